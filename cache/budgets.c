@@ -8,7 +8,7 @@
 static void forget(struct bt_budgets *budgets, size_t ix)
 {
 	bt_mem_free(budgets->items[ix].memory);
-	bt_held_release(&budgets->items[ix].names);
+	bt_name_refs_release(&budgets->items[ix].names);
 	budgets->items[ix] = budgets->items[--budgets->n];
 	budgets->version++;
 }
@@ -36,7 +36,7 @@ enum bt_status bt_budgets_remove(struct bt_budgets *budgets, uint32_t namespace_
 
 /* A selector that cannot be parsed, a missing one and one that selects everything protect nothing. */
 static struct bt_selector compile(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_label_selector_object *object)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_label_selector_object *object)
 {
 	struct bt_selector selector;
 
@@ -79,12 +79,12 @@ void bt_budgets_apply(
 	const struct bt_str_list *names = &object->disrupted_pods;
 	struct bt_budget budget = {.names.intern = intern, .allowed = object->disruptions_allowed};
 
-	budget.namespace_ = bt_held_add(&budget.names, object->meta.namespace_);
-	budget.name = bt_held_add(&budget.names, object->meta.name);
+	budget.namespace_ = bt_name_refs_add(&budget.names, object->meta.namespace_);
+	budget.name = bt_name_refs_add(&budget.names, object->meta.name);
 	bt_arena_reset(&budgets->scratch);
 	uint32_t *disrupted = bt_arena_zalloc(&budgets->scratch, names->n * sizeof(*disrupted));
 	for (uint32_t i = 0; i < names->n; i++) {
-		disrupted[i] = bt_held_add(&budget.names, names->items[i]);
+		disrupted[i] = bt_name_refs_add(&budget.names, names->items[i]);
 	}
 	budget.disrupted = disrupted;
 	budget.disrupted_n = bt_names_sort(disrupted, names->n);

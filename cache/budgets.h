@@ -14,8 +14,8 @@ struct bt_budget {
 	int32_t allowed;	   /* disruptions that its status allows */
 	const uint32_t *disrupted; /* names of pods whose disruption is counted in that already, ascending */
 	uint32_t disrupted_n;
-	void *memory;	      /* private: what the selector and the list consist of */
-	struct bt_held names; /* private: that it has */
+	void *memory;		   /* private: what the selector and the list consist of */
+	struct bt_name_refs names; /* private: that it has */
 };
 
 /* All budgets, in no order. All zeroes is an empty list. Owns: bt_budgets_fini. */

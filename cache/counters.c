@@ -25,8 +25,8 @@ struct counter {
 };
 
 struct carried {
-	struct bt_carried view; /* first: readers get its address */
-	struct bt_arena arena;	/* words, and what the term has */
+	struct bt_existing_affinity_term view; /* first: readers get its address */
+	struct bt_arena arena;		       /* words, and what the term has */
 	struct bt_str words;
 	struct bt_pod_term term;
 	uint32_t counter; /* NO_COUNTER until somebody asks for the tally */
@@ -43,10 +43,10 @@ struct domains {
 };
 
 struct tally {
-	struct bt_tally view;  /* first: readers get its address */
-	uint32_t words[4];     /* what it was interned by */
-	const uint32_t *place; /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
-	uint32_t *own_place;   /* the same when it is not the domains' own */
+	struct bt_domain_counts view; /* first: readers get its address */
+	uint32_t words[4];	      /* what it was interned by */
+	const uint32_t *place;	      /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
+	uint32_t *own_place;	      /* the same when it is not the domains' own */
 	uint32_t slot_n;
 	int32_t *sums;
 	int32_t *by_node;  /* NULL when domains are large, or are single nodes */
@@ -72,7 +72,7 @@ struct record {
 	uint32_t *terms; /* that its pods carry, each as often as they do */
 	uint32_t term_n;
 	/* The carried terms that concern its pods, of the first seen_n ones. */
-	const struct bt_carried **concerning;
+	const struct bt_existing_affinity_term **concerning;
 	uint32_t *concerning_ixs;
 	size_t concerning_n, concerning_cap, concerning_ix_cap;
 	size_t seen_n;
@@ -85,7 +85,7 @@ struct bt_counters {
 	struct bt_snapshot_writer *writer;
 	const struct bt_snapshot *snapshot;
 	struct bt_namespaces namespaces;
-	struct bt_spread_sources sources;
+	struct bt_default_spread_selectors sources;
 	struct record *records; /* by signature */
 	size_t record_n;
 	struct placed *placed; /* by pod */
@@ -113,9 +113,9 @@ struct bt_counters {
 
 static uint32_t find_counter(void *context, const struct bt_pod_query *query);
 static uint32_t find_node_set(void *context, const uint8_t *member);
-static const struct bt_tally *find_tally(
+static const struct bt_domain_counts *find_tally(
 	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
-static const struct bt_carried *const *find_concerning(
+static const struct bt_existing_affinity_term *const *find_concerning(
 	void *context, const struct bt_signature *signature, uint32_t *out_n);
 static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term);
 static struct bt_selector default_selector(void *context, const struct bt_signature *signature);
@@ -219,7 +219,7 @@ void bt_counters_destroy(struct bt_counters *c)
 	bt_mem_free(c->tallies);
 	bt_map_fini(&c->carried_ixs);
 	bt_namespaces_fini(&c->namespaces);
-	bt_spread_sources_fini(&c->sources);
+	bt_default_spread_selectors_fini(&c->sources);
 	bt_arena_fini(&c->scratch);
 	bt_buf_fini(&c->words);
 	bt_mem_free(c);
@@ -235,7 +235,7 @@ struct bt_namespaces *bt_counters_namespaces(struct bt_counters *c)
 	return &c->namespaces;
 }
 
-struct bt_spread_sources *bt_counters_spread_sources(struct bt_counters *c)
+struct bt_default_spread_selectors *bt_counters_spread_sources(struct bt_counters *c)
 {
 	return &c->sources;
 }
@@ -384,7 +384,7 @@ static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
 	t->sums[d] = after;
 	t->view.total += by;
 	if (t->journal) {
-		t->journal[t->view.journal_end++ % BT_TALLY_JOURNAL] = d;
+		t->journal[t->view.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = d;
 	}
 	if (t->by_node) {
 		for (uint32_t m = t->view.first[d]; m < t->view.first[d + 1]; m++) {
@@ -497,8 +497,8 @@ static void enter_carried(struct bt_counters *c, uint32_t ix)
 	bt_map_put(&c->carried_ixs, hash, ix);
 }
 
-static uint32_t carried_ix(
-	struct bt_counters *c, enum bt_carried_kind kind, int32_t weight, const struct bt_pod_term *term)
+static uint32_t carried_ix(struct bt_counters *c, enum bt_existing_affinity_term_kind kind, int32_t weight,
+	const struct bt_pod_term *term)
 {
 	uint32_t ix;
 
@@ -515,7 +515,7 @@ static uint32_t carried_ix(
 	}
 	struct carried *carried = bt_mem_zalloc(1, sizeof(*carried));
 	bt_arena_start(&carried->arena, CARRIED_BYTES);
-	carried->view = (struct bt_carried){.kind = kind, .weight = weight};
+	carried->view = (struct bt_existing_affinity_term){.kind = kind, .weight = weight};
 	carried->words = keep_words(c, &carried->arena);
 	carried->term = keep_term(&carried->arena, term);
 	carried->counter = NO_COUNTER;
@@ -538,21 +538,23 @@ static void list_terms(struct bt_counters *c, struct record *record)
 		   affinity->preferred_anti_affinity.n;
 	uint32_t *terms = bt_mem_zalloc(n + 1, sizeof(*terms)), at = 0;
 	for (uint32_t i = 0; i < affinity->anti_affinity.n; i++) {
-		terms[at++] = carried_ix(c, BT_CARRIED_ANTI_AFFINITY, 0, &affinity->anti_affinity.items[i]);
+		terms[at++] = carried_ix(
+			c, BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY, 0, &affinity->anti_affinity.items[i]);
 	}
 	for (uint32_t i = 0; i < affinity->affinity.n; i++) {
-		terms[at++] = carried_ix(c, BT_CARRIED_AFFINITY, 0, &affinity->affinity.items[i]);
+		terms[at++] =
+			carried_ix(c, BT_EXISTING_AFFINITY_TERM_AFFINITY, 0, &affinity->affinity.items[i]);
 	}
 	for (uint32_t i = 0; i < affinity->preferred_affinity.n; i++) {
 		const struct bt_pod_term *term = &affinity->preferred_affinity.items[i];
 
-		terms[at++] = carried_ix(c, BT_CARRIED_PREFERENCE, term->weight, term);
+		terms[at++] = carried_ix(c, BT_EXISTING_AFFINITY_TERM_PREFERENCE, term->weight, term);
 	}
 	for (uint32_t i = 0; i < affinity->preferred_anti_affinity.n; i++) {
 		const struct bt_pod_term *term = &affinity->preferred_anti_affinity.items[i];
 
-		terms[at++] =
-			carried_ix(c, BT_CARRIED_PREFERENCE, (int32_t)(0 - (uint32_t)term->weight), term);
+		terms[at++] = carried_ix(
+			c, BT_EXISTING_AFFINITY_TERM_PREFERENCE, (int32_t)(0 - (uint32_t)term->weight), term);
 	}
 	for (uint32_t i = 0; i < at; i++) {
 		c->carried[terms[i]]->lister_n++;
@@ -657,7 +659,7 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 
 void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
 {
-	c->placed = bt_vacancies_shrink(c->placed, pod_end, &c->placed_n, sizeof(*c->placed));
+	c->placed = bt_index_allocator_shrink(c->placed, pod_end, &c->placed_n, sizeof(*c->placed));
 }
 
 /* The first pod of a signature, or one with a higher index than those before. */
@@ -765,7 +767,7 @@ void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 	for (size_t i = 0; i < c->counter_n; i++) {
 		struct counter *counter = &c->counters[i];
 
-		counter->column = bt_vacancies_shrink(
+		counter->column = bt_index_allocator_shrink(
 			counter->column, slot_n, &counter->column_n, sizeof(*counter->column));
 	}
 }
@@ -1020,7 +1022,7 @@ static void spread_sums(const struct domains *domains, struct tally *t)
 	t->view.by_node = t->by_node;
 }
 
-static const struct bt_tally *find_tally(
+static const struct bt_domain_counts *find_tally(
 	void *context, uint32_t counter_ix, uint32_t key, uint32_t node_set, bool lacking)
 {
 	struct bt_counters *c = context;
@@ -1047,7 +1049,7 @@ static const struct bt_tally *find_tally(
 	};
 	memcpy(t->words, words, sizeof(words));
 	t->place = t->own_place ? t->own_place : domains->of;
-	t->view = (struct bt_tally){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
+	t->view = (struct bt_domain_counts){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
 	fill_tally(counter, t);
 	if (key == BT_NAME_NONE) {
 		t->view.by_node = t->sums;
@@ -1055,7 +1057,7 @@ static const struct bt_tally *find_tally(
 		spread_sums(domains, t);
 	}
 	if (t->view.by_node) {
-		t->journal = bt_mem_zalloc(BT_TALLY_JOURNAL, sizeof(*t->journal));
+		t->journal = bt_mem_zalloc(BT_DOMAIN_COUNTS_JOURNAL, sizeof(*t->journal));
 		t->view.journal = t->journal;
 	}
 	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct tally *));
@@ -1131,7 +1133,7 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 	}
 }
 
-static const struct bt_carried *const *find_concerning(
+static const struct bt_existing_affinity_term *const *find_concerning(
 	void *context, const struct bt_signature *signature, uint32_t *out_n)
 {
 	struct bt_counters *c = context;
@@ -1148,7 +1150,7 @@ static const struct bt_carried *const *find_concerning(
 		record->concerning_ixs = bt_mem_grow(record->concerning_ixs, record->concerning_n,
 			&record->concerning_ix_cap, sizeof(*record->concerning_ixs));
 		record->concerning = bt_mem_grow(record->concerning, record->concerning_n,
-			&record->concerning_cap, sizeof(const struct bt_carried *));
+			&record->concerning_cap, sizeof(const struct bt_existing_affinity_term *));
 		record->concerning_ixs[record->concerning_n] = (uint32_t)record->seen_n;
 		record->concerning[record->concerning_n++] = &c->carried[record->seen_n]->view;
 	}
@@ -1163,5 +1165,5 @@ static struct bt_selector default_selector(void *context, const struct bt_signat
 {
 	struct bt_counters *c = context;
 
-	return bt_spread_sources_selector(&c->sources, signature);
+	return bt_default_spread_selectors_selector(&c->sources, signature);
 }

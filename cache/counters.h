@@ -70,7 +70,7 @@ void bt_counters_know(struct bt_counters *counters, const struct bt_signature *s
 /* What is known of namespaces and sources. After a change: bt_counters_touch_namespaces,
  * bt_counters_touch_spread_sources. */
 struct bt_namespaces *bt_counters_namespaces(struct bt_counters *counters);
-struct bt_spread_sources *bt_counters_spread_sources(struct bt_counters *counters);
+struct bt_default_spread_selectors *bt_counters_spread_sources(struct bt_counters *counters);
 void bt_counters_touch_namespaces(struct bt_counters *counters);
 void bt_counters_touch_spread_sources(struct bt_counters *counters);
 

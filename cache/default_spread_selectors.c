@@ -12,18 +12,18 @@ static uint64_t key_of(uint32_t namespace_, uint32_t name)
 	return (uint64_t)namespace_ << 32 | name;
 }
 
-void bt_spread_sources_fini(struct bt_spread_sources *w)
+void bt_default_spread_selectors_fini(struct bt_default_spread_selectors *w)
 {
 	for (size_t i = 0; i < w->service_n; i++) {
 		bt_mem_free(w->services[i].pairs);
-		bt_held_release(&w->services[i].names);
+		bt_name_refs_release(&w->services[i].names);
 	}
 	for (size_t i = 0; i < w->controller_n; i++) {
 		bt_mem_free(w->controllers[i].items);
-		bt_held_release(&w->controllers[i].names);
+		bt_name_refs_release(&w->controllers[i].names);
 	}
-	bt_vacancies_fini(&w->vacant_services);
-	bt_vacancies_fini(&w->vacant_controllers);
+	bt_index_allocator_fini(&w->vacant_services);
+	bt_index_allocator_fini(&w->vacant_controllers);
 	for (int kind = 0; kind <= BT_OWNER_STATEFUL_SET; kind++) {
 		bt_map_fini(&w->controller_ixs[kind]);
 	}
@@ -32,17 +32,17 @@ void bt_spread_sources_fini(struct bt_spread_sources *w)
 	bt_map_fini(&w->service_ixs);
 	bt_map_fini(&w->first_of);
 	bt_arena_fini(&w->scratch);
-	*w = (struct bt_spread_sources){0};
+	*w = (struct bt_default_spread_selectors){0};
 }
 
-static uint32_t service_ix(struct bt_spread_sources *w, uint32_t namespace_, uint32_t name)
+static uint32_t service_ix(struct bt_default_spread_selectors *w, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix, first = 0;
 
 	if (bt_map_get(&w->service_ixs, key_of(namespace_, name), &ix)) {
 		return ix;
 	}
-	if (!bt_vacancies_take(&w->vacant_services, &ix)) {
+	if (!bt_index_allocator_take(&w->vacant_services, &ix)) {
 		w->services = bt_mem_grow(w->services, w->service_n, &w->service_cap, sizeof(*w->services));
 		ix = (uint32_t)w->service_n++;
 	}
@@ -53,12 +53,12 @@ static uint32_t service_ix(struct bt_spread_sources *w, uint32_t namespace_, uin
 	return ix;
 }
 
-void bt_spread_sources_apply_service(
-	struct bt_spread_sources *w, struct bt_intern *intern, const struct bt_service_object *object)
+void bt_default_spread_selectors_apply_service(struct bt_default_spread_selectors *w,
+	struct bt_intern *intern, const struct bt_service_object *object)
 {
-	struct bt_held held = {.intern = intern};
-	uint32_t namespace_ = bt_held_add(&held, object->meta.namespace_);
-	uint32_t ix = service_ix(w, namespace_, bt_held_add(&held, object->meta.name));
+	struct bt_name_refs held = {.intern = intern};
+	uint32_t namespace_ = bt_name_refs_add(&held, object->meta.namespace_);
+	uint32_t ix = service_ix(w, namespace_, bt_name_refs_add(&held, object->meta.name));
 	struct bt_service *service = &w->services[ix];
 
 	bt_mem_free(service->pairs);
@@ -66,10 +66,10 @@ void bt_spread_sources_apply_service(
 	service->pair_n = object->selector.n;
 	service->live = object->selector.set;
 	for (uint32_t i = 0; i < object->selector.n; i++) {
-		service->pairs[i].key = bt_held_add(&held, object->selector.items[i].key);
-		service->pairs[i].value = bt_held_add(&held, object->selector.items[i].value);
+		service->pairs[i].key = bt_name_refs_add(&held, object->selector.items[i].key);
+		service->pairs[i].value = bt_name_refs_add(&held, object->selector.items[i].value);
 	}
-	bt_held_release(&service->names);
+	bt_name_refs_release(&service->names);
 	service->names = held;
 }
 
@@ -94,12 +94,12 @@ static struct bt_requirement *copy_requirements(const struct bt_selector *select
 	return items;
 }
 
-void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_intern *intern,
-	enum bt_owner_kind kind, const struct bt_workload_object *object)
+void bt_default_spread_selectors_apply_controller(struct bt_default_spread_selectors *w,
+	struct bt_intern *intern, enum bt_owner_kind kind, const struct bt_workload_object *object)
 {
-	struct bt_held held = {.intern = intern};
-	uint32_t namespace_ = bt_held_add(&held, object->meta.namespace_);
-	uint64_t key = key_of(namespace_, bt_held_add(&held, object->meta.name));
+	struct bt_name_refs held = {.intern = intern};
+	uint32_t namespace_ = bt_name_refs_add(&held, object->meta.namespace_);
+	uint64_t key = key_of(namespace_, bt_name_refs_add(&held, object->meta.name));
 	struct bt_selector selector = {0};
 	uint32_t ix;
 
@@ -110,7 +110,7 @@ void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_i
 		selector = (struct bt_selector){0};
 	}
 	if (!bt_map_get(&w->controller_ixs[kind], key, &ix)) {
-		if (!bt_vacancies_take(&w->vacant_controllers, &ix)) {
+		if (!bt_index_allocator_take(&w->vacant_controllers, &ix)) {
 			w->controllers = bt_mem_grow(
 				w->controllers, w->controller_n, &w->controller_cap, sizeof(*w->controllers));
 			ix = (uint32_t)w->controller_n++;
@@ -119,12 +119,12 @@ void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_i
 		bt_map_put(&w->controller_ixs[kind], key, ix);
 	}
 	bt_mem_free(w->controllers[ix].items);
-	bt_held_release(&w->controllers[ix].names);
+	bt_name_refs_release(&w->controllers[ix].names);
 	w->controllers[ix] = (struct bt_controller){copy_requirements(&selector), selector.n, held};
 }
 
 /* Takes a service out of the list of its namespace. */
-static void unlink_service(struct bt_spread_sources *w, uint32_t ix)
+static void unlink_service(struct bt_default_spread_selectors *w, uint32_t ix)
 {
 	const struct bt_service *service = &w->services[ix];
 	uint32_t at = 0;
@@ -142,8 +142,8 @@ static void unlink_service(struct bt_spread_sources *w, uint32_t ix)
 	}
 }
 
-enum bt_status bt_spread_sources_remove_service(
-	struct bt_spread_sources *w, uint32_t namespace_, uint32_t name)
+enum bt_status bt_default_spread_selectors_remove_service(
+	struct bt_default_spread_selectors *w, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix;
 
@@ -153,14 +153,14 @@ enum bt_status bt_spread_sources_remove_service(
 	unlink_service(w, ix);
 	bt_map_remove(&w->service_ixs, key_of(namespace_, name));
 	bt_mem_free(w->services[ix].pairs);
-	bt_held_release(&w->services[ix].names);
+	bt_name_refs_release(&w->services[ix].names);
 	w->services[ix] = (struct bt_service){0};
-	bt_vacancies_give(&w->vacant_services, ix);
+	bt_index_allocator_give(&w->vacant_services, ix);
 	return BT_OK;
 }
 
-enum bt_status bt_spread_sources_remove_controller(
-	struct bt_spread_sources *w, enum bt_owner_kind kind, uint32_t namespace_, uint32_t name)
+enum bt_status bt_default_spread_selectors_remove_controller(
+	struct bt_default_spread_selectors *w, enum bt_owner_kind kind, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix;
 
@@ -169,9 +169,9 @@ enum bt_status bt_spread_sources_remove_controller(
 	}
 	bt_map_remove(&w->controller_ixs[kind], key_of(namespace_, name));
 	bt_mem_free(w->controllers[ix].items);
-	bt_held_release(&w->controllers[ix].names);
+	bt_name_refs_release(&w->controllers[ix].names);
 	w->controllers[ix] = (struct bt_controller){0};
-	bt_vacancies_give(&w->vacant_controllers, ix);
+	bt_index_allocator_give(&w->vacant_controllers, ix);
 	return BT_OK;
 }
 
@@ -186,7 +186,7 @@ static bool service_matches(const struct bt_service *service, struct bt_labels l
 }
 
 static const struct bt_controller *owner_of(
-	const struct bt_spread_sources *w, const struct bt_signature *signature)
+	const struct bt_default_spread_selectors *w, const struct bt_signature *signature)
 {
 	uint32_t ix;
 
@@ -208,7 +208,7 @@ static bool selects(const struct bt_requirement *items, uint32_t n, uint32_t key
 	return false;
 }
 
-static uint32_t count_pairs(const struct bt_spread_sources *w, uint32_t first)
+static uint32_t count_pairs(const struct bt_default_spread_selectors *w, uint32_t first)
 {
 	uint32_t n = 0;
 
@@ -218,8 +218,8 @@ static uint32_t count_pairs(const struct bt_spread_sources *w, uint32_t first)
 	return n;
 }
 
-struct bt_selector bt_spread_sources_selector(
-	struct bt_spread_sources *w, const struct bt_signature *signature)
+struct bt_selector bt_default_spread_selectors_selector(
+	struct bt_default_spread_selectors *w, const struct bt_signature *signature)
 {
 	const struct bt_controller *owner = owner_of(w, signature);
 	bool map_owner = owner && signature->owner_kind == BT_OWNER_REPLICATION_CONTROLLER;

@@ -66,11 +66,11 @@ static bool same_status(const struct bt_resource_claim *a, const struct bt_resou
 }
 
 static bool compare_claim(const struct bt_devices *devices, struct bt_arena *arena,
-	const struct bt_resource_claim_object *object, struct bt_event_object *out)
+	const struct bt_resource_claim_object *object, struct bt_cluster_event_object *out)
 {
 	const struct bt_resource_claim *old =
 		bt_device_store_claim(&devices->view, out->namespace_, out->name);
-	struct bt_held held = {.intern = devices->dictionary->intern};
+	struct bt_name_refs held = {.intern = devices->dictionary->intern};
 	struct bt_resource_claim new;
 
 	if (old) {
@@ -79,19 +79,19 @@ static bool compare_claim(const struct bt_devices *devices, struct bt_arena *are
 			out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
 			out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
 		}
-		bt_held_release(&held);
+		bt_name_refs_release(&held);
 	}
 	return old;
 }
 
 static bool compare_class(const struct bt_devices *devices, const struct bt_device_class_object *object,
-	struct bt_held *held, struct bt_event_object *out)
+	struct bt_name_refs *held, struct bt_cluster_event_object *out)
 {
 	const struct bt_device_class *old = bt_device_store_class(&devices->view, out->name);
 
 	/* None and an empty name are the same. */
-	out->other =
-		object->extended_resource.len ? bt_held_add(held, object->extended_resource) : BT_NAME_NONE;
+	out->other = object->extended_resource.len ? bt_name_refs_add(held, object->extended_resource)
+						   : BT_NAME_NONE;
 	if (old) {
 		uint32_t before =
 			old->extended_resource == BT_NAME_EMPTY ? BT_NAME_NONE : old->extended_resource;
@@ -109,16 +109,16 @@ static bool has_slice(const struct bt_devices *devices, uint32_t name)
 }
 
 bool bt_devices_describe(const struct bt_devices *devices, const struct bt_object *object,
-	struct bt_held *held, struct bt_event_object *out)
+	struct bt_name_refs *held, struct bt_cluster_event_object *out)
 {
 	const struct bt_meta_object *meta = &object->meta;
 	struct bt_arena arena = {0};
 	bool known = false;
 
-	*out = (struct bt_event_object){
-		.namespace_ = bt_held_add(held, meta->namespace_),
-		.name = bt_held_add(held, meta->name),
-		.uid = meta->uid.len ? bt_held_add(held, meta->uid) : BT_NAME_NONE,
+	*out = (struct bt_cluster_event_object){
+		.namespace_ = bt_name_refs_add(held, meta->namespace_),
+		.name = bt_name_refs_add(held, meta->name),
+		.uid = meta->uid.len ? bt_name_refs_add(held, meta->uid) : BT_NAME_NONE,
 	};
 	if (object->kind == BT_KIND_RESOURCE_CLAIM) {
 		known = compare_claim(devices, &arena, &object->resource_claim, out);
@@ -132,13 +132,13 @@ bool bt_devices_describe(const struct bt_devices *devices, const struct bt_objec
 }
 
 bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_,
-	uint32_t name, struct bt_event_object *out)
+	uint32_t name, struct bt_cluster_event_object *out)
 {
 	const struct bt_resource_claim *claim =
 		kind == BT_KIND_RESOURCE_CLAIM ? bt_device_store_claim(&devices->view, namespace_, name)
 					       : NULL;
 
-	*out = (struct bt_event_object){.namespace_ = namespace_, .name = name};
+	*out = (struct bt_cluster_event_object){.namespace_ = namespace_, .name = name};
 	if (claim) {
 		out->uid = claim->uid == BT_NAME_EMPTY ? BT_NAME_NONE : claim->uid;
 	}

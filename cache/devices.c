@@ -25,7 +25,7 @@ static uint32_t vacant_use(struct bt_devices *d)
 	size_t old = d->use_cap;
 	uint32_t ix;
 
-	if (bt_vacancies_take(&d->vacant_uses, &ix)) {
+	if (bt_index_allocator_take(&d->vacant_uses, &ix)) {
 		return ix;
 	}
 	d->uses = bt_mem_grow(d->uses, d->view.use_n, &d->use_cap, sizeof(*d->uses));
@@ -87,7 +87,7 @@ static void leave_use(struct bt_devices *d, uint32_t ix)
 	bt_intern_release(d->dictionary->intern, use->device);
 	bt_mem_free(use->consumed);
 	*use = (struct bt_device_use){0};
-	bt_vacancies_give(&d->vacant_uses, ix);
+	bt_index_allocator_give(&d->vacant_uses, ix);
 }
 
 static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
@@ -198,35 +198,35 @@ static void enter(struct bt_devices *d, const struct bt_allocation *allocation, 
 /* ---- names ---- */
 
 /* They stay for those who still have them in hand. */
-static void give_up(struct bt_devices *d, struct bt_held *names)
+static void give_up(struct bt_devices *d, struct bt_name_refs *names)
 {
-	bt_held_move(&d->gone, names);
+	bt_name_refs_move(&d->gone, names);
 }
 
 /* The same of one that is held once. */
 static void give_name_up(struct bt_devices *d, uint32_t name)
 {
-	bt_held_add_name(&d->gone, name);
+	bt_name_refs_add_name(&d->gone, name);
 	bt_intern_release(d->dictionary->intern, name);
 }
 
 void bt_devices_release_names(struct bt_devices *d)
 {
-	bt_held_release(&d->gone);
+	bt_name_refs_release(&d->gone);
 	while (d->gone_arena_n) {
 		bt_arena_fini(&d->gone_arenas[--d->gone_arena_n]);
 	}
 }
 
-static void hold_names(struct bt_held *held, const uint32_t *names, uint32_t n)
+static void hold_names(struct bt_name_refs *held, const uint32_t *names, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		bt_held_add_name(held, names[i]);
+		bt_name_refs_add_name(held, names[i]);
 	}
 }
 
 /* Holds what an allocation names, which has come from requests, slices and nodes. */
-static void hold_allocation(struct bt_held *held, const struct bt_allocation *allocation)
+static void hold_allocation(struct bt_name_refs *held, const struct bt_allocation *allocation)
 {
 	for (uint32_t i = 0; i < allocation->result_n; i++) {
 		const struct bt_device_result *result = &allocation->results[i];
@@ -235,7 +235,7 @@ static void hold_allocation(struct bt_held *held, const struct bt_allocation *al
 
 		hold_names(held, names, sizeof(names) / sizeof(names[0]));
 		for (uint32_t j = 0; j < result->consumed_n; j++) {
-			bt_held_add_name(held, result->consumed[j].name);
+			bt_name_refs_add_name(held, result->consumed[j].name);
 		}
 		hold_names(held, result->binding_conditions, result->binding_condition_n);
 		hold_names(held, result->failure_conditions, result->failure_condition_n);
@@ -244,11 +244,11 @@ static void hold_allocation(struct bt_held *held, const struct bt_allocation *al
 		const struct bt_node_term *term = &allocation->selector.terms[i];
 
 		for (uint32_t j = 0; j < term->labels.n; j++) {
-			bt_held_add_name(held, term->labels.items[j].key);
+			bt_name_refs_add_name(held, term->labels.items[j].key);
 			hold_names(held, term->labels.items[j].values, term->labels.items[j].value_n);
 		}
 		for (uint32_t j = 0; j < term->field_n; j++) {
-			bt_held_add_name(held, term->fields[j].value);
+			bt_name_refs_add_name(held, term->fields[j].value);
 		}
 	}
 }
@@ -268,7 +268,7 @@ static uint32_t claim_slot(struct bt_devices *d)
 	}
 	d->claims[d->view.claim_n] = (struct bt_resource_claim){0};
 	d->claim_arenas[d->view.claim_n] = (struct bt_arena){0};
-	d->claim_names[d->view.claim_n] = (struct bt_held){.intern = d->dictionary->intern};
+	d->claim_names[d->view.claim_n] = (struct bt_name_refs){.intern = d->dictionary->intern};
 	d->view.claims = d->claims;
 	return d->view.claim_n++;
 }
@@ -361,8 +361,8 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 /* What a binder has written counts until it is shown: as upstream, whose cache of claims does not take what
  * is older. Where he does not say what he has written, it counts until the claim is shown as allocated, or
  * its pod has gone. */
-static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *arena, struct bt_held *names,
-	struct bt_resource_claim *fresh)
+static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *arena,
+	struct bt_name_refs *names, struct bt_resource_claim *fresh)
 {
 	uint32_t room = 1;
 
@@ -381,7 +381,7 @@ static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *
 	}
 	fresh->reserved_n = claim->reserved_n;
 	for (uint32_t i = 0; i < fresh->reserved_n; i++) {
-		bt_held_add_name(names, fresh->reserved_for[i]);
+		bt_name_refs_add_name(names, fresh->reserved_for[i]);
 	}
 	hold_allocation(names, &fresh->allocation);
 }
@@ -389,7 +389,7 @@ static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *
 /* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
 static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
 {
-	struct bt_held names = {.intern = d->dictionary->intern};
+	struct bt_name_refs names = {.intern = d->dictionary->intern};
 	struct bt_arena arena = {0};
 	struct bt_resource_claim fresh;
 	uint32_t ix;
@@ -458,7 +458,7 @@ static uint32_t slice_slot(struct bt_devices *d)
 	}
 	d->slices[ix] = (struct bt_resource_slice){0};
 	d->slice_arenas[ix] = (struct bt_arena){0};
-	d->slice_names[ix] = (struct bt_held){.intern = d->dictionary->intern};
+	d->slice_names[ix] = (struct bt_name_refs){.intern = d->dictionary->intern};
 	d->memos[ix] = (struct bt_slice_memo){0};
 	d->view.slices = d->slices;
 	return d->view.slice_n++;
@@ -486,8 +486,8 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 
 static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_object *object)
 {
-	struct bt_held names = {.intern = d->dictionary->intern};
-	uint32_t name = bt_held_add(&names, object->meta.name), ix;
+	struct bt_name_refs names = {.intern = d->dictionary->intern};
+	uint32_t name = bt_name_refs_add(&names, object->meta.name), ix;
 
 	if (bt_map_get(&d->view.slice_ixs, name, &ix)) {
 		clear_slice(d, ix);
@@ -531,7 +531,7 @@ static void leave_class(struct bt_devices *d, uint32_t ix)
 	bt_map_remove(&d->view.class_ixs, name);
 	give_name_up(d, name);
 	d->classes[ix] = (struct bt_device_class){0};
-	bt_vacancies_give(&d->vacant_classes, ix);
+	bt_index_allocator_give(&d->vacant_classes, ix);
 }
 
 /* Nobody serves for the resource any more. */
@@ -623,7 +623,7 @@ static uint32_t class_slot(struct bt_devices *d, uint32_t name)
 {
 	uint32_t ix;
 
-	if (!bt_vacancies_take(&d->vacant_classes, &ix)) {
+	if (!bt_index_allocator_take(&d->vacant_classes, &ix)) {
 		size_t cap = d->class_cap;
 
 		ix = (uint32_t)d->class_n++;
@@ -637,7 +637,7 @@ static uint32_t class_slot(struct bt_devices *d, uint32_t name)
 				bt_mem_realloc(d->class_serves, d->class_cap, sizeof(*d->class_serves));
 		}
 		d->class_arenas[ix] = (struct bt_arena){0};
-		d->class_names[ix] = (struct bt_held){.intern = d->dictionary->intern};
+		d->class_names[ix] = (struct bt_name_refs){.intern = d->dictionary->intern};
 		d->view.classes = d->classes;
 	}
 	d->classes[ix] = (struct bt_device_class){.name = name};
@@ -765,7 +765,7 @@ static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct
 	for (uint32_t i = 0; i < allocation->result_n; i++) {
 		if (results[i].share) {
 			make_share_id(d, choice->claim_ix, &results[i], &text);
-			results[i].share = bt_held_add(&pending->names, bt_buf_view(&text));
+			results[i].share = bt_name_refs_add(&pending->names, bt_buf_view(&text));
 		}
 	}
 	bt_buf_fini(&text);
@@ -857,13 +857,13 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 		}
 		claim->reserved_for = larger;
 	}
-	bt_held_add_name(&d->claim_names[claim_ix], pod_uid);
+	bt_name_refs_add_name(&d->claim_names[claim_ix], pod_uid);
 	claim->reserved_for[claim->reserved_n++] = pod_uid;
 }
 
 /* A name for the claim that stands for a bound pod's extended resources. */
 static uint32_t special_name(
-	struct bt_devices *d, struct bt_held *names, uint32_t namespace_, uint32_t pod_name)
+	struct bt_devices *d, struct bt_name_refs *names, uint32_t namespace_, uint32_t pod_name)
 {
 	struct bt_buf text = {0};
 	uint32_t name, ix;
@@ -873,23 +873,23 @@ static uint32_t special_name(
 		bt_buf_printf(&text, "%.*s-extended-resources-%llu",
 			BT_STR_ARG(bt_intern_str(d->dictionary->intern, pod_name)),
 			(unsigned long long)++d->special_serial);
-		name = bt_held_add(names, bt_buf_view(&text));
+		name = bt_name_refs_add(names, bt_buf_view(&text));
 	} while (bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix));
 	bt_buf_fini(&text);
 	return name;
 }
 
 /* Makes that claim. Owns: names, which have its name and UID, are its. */
-static uint32_t make_special(struct bt_devices *d, struct bt_held *names,
+static uint32_t make_special(struct bt_devices *d, struct bt_name_refs *names,
 	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
 {
 	uint32_t ix = claim_ix_of(d, known->namespace_, known->name);
 
 	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
 	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
-	bt_held_add_name(names, known->namespace_);
-	bt_held_add_name(names, pod_name);
-	bt_held_add_name(names, pod_uid);
+	bt_name_refs_add_name(names, known->namespace_);
+	bt_name_refs_add_name(names, pod_name);
+	bt_name_refs_add_name(names, pod_uid);
 	d->claim_names[ix] = *names;
 	*owner = (struct bt_claim_owner){pod_name, pod_uid, true};
 	d->claims[ix] = (struct bt_resource_claim){
@@ -933,7 +933,7 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_devi
 		return;
 	}
 	if (ix == BT_NO_CLAIM) {
-		struct bt_held names = {.intern = d->dictionary->intern};
+		struct bt_name_refs names = {.intern = d->dictionary->intern};
 		const struct bt_resource_claim known = {.namespace_ = namespace_,
 			.name = special_name(d, &names, namespace_, pod_name),
 			.uid = BT_NAME_EMPTY};
@@ -1038,10 +1038,10 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 
 	unsettle(d, choice);
 	if (ix == BT_NO_CLAIM && known->special) {
-		struct bt_held names = {.intern = d->dictionary->intern};
+		struct bt_name_refs names = {.intern = d->dictionary->intern};
 
-		bt_held_add_name(&names, known->name);
-		bt_held_add_name(&names, known->uid);
+		bt_name_refs_add_name(&names, known->name);
+		bt_name_refs_add_name(&names, known->uid);
 		ix = make_special(d, &names, known, pod_name, pod_uid);
 	}
 	if (ix != BT_NO_CLAIM && d->claims[ix].version < known->written) {
@@ -1057,10 +1057,10 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t pod_name,
 	uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes)
 {
-	struct bt_held names = {.intern = d->dictionary->intern};
+	struct bt_name_refs names = {.intern = d->dictionary->intern};
 	const struct bt_resource_claim known = {.namespace_ = namespace_,
-		.name = bt_held_add(&names, written->name),
-		.uid = bt_held_add(&names, written->uid),
+		.name = bt_name_refs_add(&names, written->name),
+		.uid = bt_name_refs_add(&names, written->uid),
 		.special = written->special,
 		.written = written->version};
 	struct bt_device_choice *choice = NULL;
@@ -1072,7 +1072,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t name
 		choice = choice_for(d, &d->pending[at], &known);
 		ix = choice ? take_choice(d, at, choice, ix, &known, pod_name, pod_uid) : ix;
 	}
-	bt_held_release(&names);
+	bt_name_refs_release(&names);
 	if (ix == BT_NO_CLAIM) {
 		return ix;
 	}
@@ -1129,11 +1129,11 @@ static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, bool si
 	}
 	if (d->expression_n == EXPRESSION_MAX) {
 		bt_map_fini(&d->expressions);
-		bt_held_release(&d->expression_names);
+		bt_name_refs_release(&d->expression_names);
 		d->expression_n = 0;
 		d->expression_epoch++;
 	}
-	bt_held_add_name(&d->expression_names, expression);
+	bt_name_refs_add_name(&d->expression_names, expression);
 	bt_map_put(&d->expressions, key, d->expression_n);
 	return d->expression_n++;
 }
@@ -1221,10 +1221,10 @@ static void free_arenas(struct bt_arena *arenas, size_t n)
 	bt_mem_free(arenas);
 }
 
-static void free_names(struct bt_held *names, size_t n)
+static void free_names(struct bt_name_refs *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bt_held_release(&names[i]);
+		bt_name_refs_release(&names[i]);
 	}
 	bt_mem_free(names);
 }
@@ -1242,9 +1242,9 @@ void bt_devices_destroy(struct bt_devices *d)
 	free_names(d->slice_names, d->view.slice_n);
 	free_names(d->class_names, d->class_n);
 	bt_devices_release_names(d);
-	bt_held_release(&d->expression_names);
-	bt_vacancies_fini(&d->vacant_uses);
-	bt_vacancies_fini(&d->vacant_classes);
+	bt_name_refs_release(&d->expression_names);
+	bt_index_allocator_fini(&d->vacant_uses);
+	bt_index_allocator_fini(&d->vacant_classes);
 	free_arenas(d->slice_arenas, d->view.slice_n);
 	free_arenas(d->class_arenas, d->class_n);
 	for (uint32_t i = 0; i < d->view.slice_n; i++) {
@@ -1255,7 +1255,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	}
 	for (size_t i = 0; i < d->view.pending_n; i++) {
 		bt_arena_fini(&d->pending[i].arena);
-		bt_held_release(&d->pending[i].names);
+		bt_name_refs_release(&d->pending[i].names);
 	}
 	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
 		d->pending, d->view.marks, d->class_serves, d->gone_arenas};

@@ -15,7 +15,7 @@
 
 #include "cache/view.h"
 #include "engine/base/status.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 struct bt_devices;
 
@@ -39,11 +39,11 @@ bool bt_devices_apply(struct bt_devices *devices, const struct bt_object *object
  * it known already, so that it is an update? False for kinds that are not kept here. Owns: held, the names.
  */
 bool bt_devices_describe(const struct bt_devices *devices, const struct bt_object *object,
-	struct bt_held *held, struct bt_event_object *out);
+	struct bt_name_refs *held, struct bt_cluster_event_object *out);
 
 /* The same for one that is about to be taken away, which holds the names until then. Returns: is it there? */
 bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_,
-	uint32_t name, struct bt_event_object *out);
+	uint32_t name, struct bt_cluster_event_object *out);
 
 /* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_devices_remove(

@@ -41,7 +41,7 @@ struct bt_pool_index {
 struct bt_pending {
 	uint32_t pod_ix;
 	struct bt_arena arena;
-	struct bt_held names; /* of choices */
+	struct bt_name_refs names; /* of choices */
 	struct bt_device_choice *choices;
 	uint32_t n;
 };
@@ -59,12 +59,12 @@ struct bt_devices {
 	struct bt_device_class *classes;
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
-	struct bt_held *claim_names, *slice_names, *class_names; /* that they have */
-	struct bt_held gone;	      /* names of what has gone, for who still has it in hand */
+	struct bt_name_refs *claim_names, *slice_names, *class_names; /* that they have */
+	struct bt_name_refs gone;     /* names of what has gone, for who still has it in hand */
 	struct bt_arena *gone_arenas; /* of slices, for the same: what is found points into them */
 	size_t gone_arena_n, gone_arena_cap;
-	struct bt_held expression_names; /* of expressions below */
-	struct bt_vacancies vacant_uses, vacant_classes;
+	struct bt_name_refs expression_names; /* of expressions below */
+	struct bt_index_allocator vacant_uses, vacant_classes;
 	uint32_t *class_serves; /* by class: for how many extended resources it counts */
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;

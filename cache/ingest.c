@@ -84,7 +84,7 @@ void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_objec
 
 void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *object)
 {
-	bt_spread_sources_apply_service(
+	bt_default_spread_selectors_apply_service(
 		bt_counters_spread_sources(cache->counters), cache->dictionary->intern, object);
 	bt_counters_touch_spread_sources(cache->counters);
 }
@@ -121,7 +121,7 @@ void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struc
 	if (owner_kind(kind) == BT_OWNER_NONE) {
 		return;
 	}
-	bt_spread_sources_apply_controller(bt_counters_spread_sources(cache->counters),
+	bt_default_spread_selectors_apply_controller(bt_counters_spread_sources(cache->counters),
 		cache->dictionary->intern, owner_kind(kind), object);
 	bt_counters_touch_spread_sources(cache->counters);
 }
@@ -152,11 +152,11 @@ enum bt_status bt_ingest_delete_named(
 		}
 		return status;
 	case BT_STORE_SERVICES:
-		status = bt_spread_sources_remove_service(
+		status = bt_default_spread_selectors_remove_service(
 			bt_counters_spread_sources(cache->counters), namespace_, name);
 		break;
 	case BT_STORE_CONTROLLERS:
-		status = bt_spread_sources_remove_controller(
+		status = bt_default_spread_selectors_remove_controller(
 			bt_counters_spread_sources(cache->counters), owner_kind(kind), namespace_, name);
 		break;
 	default:
@@ -395,7 +395,7 @@ static void move_nodes(struct bt_cache *cache)
 void bt_cache_vacate_slots(struct bt_cache *cache)
 {
 	const struct bt_usage *usage = cache->view.usage;
-	uint64_t left_n = usage->release_n + usage->unpromise_n;
+	uint64_t left_n = usage->release_n + usage->cleared_nomination_n;
 	bool crowded = bt_snapshot_is_crowded(cache->snapshot, left_n);
 
 	if (crowded) {

@@ -37,7 +37,7 @@ struct bt_ledger {
 	struct bt_map rare; /* bt_rare_key -> index in rare_used, of what is not 0 */
 	int64_t *rare_used;
 	size_t rare_n, rare_cap;
-	struct bt_vacancies vacant_rare;
+	struct bt_index_allocator vacant_rare;
 	struct bt_port_list *ports;
 	uint32_t *journal;
 	struct bt_pod *pods;
@@ -45,17 +45,17 @@ struct bt_ledger {
 	size_t pod_end, pod_cap, link_cap;
 	struct level *levels;
 	size_t level_n, level_cap;
-	struct bt_vacancies vacant_levels;
+	struct bt_index_allocator vacant_levels;
 	struct bt_map level_ixs; /* by priority */
 	uint32_t joined_level;	 /* by the last pod that came */
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
 	uint32_t trial_depth;
-	int32_t nominated_highest;  /* no nominated pod has a higher priority */
-	struct bt_vacancies vacant; /* indices to be used again */
-	bool gathers;		    /* they were very many, and are not few yet */
-	struct bt_map keys;	    /* namespace and name -> index */
+	int32_t nominated_highest;	  /* no nominated pod has a higher priority */
+	struct bt_index_allocator vacant; /* indices to be used again */
+	bool gathers;			  /* they were very many, and are not few yet */
+	struct bt_map keys;		  /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_intern *intern; /* where names are held; NULL: they are not */
 	uint32_t *gone;		  /* names that are still held for pods that have gone */
@@ -92,7 +92,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	}
 	bt_map_fini(&l->rare);
 	bt_mem_free(l->rare_used);
-	bt_vacancies_fini(&l->vacant_rare);
+	bt_index_allocator_fini(&l->vacant_rare);
 	for (size_t i = 0; i < l->slot_cap; i++) {
 		bt_mem_free(l->ports[i].items);
 	}
@@ -103,10 +103,10 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	}
 	bt_mem_free(l->links);
 	bt_mem_free(l->levels);
-	bt_vacancies_fini(&l->vacant_levels);
+	bt_index_allocator_fini(&l->vacant_levels);
 	bt_mem_free(l->journal);
 	bt_mem_free(l->pods);
-	bt_vacancies_fini(&l->vacant);
+	bt_index_allocator_fini(&l->vacant);
 	bt_mem_free(l->gone);
 	bt_mem_free(l->left);
 	bt_mem_free(l->signature_pod_n);
@@ -152,8 +152,8 @@ void bt_ledger_let_go(struct bt_ledger *l)
 
 uint32_t bt_ledger_trim_pods(struct bt_ledger *l)
 {
-	l->pod_end = bt_vacancies_cut(&l->vacant, l->pod_end);
-	size_t room = bt_vacancies_room(l->pod_end, l->pod_cap);
+	l->pod_end = bt_index_allocator_cut(&l->vacant, l->pod_end);
+	size_t room = bt_index_allocator_room(l->pod_end, l->pod_cap);
 	if (room < l->pod_cap) {
 		l->pods = bt_mem_realloc(l->pods, room, sizeof(*l->pods));
 		l->links = bt_mem_realloc(l->links, room, sizeof(*l->links));
@@ -289,7 +289,7 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 
 void bt_ledger_trim_nodes(struct bt_ledger *l, uint32_t slot_n)
 {
-	size_t cap = bt_vacancies_room(slot_n, l->slot_cap);
+	size_t cap = bt_index_allocator_room(slot_n, l->slot_cap);
 
 	if (cap < l->slot_cap) {
 		resize_nodes(l, cap, cap);
@@ -397,7 +397,7 @@ static BT_NOINLINE bool shift_rare(
 		if (amount->amount == 0) {
 			return false;
 		}
-		if (!bt_vacancies_take(&l->vacant_rare, &ix)) {
+		if (!bt_index_allocator_take(&l->vacant_rare, &ix)) {
 			l->rare_used =
 				bt_mem_grow(l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
 			l->usage.rare_used = l->rare_used;
@@ -409,10 +409,10 @@ static BT_NOINLINE bool shift_rare(
 	bool released = shift(&l->rare_used[ix], amount->amount, take);
 	if (l->rare_used[ix] == 0) {
 		bt_map_remove(&l->rare, key);
-		bt_vacancies_give(&l->vacant_rare, ix);
-		l->rare_n = bt_vacancies_cut(&l->vacant_rare, l->rare_n);
-		l->rare_used =
-			bt_vacancies_shrink(l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
+		bt_index_allocator_give(&l->vacant_rare, ix);
+		l->rare_n = bt_index_allocator_cut(&l->vacant_rare, l->rare_n);
+		l->rare_used = bt_index_allocator_shrink(
+			l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
 		l->usage.rare_used = l->rare_used;
 	}
 	return released;
@@ -665,9 +665,9 @@ bool bt_ledger_is_sparse(struct bt_ledger *l)
 
 uint32_t bt_ledger_last_pod(const struct bt_ledger *l, uint32_t end)
 {
-	size_t last = bt_vacancies_end(&l->vacant, end < l->pod_end ? end : l->pod_end);
+	size_t last = bt_index_allocator_end(&l->vacant, end < l->pod_end ? end : l->pod_end);
 
-	return l->vacant.n && last > bt_vacancies_first(&l->vacant) ? (uint32_t)last - 1 : BT_NO_POD;
+	return l->vacant.n && last > bt_index_allocator_first(&l->vacant) ? (uint32_t)last - 1 : BT_NO_POD;
 }
 
 /* Whoever is beside a pod in the list of its node finds it by its new index. */
@@ -692,7 +692,7 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 	const struct bt_pod *pod = &l->pods[pod_ix];
 	uint32_t to = BT_NO_POD;
 
-	bool any = bt_vacancies_take(&l->vacant, &to);
+	bool any = bt_index_allocator_take(&l->vacant, &to);
 	BT_REQUIRE(any && to < pod_ix && pod_ix < l->pod_end && l->trial_depth == 0);
 	BT_REQUIRE((pod->state == BT_POD_QUEUED || pod->state == BT_POD_SCHEDULED) && !pod->detached &&
 		   pod->nominated_ix == BT_NO_NODE);
@@ -705,20 +705,20 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 	}
 	bt_map_put(&l->keys, key_of(pod->signature->namespace_, pod->name), to);
 	l->pods[pod_ix].state = BT_POD_VACANT;
-	bt_vacancies_give(&l->vacant, pod_ix);
+	bt_index_allocator_give(&l->vacant, pod_ix);
 	return to;
 }
 
 /* ---- promises and trials ---- */
 
-static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
+static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	if (pod->nominated_ix != BT_NO_NODE) {
 		unlink_pod(l, &l->nodes[pod->nominated_ix].first_nominated, pod_ix);
 		l->nominated_n--;
-		l->usage.unpromise_n++;
+		l->usage.cleared_nomination_n++;
 		write_journal(l, pod->nominated_ix);
 	}
 	pod->nominated_ix = node_ix;
@@ -745,7 +745,7 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
 	if (pod->nominated_ix != node_ix) {
-		promise(l, pod_ix, node_ix);
+		nomination(l, pod_ix, node_ix);
 	}
 }
 
@@ -860,7 +860,7 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 		return ix;
 	}
 	if (!bt_map_get(&l->level_ixs, level_key(priority), &ix)) {
-		if (!bt_vacancies_take(&l->vacant_levels, &ix)) {
+		if (!bt_index_allocator_take(&l->vacant_levels, &ix)) {
 			l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
 			ix = (uint32_t)l->level_n++;
 		}
@@ -877,7 +877,7 @@ static void quit_level(struct bt_ledger *l, uint32_t ix)
 {
 	if (--l->levels[ix].known_n == 0) {
 		bt_map_remove(&l->level_ixs, level_key(l->levels[ix].priority));
-		bt_vacancies_give(&l->vacant_levels, ix);
+		bt_index_allocator_give(&l->vacant_levels, ix);
 	}
 }
 
@@ -890,7 +890,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		*out_ix = ix;
 		return BT_EXISTS;
 	}
-	if (!bt_vacancies_take(&l->vacant, &ix)) {
+	if (!bt_index_allocator_take(&l->vacant, &ix)) {
 		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
 		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
 		ix = (uint32_t)l->pod_end++;
@@ -928,7 +928,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	struct bt_pod *old = &l->pods[pod_ix];
 	enum bt_pod_state state = old->state;
 	uint32_t node_ix = state == BT_POD_SCHEDULED ? old->node_ix : pod->node_ix,
-		 promised = old->nominated_ix;
+		 nominated = old->nominated_ix;
 
 	BT_REQUIRE(pod_ix < l->pod_end && state != BT_POD_VACANT && !old->detached);
 	if (state == BT_POD_QUEUED) {
@@ -957,8 +957,8 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	l->change_n++;
 	if (state != BT_POD_QUEUED) {
 		charge(l, pod_ix, node_ix, true);
-	} else if (promised != BT_NO_NODE) {
-		bt_ledger_nominate(l, pod_ix, promised);
+	} else if (nominated != BT_NO_NODE) {
+		bt_ledger_nominate(l, pod_ix, nominated);
 	}
 }
 
@@ -1034,7 +1034,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 	give_names_up(l, pod);
 	quit_level(l, pod->level);
 	pod->state = BT_POD_VACANT;
-	bt_vacancies_give(&l->vacant, pod_ix);
+	bt_index_allocator_give(&l->vacant, pod_ix);
 	l->counts.remove_n++;
 }
 

@@ -13,10 +13,10 @@
 /* All zeroes is an empty one. Owns: bt_namespaces_fini. */
 struct bt_namespaces {
 	struct bt_namespace *items; /* those that are not live are vacant */
-	struct bt_held *names;	    /* by index: what it has */
+	struct bt_name_refs *names; /* by index: what it has */
 	size_t n, cap, names_cap;
 	struct bt_map ixs; /* name -> index, of live ones */
-	struct bt_vacancies vacant;
+	struct bt_index_allocator vacant;
 };
 
 void bt_namespaces_fini(struct bt_namespaces *namespaces);

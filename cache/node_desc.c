@@ -256,7 +256,7 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object)
 {
 	struct bt_intern *intern = dictionary->intern;
-	struct bt_held held = {.intern = intern, .unlisted = true};
+	struct bt_name_refs held = {.intern = intern, .unlisted = true};
 	struct bt_node_desc head = {
 		.dictionary = dictionary,
 		.name = bt_intern_hold(intern, object->meta.name),

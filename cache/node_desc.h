@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/base/rcu.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 #include "engine/model/object.h"
 #include "engine/model/resource.h"
 

@@ -20,7 +20,7 @@ void bt_node_order_fini(struct bt_node_order *order)
 	bt_mem_free(order->members);
 	bt_mem_free(order->list);
 	bt_map_fini(&order->zone_ixs);
-	bt_vacancies_fini(&order->vacant);
+	bt_index_allocator_fini(&order->vacant);
 	*order = (struct bt_node_order){0};
 }
 
@@ -45,7 +45,7 @@ static uint32_t zone_ix(struct bt_node_order *order, uint64_t key)
 	if (bt_map_get(&order->zone_ixs, map_key(key), &ix)) {
 		return ix;
 	}
-	if (!bt_vacancies_take(&order->vacant, &ix)) {
+	if (!bt_index_allocator_take(&order->vacant, &ix)) {
 		order->zones =
 			bt_mem_grow(order->zones, order->zone_n, &order->zone_cap, sizeof(*order->zones));
 		ix = (uint32_t)order->zone_n++;
@@ -97,7 +97,7 @@ void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)
 
 	if (--order->zones[ix].node_n == 0) {
 		bt_map_remove(&order->zone_ixs, map_key(order->zones[ix].key));
-		bt_vacancies_give(&order->vacant, ix);
+		bt_index_allocator_give(&order->vacant, ix);
 	}
 	order->members[slot].place = 0;
 	order->node_n--;

@@ -25,8 +25,8 @@ struct bt_node_order {
 	struct bt_zone *zones;
 	size_t zone_n, zone_cap;
 	struct bt_map zone_ixs;
-	struct bt_vacancies vacant;	/* zones without nodes */
-	struct bt_zone_member *members; /* by node slot */
+	struct bt_index_allocator vacant; /* zones without nodes */
+	struct bt_zone_member *members;	  /* by node slot */
 	size_t member_n;
 	uint64_t next_place;
 	uint32_t *list; /* valid unless stale */

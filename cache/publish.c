@@ -66,8 +66,8 @@ struct bt_publisher {
 	uint32_t slot_n, node_n, depth;
 	struct chunk *root;
 	struct bt_name_table *names;
-	struct bt_vacancies vacant; /* slots without a name */
-	struct chunk *replaced;	    /* since the last version */
+	struct bt_index_allocator vacant; /* slots without a name */
+	struct chunk *replaced;		  /* since the last version */
 	size_t replaced_n;
 };
 
@@ -133,7 +133,7 @@ void bt_publisher_destroy(struct bt_publisher *p)
 		bt_mem_free(bt_rcu_get(&p->live)->names);
 	}
 	bt_mem_free(p->names);
-	bt_vacancies_fini(&p->vacant);
+	bt_index_allocator_fini(&p->vacant);
 	bt_mem_free(bt_rcu_get(&p->live));
 	bt_mem_free(p);
 }
@@ -263,10 +263,10 @@ static void renew_names(struct bt_publisher *p)
 		if (entry && get(p->root, p->depth, (uint32_t)entry)) {
 			put_name(new, (uint32_t)(entry >> 32), (uint32_t)entry);
 		} else if (entry) {
-			bt_vacancies_give(&p->vacant, (uint32_t)entry);
+			bt_index_allocator_give(&p->vacant, (uint32_t)entry);
 		}
 	}
-	p->slot_n = (uint32_t)bt_vacancies_cut(&p->vacant, p->slot_n);
+	p->slot_n = (uint32_t)bt_index_allocator_cut(&p->vacant, p->slot_n);
 	bt_add_owned(&p->copied_bytes, bytes_of(new));
 	p->names = new;
 	if (old != bt_rcu_get(&p->live)->names) {
@@ -286,7 +286,7 @@ static uint32_t give_slot(struct bt_publisher *p, uint32_t name)
 	if (p->names->entry_n * 2 > p->names->mask) {
 		renew_names(p);
 	}
-	if (!bt_vacancies_take(&p->vacant, &slot)) {
+	if (!bt_index_allocator_take(&p->vacant, &slot)) {
 		slot = p->slot_n++;
 	}
 	put_name(p->names, name, slot);
@@ -328,7 +328,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 		return;
 	}
 	/* Before anything new is made. Who stands in the way is reported by rcu.h. */
-	(void)bt_rcu_throttle(BT_PARK_FOREVER);
+	(void)bt_rcu_throttle(BT_EVENTCOUNT_FOREVER);
 	struct bt_version *old = bt_rcu_get(&p->live), *new = bt_mem_realloc(NULL, 1, sizeof(*new));
 
 	*new = (struct bt_version){
@@ -346,7 +346,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 	p->replaced_n = 0;
 	p->changed = false;
 	p->batch++;
-	BT_RACE_POINT("publish.publish.before_commit");
+	BT_TESTPOINT("publish.publish.before_commit");
 	/* COMMIT, EDGE snap.live release: chunks and descriptions are filled before a version leads there. */
 	bt_rcu_publish(&p->live, new);
 	bt_add_owned(&p->version_n, 1);

@@ -46,7 +46,7 @@ struct bt_snapshot_writer {
 	int64_t *scalars[BT_FIRST_RARE];
 	struct bt_rare *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
 	struct bt_map slots;  /* node name -> slot */
-	struct bt_vacancies vacant_slots;
+	struct bt_index_allocator vacant_slots;
 	uint32_t kept_n; /* slots of nodes that are not live and that were kept the last time */
 	uint64_t left_n; /* what had left nodes by then */
 	bool gathers;	 /* nodes are being moved to lower slots */
@@ -55,12 +55,12 @@ struct bt_snapshot_writer {
 	struct bt_taint_set *sets;
 	struct taint_use *taint_uses; /* by set */
 	size_t set_n, set_cap, use_cap;
-	struct bt_vacancies vacant_sets;
+	struct bt_index_allocator vacant_sets;
 	struct bt_map image_ixs; /* image name -> index */
 	struct bt_image *images;
 	uint64_t **image_nodes; /* by image: bitmap of the slots that have it; NULL: nobody has asked */
 	size_t image_n, image_cap, image_nodes_cap;
-	struct bt_vacancies vacant_images;
+	struct bt_index_allocator vacant_images;
 	uint64_t image_stamps[BT_IMAGE_STAMPS];
 	struct bt_node_order order;
 	struct label_column *columns;
@@ -99,7 +99,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		bt_mem_free(w->scalars[r]);
 	}
-	bt_vacancies_fini(&w->vacant_slots);
+	bt_index_allocator_fini(&w->vacant_slots);
 	bt_map_fini(&w->slots);
 	bt_map_fini(&w->taint_sets);
 	bt_map_fini(&w->image_ixs);
@@ -108,10 +108,10 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	}
 	bt_mem_free(w->sets);
 	bt_mem_free(w->taint_uses);
-	bt_vacancies_fini(&w->vacant_sets);
+	bt_index_allocator_fini(&w->vacant_sets);
 	bt_mem_free(w->images);
 	bt_mem_free(w->image_nodes);
-	bt_vacancies_fini(&w->vacant_images);
+	bt_index_allocator_fini(&w->vacant_images);
 	bt_node_order_fini(&w->order);
 	bt_mem_free(w->columns);
 	bt_mem_free(w);
@@ -187,7 +187,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	if (bt_map_get(&w->slots, name, &slot)) {
 		return slot;
 	}
-	if (!bt_vacancies_take(&w->vacant_slots, &slot)) {
+	if (!bt_index_allocator_take(&w->vacant_slots, &slot)) {
 		if (w->view.slot_n == w->slot_cap) {
 			grow_slots(w);
 		}
@@ -239,8 +239,8 @@ static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 /* The slots at the end that are vacant are there no more. */
 static void cut_slots(struct bt_snapshot_writer *w)
 {
-	uint32_t end = (uint32_t)bt_vacancies_cut(&w->vacant_slots, w->view.slot_n);
-	size_t room = bt_vacancies_room(end, w->slot_cap);
+	uint32_t end = (uint32_t)bt_index_allocator_cut(&w->vacant_slots, w->view.slot_n);
+	size_t room = bt_index_allocator_room(end, w->slot_cap);
 
 	if (end == w->view.slot_n) {
 		return;
@@ -265,7 +265,7 @@ void bt_snapshot_vacate(struct bt_snapshot_writer *w, uint64_t left_n,
 		leave(context, slot);
 		bt_map_remove(&w->slots, name);
 		w->nodes[slot] = (struct bt_node){0};
-		bt_vacancies_give(&w->vacant_slots, slot);
+		bt_index_allocator_give(&w->vacant_slots, slot);
 		bt_intern_release(w->dictionary->intern, name);
 	}
 	w->kept_n = dead_n(w);
@@ -315,11 +315,11 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 	while (from > 0 && w->nodes[from - 1].name == BT_NAME_NONE) {
 		from--;
 	}
-	if (from == 0 || !bt_vacancies_take(&w->vacant_slots, &to)) {
+	if (from == 0 || !bt_index_allocator_take(&w->vacant_slots, &to)) {
 		return false;
 	}
 	if (to > --from) {
-		bt_vacancies_give(&w->vacant_slots, to);
+		bt_index_allocator_give(&w->vacant_slots, to);
 		return false;
 	}
 	move_columns(w, from, to);
@@ -333,7 +333,7 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 	w->nodes[from] = (struct bt_node){0};
 	w->descs[from] = NULL;
 	bt_map_put(&w->slots, w->nodes[to].name, to);
-	bt_vacancies_give(&w->vacant_slots, from);
+	bt_index_allocator_give(&w->vacant_slots, from);
 	nodes_change(w);
 	w->move_n++;
 	*from_end = from;
@@ -429,7 +429,7 @@ static uint32_t vacant_set(struct bt_snapshot_writer *w)
 {
 	uint32_t ix;
 
-	if (bt_vacancies_take(&w->vacant_sets, &ix)) {
+	if (bt_index_allocator_take(&w->vacant_sets, &ix)) {
 		return ix;
 	}
 	w->sets = bt_mem_grow(w->sets, w->set_n, &w->set_cap, sizeof(*w->sets));
@@ -486,7 +486,7 @@ static void leave_taints(struct bt_snapshot_writer *w, uint32_t ix)
 	}
 	bt_mem_free((void *)(uintptr_t)w->sets[ix].items);
 	w->sets[ix] = (struct bt_taint_set){0};
-	bt_vacancies_give(&w->vacant_sets, ix);
+	bt_index_allocator_give(&w->vacant_sets, ix);
 }
 
 /* ---- images ---- */
@@ -495,7 +495,7 @@ static uint32_t vacant_image(struct bt_snapshot_writer *w)
 {
 	uint32_t ix;
 
-	if (bt_vacancies_take(&w->vacant_images, &ix)) {
+	if (bt_index_allocator_take(&w->vacant_images, &ix)) {
 		return ix;
 	}
 	w->images = bt_mem_grow(w->images, w->image_n, &w->image_cap, sizeof(*w->images));
@@ -542,7 +542,7 @@ static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 		forget_image_nodes(w, ix);
 		bt_map_remove(&w->image_ixs, name);
 		w->images[ix] = (struct bt_image){0};
-		bt_vacancies_give(&w->vacant_images, ix);
+		bt_index_allocator_give(&w->vacant_images, ix);
 	}
 	stamp(w, name);
 }

@@ -112,18 +112,18 @@ struct bt_usage {
 	 * journal[i & journal_mask] for the last journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
-	uint64_t release_n;   /* how often something happened that may have made room on a node */
-	uint64_t unpromise_n; /* how often a promise of a node ended */
+	uint64_t release_n;	       /* how often something happened that may have made room on a node */
+	uint64_t cleared_nomination_n; /* how often a promise of a node ended */
 	bool is_empty; /* it is none of a ledger: scores are to see nodes with neither pods nor images */
 };
 
 #define BT_NO_DOMAIN UINT32_MAX
 
 /* A tally remembers so many changes. */
-#define BT_TALLY_JOURNAL 256
+#define BT_DOMAIN_COUNTS_JOURNAL 256
 
 /* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
-struct bt_tally {
+struct bt_domain_counts {
 	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
 	uint32_t domain_n;
 	const int32_t *sums;	/* by domain */
@@ -133,7 +133,7 @@ struct bt_tally {
 	 * node d is domain d. */
 	const uint32_t *members, *first;
 	/* With by_node: the domains whose sums changed, newest last: entry i is
-	 * journal[i % BT_TALLY_JOURNAL], for the last so many. */
+	 * journal[i % BT_DOMAIN_COUNTS_JOURNAL], for the last so many. */
 	const uint32_t *journal;
 	uint64_t journal_end;
 	int64_t total;
@@ -141,18 +141,18 @@ struct bt_tally {
 	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */
 };
 
-enum bt_carried_kind {
-	BT_CARRIED_ANTI_AFFINITY = 0,
-	BT_CARRIED_AFFINITY,
-	BT_CARRIED_PREFERENCE /* for (weight above 0) or against (below 0) */
+enum bt_existing_affinity_term_kind {
+	BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY = 0,
+	BT_EXISTING_AFFINITY_TERM_AFFINITY,
+	BT_EXISTING_AFFINITY_TERM_PREFERENCE /* for (weight above 0) or against (below 0) */
 };
 
 /* A pod affinity term that pods on nodes carry; equal terms of many pods are one. */
-struct bt_carried {
-	enum bt_carried_kind kind;
+struct bt_existing_affinity_term {
+	enum bt_existing_affinity_term_kind kind;
 	int32_t weight;
-	int64_t pod_n;		      /* pods on nodes that have it */
-	const struct bt_tally *tally; /* of them, by the term's topology key */
+	int64_t pod_n;			      /* pods on nodes that have it */
+	const struct bt_domain_counts *tally; /* of them, by the term's topology key */
 };
 
 struct bt_namespace {
@@ -185,12 +185,12 @@ struct bt_counting {
 	 * BT_NAME_NONE each node is a domain. lacking: a node that lacks the key has it with the empty value.
 	 * Valid until the snapshot's version changes.
 	 */
-	const struct bt_tally *(*tally)(
+	const struct bt_domain_counts *(*tally)(
 		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 
 	/* The carried terms that concern pods of a signature, n of them. Valid until the next call or change.
 	 */
-	const struct bt_carried *const *(*concerning)(
+	const struct bt_existing_affinity_term *const *(*concerning)(
 		void *context, const struct bt_signature *signature, uint32_t *out_n);
 
 	/*

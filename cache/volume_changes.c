@@ -65,8 +65,8 @@ static bool a_limit_grew(const struct bt_csi_node *old, const struct bt_csi_node
 
 /* The changes of each kind; arena is for this one comparison. Returns: is the object known? */
 
-static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
-	const struct bt_persistent_volume_object *object, struct bt_event_object *out)
+static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_name_refs *held,
+	const struct bt_persistent_volume_object *object, struct bt_cluster_event_object *out)
 {
 	const struct bt_pv *old = bt_storage_pv(bt_volumes_view(volumes), out->name);
 	struct bt_pv new;
@@ -78,8 +78,8 @@ static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena,
 	return old;
 }
 
-static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
-	const struct bt_storage_class_object *object, struct bt_event_object *out)
+static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_name_refs *held,
+	const struct bt_storage_class_object *object, struct bt_cluster_event_object *out)
 {
 	const struct bt_storage_class *old = bt_storage_class(bt_volumes_view(volumes), out->name);
 	struct bt_storage_class new;
@@ -90,8 +90,9 @@ static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *are
 	return old;
 }
 
-static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
-	const struct bt_csi_node_object *object, struct bt_event_object *out)
+static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *arena,
+	struct bt_name_refs *held, const struct bt_csi_node_object *object,
+	struct bt_cluster_event_object *out)
 {
 	const struct bt_csi_node *old = bt_storage_csi_node(bt_volumes_view(volumes), out->name);
 	struct bt_csi_node new;
@@ -105,7 +106,7 @@ static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *
 }
 
 static bool compare_driver(const struct bt_volumes *volumes, const struct bt_csi_driver_object *object,
-	struct bt_event_object *out)
+	struct bt_cluster_event_object *out)
 {
 	const struct bt_csi_driver *old = bt_storage_driver(bt_volumes_view(volumes), out->name);
 
@@ -115,8 +116,9 @@ static bool compare_driver(const struct bt_volumes *volumes, const struct bt_csi
 	return old;
 }
 
-static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
-	const struct bt_storage_capacity_object *object, struct bt_event_object *out)
+static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *arena,
+	struct bt_name_refs *held, const struct bt_storage_capacity_object *object,
+	struct bt_cluster_event_object *out)
 {
 	const struct bt_csi_capacity *old = bt_volumes_capacity(volumes, out->namespace_, out->name);
 	struct bt_csi_capacity new;
@@ -130,8 +132,8 @@ static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *
 	return old;
 }
 
-static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
-	const struct bt_object *object, struct bt_event_object *out)
+static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_name_refs *held,
+	const struct bt_object *object, struct bt_cluster_event_object *out)
 {
 	switch (object->kind) {
 	case BT_KIND_PERSISTENT_VOLUME:
@@ -154,32 +156,32 @@ static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, st
 }
 
 bool bt_volumes_describe(const struct bt_volumes *volumes, const struct bt_object *object,
-	struct bt_held *held, struct bt_event_object *out)
+	struct bt_name_refs *held, struct bt_cluster_event_object *out)
 {
 	const struct bt_meta_object *meta = &object->meta;
 	struct bt_arena arena = {0};
 
-	*out = (struct bt_event_object){
-		.namespace_ = bt_held_add(held, meta->namespace_),
-		.name = bt_held_add(held, meta->name),
-		.uid = meta->uid.len ? bt_held_add(held, meta->uid) : BT_NAME_NONE,
+	*out = (struct bt_cluster_event_object){
+		.namespace_ = bt_name_refs_add(held, meta->namespace_),
+		.name = bt_name_refs_add(held, meta->name),
+		.uid = meta->uid.len ? bt_name_refs_add(held, meta->uid) : BT_NAME_NONE,
 	};
 	if (object->kind == BT_KIND_VOLUME_ATTACHMENT) {
-		out->other = bt_held_add(held, object->attachment.attacher);
+		out->other = bt_name_refs_add(held, object->attachment.attacher);
 	}
-	struct bt_held compared = {.intern = held->intern};
+	struct bt_name_refs compared = {.intern = held->intern};
 	bool known = compare(volumes, &arena, &compared, object, out);
-	bt_held_release(&compared);
+	bt_name_refs_release(&compared);
 	bt_arena_fini(&arena);
 	return known;
 }
 
 bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_,
-	uint32_t name, struct bt_event_object *out)
+	uint32_t name, struct bt_cluster_event_object *out)
 {
 	const struct bt_storage *storage = bt_volumes_view(volumes);
 
-	*out = (struct bt_event_object){.namespace_ = namespace_, .name = name};
+	*out = (struct bt_cluster_event_object){.namespace_ = namespace_, .name = name};
 	switch (kind) {
 	case BT_KIND_PERSISTENT_VOLUME:
 		return bt_storage_pv(storage, name);

@@ -16,8 +16,8 @@
 struct owned {
 	uint32_t name; /* of the entry; held */
 	struct bt_arena arena;
-	struct bt_held names;	/* that it has */
-	struct bt_held assumed; /* that are in what a PersistentVolume or claim is assumed for */
+	struct bt_name_refs names;   /* that it has */
+	struct bt_name_refs assumed; /* that are in what a PersistentVolume or claim is assumed for */
 };
 
 /* Objects of one kind by their names. An entry is vacant when nobody has it. */
@@ -25,7 +25,7 @@ struct table {
 	void *items;
 	struct owned *owned; /* by index */
 	size_t n, cap, owned_cap, size;
-	struct bt_vacancies vacant;
+	struct bt_index_allocator vacant;
 };
 
 /* Lists of indices by a key, for finding what refers to it. */
@@ -52,11 +52,11 @@ struct node_state {
 	uint64_t *disks;
 	struct bt_driver_count *counts;
 	size_t disk_cap, count_cap;
-	struct bt_held names; /* the error's */
-	uint64_t facts;	      /* as of; 0: never, or something changed on the node */
+	struct bt_name_refs names; /* the error's */
+	uint64_t facts;		   /* as of; 0: never, or something changed on the node */
 };
 
-struct promise {
+struct nomination {
 	uint32_t ix, next; /* next: index plus one of the pod's next, or of the next free one */
 	bool of_claim;
 	uint64_t version;
@@ -79,10 +79,10 @@ struct bt_volumes {
 	size_t slot_cap;
 	struct bt_map node_slots; /* node name -> slot, of nodes that were worked out */
 	uint64_t facts;		  /* grows when any node may have to be worked out again */
-	struct promise *promises;
-	size_t promise_n, promise_cap;
-	uint32_t free_promise;	/* index plus one */
-	struct bt_map promised; /* pod index plus one -> index plus one of its first promise */
+	struct nomination *nominations;
+	size_t nomination_n, nomination_cap;
+	uint32_t free_nomination; /* index plus one */
+	struct bt_map nominated;  /* pod index plus one -> index plus one of its first promise */
 };
 
 /* ---- chains ---- */
@@ -162,13 +162,13 @@ static uint32_t table_ix(
 	if (bt_map_get(ixs, key, &ix)) {
 		return ix;
 	}
-	if (!bt_vacancies_take(&table->vacant, &ix)) {
+	if (!bt_index_allocator_take(&table->vacant, &ix)) {
 		table->items = bt_mem_grow(table->items, table->n, &table->cap, table->size);
 		table->owned = bt_mem_grow(table->owned, table->n, &table->owned_cap, sizeof(*table->owned));
 		ix = (uint32_t)table->n++;
 	}
 	memset(table_at(table, ix), 0, table->size);
-	const struct bt_held none = {.intern = v->dictionary->intern};
+	const struct bt_name_refs none = {.intern = v->dictionary->intern};
 	table->owned[ix] = (struct owned){.name = name, .names = none, .assumed = none};
 	bt_intern_hold_again(v->dictionary->intern, name);
 	bt_intern_hold_again(v->dictionary->intern, (uint32_t)(key >> 32)); /* the namespace, if it has one */
@@ -179,8 +179,8 @@ static uint32_t table_ix(
 static void release(struct owned *owned)
 {
 	bt_arena_fini(&owned->arena);
-	bt_held_release(&owned->names);
-	bt_held_release(&owned->assumed);
+	bt_name_refs_release(&owned->names);
+	bt_name_refs_release(&owned->assumed);
 }
 
 /* What an object was made of goes, after what it is made of now has come; NULL: it has gone. */
@@ -203,7 +203,7 @@ static void vacate(struct bt_volumes *v, struct table *table, struct bt_map *ixs
 	bt_map_remove(ixs, key);
 	bt_intern_release(v->dictionary->intern, table->owned[ix].name);
 	bt_intern_release(v->dictionary->intern, (uint32_t)(key >> 32));
-	bt_vacancies_give(&table->vacant, ix);
+	bt_index_allocator_give(&table->vacant, ix);
 }
 
 static struct owned begin_object(const struct bt_volumes *v)
@@ -218,7 +218,7 @@ static void table_fini(struct table *table)
 	}
 	bt_mem_free(table->items);
 	bt_mem_free(table->owned);
-	bt_vacancies_fini(&table->vacant);
+	bt_index_allocator_fini(&table->vacant);
 }
 
 /* ---- nodes ---- */
@@ -245,7 +245,7 @@ static void end_node(struct node_state *node)
 {
 	bt_mem_free(node->disks);
 	bt_mem_free(node->counts);
-	bt_held_release(&node->names);
+	bt_name_refs_release(&node->names);
 }
 
 static void forget_node(struct bt_volumes *v, uint32_t node_name)
@@ -276,7 +276,7 @@ void bt_volumes_vacate(struct bt_volumes *v, uint32_t node_ix)
 
 void bt_volumes_trim_nodes(struct bt_volumes *v, uint32_t slot_n)
 {
-	size_t room = bt_vacancies_room(slot_n, v->slot_cap);
+	size_t room = bt_index_allocator_room(slot_n, v->slot_cap);
 
 	if (room < v->slot_cap) {
 		v->users = bt_mem_realloc(v->users, room, sizeof(*v->users));
@@ -540,7 +540,7 @@ static uint32_t fail(
 	bt_buf_printf(&text, format, BT_STR_ARG(bt_intern_str(intern, a)),
 		BT_STR_ARG(bt_intern_str(intern, b)), BT_STR_ARG(bt_intern_str(intern, c)),
 		BT_STR_ARG(bt_intern_str(intern, d)));
-	uint32_t name = bt_held_add(&node->names, bt_buf_view(&text));
+	uint32_t name = bt_name_refs_add(&node->names, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	return name;
 }
@@ -559,7 +559,7 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 		}
 		if (bt_volume_claims(volume->type)) {
 			if (volume->source == BT_NAME_EMPTY) {
-				node->is.error = bt_held_add(
+				node->is.error = bt_name_refs_add(
 					&node->names, bt_str("PersistentVolumeClaim had no name"));
 				return false;
 			}
@@ -667,7 +667,7 @@ static const struct bt_attached *attached(void *context, uint32_t node_ix)
 	}
 	bt_map_put(&v->node_slots, node_name, node_ix);
 	node->is = (struct bt_attached){0};
-	bt_held_release(&node->names);
+	bt_name_refs_release(&node->names);
 	node->names.intern = v->dictionary->intern;
 	node->facts = v->facts;
 	for (uint32_t i = 0; i < users->n && good; i++) {
@@ -807,7 +807,7 @@ static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object
 static void apply_driver(struct bt_volumes *v, const struct bt_csi_driver_object *object)
 {
 	struct owned made = begin_object(v);
-	uint32_t name = bt_held_add(&made.names, object->meta.name);
+	uint32_t name = bt_name_refs_add(&made.names, object->meta.name);
 	uint32_t ix = table_ix(v, &v->drivers, &v->view.driver_ixs, name, name);
 
 	*(struct bt_csi_driver *)table_at(&v->drivers, ix) =
@@ -834,9 +834,10 @@ static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacit
 static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_object *object)
 {
 	struct owned made = begin_object(v);
-	const struct bt_attachment attachment = {bt_held_add(&made.names, object->meta.name),
-		bt_held_add(&made.names, object->node_name), bt_held_add(&made.names, object->attacher),
-		bt_held_add(&made.names, object->volume_name), true};
+	const struct bt_attachment attachment = {bt_name_refs_add(&made.names, object->meta.name),
+		bt_name_refs_add(&made.names, object->node_name),
+		bt_name_refs_add(&made.names, object->attacher),
+		bt_name_refs_add(&made.names, object->volume_name), true};
 	uint32_t ix = table_ix(v, &v->attachments, &v->attachment_ixs, attachment.name, attachment.name);
 
 	put_attachment(v, ix, &attachment);
@@ -947,20 +948,21 @@ enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32
 
 /* ---- promises ---- */
 
-static void promise(struct bt_volumes *v, uint32_t pod_ix, const struct promise *made)
+static void nomination(struct bt_volumes *v, uint32_t pod_ix, const struct nomination *made)
 {
-	uint32_t first = 0, at = v->free_promise;
+	uint32_t first = 0, at = v->free_nomination;
 
 	if (at) {
-		v->free_promise = v->promises[at - 1].next;
+		v->free_nomination = v->nominations[at - 1].next;
 	} else {
-		v->promises = bt_mem_grow(v->promises, v->promise_n, &v->promise_cap, sizeof(*v->promises));
-		at = (uint32_t)++v->promise_n;
+		v->nominations = bt_mem_grow(
+			v->nominations, v->nomination_n, &v->nomination_cap, sizeof(*v->nominations));
+		at = (uint32_t)++v->nomination_n;
 	}
-	bt_map_get(&v->promised, pod_ix + (uint64_t)1, &first);
-	v->promises[at - 1] = *made;
-	v->promises[at - 1].next = first;
-	bt_map_put(&v->promised, pod_ix + (uint64_t)1, at);
+	bt_map_get(&v->nominated, pod_ix + (uint64_t)1, &first);
+	v->nominations[at - 1] = *made;
+	v->nominations[at - 1].next = first;
+	bt_map_put(&v->nominated, pod_ix + (uint64_t)1, at);
 }
 
 /* The volume keeps a reference that says the same; upstream's undoing drops it all the same, and so does
@@ -973,16 +975,16 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 
 	if (!now || now->namespace_ != wanted.namespace_ || now->name != wanted.name ||
 		now->uid != wanted.uid) {
-		struct bt_held *names = &v->pvs.owned[pv_ix].assumed;
+		struct bt_name_refs *names = &v->pvs.owned[pv_ix].assumed;
 
 		/* They may outlive the claim. */
-		bt_held_release(names);
-		bt_held_add_name(names, wanted.name);
-		bt_held_add_name(names, wanted.uid);
+		bt_name_refs_release(names);
+		bt_name_refs_add_name(names, wanted.name);
+		bt_name_refs_add_name(names, wanted.uid);
 		pv->assumed = true;
 		pv->assumed_claim = wanted;
 	}
-	promise(v, pod_ix, &(struct promise){.ix = pv_ix, .version = pv->version});
+	nomination(v, pod_ix, &(struct nomination){.ix = pv_ix, .version = pv->version});
 }
 
 void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name,
@@ -990,19 +992,19 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct bt_claim *claim = table_at(&v->claims, bindings[i].claim_ix);
-		struct bt_held *names = &v->claims.owned[bindings[i].claim_ix].assumed;
+		struct bt_name_refs *names = &v->claims.owned[bindings[i].claim_ix].assumed;
 
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
 			assume_pv(v, pod_ix, bindings[i].pv_ix, claim);
 			continue;
 		}
 		/* It may outlive the node. */
-		bt_held_release(names);
-		bt_held_add_name(names, node_name);
+		bt_name_refs_release(names);
+		bt_name_refs_add_name(names, node_name);
 		claim->assumed = true;
 		claim->assumed_node = node_name;
-		promise(v, pod_ix,
-			&(struct promise){
+		nomination(v, pod_ix,
+			&(struct nomination){
 				.ix = bindings[i].claim_ix, .of_claim = true, .version = claim->version});
 	}
 	v->view.version += n > 0;
@@ -1010,7 +1012,7 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 
 /* The claim that a promise is for, and its volume. Returns: false when it has gone. */
 static bool find_binding(
-	const struct bt_volumes *v, const struct promise *made, struct bt_volume_binding *out)
+	const struct bt_volumes *v, const struct nomination *made, struct bt_volume_binding *out)
 {
 	*out = (struct bt_volume_binding){made->ix, BT_NO_VOLUME};
 	if (!made->of_claim) {
@@ -1032,20 +1034,20 @@ uint32_t bt_volumes_assumed(
 	struct bt_volume_binding binding;
 	uint32_t first = 0, n = 0, i = 0;
 
-	bt_map_get(&v->promised, pod_ix + (uint64_t)1, &first);
-	for (uint32_t at = first; at; at = v->promises[at - 1].next) {
-		n += find_binding(v, &v->promises[at - 1], &binding);
+	bt_map_get(&v->nominated, pod_ix + (uint64_t)1, &first);
+	for (uint32_t at = first; at; at = v->nominations[at - 1].next) {
+		n += find_binding(v, &v->nominations[at - 1], &binding);
 	}
 	/* The one that was made last comes first. */
-	for (uint32_t at = first; at; at = v->promises[at - 1].next) {
-		if (find_binding(v, &v->promises[at - 1], &binding) && n - ++i < cap) {
+	for (uint32_t at = first; at; at = v->nominations[at - 1].next) {
+		if (find_binding(v, &v->nominations[at - 1], &binding) && n - ++i < cap) {
 			out[n - i] = binding;
 		}
 	}
 	return n;
 }
 
-static void undo(struct bt_volumes *v, const struct promise *made)
+static void undo(struct bt_volumes *v, const struct nomination *made)
 {
 	if (made->of_claim) {
 		struct bt_claim *claim = table_at(&v->claims, made->ix);
@@ -1059,35 +1061,35 @@ static void undo(struct bt_volumes *v, const struct promise *made)
 	v->view.version++;
 }
 
-static void end_promises(struct bt_volumes *v, uint32_t pod_ix, bool revert)
+static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, bool revert)
 {
 	uint32_t at = 0;
 
-	if (!bt_map_get(&v->promised, pod_ix + (uint64_t)1, &at)) {
+	if (!bt_map_get(&v->nominated, pod_ix + (uint64_t)1, &at)) {
 		return;
 	}
-	bt_map_remove(&v->promised, pod_ix + (uint64_t)1);
+	bt_map_remove(&v->nominated, pod_ix + (uint64_t)1);
 	while (at) {
-		struct promise *made = &v->promises[at - 1];
+		struct nomination *made = &v->nominations[at - 1];
 		uint32_t next = made->next;
 
 		if (revert) {
 			undo(v, made);
 		}
-		made->next = v->free_promise;
-		v->free_promise = at;
+		made->next = v->free_nomination;
+		v->free_nomination = at;
 		at = next;
 	}
 }
 
 void bt_volumes_keep(struct bt_volumes *v, uint32_t pod_ix)
 {
-	end_promises(v, pod_ix, false);
+	end_nominations(v, pod_ix, false);
 }
 
 void bt_volumes_revert(struct bt_volumes *v, uint32_t pod_ix)
 {
-	end_promises(v, pod_ix, true);
+	end_nominations(v, pod_ix, true);
 }
 
 /* ---- life ---- */
@@ -1124,7 +1126,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 		&v->capacities, &v->attachments};
 	struct bt_map *maps[] = {&v->view.pv_ixs, &v->view.claim_ixs, &v->view.class_ixs,
 		&v->view.csi_node_ixs, &v->view.driver_ixs, &v->capacity_ixs, &v->attachment_ixs,
-		&v->node_slots, &v->promised};
+		&v->node_slots, &v->nominated};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		table_fini(tables[i]);
@@ -1147,7 +1149,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	bt_mem_free(v->users);
 	bt_mem_free(v->nodes);
 	bt_mem_free(v->uses);
-	bt_mem_free(v->promises);
+	bt_mem_free(v->nominations);
 	bt_arena_fini(&v->scratch);
 	bt_mem_free(v);
 }

@@ -12,7 +12,7 @@
 
 #include "cache/view.h"
 #include "engine/base/status.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 struct bt_volumes;
 
@@ -31,11 +31,11 @@ void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object
  * it known already, so that it is an update? False for kinds that are not kept here. Owns: held, the names.
  */
 bool bt_volumes_describe(const struct bt_volumes *volumes, const struct bt_object *object,
-	struct bt_held *held, struct bt_event_object *out);
+	struct bt_name_refs *held, struct bt_cluster_event_object *out);
 
 /* The same for one that is about to be taken away, which holds the names until then. Returns: is it there? */
 bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_,
-	uint32_t name, struct bt_event_object *out);
+	uint32_t name, struct bt_cluster_event_object *out);
 
 /* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_volumes_remove(

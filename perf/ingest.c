@@ -202,7 +202,7 @@ static void describe_some(void *context)
 
 		describe_next(d, &delta);
 		if (d->ring) {
-			bt_ring_push(d->ring, &delta, BT_PARK_FOREVER);
+			bt_ring_push(d->ring, &delta, BT_EVENTCOUNT_FOREVER);
 		} else {
 			struct bt_delta *place = &d->alive[d->made_n % ALIVE_N];
 
@@ -219,7 +219,7 @@ static void publish_some(struct describer *d)
 		struct bt_delta *place = &d->alive[i % ALIVE_N];
 
 		bt_delta_drop(place);
-		bt_ring_pop(d->ring, place, BT_PARK_FOREVER);
+		bt_ring_pop(d->ring, place, BT_EVENTCOUNT_FOREVER);
 		bt_ingest_publish(d->cache, place);
 	}
 }
@@ -364,7 +364,7 @@ static void begin_through(struct through *through, uint32_t thread_n)
 
 	bt_config_init_default(&config, NULL);
 	options.limits.ingest_threads = thread_n;
-	options.conductor = (struct bt_pipeline_conductor){let_go, nap, is_over, through};
+	options.step_driver = (struct bt_pipeline_step_driver){let_go, nap, is_over, through};
 	through->pipeline = bt_pipeline_create(&config, &options, &errors);
 	BT_REQUIRE(through->pipeline && bt_pipeline_start(through->pipeline, NULL) == BT_OK);
 	bt_config_errors_fini(&errors);
@@ -372,15 +372,15 @@ static void begin_through(struct through *through, uint32_t thread_n)
 }
 
 /* The pod of that number comes, or goes again. */
-static void feed_event(struct through *through, enum bt_parcel_kind kind, uint64_t number)
+static void feed_event(struct through *through, enum bt_watch_event_kind kind, uint64_t number)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(through->pipeline, 0, kind);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(through->pipeline, 0, kind);
 	struct bt_object *object = &parcel->object;
 	char *name = bt_arena_alloc(&parcel->arena, 64, 1), *uid = bt_arena_alloc(&parcel->arena, 64, 1);
 
 	object->kind = BT_KIND_POD;
 	object->api_version = object->kind_name = (struct bt_str){0};
-	if (kind == BT_PARCEL_APPLY) {
+	if (kind == BT_WATCH_EVENT_APPLY) {
 		object->pod = through->pods->items[number % POD_N];
 	} else {
 		object->meta = (struct bt_meta_object){
@@ -395,9 +395,9 @@ static void feed_event(struct through *through, enum bt_parcel_kind kind, uint64
 static void feed_some(struct through *through)
 {
 	for (uint32_t i = 0; i < THROUGH_N; i++, through->pod_n++) {
-		feed_event(through, BT_PARCEL_APPLY, through->pod_n);
+		feed_event(through, BT_WATCH_EVENT_APPLY, through->pod_n);
 		if (through->pod_n >= LIVING_N) {
-			feed_event(through, BT_PARCEL_DELETE, through->pod_n - LIVING_N);
+			feed_event(through, BT_WATCH_EVENT_DELETE, through->pod_n - LIVING_N);
 		}
 	}
 	while (bt_load_acquire(&through->done_n) < through->fed_n) {

@@ -11,7 +11,7 @@
 
 /* Labels as signatures and nodes keep them. */
 static struct bt_labels make_labels(
-	struct bt_arena *arena, struct bt_held *held, uint32_t label_n, uint32_t object)
+	struct bt_arena *arena, struct bt_name_refs *held, uint32_t label_n, uint32_t object)
 {
 	struct bt_str_map map = {.set = true};
 
@@ -22,7 +22,7 @@ static struct bt_labels make_labels(
 	return bt_labels_intern(held, arena, &map);
 }
 
-static struct bt_selector make_selector(struct bt_arena *arena, struct bt_held *held)
+static struct bt_selector make_selector(struct bt_arena *arena, struct bt_name_refs *held)
 {
 	struct bt_label_selector_object object = {.set = true};
 	struct bt_requirement_object *among =

@@ -15,7 +15,7 @@
 
 /* ---- the queue alone ---- */
 
-static bool no_hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+static bool no_hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	(void)context;
 	(void)pod_ix;
@@ -56,7 +56,7 @@ static void through(struct bt_bench *bench)
 
 /* A queue with pods that were refused, of as many kinds. */
 static struct bt_queue *make_waiting(
-	bool (*hint)(void *, uint32_t, const struct bt_event *, uint32_t), uint32_t kind_n)
+	bool (*hint)(void *, uint32_t, const struct bt_cluster_event *, uint32_t), uint32_t kind_n)
 {
 	struct bt_queue_options options = usual;
 
@@ -73,7 +73,7 @@ static struct bt_queue *make_waiting(
 /* An event that helps none of 100,000 pods of as many kinds as the argument says. Items are events. */
 static void event(struct bt_bench *bench)
 {
-	const struct bt_event happened = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event happened = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = make_waiting(no_hint, (uint32_t)bt_bench_arg(bench));
 
 	while (bt_bench_keep_running(bench)) {
@@ -88,7 +88,7 @@ static void event(struct bt_bench *bench)
  * refuses them. Items are pods. */
 static void event_helps(struct bt_bench *bench)
 {
-	const struct bt_event happened = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event happened = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = make_waiting(NULL, (uint32_t)bt_bench_arg(bench));
 	int64_t now_ns = WAITING;
 

@@ -16,7 +16,7 @@
 
 struct columns {
 	uint16_t *a, *b, *of, *totals;
-	uint16_t worth[BT_SCAN_WORTHS];
+	uint16_t static_score[BT_SCAN_WORTHS];
 	size_t padded_n;
 	struct bt_rng rng;
 };
@@ -38,7 +38,7 @@ static void begin(struct columns *c, struct bt_bench *bench)
 		c->of[i] = (uint16_t)(1 + bt_rng_below(&c->rng, CLASSES - 1));
 	}
 	for (uint32_t i = 1; i < CLASSES; i++) {
-		c->worth[i] = (uint16_t)(100 + i);
+		c->static_score[i] = (uint16_t)(100 + i);
 	}
 }
 
@@ -84,7 +84,7 @@ static size_t best_of_classes(const struct bt_scan_version *version, struct colu
 {
 	const struct bt_scan_classes classes = {.value = c->a,
 		.of = c->of,
-		.worth = c->worth,
+		.static_score = c->static_score,
 		.class_n = CLASSES,
 		.padded_n = c->padded_n,
 		.totals = c->totals};

@@ -14,7 +14,7 @@
 #include "cache/view.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
 #include "plugins/args.h"
 #include "plugins/points.h"
@@ -127,17 +127,17 @@ typedef void bt_plugin_prepare_fn(
 	void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
 /* What two nodes have to have in common to be equal in an axis. */
-enum bt_axis_kind {
-	BT_AXIS_VALUE = 0, /* the column's value */
-	BT_AXIS_PRESENCE,  /* whether the column has a value: it is not 0 */
-	BT_AXIS_SUM,	   /* the tally's sum; or both are in no domain */
-	BT_AXIS_SIGN	   /* whether that is above 0 */
+enum bt_equivalence_key_kind {
+	BT_EQUIVALENCE_KEY_VALUE = 0, /* the column's value */
+	BT_EQUIVALENCE_KEY_PRESENCE,  /* whether the column has a value: it is not 0 */
+	BT_EQUIVALENCE_KEY_SUM,	      /* the tally's sum; or both are in no domain */
+	BT_EQUIVALENCE_KEY_SIGN	      /* whether that is above 0 */
 };
 
-struct bt_axis {
-	enum bt_axis_kind kind;
-	const uint32_t *column;	      /* by node slot, does not change; NULL: it is the tally */
-	const struct bt_tally *tally; /* with by_node, whose journal says which nodes have changed */
+struct bt_equivalence_key {
+	enum bt_equivalence_key_kind kind;
+	const uint32_t *column;		      /* by node slot, does not change; NULL: it is the tally */
+	const struct bt_domain_counts *tally; /* with by_node, whose journal says which nodes have changed */
 };
 
 /*
@@ -145,7 +145,8 @@ struct bt_axis {
  * all of them get equal answers, and PreScore and NormalizeScore learn from one of them, and their number,
  * what they would learn from all. Returns how many axes there are then; no more than cap are written.
  */
-typedef uint32_t bt_plugin_axes_fn(const void *term, struct bt_axis *axes, uint32_t n, uint32_t cap);
+typedef uint32_t bt_plugin_keys_fn(
+	const void *term, struct bt_equivalence_key *axes, uint32_t n, uint32_t cap);
 
 /*
  * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal
@@ -183,12 +184,12 @@ struct bt_hint_env {
  * waiting pod's signature, the settings and the event alone, except where own tells the pod itself apart.
  * Context: the scheduling thread.
  */
-typedef bool bt_plugin_hint_fn(const struct bt_hint_env *env, const struct bt_event *event);
+typedef bool bt_plugin_hint_fn(const struct bt_hint_env *env, const struct bt_cluster_event *event);
 
 /* An event that can make a pod fit that the plugin refused. Source: the plugin's EventsToRegister. */
 struct bt_registration {
-	enum bt_event_resource resource;
-	uint32_t actions;	 /* enum bt_event_action bits */
+	enum bt_cluster_event_resource resource;
+	uint32_t actions;	 /* enum bt_cluster_event_action bits */
 	bt_plugin_hint_fn *hint; /* NULL: always Queue */
 	uint32_t needs;		 /* BT_NEEDS of the gate without which it is not registered; 0: always */
 };
@@ -259,7 +260,7 @@ struct bt_plugin {
 	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
 	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
-	bt_plugin_axes_fn *axes;
+	bt_plugin_keys_fn *axes;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
@@ -290,16 +291,18 @@ struct bt_profile {
 	uint32_t pre_filter_n, filter_n, pre_score_n, score_n;
 };
 
-static inline bool bt_axis_eq(const struct bt_axis *a, const struct bt_axis *b)
+static inline bool bt_equivalence_key_eq(
+	const struct bt_equivalence_key *a, const struct bt_equivalence_key *b)
 {
 	return a->kind == b->kind && a->column == b->column && a->tally == b->tally;
 }
 
-/* Adds an axis that is not there yet to n that are, as bt_plugin_axes_fn does. */
-static inline uint32_t bt_add_axis(struct bt_axis axis, struct bt_axis *axes, uint32_t n, uint32_t cap)
+/* Adds an axis that is not there yet to n that are, as bt_plugin_keys_fn does. */
+static inline uint32_t bt_add_equivalence_key(
+	struct bt_equivalence_key axis, struct bt_equivalence_key *axes, uint32_t n, uint32_t cap)
 {
 	for (uint32_t i = 0; i < n && i < cap; i++) {
-		if (bt_axis_eq(&axes[i], &axis)) {
+		if (bt_equivalence_key_eq(&axes[i], &axis)) {
 			return n;
 		}
 	}
@@ -313,12 +316,14 @@ static inline uint32_t bt_add_axis(struct bt_axis axis, struct bt_axis *axes, ui
 #define BT_FEW_DOMAINS 16
 
 /* The axis of answers that depend on a tally's sums, or on their sign. */
-static inline struct bt_axis bt_tally_axis(const struct bt_tally *tally, enum bt_axis_kind kind)
+static inline struct bt_equivalence_key bt_domain_counts_key(
+	const struct bt_domain_counts *tally, enum bt_equivalence_key_kind kind)
 {
 	bool by_sum = tally->by_node && tally->domain_n > BT_FEW_DOMAINS;
 
-	return by_sum ? (struct bt_axis){.kind = kind, .tally = tally}
-		      : (struct bt_axis){.kind = BT_AXIS_VALUE, .column = tally->domain};
+	return by_sum ? (struct bt_equivalence_key){.kind = kind, .tally = tally}
+		      : (struct bt_equivalence_key){
+				.kind = BT_EQUIVALENCE_KEY_VALUE, .column = tally->domain};
 }
 
 static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_code code, uint32_t kind)

@@ -16,7 +16,7 @@ static int64_t align(const struct bt_queue *queue, int64_t time_ns)
 	return bt_wrap_sub(time_ns, rest < 0 ? rest + BT_QUEUE_SECOND : rest);
 }
 
-int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot)
+int64_t bt_pod_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot)
 {
 	uint32_t count = slot->error_n ? slot->error_n : slot->unschedulable_n;
 	int64_t most = queue->options.max_backoff_ns, wait = queue->options.initial_backoff_ns;
@@ -33,12 +33,12 @@ int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *sl
 	return __builtin_add_overflow(slot->timestamp_ns, wait, &expiry) ? INT64_MAX : align(queue, expiry);
 }
 
-bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns)
+bool bt_pod_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns)
 {
 	return slot->expiry_ns != BT_EXPIRED && slot->expiry_ns >= align(queue, now_ns);
 }
 
-bool bt_backoff_before(
+bool bt_pod_backoff_before(
 	const struct bt_queue *queue, const struct bt_slot *a, const struct bt_slot *b, bool error)
 {
 	int32_t first = queue->active.kinds[a->kind].kind.priority,
@@ -56,18 +56,18 @@ bool bt_backoff_before(
 	return a->timestamp_ns != b->timestamp_ns ? a->timestamp_ns < b->timestamp_ns : a->order < b->order;
 }
 
-static void put(struct bt_queue *queue, struct bt_backoff *heap, size_t at, uint32_t slot)
+static void put(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at, uint32_t slot)
 {
 	heap->slots[at] = slot;
 	queue->slots[slot].heap_ix = (uint32_t)at;
 }
 
-static bool before(const struct bt_queue *queue, const struct bt_backoff *heap, uint32_t a, uint32_t b)
+static bool before(const struct bt_queue *queue, const struct bt_pod_backoff *heap, uint32_t a, uint32_t b)
 {
-	return bt_backoff_before(queue, &queue->slots[a], &queue->slots[b], heap->error);
+	return bt_pod_backoff_before(queue, &queue->slots[a], &queue->slots[b], heap->error);
 }
 
-static void up(struct bt_queue *queue, struct bt_backoff *heap, size_t at)
+static void up(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 {
 	uint32_t slot = heap->slots[at];
 
@@ -78,7 +78,7 @@ static void up(struct bt_queue *queue, struct bt_backoff *heap, size_t at)
 	put(queue, heap, at, slot);
 }
 
-static void down(struct bt_queue *queue, struct bt_backoff *heap, size_t at)
+static void down(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 {
 	uint32_t slot = heap->slots[at];
 
@@ -97,14 +97,14 @@ static void down(struct bt_queue *queue, struct bt_backoff *heap, size_t at)
 	put(queue, heap, at, slot);
 }
 
-void bt_backoff_push(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot)
+void bt_pod_backoff_push(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot)
 {
 	heap->slots = bt_mem_grow(heap->slots, heap->n, &heap->cap, sizeof(*heap->slots));
 	put(queue, heap, heap->n++, slot);
 	up(queue, heap, heap->n - 1);
 }
 
-void bt_backoff_remove(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot)
+void bt_pod_backoff_remove(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot)
 {
 	size_t at = queue->slots[slot].heap_ix;
 	uint32_t last = heap->slots[--heap->n];

@@ -7,23 +7,24 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-static bool same(const struct bt_held_group *group, const struct bt_slot *slot)
+static bool same(const struct bt_name_refs_group *group, const struct bt_slot *slot)
 {
-	return group->kind == slot->kind && group->rejectors == slot->rejectors &&
+	return group->kind == slot->kind && group->unschedulable_plugins == slot->unschedulable_plugins &&
 	       group->pending == slot->pending && group->gate == slot->gate;
 }
 
 /* Groups whose keys are equal are chained. Never 0. */
 static uint64_t key_of(const struct bt_slot *slot)
 {
-	const uint32_t words[] = {slot->kind, slot->rejectors, slot->pending, (uint32_t)slot->gate};
+	const uint32_t words[] = {
+		slot->kind, slot->unschedulable_plugins, slot->pending, (uint32_t)slot->gate};
 
 	return bt_hash_bytes(words, sizeof(words)) | 1;
 }
 
-static void count_plugins(struct bt_queue *queue, const struct bt_held_group *group, bool add)
+static void count_plugins(struct bt_queue *queue, const struct bt_name_refs_group *group, bool add)
 {
-	for (uint32_t rest = group->rejectors | group->pending; rest; rest &= rest - 1) {
+	for (uint32_t rest = group->unschedulable_plugins | group->pending; rest; rest &= rest - 1) {
 		queue->plugin_groups[__builtin_ctz(rest)] += add ? 1 : (uint64_t)-1;
 	}
 }
@@ -39,8 +40,8 @@ static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
 			bt_mem_grow(queue->groups, queue->group_n, &queue->group_cap, sizeof(*queue->groups));
 		ix = (uint32_t)queue->group_n++;
 	}
-	queue->groups[ix] = (struct bt_held_group){.kind = slot->kind,
-		.rejectors = slot->rejectors,
+	queue->groups[ix] = (struct bt_name_refs_group){.kind = slot->kind,
+		.unschedulable_plugins = slot->unschedulable_plugins,
 		.pending = slot->pending,
 		.gate = slot->gate,
 		.first = BT_NO_SLOT,
@@ -71,7 +72,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 {
 	struct bt_slot *slot = &queue->slots[slot_ix];
 	uint32_t ix = group_of(queue, slot);
-	struct bt_held_group *group = &queue->groups[ix];
+	struct bt_name_refs_group *group = &queue->groups[ix];
 	slot->group = ix;
 	slot->prev = group->last;
 	slot->next = BT_NO_SLOT;
@@ -87,7 +88,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 /* Takes an empty group out. */
 static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
 {
-	struct bt_held_group *group = &queue->groups[ix];
+	struct bt_name_refs_group *group = &queue->groups[ix];
 	uint64_t key = key_of(like);
 	uint32_t first = BT_NO_GROUP;
 
@@ -110,7 +111,7 @@ static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *li
 void bt_groups_leave(struct bt_queue *queue, uint32_t slot_ix)
 {
 	struct bt_slot *slot = &queue->slots[slot_ix];
-	struct bt_held_group *group = &queue->groups[slot->group];
+	struct bt_name_refs_group *group = &queue->groups[slot->group];
 
 	if (slot->prev == BT_NO_SLOT) {
 		group->first = slot->next;

@@ -68,7 +68,7 @@ static void overflow(struct bt_queue *queue)
 	}
 }
 
-void bt_in_flight_log(struct bt_queue *queue, const struct bt_event *event, uint32_t only)
+void bt_in_flight_log(struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t only)
 {
 	uint32_t limit = queue->options.log_limit ? queue->options.log_limit : BT_QUEUE_LOG_LIMIT;
 

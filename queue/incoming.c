@@ -6,7 +6,8 @@
 
 #include "queue/queue_int.h"
 
-#define NEWCOMER ((uint32_t)BT_EVENT_UNSCHEDULED_POD * BT_EVENT_ACTION_N) /* its action is the first */
+#define NEWCOMER                                                                                             \
+	((uint32_t)BT_CLUSTER_EVENT_UNSCHEDULED_POD * BT_CLUSTER_EVENT_ACTION_N) /* its action is the first */
 
 static bool is_held(enum bt_wait where)
 {
@@ -18,12 +19,12 @@ static uint32_t line_of(enum bt_wait where)
 	return where == BT_WAIT_ACTIVE ? 0 : where == BT_WAIT_BACKOFF ? 1 : 2;
 }
 
-uint32_t bt_cause_of(const struct bt_event *event, uint32_t only)
+uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only)
 {
-	if (event->resource == BT_EVENT_WILDCARD) {
+	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return only == BT_QUEUE_EMPTY ? BT_CAUSE_TIMEOUT : BT_CAUSE_FORCE_ACTIVATE;
 	}
-	return bt_event_label(event->resource, event->action);
+	return bt_cluster_event_label(event->resource, event->action);
 }
 
 void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to)
@@ -52,14 +53,15 @@ void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N])
 	}
 }
 
-void bt_queue_cause_text(uint32_t cause, char out_text[BT_EVENT_LABEL_BYTES])
+void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
 {
 	static const char *const words[] = {"ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ",
 		"ForceActivate", "UnschedulableTimeout"};
 
-	if (cause < BT_EVENT_LABELS) {
-		bt_event_label_text(cause, out_text);
+	if (cause < BT_CLUSTER_EVENT_LABELS) {
+		bt_cluster_event_label_text(cause, out_text);
 	} else {
-		snprintf(out_text, BT_EVENT_LABEL_BYTES, "%s", words[cause - BT_EVENT_LABELS]);
+		snprintf(
+			out_text, BT_CLUSTER_EVENT_LABEL_BYTES, "%s", words[cause - BT_CLUSTER_EVENT_LABELS]);
 	}
 }

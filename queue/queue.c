@@ -87,14 +87,14 @@ static void trim_slots(struct bt_queue *queue)
 			queue->free_slot = ix;
 		}
 	}
-	queue->slots =
-		bt_vacancies_shrink(queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
+	queue->slots = bt_index_allocator_shrink(
+		queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
 }
 
 void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
 {
-	queue->slot_ixs =
-		bt_vacancies_shrink(queue->slot_ixs, pod_end, &queue->pod_cap, sizeof(*queue->slot_ixs));
+	queue->slot_ixs = bt_index_allocator_shrink(
+		queue->slot_ixs, pod_end, &queue->pod_cap, sizeof(*queue->slot_ixs));
 	/* As many pods have come since the last time as there are places to be looked at. */
 	if (queue->orders - queue->trimmed_at >= queue->slot_n && queue->slot_n > TRIM_SLOTS &&
 		queue->active.entry_n == 0 && queue->active.parked_n == 0) {
@@ -162,10 +162,10 @@ static uint64_t *count_of(struct bt_queue *queue, enum bt_wait where)
 /* In backoff, is it popped only when that is over? */
 static bool is_patient(const struct bt_slot *slot)
 {
-	return slot->patient || !(slot->rejectors | slot->pending);
+	return slot->patient || !(slot->unschedulable_plugins | slot->pending);
 }
 
-static struct bt_backoff *heap_of(struct bt_queue *queue, const struct bt_slot *slot)
+static struct bt_pod_backoff *heap_of(struct bt_queue *queue, const struct bt_slot *slot)
 {
 	return is_patient(slot) ? &queue->error_backoff : &queue->backoff;
 }
@@ -185,7 +185,7 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 		bt_active_drop(queue, ix);
 		break;
 	case BT_WAIT_BACKOFF:
-		bt_backoff_remove(queue, heap_of(queue, slot), ix);
+		bt_pod_backoff_remove(queue, heap_of(queue, slot), ix);
 		break;
 	case BT_WAIT_UNSCHEDULABLE:
 	case BT_WAIT_GATED:
@@ -211,7 +211,7 @@ static void enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 	if (where == BT_WAIT_ACTIVE) {
 		bt_active_push(queue, ix);
 	} else if (where == BT_WAIT_BACKOFF) {
-		bt_backoff_push(queue, heap_of(queue, slot), ix);
+		bt_pod_backoff_push(queue, heap_of(queue, slot), ix);
 	} else {
 		bt_groups_enter(queue, ix);
 	}
@@ -229,7 +229,7 @@ static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	if (slot->gate == BT_QUEUE_NO_GATE) {
 		return true;
 	}
-	slot->rejectors |= 1u << slot->gate;
+	slot->unschedulable_plugins |= 1u << slot->gate;
 	return false;
 }
 
@@ -264,7 +264,7 @@ static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy st
 		enter(queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
 		return slot->where;
 	}
-	if (strategy == AFTER_BACKOFF && bt_backoff_lasts(queue, slot, now_ns)) {
+	if (strategy == AFTER_BACKOFF && bt_pod_backoff_lasts(queue, slot, now_ns)) {
 		return to_backoff(queue, ix);
 	}
 	return to_active(queue, ix, false, now_ns);
@@ -288,18 +288,21 @@ static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t 
 }
 
 /* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
-static enum strategy weigh(struct bt_queue *queue, const struct bt_slot *slot, const struct bt_event *event)
+static enum strategy weigh(
+	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
-	if (!(slot->rejectors | slot->pending) || !hooks->hint || event->resource == BT_EVENT_WILDCARD) {
+	if (!(slot->unschedulable_plugins | slot->pending) || !hooks->hint ||
+		event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return AFTER_BACKOFF;
 	}
 	queue->counts.hint_n++;
 	if (slot->pending && hooks->hint(hooks->context, slot->pod_ix, event, slot->pending)) {
 		return IMMEDIATELY;
 	}
-	return hooks->hint(hooks->context, slot->pod_ix, event, slot->rejectors) ? AFTER_BACKOFF : SKIP;
+	return hooks->hint(hooks->context, slot->pod_ix, event, slot->unschedulable_plugins) ? AFTER_BACKOFF
+											     : SKIP;
 }
 
 static inline enum bt_wait add(
@@ -319,7 +322,7 @@ enum bt_wait bt_queue_add(
 	enum bt_wait where = add(queue, pod_ix, kind, timestamp_ns);
 
 	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
-		queue->cause = bt_event_label(BT_EVENT_UNSCHEDULED_POD, BT_ADD);
+		queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD);
 		queue->gated_n++;
 		bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
 	}
@@ -414,7 +417,8 @@ static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slo
 {
 	enum strategy best = SKIP;
 
-	if (slot->where != BT_WAIT_IN_FLIGHT || slot->missed || !(slot->rejectors | slot->pending)) {
+	if (slot->where != BT_WAIT_IN_FLIGHT || slot->missed ||
+		!(slot->unschedulable_plugins | slot->pending)) {
 		return AFTER_BACKOFF;
 	}
 	for (uint64_t i = slot->log_begin - queue->log_begin; i < queue->log_n && best != IMMEDIATELY; i++) {
@@ -432,24 +436,24 @@ static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slo
 	return best;
 }
 
-enum bt_wait bt_queue_refuse(
-	struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns)
+enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
+	uint32_t pending, int64_t now_ns)
 {
 	uint32_t ix = find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && (queue->slots[ix].where == BT_WAIT_IN_FLIGHT ||
 					       queue->slots[ix].where == BT_WAIT_BINDING));
 	struct bt_slot *slot = &queue->slots[ix];
-	slot->rejectors = rejectors;
+	slot->unschedulable_plugins = unschedulable_plugins;
 	slot->pending = pending;
-	if (rejectors | pending) {
+	if (unschedulable_plugins | pending) {
 		slot->unschedulable_n++;
 		slot->error_n = 0;
 	} else {
 		slot->error_n++;
 	}
 	slot->timestamp_ns = now_ns;
-	slot->expiry_ns = bt_backoff_expiry(queue, slot);
+	slot->expiry_ns = bt_pod_backoff_expiry(queue, slot);
 	slot->flushed = false;
 
 	enum strategy strategy = weigh_log(queue, slot);
@@ -457,12 +461,12 @@ enum bt_wait bt_queue_refuse(
 	return requeue(queue, ix, strategy, now_ns);
 }
 
-void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors)
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins)
 {
 	uint32_t ix = find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT);
-	bt_active_park(queue, ix, rejectors);
+	bt_active_park(queue, ix, unschedulable_plugins);
 }
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
@@ -481,8 +485,8 @@ enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 }
 
 /* A pod that waits for an event has changed. Source: PriorityQueue.Update, v1.36.3. */
-static enum bt_wait update_held(
-	struct bt_queue *queue, uint32_t ix, const struct bt_event *events, uint32_t n, int64_t now_ns)
+static enum bt_wait update_held(struct bt_queue *queue, uint32_t ix, const struct bt_cluster_event *events,
+	uint32_t n, int64_t now_ns)
 {
 	enum bt_wait where = queue->slots[ix].where;
 
@@ -509,14 +513,14 @@ static enum bt_wait enter_late(
 {
 	enum bt_wait where = add(queue, pod_ix, kind, now_ns);
 
-	queue->cause = bt_event_label(BT_EVENT_UNSCHEDULED_POD, BT_UPDATE);
+	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
 	queue->late_n++;
 	bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
 	return where;
 }
 
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
-	const struct bt_event *events, uint32_t n, int64_t now_ns)
+	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns)
 {
 	uint32_t ix = find(queue, pod_ix);
 
@@ -547,14 +551,15 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 /* ---- events ---- */
 
 /* Does a gated pod's plugin care for the event? */
-static bool gate_cares(const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_event *event)
+static bool gate_cares(
+	const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
 	if (slot->gate == BT_QUEUE_NO_GATE) {
 		return true;
 	}
-	return event->resource != BT_EVENT_WILDCARD && hooks->interested &&
+	return event->resource != BT_CLUSTER_EVENT_WILDCARD && hooks->interested &&
 	       hooks->interested(hooks->context, slot->pod_ix, event) >> slot->gate & 1;
 }
 
@@ -570,7 +575,8 @@ static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strateg
 }
 
 /* Weighs the event for one slot and moves it if the event may help. */
-static void move_one(struct bt_queue *queue, uint32_t ix, const struct bt_event *event, int64_t now_ns)
+static void move_one(
+	struct bt_queue *queue, uint32_t ix, const struct bt_cluster_event *event, int64_t now_ns)
 {
 	const struct bt_slot *slot = &queue->slots[ix];
 	enum strategy strategy = gate_cares(queue, slot, event) ? weigh(queue, slot, event) : SKIP;
@@ -581,8 +587,8 @@ static void move_one(struct bt_queue *queue, uint32_t ix, const struct bt_event 
 }
 
 /* Weighs the event for a group, own excepted, and moves all of it if the event may help. */
-static void move_group(
-	struct bt_queue *queue, uint32_t group, const struct bt_event *event, uint32_t own, int64_t now_ns)
+static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
+	uint32_t own, int64_t now_ns)
 {
 	uint32_t ix = queue->groups[group].first;
 	size_t n = 0;
@@ -611,7 +617,7 @@ static void move_group(
 }
 
 /* Lets parked kinds come forward that the event may help, and those whose example has gone. */
-static void unpark(struct bt_queue *queue, const struct bt_event *event, uint32_t plugins)
+static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
@@ -641,7 +647,7 @@ static bool concerns(const struct bt_queue *queue, uint32_t plugins)
 	return false;
 }
 
-void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t max_priority,
+void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix, int64_t now_ns)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -658,7 +664,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t
 		move_one(queue, own, event, now_ns);
 	}
 	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
-		const struct bt_held_group *group = &queue->groups[i];
+		const struct bt_name_refs_group *group = &queue->groups[i];
 
 		if (group->n && queue->active.kinds[group->kind].kind.priority <= max_priority) {
 			move_group(queue, (uint32_t)i, event, own, now_ns);
@@ -679,7 +685,7 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 	}
 	enum bt_wait where = queue->slots[ix].where;
 	if (where == BT_WAIT_IN_FLIGHT) {
-		const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
 
 		bt_in_flight_log(queue, &event, pod_ix);
 	} else if (where == BT_WAIT_BACKOFF || where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED) {
@@ -707,9 +713,9 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 
 /* ---- time ---- */
 
-static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t now_ns)
+static void flush_heap(struct bt_queue *queue, struct bt_pod_backoff *heap, int64_t now_ns)
 {
-	while (heap->n && !bt_backoff_lasts(queue, &queue->slots[heap->slots[0]], now_ns)) {
+	while (heap->n && !bt_pod_backoff_lasts(queue, &queue->slots[heap->slots[0]], now_ns)) {
 		activate(queue, heap->slots[0], queue->options.pop_from_backoff, now_ns);
 	}
 }
@@ -760,13 +766,13 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		requeue(queue, ix, AFTER_BACKOFF, now_ns);
 	}
 	if (any) {
-		const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
 
 		bt_in_flight_log(queue, &event, BT_QUEUE_EMPTY);
 	}
 }
 
-static int64_t first_expiry(const struct bt_queue *queue, const struct bt_backoff *heap)
+static int64_t first_expiry(const struct bt_queue *queue, const struct bt_pod_backoff *heap)
 {
 	return heap->n ? queue->slots[heap->slots[0]].expiry_ns : INT64_MAX;
 }
@@ -812,7 +818,7 @@ struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix
 	return (struct bt_queue_info){
 		.where = slot->where,
 		.gate = slot->gate,
-		.rejectors = slot->rejectors,
+		.unschedulable_plugins = slot->unschedulable_plugins,
 		.pending = slot->pending,
 		.attempts = slot->attempts,
 		.entered_ns = slot->entered_ns,
@@ -837,7 +843,7 @@ static int compare(const void *a, const void *b, void *context)
 		if (patient != other) {
 			return patient ? 1 : -1;
 		}
-		return bt_backoff_before(queue, x, y, patient) ? -1 : 1;
+		return bt_pod_backoff_before(queue, x, y, patient) ? -1 : 1;
 	}
 	int32_t first = queue->active.kinds[x->kind].kind.priority,
 		second = queue->active.kinds[y->kind].kind.priority;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "engine/base/status.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 #define BT_QUEUE_EMPTY	 UINT32_MAX
 #define BT_QUEUE_NO_GATE (-1)
@@ -43,11 +43,11 @@ struct bt_queue_hooks {
 	 * that keeps it out now, which is asked before the others. */
 	int (*gate)(void *context, uint32_t pod_ix, int first);
 	/* The plugins of the pod's profile that registered for the event. */
-	uint32_t (*interested)(void *context, uint32_t pod_ix, const struct bt_event *event);
+	uint32_t (*interested)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event);
 	/* The same, joined over all profiles; 0: the event is nobody's business. */
-	uint32_t (*matters)(void *context, const struct bt_event *event);
+	uint32_t (*matters)(void *context, const struct bt_cluster_event *event);
 	/* Does the hint of any of these plugins say Queue? */
-	bool (*hint)(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins);
+	bool (*hint)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins);
 	/* A pod that this plugin keeps out has waited for too long: has what it waits for come about, so that
 	 * no event will let it go on? NULL: never. */
 	bool (*stuck)(void *context, uint32_t pod_ix, int gate);
@@ -90,15 +90,15 @@ static inline uint64_t bt_queue_kind_key(struct bt_queue_kind kind)
 /* What the queue knows of a pod; reading only. */
 struct bt_queue_info {
 	enum bt_wait where;
-	int gate;			  /* of a gated pod: the plugin */
-	uint32_t rejectors, pending;	  /* plugins that refused it, or let it wait, the last time */
-	uint32_t attempts;		  /* how often it was popped */
-	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
-	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
-	bool patient;			  /* of a pod in backoff: it is not popped before that ends */
-	bool flushed;			  /* it was let back because it had waited too long */
-	int64_t first_ns;		  /* when it was active first; INT64_MAX: never */
-	uint64_t order;			  /* of arrival */
+	int gate;				 /* of a gated pod: the plugin */
+	uint32_t unschedulable_plugins, pending; /* plugins that refused it, or let it wait, the last time */
+	uint32_t attempts;			 /* how often it was popped */
+	int64_t entered_ns, timestamp_ns;	 /* since when it is known; since when it waits this time */
+	int64_t expiry_ns; /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
+	bool patient;	   /* of a pod in backoff: it is not popped before that ends */
+	bool flushed;	   /* it was let back because it had waited too long */
+	int64_t first_ns;  /* when it was active first; INT64_MAX: never */
+	uint64_t order;	   /* of arrival */
 };
 
 struct bt_queue_counts {
@@ -112,9 +112,9 @@ struct bt_queue_counts {
 	uint64_t overflow_n; /* how often the log of events was full */
 };
 
-/* What lets a pod into a place of the queue: an event (bt_event_label), or one of these. */
+/* What lets a pod into a place of the queue: an event (bt_cluster_event_label), or one of these. */
 enum bt_queue_cause {
-	BT_CAUSE_ATTEMPT_FAILED = BT_EVENT_LABELS,
+	BT_CAUSE_ATTEMPT_FAILED = BT_CLUSTER_EVENT_LABELS,
 	BT_CAUSE_BACKOFF_COMPLETE,
 	BT_CAUSE_POP_FROM_BACKOFF,
 	BT_CAUSE_FORCE_ACTIVATE,
@@ -163,14 +163,14 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
  * an event, or for its backoff when one has come already.
  * Returns: where it is now.
  */
-enum bt_wait bt_queue_refuse(
-	struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns);
+enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
+	uint32_t pending, int64_t now_ns);
 
 /*
  * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
  * until an event lets them come forward that a hint of these plugins likes, or bt_queue_flush_backoff.
  */
-void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors);
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins);
 
 /* A pod has gone, wherever it is. BT_NOT_FOUND when it is nowhere. */
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);
@@ -180,13 +180,13 @@ enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);
  * Returns: where it is now; a pod that was nowhere is entered.
  */
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
-	const struct bt_event *events, uint32_t n, int64_t now_ns);
+	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns);
 
 /*
  * Something happened: lets back whom it may help, of pods with a priority of at most max_priority, but not
  * except (BT_QUEUE_EMPTY: nobody). own_ix: the pod that the event is about, if it waits here.
  */
-void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t max_priority,
+void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix, int64_t now_ns);
 
 /* Lets a pod into active whatever it waits for, PreEnqueue excepted; in flight, after its cycle. */
@@ -243,4 +243,4 @@ uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uin
 void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N]);
 
 /* A cause's text as upstream's metrics have it. */
-void bt_queue_cause_text(uint32_t cause, char out_text[BT_EVENT_LABEL_BYTES]);
+void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);

@@ -13,7 +13,7 @@
 /* A pod that is known to the queue. */
 struct bt_slot {
 	uint32_t pod_ix, kind;
-	uint32_t rejectors, pending;
+	uint32_t unschedulable_plugins, pending;
 	uint32_t attempts, unschedulable_n, error_n;
 	uint8_t where; /* enum bt_wait */
 	int8_t gate;
@@ -83,8 +83,8 @@ struct bt_active {
 
 /* Pods that events are weighed for together: of one kind, refused by the same plugins. What a hint says
  * depends on the signature, and on whether the event is the pod's own, which is weighed by itself. */
-struct bt_held_group {
-	uint32_t kind, rejectors, pending;
+struct bt_name_refs_group {
+	uint32_t kind, unschedulable_plugins, pending;
 	int gate;
 	uint32_t first, last; /* slots */
 	uint32_t n;
@@ -92,27 +92,27 @@ struct bt_held_group {
 };
 
 /* A heap of slots in backoff. error: those that no plugin refused. */
-struct bt_backoff {
+struct bt_pod_backoff {
 	uint32_t *slots;
 	size_t n, cap;
 	bool error;
 };
 
 struct bt_logged {
-	struct bt_event event;
+	struct bt_cluster_event event;
 	uint32_t only; /* a pod that alone is concerned, or BT_QUEUE_EMPTY */
 };
 
 struct bt_queue {
 	struct bt_queue_options options;
 	struct bt_active active;
-	struct bt_backoff backoff, error_backoff;
+	struct bt_pod_backoff backoff, error_backoff;
 	struct bt_slot *slots;
 	size_t slot_n, slot_cap;
 	uint32_t free_slot; /* the first free one, linked by next */
 	uint32_t *slot_ixs; /* by pod: its slot plus one, or 0 */
 	size_t pod_cap;
-	struct bt_held_group *groups;
+	struct bt_name_refs_group *groups;
 	size_t group_n, group_cap;
 	uint32_t free_group; /* linked by chain */
 	struct bt_map group_ixs;
@@ -164,16 +164,16 @@ void bt_active_unpark(struct bt_queue *queue, uint32_t kind);
 /* ---- backoff.c ---- */
 
 /* When the backoff of a slot that was refused just now ends. Source: calculateBackoffDuration, v1.36.3. */
-int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot);
+int64_t bt_pod_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot);
 
 /* Is the slot's backoff not over yet? */
-bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns);
+bool bt_pod_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns);
 
-void bt_backoff_push(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot);
-void bt_backoff_remove(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot);
+void bt_pod_backoff_push(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot);
+void bt_pod_backoff_remove(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot);
 
 /* The order of two slots in backoff. */
-bool bt_backoff_before(
+bool bt_pod_backoff_before(
 	const struct bt_queue *queue, const struct bt_slot *a, const struct bt_slot *b, bool error);
 
 /* ---- groups.c ---- */
@@ -184,7 +184,7 @@ void bt_groups_leave(struct bt_queue *queue, uint32_t slot);
 /* ---- incoming.c ---- */
 
 /* The event's cause. only: as with bt_in_flight_log. */
-uint32_t bt_cause_of(const struct bt_event *event, uint32_t only);
+uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only);
 
 /* A pod has gone from one place to another, because of queue->cause. */
 void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to);
@@ -196,4 +196,4 @@ void bt_in_flight_end(struct bt_queue *queue, uint32_t slot);
 
 /* Keeps an event for the pods that are in flight, if any are. only: the one that is concerned, or
  * BT_QUEUE_EMPTY: all. */
-void bt_in_flight_log(struct bt_queue *queue, const struct bt_event *event, uint32_t only);
+void bt_in_flight_log(struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t only);

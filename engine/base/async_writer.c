@@ -16,31 +16,31 @@
 #define PIECE_BYTES (128u << 10) /* that are handed on at once */
 #define NAP_NS	    INT64_C(2000000)
 
-struct bt_spool {
-	struct bt_spool_options options; /* init: */
+struct bt_async_writer {
+	struct bt_async_writer_options options; /* init: */
 	struct bt_ring ring;
 	struct bt_thread *thread; /* init: NULL: there is none */
-	struct bt_park nap;	  /* where it looks from time to time */
+	struct bt_eventcount nap; /* where it looks from time to time */
 	uint64_t put_n;		  /* owner: who puts */
 	/* owner: the spool's thread */
 	char *piece;
-	_Atomic uint64_t taken_n; /* atomic: EDGE spool.taken */
-	_Atomic uint32_t failed;  /* atomic: the same */
-	struct bt_park taken;	  /* where bt_spool_flush waits */
+	_Atomic uint64_t taken_n;   /* atomic: EDGE spool.taken */
+	_Atomic uint32_t failed;    /* atomic: the same */
+	struct bt_eventcount taken; /* where bt_async_writer_flush waits */
 };
 
-static void hand_on(struct bt_spool *spool, const char *bytes, size_t n)
+static void hand_on(struct bt_async_writer *spool, const char *bytes, size_t n)
 {
 	if (!bt_load_relaxed(&spool->failed) && !spool->options.take(spool->options.context, bytes, n)) {
 		bt_store_relaxed(&spool->failed, 1u);
 	}
-	BT_RACE_POINT("spool.hand_on");
+	BT_TESTPOINT("spool.hand_on");
 	/* EDGE spool.taken release: what take did, and whether it failed. */
 	bt_store_release(&spool->taken_n, bt_load_relaxed(&spool->taken_n) + n);
-	bt_park_wake(&spool->taken);
+	bt_eventcount_wake(&spool->taken);
 }
 
-static bool take_some(struct bt_spool *spool)
+static bool take_some(struct bt_async_writer *spool)
 {
 	uint32_t n = bt_ring_try_pop_n(&spool->ring, spool->piece, PIECE_BYTES);
 
@@ -52,29 +52,29 @@ static bool take_some(struct bt_spool *spool)
 
 static void run(void *context)
 {
-	struct bt_spool *spool = context;
+	struct bt_async_writer *spool = context;
 
 	while (!bt_ring_is_drained(&spool->ring)) {
 		if (take_some(spool)) {
 			continue;
 		}
-		uint32_t key = bt_park_prepare(&spool->nap);
+		uint32_t key = bt_eventcount_prepare(&spool->nap);
 		/* Only who flushes or ends the spool wakes it. */
 		if (!take_some(spool) && !bt_ring_is_drained(&spool->ring)) {
-			bt_park_wait(&spool->nap, key, NAP_NS);
+			bt_eventcount_wait(&spool->nap, key, NAP_NS);
 		}
 	}
 }
 
-struct bt_spool *bt_spool_create(const struct bt_spool_options *options)
+struct bt_async_writer *bt_async_writer_create(const struct bt_async_writer_options *options)
 {
-	struct bt_spool *spool = bt_mem_column(1, sizeof(*spool));
+	struct bt_async_writer *spool = bt_mem_column(1, sizeof(*spool));
 	const struct bt_thread_options thread = {.name = options->name};
 
 	spool->options = *options;
 	bt_ring_init(&spool->ring, options->capacity ? options->capacity : CAPACITY, 1, options->name);
-	bt_park_init(&spool->nap);
-	bt_park_init(&spool->taken);
+	bt_eventcount_init(&spool->nap);
+	bt_eventcount_init(&spool->taken);
 	spool->piece = bt_mem_zalloc(PIECE_BYTES, 1);
 	if (bt_thread_start(&thread, run, spool, &spool->thread, NULL) != BT_OK) {
 		spool->thread = NULL;
@@ -82,20 +82,20 @@ struct bt_spool *bt_spool_create(const struct bt_spool_options *options)
 	return spool;
 }
 
-void bt_spool_destroy(struct bt_spool *spool)
+void bt_async_writer_destroy(struct bt_async_writer *spool)
 {
 	if (!spool) {
 		return;
 	}
 	bt_ring_close(&spool->ring);
-	bt_park_wake(&spool->nap);
+	bt_eventcount_wake(&spool->nap);
 	bt_thread_join(&spool->thread);
 	bt_ring_fini(&spool->ring);
 	bt_mem_free(spool->piece);
 	bt_mem_free(spool);
 }
 
-void bt_spool_put(struct bt_spool *spool, const char *bytes, size_t n)
+void bt_async_writer_put(struct bt_async_writer *spool, const char *bytes, size_t n)
 {
 	spool->put_n += n;
 	if (!spool->thread) {
@@ -106,27 +106,27 @@ void bt_spool_put(struct bt_spool *spool, const char *bytes, size_t n)
 		uint32_t piece = n < PIECE_BYTES ? (uint32_t)n : PIECE_BYTES;
 
 		/* Nobody abandons the ring. */
-		BT_REQUIRE(bt_ring_push_n(&spool->ring, bytes, piece, BT_PARK_FOREVER) == piece);
+		BT_REQUIRE(bt_ring_push_n(&spool->ring, bytes, piece, BT_EVENTCOUNT_FOREVER) == piece);
 		bytes += piece;
 		n -= piece;
 	}
 }
 
-bool bt_spool_flush(struct bt_spool *spool)
+bool bt_async_writer_flush(struct bt_async_writer *spool)
 {
 	/* EDGE spool.taken acquire */
 	while (bt_load_acquire(&spool->taken_n) < spool->put_n) {
-		uint32_t key = bt_park_prepare(&spool->taken);
+		uint32_t key = bt_eventcount_prepare(&spool->taken);
 
-		bt_park_wake(&spool->nap);
+		bt_eventcount_wake(&spool->nap);
 		if (bt_load_acquire(&spool->taken_n) < spool->put_n) {
-			bt_park_wait(&spool->taken, key, BT_PARK_FOREVER);
+			bt_eventcount_wait(&spool->taken, key, BT_EVENTCOUNT_FOREVER);
 		}
 	}
 	return !bt_load_relaxed(&spool->failed);
 }
 
-uint64_t bt_spool_full_n(const struct bt_spool *spool)
+uint64_t bt_async_writer_full_n(const struct bt_async_writer *spool)
 {
 	return bt_ring_stats_read(&spool->ring).full_n;
 }

@@ -12,9 +12,9 @@
 
 #include "engine/base/compiler.h"
 
-struct bt_spool;
+struct bt_async_writer;
 
-struct bt_spool_options {
+struct bt_async_writer_options {
 	/* Takes bytes. Returns: false when it cannot; then it is not called again. Context: the spool's
 	 * thread, or, when the system gives none, who puts. */
 	bool (*take)(void *context, const char *bytes, size_t n);
@@ -23,15 +23,15 @@ struct bt_spool_options {
 	uint32_t capacity; /* in bytes; a power of two; 0: 4 MiB */
 };
 
-/* Owns: bt_spool_destroy, which hands on what is left. */
-struct bt_spool *bt_spool_create(const struct bt_spool_options *options);
-void bt_spool_destroy(struct bt_spool *spool);
+/* Owns: bt_async_writer_destroy, which hands on what is left. */
+struct bt_async_writer *bt_async_writer_create(const struct bt_async_writer_options *options);
+void bt_async_writer_destroy(struct bt_async_writer *spool);
 
 /* Puts n bytes. Context: one thread; copies; waits while there is no room. */
-void bt_spool_put(struct bt_spool *spool, const char *bytes, size_t n);
+void bt_async_writer_put(struct bt_async_writer *spool, const char *bytes, size_t n);
 
 /* Waits until everything has been handed on. Returns: whether it was taken. Context: who puts. */
-BT_MUST_CHECK bool bt_spool_flush(struct bt_spool *spool);
+BT_MUST_CHECK bool bt_async_writer_flush(struct bt_async_writer *spool);
 
 /* How often there was no room. Context: any thread. */
-uint64_t bt_spool_full_n(const struct bt_spool *spool);
+uint64_t bt_async_writer_full_n(const struct bt_async_writer *spool);

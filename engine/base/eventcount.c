@@ -53,7 +53,7 @@ void bt_fence_heavy(void)
 	bt_fence_compiler();
 }
 
-void bt_park_init(struct bt_park *park)
+void bt_eventcount_init(struct bt_eventcount *park)
 {
 	ask_once();
 	bt_store_relaxed(&park->armed, 0);
@@ -66,35 +66,35 @@ void bt_park_init(struct bt_park *park)
  * thread's armed makes the key stale; one that cleared armed for an earlier waiter has still to raise epoch,
  * or has done so before this thread looks at what it waits for, and then this thread sees that change.
  */
-uint32_t bt_park_prepare(struct bt_park *park)
+uint32_t bt_eventcount_prepare(struct bt_eventcount *park)
 {
 	/* EDGE park.epoch acquire: a key that is up to date comes with the change that it was raised for. */
 	uint32_t key = bt_load_acquire(&park->epoch);
 
-	BT_RACE_POINT("park.prepare.before_armed");
+	BT_TESTPOINT("park.prepare.before_armed");
 	/* EDGE park.armed release: the key was read before; a waker that sees armed raises epoch beyond the
 	 * key. */
 	bt_store_release(&park->armed, 1);
 	bt_fence_heavy(); /* EDGE park.armed: armed, then the caller's look at what it waits for */
-	BT_RACE_POINT("park.prepare.after_armed");
+	BT_TESTPOINT("park.prepare.after_armed");
 	return key;
 }
 
 /* Until epoch is not key, or until the monotonic clock shows the deadline. */
-static bool sleep_on(struct bt_park *park, uint32_t key, const struct __kernel_timespec *deadline)
+static bool sleep_on(struct bt_eventcount *park, uint32_t key, const struct __kernel_timespec *deadline)
 {
 	return syscall(SYS_futex, &park->epoch, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, key, deadline, NULL,
 		       FUTEX_BITSET_MATCH_ANY) == 0 ||
 	       errno != ETIMEDOUT;
 }
 
-bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
+bool bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns)
 {
 	bool was_online = bt_rcu_pause();
 	bool in_time;
 
-	BT_RACE_POINT("park.wait.before_sleep");
-	if (timeout_ns == BT_PARK_FOREVER) {
+	BT_TESTPOINT("park.wait.before_sleep");
+	if (timeout_ns == BT_EVENTCOUNT_FOREVER) {
 		in_time = sleep_on(park, key, NULL);
 	} else {
 		int64_t now_ns = bt_clock_monotonic_ns();
@@ -104,22 +104,22 @@ bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
 
 		in_time = timeout_ns > 0 && sleep_on(park, key, &deadline);
 	}
-	BT_RACE_POINT("park.wait.after_sleep");
+	BT_TESTPOINT("park.wait.after_sleep");
 	bt_rcu_resume(was_online);
 	/* EDGE park.epoch acquire: what was changed before the wake-up is seen. */
 	return bt_load_acquire(&park->epoch) != key || in_time;
 }
 
-void bt_park_wake_armed(struct bt_park *park)
+void bt_eventcount_wake_armed(struct bt_eventcount *park)
 {
-	BT_RACE_POINT("park.wake.before_claim");
+	BT_TESTPOINT("park.wake.before_claim");
 	/* EDGE park.armed acquire: epoch rises after every waiter that this clears has read its key. */
 	if (!bt_exchange(&park->armed, 0)) {
 		return; /* another waker has taken it over, and raises epoch */
 	}
-	BT_RACE_POINT("park.wake.before_raise");
+	BT_TESTPOINT("park.wake.before_raise");
 	bt_add(&park->epoch, 1); /* EDGE park.epoch release: the change comes with the new epoch */
 	bt_add_relaxed(&park->wakes, 1);
-	BT_RACE_POINT("park.wake.before_futex");
+	BT_TESTPOINT("park.wake.before_futex");
 	syscall(SYS_futex, &park->epoch, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
 }

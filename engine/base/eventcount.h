@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An event count: where a thread sleeps until somebody has changed what it waits for. The state itself (a
- *ring, a counter, a flag) lies elsewhere; the waiter looks at it between bt_park_prepare and bt_park_wait,
- *and whoever changes it calls bt_park_wake afterwards. No wake-up is lost, and one that nobody waits for
- *costs a load.
+ * An event count: a thread sleeps until somebody has changed what it waits for. The state itself (a ring, a
+ * counter, a flag) lies elsewhere. The waiter looks at it between bt_eventcount_prepare and
+ * bt_eventcount_wait, and whoever changes it calls bt_eventcount_wake afterwards. No wake-up is lost, and one
+ * that nobody waits for costs a load.
  *
  *	while (!there_is_work()) {
- *		uint32_t key = bt_park_prepare(&park);
+ *		uint32_t key = bt_eventcount_prepare(&park);
  *
- *		if (there_is_work() || !bt_park_wait(&park, key, timeout_ns)) {
+ *		if (there_is_work() || !bt_eventcount_wait(&park, key, timeout_ns)) {
  *			break;
  *		}
  *	}
@@ -23,34 +23,34 @@
 #include "engine/base/atomic.h"
 #include "engine/base/compiler.h"
 
-#define BT_PARK_FOREVER INT64_MAX
+#define BT_EVENTCOUNT_FOREVER INT64_MAX
 
-struct bt_park {
+struct bt_eventcount {
 	alignas(BT_CACHELINE) _Atomic uint32_t
 		armed;		/* atomic: EDGE park.armed; somebody waits, or is about to */
 	_Atomic uint32_t epoch; /* atomic: EDGE park.epoch; wake-ups so far, what the kernel compares */
-	_Atomic uint64_t wakes; /* atomic: how often bt_park_wake had somebody to wake */
+	_Atomic uint64_t wakes; /* atomic: how often bt_eventcount_wake had somebody to wake */
 };
 
 /* Context: before any other thread sees it. There is nothing to free. */
-void bt_park_init(struct bt_park *park);
+void bt_eventcount_init(struct bt_eventcount *park);
 
 /*
  * Says that this thread is about to wait: after it, a change that this thread does not see wakes it.
  * Context: any thread that is idle: a system call that interrupts the other threads (below a microsecond).
- * Returns: the key for bt_park_wait. Not waiting after all needs no call.
+ * Returns: the key for bt_eventcount_wait. Not waiting after all needs no call.
  */
-uint32_t bt_park_prepare(struct bt_park *park);
+uint32_t bt_eventcount_prepare(struct bt_eventcount *park);
 
 /*
- * Sleeps until somebody wakes the park after bt_park_prepare gave key, or timeout_ns have passed.
+ * Sleeps until somebody wakes the park after bt_eventcount_prepare gave key, or timeout_ns have passed.
  * Context : any thread that holds no pointer of a read section: it is offline while it sleeps (rcu.h).
  * Returns : false when the time was over; true else, also for nothing.
  */
-bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns);
+bool bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
 
-/* private: the part of bt_park_wake behind its load */
-void bt_park_wake_armed(struct bt_park *park);
+/* private: the part of bt_eventcount_wake behind its load */
+void bt_eventcount_wake_armed(struct bt_eventcount *park);
 
 /*
  * The two halves of an asymmetric full fence (Linux's membarrier): two threads that each store, fence and
@@ -59,7 +59,7 @@ void bt_park_wake_armed(struct bt_park *park);
  * half is a system call.
  */
 extern _Atomic uint32_t
-	bt_fence_is_asymmetric; /* private: set once, by the first bt_park_init or bt_fence_heavy */
+	bt_fence_is_asymmetric; /* private: set once, by the first bt_eventcount_init or bt_fence_heavy */
 
 BT_INLINE void bt_fence_light(void)
 {
@@ -73,10 +73,10 @@ BT_INLINE void bt_fence_light(void)
 void bt_fence_heavy(void);
 
 /* Wakes all that wait. Context: any thread, after the change that they wait for; two loads for nobody. */
-BT_INLINE void bt_park_wake(struct bt_park *park)
+BT_INLINE void bt_eventcount_wake(struct bt_eventcount *park)
 {
 	bt_fence_light(); /* EDGE park.armed: the change, then the look at whether somebody waits */
 	if (BT_UNLIKELY(bt_load_relaxed(&park->armed))) {
-		bt_park_wake_armed(park);
+		bt_eventcount_wake_armed(park);
 	}
 }

@@ -9,15 +9,15 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-void bt_vacancies_fini(struct bt_vacancies *v)
+void bt_index_allocator_fini(struct bt_index_allocator *v)
 {
 	for (uint32_t i = 0; i < v->level_n; i++) {
 		bt_mem_free(v->levels[i]);
 	}
-	*v = (struct bt_vacancies){0};
+	*v = (struct bt_index_allocator){0};
 }
 
-static void resize(struct bt_vacancies *v, uint32_t level, size_t word_n)
+static void resize(struct bt_index_allocator *v, uint32_t level, size_t word_n)
 {
 	size_t old = v->word_n[level];
 
@@ -29,7 +29,7 @@ static void resize(struct bt_vacancies *v, uint32_t level, size_t word_n)
 }
 
 /* Makes room for so many words of indices. */
-static void grow(struct bt_vacancies *v, size_t word_n)
+static void grow(struct bt_index_allocator *v, size_t word_n)
 {
 	size_t cap = v->word_n[0] ? v->word_n[0] : 1;
 
@@ -52,7 +52,7 @@ static void grow(struct bt_vacancies *v, size_t word_n)
 	}
 }
 
-void bt_vacancies_give(struct bt_vacancies *v, uint32_t ix)
+void bt_index_allocator_give(struct bt_index_allocator *v, uint32_t ix)
 {
 	size_t bit = ix;
 
@@ -66,7 +66,7 @@ void bt_vacancies_give(struct bt_vacancies *v, uint32_t ix)
 	v->n++;
 }
 
-static void remove_ix(struct bt_vacancies *v, size_t bit)
+static void remove_ix(struct bt_index_allocator *v, size_t bit)
 {
 	for (uint32_t level = 0; level < v->level_n; level++, bit /= 64) {
 		bt_bitmap_clear(v->levels[level], bit);
@@ -77,7 +77,7 @@ static void remove_ix(struct bt_vacancies *v, size_t bit)
 	v->n--;
 }
 
-uint32_t bt_vacancies_first(const struct bt_vacancies *v)
+uint32_t bt_index_allocator_first(const struct bt_index_allocator *v)
 {
 	size_t word = 0;
 
@@ -88,17 +88,17 @@ uint32_t bt_vacancies_first(const struct bt_vacancies *v)
 	return (uint32_t)word;
 }
 
-bool bt_vacancies_take(struct bt_vacancies *v, uint32_t *out_ix)
+bool bt_index_allocator_take(struct bt_index_allocator *v, uint32_t *out_ix)
 {
 	if (v->n == 0) {
 		return false;
 	}
-	*out_ix = bt_vacancies_first(v);
+	*out_ix = bt_index_allocator_first(v);
 	remove_ix(v, *out_ix);
 	return true;
 }
 
-size_t bt_vacancies_end(const struct bt_vacancies *v, size_t end)
+size_t bt_index_allocator_end(const struct bt_index_allocator *v, size_t end)
 {
 	while (end > 0 && (end - 1) / 64 < v->word_n[0]) {
 		size_t word = (end - 1) / 64;
@@ -113,9 +113,9 @@ size_t bt_vacancies_end(const struct bt_vacancies *v, size_t end)
 }
 
 /* Gives up room for words that are empty. */
-static void shrink(struct bt_vacancies *v, size_t end)
+static void shrink(struct bt_index_allocator *v, size_t end)
 {
-	size_t room = bt_vacancies_room(bt_bitmap_words(end), v->word_n[0]);
+	size_t room = bt_index_allocator_room(bt_bitmap_words(end), v->word_n[0]);
 
 	if (room == v->word_n[0]) {
 		return;
@@ -126,7 +126,7 @@ static void shrink(struct bt_vacancies *v, size_t end)
 	}
 }
 
-size_t bt_vacancies_cut(struct bt_vacancies *v, size_t end)
+size_t bt_index_allocator_cut(struct bt_index_allocator *v, size_t end)
 {
 	while (end > 0 && (end - 1) / 64 < v->word_n[0] && bt_bitmap_test(v->levels[0], end - 1)) {
 		remove_ix(v, --end);
@@ -135,9 +135,9 @@ size_t bt_vacancies_cut(struct bt_vacancies *v, size_t end)
 	return end;
 }
 
-void *bt_vacancies_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size)
+void *bt_index_allocator_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size)
 {
-	size_t room = bt_vacancies_room(left_n, *cap_n);
+	size_t room = bt_index_allocator_room(left_n, *cap_n);
 
 	if (room < *cap_n) {
 		array = bt_mem_realloc_for(who, array, room, size);

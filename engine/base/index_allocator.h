@@ -9,45 +9,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BT_VACANCIES_LEVELS 6 /* 64 to the power of 6 is above 32 bits */
+#define BT_INDEX_ALLOCATOR_LEVELS 6 /* 64 to the power of 6 is above 32 bits */
 
 /* All zeroes is none. Private to vacancies.c, but for n. */
-struct bt_vacancies {
-	uint64_t *levels[BT_VACANCIES_LEVELS]; /* the indices first */
-	size_t word_n[BT_VACANCIES_LEVELS];
+struct bt_index_allocator {
+	uint64_t *levels[BT_INDEX_ALLOCATOR_LEVELS]; /* the indices first */
+	size_t word_n[BT_INDEX_ALLOCATOR_LEVELS];
 	uint32_t level_n;
 	size_t n; /* how many there are */
 };
 
-void bt_vacancies_fini(struct bt_vacancies *vacant);
+void bt_index_allocator_fini(struct bt_index_allocator *vacant);
 
 /* Requires: the index is not there. May allocate. */
-void bt_vacancies_give(struct bt_vacancies *vacant, uint32_t ix);
+void bt_index_allocator_give(struct bt_index_allocator *vacant, uint32_t ix);
 
 /* Takes the lowest. Returns false when there is none. */
-bool bt_vacancies_take(struct bt_vacancies *vacant, uint32_t *out_ix);
+bool bt_index_allocator_take(struct bt_index_allocator *vacant, uint32_t *out_ix);
 
 /* The lowest. Requires: there is one. */
-uint32_t bt_vacancies_first(const struct bt_vacancies *vacant);
+uint32_t bt_index_allocator_first(const struct bt_index_allocator *vacant);
 
 /* How many of so many elements are left when those at the end are left out that are vacant. */
-size_t bt_vacancies_end(const struct bt_vacancies *vacant, size_t end);
+size_t bt_index_allocator_end(const struct bt_index_allocator *vacant, size_t end);
 
 /* Takes the indices at the end of an array of so many elements. Returns: how many elements are left, the last
  * of which is not vacant. */
-size_t bt_vacancies_cut(struct bt_vacancies *vacant, size_t end);
+size_t bt_index_allocator_cut(struct bt_index_allocator *vacant, size_t end);
 
 /* The room that an array should have of which so many elements are left: what it has, or less when that is
  * much too large. */
-static inline size_t bt_vacancies_room(size_t left_n, size_t cap)
+static inline size_t bt_index_allocator_room(size_t left_n, size_t cap)
 {
 	return cap > 256 && left_n <= cap / 4 ? (left_n < 64 ? 128 : 2 * left_n) : cap;
 }
 
-/* Gives back what is too much (bt_vacancies_room) of an array of *cap_n elements of that size. Returns: the
+/* Gives back what is too much (bt_index_allocator_room) of an array of *cap_n elements of that size.
+ * Returns: the
  * array, which may have moved. */
-#define bt_vacancies_shrink(array, left_n, cap_n, size)                                                      \
-	bt_vacancies_shrink_for(__func__, array, left_n, cap_n, size)
+#define bt_index_allocator_shrink(array, left_n, cap_n, size)                                                \
+	bt_index_allocator_shrink_for(__func__, array, left_n, cap_n, size)
 
 /* The same; who: the function that wants it, a constant. */
-void *bt_vacancies_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size);
+void *bt_index_allocator_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size);

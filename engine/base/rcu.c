@@ -60,8 +60,8 @@ static struct {
 	_Atomic uint64_t grace_n; /* owner: liburcu's thread; EDGE rcu.graces; QSBR's grace periods begun */
 	_Atomic uint64_t throttle_n, stall_n; /* atomic: */
 	_Atomic uint32_t running, stopping;
-	struct bt_park watch; /* the watcher */
-	struct bt_park room;  /* those who wait for less to be pending */
+	struct bt_eventcount watch; /* the watcher */
+	struct bt_eventcount room;  /* those who wait for less to be pending */
 } rcu;
 
 static struct bt_lock life_lock = BT_LOCK_INIT;
@@ -144,7 +144,7 @@ bool bt_rcu_is_registered(void)
 void bt_rcu_quiescent(void)
 {
 	BT_REQUIRE(may_hold(registered));
-	BT_RACE_POINT("rcu.quiescent.before");
+	BT_TESTPOINT("rcu.quiescent.before");
 	bt_add_owned(&registered->passed, 2);
 	BT_SYNC_RELEASE(&grace_edge);
 	urcu_qsbr_quiescent_state();
@@ -153,7 +153,7 @@ void bt_rcu_quiescent(void)
 void bt_rcu_offline(void)
 {
 	BT_REQUIRE(may_hold(registered));
-	BT_RACE_POINT("rcu.offline.before");
+	BT_TESTPOINT("rcu.offline.before");
 	bt_add_owned(&registered->passed, 1);
 	BT_SYNC_RELEASE(&grace_edge);
 	urcu_qsbr_thread_offline();
@@ -164,7 +164,7 @@ void bt_rcu_online(void)
 	BT_REQUIRE(registered && !may_hold(registered));
 	urcu_qsbr_thread_online();
 	bt_add_owned(&registered->passed, 1);
-	BT_RACE_POINT("rcu.online.after");
+	BT_TESTPOINT("rcu.online.after");
 }
 
 bool bt_rcu_pause(void)
@@ -224,13 +224,13 @@ void bt_rcu_visit_begin(void)
 	if (!visit_depth++) {
 		bt_add_owned(&visitor->passed, 1);
 	}
-	BT_RACE_POINT("rcu.visit.after_begin");
+	BT_TESTPOINT("rcu.visit.after_begin");
 }
 
 void bt_rcu_visit_end(void)
 {
 	BT_REQUIRE(visit_depth);
-	BT_RACE_POINT("rcu.visit.before_end");
+	BT_TESTPOINT("rcu.visit.before_end");
 	if (!--visit_depth) {
 		bt_add_owned(&visitor->passed, 1);
 		BT_SYNC_RELEASE(&grace_edge);
@@ -272,7 +272,7 @@ static void wait_for_registered(const struct bt_rcu_head *head)
 	uint64_t grace_n = bt_load_relaxed(&rcu.grace_n);
 
 	if (grace_n == head->grace_n) {
-		BT_RACE_POINT("rcu.reclaim.before_grace");
+		BT_TESTPOINT("rcu.reclaim.before_grace");
 		bt_store_relaxed(&rcu.grace_n, grace_n + 1);
 		/* WHY: EDGE rcu.graces: who defers has seen this grace period, or it sees what they
 		 * unpublished. */
@@ -291,13 +291,13 @@ static void reclaim_one(struct rcu_head *link)
 	size_t bytes = head->bytes;
 	wait_for_registered(head);
 	BT_SYNC_ACQUIRE(&grace_edge);
-	BT_RACE_POINT("rcu.reclaim.after_grace");
+	BT_TESTPOINT("rcu.reclaim.after_grace");
 	reclaims = true;
 	head->reclaim(head);
 	bt_add_relaxed(&rcu.reclaimed_n, 1);
 	bt_sub_relaxed(&rcu.pending_bytes, bytes);
 	bt_sub(&rcu.pending_n, 1); /* EDGE rcu.pending release: reclaimed before it does not count any more */
-	bt_park_wake(&rcu.room);
+	bt_eventcount_wake(&rcu.room);
 }
 
 /* ---- stalls ---- */
@@ -348,7 +348,7 @@ static void watch_thread(void *context)
 {
 	(void)context;
 	while (!bt_load_acquire(&rcu.stopping)) {
-		uint32_t key = bt_park_prepare(&rcu.watch);
+		uint32_t key = bt_eventcount_prepare(&rcu.watch);
 		bool is_waited = bt_load_acquire(&rcu.pending_n);
 
 		if (bt_load_acquire(&rcu.stopping)) {
@@ -360,8 +360,9 @@ static void watch_thread(void *context)
 			while (report_stall(now_ns)) {
 			}
 		}
-		bt_park_wait(&rcu.watch, key,
-			is_waited ? bt_load_relaxed(&stall_limit_ns) / LOOKS_PER_STALL + 1 : BT_PARK_FOREVER);
+		bt_eventcount_wait(&rcu.watch, key,
+			is_waited ? bt_load_relaxed(&stall_limit_ns) / LOOKS_PER_STALL + 1
+				  : BT_EVENTCOUNT_FOREVER);
 	}
 }
 
@@ -396,8 +397,8 @@ static void start(void)
 	bt_lock_acquire(&life_lock);
 	if (!bt_load_relaxed(&rcu.running)) {
 		bt_store_relaxed(&rcu.stopping, 0);
-		bt_park_init(&rcu.watch);
-		bt_park_init(&rcu.room);
+		bt_eventcount_init(&rcu.watch);
+		bt_eventcount_init(&rcu.room);
 		caller = start_caller();
 		BT_REQUIRE(bt_thread_start(&options, watch_thread, NULL, &watcher, NULL) == BT_OK);
 		/* EDGE rcu.running release: the parks are initialised, liburcu's thread is there. */
@@ -432,32 +433,33 @@ void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *
 	uint64_t before_n = bt_add_relaxed(&rcu.pending_n, 1);
 	raise_to(&rcu.high_n, before_n + 1);
 	raise_to(&rcu.high_bytes, bt_add_relaxed(&rcu.pending_bytes, bytes) + bytes);
-	BT_RACE_POINT("rcu.defer.before_call");
+	BT_TESTPOINT("rcu.defer.before_call");
 	BT_SYNC_RELEASE(head); /* EDGE rcu.deferred release; liburcu's queue orders it */
 	urcu_memb_set_thread_call_rcu_data(caller);
 	urcu_memb_call_rcu((struct rcu_head *)(void *)head->link, reclaim_one);
 	if (!before_n) {
-		bt_park_wake(&rcu.watch);
+		bt_eventcount_wake(&rcu.watch);
 	}
 }
 
 /* Waits until little enough is pending: within the limits, or nothing. */
 static bool wait_for(bool (*is_enough)(void), int64_t timeout_ns)
 {
-	int64_t now_ns = timeout_ns == BT_PARK_FOREVER ? 0 : bt_clock_monotonic_ns();
-	int64_t deadline_ns = timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : BT_PARK_FOREVER;
+	int64_t now_ns = timeout_ns == BT_EVENTCOUNT_FOREVER ? 0 : bt_clock_monotonic_ns();
+	int64_t deadline_ns = timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : BT_EVENTCOUNT_FOREVER;
 	bool enough = false;
 
 	BT_REQUIRE(!reclaims && !visit_depth);
 	for (bool in_time = true; !enough && in_time;) {
-		uint32_t key = bt_park_prepare(&rcu.room);
+		uint32_t key = bt_eventcount_prepare(&rcu.room);
 
-		BT_RACE_POINT("rcu.throttle.before_look");
+		BT_TESTPOINT("rcu.throttle.before_look");
 		enough = is_enough();
 		if (!enough) {
-			now_ns = deadline_ns == BT_PARK_FOREVER ? 0 : bt_clock_monotonic_ns();
-			in_time = bt_park_wait(&rcu.room, key,
-				deadline_ns == BT_PARK_FOREVER ? BT_PARK_FOREVER : deadline_ns - now_ns);
+			now_ns = deadline_ns == BT_EVENTCOUNT_FOREVER ? 0 : bt_clock_monotonic_ns();
+			in_time = bt_eventcount_wait(&rcu.room, key,
+				deadline_ns == BT_EVENTCOUNT_FOREVER ? BT_EVENTCOUNT_FOREVER
+								     : deadline_ns - now_ns);
 			enough = is_enough();
 		}
 	}
@@ -476,7 +478,7 @@ bool bt_rcu_throttle(int64_t timeout_ns)
 void bt_rcu_drain(void)
 {
 	if (!is_empty()) {
-		wait_for(is_empty, BT_PARK_FOREVER);
+		wait_for(is_empty, BT_EVENTCOUNT_FOREVER);
 	}
 }
 
@@ -486,7 +488,7 @@ void bt_rcu_shutdown(void)
 	bt_lock_acquire(&life_lock);
 	if (bt_load_relaxed(&rcu.running)) {
 		bt_store_release(&rcu.stopping, 1);
-		bt_park_wake(&rcu.watch);
+		bt_eventcount_wake(&rcu.watch);
 		bt_thread_join(&watcher);
 		end_caller();
 		bt_store_release(&rcu.running, 0);

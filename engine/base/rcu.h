@@ -6,7 +6,7 @@
  *
  * A registered thread is online or offline. Online it may hold what bt_rcu_get gave it until its next
  * bt_rcu_quiescent; offline it holds nothing, and nobody waits for it. A thread that sleeps must be offline:
- * bt_park_wait and all that wait by it (rings, bt_rcu_throttle, bt_rcu_drain) see to that themselves.
+ * bt_eventcount_wait and all that wait by it (rings, bt_rcu_throttle, bt_rcu_drain) see to that themselves.
  */
 #pragma once
 
@@ -105,7 +105,7 @@ void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *
  * Back-pressure for writers: waits while more is pending than the limits allow, at least 10 ms.
  * Context: a writer that holds nothing from a read section, before it makes something new; neither visiting
  *	    nor in a reclaim function. Two loads when there is no need to wait.
- * Returns: false when timeout_ns (BT_PARK_FOREVER: none) passed and it is still more.
+ * Returns: false when timeout_ns (BT_EVENTCOUNT_FOREVER: none) passed and it is still more.
  */
 bool bt_rcu_throttle(int64_t timeout_ns);
 

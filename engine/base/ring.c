@@ -34,8 +34,8 @@ void bt_ring_init(struct bt_ring *ring, uint32_t capacity, size_t entry_bytes, c
 	ck_ring_init(&ring->ck, 2 * capacity);
 	BT_SYNC_ATOMIC(&ring->ck.c_head, sizeof(ring->ck.c_head));
 	BT_SYNC_ATOMIC(&ring->ck.p_tail, sizeof(ring->ck.p_tail));
-	bt_park_init(&ring->space);
-	bt_park_init(&ring->own_items);
+	bt_eventcount_init(&ring->space);
+	bt_eventcount_init(&ring->own_items);
 	ring->items = &ring->own_items;
 }
 
@@ -45,7 +45,7 @@ void bt_ring_fini(struct bt_ring *ring)
 	ring->slots = NULL;
 }
 
-void bt_ring_wake_by(struct bt_ring *ring, struct bt_park *park)
+void bt_ring_wake_by(struct bt_ring *ring, struct bt_eventcount *park)
 {
 	ring->items = park;
 }
@@ -159,16 +159,16 @@ uint32_t bt_ring_try_push_n(struct bt_ring *ring, const void *entries, uint32_t 
 	if (!n) {
 		return 0;
 	}
-	BT_RACE_POINT("ring.push.before_copy");
+	BT_TESTPOINT("ring.push.before_copy");
 	copy_in(ring, tail, entries, n);
-	BT_RACE_POINT("ring.push.before_publish");
+	BT_TESTPOINT("ring.push.before_publish");
 	raise_high_water(ring, tail + n);
 	BT_SYNC_RELEASE(&ring->ck.p_tail);
 	ck_pr_fence_release();
 	ck_pr_store_uint(
 		&ring->ck.p_tail, tail + n); /* EDGE ring.tail release: entries are whole before the tail */
-	BT_RACE_POINT("ring.push.after_publish");
-	bt_park_wake(ring->items);
+	BT_TESTPOINT("ring.push.after_publish");
+	bt_eventcount_wake(ring->items);
 	return n;
 }
 
@@ -184,7 +184,7 @@ static void wake_producer(struct bt_ring *ring, uint32_t head)
 	bt_fence_light();
 	if (BT_UNLIKELY(bt_load_relaxed(&ring->space.armed)) &&
 		ring->seen_tail - head <= ring->capacity / 2) {
-		bt_park_wake_armed(&ring->space);
+		bt_eventcount_wake_armed(&ring->space);
 	}
 }
 
@@ -202,14 +202,14 @@ uint32_t bt_ring_try_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n)
 	if (!n) {
 		return 0;
 	}
-	BT_RACE_POINT("ring.pop.before_copy");
+	BT_TESTPOINT("ring.pop.before_copy");
 	copy_out(ring, head, out_entries, n);
-	BT_RACE_POINT("ring.pop.before_free");
+	BT_TESTPOINT("ring.pop.before_free");
 	BT_SYNC_RELEASE(&ring->ck.c_head);
 	ck_pr_fence_release();
 	ck_pr_store_uint(
 		&ring->ck.c_head, head + n); /* EDGE ring.head release: copied out before slots are free */
-	BT_RACE_POINT("ring.pop.after_free");
+	BT_TESTPOINT("ring.pop.after_free");
 	wake_producer(ring, head + n);
 	return n;
 }
@@ -221,14 +221,15 @@ bool bt_ring_try_pop(struct bt_ring *ring, void *out_entry)
 
 static int64_t deadline_of(int64_t timeout_ns)
 {
-	int64_t now_ns = timeout_ns > 0 && timeout_ns != BT_PARK_FOREVER ? bt_clock_monotonic_ns() : 0;
+	int64_t now_ns = timeout_ns > 0 && timeout_ns != BT_EVENTCOUNT_FOREVER ? bt_clock_monotonic_ns() : 0;
 
-	return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : BT_PARK_FOREVER;
+	return timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : BT_EVENTCOUNT_FOREVER;
 }
 
 static int64_t left_of(int64_t deadline_ns)
 {
-	return deadline_ns == BT_PARK_FOREVER ? BT_PARK_FOREVER : deadline_ns - bt_clock_monotonic_ns();
+	return deadline_ns == BT_EVENTCOUNT_FOREVER ? BT_EVENTCOUNT_FOREVER
+						    : deadline_ns - bt_clock_monotonic_ns();
 }
 
 static bool has_room(struct bt_ring *ring)
@@ -246,13 +247,13 @@ static bool wait_for_room(struct bt_ring *ring, int64_t deadline_ns)
 		}
 	}
 	for (bool in_time = true; in_time;) {
-		uint32_t key = bt_park_prepare(&ring->space);
+		uint32_t key = bt_eventcount_prepare(&ring->space);
 
 		if (has_room(ring)) {
 			return true;
 		}
 		bt_add_owned(&ring->producer_parks, 1);
-		in_time = bt_park_wait(&ring->space, key, left_of(deadline_ns));
+		in_time = bt_eventcount_wait(&ring->space, key, left_of(deadline_ns));
 	}
 	return has_room(ring);
 }
@@ -307,13 +308,13 @@ static bool wait_for_entry(struct bt_ring *ring, int64_t deadline_ns)
 		}
 	}
 	for (bool in_time = true; in_time;) {
-		uint32_t key = bt_park_prepare(ring->items);
+		uint32_t key = bt_eventcount_prepare(ring->items);
 
 		if (has_entries_or_end(ring)) {
 			return true;
 		}
 		bt_add_owned(&ring->consumer_parks, 1);
-		in_time = bt_park_wait(ring->items, key, left_of(deadline_ns));
+		in_time = bt_eventcount_wait(ring->items, key, left_of(deadline_ns));
 	}
 	return has_entries_or_end(ring);
 }
@@ -336,8 +337,8 @@ bool bt_ring_pop(struct bt_ring *ring, void *out_entry, int64_t timeout_ns)
 void bt_ring_close(struct bt_ring *ring)
 {
 	bt_store_release(&ring->closed, 1); /* EDGE ring.closed release: the last tail was stored before */
-	BT_RACE_POINT("ring.close.before_wake");
-	bt_park_wake(ring->items);
+	BT_TESTPOINT("ring.close.before_wake");
+	bt_eventcount_wake(ring->items);
 }
 
 bool bt_ring_is_drained(const struct bt_ring *ring)
@@ -349,7 +350,7 @@ bool bt_ring_is_drained(const struct bt_ring *ring)
 void bt_ring_abandon(struct bt_ring *ring)
 {
 	bt_store_release(&ring->abandoned, 1);
-	bt_park_wake(&ring->space);
+	bt_eventcount_wake(&ring->space);
 }
 
 bool bt_ring_is_abandoned(const struct bt_ring *ring)
@@ -377,7 +378,7 @@ struct bt_ring_stats bt_ring_stats_read(const struct bt_ring *ring)
 void bt_inbox_init(struct bt_inbox *inbox, struct bt_ring **rings, uint32_t ring_n)
 {
 	*inbox = (struct bt_inbox){.rings = rings, .ring_n = ring_n, .spin_turns = choose_spin_turns()};
-	bt_park_init(&inbox->park);
+	bt_eventcount_init(&inbox->park);
 	for (uint32_t i = 0; i < ring_n; i++) {
 		bt_ring_wake_by(rings[i], &inbox->park);
 	}
@@ -420,13 +421,13 @@ uint32_t bt_inbox_pop_n(
 		got_n = take_turn(inbox, out_entries, n, out_ring_ix);
 	}
 	for (bool in_time = timeout_ns > 0; !got_n && in_time;) {
-		uint32_t key = bt_park_prepare(&inbox->park);
+		uint32_t key = bt_eventcount_prepare(&inbox->park);
 
 		got_n = take_turn(inbox, out_entries, n, out_ring_ix);
 		if (got_n || bt_inbox_is_drained(inbox)) {
 			break;
 		}
-		in_time = bt_park_wait(&inbox->park, key, left_of(deadline_ns));
+		in_time = bt_eventcount_wait(&inbox->park, key, left_of(deadline_ns));
 		got_n = take_turn(inbox, out_entries, n, out_ring_ix);
 	}
 	return got_n;

@@ -26,7 +26,8 @@ struct bt_ring {
 	/* init: */
 	char *slots;
 	const char *name;
-	struct bt_park *items; /* where the consumer waits; own_items, or a park that several rings share */
+	struct bt_eventcount
+		*items; /* where the consumer waits; own_items, or a park that several rings share */
 	size_t entry_bytes;
 	uint32_t capacity;
 	uint32_t spin_turns; /* looks before sleeping */
@@ -43,7 +44,7 @@ struct bt_ring {
 	alignas(BT_CACHELINE) _Atomic uint32_t closed; /* atomic: EDGE ring.closed, set by the producer */
 	_Atomic uint32_t abandoned;		       /* atomic: set by the consumer */
 
-	struct bt_park space, own_items;
+	struct bt_eventcount space, own_items;
 };
 
 /* Since init. Read by any thread, each number by itself. */
@@ -64,7 +65,7 @@ void bt_ring_init(struct bt_ring *ring, uint32_t capacity, size_t entry_bytes, c
 void bt_ring_fini(struct bt_ring *ring);
 
 /* Lets the consumer wait by this park, which other rings and events may share. Context: before start. */
-void bt_ring_wake_by(struct bt_ring *ring, struct bt_park *park);
+void bt_ring_wake_by(struct bt_ring *ring, struct bt_eventcount *park);
 
 /*
  * Copies in as many of n entries as there is room for, and wakes a consumer that waits.
@@ -84,8 +85,9 @@ bool bt_ring_try_pop(struct bt_ring *ring, void *out_entry);
 
 /*
  * Copies in n entries, waiting for room: a short turn of looking, then asleep.
- * Context: the producer, as for bt_park_wait.
- * Returns: how many went in: fewer than n when timeout_ns (BT_PARK_FOREVER: none) passed, or the consumer
+ * Context: the producer, as for bt_eventcount_wait.
+ * Returns: how many went in: fewer than n when timeout_ns (BT_EVENTCOUNT_FOREVER: none) passed, or the
+ * consumer
  *	    abandoned the ring.
  */
 uint32_t bt_ring_push_n(struct bt_ring *ring, const void *entries, uint32_t n, int64_t timeout_ns);
@@ -93,7 +95,7 @@ bool bt_ring_push(struct bt_ring *ring, const void *entry, int64_t timeout_ns);
 
 /*
  * Copies out up to n entries, waiting for the first of them.
- * Context: the consumer, as for bt_park_wait.
+ * Context: the consumer, as for bt_eventcount_wait.
  * Returns: how many came out: 0 when timeout_ns passed or the ring is drained.
  */
 uint32_t bt_ring_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n, int64_t timeout_ns);
@@ -127,7 +129,7 @@ struct bt_ring_stats bt_ring_stats_read(const struct bt_ring *ring);
 
 /* One consumer of several rings. owner: the consumer */
 struct bt_inbox {
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct bt_ring **rings; /* init: the caller's array */
 	uint32_t ring_n;
 	uint32_t spin_turns;

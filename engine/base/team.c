@@ -36,7 +36,7 @@ struct bt_team {
 	uint32_t worker_n, spin_n;
 	const struct bt_topo *topo;
 	bool spans_nodes;
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct worker workers[];
 };
 
@@ -51,10 +51,10 @@ static uint64_t next_job(struct bt_team *team, uint64_t seen)
 			bt_cpu_relax();
 			continue;
 		}
-		uint32_t key = bt_park_prepare(&team->park);
+		uint32_t key = bt_eventcount_prepare(&team->park);
 
 		if (bt_load_acquire(&team->job_n) == seen) {
-			bt_park_wait(&team->park, key, BT_PARK_FOREVER);
+			bt_eventcount_wait(&team->park, key, BT_EVENTCOUNT_FOREVER);
 		}
 		spun = 0;
 	}
@@ -82,18 +82,18 @@ static void work(void *context)
 	}
 	for (;;) {
 		seen = next_job(team, seen);
-		BT_RACE_POINT("team.worker.has_job");
+		BT_TESTPOINT("team.worker.has_job");
 		if (bt_load_acquire(&team->ends)) {
 			break;
 		}
 		if (!claim(worker, seen)) {
 			continue;
 		}
-		BT_RACE_POINT("team.worker.has_claimed");
+		BT_TESTPOINT("team.worker.has_claimed");
 		bt_rcu_online();
 		team->job(team->context, worker->ix);
 		bt_rcu_offline();
-		BT_RACE_POINT("team.worker.before_done");
+		BT_TESTPOINT("team.worker.before_done");
 		bt_store_release(&worker->done, seen);
 	}
 	bt_rcu_unregister();
@@ -130,7 +130,7 @@ struct bt_team *bt_team_create(const struct bt_team_options *options, enum bt_st
 	team->worker_n = 1;
 	team->spin_n = options->spin_n ? options->spin_n : bt_thread_usable_cpu_n() < n ? 1 : SPIN_N;
 	team->topo = options->topo;
-	bt_park_init(&team->park);
+	bt_eventcount_init(&team->park);
 	*out_status = BT_OK;
 	for (uint32_t i = 0; i < n && *out_status == BT_OK; i++) {
 		const struct bt_topo_place *place = place_of(options, i);
@@ -156,9 +156,9 @@ static void announce(struct bt_team *team, void (*job)(void *context, uint32_t w
 {
 	team->job = job;
 	team->context = context;
-	BT_RACE_POINT("team.run.before_announce");
+	BT_TESTPOINT("team.run.before_announce");
 	bt_store_release(&team->job_n, bt_load_relaxed(&team->job_n) + 1);
-	bt_park_wake(&team->park);
+	bt_eventcount_wake(&team->park);
 }
 
 void bt_team_destroy(struct bt_team *team)
@@ -199,7 +199,7 @@ void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worke
 	uint64_t number = bt_load_relaxed(&team->job_n);
 	job(context, 0);
 	for (uint32_t i = 1; i < team->worker_n; i++) {
-		BT_RACE_POINT("team.run.before_claim");
+		BT_TESTPOINT("team.run.before_claim");
 		taken_over[i] = claim(&team->workers[i], number);
 		if (taken_over[i]) {
 			job(context, i);

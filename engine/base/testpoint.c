@@ -17,12 +17,12 @@ enum { RECORD = 1, DELAY = 2, HOLD = 4 };
 
 enum { DELAY_TURNS = 200, DELAY_SLEEP_NS = 50000 };
 
-_Atomic uint32_t bt_race_mode;
+_Atomic uint32_t bt_testpoint_mode;
 
-static struct bt_race_point *_Atomic points; /* atomic: every point that was ever hit */
+static struct bt_testpoint_state *_Atomic points; /* atomic: every point that was ever hit */
 
 static _Atomic uint64_t delay_seed;
-static _Atomic uint64_t delay_round;	/* atomic: threads draw anew after each bt_race_delay */
+static _Atomic uint64_t delay_round;	/* atomic: threads draw anew after each bt_testpoint_delay */
 static _Atomic uint64_t thread_ordinal; /* atomic: threads that came to a point in this round */
 static _Thread_local uint64_t own_round;
 static _Thread_local struct bt_rng own_rng;
@@ -35,7 +35,7 @@ static struct {
 	bool is_wanted, is_held;
 } hold; /* lock(hold_lock): */
 
-static void list_once(struct bt_race_point *point)
+static void list_once(struct bt_testpoint_state *point)
 {
 	if (!bt_load_relaxed(&point->listed) && !bt_exchange(&point->listed, 1)) {
 		point->next = bt_load_relaxed(&points);
@@ -66,7 +66,7 @@ static void linger(void)
 	}
 }
 
-static void stop_if_wanted(const struct bt_race_point *point)
+static void stop_if_wanted(const struct bt_testpoint_state *point)
 {
 	pthread_mutex_lock(&hold_lock);
 	if (hold.is_wanted && !hold.is_held && strcmp(hold.name, point->name) == 0) {
@@ -85,9 +85,9 @@ static void stop_if_wanted(const struct bt_race_point *point)
 	pthread_mutex_unlock(&hold_lock);
 }
 
-void bt_race_hit(struct bt_race_point *point)
+void bt_testpoint_hit(struct bt_testpoint_state *point)
 {
-	uint32_t mode = bt_load_acquire(&bt_race_mode);
+	uint32_t mode = bt_load_acquire(&bt_testpoint_mode);
 
 	list_once(point);
 	if (mode & DELAY) {
@@ -100,20 +100,20 @@ void bt_race_hit(struct bt_race_point *point)
 
 static void add_mode(uint32_t mode)
 {
-	bt_store_release(&bt_race_mode, bt_load_relaxed(&bt_race_mode) | mode);
+	bt_store_release(&bt_testpoint_mode, bt_load_relaxed(&bt_testpoint_mode) | mode);
 }
 
-bool bt_race_is_built(void)
+bool bt_testpoint_is_built(void)
 {
-	return BT_RACE;
+	return BT_TESTPOINTS;
 }
 
-void bt_race_record(void)
+void bt_testpoint_record(void)
 {
 	add_mode(RECORD);
 }
 
-void bt_race_delay(uint64_t seed)
+void bt_testpoint_delay(uint64_t seed)
 {
 	bt_store_relaxed(&delay_seed, seed);
 	bt_store_relaxed(&thread_ordinal, 0);
@@ -131,12 +131,12 @@ static void init_condition(void)
 	pthread_condattr_destroy(&attributes);
 }
 
-void bt_race_hold(const char *name, uint64_t skip_n)
+void bt_testpoint_hold(const char *name, uint64_t skip_n)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, init_condition);
-	bt_race_release();
+	bt_testpoint_release();
 	pthread_mutex_lock(&hold_lock);
 	hold.name = name;
 	hold.skip_n = skip_n;
@@ -145,7 +145,7 @@ void bt_race_hold(const char *name, uint64_t skip_n)
 	add_mode(HOLD);
 }
 
-bool bt_race_await_held(int64_t timeout_ns)
+bool bt_testpoint_await_held(int64_t timeout_ns)
 {
 	int64_t end_ns = bt_clock_monotonic_ns() + timeout_ns;
 	struct timespec end = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
@@ -160,7 +160,7 @@ bool bt_race_await_held(int64_t timeout_ns)
 	return is_held;
 }
 
-void bt_race_release(void)
+void bt_testpoint_release(void)
 {
 	pthread_mutex_lock(&hold_lock);
 	hold.is_wanted = false;
@@ -171,11 +171,11 @@ void bt_race_release(void)
 	pthread_mutex_unlock(&hold_lock);
 }
 
-void bt_race_off(void)
+void bt_testpoint_off(void)
 {
-	bt_store_release(&bt_race_mode, 0);
-	bt_race_release();
-	for (struct bt_race_point *point = bt_load_acquire(&points); point; point = point->next) {
+	bt_store_release(&bt_testpoint_mode, 0);
+	bt_testpoint_release();
+	for (struct bt_testpoint_state *point = bt_load_acquire(&points); point; point = point->next) {
 		bt_store_relaxed(&point->hit_n, 0);
 	}
 }
@@ -191,11 +191,11 @@ static bool is_among(const char *const *names, size_t n, const char *name)
 	return false;
 }
 
-size_t bt_race_points(const char **out_names, size_t n)
+size_t bt_testpoint_points(const char **out_names, size_t n)
 {
 	size_t found_n = 0;
 
-	for (const struct bt_race_point *point = bt_load_acquire(&points); point; point = point->next) {
+	for (const struct bt_testpoint_state *point = bt_load_acquire(&points); point; point = point->next) {
 		size_t kept_n = found_n < n ? found_n : n;
 
 		if (bt_load_relaxed(&point->hit_n) && !is_among(out_names, kept_n, point->name)) {

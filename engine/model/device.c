@@ -3,37 +3,37 @@
  */
 #include "engine/model/device.h"
 
-static uint32_t name_or_none(struct bt_held *held, struct bt_str text)
+static uint32_t name_or_none(struct bt_name_refs *held, struct bt_str text)
 {
-	return text.len ? bt_held_add(held, text) : BT_NAME_NONE;
+	return text.len ? bt_name_refs_add(held, text) : BT_NAME_NONE;
 }
 
 static const uint32_t *keep_names(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_str_list *list)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_list *list)
 {
 	uint32_t *names = bt_arena_alloc(arena, list->n * sizeof(*names), 8);
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		names[i] = bt_held_add(held, list->items[i]);
+		names[i] = bt_name_refs_add(held, list->items[i]);
 	}
 	return names;
 }
 
-static struct bt_device_selectors keep_selectors(struct bt_held *held, struct bt_arena *arena,
+static struct bt_device_selectors keep_selectors(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_selector_object *selectors, uint32_t n)
 {
 	uint32_t *expressions = bt_arena_alloc(arena, n * sizeof(*expressions), 8);
 
 	for (uint32_t i = 0; i < n; i++) {
 		expressions[i] =
-			selectors[i].has_cel ? bt_held_add(held, selectors[i].expression) : BT_NAME_NONE;
+			selectors[i].has_cel ? bt_name_refs_add(held, selectors[i].expression) : BT_NAME_NONE;
 	}
 	return (struct bt_device_selectors){expressions, n};
 }
 
 /* ---- slices ---- */
 
-static void keep_attributes(struct bt_held *held, struct bt_arena *arena,
+static void keep_attributes(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
 	struct bt_attribute *items = bt_arena_zalloc(arena, object->attribute_n * sizeof(*items));
@@ -42,10 +42,10 @@ static void keep_attributes(struct bt_held *held, struct bt_arena *arena,
 		const struct bt_attribute_object *from = &object->attributes[i];
 
 		items[i] = (struct bt_attribute){
-			.name = bt_held_add(held, from->name),
+			.name = bt_name_refs_add(held, from->name),
 			.type = from->type,
 			.number = from->type == BT_ATTRIBUTE_BOOL ? from->truth : from->number,
-			.text = bt_held_add(held, from->text),
+			.text = bt_name_refs_add(held, from->text),
 		};
 	}
 	device->attributes = items;
@@ -75,14 +75,14 @@ static struct bt_request_policy keep_policy(
 		.value_n = from->value_n};
 }
 
-static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
+static void keep_capacities(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
 	struct bt_capacity *items = bt_arena_zalloc(arena, object->capacity_n * sizeof(*items));
 
 	for (uint32_t i = 0; i < object->capacity_n; i++) {
 		items[i] = (struct bt_capacity){
-			.name = bt_held_add(held, object->capacities[i].name),
+			.name = bt_name_refs_add(held, object->capacities[i].name),
 			.value = object->capacities[i].value,
 			.policy = keep_policy(arena, &object->capacities[i].policy),
 		};
@@ -92,7 +92,7 @@ static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 }
 
 /* The counters of several sets, one after the other. */
-static const struct bt_counter *keep_counters(struct bt_held *held, struct bt_arena *arena,
+static const struct bt_counter *keep_counters(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_counter_set_object *sets, uint32_t set_n, uint32_t *out_n)
 {
 	uint32_t n = 0;
@@ -104,8 +104,8 @@ static const struct bt_counter *keep_counters(struct bt_held *held, struct bt_ar
 	n = 0;
 	for (uint32_t i = 0; i < set_n; i++) {
 		for (uint32_t j = 0; j < sets[i].counter_n; j++) {
-			counters[n++] = (struct bt_counter){.set = bt_held_add(held, sets[i].name),
-				.name = bt_held_add(held, sets[i].counters[j].name),
+			counters[n++] = (struct bt_counter){.set = bt_name_refs_add(held, sets[i].name),
+				.name = bt_name_refs_add(held, sets[i].counters[j].name),
 				.value = sets[i].counters[j].quantity.nano};
 		}
 	}
@@ -113,8 +113,8 @@ static const struct bt_counter *keep_counters(struct bt_held *held, struct bt_ar
 	return counters;
 }
 
-static void keep_taints(struct bt_held *held, struct bt_arena *arena, const struct bt_device_object *object,
-	struct bt_device *device)
+static void keep_taints(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_device_object *object, struct bt_device *device)
 {
 	struct bt_taint *taints = bt_arena_zalloc(arena, object->taint_n * sizeof(*taints));
 
@@ -125,11 +125,11 @@ static void keep_taints(struct bt_held *held, struct bt_arena *arena, const stru
 	device->taint_n = object->taint_n;
 }
 
-static void compile_device(struct bt_held *held, struct bt_arena *arena,
+static void compile_device(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *out)
 {
 	*out = (struct bt_device){
-		.name = bt_held_add(held, object->name),
+		.name = bt_name_refs_add(held, object->name),
 		.consumes = object->consume_n > 0,
 		.has_node_name = object->has_node_name,
 		.all_nodes = object->all_nodes,
@@ -150,15 +150,15 @@ static void compile_device(struct bt_held *held, struct bt_arena *arena,
 	out->counters = keep_counters(held, arena, object->consumes, object->consume_n, &out->counter_n);
 }
 
-void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_resource_slice_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out)
 {
 	uint32_t *sets = bt_arena_alloc(arena, object->counter_set_n * sizeof(*sets), 8);
 
 	*out = (struct bt_resource_slice){
-		.name = bt_held_add(held, object->meta.name),
-		.driver = bt_held_add(held, object->driver),
-		.pool = bt_held_add(held, object->pool),
+		.name = bt_name_refs_add(held, object->meta.name),
+		.driver = bt_name_refs_add(held, object->driver),
+		.pool = bt_name_refs_add(held, object->pool),
 		.generation = object->generation,
 		.slice_count = object->slice_count,
 		.node_name = name_or_none(held, object->node_name),
@@ -178,21 +178,21 @@ void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,
 		out->devices[i].ix = i;
 	}
 	for (uint32_t i = 0; i < object->counter_set_n; i++) {
-		sets[i] = bt_held_add(held, object->counter_sets[i].name);
+		sets[i] = bt_name_refs_add(held, object->counter_sets[i].name);
 	}
 	out->counters =
 		keep_counters(held, arena, object->counter_sets, object->counter_set_n, &out->counter_n);
 }
 
-void bt_device_class_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_device_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_class_object *object, struct bt_device_class *out)
 {
 	*out = (struct bt_device_class){
-		.name = bt_held_add(held, object->meta.name),
+		.name = bt_name_refs_add(held, object->meta.name),
 		.creation_ns = object->meta.creation_ns,
 		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
 		.extended_resource = object->has_extended_resource
-					     ? bt_held_add(held, object->extended_resource)
+					     ? bt_name_refs_add(held, object->extended_resource)
 					     : BT_NAME_NONE,
 	};
 }
@@ -206,7 +206,7 @@ static enum bt_allocation_mode mode_of(struct bt_str text)
 					     : BT_ALLOCATE_OTHER;
 }
 
-static void compile_ask(struct bt_held *held, struct bt_arena *arena,
+static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_ask_object *object, struct bt_device_ask *out)
 {
 	struct bt_toleration *tolerations =
@@ -218,14 +218,15 @@ static void compile_ask(struct bt_held *held, struct bt_arena *arena,
 		tolerations[i] = bt_toleration_intern(held, &object->tolerations[i]);
 	}
 	for (uint32_t i = 0; i < object->capacity.n; i++) {
-		capacities[i] = (struct bt_asked_capacity){bt_held_add(held, object->capacity.items[i].name),
-			object->capacity.items[i].quantity};
+		capacities[i] =
+			(struct bt_asked_capacity){bt_name_refs_add(held, object->capacity.items[i].name),
+				object->capacity.items[i].quantity};
 	}
 	*out = (struct bt_device_ask){
-		.name = bt_held_add(held, object->name),
-		.class_ = bt_held_add(held, object->class_name),
+		.name = bt_name_refs_add(held, object->name),
+		.class_ = bt_name_refs_add(held, object->class_name),
 		.mode = mode_of(object->allocation_mode),
-		.mode_text = bt_held_add(held, object->allocation_mode),
+		.mode_text = bt_name_refs_add(held, object->allocation_mode),
 		.count = object->count,
 		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
 		.admin = object->admin_access,
@@ -239,17 +240,17 @@ static void compile_ask(struct bt_held *held, struct bt_arena *arena,
 }
 
 /* By what an allocation says for which alternative it is. */
-static uint32_t path_of(struct bt_held *held, struct bt_str request, struct bt_str alternative)
+static uint32_t path_of(struct bt_name_refs *held, struct bt_str request, struct bt_str alternative)
 {
 	struct bt_buf text = {0};
 
 	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(request), BT_STR_ARG(alternative));
-	uint32_t path = bt_held_add(held, bt_buf_view(&text));
+	uint32_t path = bt_name_refs_add(held, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	return path;
 }
 
-static void keep_requests(struct bt_held *held, struct bt_arena *arena,
+static void keep_requests(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_request *requests = bt_arena_zalloc(arena, object->request_n * sizeof(*requests));
@@ -263,7 +264,7 @@ static void keep_requests(struct bt_held *held, struct bt_arena *arena,
 			compile_ask(held, arena, &from->first_available[j], &alternatives[j]);
 			alternatives[j].path = path_of(held, from->name, from->first_available[j].name);
 		}
-		requests[i] = (struct bt_device_request){.name = bt_held_add(held, from->name),
+		requests[i] = (struct bt_device_request){.name = bt_name_refs_add(held, from->name),
 			.has_exactly = from->has_exactly,
 			.alternatives = alternatives,
 			.alternative_n = from->first_available_n};
@@ -276,7 +277,7 @@ static void keep_requests(struct bt_held *held, struct bt_arena *arena,
 	out->has_requests = object->has_requests;
 }
 
-static void keep_constraints(struct bt_held *held, struct bt_arena *arena,
+static void keep_constraints(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_constraint *constraints =
@@ -291,13 +292,13 @@ static void keep_constraints(struct bt_held *held, struct bt_arena *arena,
 			.kind = from->has_match	     ? BT_CONSTRAINT_MATCH
 				: from->has_distinct ? BT_CONSTRAINT_DISTINCT
 						     : BT_CONSTRAINT_NONE,
-			.attribute = bt_held_add(held, name),
+			.attribute = bt_name_refs_add(held, name),
 			.requests = keep_names(held, arena, &from->requests),
 			.request_n = from->requests.n,
 		};
 		if (slash < name.len) {
-			constraints[i].domain = bt_held_add(held, bt_str_sub(name, 0, slash));
-			constraints[i].local = bt_held_add(held, bt_str_sub(name, slash + 1, name.len));
+			constraints[i].domain = bt_name_refs_add(held, bt_str_sub(name, 0, slash));
+			constraints[i].local = bt_name_refs_add(held, bt_str_sub(name, slash + 1, name.len));
 		}
 	}
 	out->constraints = constraints;
@@ -305,19 +306,19 @@ static void keep_constraints(struct bt_held *held, struct bt_arena *arena,
 }
 
 static const struct bt_consumed *keep_consumed(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_resource_list *list)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_resource_list *list)
 {
 	struct bt_consumed *items = bt_arena_zalloc(arena, list->n * sizeof(*items));
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		items[i] = (struct bt_consumed){
-			bt_held_add(held, list->items[i].name), list->items[i].quantity.nano};
+			bt_name_refs_add(held, list->items[i].name), list->items[i].quantity.nano};
 	}
 	return items;
 }
 
 /* A selector that cannot be parsed fails the pods that ask for the claim. */
-static void keep_allocation_selector(struct bt_held *held, struct bt_arena *arena,
+static void keep_allocation_selector(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_node_selector_object *object, struct bt_allocation *out)
 {
 	struct bt_node_term unused;
@@ -329,12 +330,12 @@ static void keep_allocation_selector(struct bt_held *held, struct bt_arena *aren
 		bt_node_term_compile(held, arena, &object->terms[i], &unused, &why);
 	}
 	if (why.len) {
-		out->selector_error = bt_held_add(held, bt_buf_view(&why));
+		out->selector_error = bt_name_refs_add(held, bt_buf_view(&why));
 	}
 	bt_buf_fini(&why);
 }
 
-static void keep_allocation(struct bt_held *held, struct bt_arena *arena,
+static void keep_allocation(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_result *results = bt_arena_zalloc(arena, object->result_n * sizeof(*results));
@@ -343,11 +344,11 @@ static void keep_allocation(struct bt_held *held, struct bt_arena *arena,
 		const struct bt_device_result_object *from = &object->results[i];
 
 		results[i] = (struct bt_device_result){
-			.request = bt_held_add(held, from->request),
-			.driver = bt_held_add(held, from->driver),
-			.pool = bt_held_add(held, from->pool),
-			.device = bt_held_add(held, from->device),
-			.share = from->has_share_id ? bt_held_add(held, from->share_id) : BT_NAME_NONE,
+			.request = bt_name_refs_add(held, from->request),
+			.driver = bt_name_refs_add(held, from->driver),
+			.pool = bt_name_refs_add(held, from->pool),
+			.device = bt_name_refs_add(held, from->device),
+			.share = from->has_share_id ? bt_name_refs_add(held, from->share_id) : BT_NAME_NONE,
 			.admin = from->admin_access,
 			.consumed = keep_consumed(held, arena, &from->consumed),
 			.consumed_n = from->consumed.n,
@@ -376,7 +377,7 @@ static bool has_status(
 	return false;
 }
 
-static void keep_conditions(struct bt_held *held, struct bt_arena *arena,
+static void keep_conditions(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	uint32_t n = 0;
@@ -390,16 +391,16 @@ static void keep_conditions(struct bt_held *held, struct bt_arena *arena,
 	n = 0;
 	for (uint32_t i = 0; i < object->device_n; i++) {
 		const struct bt_device_result_object *from = &object->devices[i];
-		struct bt_device_condition one = {.driver = bt_held_add(held, from->driver),
-			.pool = bt_held_add(held, from->pool),
-			.device = bt_held_add(held, from->device)};
+		struct bt_device_condition one = {.driver = bt_name_refs_add(held, from->driver),
+			.pool = bt_name_refs_add(held, from->pool),
+			.device = bt_name_refs_add(held, from->device)};
 
 		if (has_status(conditions, n, &one)) {
 			continue;
 		}
 		conditions[n++] = one;
 		for (uint32_t j = 0; j < from->condition_n; j++) {
-			one.type = bt_held_add(held, from->conditions[j].type);
+			one.type = bt_name_refs_add(held, from->conditions[j].type);
 			one.is_true = bt_str_is(from->conditions[j].status, "True");
 			conditions[n++] = one;
 		}
@@ -408,14 +409,14 @@ static void keep_conditions(struct bt_held *held, struct bt_arena *arena,
 	out->condition_n = n;
 }
 
-static void keep_owners(struct bt_held *held, struct bt_arena *arena, const struct bt_meta_object *meta,
+static void keep_owners(struct bt_name_refs *held, struct bt_arena *arena, const struct bt_meta_object *meta,
 	struct bt_resource_claim *out)
 {
 	struct bt_claim_owner *owners = bt_arena_zalloc(arena, meta->owner_n * sizeof(*owners));
 
 	for (uint32_t i = 0; i < meta->owner_n; i++) {
-		owners[i] = (struct bt_claim_owner){bt_held_add(held, meta->owners[i].name),
-			bt_held_add(held, meta->owners[i].uid), meta->owners[i].controller};
+		owners[i] = (struct bt_claim_owner){bt_name_refs_add(held, meta->owners[i].name),
+			bt_name_refs_add(held, meta->owners[i].uid), meta->owners[i].controller};
 		if (owners[i].controller && !out->owner_uid) {
 			out->owner_uid = owners[i].uid;
 		}
@@ -429,7 +430,7 @@ static void keep_owners(struct bt_held *held, struct bt_arena *arena, const stru
 	}
 }
 
-void bt_resource_claim_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	uint32_t room = 1;
@@ -440,16 +441,16 @@ void bt_resource_claim_compile(struct bt_held *held, struct bt_arena *arena,
 	uint32_t *reserved = bt_arena_alloc(arena, room * sizeof(*reserved), 8);
 
 	*out = (struct bt_resource_claim){
-		.namespace_ = bt_held_add(held, object->meta.namespace_),
-		.name = bt_held_add(held, object->meta.name),
-		.uid = bt_held_add(held, object->meta.uid),
+		.namespace_ = bt_name_refs_add(held, object->meta.namespace_),
+		.name = bt_name_refs_add(held, object->meta.name),
+		.uid = bt_name_refs_add(held, object->meta.uid),
 		.version = bt_resource_version(object->meta.resource_version),
 		.deleting = object->meta.deletion_ns != 0,
 		.reserved_for = reserved,
 		.reserved_n = object->reserved_for.n,
 	};
 	for (uint32_t i = 0; i < object->reserved_for.n; i++) {
-		reserved[i] = bt_held_add(held, object->reserved_for.items[i]);
+		reserved[i] = bt_name_refs_add(held, object->reserved_for.items[i]);
 	}
 	keep_owners(held, arena, &object->meta, out);
 	keep_requests(held, arena, object, out);

@@ -189,11 +189,11 @@ struct bt_resource_claim {
  * from an
  * object with the API's defaults. Context: the owner of held. Owns: arrays live in arena.
  */
-void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_resource_slice_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out);
-void bt_device_class_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_device_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_class_object *object, struct bt_device_class *out);
-void bt_resource_claim_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out);
 
 /* The attribute that a full name means on a driver's device, or NULL. */

@@ -522,7 +522,7 @@ static void change_table(struct shard *shard, uint32_t slot_n)
 			put(new, slot);
 		}
 	}
-	BT_RACE_POINT("intern.change_table.filled");
+	BT_TESTPOINT("intern.change_table.filled");
 	/* EDGE intern.table release. */
 	bt_store_release(&shard->table, new);
 	empty_table(old);
@@ -543,7 +543,7 @@ static void fill(struct shard *shard, uint32_t name, struct record *record, uint
 	write_text(text, s);
 	bt_store_release(&record->len, (uint32_t)s.len);
 	record->tag = tag;
-	BT_RACE_POINT("intern.fill.text");
+	BT_TESTPOINT("intern.fill.text");
 	/* EDGE intern.state release: the text is there before the generation has a holder. */
 	bt_store_release(&record->state, bt_load_relaxed(&record->state) + holders);
 	if (count * 2 > bt_load_relaxed(&shard->table)->mask) {
@@ -602,7 +602,7 @@ static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
 	uint64_t state = 0;
 	uint32_t name = look_up(intern, shard, tag, s, &state);
 
-	BT_RACE_POINT("intern.obtain.found");
+	BT_TESTPOINT("intern.obtain.found");
 	if (name != BT_NAME_NONE && enter(record_of(intern, name), state, pin)) {
 		return name;
 	}
@@ -695,7 +695,7 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 		if (((at - (uint32_t)(slot >> 32)) & mask) >= ((at - hole) & mask)) {
 			/* EDGE intern.moves release: who sees it here sees that slots are being moved. */
 			bt_store_release(&table->slots[hole], slot);
-			BT_RACE_POINT("intern.take_out.moved");
+			BT_TESTPOINT("intern.take_out.moved");
 			hole = at;
 		}
 	}
@@ -800,7 +800,7 @@ static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, s
 	if ((uint32_t)last != 1 || !bt_cas(&record->state, &last, last - 1 + GENERATION)) {
 		return false;
 	}
-	BT_RACE_POINT("intern.drop.ended");
+	BT_TESTPOINT("intern.drop.ended");
 	take_out(shard, record->tag, name);
 	if (len > SHORT_MAX) {
 		return_long(shard, long_text(record), len);

@@ -4,7 +4,7 @@
 #include "engine/model/kind.h"
 
 #include "engine/base/check.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
 
 #define CORE(plural) .resource = (plural), .group = "", .versions = {{"v1", "/api/v1/" plural}}
@@ -25,14 +25,14 @@
 #define OPTIONAL(gate_, words) .watched = true, .optional = true, .gate = BT_GATE_##gate_, .without = (words)
 
 static const struct bt_kind_info kinds[BT_KIND_N] = {
-	[BT_KIND_OTHER] = {.name = "", .resource = "", .group = "", .event = BT_EVENT_WILDCARD},
+	[BT_KIND_OTHER] = {.name = "", .resource = "", .group = "", .event = BT_CLUSTER_EVENT_WILDCARD},
 #define BT_KIND(id, text, where, scope, store_, event_, watch, holder, fields)                               \
 	[BT_KIND_##id] = {.kind = BT_KIND_##id,                                                              \
 		.name = (text),                                                                              \
 		where,                                                                                       \
 		.namespaced = (scope),                                                                       \
 		.store = BT_STORE_##store_,                                                                  \
-		.event = BT_EVENT_##event_,                                                                  \
+		.event = BT_CLUSTER_EVENT_##event_,                                                          \
 		watch},
 #include "engine/model/kind.def"
 #undef BT_KIND

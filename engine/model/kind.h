@@ -49,7 +49,7 @@ struct bt_kind_info {
 	struct bt_kind_version versions[BT_KIND_VERSIONS]; /* tried in order; path NULL: none */
 	bool namespaced;
 	enum bt_kind_store store;
-	uint32_t event; /* enum bt_event_resource */
+	uint32_t event; /* enum bt_cluster_event_resource */
 	bool watched;
 	bool optional;	     /* a server may not have it */
 	uint32_t gate;	     /* enum bt_gate: watched while it is on; BT_GATE_N: always */

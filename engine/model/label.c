@@ -12,18 +12,19 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-void bt_labels_fill(struct bt_label *items, struct bt_held *held, const struct bt_str_map *map)
+void bt_labels_fill(struct bt_label *items, struct bt_name_refs *held, const struct bt_str_map *map)
 {
 	for (uint32_t i = 0; i < map->n; i++) {
-		items[i].key = bt_held_add(held, map->items[i].key);
-		items[i].value = bt_held_add(held, map->items[i].value);
+		items[i].key = bt_name_refs_add(held, map->items[i].key);
+		items[i].value = bt_name_refs_add(held, map->items[i].value);
 	}
 	if (map->n > 1) {
 		qsort(items, map->n, sizeof(*items), by_key);
 	}
 }
 
-struct bt_labels bt_labels_intern(struct bt_held *held, struct bt_arena *arena, const struct bt_str_map *map)
+struct bt_labels bt_labels_intern(
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_map *map)
 {
 	struct bt_label *items = bt_arena_alloc(arena, map->n * sizeof(*items), 8);
 

@@ -20,10 +20,11 @@ struct bt_labels {
 
 /* Sorts the interned pairs of map into items, which holds map->n of them. Context: the ingesting
  * thread, as the name table's writer. */
-void bt_labels_fill(struct bt_label *items, struct bt_held *held, const struct bt_str_map *map);
+void bt_labels_fill(struct bt_label *items, struct bt_name_refs *held, const struct bt_str_map *map);
 
 /* As bt_labels_fill, into the arena, which owns the items. */
-struct bt_labels bt_labels_intern(struct bt_held *held, struct bt_arena *arena, const struct bt_str_map *map);
+struct bt_labels bt_labels_intern(
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_map *map);
 
 /* The value of a key, or BT_NAME_NONE. */
 static inline uint32_t bt_labels_get(struct bt_labels labels, uint32_t key)

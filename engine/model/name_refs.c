@@ -5,7 +5,7 @@
 
 #include "engine/base/mem.h"
 
-static void list(struct bt_held *held, uint32_t name)
+static void list(struct bt_name_refs *held, uint32_t name)
 {
 	if (held->unlisted) {
 		return;
@@ -14,7 +14,7 @@ static void list(struct bt_held *held, uint32_t name)
 	held->items[held->n++] = name;
 }
 
-uint32_t bt_held_add(struct bt_held *held, struct bt_str s)
+uint32_t bt_name_refs_add(struct bt_name_refs *held, struct bt_str s)
 {
 	if (held->pins) {
 		return bt_intern_add(held->intern, s);
@@ -28,7 +28,7 @@ uint32_t bt_held_add(struct bt_held *held, struct bt_str s)
 	return name;
 }
 
-void bt_held_add_name(struct bt_held *held, uint32_t name)
+void bt_name_refs_add_name(struct bt_name_refs *held, uint32_t name)
 {
 	if (held->pins) {
 		bt_intern_pin(held->intern, name);
@@ -38,16 +38,16 @@ void bt_held_add_name(struct bt_held *held, uint32_t name)
 	}
 }
 
-void bt_held_move(struct bt_held *held, struct bt_held *from)
+void bt_name_refs_move(struct bt_name_refs *held, struct bt_name_refs *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		list(held, from->items[i]);
 	}
 	from->n = 0;
-	bt_held_release(from);
+	bt_name_refs_release(from);
 }
 
-void bt_held_release(struct bt_held *held)
+void bt_name_refs_release(struct bt_name_refs *held)
 {
 	if (!held->items) {
 		return;

@@ -9,7 +9,7 @@
 #include "engine/model/intern.h"
 
 /* Zeroes but for the dictionary. Context: one thread at a time. */
-struct bt_held {
+struct bt_name_refs {
 	struct bt_intern *intern;
 	bool pins;     /* the names stay for ever, and are not listed */
 	bool unlisted; /* they are not listed: whoever adds them releases them himself */
@@ -19,20 +19,20 @@ struct bt_held {
 };
 
 /* What is added to it stays for ever. */
-static inline struct bt_held bt_held_for_ever(struct bt_intern *intern)
+static inline struct bt_name_refs bt_name_refs_keep(struct bt_intern *intern)
 {
-	return (struct bt_held){.intern = intern, .pins = true};
+	return (struct bt_name_refs){.intern = intern, .pins = true};
 }
 
 /* The number of the string, which is held from now on. May allocate. */
-uint32_t bt_held_add(struct bt_held *held, struct bt_str s);
+uint32_t bt_name_refs_add(struct bt_name_refs *held, struct bt_str s);
 
 /* The same of a name that somebody holds already. */
-void bt_held_add_name(struct bt_held *held, uint32_t name);
+void bt_name_refs_add_name(struct bt_name_refs *held, uint32_t name);
 
 /* The names that another holds are held by this one from now on, and the other is as it began. Requires: both
  * are of one dictionary, and listed. */
-void bt_held_move(struct bt_held *held, struct bt_held *from);
+void bt_name_refs_move(struct bt_name_refs *held, struct bt_name_refs *from);
 
 /* Lets all names go. Afterwards held is as it began. */
-void bt_held_release(struct bt_held *held);
+void bt_name_refs_release(struct bt_name_refs *held);

@@ -28,7 +28,7 @@ uint32_t bt_names_sort(uint32_t *names, uint32_t n)
 }
 
 /* The namespaces that a term names, or the owner's when it says nothing about namespaces. */
-static void compile_namespaces(struct bt_held *held, struct bt_arena *arena,
+static void compile_namespaces(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_pod_term_object *object, uint32_t namespace_, struct bt_pod_match *match)
 {
 	uint32_t *names = bt_arena_alloc(arena, (object->namespaces.n + 1) * sizeof(*names), 8);
@@ -38,13 +38,13 @@ static void compile_namespaces(struct bt_held *held, struct bt_arena *arena,
 		names[n++] = namespace_;
 	}
 	for (uint32_t i = 0; i < object->namespaces.n; i++) {
-		names[n++] = bt_held_add(held, object->namespaces.items[i]);
+		names[n++] = bt_name_refs_add(held, object->namespaces.items[i]);
 	}
 	match->namespaces = names;
 	match->namespace_n = bt_names_sort(names, n);
 }
 
-static bool compile_term(struct bt_held *held, struct bt_arena *arena,
+static bool compile_term(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_pod_term_object *object, uint32_t namespace_, struct bt_pod_term *out,
 	struct bt_buf *why)
 {
@@ -54,12 +54,12 @@ static bool compile_term(struct bt_held *held, struct bt_arena *arena,
 		return false;
 	}
 	compile_namespaces(held, arena, object, namespace_, &out->match);
-	out->topology_key = bt_held_add(held, object->topology_key);
+	out->topology_key = bt_name_refs_add(held, object->topology_key);
 	return true;
 }
 
 struct term_compiler {
-	struct bt_held *held;
+	struct bt_name_refs *held;
 	struct bt_arena *arena;
 	uint32_t namespace_;
 	struct bt_buf *text; /* all errors so far */
@@ -106,7 +106,7 @@ static struct bt_pod_term_list compile_preferred(struct term_compiler *c,
 	return (struct bt_pod_term_list){items, n};
 }
 
-const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_held *held, struct bt_arena *arena,
+const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_affinity_object *object, uint32_t namespace_, struct bt_buf *text)
 {
 	const struct bt_pod_affinity_object *with = &object->pod_affinity,
@@ -140,7 +140,7 @@ const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_held *held, stru
 }
 
 /* The requirements of matchLabelKeys first, then the selector's own: one array serves both selectors. */
-static void merge_keys(struct bt_held *held, struct bt_arena *arena, const struct bt_str_list *keys,
+static void merge_keys(struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_list *keys,
 	struct bt_labels labels, struct bt_spread_constraint *out)
 {
 	const struct bt_selector *bare = &out->bare_selector;
@@ -148,7 +148,7 @@ static void merge_keys(struct bt_held *held, struct bt_arena *arena, const struc
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < keys->n; i++) {
-		uint32_t key = bt_held_add(held, keys->items[i]);
+		uint32_t key = bt_name_refs_add(held, keys->items[i]);
 		uint32_t *value = bt_arena_alloc(arena, sizeof(*value), 8);
 
 		*value = bt_labels_get(labels, key);
@@ -163,7 +163,7 @@ static void merge_keys(struct bt_held *held, struct bt_arena *arena, const struc
 	out->selector = (struct bt_selector){.items = items, .n = n};
 }
 
-void bt_spread_constraint_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_spread_constraint_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_spread_constraint_object *object, struct bt_labels labels,
 	struct bt_spread_constraint *out, struct bt_buf *text)
 {
@@ -175,7 +175,7 @@ void bt_spread_constraint_compile(struct bt_held *held, struct bt_arena *arena,
 										  : BT_SPREAD_UNKNOWN,
 		.max_skew = object->max_skew,
 		.min_domains = object->has_min_domains ? object->min_domains : 1,
-		.topology_key = bt_held_add(held, object->topology_key),
+		.topology_key = bt_name_refs_add(held, object->topology_key),
 		.honor_affinity = affinity.len == 0 || bt_str_is(affinity, "Honor"),
 		.honor_taints = bt_str_is(taints, "Honor"),
 	};

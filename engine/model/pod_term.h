@@ -72,11 +72,11 @@ enum bt_owner_kind {
  * Compiles the pod affinity of a pod of that namespace; NULL when it has none.
  * Context: the owner of held; text is scratch. Owns: the result lives in arena.
  */
-const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_held *held, struct bt_arena *arena,
+const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_affinity_object *object, uint32_t namespace_, struct bt_buf *text);
 
 /* Compiles a spread constraint of a pod with those labels. Context and Owns: as bt_pod_affinity_compile. */
-void bt_spread_constraint_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_spread_constraint_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_spread_constraint_object *object, struct bt_labels labels,
 	struct bt_spread_constraint *out, struct bt_buf *text);
 

@@ -57,7 +57,7 @@ struct bt_dictionary *bt_dictionary_create(void)
 	struct bt_dictionary *dictionary = bt_mem_zalloc(1, sizeof(*dictionary));
 
 	dictionary->intern = bt_intern_create();
-	dictionary->for_ever = bt_held_for_ever(dictionary->intern);
+	dictionary->for_ever = bt_name_refs_keep(dictionary->intern);
 	dictionary->texts = bt_mem_zalloc(1, sizeof(*dictionary->texts));
 	dictionary->texts->held.intern = dictionary->intern;
 	bt_store_relaxed(&dictionary->user_n, 1);
@@ -86,14 +86,14 @@ uint32_t bt_texts_keep(struct bt_texts *texts, struct bt_str text)
 	if (name != BT_NAME_NONE && bt_map_get(&texts->names, name, &unused)) {
 		return name;
 	}
-	name = bt_held_add(&texts->held, text);
+	name = bt_name_refs_add(&texts->held, text);
 	bt_map_put(&texts->names, name, 0);
 	return name;
 }
 
 void bt_texts_release(struct bt_texts *texts)
 {
-	bt_held_release(&texts->held);
+	bt_name_refs_release(&texts->held);
 	bt_map_fini(&texts->names);
 }
 

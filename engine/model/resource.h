@@ -47,7 +47,7 @@ struct bt_resource_table {
 
 /* Texts that decisions point to. */
 struct bt_texts {
-	struct bt_held held;
+	struct bt_name_refs held;
 	struct bt_map names; /* those in held */
 };
 
@@ -64,7 +64,7 @@ static inline size_t bt_texts_count(const struct bt_texts *texts)
 /* The names that all parts share. */
 struct bt_dictionary {
 	struct bt_intern *intern;
-	struct bt_held for_ever; /* init: what is added to it stays */
+	struct bt_name_refs for_ever; /* init: what is added to it stays */
 	struct bt_resource_table resources;
 	struct bt_texts *texts;	 /* owner: the scheduling thread */
 	_Atomic uint64_t user_n; /* atomic: it ends with the last one */

@@ -156,7 +156,7 @@ static bool check_requirement(const struct bt_requirement_object *object, enum b
 	return true;
 }
 
-static bool compile_requirement(struct bt_held *held, struct bt_arena *arena,
+static bool compile_requirement(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_requirement_object *object, bool node, struct bt_requirement *out,
 	struct bt_buf *out_why)
 {
@@ -171,10 +171,10 @@ static bool compile_requirement(struct bt_held *held, struct bt_arena *arena,
 	}
 	uint32_t *values = bt_arena_alloc(arena, object->values.n * sizeof(*values), 8);
 	for (uint32_t i = 0; i < object->values.n; i++) {
-		values[i] = bt_held_add(held, object->values.items[i]);
+		values[i] = bt_name_refs_add(held, object->values.items[i]);
 	}
 	*out = (struct bt_requirement){
-		.key = bt_held_add(held, object->key),
+		.key = bt_name_refs_add(held, object->key),
 		.op = op,
 		.values = values,
 		.value_n = object->values.n,
@@ -267,18 +267,18 @@ static void explain_pair(struct bt_str_pair pair, struct bt_buf *out_why)
 	}
 }
 
-static void require_pair(
-	struct bt_held *held, struct bt_arena *arena, struct bt_str_pair pair, struct bt_requirement *out)
+static void require_pair(struct bt_name_refs *held, struct bt_arena *arena, struct bt_str_pair pair,
+	struct bt_requirement *out)
 {
 	uint32_t *value = bt_arena_alloc(arena, sizeof(*value), 8);
 
-	*value = bt_held_add(held, pair.value);
+	*value = bt_name_refs_add(held, pair.value);
 	*out = (struct bt_requirement){
-		.key = bt_held_add(held, pair.key), .op = BT_OP_IN, .values = value, .value_n = 1};
+		.key = bt_name_refs_add(held, pair.key), .op = BT_OP_IN, .values = value, .value_n = 1};
 }
 
 struct bt_selector bt_selector_from_map(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_str_map *map)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_map *map)
 {
 	struct bt_requirement *items = bt_arena_zalloc(arena, map->n * sizeof(*items));
 
@@ -288,7 +288,7 @@ struct bt_selector bt_selector_from_map(
 	return (struct bt_selector){.items = items, .n = map->n};
 }
 
-enum bt_status bt_selector_compile(struct bt_held *held, struct bt_arena *arena,
+enum bt_status bt_selector_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_label_selector_object *object, struct bt_selector *out_selector,
 	struct bt_buf *out_why)
 {
@@ -318,7 +318,7 @@ enum bt_status bt_selector_compile(struct bt_held *held, struct bt_arena *arena,
 	return BT_OK;
 }
 
-static bool compile_field(struct bt_held *held, const struct bt_requirement_object *object,
+static bool compile_field(struct bt_name_refs *held, const struct bt_requirement_object *object,
 	struct bt_field_requirement *out, struct bt_buf *out_why)
 {
 	bool in = bt_str_is(object->operator_, "In");
@@ -330,14 +330,14 @@ static bool compile_field(struct bt_held *held, const struct bt_requirement_obje
 		return explain(out_why, "values", object->key, "must have one element");
 	}
 	*out = (struct bt_field_requirement){
-		.value = bt_held_add(held, object->values.items[0]),
+		.value = bt_name_refs_add(held, object->values.items[0]),
 		.is_name = bt_str_is(object->key, "metadata.name"),
 		.negated = !in,
 	};
 	return true;
 }
 
-bool bt_node_term_compile(struct bt_held *held, struct bt_arena *arena,
+bool bt_node_term_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_node_term_object *object, struct bt_node_term *out_term, struct bt_buf *out_why)
 {
 	const struct bt_requirement_object_list *expressions = &object->match_expressions,
@@ -365,7 +365,7 @@ bool bt_node_term_compile(struct bt_held *held, struct bt_arena *arena,
 }
 
 struct bt_node_selector bt_node_selector_compile(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
 {
 	struct bt_node_term *terms = bt_arena_zalloc(arena, object->term_n * sizeof(*terms));
 	uint32_t n = 0;

@@ -56,24 +56,24 @@ struct bt_node_selector {
  * Returns : BT_OK; BT_INVALID with upstream's kind of message in out_why (may be NULL): bad operator, key or
  *           values.
  */
-enum bt_status bt_selector_compile(struct bt_held *held, struct bt_arena *arena,
+enum bt_status bt_selector_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_label_selector_object *object, struct bt_selector *out_selector,
 	struct bt_buf *out_why);
 
 /* A selector that wants every pair of the map, unchecked, as labels.SelectorFromSet does. */
 struct bt_selector bt_selector_from_map(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_str_map *map);
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_map *map);
 
 /*
  * Compiles one node selector term; sets invalid (and explains in out_why, may be NULL) when upstream's parser
  * refuses it. Returns false when the term is empty, which matches nothing and is to be left out.
  */
-bool bt_node_term_compile(struct bt_held *held, struct bt_arena *arena,
+bool bt_node_term_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_node_term_object *object, struct bt_node_term *out_term, struct bt_buf *out_why);
 
 /* Compiles all terms; empty ones are left out. */
 struct bt_node_selector bt_node_selector_compile(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_node_selector_object *object);
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_node_selector_object *object);
 
 /* Does a label value (BT_NAME_NONE when the key is absent) satisfy the requirement? Pure. */
 bool bt_requirement_matches(

@@ -79,7 +79,7 @@ void bt_signature_maker_destroy(struct bt_signature_maker *maker)
 		bt_arena_fini(&maker->scratch);
 		bt_buf_fini(&maker->words);
 		bt_buf_fini(&maker->text);
-		bt_held_release(&maker->held);
+		bt_name_refs_release(&maker->held);
 		bt_mem_free(maker);
 	}
 }
@@ -234,7 +234,7 @@ void bt_signature_release(const struct bt_signature *signature)
 			return;
 		}
 	}
-	BT_RACE_POINT("signatures.release.last");
+	BT_TESTPOINT("signatures.release.last");
 	bt_lock_acquire(&signature->table->lock);
 	leave_last(signature->table, signature->ix);
 	bt_lock_release(&signature->table->lock);
@@ -254,7 +254,7 @@ static struct entry *find(struct bt_signatures *s, uint64_t hash, struct bt_str 
 		if (!slot) {
 			return NULL;
 		}
-		BT_RACE_POINT("signatures.find.slot");
+		BT_TESTPOINT("signatures.find.slot");
 		/* Whose it is can be read by who holds it. */
 		if (slot >> 32 != hash >> 32 || !hold(entry_of(s, (uint32_t)slot - 1))) {
 			continue;
@@ -442,7 +442,7 @@ static void take_out(struct bt_signatures *s, uint32_t ix)
 
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			bt_store_release(&table->slots[hole], slot);
-			BT_RACE_POINT("signatures.take_out.moved");
+			BT_TESTPOINT("signatures.take_out.moved");
 			hole = at;
 		}
 	}
@@ -495,7 +495,7 @@ uint32_t bt_signatures_retire(struct bt_signatures *s, uint32_t keep_n, const ui
 	return (uint32_t)s->retired_n;
 }
 
-void bt_signatures_bury(struct bt_signatures *s)
+void bt_signatures_free_retired(struct bt_signatures *s)
 {
 	for (size_t i = 0; i < s->retired_n; i++) {
 		empty(s, entry_of(s, s->retired[i]));

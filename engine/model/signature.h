@@ -167,4 +167,4 @@ uint32_t bt_signatures_retire(struct bt_signatures *signatures, uint32_t keep_n,
 
 /* Frees what was retired; its indices and names may be others' from now on. Context: the scheduling thread.
  * Requires: nobody has kept anything of it. */
-void bt_signatures_bury(struct bt_signatures *signatures);
+void bt_signatures_free_retired(struct bt_signatures *signatures);

@@ -59,7 +59,7 @@ static bool term_names(
 			in_all &= !demands_names(field) || listed(&field->values, first->values.items[v]);
 		}
 		if (in_all) {
-			names[(*n)++] = bt_held_add(&s->held, first->values.items[v]);
+			names[(*n)++] = bt_name_refs_add(&s->held, first->values.items[v]);
 		}
 	}
 	return first != NULL;
@@ -117,16 +117,17 @@ static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_af
 static void keep_ports(struct bt_signature_maker *s, const struct bt_container_object *container,
 	struct bt_host_port *ports, uint32_t *n)
 {
-	struct bt_held *held = &s->held;
+	struct bt_name_refs *held = &s->held;
 
 	for (uint32_t i = 0; i < container->port_n; i++) {
 		const struct bt_port_object *port = &container->ports[i];
 
 		if (port->host_port > 0) {
 			ports[(*n)++] = (struct bt_host_port){
-				.ip = port->host_ip.len ? bt_held_add(held, port->host_ip) : BT_NAME_ANY_IP,
-				.protocol =
-					port->protocol.len ? bt_held_add(held, port->protocol) : BT_NAME_TCP,
+				.ip = port->host_ip.len ? bt_name_refs_add(held, port->host_ip)
+							: BT_NAME_ANY_IP,
+				.protocol = port->protocol.len ? bt_name_refs_add(held, port->protocol)
+							       : BT_NAME_TCP,
 				.port = port->host_port,
 			};
 		}
@@ -166,12 +167,12 @@ static uint32_t image_name(struct bt_signature_maker *s, struct bt_str image)
 		slash = image.ptr[i] == '/' ? i : slash;
 	}
 	if (colon != image.len && (slash == image.len || colon > slash)) {
-		return bt_held_add(&s->held, image);
+		return bt_name_refs_add(&s->held, image);
 	}
 	bt_buf_clear(&s->text);
 	bt_buf_str(&s->text, image);
 	bt_buf_text(&s->text, ":latest");
-	return bt_held_add(&s->held, bt_buf_view(&s->text));
+	return bt_name_refs_add(&s->held, bt_buf_view(&s->text));
 }
 
 static void keep_images(
@@ -213,8 +214,9 @@ static void keep_spread(
 		struct bt_str name;
 
 		signature->owner_kind = bt_pod_owner(&pod->meta, &name);
-		signature->owner_name =
-			signature->owner_kind == BT_OWNER_NONE ? BT_NAME_NONE : bt_held_add(&s->held, name);
+		signature->owner_name = signature->owner_kind == BT_OWNER_NONE
+						? BT_NAME_NONE
+						: bt_name_refs_add(&s->held, name);
 	}
 }
 
@@ -222,17 +224,17 @@ static void keep_spread(
 static void keep_pod(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
-	struct bt_held *held = &s->held;
+	struct bt_name_refs *held = &s->held;
 
-	signature->pod_name = bt_held_add(held, pod->meta.name);
-	signature->pod_uid = pod->meta.uid.len ? bt_held_add(held, pod->meta.uid) : BT_NAME_NONE;
+	signature->pod_name = bt_name_refs_add(held, pod->meta.name);
+	signature->pod_uid = pod->meta.uid.len ? bt_name_refs_add(held, pod->meta.uid) : BT_NAME_NONE;
 }
 
 static void keep_volumes(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
-	struct bt_held *held = &s->held;
+	struct bt_name_refs *held = &s->held;
 	struct bt_pod_volume *volumes = bt_arena_zalloc(&s->arena, spec->volume_n * sizeof(*volumes));
 
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
@@ -266,8 +268,8 @@ static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object
 		struct bt_str name;
 
 		claims[i].kind = bt_signature_claim_kind(pod, &pod->spec.claims[i], &name);
-		claims[i].name = bt_held_add(&s->held, pod->spec.claims[i].name);
-		claims[i].claim = name.len ? bt_held_add(&s->held, name) : BT_NAME_NONE;
+		claims[i].name = bt_name_refs_add(&s->held, pod->spec.claims[i].name);
+		claims[i].claim = name.len ? bt_name_refs_add(&s->held, name) : BT_NAME_NONE;
 		if (claims[i].kind == BT_POD_CLAIM_GENERATED) {
 			keep_pod(s, pod, signature);
 		}
@@ -309,7 +311,7 @@ struct bt_signature *bt_signature_build(
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	const struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;
-	struct bt_held *held = &s->held;
+	struct bt_name_refs *held = &s->held;
 	struct bt_signature *signature = bt_arena_zalloc(&s->arena, sizeof(*signature));
 	struct bt_toleration *tolerations =
 		bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
@@ -319,8 +321,8 @@ struct bt_signature *bt_signature_build(
 	}
 	*signature = (struct bt_signature){
 		.table = s->signatures,
-		.namespace_ = bt_held_add(held, pod->meta.namespace_),
-		.scheduler_name = bt_held_add(held, spec->scheduler_name),
+		.namespace_ = bt_name_refs_add(held, pod->meta.namespace_),
+		.scheduler_name = bt_name_refs_add(held, spec->scheduler_name),
 		.labels = bt_labels_intern(&s->held, &s->arena, &pod->meta.labels),
 		.requests = *requests,
 		.has_node_selector = spec->node_selector.set,
@@ -331,7 +333,7 @@ struct bt_signature *bt_signature_build(
 		.toleration_n = spec->toleration_n,
 		.features = bt_signature_features(spec),
 		.incomplete = incomplete_text(s, pod, requests),
-		.pod_group = spec->pod_group.len ? bt_held_add(held, spec->pod_group) : BT_NAME_NONE,
+		.pod_group = spec->pod_group.len ? bt_name_refs_add(held, spec->pod_group) : BT_NAME_NONE,
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);

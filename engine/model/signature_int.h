@@ -16,7 +16,7 @@ struct bt_signature_maker {
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
-	struct bt_held held; /* by the signature that is being made */
+	struct bt_name_refs held; /* by the signature that is being made */
 };
 
 /* Appends the pod's canonical form to the maker's words: pods with equal ones may share a signature. */

@@ -19,22 +19,23 @@ static enum bt_toleration_operator read_operator(struct bt_str word)
 	return bt_str_is(word, "Gt") ? BT_TOLERATE_GT : BT_TOLERATE_UNKNOWN;
 }
 
-struct bt_toleration bt_toleration_intern(struct bt_held *held, const struct bt_toleration_object *object)
+struct bt_toleration bt_toleration_intern(
+	struct bt_name_refs *held, const struct bt_toleration_object *object)
 {
 	return (struct bt_toleration){
-		.key = bt_held_add(held, object->key),
-		.value = bt_held_add(held, object->value),
-		.effect = bt_held_add(held, object->effect),
+		.key = bt_name_refs_add(held, object->key),
+		.value = bt_name_refs_add(held, object->value),
+		.effect = bt_name_refs_add(held, object->effect),
 		.op = read_operator(object->operator_),
 	};
 }
 
-struct bt_taint bt_taint_intern(struct bt_held *held, const struct bt_taint_object *object)
+struct bt_taint bt_taint_intern(struct bt_name_refs *held, const struct bt_taint_object *object)
 {
 	return (struct bt_taint){
-		.key = bt_held_add(held, object->key),
-		.value = bt_held_add(held, object->value),
-		.effect = bt_held_add(held, object->effect),
+		.key = bt_name_refs_add(held, object->key),
+		.value = bt_name_refs_add(held, object->value),
+		.effect = bt_name_refs_add(held, object->effect),
 	};
 }
 

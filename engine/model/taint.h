@@ -26,8 +26,9 @@ struct bt_toleration {
 	enum bt_toleration_operator op;
 };
 
-struct bt_toleration bt_toleration_intern(struct bt_held *held, const struct bt_toleration_object *object);
-struct bt_taint bt_taint_intern(struct bt_held *held, const struct bt_taint_object *object);
+struct bt_toleration bt_toleration_intern(
+	struct bt_name_refs *held, const struct bt_toleration_object *object);
+struct bt_taint bt_taint_intern(struct bt_name_refs *held, const struct bt_taint_object *object);
 
 /*
  * Does the toleration tolerate the taint? Pure.

@@ -127,11 +127,11 @@ static bool storage_of(const struct bt_resource_list *list, struct bt_quantity *
 	return false;
 }
 
-static uint32_t class_of(struct bt_held *held, const struct bt_meta_object *meta, struct bt_str class_)
+static uint32_t class_of(struct bt_name_refs *held, const struct bt_meta_object *meta, struct bt_str class_)
 {
 	const struct bt_str *beta = map_get(&meta->annotations, BETA_CLASS);
 
-	return bt_held_add(held, beta ? *beta : class_);
+	return bt_name_refs_add(held, beta ? *beta : class_);
 }
 
 /* The next part of a text between delimiters; false when there is none. */
@@ -270,7 +270,7 @@ static bool is_managed(struct bt_str kind)
 }
 
 /* The disk behind an in-tree source; zones is the zone label of a PersistentVolume. */
-static struct bt_csi_disk translate(struct bt_held *held, struct bt_arena *arena,
+static struct bt_csi_disk translate(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_volume_object *source, struct bt_str zones)
 {
 	struct bt_csi_disk disk = {
@@ -291,10 +291,10 @@ static struct bt_csi_disk translate(struct bt_held *held, struct bt_arena *arena
 			&text, "kind(%.*s) is not supported in csi migration", BT_STR_ARG(source->kind));
 	}
 	if (good) {
-		disk.driver = bt_held_add(held, plugins[disk.in_tree].driver);
-		disk.handle = bt_held_add(held, handle);
+		disk.driver = bt_name_refs_add(held, plugins[disk.in_tree].driver);
+		disk.handle = bt_name_refs_add(held, handle);
 	} else {
-		disk.error = bt_held_add(held, bt_buf_view(&text));
+		disk.error = bt_name_refs_add(held, bt_buf_view(&text));
 	}
 	bt_buf_fini(&text);
 	return disk;
@@ -431,7 +431,7 @@ static struct bt_node_selector_object translate_affinity(
 
 /* Upstream asks with a node that has labels alone; then fields are not looked at. */
 static struct bt_node_selector compile_affinity(
-	struct bt_held *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
+	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
 {
 	struct bt_node_selector selector = bt_node_selector_compile(held, arena, object);
 	struct bt_node_term *terms = bt_arena_zalloc(arena, selector.term_n * sizeof(*terms));
@@ -443,7 +443,7 @@ static struct bt_node_selector compile_affinity(
 	return (struct bt_node_selector){terms, selector.term_n};
 }
 
-static void compile_zones(struct bt_held *held, struct bt_arena *arena, struct bt_pv *pv)
+static void compile_zones(struct bt_name_refs *held, struct bt_arena *arena, struct bt_pv *pv)
 {
 	for (uint32_t k = 0; k < BT_VOLUME_ZONES; k++) {
 		uint32_t value = bt_labels_get(pv->labels, zone_keys[k]), n = 0;
@@ -455,7 +455,7 @@ static void compile_zones(struct bt_held *held, struct bt_arena *arena, struct b
 			zone = trim(zone);
 			good = zone.len > 0;
 			if (good) {
-				values[n++] = bt_held_add(held, zone);
+				values[n++] = bt_name_refs_add(held, zone);
 			}
 		}
 		if (good) {
@@ -464,15 +464,15 @@ static void compile_zones(struct bt_held *held, struct bt_arena *arena, struct b
 	}
 }
 
-static void compile_source(struct bt_held *held, struct bt_arena *arena,
+static void compile_source(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_persistent_volume_object *object, struct bt_pv *pv)
 {
 	enum bt_in_tree in_tree = in_tree_of(object->source.type);
 
 	pv->disk = (struct bt_csi_disk){.driver = BT_NAME_EMPTY, .handle = BT_NAME_EMPTY};
 	if (object->source.type == BT_VOLUME_CSI_INLINE) {
-		pv->disk.driver = bt_held_add(held, object->source.source);
-		pv->disk.handle = bt_held_add(held, object->source.handle);
+		pv->disk.driver = bt_name_refs_add(held, object->source.source);
+		pv->disk.handle = bt_name_refs_add(held, object->source.handle);
 	}
 	if (in_tree == BT_IN_TREE_NONE) {
 		return;
@@ -493,24 +493,25 @@ static void compile_source(struct bt_held *held, struct bt_arena *arena,
 	}
 }
 
-void bt_pv_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_pv_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_persistent_volume_object *object, struct bt_pv *out)
 {
 	*out = (struct bt_pv){
-		.name = bt_held_add(held, object->meta.name),
+		.name = bt_name_refs_add(held, object->meta.name),
 		.deleting = object->meta.deletion_ns != 0,
 		.available = bt_str_is(object->phase, "Available"),
 		.has_claim = object->has_claim,
 		.has_affinity = object->affinity.set,
 		.class_ = class_of(held, &object->meta, object->storage_class),
-		.mode = bt_held_add(held, object->volume_mode),
-		.attributes_class = bt_held_add(held, object->attributes_class),
+		.mode = bt_name_refs_add(held, object->volume_mode),
+		.attributes_class = bt_name_refs_add(held, object->attributes_class),
 		.access_modes = access_modes(&object->access_modes),
 		.labels = bt_labels_intern(held, arena, &object->meta.labels),
 		.affinity = compile_affinity(held, arena, &object->affinity),
 		.shown = bt_resource_version(object->meta.resource_version),
-		.claim = {bt_held_add(held, object->claim_namespace), bt_held_add(held, object->claim_name),
-			bt_held_add(held, object->claim_uid)},
+		.claim = {bt_name_refs_add(held, object->claim_namespace),
+			bt_name_refs_add(held, object->claim_name),
+			bt_name_refs_add(held, object->claim_uid)},
 	};
 	storage_of(&object->capacity, &out->capacity);
 	compile_zones(held, arena, out);
@@ -526,44 +527,44 @@ bool bt_pv_reaches(
 	       bt_node_selector_matches(intern, affinity, labels, BT_NAME_EMPTY);
 }
 
-static uint32_t controller_uid(struct bt_held *held, const struct bt_meta_object *meta)
+static uint32_t controller_uid(struct bt_name_refs *held, const struct bt_meta_object *meta)
 {
 	for (uint32_t i = 0; i < meta->owner_n; i++) {
 		if (meta->owners[i].controller && meta->owners[i].uid.len) {
-			return bt_held_add(held, meta->owners[i].uid);
+			return bt_name_refs_add(held, meta->owners[i].uid);
 		}
 	}
 	return BT_NAME_NONE;
 }
 
-void bt_claim_compile(struct bt_held *held, struct bt_arena *arena, const struct bt_claim_object *object,
+void bt_claim_compile(struct bt_name_refs *held, struct bt_arena *arena, const struct bt_claim_object *object,
 	struct bt_claim *out)
 {
 	const struct bt_str *node = map_get(&object->meta.annotations, SELECTED_NODE);
 	struct bt_buf why = {0};
 
 	*out = (struct bt_claim){
-		.namespace_ = bt_held_add(held, object->meta.namespace_),
-		.name = bt_held_add(held, object->meta.name),
-		.uid = bt_held_add(held, object->meta.uid),
+		.namespace_ = bt_name_refs_add(held, object->meta.namespace_),
+		.name = bt_name_refs_add(held, object->meta.name),
+		.uid = bt_name_refs_add(held, object->meta.uid),
 		.owner_uid = controller_uid(held, &object->meta),
 		.deleting = object->meta.deletion_ns != 0,
 		.lost = bt_str_is(object->phase, "Lost"),
 		.bind_completed = map_get(&object->meta.annotations, BIND_COMPLETED) != NULL,
-		.volume = bt_held_add(held, object->volume_name),
+		.volume = bt_name_refs_add(held, object->volume_name),
 		.class_ = class_of(held, &object->meta, object->storage_class),
-		.mode = bt_held_add(held, object->volume_mode),
-		.attributes_class = bt_held_add(held, object->attributes_class),
+		.mode = bt_name_refs_add(held, object->volume_mode),
+		.attributes_class = bt_name_refs_add(held, object->attributes_class),
 		.access_modes = access_modes(&object->access_modes),
 		.has_selector = object->selector.set,
 		.has_node = node != NULL,
-		.node = node ? bt_held_add(held, *node) : BT_NAME_NONE,
+		.node = node ? bt_name_refs_add(held, *node) : BT_NAME_NONE,
 		.shown = bt_resource_version(object->meta.resource_version),
 	};
 	out->has_request = storage_of(&object->requests, &out->request);
 	if (object->selector.set &&
 		bt_selector_compile(held, arena, &object->selector, &out->selector, &why) != BT_OK) {
-		out->selector_error = bt_held_add(held, bt_buf_view(&why));
+		out->selector_error = bt_name_refs_add(held, bt_buf_view(&why));
 	}
 	bt_buf_fini(&why);
 }
@@ -592,14 +593,14 @@ static uint64_t hash_topologies(const struct bt_storage_class_object *object)
 	return hash;
 }
 
-void bt_storage_class_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_storage_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_storage_class_object *object, struct bt_storage_class *out)
 {
 	struct bt_selector *topologies = bt_arena_zalloc(arena, object->topology_n * sizeof(*topologies));
 
 	*out = (struct bt_storage_class){
-		.name = bt_held_add(held, object->meta.name),
-		.provisioner = bt_held_add(held, object->provisioner),
+		.name = bt_name_refs_add(held, object->meta.name),
+		.provisioner = bt_name_refs_add(held, object->provisioner),
 		.has_mode = object->binding_mode.len > 0,
 		.waits = bt_str_is(object->binding_mode, "WaitForFirstConsumer"),
 		.topologies = topologies,
@@ -637,32 +638,32 @@ uint32_t bt_migrated_plugins(const struct bt_csi_node_object *object)
 	return bits;
 }
 
-void bt_csi_node_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_csi_node_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out)
 {
 	struct bt_csi_limit *drivers = bt_arena_zalloc(arena, object->driver_n * sizeof(*drivers));
 	const struct bt_str *migrated = map_get(&object->meta.annotations, MIGRATED_PLUGINS);
 
 	for (uint32_t i = 0; i < object->driver_n; i++) {
-		drivers[i] = (struct bt_csi_limit){bt_held_add(held, object->drivers[i].name),
+		drivers[i] = (struct bt_csi_limit){bt_name_refs_add(held, object->drivers[i].name),
 			object->drivers[i].has_count, object->drivers[i].count};
 	}
 	*out = (struct bt_csi_node){
-		.name = bt_held_add(held, object->meta.name),
+		.name = bt_name_refs_add(held, object->meta.name),
 		.drivers = drivers,
 		.driver_n = object->driver_n,
 		.migrated = bt_migrated_plugins(object),
-		.migrated_list = migrated ? bt_held_add(held, *migrated) : BT_NAME_EMPTY,
+		.migrated_list = migrated ? bt_name_refs_add(held, *migrated) : BT_NAME_EMPTY,
 	};
 }
 
-void bt_csi_capacity_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_csi_capacity_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out)
 {
 	*out = (struct bt_csi_capacity){
-		.namespace_ = bt_held_add(held, object->meta.namespace_),
-		.name = bt_held_add(held, object->meta.name),
-		.class_ = bt_held_add(held, object->storage_class),
+		.namespace_ = bt_name_refs_add(held, object->meta.namespace_),
+		.name = bt_name_refs_add(held, object->meta.name),
+		.class_ = bt_name_refs_add(held, object->storage_class),
 		.has_limit = object->has_maximum_size || object->has_capacity,
 		.limit =
 			bt_quantity_value(object->has_maximum_size ? object->maximum_size : object->capacity),
@@ -672,20 +673,20 @@ void bt_csi_capacity_compile(struct bt_held *held, struct bt_arena *arena,
 							    &out->topology, NULL) == BT_OK;
 }
 
-void bt_pod_volume_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_pod_volume_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_volume_object *object, struct bt_str pod_name, struct bt_pod_volume *out)
 {
 	uint32_t *monitors = bt_arena_zalloc(arena, object->monitors.n * sizeof(*monitors));
 	struct bt_buf claim = {0};
 
 	for (uint32_t i = 0; i < object->monitors.n; i++) {
-		monitors[i] = bt_held_add(held, object->monitors.items[i]);
+		monitors[i] = bt_name_refs_add(held, object->monitors.items[i]);
 	}
 	*out = (struct bt_pod_volume){
 		.type = object->type,
-		.name = bt_held_add(held, object->name),
-		.source = bt_held_add(held, object->source),
-		.pool = bt_held_add(held, object->pool),
+		.name = bt_name_refs_add(held, object->name),
+		.source = bt_name_refs_add(held, object->source),
+		.pool = bt_name_refs_add(held, object->pool),
 		.monitors = monitors,
 		.monitor_n = object->monitors.n,
 		.read_only = object->read_only,
@@ -693,11 +694,11 @@ void bt_pod_volume_compile(struct bt_held *held, struct bt_arena *arena,
 	};
 	if (object->type == BT_VOLUME_EPHEMERAL) {
 		bt_buf_printf(&claim, "%.*s-%.*s", BT_STR_ARG(pod_name), BT_STR_ARG(object->name));
-		out->source = bt_held_add(held, bt_buf_view(&claim));
+		out->source = bt_name_refs_add(held, bt_buf_view(&claim));
 		bt_buf_fini(&claim);
 	}
 	if (in_tree_of(object->type) >= BT_IN_TREE_COUNTED_N) {
-		out->disk.driver = bt_held_add(held, plugins[in_tree_of(object->type)].driver);
+		out->disk.driver = bt_name_refs_add(held, plugins[in_tree_of(object->type)].driver);
 	} else if (bt_volume_migrates(object->type)) {
 		out->disk = translate(held, arena, object, (struct bt_str){0});
 	}

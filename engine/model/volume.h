@@ -168,15 +168,15 @@ struct bt_attachment {
  * The functions below fill all but live, from an object with the API's defaults.
  * Context: the owner of held. Owns: arrays live in arena.
  */
-void bt_pv_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_pv_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_persistent_volume_object *object, struct bt_pv *out);
-void bt_claim_compile(struct bt_held *held, struct bt_arena *arena, const struct bt_claim_object *object,
+void bt_claim_compile(struct bt_name_refs *held, struct bt_arena *arena, const struct bt_claim_object *object,
 	struct bt_claim *out);
-void bt_storage_class_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_storage_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_storage_class_object *object, struct bt_storage_class *out);
-void bt_csi_node_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_csi_node_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out);
-void bt_csi_capacity_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_csi_capacity_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out);
 
 /* The in-tree plugins that a CSINode says its node's kubelet has migrated, as bits by enum bt_in_tree. */
@@ -202,7 +202,7 @@ static inline bool bt_volume_claims(enum bt_volume_type type)
 }
 
 /* A pod's volume; pod_name names the claim of an ephemeral one. Context and Owns: as above. */
-void bt_pod_volume_compile(struct bt_held *held, struct bt_arena *arena,
+void bt_pod_volume_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_volume_object *object, struct bt_str pod_name, struct bt_pod_volume *out);
 
 /* The in-tree plugin with that name (such as kubernetes.io/gce-pd), or BT_IN_TREE_NONE. */

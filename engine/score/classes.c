@@ -15,13 +15,13 @@
 #define CLASS_SHARE 4 /* classes pay while there are this many nodes for each */
 #define NO_CLASS    UINT32_MAX
 
-bool bt_classes_current(const struct bt_classes *c, const struct bt_axis *axes, uint32_t axis_n)
+bool bt_classes_current(const struct bt_classes *c, const struct bt_equivalence_key *axes, uint32_t axis_n)
 {
 	if (c->axis_n != axis_n) {
 		return false;
 	}
-	for (uint32_t k = 0; k < axis_n && k < BT_AXES; k++) {
-		if (!bt_axis_eq(&c->axes[k], &axes[k])) {
+	for (uint32_t k = 0; k < axis_n && k < BT_EQUIVALENCE_KEYS; k++) {
+		if (!bt_equivalence_key_eq(&c->axes[k], &axes[k])) {
 			return false;
 		}
 	}
@@ -29,22 +29,22 @@ bool bt_classes_current(const struct bt_classes *c, const struct bt_axis *axes, 
 }
 
 /* What a node has in an axis. */
-static uint32_t place_in(const struct bt_axis *axis, uint32_t node_ix)
+static uint32_t place_in(const struct bt_equivalence_key *axis, uint32_t node_ix)
 {
 	switch (axis->kind) {
-	case BT_AXIS_VALUE:
+	case BT_EQUIVALENCE_KEY_VALUE:
 		return axis->column[node_ix];
-	case BT_AXIS_PRESENCE:
+	case BT_EQUIVALENCE_KEY_PRESENCE:
 		return axis->column[node_ix] != 0;
-	case BT_AXIS_SUM:
-	case BT_AXIS_SIGN:
+	case BT_EQUIVALENCE_KEY_SUM:
+	case BT_EQUIVALENCE_KEY_SIGN:
 		break;
 	}
 	int32_t sum = axis->tally->by_node[node_ix];
 	if (axis->tally->domain[node_ix] == BT_NO_DOMAIN) {
 		return UINT32_MAX;
 	}
-	return axis->kind == BT_AXIS_SIGN ? sum > 0 : (uint32_t)sum;
+	return axis->kind == BT_EQUIVALENCE_KEY_SIGN ? sum > 0 : (uint32_t)sum;
 }
 
 static uint32_t *key_of(const struct bt_classes *c, uint32_t class)
@@ -89,7 +89,7 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
  */
 static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
 {
-	uint32_t key[BT_AXES + 1] = {c->group[node_ix]}, class;
+	uint32_t key[BT_EQUIVALENCE_KEYS + 1] = {c->group[node_ix]}, class;
 	size_t bytes = (c->axis_n + 1) * sizeof(*key);
 	uint64_t hash = key[0];
 
@@ -185,7 +185,7 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 	count_alive(c, column);
 }
 
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_axis *axes,
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_equivalence_key *axes,
 	uint32_t axis_n, const struct bt_column *column)
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
@@ -194,10 +194,10 @@ struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const str
 		.axis_n = axis_n,
 		.slot_n = slot_n,
 		.group = group,
-		.single = axis_n > BT_AXES,
+		.single = axis_n > BT_EQUIVALENCE_KEYS,
 		.limit = slot_n / CLASS_SHARE < CLASS_LIMIT ? slot_n / CLASS_SHARE : CLASS_LIMIT,
 	};
-	memcpy(c->axes, axes, (axis_n < BT_AXES ? axis_n : BT_AXES) * sizeof(*axes));
+	memcpy(c->axes, axes, (axis_n < BT_EQUIVALENCE_KEYS ? axis_n : BT_EQUIVALENCE_KEYS) * sizeof(*axes));
 	if (!c->single) {
 		c->of = bt_mem_column(bt_scan_padded(slot_n), sizeof(*c->of));
 		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_n) + 1, sizeof(*c->alive));
@@ -271,7 +271,7 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 }
 
 /* Moves the nodes of a domain. Returns false when there are too many classes. */
-static bool move_domain(struct bt_classes *c, const struct bt_tally *tally, uint32_t domain)
+static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *tally, uint32_t domain)
 {
 	if (!tally->members) {
 		return move(c, domain);
@@ -290,19 +290,20 @@ void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
 		return;
 	}
 	for (uint32_t k = 0; k < c->axis_n; k++) {
-		const struct bt_tally *tally = c->axes[k].tally;
+		const struct bt_domain_counts *tally = c->axes[k].tally;
 
-		if (tally && tally->journal_end - c->axis_at[k] > BT_TALLY_JOURNAL) {
+		if (tally && tally->journal_end - c->axis_at[k] > BT_DOMAIN_COUNTS_JOURNAL) {
 			sort(c, column);
 			return;
 		}
 	}
 	catch_up_alive(c, column);
 	for (uint32_t k = 0; k < c->axis_n; k++) {
-		const struct bt_tally *tally = c->axes[k].tally;
+		const struct bt_domain_counts *tally = c->axes[k].tally;
 
 		for (; tally && c->axis_at[k] != tally->journal_end; c->axis_at[k]++) {
-			if (!move_domain(c, tally, tally->journal[c->axis_at[k] % BT_TALLY_JOURNAL])) {
+			if (!move_domain(
+				    c, tally, tally->journal[c->axis_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
 				give_up(c);
 				return;
 			}

@@ -11,7 +11,7 @@
 #include "plugins/plugin.h"
 
 /* More axes than this are not told apart: each node is on its own. */
-#define BT_AXES 16
+#define BT_EQUIVALENCE_KEYS 16
 
 struct bt_class {
 	uint64_t hash;	  /* in ixs */
@@ -21,7 +21,7 @@ struct bt_class {
 };
 
 struct bt_classes {
-	struct bt_axis axes[BT_AXES];
+	struct bt_equivalence_key axes[BT_EQUIVALENCE_KEYS];
 	uint32_t axis_n, slot_n;
 	uint16_t *group; /* by node slot; 0: the description refuses the node */
 	bool single;	 /* each node is on its own; what follows is empty */
@@ -35,8 +35,8 @@ struct bt_classes {
 	struct bt_map ixs; /* hash of a key -> class */
 	uint16_t *vacant;  /* numbers to be used again */
 	uint32_t vacant_n;
-	uint64_t axis_at[BT_AXES]; /* how far the journal of an axis' tally has been taken in */
-	uint64_t flip_at;	   /* and that of the column */
+	uint64_t axis_at[BT_EQUIVALENCE_KEYS]; /* how far the journal of an axis' tally has been taken in */
+	uint64_t flip_at;		       /* and that of the column */
 };
 
 /*
@@ -44,12 +44,13 @@ struct bt_classes {
  * it refuses; column says which their usage refuses.
  * Owns: bt_classes_destroy; group, which comes from bt_mem_column, is taken over.
  */
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_axis *axes,
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_equivalence_key *axes,
 	uint32_t axis_n, const struct bt_column *column);
 void bt_classes_destroy(struct bt_classes *classes);
 
 /* Were the classes made from these axes? */
-bool bt_classes_current(const struct bt_classes *classes, const struct bt_axis *axes, uint32_t axis_n);
+bool bt_classes_current(
+	const struct bt_classes *classes, const struct bt_equivalence_key *axes, uint32_t axis_n);
 
 /* Takes in what has changed in the tallies and in the column since the last time. */
 void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *column);

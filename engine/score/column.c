@@ -25,7 +25,7 @@
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
-	uint32_t n, uint16_t *out_value, bool *odd)
+	uint32_t n, uint16_t *out_value, bool *out_of_range)
 {
 	uint8_t pass[BLOCK], passes[BLOCK];
 	int64_t raw[BLOCK], outside = 0;
@@ -54,7 +54,7 @@ static void evaluate_block(const struct bt_column *column, const struct bt_view 
 			}
 		}
 	}
-	*odd |= outside < 0;
+	*out_of_range |= outside < 0;
 	for (uint32_t i = 0; i < n; i++) {
 		out_value[i] = passes[i] ? (uint16_t)sum[i] : 0;
 	}
@@ -62,7 +62,7 @@ static void evaluate_block(const struct bt_column *column, const struct bt_view 
 
 /* The value of one node; one that is refused is not scored. */
 static uint16_t evaluate_one(
-	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *odd)
+	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *out_of_range)
 {
 	int64_t sum = 1, raw;
 	uint8_t pass;
@@ -78,7 +78,7 @@ static uint16_t evaluate_one(
 		}
 		if (part->score) {
 			part->plugin->score(part->term, view, node_ix, 1, &raw);
-			*odd |= raw < 0 || raw > BT_MAX_NODE_SCORE;
+			*out_of_range |= raw < 0 || raw > BT_MAX_NODE_SCORE;
 			sum += (raw & 127) * part->weight;
 		}
 	}
@@ -87,13 +87,13 @@ static uint16_t evaluate_one(
 
 /* The values of these nodes, or of those from first on, by vectors as far as these know how. */
 static void evaluate_sums(const struct bt_column *column, const struct bt_view *view, const uint32_t *nodes,
-	uint32_t first, uint32_t n, uint16_t *out_value, bool *odd)
+	uint32_t first, uint32_t n, uint16_t *out_value, bool *out_of_range)
 {
 	for (uint32_t i = 0; i < n;) {
 		i += bt_range_sums(
 			&column->sum, view, nodes ? nodes + i : NULL, first + i, n - i, out_value + i);
 		for (uint32_t stop = i + STEP; i < n && i < stop; i++) {
-			out_value[i] = evaluate_one(column, view, nodes ? nodes[i] : first + i, odd);
+			out_value[i] = evaluate_one(column, view, nodes ? nodes[i] : first + i, out_of_range);
 		}
 	}
 }
@@ -114,31 +114,31 @@ static bool passes(const struct bt_column *column, const struct bt_view *view, u
 static uint16_t yield(
 	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, uint16_t value)
 {
-	const struct bt_promises *promises = column->promises;
+	const struct bt_yields_to *nominations = column->nominations;
 
-	if (!promises || !value || !promises->put(promises->context, node_ix)) {
+	if (!nominations || !value || !nominations->put(nominations->context, node_ix)) {
 		return value;
 	}
 	bool pass = passes(column, view, node_ix);
-	promises->take(promises->context, node_ix);
+	nominations->take(nominations->context, node_ix);
 	return pass ? value : 0;
 }
 
-enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t stable_rounds)
 {
 	if (behind > slot_n) {
 		return BT_CATCH_UP_ALL;
 	}
 	/* An index saves a scan and costs a move for each change. */
-	return calm_n >= CALM_ENOUGH && behind <= slot_n / CALM_SHARE ? BT_CATCH_UP_AND_INDEX
-								      : BT_CATCH_UP_JOURNAL;
+	return stable_rounds >= CALM_ENOUGH && behind <= slot_n / CALM_SHARE ? BT_CATCH_UP_AND_INDEX
+									     : BT_CATCH_UP_JOURNAL;
 }
 
 /* Called by address: written in place it makes the rest of a placement slower. */
-static enum bt_catch_up by_cost(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+static enum bt_catch_up by_cost(void *context, uint64_t behind, uint32_t slot_n, uint32_t stable_rounds)
 {
 	(void)context;
-	return bt_column_choose(behind, slot_n, calm_n);
+	return bt_column_choose(behind, slot_n, stable_rounds);
 }
 
 static bt_column_chooser *chooser = by_cost;
@@ -157,7 +157,7 @@ struct batch {
 	struct bt_column_flips *flips;
 	struct bt_gather gather;
 	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
-	bool odd;
+	bool out_of_range;
 	uint32_t first, end; /* other nodes are somebody else's */
 	uint32_t n;
 	uint32_t nodes[BLOCK];
@@ -173,11 +173,11 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 
 	memcpy(before, value, n * sizeof(*before));
 	if (column->summed) {
-		evaluate_sums(column, batch->view, NULL, first, n, value, &batch->odd);
+		evaluate_sums(column, batch->view, NULL, first, n, value, &batch->out_of_range);
 	} else {
-		evaluate_block(column, batch->view, first, n, value, &batch->odd);
+		evaluate_block(column, batch->view, first, n, value, &batch->out_of_range);
 	}
-	for (uint32_t i = 0; column->promises && i < n; i++) {
+	for (uint32_t i = 0; column->nominations && i < n; i++) {
 		value[i] = yield(column, batch->view, first + i, value[i]);
 	}
 	if (anew) {
@@ -216,13 +216,13 @@ static void evaluate_nodes(struct batch *batch, uint16_t *value)
 		for (uint32_t i = batch->n; i < n; i++) {
 			batch->nodes[i] = batch->nodes[0];
 		}
-		evaluate_sums(column, batch->view, batch->nodes, 0, n, value, &batch->odd);
+		evaluate_sums(column, batch->view, batch->nodes, 0, n, value, &batch->out_of_range);
 	} else if (batch->n >= GATHER && gathering(batch)) {
 		bt_gather_nodes(&batch->gather, batch->nodes, batch->n);
-		evaluate_block(column, &batch->gather.view, 0, batch->n, value, &batch->odd);
+		evaluate_block(column, &batch->gather.view, 0, batch->n, value, &batch->out_of_range);
 	} else {
 		for (uint32_t i = 0; i < batch->n; i++) {
-			value[i] = evaluate_one(column, batch->view, batch->nodes[i], &batch->odd);
+			value[i] = evaluate_one(column, batch->view, batch->nodes[i], &batch->out_of_range);
 		}
 	}
 }
@@ -236,10 +236,10 @@ static void evaluate_batch(struct batch *batch)
 		return;
 	}
 	evaluate_nodes(batch, value);
-	if (batch->odd && column->indexed) {
+	if (batch->out_of_range && column->indexed) {
 		column->indexed = false;
 	}
-	for (uint32_t i = 0; column->promises && i < batch->n; i++) {
+	for (uint32_t i = 0; column->nominations && i < batch->n; i++) {
 		value[i] = yield(column, batch->view, batch->nodes[i], value[i]);
 	}
 	for (uint32_t i = 0; column->indexed && column->slot_n >= BT_COLUMN_WIDE && i < batch->n; i++) {
@@ -367,7 +367,7 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	if (overrun) {
 		return BT_CATCH_UP_ALL;
 	}
-	return chooser(chooser_context, behind, column->slot_n, column->calm_n);
+	return chooser(chooser_context, behind, column->slot_n, column->stable_rounds);
 }
 
 static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,
@@ -376,7 +376,7 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 	uint64_t behind = view->usage->journal_end - column->journal_at;
 
 	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
-	bt_abreast_leave(column);
+	bt_column_batch_leave(column);
 	if (way == BT_CATCH_UP_AND_INDEX) {
 		mask = NULL;
 	}
@@ -389,7 +389,8 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 			   (!column->fresh || column->fresh == mask)};
 	column->flips.end += round->anew ? BT_COLUMN_FLIPS + 1 : 0;
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
-	column->calm_n = round->anew || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;
+	column->stable_rounds =
+		round->anew || behind > column->slot_n / CALM_SHARE ? 0 : column->stable_rounds + 1;
 }
 
 static bool run_shard(
@@ -401,7 +402,7 @@ static bool run_shard(
 	batch.view = round->view;
 	batch.flips = flips;
 	batch.gathering = UNKNOWN;
-	batch.odd = false;
+	batch.out_of_range = false;
 	batch.first = first;
 	batch.end = end;
 	batch.n = 0;
@@ -414,7 +415,7 @@ static bool run_shard(
 		freshen(&batch, round->mask, round->anew);
 	}
 	evaluate_batch(&batch);
-	return batch.odd;
+	return batch.out_of_range;
 }
 
 static void end_round(const struct bt_column_round *round)
@@ -428,9 +429,9 @@ static void end_round(const struct bt_column_round *round)
 
 void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
-	uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
+	uint16_t value = evaluate_one(column, view, node_ix, &column->out_of_range);
 
-	column->indexed &= !column->odd;
+	column->indexed &= !column->out_of_range;
 	bt_column_put(column, &column->flips, node_ix, value);
 }
 
@@ -457,8 +458,8 @@ static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view 
 	struct bt_column_round round;
 
 	begin_round(&round, column, view, mask, way);
-	column->odd |= run_shard(&round, 0, column->slot_n, &column->flips);
-	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->odd &&
+	column->out_of_range |= run_shard(&round, 0, column->slot_n, &column->flips);
+	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->out_of_range &&
 		column->value_n <= BT_INDEX_VALUES) {
 		bt_index_build(&column->index, column->value, column->slot_n, column->value_n);
 		column->indexed = true;
@@ -474,15 +475,15 @@ static BT_NOINLINE void go_alone(struct bt_column *column, const struct bt_view 
 	} else {
 		catch_up(column, view, mask);
 	}
-	if (column->indexed && column->abreast) {
-		bt_abreast_join(column, view);
+	if (column->indexed && column->column_batch) {
+		bt_column_batch_join(column, view);
 	}
 }
 
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	column->asked_at = view->usage->journal_end;
-	if (!column->is_abreast || !bt_abreast_follow(column->abreast, view)) {
+	if (!column->is_column_batch || !bt_column_batch_follow(column->column_batch, view)) {
 		go_alone(column, view, mask);
 	}
 }
@@ -498,7 +499,7 @@ bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *colu
 {
 	enum bt_catch_up way = choose(column, view->usage);
 
-	if (column->promises || column->odd || way == BT_CATCH_UP_AND_INDEX ||
+	if (column->nominations || column->out_of_range || way == BT_CATCH_UP_AND_INDEX ||
 		bt_column_is_current(column, view, mask)) {
 		return false;
 	}
@@ -510,7 +511,7 @@ void bt_column_round_shard(
 	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_found *out_found)
 {
 	out_found->flips.end = 0;
-	out_found->odd = run_shard(round, first, end, &out_found->flips);
+	out_found->out_of_range = run_shard(round, first, end, &out_found->flips);
 }
 
 void bt_column_round_end(
@@ -521,7 +522,7 @@ void bt_column_round_end(
 	for (uint32_t i = 0; i < found_n; i++) {
 		const struct bt_column_flips *flips = &found[i].flips;
 
-		column->odd |= found[i].odd;
+		column->out_of_range |= found[i].out_of_range;
 		column->flips.end += flips->end > BT_COLUMN_FLIPS ? BT_COLUMN_FLIPS + 1 : 0;
 		for (uint64_t k = 0; flips->end <= BT_COLUMN_FLIPS && k < flips->end; k++) {
 			bt_column_flip(&column->flips, flips->items[k]);
@@ -533,7 +534,7 @@ void bt_column_round_end(
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
 	if (bt_bitmap_test(column->stale, node_ix)) {
-		uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
+		uint16_t value = evaluate_one(column, view, node_ix, &column->out_of_range);
 
 		bt_column_put(column, &column->flips, node_ix, yield(column, view, node_ix, value));
 		bt_bitmap_clear(column->stale, node_ix);
@@ -566,8 +567,8 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;
 	}
 	column->wants_rest = column->summed && bt_resource_sum_wants_rest(&column->sum);
-	column->abreast = column->summed && !column->promises ? column->abreast : NULL;
-	column->near = column->promises ? 0 : slot_n / CALM_SHARE < FEW ? slot_n / CALM_SHARE : FEW;
+	column->column_batch = column->summed && !column->nominations ? column->column_batch : NULL;
+	column->near = column->nominations ? 0 : slot_n / CALM_SHARE < FEW ? slot_n / CALM_SHARE : FEW;
 	/* Whole steps of a scan, and whole words of a bitmap. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
 	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));
@@ -575,7 +576,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 
 void bt_column_fini(struct bt_column *column)
 {
-	bt_abreast_leave(column);
+	bt_column_batch_leave(column);
 	bt_mem_free(column->value);
 	bt_mem_free(column->stale);
 	bt_index_fini(&column->index);

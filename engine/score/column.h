@@ -11,7 +11,7 @@
  * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them
  * there, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
  */
-struct bt_promises {
+struct bt_yields_to {
 	bool (*put)(
 		void *context, uint32_t node_ix); /* they use the node from now on; false: there are none */
 	void (*take)(void *context, uint32_t node_ix); /* after put was true: they do not any more */
@@ -26,7 +26,7 @@ struct bt_column_part {
 	bool filter, score;
 };
 
-struct bt_abreast;
+struct bt_column_batch;
 
 #define BT_COLUMN_FLIPS 64
 
@@ -43,29 +43,31 @@ struct bt_column {
 	uint64_t reads; /* the resource slots that the parts read, as bits */
 	bool summed;	/* the parts are arithmetic on resources: this */
 	struct bt_resource_sum sum;
-	bool wants_rest;		    /* with it something of resources that lanes leave out */
-	const struct bt_promises *promises; /* a node passes with these, too; NULL: they do not matter */
-	uint16_t *value;		    /* by node slot: 0 refused, else 1 + the weighted sum */
+	bool wants_rest;			/* with it something of resources that lanes leave out */
+	const struct bt_yields_to *nominations; /* a node passes with these, too; NULL: they do not matter */
+	uint16_t *value;			/* by node slot: 0 refused, else 1 + the weighted sum */
 	uint64_t *stale;       /* bitmap of the nodes that have changed since they were evaluated */
 	const uint64_t *fresh; /* the mask whose nodes were not stale after the last time; NULL: all nodes */
 	uint32_t slot_n;
 	uint32_t value_n;    /* values are below this */
 	uint64_t journal_at; /* how far the journal has been taken in */
 	bool built;
-	bool odd; /* some score was outside 0..100 and does not fit: the column cannot be used */
+	bool out_of_range; /* some score was outside 0..100 and does not fit: the column cannot be used */
 	bool indexed;
-	uint32_t calm_n; /* how often in a row the journal was short */
-	uint32_t near;	 /* an indexed column that is behind by at most so much takes a step, not a round */
-	struct bt_index index;	    /* while indexed */
-	struct bt_abreast *abreast; /* whom it may go abreast with, or NULL; set before bt_column_init */
-	bool is_abreast;
+	uint32_t stable_rounds; /* how often in a row the journal was short */
+	uint32_t near; /* an indexed column that is behind by at most so much takes a step, not a round */
+	struct bt_index index; /* while indexed */
+	struct bt_column_batch
+		*column_batch; /* whom it may go abreast with, or NULL; set before bt_column_init */
+	bool is_column_batch;
 	uint32_t lane;	   /* there */
 	uint64_t asked_at; /* the journal's end when somebody last asked for it */
 	struct bt_column_flips flips;
-	uint64_t batch; /* of struct bt_warm: the last batch that needs it, and its number there */
+	uint64_t
+		batch; /* of struct bt_parallel_prepare: the last batch that needs it, and its number there */
 	uint32_t need_ix;
 	bool placed;	 /* its pages lie beside the workers of their shards */
-	uint32_t ranges; /* of its index, as struct bt_warm counts them */
+	uint32_t ranges; /* of its index, as struct bt_parallel_prepare counts them */
 };
 
 enum bt_catch_up {
@@ -76,11 +78,12 @@ enum bt_catch_up {
 
 /* The cheapest way to bring a column up to date that is behind by so many changes. The choice never changes a
  * decision. */
-enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n);
+enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t stable_rounds);
 
 /* For tests: who chooses from now on; NULL: bt_column_choose again. Context: while no column is caught up;
  * threads that catch up call it. */
-typedef enum bt_catch_up bt_column_chooser(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n);
+typedef enum bt_catch_up bt_column_chooser(
+	void *context, uint64_t behind, uint32_t slot_n, uint32_t stable_rounds);
 void bt_column_choose_by(bt_column_chooser *other, void *context);
 
 /* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
@@ -105,7 +108,7 @@ struct bt_column_round {
 /* What a shard found. */
 struct bt_column_found {
 	struct bt_column_flips flips;
-	bool odd;
+	bool out_of_range;
 };
 
 /* Returns: false when shards do not pay or the column must be brought up to date at once

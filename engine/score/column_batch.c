@@ -6,75 +6,76 @@
 #include "engine/base/check.h"
 #include "engine/score/column_int.h"
 
-void bt_abreast_leave(struct bt_column *column)
+void bt_column_batch_leave(struct bt_column *column)
 {
-	struct bt_abreast *abreast = column->abreast;
+	struct bt_column_batch *column_batch = column->column_batch;
 
-	if (!column->is_abreast) {
+	if (!column->is_column_batch) {
 		return;
 	}
-	uint32_t last = --abreast->n;
-	struct bt_column *moved = abreast->columns[last];
-	bt_range_lane_copy(abreast->lanes, last, column->lane);
-	abreast->columns[column->lane] = moved;
+	uint32_t last = --column_batch->n;
+	struct bt_column *moved = column_batch->columns[last];
+	bt_range_lane_copy(column_batch->lanes, last, column->lane);
+	column_batch->columns[column->lane] = moved;
 	moved->lane = column->lane;
-	column->is_abreast = false;
-	abreast->ready_at = 0;
+	column->is_column_batch = false;
+	column_batch->ready_at = 0;
 }
 
-static void dissolve(struct bt_abreast *abreast)
+static void dissolve(struct bt_column_batch *column_batch)
 {
-	while (abreast->n) {
-		bt_abreast_leave(abreast->columns[abreast->n - 1]);
+	while (column_batch->n) {
+		bt_column_batch_leave(column_batch->columns[column_batch->n - 1]);
 	}
 }
 
-void bt_abreast_join(struct bt_column *column, const struct bt_view *view)
+void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 {
-	struct bt_abreast *abreast = column->abreast;
+	struct bt_column_batch *column_batch = column->column_batch;
 
-	BT_INVARIANT(
-		column->indexed && !column->is_abreast && column->journal_at == view->usage->journal_end);
-	if (abreast->n == BT_ABREAST_MAX) {
+	BT_INVARIANT(column->indexed && !column->is_column_batch &&
+		     column->journal_at == view->usage->journal_end);
+	if (column_batch->n == BT_COLUMN_BATCH_MAX) {
 		return;
 	}
-	if (abreast->n == 0 || !bt_abreast_follow(abreast, view)) {
-		abreast->most = column->sum.most;
-		abreast->at = abreast->swept_at = column->journal_at;
+	if (column_batch->n == 0 || !bt_column_batch_follow(column_batch, view)) {
+		column_batch->most = column->sum.most;
+		column_batch->at = column_batch->swept_at = column->journal_at;
 	}
-	if (column->sum.most == abreast->most &&
-		bt_range_lane_put(&column->sum, abreast->lanes, abreast->n)) {
-		column->lane = abreast->n;
-		column->is_abreast = true;
-		abreast->columns[abreast->n++] = column;
+	if (column->sum.most == column_batch->most &&
+		bt_range_lane_put(&column->sum, column_batch->lanes, column_batch->n)) {
+		column->lane = column_batch->n;
+		column->is_column_batch = true;
+		column_batch->columns[column_batch->n++] = column;
 	}
 }
 
 /* Those that nobody has asked for leave. */
-static BT_NOINLINE void sweep(struct bt_abreast *abreast)
+static BT_NOINLINE void sweep(struct bt_column_batch *column_batch)
 {
-	for (uint32_t i = abreast->n; i-- > 0;) {
-		if (abreast->columns[i]->asked_at < abreast->swept_at) {
-			bt_abreast_leave(abreast->columns[i]);
+	for (uint32_t i = column_batch->n; i-- > 0;) {
+		if (column_batch->columns[i]->asked_at < column_batch->swept_at) {
+			bt_column_batch_leave(column_batch->columns[i]);
 		}
 	}
-	abreast->swept_at = abreast->at;
+	column_batch->swept_at = column_batch->at;
 }
 
 /* A node with a number that vectors do not handle. A column that becomes odd nobody uses any more. */
 static BT_NOINLINE void take_alone(
-	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix)
+	const struct bt_column_batch *column_batch, const struct bt_view *view, uint32_t node_ix)
 {
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		bt_column_step(abreast->columns[i], view, node_ix);
+	for (uint32_t i = 0; i < column_batch->n; i++) {
+		bt_column_step(column_batch->columns[i], view, node_ix);
 	}
 }
 
 /* Of very many nodes nothing is in the cache. */
-static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t node_ix, const uint16_t *value)
+static BT_NOINLINE void fetch_moves(
+	const struct bt_column_batch *column_batch, uint32_t node_ix, const uint16_t *value)
 {
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		const struct bt_column *column = abreast->columns[i];
+	for (uint32_t i = 0; i < column_batch->n; i++) {
+		const struct bt_column *column = column_batch->columns[i];
 
 		bt_index_fetch(&column->index, node_ix, column->value[node_ix], value[i]);
 	}
@@ -82,21 +83,21 @@ static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t n
 
 /* The values of a node by column, but for what lanes leave out. Returns false when vectors do not handle a
  * number. */
-BT_INLINE bool find_values(
-	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+BT_INLINE bool find_values(const struct bt_column_batch *column_batch, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value)
 {
-	const uint32_t n = (abreast->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP;
+	const uint32_t n = (column_batch->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP;
 
-	return bt_range_lanes(abreast->lanes, n, abreast->most, view, node_ix, value);
+	return bt_range_lanes(column_batch->lanes, n, column_batch->most, view, node_ix, value);
 }
 
-BT_INLINE void put_values(
-	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+BT_INLINE void put_values(const struct bt_column_batch *column_batch, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value)
 {
-	const uint32_t n = abreast->n;
+	const uint32_t n = column_batch->n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct bt_column *column = abreast->columns[i];
+		struct bt_column *column = column_batch->columns[i];
 
 		if (BT_UNLIKELY(column->wants_rest) &&
 			!bt_resource_sum_fits_rest(&column->sum, view, node_ix)) {
@@ -106,84 +107,87 @@ BT_INLINE void put_values(
 	}
 }
 
-static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, bool wide)
+static void take(
+	struct bt_column_batch *column_batch, const struct bt_view *view, uint32_t node_ix, bool wide)
 {
-	uint16_t value[BT_ABREAST_MAX];
+	uint16_t value[BT_COLUMN_BATCH_MAX];
 
-	if (!find_values(abreast, view, node_ix, value)) {
-		take_alone(abreast, view, node_ix);
+	if (!find_values(column_batch, view, node_ix, value)) {
+		take_alone(column_batch, view, node_ix);
 		return;
 	}
 	if (BT_UNLIKELY(wide)) {
-		fetch_moves(abreast, node_ix, value);
+		fetch_moves(column_batch, node_ix, value);
 	}
-	put_values(abreast, view, node_ix, value);
+	put_values(column_batch, view, node_ix, value);
 }
 
 /* Puts what is ready, in place of what the journal names. */
-static BT_NOINLINE void put_ready(struct bt_abreast *abreast, const struct bt_view *view)
+static BT_NOINLINE void put_ready(struct bt_column_batch *column_batch, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
 
-	if (abreast->at != abreast->ready_at) {
-		put_values(abreast, view, usage->journal[abreast->at & usage->journal_mask], abreast->values);
-		abreast->at = abreast->ready_at;
+	if (column_batch->at != column_batch->ready_at) {
+		put_values(column_batch, view, usage->journal[column_batch->at & usage->journal_mask],
+			column_batch->values);
+		column_batch->at = column_batch->ready_at;
 	}
 }
 
-bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
+bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
 	const uint64_t end = usage->journal_end;
-	const uint32_t slot_n = abreast->columns[0]->slot_n, calm = slot_n / BT_COLUMN_CALM_SHARE;
+	const uint32_t slot_n = column_batch->columns[0]->slot_n, stable = slot_n / BT_COLUMN_CALM_SHARE;
 
-	if (end - abreast->at > calm || end - abreast->at > usage->journal_mask) {
-		dissolve(abreast);
+	if (end - column_batch->at > stable || end - column_batch->at > usage->journal_mask) {
+		dissolve(column_batch);
 		return false;
 	}
-	if (abreast->ready_at == end) {
-		put_ready(abreast, view);
+	if (column_batch->ready_at == end) {
+		put_ready(column_batch, view);
 	}
-	for (uint64_t at = abreast->at; at != end; at++) {
+	for (uint64_t at = column_batch->at; at != end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
 		if (node_ix < slot_n) {
-			take(abreast, view, node_ix, slot_n >= BT_COLUMN_WIDE);
+			take(column_batch, view, node_ix, slot_n >= BT_COLUMN_WIDE);
 		}
 	}
-	abreast->at = end;
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		abreast->columns[i]->journal_at = end;
+	column_batch->at = end;
+	for (uint32_t i = 0; i < column_batch->n; i++) {
+		column_batch->columns[i]->journal_at = end;
 	}
-	if (BT_UNLIKELY(end - abreast->swept_at > calm)) {
-		sweep(abreast);
+	if (BT_UNLIKELY(end - column_batch->swept_at > stable)) {
+		sweep(column_batch);
 	}
 	return true;
 }
 
-void bt_abreast_ready(struct bt_abreast *abreast, const struct bt_view *view)
+void bt_column_batch_ready(struct bt_column_batch *column_batch, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
-	const uint32_t node_ix = usage->journal[abreast->at & usage->journal_mask];
+	const uint32_t node_ix = usage->journal[column_batch->at & usage->journal_mask];
 
-	if (abreast->n && usage->journal_end == abreast->at + 1 && node_ix < abreast->columns[0]->slot_n &&
-		find_values(abreast, view, node_ix, abreast->values)) {
-		abreast->ready_at = usage->journal_end;
-		fetch_moves(abreast, node_ix, abreast->values);
+	if (column_batch->n && usage->journal_end == column_batch->at + 1 &&
+		node_ix < column_batch->columns[0]->slot_n &&
+		find_values(column_batch, view, node_ix, column_batch->values)) {
+		column_batch->ready_at = usage->journal_end;
+		fetch_moves(column_batch, node_ix, column_batch->values);
 	}
 }
 
-void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix)
+void bt_column_batch_fetch(const struct bt_column_batch *column_batch, uint32_t node_ix)
 {
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		__builtin_prefetch(&abreast->columns[i]->value[node_ix], 1);
+	for (uint32_t i = 0; i < column_batch->n; i++) {
+		__builtin_prefetch(&column_batch->columns[i]->value[node_ix], 1);
 	}
 }
 
-void bt_abreast_fetch_rows(const struct bt_abreast *abreast, uint32_t node_ix)
+void bt_column_batch_fetch_rows(const struct bt_column_batch *column_batch, uint32_t node_ix)
 {
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		const struct bt_column *column = abreast->columns[i];
+	for (uint32_t i = 0; i < column_batch->n; i++) {
+		const struct bt_column *column = column_batch->columns[i];
 
 		bt_index_fetch(&column->index, node_ix, column->value[node_ix], column->value[node_ix]);
 	}

@@ -9,18 +9,18 @@
 
 #include "engine/score/column.h"
 
-#define BT_ABREAST_MAX 64
+#define BT_COLUMN_BATCH_MAX 64
 
 /* All zeroes: nobody. */
-struct bt_abreast {
-	struct bt_sum_lanes lanes[BT_ABREAST_MAX / BT_RANGE_STEP]; /* by column */
-	struct bt_column *columns[BT_ABREAST_MAX];
+struct bt_column_batch {
+	struct bt_sum_lanes lanes[BT_COLUMN_BATCH_MAX / BT_RANGE_STEP]; /* by column */
+	struct bt_column *columns[BT_COLUMN_BATCH_MAX];
 	uint32_t n;
 	bool most;	   /* as the sums of all */
 	uint64_t at;	   /* how far the journal has been taken in: the journal_at of all */
 	uint64_t swept_at; /* where those that nobody asks for had last to leave */
 	uint64_t ready_at; /* values are those of the node that the journal names last before this; 0: none */
-	uint16_t values[BT_ABREAST_MAX]; /* by column */
+	uint16_t values[BT_COLUMN_BATCH_MAX]; /* by column */
 };
 
 /*
@@ -28,18 +28,18 @@ struct bt_abreast {
  * others. It leaves when nobody has asked for it for a while, before a round, and with its end.
  * Requires: column->abreast; it is not abreast.
  */
-void bt_abreast_join(struct bt_column *column, const struct bt_view *view);
-void bt_abreast_leave(struct bt_column *column);
+void bt_column_batch_join(struct bt_column *column, const struct bt_view *view);
+void bt_column_batch_leave(struct bt_column *column);
 
 /* Brings all of them up to date. Returns: false when they are so far behind that nobody goes abreast any
  * more; they are behind as before. */
-bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view);
+bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct bt_view *view);
 
 /* Where one node has changed, works out what following will put, and fetches where it will go. If another
  * changes before, nothing of it is used. */
-void bt_abreast_ready(struct bt_abreast *abreast, const struct bt_view *view);
+void bt_column_batch_ready(struct bt_column_batch *column_batch, const struct bt_view *view);
 
 /* Fetches into the cache what following will change when a node has changed: first this, and when it is there
  * what depends on it. */
-void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix);
-void bt_abreast_fetch_rows(const struct bt_abreast *abreast, uint32_t node_ix);
+void bt_column_batch_fetch(const struct bt_column_batch *column_batch, uint32_t node_ix);
+void bt_column_batch_fetch_rows(const struct bt_column_batch *column_batch, uint32_t node_ix);

@@ -101,12 +101,12 @@ static uint32_t filter_once(
 }
 
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_promises *promises, uint32_t node_ix, const char **out_error)
+	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error)
 {
-	if (promises && promises->put(promises->context, node_ix)) {
+	if (nominations && nominations->put(nominations->context, node_ix)) {
 		uint32_t by = filter_once(plan, view, node_ix, out_error);
 
-		promises->take(promises->context, node_ix);
+		nominations->take(nominations->context, node_ix);
 		if (by != BT_PASSED) {
 			return by;
 		}
@@ -115,13 +115,14 @@ uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 }
 
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_promises *promises, uint32_t node_ix, uint32_t by, struct bt_rejection *out_rejection)
+	const struct bt_yields_to *nominations, uint32_t node_ix, uint32_t by,
+	struct bt_rejection *out_rejection)
 {
 	const struct bt_plugin *plugin = plan->profile->uses[by].plugin;
 	const void *term = plan->compiled[by].term;
 
 	BT_REQUIRE(by != BT_PASSED);
-	if (promises && promises->put(promises->context, node_ix)) {
+	if (nominations && nominations->put(nominations->context, node_ix)) {
 		uint8_t pass;
 
 		/* The plugin that passes with the promised pods there has refused the node without them. */
@@ -129,7 +130,7 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 		if (!pass) {
 			bt_plugin_reject(plugin, term, view, node_ix, out_rejection);
 		}
-		promises->take(promises->context, node_ix);
+		nominations->take(nominations->context, node_ix);
 		if (!pass) {
 			return;
 		}
@@ -145,7 +146,7 @@ void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view
 
 	*out_text = NULL;
 	if (by < BT_HOOKED) {
-		bt_reject_node(plan, view, e->promises, e->visited[visited], by, out_rejection);
+		bt_reject_node(plan, view, e->nominations, e->visited[visited], by, out_rejection);
 		return;
 	}
 	BT_REQUIRE(by != BT_PASSED);
@@ -286,16 +287,16 @@ static uint64_t filter_some(
  * they have to be asked one by one, because the first failure counts.
  */
 static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_promises *promises, uint32_t first, uint32_t n, uint32_t *out_by)
+	const struct bt_yields_to *nominations, uint32_t first, uint32_t n, uint32_t *out_by)
 {
 	uint64_t left = n == RUN ? UINT64_MAX : ((uint64_t)1 << n) - 1;
 	const char *error = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
 		out_by[i] = BT_PASSED;
-		if (promises && promises->put(promises->context, first + i)) {
-			promises->take(promises->context, first + i);
-			out_by[i] = bt_filter_node(plan, view, promises, first + i, &error);
+		if (nominations && nominations->put(nominations->context, first + i)) {
+			nominations->take(nominations->context, first + i);
+			out_by[i] = bt_filter_node(plan, view, nominations, first + i, &error);
 			left &= ~((uint64_t)1 << i);
 		}
 		if (error) {
@@ -361,11 +362,11 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 	for (uint32_t i = 0; i < node_n; i += n) {
 		/* A sample asks about no node that it may not need. */
 		n = limit == UINT32_MAX ? run_length(nodes + i, node_n - i) : 1;
-		bool done = n > 1 && filter_run(plan, view, e->promises, nodes[i], n, by);
+		bool done = n > 1 && filter_run(plan, view, e->nominations, nodes[i], n, by);
 
 		for (uint32_t k = 0; k < n; k++) {
 			if (!done) {
-				by[k] = bt_filter_node(plan, view, e->promises, nodes[i + k], &e->error);
+				by[k] = bt_filter_node(plan, view, e->nominations, nodes[i + k], &e->error);
 			}
 			if (e->error) {
 				e->error = bt_filter_error_text(plan, by[k], e->error, &e->text);

@@ -46,7 +46,7 @@ struct bt_evaluation {
 	int64_t *totals;
 	const char *error; /* the cycle failed: upstream's text; else NULL */
 	struct bt_buf text;
-	const struct bt_promises *promises;	 /* set by the caller; NULL: none matter */
+	const struct bt_yields_to *nominations;	 /* set by the caller; NULL: none matter */
 	const struct bt_evaluation_hooks *hooks; /* set by the caller; NULL: there are none */
 	/* What the hooks refused: by place in feasible as it was before, the index of the refusal and one, or
 	 * 0.
@@ -79,7 +79,7 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view);
  * Requires: as bt_evaluate. promises may be NULL.
  */
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_promises *promises, uint32_t node_ix, const char **out_error);
+	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error);
 
 /* The words of upstream's for an error of bt_filter_node; valid as long as out_text and the plan. */
 const char *bt_filter_error_text(
@@ -87,7 +87,7 @@ const char *bt_filter_error_text(
 
 /* Why a use refused a node. Requires: bt_filter_node said so under the same usage and promises. */
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_promises *promises, uint32_t node_ix, uint32_t by,
+	const struct bt_yields_to *nominations, uint32_t node_ix, uint32_t by,
 	struct bt_rejection *out_rejection);
 
 /*

@@ -37,7 +37,7 @@ struct need {
 	struct bt_column_round round;
 };
 
-struct bt_warm {
+struct bt_parallel_prepare {
 	struct bt_team *team;
 	bool always, spans_nodes;
 	uint32_t worker_n, step;
@@ -49,21 +49,21 @@ struct bt_warm {
 	size_t plan_n, plan_cap;
 	struct bt_column_found *found; /* by need, then by worker */
 	size_t found_cap;
-	struct bt_warm_counts counts;
+	struct bt_parallel_prepare_counts counts;
 	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed, for so many slots */
 	uint32_t placed_slot_n;
 	uint64_t ranges_version; /* of the snapshot whose plans' indexes have */
 	uint32_t ranges;	 /* so many ranges */
 };
 
-int64_t bt_warm_gain_ns(int64_t work_ns, uint32_t worker_n)
+int64_t bt_parallel_prepare_gain_ns(int64_t work_ns, uint32_t worker_n)
 {
 	return work_ns - work_ns / worker_n - HAND_OVER_NS;
 }
 
-struct bt_warm *bt_warm_create(struct bt_team *team, bool always)
+struct bt_parallel_prepare *bt_parallel_prepare_create(struct bt_team *team, bool always)
 {
-	struct bt_warm *warm = bt_mem_zalloc(1, sizeof(*warm));
+	struct bt_parallel_prepare *warm = bt_mem_zalloc(1, sizeof(*warm));
 
 	warm->team = team;
 	warm->worker_n = bt_team_size(team);
@@ -73,7 +73,7 @@ struct bt_warm *bt_warm_create(struct bt_team *team, bool always)
 	return warm;
 }
 
-void bt_warm_destroy(struct bt_warm *warm)
+void bt_parallel_prepare_destroy(struct bt_parallel_prepare *warm)
 {
 	if (!warm) {
 		return;
@@ -84,7 +84,7 @@ void bt_warm_destroy(struct bt_warm *warm)
 	bt_mem_free(warm);
 }
 
-void bt_warm_begin(struct bt_warm *warm, const struct bt_view *view)
+void bt_parallel_prepare_begin(struct bt_parallel_prepare *warm, const struct bt_view *view)
 {
 	warm->view = view;
 	warm->batch++;
@@ -92,7 +92,7 @@ void bt_warm_begin(struct bt_warm *warm, const struct bt_view *view)
 	warm->counts.batch_n++;
 }
 
-static void add_column(struct bt_warm *warm, struct bt_column *column, const uint64_t *mask)
+static void add_column(struct bt_parallel_prepare *warm, struct bt_column *column, const uint64_t *mask)
 {
 	if (column->batch == warm->batch) {
 		struct need *need = &warm->needs[column->need_ix];
@@ -121,7 +121,8 @@ static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
 }
 
 /* An index is made again from time to time, in the same places as far as that goes: it counts once. */
-static void place_index(struct bt_warm *warm, const struct bt_shards *shards, struct bt_column *column)
+static void place_index(
+	struct bt_parallel_prepare *warm, const struct bt_shards *shards, struct bt_column *column)
 {
 	uint64_t version = warm->view->snapshot->version;
 	uint32_t ranges = bt_index_ranges(&column->index, shards);
@@ -152,7 +153,7 @@ static void place_groups(const struct bt_shards *shards, struct bt_plan *plan)
 }
 
 /* What the scheduling thread alone reads and writes lies by shard as the rest does. */
-static void place_kept(struct bt_warm *warm, struct bt_plan *plan)
+static void place_kept(struct bt_parallel_prepare *warm, struct bt_plan *plan)
 {
 	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};
 
@@ -163,19 +164,20 @@ static void place_kept(struct bt_warm *warm, struct bt_plan *plan)
 		place_groups(&shards, plan);
 	}
 	if (plan->counted) {
-		bt_counted_place(plan->counted, &shards);
+		bt_topology_pick_place(plan->counted, &shards);
 	}
-	if (plan->usage->promises && !plan->usage->placed) {
+	if (plan->usage->nominations && !plan->usage->placed) {
 		place_column(&shards, plan->usage);
 	}
-	if (plan->usage->promises && plan->base && !plan->placed) {
+	if (plan->usage->nominations && plan->base && !plan->placed) {
 		place_plan(&shards, plan);
 	}
 }
 
-void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan)
+void bt_parallel_prepare_add(struct bt_parallel_prepare *warm, struct bt_plan *plan)
 {
-	if (plan->batch == warm->batch || !plan->columns || plan->usage->odd || plan->usage->promises ||
+	if (plan->batch == warm->batch || !plan->columns || plan->usage->out_of_range ||
+		plan->usage->nominations ||
 		(plan->refused && plan->release_n == bt_plan_releases(plan, warm->view->usage))) {
 		return;
 	}
@@ -192,7 +194,7 @@ void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan)
 }
 
 /* One thread's work, as far as shards can share it. */
-static int64_t work_ns(const struct bt_warm *warm)
+static int64_t work_ns(const struct bt_parallel_prepare *warm)
 {
 	const struct bt_usage *usage = warm->view->usage;
 	int64_t slot_n = warm->view->snapshot->slot_n, ps = (int64_t)warm->plan_n * slot_n * SCAN_PS;
@@ -211,7 +213,7 @@ static int64_t work_ns(const struct bt_warm *warm)
 
 static void work(void *context, uint32_t worker)
 {
-	struct bt_warm *warm = context;
+	struct bt_parallel_prepare *warm = context;
 	uint32_t slot_n = warm->view->snapshot->slot_n;
 	struct bt_shard shard = bt_shard_of(slot_n, warm->step, worker, warm->worker_n);
 
@@ -230,7 +232,7 @@ static void work(void *context, uint32_t worker)
 }
 
 /* The usage and the allocatable amounts, when they have moved or many nodes have come. */
-static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
+static void place_nodes(struct bt_parallel_prepare *warm, const struct bt_shards *shards)
 {
 	const struct bt_snapshot *snapshot = warm->view->snapshot;
 	const struct bt_usage *usage = warm->view->usage;
@@ -252,7 +254,7 @@ static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
 }
 
 /* Each worker's shard goes beside it. */
-static void place(struct bt_warm *warm)
+static void place(struct bt_parallel_prepare *warm)
 {
 	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};
 
@@ -269,7 +271,7 @@ static void place(struct bt_warm *warm)
 	}
 }
 
-static void prepare(struct bt_warm *warm)
+static void prepare(struct bt_parallel_prepare *warm)
 {
 	size_t block_n = bt_scan_padded(warm->view->snapshot->slot_n) / BT_SCAN_STEP, kept = 0;
 
@@ -299,7 +301,7 @@ static void prepare(struct bt_warm *warm)
 	}
 }
 
-static void finish(struct bt_warm *warm)
+static void finish(struct bt_parallel_prepare *warm)
 {
 	for (size_t i = 0; i < warm->need_n; i++) {
 		if (warm->needs[i].ready) {
@@ -313,9 +315,10 @@ static void finish(struct bt_warm *warm)
 	}
 }
 
-bool bt_warm_run(struct bt_warm *warm)
+bool bt_parallel_prepare_run(struct bt_parallel_prepare *warm)
 {
-	if (warm->need_n == 0 || (!warm->always && bt_warm_gain_ns(work_ns(warm), warm->worker_n) <= 0)) {
+	if (warm->need_n == 0 ||
+		(!warm->always && bt_parallel_prepare_gain_ns(work_ns(warm), warm->worker_n) <= 0)) {
 		return false;
 	}
 	prepare(warm);
@@ -328,7 +331,7 @@ bool bt_warm_run(struct bt_warm *warm)
 	return true;
 }
 
-struct bt_warm_counts bt_warm_counts(const struct bt_warm *warm)
+struct bt_parallel_prepare_counts bt_parallel_prepare_counts(const struct bt_parallel_prepare *warm)
 {
 	return warm->counts;
 }

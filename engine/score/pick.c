@@ -17,7 +17,8 @@
 
 /* ---- normalisation: the highest raw scores of feasible nodes ---- */
 
-uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
+uint16_t bt_group_static_score(
+	const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
 {
 	int64_t sum = group->fixed;
 
@@ -67,8 +68,8 @@ static void choose_top(struct bt_plan *plan, uint32_t slot_n)
 {
 	uint32_t n = 1, group_n = plan->group_n - 1, near = most_of_usage(plan) / NEAR_SHARE;
 
-	while (n < group_n &&
-		plan->groups[plan->order[n]].worth + near > plan->groups[plan->order[0]].worth) {
+	while (n < group_n && plan->groups[plan->order[n]].static_score + near >
+				      plan->groups[plan->order[0]].static_score) {
 		n++;
 	}
 	look_at(plan, plan->plain ? n : group_n, slot_n);
@@ -80,11 +81,13 @@ static void rank_groups(struct bt_plan *plan, uint32_t slot_n)
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint32_t at = g - 1;
 
-		plan->groups[g].worth = bt_group_worth(plan, &plan->groups[g], plan->highest);
+		plan->groups[g].static_score = bt_group_static_score(plan, &plan->groups[g], plan->highest);
 		if (!plan->masks) {
 			continue;
 		}
-		for (; at > 0 && plan->groups[plan->order[at - 1]].worth < plan->groups[g].worth; at--) {
+		for (; at > 0 &&
+			plan->groups[plan->order[at - 1]].static_score < plan->groups[g].static_score;
+			at--) {
 			plan->order[at] = plan->order[at - 1];
 		}
 		plan->order[at] = g;
@@ -236,11 +239,11 @@ static struct find find_in_group(
 	const struct bt_group *group = &plan->groups[g];
 	const uint64_t *mask = mask_of(plan, g, index->slot_n);
 
-	for (uint32_t v = highest; v && v + group->worth >= least; v = bt_index_below(index, v)) {
+	for (uint32_t v = highest; v && v + group->static_score >= least; v = bt_index_below(index, v)) {
 		uint32_t slot = bt_index_first(index, v, mask, start);
 
 		if (slot != BT_INDEX_NONE) {
-			return (struct find){slot, v + group->worth};
+			return (struct find){slot, v + group->static_score};
 		}
 	}
 	return (struct find){BT_NO_NODE, 0};
@@ -254,7 +257,7 @@ static BT_NOINLINE uint32_t pick_of_groups(const struct bt_plan *plan, uint32_t 
 	struct find best = find_in_group(plan, plan->order[0], highest, 0, start);
 
 	for (uint32_t i = 1; i + 1 < plan->group_n; i++) {
-		if (highest + plan->groups[plan->order[i]].worth < best.total) {
+		if (highest + plan->groups[plan->order[i]].static_score < best.total) {
 			break;
 		}
 		struct find other = find_in_group(plan, plan->order[i], highest, best.total, start);
@@ -285,18 +288,18 @@ static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 		plan->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->base));
 	}
 	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
-		plan->base[i] = plan->groups[plan->group[i]].worth;
+		plan->base[i] = plan->groups[plan->group[i]].static_score;
 	}
 	if (plan->masks) {
 		memset(plan->base, 0, slot_n * sizeof(*plan->base));
 	}
 	for (uint32_t k = 0; plan->masks && k < plan->top_n; k++) {
 		const uint64_t *mask = mask_of(plan, plan->order[k], slot_n);
-		uint16_t worth = plan->groups[plan->order[k]].worth;
+		uint16_t static_score = plan->groups[plan->order[k]].static_score;
 
 		for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
 			for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
-				plan->base[w * 64 + (size_t)__builtin_ctzll(bits)] = worth;
+				plan->base[w * 64 + (size_t)__builtin_ctzll(bits)] = static_score;
 			}
 		}
 	}
@@ -350,7 +353,8 @@ static uint32_t groups_within(const struct bt_plan *plan, uint32_t total)
 {
 	uint32_t n = plan->top_n;
 
-	while (n < plan->group_n - 1 && plan->groups[plan->order[n]].worth + most_of_usage(plan) >= total) {
+	while (n < plan->group_n - 1 &&
+		plan->groups[plan->order[n]].static_score + most_of_usage(plan) >= total) {
 		n++;
 	}
 	return n;
@@ -395,8 +399,8 @@ uint32_t bt_plan_foresee(
 		}
 	}
 	__builtin_prefetch(&snapshot->rooms[slot]);
-	if (column->is_abreast) {
-		bt_abreast_fetch(column->abreast, slot);
+	if (column->is_column_batch) {
+		bt_column_batch_fetch(column->column_batch, slot);
 	} else {
 		__builtin_prefetch(&column->value[slot], 1);
 	}
@@ -407,12 +411,12 @@ void bt_plan_fetch(const struct bt_plan *plan, const struct bt_view *view, uint3
 {
 	const struct bt_column *column = plan->usage;
 
-	if (!plan->columns || !column->is_abreast) {
+	if (!plan->columns || !column->is_column_batch) {
 		return;
 	}
-	bt_abreast_ready(column->abreast, view);
+	bt_column_batch_ready(column->column_batch, view);
 	if (node_ix < column->slot_n) {
-		bt_abreast_fetch_rows(column->abreast, node_ix);
+		bt_column_batch_fetch_rows(column->column_batch, node_ix);
 	}
 }
 
@@ -447,7 +451,7 @@ static BT_NOINLINE bool pick(
 	if (!hold) {
 		bt_column_catch_up(plan->usage, view, plan->any);
 	}
-	if (plan->usage->odd) {
+	if (plan->usage->out_of_range) {
 		return false;
 	}
 	plan->release_n = bt_plan_releases(plan, view->usage);
@@ -460,7 +464,7 @@ static BT_NOINLINE bool pick(
 								   : pick_by_scan(plan, view, start);
 	}
 	plan->refused = *out_node_ix == BT_NO_NODE;
-	return !plan->usage->odd;
+	return !plan->usage->out_of_range;
 }
 
 bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
@@ -469,7 +473,8 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 
 	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < view->snapshot->slot_n);
 	/* As a rule no maximum can move, and some node is feasible. */
-	if (!plan->columns || !column->is_abreast || !plan->steady || !plan->maxima_known || plan->refused) {
+	if (!plan->columns || !column->is_column_batch || !plan->steady || !plan->maxima_known ||
+		plan->refused) {
 		return pick(plan, view, start, out_node_ix);
 	}
 	bt_column_catch_up(column, view, plan->any);

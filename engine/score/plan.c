@@ -56,7 +56,7 @@ struct bt_planner {
 	struct bt_plan **made; /* all that there are */
 	size_t made_n, made_cap;
 	size_t outdated_n; /* those that were made anew, and are still in the arena */
-	struct bt_abreast abreast;
+	struct bt_column_batch column_batch;
 	struct column_entry *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
@@ -116,7 +116,7 @@ static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
 	bt_mem_free(plan->groups);
 	bt_mem_free(plan->base);
 	bt_mem_free(plan->block_best);
-	bt_counted_destroy(plan->counted);
+	bt_topology_pick_destroy(plan->counted);
 }
 
 static void drop_plans(struct bt_planner *planner)
@@ -190,7 +190,7 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 
 		if (plan->signature == signature) {
 			if (plan->counted) {
-				bt_counted_forget(plan);
+				bt_topology_pick_forget(plan);
 			}
 			planner->column_bytes -= plan->bytes;
 			forget_plan(planner, plan);
@@ -373,7 +373,7 @@ struct grouping {
 		uint64_t code;
 		uint32_t group;
 	} recent[RECENT_N]; /* groups met lately, by a hash of their code; group 0: none */
-	bool odd;	    /* a score was out of range, or there are too many groups */
+	bool out_of_range;  /* a score was out of range, or there are too many groups */
 };
 
 static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
@@ -414,7 +414,7 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 		}
 	}
 	if (plan->group_n == GROUP_LIMIT) {
-		g->odd = true;
+		g->out_of_range = true;
 		return 0;
 	}
 	plan->groups = bt_mem_grow(plan->groups, plan->group_n, &g->group_cap, sizeof(*plan->groups));
@@ -471,7 +471,7 @@ static void add_scores(struct grouping *g, const struct bt_plugin_use *use, cons
 		outside |= scores[i] | (limit - (scores[i] & INT64_MAX));
 		wide |= scores[i];
 	}
-	g->odd |= outside < 0;
+	g->out_of_range |= outside < 0;
 	g->compact &= wide >> CODE_BITS == 0;
 	for (uint32_t i = 0; normalized && i < n; i++) {
 		g->code[i] = g->code[i] << CODE_BITS | (uint64_t)scores[i];
@@ -597,7 +597,7 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
 	plan->groups[0] = (struct bt_group){0};
 	plan->group_n = 1;
-	for (uint32_t first = 0; first < slot_n && !g.odd; first += BLOCK) {
+	for (uint32_t first = 0; first < slot_n && !g.out_of_range; first += BLOCK) {
 		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
 
 		filter_block(&g, first, n);
@@ -613,7 +613,7 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 		plan->group = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->group));
 		memcpy(plan->group, group, slot_n * sizeof(*group));
 	}
-	return !g.odd;
+	return !g.out_of_range;
 }
 
 /* ---- what plans share ---- */
@@ -742,13 +742,13 @@ static uint32_t collect_parts(
 }
 
 static struct bt_column *usage_column(
-	struct bt_planner *planner, const struct bt_plan *plan, const struct bt_promises *promises)
+	struct bt_planner *planner, const struct bt_plan *plan, const struct bt_yields_to *nominations)
 {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t n = collect_parts(planner, plan, parts), ix;
 	uint32_t slot_n = planner->env.view->snapshot->slot_n;
 
-	if (promises) {
+	if (nominations) {
 		bt_buf_add(&planner->key, &plan->priority, sizeof(plan->priority));
 	}
 	uint64_t hash = bt_hash_bytes(planner->key.ptr, planner->key.len) | 1;
@@ -763,8 +763,8 @@ static struct bt_column *usage_column(
 	struct bt_column *column = bt_arena_zalloc(&planner->arena, sizeof(*column));
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
-	column->promises = promises;
-	column->abreast = &planner->abreast;
+	column->nominations = nominations;
+	column->column_batch = &planner->column_batch;
 	bt_column_init(column, slot_n);
 	planner->columns = bt_mem_grow(
 		planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
@@ -848,7 +848,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 }
 
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
-	const struct bt_promises *promises, int32_t priority)
+	const struct bt_yields_to *nominations, int32_t priority)
 {
 	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
 	struct bt_plan *y = plan->yielding;
@@ -872,7 +872,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	y->blocks_known = y->placed = y->groups_placed = false;
 	y->counted = NULL;
 	y->base_filled = y->maxima_known = y->refused = false;
-	y->usage = usage_column(planner, y, promises);
+	y->usage = usage_column(planner, y, nominations);
 	plan->yielding = y;
 	y->bytes = 2 * (size_t)planner->env.view->snapshot->slot_n;
 	planner->column_bytes += y->bytes;

@@ -12,15 +12,15 @@
 struct bt_group {
 	int64_t fixed; /* weighted scores that need no normalisation */
 	uint32_t node_n;
-	uint32_t member; /* with masks, while maxima are looked for: a feasible node, or BT_NO_NODE */
-	uint16_t worth;	 /* 1 + what the description is worth under the present maxima */
+	uint32_t member;       /* with masks, while maxima are looked for: a feasible node, or BT_NO_NODE */
+	uint16_t static_score; /* 1 + what the description is worth under the present maxima */
 	int32_t raw[BT_PROFILE_USES]; /* raw scores that need it, by plan->normalized; not below 0 */
 };
 
 /* A plan with more groups than this has no masks, and is scanned for. */
 #define BT_MASKED_GROUPS 16
 
-struct bt_counted;
+struct bt_topology_pick;
 
 struct bt_plan {
 	const struct bt_profile *profile;
@@ -74,27 +74,28 @@ struct bt_plan {
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
 	bool steady;			   /* they agree in all: no maximum ever moves */
 	bool maxima_known;
-	struct bt_counted *counted; /* NULL until a plugin that depends on counters has a say */
-	size_t *memory_bytes;	    /* of the planner */
-	size_t bytes;		    /* what of that is the plan's own, but for counted */
-	uint64_t release_n;	    /* bt_plan_releases when the plan was last asked */
-	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
-	struct bt_plan *yielding;   /* the next one for pods that yield; they share what does not change */
-	uint64_t batch;		    /* of struct bt_warm: the last one that it is in */
-	bool placed;		    /* the pages of base and blocks lie beside the workers of their shards, */
-	bool groups_placed;	    /* and those of groups and masks */
-	bool yields;		    /* this one is: for pods of this priority */
+	struct bt_topology_pick *counted; /* NULL until a plugin that depends on counters has a say */
+	size_t *memory_bytes;		  /* of the planner */
+	size_t bytes;			  /* what of that is the plan's own, but for counted */
+	uint64_t release_n;		  /* bt_plan_releases when the plan was last asked */
+	bool refused;		  /* nothing was feasible then, and cannot be until something is released */
+	struct bt_plan *yielding; /* the next one for pods that yield; they share what does not change */
+	uint64_t batch;		  /* of struct bt_parallel_prepare: the last one that it is in */
+	bool placed;		  /* the pages of base and blocks lie beside the workers of their shards, */
+	bool groups_placed;	  /* and those of groups and masks */
+	bool yields;		  /* this one is: for pods of this priority */
 	int32_t priority;
 };
 
 /* How often something happened that may have made a node feasible for the plan's pods. */
 static inline uint64_t bt_plan_releases(const struct bt_plan *plan, const struct bt_usage *usage)
 {
-	return usage->release_n + (plan->yields ? usage->unpromise_n : 0);
+	return usage->release_n + (plan->yields ? usage->cleared_nomination_n : 0);
 }
 
 /* 1 + what a group's description is worth when these are the highest raw scores, by plan->normalized. */
-uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest);
+uint16_t bt_group_static_score(
+	const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest);
 
 struct bt_planner;
 
@@ -123,7 +124,7 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
  * must be in the usage's journal. Requires: plan->columns.
  */
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
-	const struct bt_promises *promises, int32_t priority);
+	const struct bt_yields_to *nominations, int32_t priority);
 
 /* The plan of a signature, if it was made under the present snapshot; else NULL. */
 struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature);

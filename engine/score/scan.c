@@ -89,7 +89,7 @@ static size_t best_of_classes_by_loops(const struct bt_scan_classes *nodes, size
 	uint16_t best = 0;
 
 	for (size_t i = 0; i < nodes->padded_n; i++) {
-		nodes->totals[i] = total(nodes->value[i], nodes->worth[nodes->of[i]]);
+		nodes->totals[i] = total(nodes->value[i], nodes->static_score[nodes->of[i]]);
 	}
 	for (size_t i = 0; i < nodes->padded_n; i++) {
 		best = nodes->totals[i] > best ? nodes->totals[i] : best;

@@ -37,7 +37,7 @@ size_t bt_scan_best_by_blocks(
 #define BT_SCAN_WORTHS 64
 
 struct bt_scan_classes {
-	const uint16_t *value, *of, *worth;
+	const uint16_t *value, *of, *static_score;
 	uint32_t class_n;
 	size_t padded_n;
 	uint16_t *totals;

@@ -98,7 +98,7 @@ static inline uint16_t fill_by(const struct bt_scan_classes *nodes, int table_n)
 	vector best = zero();
 
 	for (int t = 0; t < table_n; t++) {
-		tables[t] = make_table(nodes->worth + t * TABLE);
+		tables[t] = make_table(nodes->static_score + t * TABLE);
 	}
 	for (size_t i = 0; i < nodes->padded_n; i += LANES) {
 		vector sum = total(load(nodes->value + i), look_up(tables, table_n, nodes->of + i));

@@ -56,12 +56,12 @@ static inline uint16_t highest_of(vector lanes)
 /* All classes' numbers are in two registers. */
 static uint16_t fill_totals(const struct bt_scan_classes *nodes)
 {
-	const vector low = load(nodes->worth), high = load(nodes->worth + LANES);
+	const vector low = load(nodes->static_score), high = load(nodes->static_score + LANES);
 	vector highest = zero();
 
 	for (size_t i = 0; i < nodes->padded_n; i += LANES) {
-		vector worth = _mm512_permutex2var_epi16(low, load(nodes->of + i), high);
-		vector sum = total(load(nodes->value + i), worth);
+		vector static_score = _mm512_permutex2var_epi16(low, load(nodes->of + i), high);
+		vector sum = total(load(nodes->value + i), static_score);
 
 		_mm512_storeu_si512(nodes->totals + i, sum);
 		highest = max(highest, sum);

@@ -13,7 +13,7 @@
 
 #define BLOCK 256
 
-struct bt_counted {
+struct bt_topology_pick {
 	struct bt_classes *classes;
 	size_t bytes;
 	bool placed; /* its pages lie beside the workers of their shards */
@@ -23,8 +23,8 @@ struct bt_counted {
 	uint32_t *point_class, *counts;
 	uint8_t *pass;
 	int64_t *scores, *sums;
-	uint16_t *worth; /* by class, or by group */
-	uint16_t *base;	 /* by node slot, padded for the scan */
+	uint16_t *static_score; /* by class, or by group */
+	uint16_t *base;		/* by node slot, padded for the scan */
 };
 
 static bool filters(const struct bt_plan *plan, uint32_t u)
@@ -60,7 +60,7 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 	return group;
 }
 
-void bt_counted_place(struct bt_counted *c, const struct bt_shards *shards)
+void bt_topology_pick_place(struct bt_topology_pick *c, const struct bt_shards *shards)
 {
 	if (!c->placed) {
 		bt_classes_place(c->classes, shards);
@@ -69,16 +69,16 @@ void bt_counted_place(struct bt_counted *c, const struct bt_shards *shards)
 	}
 }
 
-void bt_counted_forget(struct bt_plan *plan)
+void bt_topology_pick_forget(struct bt_plan *plan)
 {
-	struct bt_counted *c = plan->counted;
+	struct bt_topology_pick *c = plan->counted;
 
 	*plan->memory_bytes -= c->bytes;
-	bt_counted_destroy(c);
+	bt_topology_pick_destroy(c);
 	plan->counted = NULL;
 }
 
-void bt_counted_destroy(struct bt_counted *c)
+void bt_topology_pick_destroy(struct bt_topology_pick *c)
 {
 	if (!c) {
 		return;
@@ -90,13 +90,13 @@ void bt_counted_destroy(struct bt_counted *c)
 	bt_mem_free(c->pass);
 	bt_mem_free(c->scores);
 	bt_mem_free(c->sums);
-	bt_mem_free(c->worth);
+	bt_mem_free(c->static_score);
 	bt_mem_free(c->base);
 	bt_mem_free(c);
 }
 
 /* Makes room for points, and for worths of as many classes or groups. */
-static void reserve(struct bt_counted *c, uint32_t n)
+static void reserve(struct bt_topology_pick *c, uint32_t n)
 {
 	if (n <= c->cap) {
 		return;
@@ -108,22 +108,23 @@ static void reserve(struct bt_counted *c, uint32_t n)
 	c->pass = bt_mem_realloc(c->pass, c->cap, sizeof(*c->pass));
 	c->scores = bt_mem_realloc(c->scores, c->cap, sizeof(*c->scores));
 	c->sums = bt_mem_realloc(c->sums, c->cap, sizeof(*c->sums));
-	c->worth = bt_mem_realloc(c->worth, c->cap, sizeof(*c->worth));
+	c->static_score = bt_mem_realloc(c->static_score, c->cap, sizeof(*c->static_score));
 }
 
 /* The classes that fit the axes of this cycle, as nodes are now. */
-static struct bt_counted *prepare(struct bt_plan *plan, uint32_t slot_n)
+static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 {
-	struct bt_axis axes[BT_AXES];
+	struct bt_equivalence_key axes[BT_EQUIVALENCE_KEYS];
 	uint32_t n = 0;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		if (filters(plan, u) || scores(plan, u)) {
-			n = plan->profile->uses[u].plugin->axes(plan->compiled[u].term, axes, n, BT_AXES);
+			n = plan->profile->uses[u].plugin->axes(
+				plan->compiled[u].term, axes, n, BT_EQUIVALENCE_KEYS);
 		}
 	}
 	if (plan->counted && !bt_classes_current(plan->counted->classes, axes, n)) {
-		bt_counted_forget(plan);
+		bt_topology_pick_forget(plan);
 	}
 	if (!plan->counted) {
 		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));
@@ -131,19 +132,19 @@ static struct bt_counted *prepare(struct bt_plan *plan, uint32_t slot_n)
 			bt_classes_create(copy_groups(plan, slot_n), slot_n, axes, n, plan->usage);
 		plan->counted->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->counted->base));
 	}
-	struct bt_counted *c = plan->counted;
+	struct bt_topology_pick *c = plan->counted;
 	bt_classes_catch_up(c->classes, plan->usage);
 	reserve(c, c->classes->single ? slot_n + plan->group_n : c->classes->n);
 	size_t before = c->bytes;
 	c->bytes = bt_classes_bytes(c->classes) + bt_scan_padded(slot_n) * sizeof(*c->base) +
-		   c->cap * (3 * sizeof(*c->points) + 2 * sizeof(*c->scores) + sizeof(*c->worth) + 1);
+		   c->cap * (3 * sizeof(*c->points) + 2 * sizeof(*c->scores) + sizeof(*c->static_score) + 1);
 	*plan->memory_bytes += c->bytes - before;
 	return c;
 }
 
 /* The nodes that answer in this cycle: one of each class that has a feasible one, or all that are feasible.
  */
-static uint32_t list_points(const struct bt_plan *plan, struct bt_counted *c)
+static uint32_t list_points(const struct bt_plan *plan, struct bt_topology_pick *c)
 {
 	const uint16_t *value = plan->usage->value;
 	struct bt_classes *classes = c->classes;
@@ -167,7 +168,7 @@ static uint32_t list_points(const struct bt_plan *plan, struct bt_counted *c)
 }
 
 /* Points that follow each other in slots are asked about together. */
-static uint32_t run_at(const struct bt_counted *c, uint32_t at, uint32_t n)
+static uint32_t run_at(const struct bt_topology_pick *c, uint32_t at, uint32_t n)
 {
 	uint32_t length = 1;
 
@@ -178,7 +179,7 @@ static uint32_t run_at(const struct bt_counted *c, uint32_t at, uint32_t n)
 }
 
 static void ask_filters(
-	const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view, uint32_t n)
+	const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view, uint32_t n)
 {
 	uint8_t pass[BLOCK];
 
@@ -198,7 +199,7 @@ static void ask_filters(
 	}
 }
 
-static uint32_t drop_refused(struct bt_counted *c, uint32_t n)
+static uint32_t drop_refused(struct bt_topology_pick *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
@@ -213,11 +214,11 @@ static uint32_t drop_refused(struct bt_counted *c, uint32_t n)
 
 /* Adds what one plugin says. Returns false when a score is outside 0..100, which ends the cycle in an error.
  */
-static bool add_scores(
-	const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view, uint32_t u, uint32_t n)
+static bool add_scores(const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view,
+	uint32_t u, uint32_t n)
 {
 	const struct bt_plugin_use *use = &plan->profile->uses[u];
-	bool odd = false;
+	bool out_of_range = false;
 
 	if (use->plugin->pre_score) {
 		use->plugin->pre_score(
@@ -229,18 +230,18 @@ static bool add_scores(
 	}
 	use->plugin->normalize_own(plan->compiled[u].term, view, c->points, n, c->scores);
 	for (uint32_t i = 0; i < n; i++) {
-		odd |= c->scores[i] < 0 || c->scores[i] > BT_MAX_NODE_SCORE;
+		out_of_range |= c->scores[i] < 0 || c->scores[i] > BT_MAX_NODE_SCORE;
 		c->sums[i] += (c->scores[i] & 127) * use->weight;
 	}
-	return !odd;
+	return !out_of_range;
 }
 
 /* What the descriptions are worth, under the maxima of the nodes that are feasible now. */
-static void add_worths(const struct bt_plan *plan, struct bt_counted *c, uint32_t n)
+static void add_static_scores(const struct bt_plan *plan, struct bt_topology_pick *c, uint32_t n)
 {
 	int64_t highest[BT_PROFILE_USES] = {0};
 	uint32_t last = 0;
-	int64_t worth = 0;
+	int64_t static_score = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t g = c->classes->group[c->points[i]];
@@ -256,15 +257,15 @@ static void add_worths(const struct bt_plan *plan, struct bt_counted *c, uint32_
 		uint32_t g = c->classes->group[c->points[i]];
 
 		if (g != last) {
-			worth = bt_group_worth(plan, &plan->groups[g], highest);
+			static_score = bt_group_static_score(plan, &plan->groups[g], highest);
 			last = g;
 		}
-		c->sums[i] += worth;
+		c->sums[i] += static_score;
 	}
 }
 
 /* The node with the best total. Requires: a point. */
-static uint32_t pick_best(const struct bt_plan *plan, struct bt_counted *c, uint32_t n, uint32_t start)
+static uint32_t pick_best(const struct bt_plan *plan, struct bt_topology_pick *c, uint32_t n, uint32_t start)
 {
 	const struct bt_classes *classes = c->classes;
 	uint32_t slot_n = classes->slot_n;
@@ -277,12 +278,12 @@ static uint32_t pick_best(const struct bt_plan *plan, struct bt_counted *c, uint
 		}
 		best = bt_scan_best(plan->usage->value, c->base, bt_scan_padded(slot_n), start);
 	} else {
-		memset(c->worth, 0, c->cap * sizeof(*c->worth));
+		memset(c->static_score, 0, c->cap * sizeof(*c->static_score));
 		for (uint32_t i = 0; i < n; i++) {
-			c->worth[c->point_class[i]] = (uint16_t)c->sums[i];
+			c->static_score[c->point_class[i]] = (uint16_t)c->sums[i];
 		}
-		const struct bt_scan_classes nodes = {plan->usage->value, classes->of, c->worth, classes->n,
-			bt_scan_padded(slot_n), c->base};
+		const struct bt_scan_classes nodes = {plan->usage->value, classes->of, c->static_score,
+			classes->n, bt_scan_padded(slot_n), c->base};
 		best = bt_scan_best_of_classes(&nodes, start);
 	}
 	BT_INVARIANT(best != BT_SCAN_NONE);
@@ -313,24 +314,24 @@ static bool maxima_stay(const struct bt_plan *plan, int64_t *out_highest)
 	return true;
 }
 
-static void fill_worths(const uint16_t *restrict group, const uint16_t *restrict worth,
+static void fill_static_scores(const uint16_t *restrict group, const uint16_t *restrict static_score,
 	const uint8_t *restrict passes, uint32_t n, uint16_t *restrict base)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		base[i] = (uint16_t)(worth[group[i]] & -(unsigned)passes[i]);
+		base[i] = (uint16_t)(static_score[group[i]] & -(unsigned)passes[i]);
 	}
 }
 
 /* Each node for itself, when counters only refuse: blocks of slots, without listing nodes. */
-static uint32_t pick_dense(const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view,
+static uint32_t pick_dense(const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view,
 	const int64_t *highest, uint32_t start)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
 	uint8_t pass[BLOCK], passes[BLOCK];
 
-	c->worth[0] = 0;
+	c->static_score[0] = 0;
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		c->worth[g] = bt_group_worth(plan, &plan->groups[g], highest);
+		c->static_score[g] = bt_group_static_score(plan, &plan->groups[g], highest);
 	}
 	for (uint32_t first = 0; first < slot_n; first += BLOCK) {
 		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
@@ -345,13 +346,14 @@ static uint32_t pick_dense(const struct bt_plan *plan, struct bt_counted *c, con
 				passes[i] &= pass[i];
 			}
 		}
-		fill_worths(c->classes->group + first, c->worth, passes, n, c->base + first);
+		fill_static_scores(c->classes->group + first, c->static_score, passes, n, c->base + first);
 	}
 	size_t best = bt_scan_best(plan->usage->value, c->base, bt_scan_padded(slot_n), start);
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
 
-bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
+bool bt_topology_pick_pick(
+	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
 
@@ -360,10 +362,10 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 		return false;
 	}
 	bt_column_catch_up(plan->usage, view, plan->any);
-	if (plan->usage->odd) {
+	if (plan->usage->out_of_range) {
 		return false;
 	}
-	struct bt_counted *c = prepare(plan, slot_n);
+	struct bt_topology_pick *c = prepare(plan, slot_n);
 	int64_t highest[BT_PROFILE_USES];
 	if (c->classes->single && !any_scores(plan) && maxima_stay(plan, highest)) {
 		*out_node_ix = pick_dense(plan, c, view, highest, start);
@@ -384,7 +386,7 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 			return false;
 		}
 	}
-	add_worths(plan, c, n);
+	add_static_scores(plan, c, n);
 	*out_node_ix = pick_best(plan, c, n, start);
 	return true;
 }

@@ -11,13 +11,14 @@
  * As bt_plan_pick, after bt_prepare has said that plugins have a say. Returns false when bt_evaluate must
  * decide.
  */
-bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
+bool bt_topology_pick_pick(
+	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
 
 /* Puts the pages of what a plan keeps for it by node slot beside the workers of these, unless they are. */
-void bt_counted_place(struct bt_counted *counted, const struct bt_shards *shards);
+void bt_topology_pick_place(struct bt_topology_pick *counted, const struct bt_shards *shards);
 
 /* Frees what a plan keeps for it; NULL: nothing. */
-void bt_counted_destroy(struct bt_counted *counted);
+void bt_topology_pick_destroy(struct bt_topology_pick *counted);
 
 /* The same for a plan that stays, or whose planner does. Requires: it keeps something. */
-void bt_counted_forget(struct bt_plan *plan);
+void bt_topology_pick_forget(struct bt_plan *plan);

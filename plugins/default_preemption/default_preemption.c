@@ -49,7 +49,7 @@ struct bt_preemption_cost bt_preemption_cost_of(
 }
 
 /* Whether it fits then is for the plugins to say that refused it. */
-static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	(void)event;
@@ -57,7 +57,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
 };
 
 /* Explanations look past it: the pod is explained as if its victims had gone. */

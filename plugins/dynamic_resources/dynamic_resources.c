@@ -764,7 +764,7 @@ static bool has_claims(
 	return true;
 }
 
-static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	uint32_t uid = event->object.uid ? event->object.uid : BT_NAME_EMPTY;
 	bool uses = false;
@@ -778,7 +778,7 @@ static bool after_claim_change(const struct bt_hint_env *env, const struct bt_ev
 	return uses && (event->action == BT_ADD || (event->object.changes & BT_CHANGED_CLAIM_STATUS));
 }
 
-static bool after_generated_claim(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_generated_claim(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	bool uses = false;
 
@@ -786,11 +786,11 @@ static bool after_generated_claim(const struct bt_hint_env *env, const struct bt
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL, 0},
-	{BT_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
-	{BT_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim, 0},
-	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL, 0},
-	{BT_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL, 0},
+	{BT_CLUSTER_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim, 0},
+	{BT_CLUSTER_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL, 0},
+	{BT_CLUSTER_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL, 0},
 };
 
 static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)

@@ -20,7 +20,7 @@ struct selectors {
 	struct bt_arena arena; /* the device that is shown */
 	struct program programs[PROGRAM_MAX];
 	struct bt_map program_ixs; /* expression -> index */
-	struct bt_held names;	   /* the expressions */
+	struct bt_name_refs names; /* the expressions */
 	uint32_t program_n;
 };
 
@@ -37,7 +37,7 @@ static void drop_programs(struct selectors *s)
 	}
 	s->program_n = 0;
 	bt_map_fini(&s->program_ixs);
-	bt_held_release(&s->names);
+	bt_name_refs_release(&s->names);
 }
 
 void bt_selectors_destroy(void *selectors)
@@ -63,7 +63,7 @@ static const struct program *program_of(struct selectors *s, struct bt_intern *i
 	struct program *program = &s->programs[s->program_n];
 	*program = (struct program){0};
 	s->names.intern = intern;
-	bt_held_add_name(&s->names, expression);
+	bt_name_refs_add_name(&s->names, expression);
 	/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
 	program->cel = bt_cel_compile(
 		bt_intern_str(intern, expression), BT_CEL_CONSUMABLE_CAPACITY, &program->error);

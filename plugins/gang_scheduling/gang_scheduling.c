@@ -48,7 +48,7 @@ static enum bt_permit permit(const struct bt_pod_env *env, struct bt_buf *out_wh
 }
 
 /* Another pod of the group may be the one that was lacking. */
-static bool after_pod_added(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *waiting = env->signature, *added = event->pod.new.signature;
 
@@ -56,15 +56,15 @@ static bool after_pod_added(const struct bt_hint_env *env, const struct bt_event
 	       waiting->namespace_ == added->namespace_;
 }
 
-static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return env->signature->pod_group != BT_NAME_NONE && env->signature->pod_group == event->object.name &&
 	       env->signature->namespace_ == event->object.namespace_;
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_ADD, after_pod_added, 0},
-	{BT_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
+	{BT_CLUSTER_EVENT_POD, BT_ADD, after_pod_added, 0},
+	{BT_CLUSTER_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
 };
 
 const struct bt_plugin bt_plugin_gang_scheduling = {

@@ -14,7 +14,7 @@
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
 struct wanted {
 	const uint64_t *nodes; /* bitmap of those that have it */
-	int64_t worth;
+	int64_t static_score;
 };
 
 struct term {
@@ -65,7 +65,7 @@ static int64_t score_node(const struct term *term, uint32_t node_ix)
 	for (uint32_t i = 0; i < term->n; i++) {
 		bool has = bt_bitmap_test(term->items[i].nodes, node_ix);
 
-		sum = bt_wrap_add(sum, term->items[i].worth & -(int64_t)has);
+		sum = bt_wrap_add(sum, term->items[i].static_score & -(int64_t)has);
 	}
 	if (sum < MIN_SUM) {
 		return 0;

@@ -13,7 +13,7 @@ struct own_term {
 	const struct bt_pod_term *term;
 	int64_t weight;
 	uint32_t counter;
-	const struct bt_tally *tally;
+	const struct bt_domain_counts *tally;
 };
 
 struct term {
@@ -28,7 +28,7 @@ struct term {
 	bool resolved;
 	uint64_t namespace_version;
 	bool matches_itself; /* the pod satisfies its own required affinity terms */
-	const struct bt_carried *const *concerning;
+	const struct bt_existing_affinity_term *const *concerning;
 	uint32_t concerning_n;
 };
 
@@ -163,12 +163,12 @@ static void resolve(struct term *term, const struct bt_counting *counting)
 }
 
 /* What a carried term adds to the score of a node per pod that carries it. */
-static int64_t carried_weight(const struct term *term, const struct bt_carried *carried)
+static int64_t carried_weight(const struct term *term, const struct bt_existing_affinity_term *carried)
 {
-	if (carried->kind == BT_CARRIED_AFFINITY) {
+	if (carried->kind == BT_EXISTING_AFFINITY_TERM_AFFINITY) {
 		return term->settings->hard_weight > 0 ? term->settings->hard_weight : 0;
 	}
-	return carried->kind == BT_CARRIED_PREFERENCE ? carried->weight : 0;
+	return carried->kind == BT_EXISTING_AFFINITY_TERM_PREFERENCE ? carried->weight : 0;
 }
 
 static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
@@ -180,36 +180,45 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	resolve(term, counting);
 	term->concerning = counting->concerning(counting->context, term->signature, &term->concerning_n);
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_carried *carried = term->concerning[i];
+		const struct bt_existing_affinity_term *carried = term->concerning[i];
 
 		/* Of pods that carry it only those on nodes with its topology key keep Filter from being
 		 * skipped. */
-		filter |= carried->kind == BT_CARRIED_ANTI_AFFINITY && carried->tally->total > 0;
+		filter |=
+			carried->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY && carried->tally->total > 0;
 		score |= carried_weight(term, carried) != 0 && carried->pod_n > 0;
 	}
 	*out_filter_skip = !filter;
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
 }
 
-static uint32_t axes(const void *opaque, struct bt_axis *out_axes, uint32_t n, uint32_t cap)
+static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, uint32_t n, uint32_t cap)
 {
 	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
-		n = bt_add_axis(bt_tally_axis(term->affinity[i].tally, BT_AXIS_SIGN), out_axes, n, cap);
+		n = bt_add_equivalence_key(
+			bt_domain_counts_key(term->affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_axes, n,
+			cap);
 	}
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
-		n = bt_add_axis(bt_tally_axis(term->anti_affinity[i].tally, BT_AXIS_SIGN), out_axes, n, cap);
+		n = bt_add_equivalence_key(
+			bt_domain_counts_key(term->anti_affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_axes,
+			n, cap);
 	}
 	for (uint32_t i = 0; i < term->preferred_n; i++) {
-		n = bt_add_axis(bt_tally_axis(term->preferred[i].tally, BT_AXIS_SUM), out_axes, n, cap);
+		n = bt_add_equivalence_key(
+			bt_domain_counts_key(term->preferred[i].tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n,
+			cap);
 	}
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_carried *carried = term->concerning[i];
-		bool refuses = carried->kind == BT_CARRIED_ANTI_AFFINITY;
+		const struct bt_existing_affinity_term *carried = term->concerning[i];
+		bool refuses = carried->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY;
 
 		if (refuses || carried_weight(term, carried)) {
-			n = bt_add_axis(bt_tally_axis(carried->tally, refuses ? BT_AXIS_SIGN : BT_AXIS_SUM),
+			n = bt_add_equivalence_key(
+				bt_domain_counts_key(carried->tally,
+					refuses ? BT_EQUIVALENCE_KEY_SIGN : BT_EQUIVALENCE_KEY_SUM),
 				out_axes, n, cap);
 		}
 	}
@@ -222,7 +231,7 @@ static bool affinity_passes(const struct term *term, uint32_t node_ix)
 	int64_t total = 0;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
-		const struct bt_tally *tally = term->affinity[i].tally;
+		const struct bt_domain_counts *tally = term->affinity[i].tally;
 		uint32_t domain = tally->domain[node_ix];
 
 		if (domain == BT_NO_DOMAIN) {
@@ -238,7 +247,7 @@ static bool affinity_passes(const struct term *term, uint32_t node_ix)
 static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
-		const struct bt_tally *tally = term->anti_affinity[i].tally;
+		const struct bt_domain_counts *tally = term->anti_affinity[i].tally;
 		uint32_t domain = tally->domain[node_ix];
 
 		if (domain != BT_NO_DOMAIN && tally->sums[domain] > 0) {
@@ -257,7 +266,7 @@ static void keep_empty(const int32_t *restrict sums, uint32_t n, uint8_t *restri
 }
 
 /* Clears pass where the domain has pods of the tally. */
-static void keep_apart(const struct bt_tally *tally, uint32_t first, uint32_t n, uint8_t *pass)
+static void keep_apart(const struct bt_domain_counts *tally, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	if (tally->total == 0) {
 		return;
@@ -286,7 +295,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 		keep_apart(term->anti_affinity[t].tally, first, n, pass);
 	}
 	for (uint32_t t = 0; t < term->concerning_n; t++) {
-		if (term->concerning[t]->kind == BT_CARRIED_ANTI_AFFINITY) {
+		if (term->concerning[t]->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY) {
 			keep_apart(term->concerning[t]->tally, first, n, pass);
 		}
 	}
@@ -306,7 +315,7 @@ static void reject(
 }
 
 static void add_weighted(
-	const struct bt_tally *tally, int64_t weight, uint32_t first, uint32_t n, int64_t *raw)
+	const struct bt_domain_counts *tally, int64_t weight, uint32_t first, uint32_t n, int64_t *raw)
 {
 	if (weight == 0 || tally->total == 0) {
 		return;
@@ -398,16 +407,17 @@ static bool after_pod_update(const struct bt_intern *intern, const struct bt_pod
 		       !satisfies_all(intern, &own->anti_affinity, new));
 }
 
-static bool after_pod_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
 	const struct bt_pod_affinity *own = affinity_of(env->signature);
-	const struct bt_event_pod *old = &event->pod.old, *new = &event->pod.new;
+	const struct bt_cluster_event_pod *old = &event->pod.old, *new = &event->pod.new;
 
 	if (env->own && old->signature && new->signature) {
 		return true;
 	}
-	if ((old->signature && !bt_event_pod_placed(old)) || (new->signature && !bt_event_pod_placed(new))) {
+	if ((old->signature && !bt_cluster_event_pod_placed(old)) ||
+		(new->signature && !bt_cluster_event_pod_placed(new))) {
 		return false;
 	}
 	/* Whom upstream cannot ask, it queues. */
@@ -425,7 +435,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_even
 	       satisfies_all(intern, &gone->anti_affinity, env->signature);
 }
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_pod_affinity *own = affinity_of(env->signature);
 	const struct bt_node_facts *old = event->node.old;
@@ -454,8 +464,8 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
+	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_inter_pod_affinity = {

@@ -302,7 +302,7 @@ static enum answer own_matches(const struct bt_hint_env *env, const struct bt_no
 }
 
 /* Whether the node did not match what the profile adds is not asked, so upstream. */
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_affinity_settings *settings = env->settings;
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
@@ -319,7 +319,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_node_affinity = {

@@ -37,21 +37,21 @@ static const char *const reasons[] = {"node(s) didn't match Pod's required featu
 
 /* ---- queueing hints ---- */
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return !event->node.old || event->node.old->declared != event->node.new->declared;
 }
 
-static bool after_pod_update(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_update(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return env->own && event->pod.old.signature->features != event->pod.new.signature->features;
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change,
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change,
 		BT_NEEDS(NODE_DECLARED_FEATURES)},
-	{BT_EVENT_POD, BT_UPDATE, after_pod_update, BT_NEEDS(NODE_DECLARED_FEATURES)},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE, after_pod_update, BT_NEEDS(NODE_DECLARED_FEATURES)},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

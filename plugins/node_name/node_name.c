@@ -14,7 +14,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD, NULL, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
 };
 
 const struct bt_plugin bt_plugin_node_name = {

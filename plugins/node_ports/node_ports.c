@@ -57,12 +57,12 @@ static const char *const reasons[] = {"node(s) didn't have free ports for the re
 
 /* ---- queueing hints ---- */
 
-static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	const struct bt_event_pod *gone = &event->pod.old;
+	const struct bt_cluster_event_pod *gone = &event->pod.old;
 	const struct term term = {env->signature->ports, env->signature->port_n};
 
-	if (!bt_event_pod_placed(gone)) {
+	if (!bt_cluster_event_pod_placed(gone)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < gone->signature->port_n; i++) {
@@ -74,8 +74,8 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
-	{BT_EVENT_NODE, BT_ADD, NULL, 0},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
 };
 
 /* Ports are nobody's resource. */

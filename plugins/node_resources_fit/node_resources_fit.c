@@ -425,7 +425,7 @@ static int64_t at_least_zero(int64_t amount)
 }
 
 /* Something that the waiting pod asks for has become less. */
-static bool frees_something(const struct bt_signature *waiting, const struct bt_event *event)
+static bool frees_something(const struct bt_signature *waiting, const struct bt_cluster_event *event)
 {
 	struct bt_amounts wanted = waiting->requests.used;
 
@@ -441,12 +441,12 @@ static bool frees_something(const struct bt_signature *waiting, const struct bt_
 	return false;
 }
 
-static bool after_pod_event(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_event(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	const struct bt_event_pod *now = &event->pod.new;
+	const struct bt_cluster_event_pod *now = &event->pod.new;
 
 	if (!now->signature) {
-		return bt_event_pod_placed(&event->pod.old);
+		return bt_cluster_event_pod_placed(&event->pod.old);
 	}
 	return env->own || (now->node != BT_NAME_NONE && frees_something(env->signature, event));
 }
@@ -491,7 +491,7 @@ static bool has_grown(
 	return new->alloc_pods > old->alloc_pods;
 }
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 
@@ -502,7 +502,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 #define CLASS_RESOURCE "deviceclass.resource.kubernetes.io/"
 
 static bool asks_for_class(
-	const struct bt_hint_env *env, const struct bt_event_object *class_, bool by_own_name)
+	const struct bt_hint_env *env, const struct bt_cluster_event_object *class_, bool by_own_name)
 {
 	const struct bt_dictionary *dictionary = env->view->snapshot->dictionary;
 	struct bt_amounts wanted = env->signature->requests.fit;
@@ -521,7 +521,7 @@ static bool asks_for_class(
 	return false;
 }
 
-static bool after_class_event(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_class_event(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	bool added = event->action == BT_ADD;
 
@@ -530,9 +530,10 @@ static bool after_class_event(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change, 0},
-	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event, BT_NEEDS(DRA_EXTENDED_RESOURCE)},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change, 0},
+	{BT_CLUSTER_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event,
+		BT_NEEDS(DRA_EXTENDED_RESOURCE)},
 };
 
 const struct bt_plugin bt_plugin_node_resources_fit = {

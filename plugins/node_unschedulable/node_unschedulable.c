@@ -44,7 +44,7 @@ static const char *const reasons[] = {"node(s) were unschedulable"};
 
 /* ---- queueing hints ---- */
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_facts *old = event->node.old;
 
@@ -52,15 +52,15 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 	return !event->node.new->unschedulable && (!old || old->unschedulable);
 }
 
-static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return env->own && tolerates_cordon(env->view->snapshot->dictionary->intern, event->pod.new.signature,
 				   *(const bool *)env->settings);
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
-	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

@@ -281,18 +281,18 @@ static void reason_text(
 
 /* ---- queueing hints ---- */
 
-static bool after_csi_node_updated(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_csi_node_updated(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->object.changes & BT_CHANGED_LIMIT_GREW;
 }
 
-static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	const struct bt_event_pod *gone = &event->pod.old;
+	const struct bt_cluster_event_pod *gone = &event->pod.old;
 
 	(void)env;
-	for (uint32_t i = 0; bt_event_pod_placed(gone) && i < gone->signature->noted_n; i++) {
+	for (uint32_t i = 0; bt_cluster_event_pod_placed(gone) && i < gone->signature->noted_n; i++) {
 		enum bt_volume_type type = gone->signature->volumes[i].type;
 
 		if (bt_volume_claims(type) || bt_volume_migrates(type)) {
@@ -302,7 +302,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 	return false;
 }
 
-static bool after_attachment_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_attachment_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	for (uint32_t i = 0; i < env->signature->noted_n; i++) {
 		const struct bt_pod_volume *volume = &env->signature->volumes[i];
@@ -316,17 +316,17 @@ static bool after_attachment_deleted(const struct bt_hint_env *env, const struct
 	return false;
 }
 
-static bool after_claim_added(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_claim_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return bt_signature_uses_claim(env->signature, event->object.namespace_, event->object.name);
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_CSI_NODE, BT_ADD, NULL, 0},
-	{BT_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated, 0},
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
-	{BT_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted, 0},
+	{BT_CLUSTER_EVENT_CSI_NODE, BT_ADD, NULL, 0},
+	{BT_CLUSTER_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated, 0},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
+	{BT_CLUSTER_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted, 0},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

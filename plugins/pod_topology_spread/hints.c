@@ -78,10 +78,10 @@ static bool selects(const struct constraints *constraints, uint32_t i, struct bt
 	return bt_selector_matches(constraints->intern, selector, labels);
 }
 
-static bool involves(const struct bt_hint_env *env, const struct bt_event_pod *pod)
+static bool involves(const struct bt_hint_env *env, const struct bt_cluster_event_pod *pod)
 {
 	return !pod->signature || env->own ||
-	       (bt_event_pod_placed(pod) && pod->signature->namespace_ == env->signature->namespace_);
+	       (bt_cluster_event_pod_placed(pod) && pod->signature->namespace_ == env->signature->namespace_);
 }
 
 static bool same_tolerations(const struct bt_signature *a, const struct bt_signature *b)
@@ -101,7 +101,7 @@ static bool heeds_taints(const struct constraints *constraints)
 	return false;
 }
 
-static bool after_pod_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *old = event->pod.old.signature, *new = event->pod.new.signature;
 	struct bt_selector selector;
@@ -151,7 +151,7 @@ static bool same_domains(
 	return true;
 }
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 	struct bt_selector selector;
@@ -170,8 +170,8 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 const struct bt_registration bt_spread_events[BT_SPREAD_EVENTS] = {
-	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_UPDATE_POD_TOLERATION | BT_DELETE, after_pod_change,
-		0},
-	{BT_EVENT_NODE, BT_ADD | BT_DELETE | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_TAINT, after_node_change,
-		0},
+	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_UPDATE_POD_TOLERATION | BT_DELETE,
+		after_pod_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_DELETE | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_TAINT,
+		after_node_change, 0},
 };

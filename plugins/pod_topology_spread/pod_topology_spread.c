@@ -36,7 +36,7 @@ struct rule {
 	bool matches_itself;
 	bool nodes_known;
 	uint32_t node_set; /* whose pods count */
-	const struct bt_tally *tally;
+	const struct bt_domain_counts *tally;
 	double weight;	 /* soft: of this cycle */
 	uint32_t *stamp; /* soft: by domain, when it was last seen among feasible nodes */
 };
@@ -321,21 +321,26 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 }
 
 /* The values of the keys tell more than domains do: whether there is a value at all. */
-static uint32_t axes(const void *opaque, struct bt_axis *out_axes, uint32_t n, uint32_t cap)
+static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, uint32_t n, uint32_t cap)
 {
 	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < term->hard.n; i++) {
-		n = bt_add_axis(bt_tally_axis(term->hard.items[i].tally, BT_AXIS_SUM), out_axes, n, cap);
+		n = bt_add_equivalence_key(
+			bt_domain_counts_key(term->hard.items[i].tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n,
+			cap);
 	}
 	for (uint32_t i = 0; i < term->soft.n; i++) {
 		const struct rule *rule = &term->soft.items[i];
 		/* Domains are counted, unless they are single nodes: then nodes are. */
-		enum bt_axis_kind kind = per_node(rule) ? BT_AXIS_PRESENCE : BT_AXIS_VALUE;
+		enum bt_equivalence_key_kind kind =
+			per_node(rule) ? BT_EQUIVALENCE_KEY_PRESENCE : BT_EQUIVALENCE_KEY_VALUE;
 
-		n = bt_add_axis((struct bt_axis){.kind = kind, .column = rule->values}, out_axes, n, cap);
+		n = bt_add_equivalence_key(
+			(struct bt_equivalence_key){.kind = kind, .column = rule->values}, out_axes, n, cap);
 		if (per_node(rule)) {
-			n = bt_add_axis(bt_tally_axis(rule->tally, BT_AXIS_SUM), out_axes, n, cap);
+			n = bt_add_equivalence_key(
+				bt_domain_counts_key(rule->tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n, cap);
 		}
 	}
 	return n;

@@ -157,7 +157,7 @@ static const char *const reasons[] = {"node(s) had no price"};
 
 /* ---- which events may make a refused pod fit ---- */
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct settings *settings = env->settings;
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
@@ -168,7 +168,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_price_label = {

@@ -16,14 +16,14 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	return true;
 }
 
-static bool after_gates_eliminated(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_gates_eliminated(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)event;
 	return env->own;
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated, 0},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated, 0},
 };
 
 const struct bt_plugin bt_plugin_scheduling_gates = {

@@ -120,20 +120,20 @@ static bool node_passes(const struct bt_hint_env *env, const struct bt_node_fact
 	return set_passes(&term, &set);
 }
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return node_passes(env, event->node.new) && (!event->node.old || !node_passes(env, event->node.old));
 }
 
-static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)event;
 	return env->own;
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
-	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

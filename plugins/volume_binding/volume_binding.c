@@ -18,9 +18,9 @@ enum reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLU
 struct unbound {
 	const struct bt_claim *claim;
 	const struct bt_storage_class *class_;
-	const struct bt_pv **promised; /* volumes that are meant for it, in the store's order */
-	const struct bt_pv **others;   /* smallest first */
-	uint32_t promised_n, other_n;
+	const struct bt_pv **nominated; /* volumes that are meant for it, in the store's order */
+	const struct bt_pv **others;	/* smallest first */
+	uint32_t nominated_n, other_n;
 	const struct bt_csi_capacity **capacities; /* large enough */
 	uint32_t capacity_n;
 	bool checks_capacity, provisioned;
@@ -113,24 +113,24 @@ static const char *illegal(
 	return NULL;
 }
 
-static bool promised_to(const struct bt_claim_ref *ref, const struct bt_claim *claim)
+static bool nominated_to(const struct bt_claim_ref *ref, const struct bt_claim *claim)
 {
 	return ref->name == claim->name && ref->namespace_ == claim->namespace_ &&
 	       (ref->uid == BT_NAME_EMPTY || ref->uid == claim->uid);
 }
 
-/* Could the volume serve the claim on some node? out_promised: it is meant for it. */
+/* Could the volume serve the claim on some node? out_nominated: it is meant for it. */
 static bool serves(
-	const struct bt_view *view, const struct bt_pv *pv, const struct bt_claim *claim, bool *out_promised)
+	const struct bt_view *view, const struct bt_pv *pv, const struct bt_claim *claim, bool *out_nominated)
 {
 	const struct bt_claim_ref *ref = bt_pv_claim(pv);
 
-	*out_promised = ref && promised_to(ref, claim);
-	if ((ref && !*out_promised) || bt_quantity_cmp(pv->capacity, claim->request) < 0 ||
+	*out_nominated = ref && nominated_to(ref, claim);
+	if ((ref && !*out_nominated) || bt_quantity_cmp(pv->capacity, claim->request) < 0 ||
 		pv->mode != claim->mode || pv->attributes_class != claim->attributes_class || pv->deleting) {
 		return false;
 	}
-	if (*out_promised) {
+	if (*out_nominated) {
 		return true;
 	}
 	return pv->available && (claim->access_modes & ~pv->access_modes) == 0 &&
@@ -155,17 +155,17 @@ static void find_volumes(const struct bt_view *view, struct unbound *unbound)
 	for (uint32_t at = first; at; at = storage->next_of_class[at - 1]) {
 		n++;
 	}
-	unbound->promised = bt_arena_alloc(storage->scratch, n * sizeof(*unbound->promised), 8);
+	unbound->nominated = bt_arena_alloc(storage->scratch, n * sizeof(*unbound->nominated), 8);
 	unbound->others = bt_arena_alloc(storage->scratch, n * sizeof(*unbound->others), 8);
 	for (uint32_t at = first; at; at = storage->next_of_class[at - 1]) {
 		const struct bt_pv *pv = &storage->pvs[at - 1];
-		bool promised;
+		bool nominated;
 
-		if (!serves(view, pv, unbound->claim, &promised)) {
+		if (!serves(view, pv, unbound->claim, &nominated)) {
 			continue;
 		}
-		if (promised) {
-			unbound->promised[unbound->promised_n++] = pv;
+		if (nominated) {
+			unbound->nominated[unbound->nominated_n++] = pv;
 		} else {
 			unbound->others[unbound->other_n++] = pv;
 		}
@@ -326,10 +326,10 @@ static bool taken(const struct bt_view *view, const struct found *found, const s
 static const struct bt_pv *match(const struct bt_view *view, const struct unbound *unbound,
 	const struct found *found, struct bt_labels labels)
 {
-	for (uint32_t i = 0; i < unbound->promised_n; i++) {
-		if (!taken(view, found, unbound->promised[i])) {
-			return reaches(view, unbound->promised[i], false, labels) ? unbound->promised[i]
-										  : NULL;
+	for (uint32_t i = 0; i < unbound->nominated_n; i++) {
+		if (!taken(view, found, unbound->nominated[i])) {
+			return reaches(view, unbound->nominated[i], false, labels) ? unbound->nominated[i]
+										   : NULL;
 		}
 	}
 	for (uint32_t i = 0; i < unbound->other_n; i++) {
@@ -581,24 +581,24 @@ static void score(const void *term, const struct bt_view *view, uint32_t first, 
 
 /* ---- queueing hints ---- */
 
-static bool after_class_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_class_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_TOPOLOGIES);
 }
 
-static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return bt_signature_uses_claim(env->signature, event->object.namespace_, event->object.name);
 }
 
-static bool after_csi_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_csi_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_MIGRATION);
 }
 
-static bool after_driver_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_driver_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	if (!(event->object.changes & BT_CHANGED_CAPACITY_IGNORED)) {
 		return false;
@@ -613,20 +613,20 @@ static bool after_driver_change(const struct bt_hint_env *env, const struct bt_e
 	return false;
 }
 
-static bool after_capacity_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_capacity_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_CAPACITY_GREW);
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_STORAGE_CLASS, BT_ADD | BT_UPDATE, after_class_change, 0},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
-	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, NULL, 0},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
-	{BT_EVENT_CSI_NODE, BT_ADD | BT_UPDATE, after_csi_node_change, 0},
-	{BT_EVENT_CSI_DRIVER, BT_UPDATE, after_driver_change, 0},
-	{BT_EVENT_CSI_STORAGE_CAPACITY, BT_ADD | BT_UPDATE, after_capacity_change, 0},
+	{BT_CLUSTER_EVENT_STORAGE_CLASS, BT_ADD | BT_UPDATE, after_class_change, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, NULL, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
+	{BT_CLUSTER_EVENT_CSI_NODE, BT_ADD | BT_UPDATE, after_csi_node_change, 0},
+	{BT_CLUSTER_EVENT_CSI_DRIVER, BT_UPDATE, after_driver_change, 0},
+	{BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY, BT_ADD | BT_UPDATE, after_capacity_change, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_binding = {

@@ -192,14 +192,14 @@ static bool uses_claim(const struct bt_signature *signature, uint32_t name)
 	return false;
 }
 
-static bool after_claim_added(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_claim_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return event->object.namespace_ == env->signature->namespace_ &&
 	       uses_claim(env->signature, event->object.name);
 }
 
 /* Whether the pod was on a node is not asked, so upstream. */
-static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *gone = event->pod.old.signature, *waiting = env->signature;
 
@@ -217,9 +217,9 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
-	{BT_EVENT_NODE, BT_ADD, NULL, 0},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_restrictions = {

@@ -160,14 +160,14 @@ static void reason_text(
 
 /* ---- queueing hints ---- */
 
-static bool after_class_added(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_class_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->object.changes & BT_CHANGED_WAITS;
 }
 
 /* Claims of ephemeral volumes are not looked at, so upstream. */
-static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *signature = env->signature;
 
@@ -180,17 +180,17 @@ static bool after_claim_change(const struct bt_hint_env *env, const struct bt_ev
 	return false;
 }
 
-static bool after_volume_change(const struct bt_hint_env *env, const struct bt_event *event)
+static bool after_volume_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
 	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_ZONE_LABELS);
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_STORAGE_CLASS, BT_ADD, after_class_added, 0},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
-	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change, 0},
+	{BT_CLUSTER_EVENT_STORAGE_CLASS, BT_ADD, after_class_added, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_zone = {

@@ -194,7 +194,8 @@ static void write_names(struct names *names, struct bt_buf *out)
 /* ---- events ---- */
 
 /* What the profile's plugins say to an event, as a line. */
-static void ask(struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_event *event)
+static void ask(
+	struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event)
 {
 	uint32_t interested = bt_hints_interested(&t->hints, event);
 	struct names asked = {0}, queue = {0};
@@ -202,7 +203,7 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 	for (uint32_t i = 0; i < BT_HINTERS; i++) {
 		struct bt_str name = bt_str(bt_hints_name(i));
 
-		if (!t->hints.hinters[i].is_there) {
+		if (!t->hints.hint_plugins[i].is_there) {
 			continue;
 		}
 		if (interested >> i & 1) {
@@ -212,8 +213,8 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 			add_name(&queue, name);
 		}
 	}
-	bt_buf_printf(&t->got, "%s%s: asked", bt_event_resource_name(event->resource),
-		bt_event_action_name(event->action));
+	bt_buf_printf(&t->got, "%s%s: asked", bt_cluster_event_resource_name(event->resource),
+		bt_cluster_event_action_name(event->action));
 	write_names(&asked, &t->got);
 	bt_buf_text(&t->got, "; queue");
 	write_names(&queue, &t->got);
@@ -225,9 +226,9 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 	}
 }
 
-static struct bt_event_pod pod_facts(struct trial *t, const struct bt_pod_object *pod)
+static struct bt_cluster_event_pod pod_facts(struct trial *t, const struct bt_pod_object *pod)
 {
-	return (struct bt_event_pod){
+	return (struct bt_cluster_event_pod){
 		.signature = bt_signatures_intern(t->cache->signatures, pod),
 		.name = name_of(t, pod->meta.name),
 		.uid = name_of(t, pod->meta.uid),
@@ -241,9 +242,9 @@ static void ask_of_pod(struct trial *t, const struct bt_object *waiting, const s
 	const struct bt_object *new)
 {
 	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
-	struct bt_event event = {.action = old ? BT_DELETE : BT_ADD};
-	uint32_t actions[BT_EVENT_ACTIONS], n = 1;
-	const struct bt_event_pod *some = new ? &event.pod.new : &event.pod.old;
+	struct bt_cluster_event event = {.action = old ? BT_DELETE : BT_ADD};
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = 1;
+	const struct bt_cluster_event_pod *some = new ? &event.pod.new : &event.pod.old;
 
 	if (old) {
 		event.pod.old = pod_facts(t, &old->pod);
@@ -255,7 +256,7 @@ static void ask_of_pod(struct trial *t, const struct bt_object *waiting, const s
 	if (old && new) {
 		n = bt_pod_changes(&event.pod.old, &event.pod.new, actions);
 	}
-	event.resource = some->node ? BT_EVENT_ASSIGNED_POD : BT_EVENT_UNSCHEDULED_POD;
+	event.resource = some->node ? BT_CLUSTER_EVENT_ASSIGNED_POD : BT_CLUSTER_EVENT_UNSCHEDULED_POD;
 	for (uint32_t i = 0; i < n; i++) {
 		event.action = actions[i];
 		ask(t, signature, some->uid == name_of(t, waiting->meta.uid), &event);
@@ -267,8 +268,8 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 {
 	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
 	struct bt_node_facts before, after;
-	struct bt_event event = {.resource = BT_EVENT_NODE};
-	uint32_t actions[BT_EVENT_ACTIONS] = {old ? BT_DELETE : BT_ADD}, n = 1, ix;
+	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE};
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {old ? BT_DELETE : BT_ADD}, n = 1, ix;
 
 	if (old) {
 		cache_show_node(t->cache, &old->node, &ix);
@@ -289,14 +290,15 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 	}
 }
 
-static bool describe(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
+static bool describe(struct trial *t, const struct bt_object *object, struct bt_cluster_event_object *out)
 {
 	return bt_kind_store(object->kind) == BT_STORE_VOLUMES
 		       ? bt_volumes_describe(t->cache->volumes, object, &t->cache->dictionary->for_ever, out)
 		       : bt_devices_describe(t->cache->devices, object, &t->cache->dictionary->for_ever, out);
 }
 
-static bool describe_removal(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
+static bool describe_removal(
+	struct trial *t, const struct bt_object *object, struct bt_cluster_event_object *out)
 {
 	uint32_t namespace_ = name_of(t, object->meta.namespace_), name = name_of(t, object->meta.name);
 
@@ -309,21 +311,21 @@ static bool describe_removal(struct trial *t, const struct bt_object *object, st
 static void ask_of_object(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
 	const struct bt_object *new)
 {
-	static const enum bt_event_resource resources[BT_KIND_N] = {
-		[BT_KIND_PERSISTENT_VOLUME] = BT_EVENT_PERSISTENT_VOLUME,
-		[BT_KIND_PERSISTENT_VOLUME_CLAIM] = BT_EVENT_PERSISTENT_VOLUME_CLAIM,
-		[BT_KIND_STORAGE_CLASS] = BT_EVENT_STORAGE_CLASS,
-		[BT_KIND_CSI_NODE] = BT_EVENT_CSI_NODE,
-		[BT_KIND_CSI_DRIVER] = BT_EVENT_CSI_DRIVER,
-		[BT_KIND_CSI_STORAGE_CAPACITY] = BT_EVENT_CSI_STORAGE_CAPACITY,
-		[BT_KIND_VOLUME_ATTACHMENT] = BT_EVENT_VOLUME_ATTACHMENT,
-		[BT_KIND_RESOURCE_CLAIM] = BT_EVENT_RESOURCE_CLAIM,
-		[BT_KIND_RESOURCE_SLICE] = BT_EVENT_RESOURCE_SLICE,
-		[BT_KIND_DEVICE_CLASS] = BT_EVENT_DEVICE_CLASS,
+	static const enum bt_cluster_event_resource resources[BT_KIND_N] = {
+		[BT_KIND_PERSISTENT_VOLUME] = BT_CLUSTER_EVENT_PERSISTENT_VOLUME,
+		[BT_KIND_PERSISTENT_VOLUME_CLAIM] = BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM,
+		[BT_KIND_STORAGE_CLASS] = BT_CLUSTER_EVENT_STORAGE_CLASS,
+		[BT_KIND_CSI_NODE] = BT_CLUSTER_EVENT_CSI_NODE,
+		[BT_KIND_CSI_DRIVER] = BT_CLUSTER_EVENT_CSI_DRIVER,
+		[BT_KIND_CSI_STORAGE_CAPACITY] = BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY,
+		[BT_KIND_VOLUME_ATTACHMENT] = BT_CLUSTER_EVENT_VOLUME_ATTACHMENT,
+		[BT_KIND_RESOURCE_CLAIM] = BT_CLUSTER_EVENT_RESOURCE_CLAIM,
+		[BT_KIND_RESOURCE_SLICE] = BT_CLUSTER_EVENT_RESOURCE_SLICE,
+		[BT_KIND_DEVICE_CLASS] = BT_CLUSTER_EVENT_DEVICE_CLASS,
 	};
 	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
 	const struct bt_object *some = new ? new : old;
-	struct bt_event event = {.resource = resources[some->kind]};
+	struct bt_cluster_event event = {.resource = resources[some->kind]};
 
 	if (old) {
 		apply(t, old);
@@ -368,17 +370,19 @@ static void ask_all(struct trial *t)
 /* Registrations as lines: who is interested in an event, and who of them always says Queue. */
 static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 {
-	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
-		for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
+	for (uint32_t resource = 0; resource < BT_CLUSTER_EVENT_WILDCARD; resource++) {
+		for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
 			for (uint32_t i = 0; i < BT_HINTERS; i++) {
 				bool always = hints->always[resource][action] >> i & 1;
 
 				if (hints->interested[resource][action] >> i & 1) {
 					bt_buf_printf(out, "%s%s %s%s\n",
-						bt_event_resource_name((enum bt_event_resource)resource),
-						bt_event_action_name(action == BT_EVENT_ACTION_N - 1
-									     ? BT_UPDATE
-									     : 1u << action),
+						bt_cluster_event_resource_name(
+							(enum bt_cluster_event_resource)resource),
+						bt_cluster_event_action_name(
+							action == BT_CLUSTER_EVENT_ACTION_N - 1
+								? BT_UPDATE
+								: 1u << action),
 						bt_hints_name(i), always ? " always" : "");
 				}
 			}
@@ -432,24 +436,24 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 		exit(2);
 	}
 	bt_mem_free(text);
-	int hinter = bt_hints_number(hints, bt_plugin_find(bt_str(plugin)));
-	for (uint32_t r = 0; hinter >= 0 && r < BT_EVENT_WILDCARD; r++) {
-		for (uint32_t a = 0; a < BT_EVENT_ACTION_N; a++) {
-			struct bt_event event = {.resource = (enum bt_event_resource)r,
-				.action = a == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << a};
-			enum bt_event_resource named =
-				strcmp(resource, "Pod") == 0 ? BT_EVENT_POD
-				: strcmp(resource, bt_event_resource_name(event.resource)) == 0
+	int hint_plugin = bt_hints_number(hints, bt_plugin_find(bt_str(plugin)));
+	for (uint32_t r = 0; hint_plugin >= 0 && r < BT_CLUSTER_EVENT_WILDCARD; r++) {
+		for (uint32_t a = 0; a < BT_CLUSTER_EVENT_ACTION_N; a++) {
+			struct bt_cluster_event event = {.resource = (enum bt_cluster_event_resource)r,
+				.action = a == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << a};
+			enum bt_cluster_event_resource named =
+				strcmp(resource, "Pod") == 0 ? BT_CLUSTER_EVENT_POD
+				: strcmp(resource, bt_cluster_event_resource_name(event.resource)) == 0
 					? event.resource
-					: BT_EVENT_WILDCARD;
+					: BT_CLUSTER_EVENT_WILDCARD;
 
-			if (bt_event_matches(named, actions, &event)) {
-				hints->interested[r][a] |= 1u << hinter;
-				hints->always[r][a] |= strcmp(word, "always") == 0 ? 1u << hinter : 0;
+			if (bt_cluster_event_matches(named, actions, &event)) {
+				hints->interested[r][a] |= 1u << hint_plugin;
+				hints->always[r][a] |= strcmp(word, "always") == 0 ? 1u << hint_plugin : 0;
 			}
 		}
 	}
-	return hinter >= 0;
+	return hint_plugin >= 0;
 }
 
 static void read_registrations(struct trial *t, struct bt_json *json)

@@ -119,7 +119,7 @@ bad once engine/base/x.h <<-'SAMPLE'
 SAMPLE
 code edge engine/base/x.c '/* EDGE x.word @release: what was written before. */'
 code edge tests/x.c '/* EDGE x.word: nobody has it. */'
-code race engine/base/x.c 'void f(void)' '{' '	BT_RACE_POINT("x.f.before");' '}'
+code race engine/base/x.c 'void f(void)' '{' '	BT_TESTPOINT("x.f.before");' '}'
 code indent engine/base/x.c 'int f(void)' '{' '    @    return 1;' '}'
 code indent engine/base/x.c 'int f(void)' '{' '  @return 1;' '}'
 code indent engine/base/x.c 'int f(void)' '{' '  @	return 1;' '}'

@@ -6,11 +6,11 @@
 #include "engine/base/check.h"
 
 /* What an event is to a pod. */
-enum worth { NOTHING = 0, AFTER_BACKOFF, AT_ONCE };
+enum static_score { NOTHING = 0, AFTER_BACKOFF, AT_ONCE };
 
 static bool refused(const struct plain_pod *pod)
 {
-	return pod->rejectors || pod->pending;
+	return pod->unschedulable_plugins || pod->pending;
 }
 
 /* Is it left in backoff until that is over? */
@@ -56,7 +56,7 @@ static bool passes(struct plain_queue *q, uint32_t pod_ix)
 
 	pod->gate = q->options.hooks.gate(q->options.hooks.context, pod_ix, pod->gate);
 	if (pod->gate != BT_QUEUE_NO_GATE) {
-		pod->rejectors |= 1u << pod->gate;
+		pod->unschedulable_plugins |= 1u << pod->gate;
 	}
 	return pod->gate == BT_QUEUE_NO_GATE;
 }
@@ -76,13 +76,13 @@ static void make_active(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns)
 	}
 }
 
-static void let(struct plain_queue *q, uint32_t pod_ix, enum worth worth, int64_t now_ns)
+static void let(struct plain_queue *q, uint32_t pod_ix, enum static_score static_score, int64_t now_ns)
 {
 	struct plain_pod *pod = &q->pods[pod_ix];
 
-	if (worth == NOTHING) {
+	if (static_score == NOTHING) {
 		pod->where = pod->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED;
-	} else if (worth == AT_ONCE || !backs_off(q, pod, now_ns)) {
+	} else if (static_score == AT_ONCE || !backs_off(q, pod, now_ns)) {
 		make_active(q, pod_ix, now_ns);
 	} else if (q->options.pop_from_backoff && !passes(q, pod_ix)) {
 		pod->where = BT_WAIT_GATED;
@@ -93,24 +93,27 @@ static void let(struct plain_queue *q, uint32_t pod_ix, enum worth worth, int64_
 }
 
 /* Each plugin is asked by itself. */
-static enum worth worth_of(const struct plain_queue *q, uint32_t pod_ix, const struct bt_event *event)
+static enum static_score static_score_of(
+	const struct plain_queue *q, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &q->options.hooks;
 	const struct plain_pod *pod = &q->pods[pod_ix];
-	enum worth worth = NOTHING;
+	enum static_score static_score = NOTHING;
 
-	if (!refused(pod) || event->resource == BT_EVENT_WILDCARD) {
+	if (!refused(pod) || event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return AFTER_BACKOFF;
 	}
 	for (uint32_t plugin = 0; plugin < 32; plugin++) {
 		uint32_t bit = 1u << plugin;
 
-		if (((pod->rejectors | pod->pending) & bit) &&
+		if (((pod->unschedulable_plugins | pod->pending) & bit) &&
 			hooks->hint(hooks->context, pod_ix, event, bit)) {
-			worth = pod->pending & bit ? AT_ONCE : worth == NOTHING ? AFTER_BACKOFF : worth;
+			static_score = pod->pending & bit	 ? AT_ONCE
+				       : static_score == NOTHING ? AFTER_BACKOFF
+								 : static_score;
 		}
 	}
-	return worth;
+	return static_score;
 }
 
 /* ---- events for pods in flight ---- */
@@ -127,7 +130,7 @@ static uint32_t longest_log(const struct plain_queue *q)
 	return most;
 }
 
-static void keep(struct plain_queue *q, const struct bt_event *event, uint32_t only)
+static void keep(struct plain_queue *q, const struct bt_cluster_event *event, uint32_t only)
 {
 	bool full = longest_log(q) >= q->options.log_limit;
 
@@ -147,10 +150,10 @@ static void keep(struct plain_queue *q, const struct bt_event *event, uint32_t o
 	}
 }
 
-static enum worth worth_of_log(const struct plain_queue *q, uint32_t pod_ix)
+static enum static_score static_score_of_log(const struct plain_queue *q, uint32_t pod_ix)
 {
 	const struct plain_pod *pod = &q->pods[pod_ix];
-	enum worth best = NOTHING;
+	enum static_score best = NOTHING;
 
 	if (pod->where == BT_WAIT_BINDING || pod->missed || !refused(pod)) {
 		return AFTER_BACKOFF;
@@ -159,9 +162,9 @@ static enum worth worth_of_log(const struct plain_queue *q, uint32_t pod_ix)
 		const struct plain_logged *logged = &pod->log[i];
 
 		if (logged->only == BT_QUEUE_EMPTY || logged->only == pod_ix) {
-			enum worth worth = worth_of(q, pod_ix, &logged->event);
+			enum static_score static_score = static_score_of(q, pod_ix, &logged->event);
 
-			best = worth > best ? worth : best;
+			best = static_score > best ? static_score : best;
 		}
 	}
 	return best;
@@ -258,19 +261,19 @@ void plain_done(struct plain_queue *q, uint32_t pod_ix)
 	q->pods[pod_ix].where = BT_WAIT_BINDING;
 }
 
-enum bt_wait plain_refuse(
-	struct plain_queue *q, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns)
+enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, uint32_t unschedulable_plugins,
+	uint32_t pending, int64_t now_ns)
 {
 	struct plain_pod *pod = &q->pods[pod_ix];
 
-	pod->rejectors = rejectors;
+	pod->unschedulable_plugins = unschedulable_plugins;
 	pod->pending = pending;
 	pod->refusals += refused(pod);
 	pod->errors = refused(pod) ? 0 : pod->errors + 1;
 	pod->timestamp_ns = now_ns;
 	pod->expiry_ns = expiry_of(q, pod);
 	pod->flushed = false;
-	let(q, pod_ix, worth_of_log(q, pod_ix), now_ns);
+	let(q, pod_ix, static_score_of_log(q, pod_ix), now_ns);
 	return pod->where;
 }
 
@@ -284,7 +287,7 @@ enum bt_status plain_remove(struct plain_queue *q, uint32_t pod_ix)
 }
 
 enum bt_wait plain_update(struct plain_queue *q, uint32_t pod_ix, struct bt_queue_kind kind,
-	const struct bt_event *events, uint32_t n, int64_t now_ns)
+	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns)
 {
 	struct plain_pod *pod = &q->pods[pod_ix];
 
@@ -296,13 +299,14 @@ enum bt_wait plain_update(struct plain_queue *q, uint32_t pod_ix, struct bt_queu
 		if (pod->where == BT_WAIT_IN_FLIGHT) {
 			keep(q, &events[i], BT_QUEUE_EMPTY);
 		} else if (pod->where == BT_WAIT_UNSCHEDULABLE || pod->where == BT_WAIT_GATED) {
-			let(q, pod_ix, worth_of(q, pod_ix, &events[i]), now_ns);
+			let(q, pod_ix, static_score_of(q, pod_ix, &events[i]), now_ns);
 		}
 	}
 	return pod->where;
 }
 
-void plain_move(struct plain_queue *q, const struct bt_event *event, int32_t max_priority, int64_t now_ns)
+void plain_move(
+	struct plain_queue *q, const struct bt_cluster_event *event, int32_t max_priority, int64_t now_ns)
 {
 	const struct bt_queue_hooks *hooks = &q->options.hooks;
 
@@ -316,13 +320,13 @@ void plain_move(struct plain_queue *q, const struct bt_event *event, int32_t max
 		if ((pod->where != BT_WAIT_UNSCHEDULABLE && !gated) || pod->kind.priority > max_priority) {
 			continue;
 		}
-		if (gated && (event->resource == BT_EVENT_WILDCARD ||
+		if (gated && (event->resource == BT_CLUSTER_EVENT_WILDCARD ||
 				     !(hooks->interested(hooks->context, i, event) >> pod->gate & 1))) {
 			continue;
 		}
-		enum worth worth = worth_of(q, i, event);
-		if (worth != NOTHING) {
-			let(q, i, worth, now_ns);
+		enum static_score static_score = static_score_of(q, i, event);
+		if (static_score != NOTHING) {
+			let(q, i, static_score, now_ns);
 			q->moved_n += pod->where != BT_WAIT_GATED;
 		}
 	}
@@ -336,7 +340,7 @@ void plain_back_off(struct plain_queue *q, uint32_t pod_ix)
 
 void plain_activate(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns)
 {
-	const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
 	struct plain_pod *pod = &q->pods[pod_ix];
 
 	if (pod->where == BT_WAIT_IN_FLIGHT) {
@@ -387,7 +391,7 @@ bool plain_is_stuck(const struct plain_queue *q, uint32_t pod_ix)
 
 void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns)
 {
-	const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
 	bool any = false;
 
 	for (uint32_t i = 0; i < PLAIN_PODS; i++) {

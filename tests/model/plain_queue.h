@@ -10,7 +10,7 @@
 #define PLAIN_LOG  64 /* more than log_limit */
 
 struct plain_logged {
-	struct bt_event event;
+	struct bt_cluster_event event;
 	uint32_t only; /* the pod that alone is concerned, or BT_QUEUE_EMPTY */
 };
 
@@ -18,7 +18,7 @@ struct plain_pod {
 	enum bt_wait where;
 	struct bt_queue_kind kind;
 	int gate;
-	uint32_t rejectors, pending, attempts, refusals, errors;
+	uint32_t unschedulable_plugins, pending, attempts, refusals, errors;
 	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: there is no backoff */
 	int64_t first_ns;			     /* INT64_MAX: it was never active */
 	uint64_t order;
@@ -42,12 +42,13 @@ enum bt_wait plain_add(
 uint32_t plain_pop(struct plain_queue *q);
 enum bt_status plain_take(struct plain_queue *q, uint32_t pod_ix);
 void plain_done(struct plain_queue *q, uint32_t pod_ix);
-enum bt_wait plain_refuse(
-	struct plain_queue *q, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns);
+enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, uint32_t unschedulable_plugins,
+	uint32_t pending, int64_t now_ns);
 enum bt_status plain_remove(struct plain_queue *q, uint32_t pod_ix);
 enum bt_wait plain_update(struct plain_queue *q, uint32_t pod_ix, struct bt_queue_kind kind,
-	const struct bt_event *events, uint32_t n, int64_t now_ns);
-void plain_move(struct plain_queue *q, const struct bt_event *event, int32_t max_priority, int64_t now_ns);
+	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns);
+void plain_move(
+	struct plain_queue *q, const struct bt_cluster_event *event, int32_t max_priority, int64_t now_ns);
 void plain_back_off(struct plain_queue *q, uint32_t pod_ix);
 void plain_activate(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns);
 void plain_try_again(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns);

@@ -57,14 +57,14 @@ static void add_allocatable(struct random_source *s, struct bt_resource_list *li
 {
 	static const char *const cpus[] = {"2", "4", "4", "7500m", "16"};
 	static const char *const memories[] = {"4Gi", "8Gi", "8Gi", "7.5Gi", "64Gi"};
-	static const char *const odd[] = {"0", "1n", "8Ei", "9223372036854775807", "1", "-1"};
+	static const char *const out_of_range[] = {"0", "1n", "8Ei", "9223372036854775807", "1", "-1"};
 	static const char *const pods[] = {"3", "10", "110", "0"};
 
 	if (!random_chance(s, 3)) {
 		add_amount(s, list, "cpu", PICK(s, cpus).ptr);
 	}
-	if (s->odd && random_chance(s, 40)) {
-		add_amount(s, list, "memory", PICK(s, odd).ptr);
+	if (s->out_of_range && random_chance(s, 40)) {
+		add_amount(s, list, "memory", PICK(s, out_of_range).ptr);
 	} else {
 		add_amount(s, list, "memory", PICK(s, memories).ptr);
 	}
@@ -73,7 +73,8 @@ static void add_allocatable(struct random_source *s, struct bt_resource_list *li
 		add_amount(s, list, "ephemeral-storage", "10Gi");
 	}
 	if (random_chance(s, 40)) {
-		add_amount(s, list, widget, s->odd && random_chance(s, 30) ? PICK(s, odd).ptr : "4");
+		add_amount(s, list, widget,
+			s->out_of_range && random_chance(s, 30) ? PICK(s, out_of_range).ptr : "4");
 	}
 	add_amount(s, list, "storage", "10Gi");
 }
@@ -135,7 +136,7 @@ static void add_request(struct random_source *s, struct bt_resource_list *list)
 {
 	static const char *const cpus[] = {"0", "100m", "100m", "1", "1500m"};
 	static const char *const memories[] = {"0", "128Mi", "128Mi", "1Gi", "1500m"};
-	static const char *const odd[] = {"1n", "0", "1e-30", "64Pi", "3e17", "900P", "8Ei",
+	static const char *const out_of_range[] = {"1n", "0", "1e-30", "64Pi", "3e17", "900P", "8Ei",
 		"9223372036854775807", "4Ei", "5e18", "100E"};
 
 	if (random_chance(s, 75)) {
@@ -143,7 +144,8 @@ static void add_request(struct random_source *s, struct bt_resource_list *list)
 	}
 	if (random_chance(s, 75)) {
 		add_amount(s, list, "memory",
-			s->odd && random_chance(s, 30) ? PICK(s, odd).ptr : PICK(s, memories).ptr);
+			s->out_of_range && random_chance(s, 30) ? PICK(s, out_of_range).ptr
+								: PICK(s, memories).ptr);
 	}
 	if (random_chance(s, 15)) {
 		add_amount(s, list, "ephemeral-storage", "3Gi");

@@ -10,7 +10,7 @@
 struct random_source {
 	struct bt_rng rng;
 	struct bt_arena arena; /* the objects live here */
-	bool odd;	       /* amounts at the ends of their range, none at all, and below zero */
+	bool out_of_range;     /* amounts at the ends of their range, none at all, and below zero */
 };
 
 /* A node named "node-<ix>". */

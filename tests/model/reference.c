@@ -781,7 +781,7 @@ static bool node_has(const struct bt_node_object *node, const char *image, int64
 	return false;
 }
 
-static int64_t image_worth(
+static int64_t scaled_image_score(
 	const struct ref_cluster *cluster, const struct bt_node_object *node, struct bt_str reference)
 {
 	char image[256];
@@ -810,10 +810,10 @@ static int64_t image_score(
 		sum = 0;
 
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
-		sum += image_worth(cluster, node, spec->init_containers[i].image);
+		sum += scaled_image_score(cluster, node, spec->init_containers[i].image);
 	}
 	for (uint32_t i = 0; i < spec->container_n; i++) {
-		sum += image_worth(cluster, node, spec->containers[i].image);
+		sum += scaled_image_score(cluster, node, spec->containers[i].image);
 	}
 	sum = sum < low ? low : sum > high ? high : sum;
 	return 100 * (sum - low) / (high - low);

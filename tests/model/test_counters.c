@@ -94,7 +94,7 @@ static void forget(struct history *h)
 	uint32_t n = bt_signatures_retire(h->cache->signatures, topology_below(&h->source, 3), &ixs);
 	bt_counters_forget(h->cache->counters, ixs, n);
 	bt_snapshot_forget_columns(h->cache->snapshot);
-	bt_signatures_bury(h->cache->signatures);
+	bt_signatures_free_retired(h->cache->signatures);
 	h->forgotten_n += n;
 }
 
@@ -146,7 +146,7 @@ static int32_t satisfying_on(const struct history *h, const struct bt_pod_query 
 }
 
 /* Compares a tally with sums of on_node over the nodes with equal values of the key. */
-static void check_tally(const struct history *h, const struct bt_tally *tally, uint32_t key,
+static void check_tally(const struct history *h, const struct bt_domain_counts *tally, uint32_t key,
 	const uint8_t *member, const int32_t *on_node)
 {
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
@@ -212,19 +212,21 @@ static void check_query(struct history *h, const struct bt_pod_query *query)
 
 /* What all carried terms that concern a signature add up to on a node, with made-up weights that tell the
  * kinds apart. */
-static int64_t carried_worth(enum bt_carried_kind kind, int32_t weight)
+static int64_t carried_static_score(enum bt_existing_affinity_term_kind kind, int32_t weight)
 {
-	return kind == BT_CARRIED_ANTI_AFFINITY ? 1000000 : kind == BT_CARRIED_AFFINITY ? 1000 : weight;
+	return kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY ? 1000000
+	       : kind == BT_EXISTING_AFFINITY_TERM_AFFINITY    ? 1000
+							       : weight;
 }
 
-static int64_t list_worth(const struct history *h, const struct bt_signature *signature,
-	const struct bt_pod_term_list *list, enum bt_carried_kind kind, int32_t sign,
+static int64_t list_static_score(const struct history *h, const struct bt_signature *signature,
+	const struct bt_pod_term_list *list, enum bt_existing_affinity_term_kind kind, int32_t sign,
 	const struct bt_labels *domain_of, const struct bt_labels *carrier)
 {
 	const struct bt_intern *intern = h->cache->dictionary->intern;
 	struct bt_labels space =
 		bt_namespaces_labels(bt_counters_namespaces(h->cache->counters), signature->namespace_);
-	int64_t worth = 0;
+	int64_t static_score = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct bt_pod_term *term = &list->items[i];
@@ -234,17 +236,18 @@ static int64_t list_worth(const struct history *h, const struct bt_signature *si
 		match.any_namespace = bt_selector_matches(intern, &term->namespace_selector, space);
 		if (value && value == bt_labels_get(*carrier, term->topology_key) &&
 			bt_pod_match_holds(intern, &match, signature->namespace_, signature->labels)) {
-			worth += carried_worth(kind, sign * term->weight);
+			static_score += carried_static_score(kind, sign * term->weight);
 		}
 	}
-	return worth;
+	return static_score;
 }
 
-static int64_t worth_by_fold(const struct history *h, const struct bt_signature *signature, uint32_t node_ix)
+static int64_t static_score_by_fold(
+	const struct history *h, const struct bt_signature *signature, uint32_t node_ix)
 {
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	const struct bt_labels *here = &snapshot->nodes[node_ix].labels;
-	int64_t worth = 0;
+	int64_t static_score = 0;
 
 	for (uint32_t p = 0; p < bt_ledger_pod_end(h->cache->ledger); p++) {
 		const struct bt_pod *pod = bt_ledger_pod(h->cache->ledger, p);
@@ -256,15 +259,16 @@ static int64_t worth_by_fold(const struct history *h, const struct bt_signature 
 			continue;
 		}
 		const struct bt_labels *there = &snapshot->nodes[pod->node_ix].labels;
-		worth += list_worth(
-			h, signature, &affinity->anti_affinity, BT_CARRIED_ANTI_AFFINITY, 1, here, there);
-		worth += list_worth(h, signature, &affinity->affinity, BT_CARRIED_AFFINITY, 1, here, there);
-		worth += list_worth(
-			h, signature, &affinity->preferred_affinity, BT_CARRIED_PREFERENCE, 1, here, there);
-		worth += list_worth(h, signature, &affinity->preferred_anti_affinity, BT_CARRIED_PREFERENCE,
-			-1, here, there);
+		static_score += list_static_score(h, signature, &affinity->anti_affinity,
+			BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY, 1, here, there);
+		static_score += list_static_score(h, signature, &affinity->affinity,
+			BT_EXISTING_AFFINITY_TERM_AFFINITY, 1, here, there);
+		static_score += list_static_score(h, signature, &affinity->preferred_affinity,
+			BT_EXISTING_AFFINITY_TERM_PREFERENCE, 1, here, there);
+		static_score += list_static_score(h, signature, &affinity->preferred_anti_affinity,
+			BT_EXISTING_AFFINITY_TERM_PREFERENCE, -1, here, there);
 	}
-	return worth;
+	return static_score;
 }
 
 static void check_concerning(struct history *h, const struct bt_signature *signature)
@@ -272,10 +276,11 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 	const struct bt_counting *counting = h->cache->view.counting;
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	uint32_t n;
-	const struct bt_carried *const *carried = counting->concerning(counting->context, signature, &n);
+	const struct bt_existing_affinity_term *const *carried =
+		counting->concerning(counting->context, signature, &n);
 
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		int64_t worth = 0;
+		int64_t static_score = 0;
 
 		if (!bt_bitmap_test(snapshot->live, i)) {
 			continue;
@@ -283,13 +288,13 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 		for (uint32_t c = 0; c < n; c++) {
 			uint32_t domain = carried[c]->tally->domain[i];
 
-			worth += domain == BT_NO_DOMAIN
-					 ? 0
-					 : carried_worth(carried[c]->kind, carried[c]->weight) *
-						   carried[c]->tally->sums[domain];
+			static_score += domain == BT_NO_DOMAIN
+						? 0
+						: carried_static_score(carried[c]->kind, carried[c]->weight) *
+							  carried[c]->tally->sums[domain];
 			assert_true(carried[c]->pod_n >= carried[c]->tally->total);
 		}
-		assert_int_equal(worth, worth_by_fold(h, signature, i));
+		assert_int_equal(static_score, static_score_by_fold(h, signature, i));
 	}
 }
 

@@ -39,7 +39,7 @@ struct shape_of_history {
 	uint32_t names; /* of nodes */
 	uint32_t steps;
 	uint32_t profile;
-	bool odd;
+	bool out_of_range;
 };
 
 struct history {
@@ -75,7 +75,8 @@ static void note(struct history *h, const char *format, ...)
 static void give_up(struct history *h, const char *what)
 {
 	printf("history of BT_SEED=%" PRIu64 "%s, profile %" PRIu32 ", %" PRIu32 " node names:\n%s%s\n",
-		h->seed, h->shape.odd ? ", odd" : "", h->shape.profile, h->shape.names, h->log.ptr, what);
+		h->seed, h->shape.out_of_range ? ", odd" : "", h->shape.profile, h->shape.names, h->log.ptr,
+		what);
 	printf("want:\n%s\ngot:\n%s\n", h->want.ptr ? h->want.ptr : "", h->got.ptr ? h->got.ptr : "");
 	fflush(stdout);
 	fail_msg("BT_SEED=%" PRIu64 ": %s", h->seed, what);
@@ -178,7 +179,7 @@ static struct history *begin(uint64_t seed, struct shape_of_history shape)
 	assert_non_null(h);
 	h->seed = seed;
 	h->shape = shape;
-	h->source = (struct random_source){.rng = {seed}, .odd = shape.odd};
+	h->source = (struct random_source){.rng = {seed}, .out_of_range = shape.out_of_range};
 	h->settings = settings_of(shape.profile);
 	h->cluster.pods = h->counted;
 	load_config(h);
@@ -637,7 +638,8 @@ static void decide(struct history *h)
 	for (int e = 0; e < ENGINE_N; e++) {
 		bt_engine_decide(h->engines[e], wanted_ix, &decisions[e]);
 		expect(h, decisions[e].outcome == wanted_outcome(&h->verdict), "the outcome is another");
-		expect(h, decisions[e].rejectors == decisions[0].rejectors, "other plugins refused it");
+		expect(h, decisions[e].unschedulable_plugins == decisions[0].unschedulable_plugins,
+			"other plugins refused it");
 		expect(h,
 			decisions[e].outcome != BT_PLACED ||
 				decisions[e].node_ix == wanted_slot(h, h->engines[e]),
@@ -744,7 +746,7 @@ static void engine_and_reference_agree_across_blocks_of_columns(void **state)
 static void engine_and_reference_agree_on_odd_amounts(void **state)
 {
 	(void)state;
-	run_histories(160, (struct shape_of_history){.names = 8, .steps = 300, .odd = true});
+	run_histories(160, (struct shape_of_history){.names = 8, .steps = 300, .out_of_range = true});
 }
 
 int main(void)

@@ -27,7 +27,7 @@ struct history {
 	uint32_t node_n;
 	uint32_t next; /* for names of pods */
 	bool plain;    /* few kinds of pods, which meet the notes of others of their kind */
-	uint64_t placed, preempted, unpromised, dry_runs[ENGINES];
+	uint64_t placed, preempted, cleared_nominations, dry_runs[ENGINES];
 };
 
 static uint32_t below(struct history *h, uint32_t n)
@@ -235,7 +235,7 @@ static void decide(struct history *h)
 	assert_int_equal(decisions[0].outcome, decisions[1].outcome);
 	assert_int_equal(decisions[0].node_ix, decisions[1].node_ix);
 	assert_int_equal(decisions[0].nominated_ix, decisions[1].nominated_ix);
-	assert_int_equal(decisions[0].rejectors, decisions[1].rejectors);
+	assert_int_equal(decisions[0].unschedulable_plugins, decisions[1].unschedulable_plugins);
 	assert_int_equal(decisions[0].victim_n, decisions[1].victim_n);
 	for (uint32_t i = 0; i < decisions[0].victim_n; i++) {
 		assert_int_equal(decisions[0].victims[i].pod_ix, decisions[1].victims[i].pod_ix);
@@ -285,23 +285,23 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 }
 
 /* A pod that waits for the node that it was promised goes away. */
-static void remove_promised_pod(struct history *h)
+static void remove_nominated_pod(struct history *h)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;
-	uint32_t promised[STEPS], n = 0;
+	uint32_t nominated[STEPS], n = 0;
 
 	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
 		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
 
 		if (pod->state == BT_POD_QUEUED && pod->nominated_ix != BT_NO_NODE) {
-			promised[n++] = i;
+			nominated[n++] = i;
 		}
 	}
-	uint32_t gone = n ? promised[below(h, n)] : BT_NO_POD;
+	uint32_t gone = n ? nominated[below(h, n)] : BT_NO_POD;
 	for (uint32_t e = 0; n && e < ENGINES; e++) {
 		bt_engine_remove_pod(h->engines[e], gone);
 	}
-	h->unpromised += n > 0;
+	h->cleared_nominations += n > 0;
 }
 
 static void step(struct history *h)
@@ -315,7 +315,7 @@ static void step(struct history *h)
 	} else if (what < (h->plain ? 90 : 94)) {
 		remove_pod(h);
 	} else if (h->plain) {
-		remove_promised_pod(h);
+		remove_nominated_pod(h);
 	} else if (what < 96) {
 		apply_budget(h);
 	} else if (what < 98) {
@@ -368,7 +368,7 @@ static void notes_preempt_as_looking_at_every_node_does(void **state)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260104, placed = 0, preempted = 0;
-	uint64_t dry_runs[ENGINES] = {0}, unpromised = 0;
+	uint64_t dry_runs[ENGINES] = {0}, cleared_nominations = 0;
 
 	(void)state;
 	printf("BT_SEED=%" PRIu64 "\n", seed);
@@ -378,13 +378,13 @@ static void notes_preempt_as_looking_at_every_node_does(void **state)
 		run(&h);
 		placed += h.placed;
 		preempted += h.preempted;
-		unpromised += h.unpromised;
+		cleared_nominations += h.cleared_nominations;
 		dry_runs[0] += h.dry_runs[0];
 		dry_runs[1] += h.dry_runs[1];
 	}
 	printf("%" PRIu64 " placed, %" PRIu64 " preempted, %" PRIu64 " and %" PRIu64 " nodes tried\n", placed,
 		preempted, dry_runs[0], dry_runs[1]);
-	assert_true(placed > 0 && preempted > 0 && unpromised > 0 && dry_runs[0] < dry_runs[1]);
+	assert_true(placed > 0 && preempted > 0 && cleared_nominations > 0 && dry_runs[0] < dry_runs[1]);
 }
 
 int main(void)

@@ -108,15 +108,15 @@ static void change_node(struct history *h, struct bt_delta *delta)
 
 static void name_nodes(struct history *h, struct bt_delta *delta)
 {
-	char on[16] = "", promised[16] = "", own[24];
+	char on[16] = "", nominated[16] = "", own[24];
 	uint32_t number = below(h, NAMES);
 	bool bound = below(h, 2);
 
-	snprintf(bound ? on : promised, sizeof(on), "n%u", number);
+	snprintf(bound ? on : nominated, sizeof(on), "n%u", number);
 	snprintf(own, sizeof(own), "p%" PRIu64, h->named_n++);
 	const struct bt_pod_object pod = {.meta = {.name = bt_str(own), .namespace_ = bt_str("default")},
 		.spec.node_name = bt_str(on),
-		.nominated_node_name = bt_str(promised)};
+		.nominated_node_name = bt_str(nominated)};
 	bt_ingest_describe_pod(h->cache->worker, &pod, delta);
 	bt_publisher_take(h->cache->publisher, delta);
 }
@@ -144,7 +144,7 @@ static void enter_pod(struct history *h, const struct bt_delta *delta)
 static void vacate(struct history *h)
 {
 	const struct bt_usage *usage = h->cache->view.usage;
-	uint64_t left_n = usage->release_n + usage->unpromise_n;
+	uint64_t left_n = usage->release_n + usage->cleared_nomination_n;
 	bool crowded = bt_snapshot_is_crowded(h->cache->snapshot, left_n);
 
 	bt_cache_vacate_slots(h->cache);

@@ -61,7 +61,8 @@ static int gate(void *context, uint32_t pod_ix, int first)
 }
 
 /* Signatures with odd numbers are of another profile. */
-static uint32_t interested_profile(const struct world *world, uint32_t profile, const struct bt_event *event)
+static uint32_t interested_profile(
+	const struct world *world, uint32_t profile, const struct bt_cluster_event *event)
 {
 	uint64_t bits = bt_hash_u64(world->seed ^ ((uint64_t)event->action << 8 | profile));
 
@@ -69,14 +70,14 @@ static uint32_t interested_profile(const struct world *world, uint32_t profile, 
 					     : (uint32_t)(bits & bits >> 8) & ((1u << PLUGINS) - 1);
 }
 
-static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	const struct world *world = context;
 
 	return interested_profile(world, world->signatures[pod_ix] % 2, event);
 }
 
-static uint32_t matters(void *context, const struct bt_event *event)
+static uint32_t matters(void *context, const struct bt_cluster_event *event)
 {
 	return interested_profile(context, 0, event) | interested_profile(context, 1, event);
 }
@@ -87,7 +88,7 @@ static bool stuck(void *context, uint32_t pod_ix, int first)
 	return pod_ix % 2 && !(((const struct world *)context)->gates[pod_ix] >> first & 1);
 }
 
-static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	struct world *world = context;
 	uint64_t likes =
@@ -114,15 +115,16 @@ static void compare_pod(const struct history *h, uint32_t pod_ix)
 		return;
 	}
 	assert_int_equal(got.gate, want->gate);
-	assert_int_equal(got.rejectors, want->rejectors);
+	assert_int_equal(got.unschedulable_plugins, want->unschedulable_plugins);
 	assert_int_equal(got.pending, want->pending);
 	assert_int_equal(got.attempts, want->attempts);
 	assert_int_equal(got.entered_ns, want->entered_ns);
 	assert_int_equal(got.timestamp_ns, want->timestamp_ns);
 	assert_int_equal(got.expiry_ns, want->expiry_ns);
 	assert_int_equal(got.flushed, want->flushed);
-	assert_int_equal(got.patient,
-		want->where == BT_WAIT_BACKOFF && (want->patient || !(want->rejectors | want->pending)));
+	assert_int_equal(
+		got.patient, want->where == BT_WAIT_BACKOFF &&
+				     (want->patient || !(want->unschedulable_plugins | want->pending)));
 	assert_int_equal(got.first_ns, want->first_ns);
 	assert_int_equal(got.order, want->order);
 }
@@ -213,16 +215,16 @@ static struct bt_queue_kind any_kind(struct history *h, uint32_t pod)
 		.signature_ix = h->world.signatures[pod], .priority = (int32_t)below(h, PRIORITIES) - 1};
 }
 
-static struct bt_event any_event(struct history *h)
+static struct bt_cluster_event any_event(struct history *h)
 {
-	return (struct bt_event){
-		.resource = BT_EVENT_NODE, .action = chance(h, 5) ? LIKED_BY_ALL : 1 + below(h, EVENTS)};
+	return (struct bt_cluster_event){.resource = BT_CLUSTER_EVENT_NODE,
+		.action = chance(h, 5) ? LIKED_BY_ALL : 1 + below(h, EVENTS)};
 }
 
 static void step_update(struct history *h)
 {
 	uint32_t pod = below(h, PLAIN_PODS), n = below(h, 3);
-	struct bt_event events[3];
+	struct bt_cluster_event events[3];
 	struct bt_queue_kind kind = h->plain.pods[pod].kind;
 
 	h->world.signatures[pod] = kind.signature_ix;
@@ -292,26 +294,27 @@ static void step_pop(struct history *h)
 	plain_begin(&h->plain, got);
 }
 
-static void park(struct history *h, uint32_t pod, uint32_t rejectors)
+static void park(struct history *h, uint32_t pod, uint32_t unschedulable_plugins)
 {
 	struct bt_queue_kind kind = h->plain.pods[pod].kind;
 
-	bt_queue_park(h->queue, pod, rejectors);
+	bt_queue_park(h->queue, pod, unschedulable_plugins);
 	h->parked[kind.signature_ix][kind.priority + 1] = true;
 }
 
 static void step_refuse(struct history *h)
 {
 	uint32_t pod = any_in(h, BT_WAIT_IN_FLIGHT, chance(h, 40) ? BT_WAIT_BINDING : BT_WAIT_IN_FLIGHT);
-	uint32_t rejectors = chance(h, 15) ? 0 : any_plugins(h), pending = chance(h, 15) ? any_plugins(h) : 0;
+	uint32_t unschedulable_plugins = chance(h, 15) ? 0 : any_plugins(h),
+		 pending = chance(h, 15) ? any_plugins(h) : 0;
 
 	if (pod == BT_QUEUE_EMPTY) {
 		return;
 	}
-	enum bt_wait where = bt_queue_refuse(h->queue, pod, rejectors, pending, h->now_ns);
-	assert_int_equal(where, plain_refuse(&h->plain, pod, rejectors, pending, h->now_ns));
-	if (h->parks && where == BT_WAIT_UNSCHEDULABLE && rejectors && chance(h, 70)) {
-		park(h, pod, rejectors);
+	enum bt_wait where = bt_queue_refuse(h->queue, pod, unschedulable_plugins, pending, h->now_ns);
+	assert_int_equal(where, plain_refuse(&h->plain, pod, unschedulable_plugins, pending, h->now_ns));
+	if (h->parks && where == BT_WAIT_UNSCHEDULABLE && unschedulable_plugins && chance(h, 70)) {
+		park(h, pod, unschedulable_plugins);
 	}
 }
 
@@ -333,7 +336,7 @@ static void step_done(struct history *h)
 
 static void step_move(struct history *h)
 {
-	const struct bt_event event = any_event(h);
+	const struct bt_cluster_event event = any_event(h);
 	int32_t most = chance(h, 30) ? (int32_t)below(h, PRIORITIES) - 1 : INT32_MAX;
 
 	h->world.own = chance(h, 30) ? below(h, PLAIN_PODS) : BT_QUEUE_EMPTY;

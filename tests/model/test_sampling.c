@@ -150,14 +150,14 @@ static bool fits(const struct history *h, uint32_t node, int64_t cpu)
  * Moves the start on.
  */
 static uint32_t find_nodes(struct history *h, int64_t cpu, const uint32_t *candidates, uint32_t candidate_n,
-	uint32_t promised, uint32_t *found)
+	uint32_t nominated, uint32_t *found)
 {
 	const uint32_t *nodes = candidates ? candidates : h->order;
 	uint32_t n = candidates ? candidate_n : h->order_n, limit = enough(h, n), found_n = 0, refused_n = 0;
-	bool met = promised == NODES_MAX;
+	bool met = nominated == NODES_MAX;
 
-	if (promised < NODES_MAX && fits(h, promised, cpu)) {
-		found[0] = promised;
+	if (nominated < NODES_MAX && fits(h, nominated, cpu)) {
+		found[0] = nominated;
 		return 1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ static uint32_t find_nodes(struct history *h, int64_t cpu, const uint32_t *candi
 		} else {
 			refused_n++;
 		}
-		met |= node == promised;
+		met |= node == nominated;
 	}
 	h->start = (h->start + found_n + refused_n + !met) % h->order_n;
 	return found_n;
@@ -273,7 +273,7 @@ static uint32_t pick_candidates(struct history *h, uint32_t *candidates)
 }
 
 static uint32_t add_pod(
-	struct history *h, int64_t cpu, const uint32_t *candidates, uint32_t candidate_n, uint32_t promised)
+	struct history *h, int64_t cpu, const uint32_t *candidates, uint32_t candidate_n, uint32_t nominated)
 {
 	struct bt_buf text = {0};
 	enum bt_entry entry;
@@ -291,8 +291,8 @@ static uint32_t add_pod(
 			candidates[i]);
 	}
 	bt_buf_text(&text, candidate_n ? "]}}}}" : "}");
-	if (promised < NODES_MAX) {
-		bt_buf_printf(&text, ", status: {nominatedNodeName: n%u}", promised);
+	if (nominated < NODES_MAX) {
+		bt_buf_printf(&text, ", status: {nominatedNodeName: n%u}", nominated);
 	}
 	bt_buf_char(&text, '}');
 	assert_int_equal(
@@ -351,7 +351,7 @@ static void sort_by_slot(const struct history *h, uint32_t *candidates, uint32_t
 static void schedule(struct history *h)
 {
 	int64_t cpu = 100 * (1 + below(h, 30));
-	uint32_t candidates[8], found[NODES_MAX], candidate_n = 0, promised = NODES_MAX;
+	uint32_t candidates[8], found[NODES_MAX], candidate_n = 0, nominated = NODES_MAX;
 	struct bt_decision decision;
 
 	if (below(h, 5) == 0) {
@@ -359,15 +359,15 @@ static void schedule(struct history *h)
 		sort_by_slot(h, candidates, candidate_n);
 	}
 	if (candidate_n == 0 && below(h, 4) == 0) {
-		promised = below(h, h->node_n);
-		promised = h->nodes[promised].entered ? promised : NODES_MAX;
+		nominated = below(h, h->node_n);
+		nominated = h->nodes[nominated].entered ? nominated : NODES_MAX;
 	}
 	if (h->stale) {
 		list_nodes(h);
 	}
-	uint32_t pod_ix = add_pod(h, cpu, candidates, candidate_n, promised);
+	uint32_t pod_ix = add_pod(h, cpu, candidates, candidate_n, nominated);
 	assert_int_equal(bt_engine_pop(h->engine), pod_ix);
-	uint32_t found_n = find_nodes(h, cpu, candidate_n ? candidates : NULL, candidate_n, promised, found);
+	uint32_t found_n = find_nodes(h, cpu, candidate_n ? candidates : NULL, candidate_n, nominated, found);
 	bt_engine_decide(h->engine, pod_ix, &decision);
 	check_choice(h, &decision, cpu, found, found_n);
 	if (decision.outcome != BT_PLACED) {

@@ -173,13 +173,13 @@ static void disturb(struct placing *p)
 	}
 }
 
-static enum bt_catch_up choose(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+static enum bt_catch_up choose(void *context, uint64_t behind, uint32_t slot_n, uint32_t stable_rounds)
 {
 	struct chooser *chooser = context;
 
 	(void)behind;
 	(void)slot_n;
-	(void)calm_n;
+	(void)stable_rounds;
 	chooser->asked_n++;
 	return chooser->draws ? (enum bt_catch_up)bt_rng_below(&chooser->rng, BT_CATCH_UP_AND_INDEX + 1)
 			      : chooser->says;
@@ -236,11 +236,11 @@ static struct outcome *run(
 	bt_scan_use(way.scan);
 	bt_column_choose_by(way.chooser ? choose : NULL, way.chooser);
 	if (way.delays) {
-		bt_race_delay(way.delays);
+		bt_testpoint_delay(way.delays);
 	}
 	place_all(&p);
 	if (way.delays) {
-		bt_race_off();
+		bt_testpoint_off();
 	}
 	*out_counts = bt_engine_counts(p.engine);
 	bt_scan_use(NULL);
@@ -350,13 +350,13 @@ static void release_held(void *context)
 {
 	bool *held = context;
 
-	*held = bt_race_await_held(INT64_MAX / 2);
+	*held = bt_testpoint_await_held(INT64_MAX / 2);
 	if (*held) {
 		for (int64_t end = bt_clock_monotonic_ns() + HELD_NS; bt_clock_monotonic_ns() < end;) {
 			bt_thread_yield();
 		}
 	}
-	bt_race_release();
+	bt_testpoint_release();
 }
 
 /* One run in which the thread that comes to the point, after skip_n have passed it, is held.
@@ -368,12 +368,12 @@ static bool run_with_held(const char *point, uint64_t skip_n, uint64_t seed, con
 	struct bt_thread *thread;
 	bool held = false;
 
-	bt_race_hold(point, skip_n);
+	bt_testpoint_hold(point, skip_n);
 	assert_int_equal(bt_thread_start(&options, release_held, &held, &thread, NULL), BT_OK);
 	check(&kinds[0], way, seed, wanted);
-	bt_race_release();
+	bt_testpoint_release();
 	bt_thread_join(&thread);
-	bt_race_off();
+	bt_testpoint_off();
 	return held;
 }
 
@@ -387,7 +387,7 @@ static void a_worker_held_at_any_race_point_changes_no_decision(void **state)
 	uint64_t seed = given_seed();
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	print_message("BT_SEED=%" PRIu64 "\n", seed);

@@ -295,7 +295,7 @@ static bool waits(const struct sim_object *pod)
 }
 
 /* Does the pod fit, and also if those were there that the node is promised to and that it has to yield to? */
-static bool fits_beside_promised(
+static bool fits_beside_nominated(
 	const struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node)
 {
 	const struct sim_pod_spec *spec = &sim->api->objects[SIM_POD_STREAM][slot].pod.spec;
@@ -366,7 +366,7 @@ static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
 			if (answer == SIM_NO) {
 				continue;
 			}
-			fits |= fits_beside_promised(gang->sim, &gang->state, slot, node);
+			fits |= fits_beside_nominated(gang->sim, &gang->state, slot, node);
 			gang->state.placed[gang->state.placed_n++] =
 				(struct sim_placed){slot, pod->uid, pod->pod.spec, node, false};
 			bool fails = may_fail(gang, others, lacking - 1);
@@ -440,7 +440,7 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 			any |= node == 0 && check_gang(sim, &state, slot, flushed);
 			continue;
 		}
-		if (!fits_beside_promised(sim, &state, slot, node)) {
+		if (!fits_beside_nominated(sim, &state, slot, node)) {
 			continue;
 		}
 		any = true;
@@ -573,12 +573,12 @@ static void check_told(struct sim *sim)
 
 /* A pod that lost its claim is gated, and keeps what it was promised before; made anew it would not be
  * promised anything: v1.36 promises a pod that enters the active queue. */
-static bool is_promised_without_its_claim(struct sim *sim, uint32_t slot)
+static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
 	uint32_t claim = told->pod.spec.device_claim;
 
-	return told->there && claim != SIM_NONE && sim_promised(sim, slot) != SIM_NONE &&
+	return told->there && claim != SIM_NONE && sim_nominated(sim, slot) != SIM_NONE &&
 	       !sim->told[SIM_DEVICE_STREAM][claim].there;
 }
 
@@ -594,8 +594,8 @@ void sim_check_rest(struct sim *sim)
 	}
 	/* Who waits alone of its gang still has what it was promised, but would not get it now. */
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
-		unclear |= sim_is_grouped(sim, slot) && sim_promised(sim, slot) != SIM_NONE;
-		unclear |= is_promised_without_its_claim(sim, slot);
+		unclear |= sim_is_grouped(sim, slot) && sim_nominated(sim, slot) != SIM_NONE;
+		unclear |= is_nominated_without_its_claim(sim, slot);
 	}
 	for (uint32_t i = 0; i < 24 && !sim->failed && !unclear; i++) {
 		/* Also some that have more to them. */

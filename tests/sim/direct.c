@@ -175,8 +175,9 @@ bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct
 
 static bool agree(const struct bt_decision *a, const struct bt_decision *b)
 {
-	if (a->outcome != b->outcome || a->node_ix != b->node_ix || a->rejectors != b->rejectors ||
-		a->nominated_ix != b->nominated_ix || a->victim_n != b->victim_n) {
+	if (a->outcome != b->outcome || a->node_ix != b->node_ix ||
+		a->unschedulable_plugins != b->unschedulable_plugins || a->nominated_ix != b->nominated_ix ||
+		a->victim_n != b->victim_n) {
 		return false;
 	}
 	for (uint32_t i = 0; i < a->victim_n; i++) {
@@ -202,7 +203,7 @@ static void check_decision(struct sim *sim, uint32_t slot)
 void sim_judge_decision(struct sim *sim, struct bt_engine *engine, const struct bt_decision *decision)
 {
 	uint32_t slot = sim_number(engine, sim_pod_at(engine, decision->pod_ix)->name);
-	uint32_t promised_ix = sim_pod_at(engine, decision->pod_ix)->nominated_ix;
+	uint32_t nominated_ix = sim_pod_at(engine, decision->pod_ix)->nominated_ix;
 	struct sim_victims victims = {.n = 0};
 
 	for (uint32_t i = 0; i < decision->victim_n && i < SIM_PODS; i++) {
@@ -217,10 +218,10 @@ void sim_judge_decision(struct sim *sim, struct bt_engine *engine, const struct 
 			.outcome = decision->outcome,
 			.node = decision->outcome == BT_PLACED ? sim_node_number(engine, decision->node_ix)
 							       : SIM_NONE,
-			.promised =
-				promised_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, promised_ix),
+			.nominated =
+				nominated_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, nominated_ix),
 			.victim_n = decision->victim_n,
-			.rejectors = decision->rejectors,
+			.unschedulable_plugins = decision->unschedulable_plugins,
 			.yields = bt_ledger_may_yield(bt_engine_cache(engine)->ledger, decision->pod_ix),
 		});
 }
@@ -294,8 +295,8 @@ void sim_patch_after(struct sim *sim, const struct bt_decision *decision)
 	if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
 		sim_patch(sim, decision->pod_ix, decision->nominated_ix != BT_NO_NODE);
 	}
-	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		sim_patch(sim, decision->unpromised[i], false);
+	for (uint32_t i = 0; i < decision->cleared_nominations_n; i++) {
+		sim_patch(sim, decision->cleared_nominations[i], false);
 	}
 }
 

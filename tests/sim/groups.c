@@ -104,7 +104,7 @@ static bool agree(const struct bt_group_decision *a, const struct bt_group_decis
 		       x->decision.outcome == y->decision.outcome &&
 		       x->decision.node_ix == y->decision.node_ix &&
 		       x->decision.nominated_ix == y->decision.nominated_ix &&
-		       x->decision.rejectors == y->decision.rejectors &&
+		       x->decision.unschedulable_plugins == y->decision.unschedulable_plugins &&
 		       x->decision.victim_n == y->decision.victim_n;
 	}
 	return same;

@@ -71,7 +71,7 @@ static void tend(struct leaders *l, uint32_t i)
 		l->deadline_ns[i] = l->now_ns + RENEW_S * SIM_SECOND;
 	}
 	sim->held = !may_write(l, i) || !has_seen(sim, l->caught_up_at[i]);
-	bt_pipeline_hold(sim->pipeline, sim->held);
+	bt_pipeline_pause(sim->pipeline, sim->held);
 }
 
 static bool is_stopped(const struct leaders *l, uint32_t i)

@@ -17,7 +17,8 @@
 
 /* ---- events on their way ---- */
 
-static bool push(struct sim *sim, enum sim_stream stream, struct bt_parcel *parcel, struct sim_parcel note)
+static bool push(
+	struct sim *sim, enum sim_stream stream, struct bt_watch_event *parcel, struct sim_parcel note)
 {
 	note.parcel = parcel;
 	note.stream = stream;
@@ -26,7 +27,7 @@ static bool push(struct sim *sim, enum sim_stream stream, struct bt_parcel *parc
 					: bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &parcel, 0);
 	if (status != BT_OK) {
 		sim->faults[SIM_RING_FULL] += status == BT_FULL;
-		bt_parcel_destroy(parcel);
+		bt_watch_event_destroy(parcel);
 		return false;
 	}
 	sim->parcels[sim->parcel_n++] = note;
@@ -35,7 +36,8 @@ static bool push(struct sim *sim, enum sim_stream stream, struct bt_parcel *parc
 
 bool sim_pipe_feed(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
-	struct bt_parcel *parcel = bt_parcel_create(object->there ? BT_PARCEL_APPLY : BT_PARCEL_DELETE);
+	struct bt_watch_event *parcel =
+		bt_watch_event_create(object->there ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE);
 
 	parcel->object = *sim_shown(&parcel->arena, stream, ix, object);
 	if (!push(sim, stream, parcel, (struct sim_parcel){.ix = ix, .object = *object})) {
@@ -52,7 +54,7 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 	struct sim_object object = {.uid = ++sim->api->uid_n,
 		.version = ++sim->api->version,
 		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
+	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
 
 	parcel->object = *sim_shown(&parcel->arena, SIM_POD_STREAM, 1000 + slot + 100 * (what % 2), &object);
 	sim->faults[SIM_MALFORMED]++;
@@ -60,9 +62,9 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 }
 
 /* The parcel that comes out of a ring next, or NULL. */
-static const struct bt_parcel *head_of(const struct bt_ring *ring)
+static const struct bt_watch_event *head_of(const struct bt_ring *ring)
 {
-	const struct bt_parcel *parcel = NULL;
+	const struct bt_watch_event *parcel = NULL;
 
 	if (bt_ring_count(ring) > 0) {
 		memcpy(&parcel, ring->slots + (ring->ck.c_head & (ring->capacity - 1)) * sizeof(parcel),
@@ -72,10 +74,10 @@ static const struct bt_parcel *head_of(const struct bt_ring *ring)
 }
 
 /* The parcel that the publisher takes next, or NULL: streams take turns, and so do a stream's threads. */
-static const struct bt_parcel *next_to_publish(const struct sim *sim)
+static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 {
 	const struct bt_pipeline *p = sim->pipeline;
-	const struct bt_parcel *parcel = NULL;
+	const struct bt_watch_event *parcel = NULL;
 
 	for (uint32_t i = 0; i < SIM_STREAM_N && !parcel; i++) {
 		const struct bt_source_lane *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
@@ -98,7 +100,7 @@ static bool is_news(const struct sim *sim, const struct sim_parcel *parcel)
 	       (last->there && (seen->uid == last->uid || seen->version > last->version));
 }
 
-static struct sim_parcel take_note(struct sim *sim, const struct bt_parcel *parcel)
+static struct sim_parcel take_note(struct sim *sim, const struct bt_watch_event *parcel)
 {
 	struct sim_parcel note = {.parcel = NULL};
 
@@ -178,7 +180,7 @@ static void end_evictions(struct sim *sim)
 		const struct sim_eviction eviction = sim->evictions[i];
 		const struct sim_known *known = &sim->known[eviction.slot];
 
-		if (bt_asks_of_handle(sim->pipeline, eviction.handle)) {
+		if (bt_bind_requests_of_handle(sim->pipeline, eviction.handle)) {
 			i++;
 			continue;
 		}
@@ -245,11 +247,11 @@ static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *deci
 		return;
 	}
 	uint32_t node = own.outcome == BT_PLACED ? sim_node_number(twin(sim), own.node_ix) : SIM_NONE;
-	uint32_t promised =
+	uint32_t nominated =
 		own.nominated_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(twin(sim), own.nominated_ix);
 	if (own.outcome != decision->outcome || node != number_or_none(decision->node) ||
-		promised != number_or_none(decision->nominated) || own.victim_n != decision->victim_n ||
-		own.rejectors != decision->rejectors) {
+		nominated != number_or_none(decision->nominated) || own.victim_n != decision->victim_n ||
+		own.unschedulable_plugins != decision->unschedulable_plugins) {
 		sim_fail(sim, "I9", "pod-%" PRIu32 " is decided otherwise, one by one", slot);
 	}
 }
@@ -260,7 +262,8 @@ static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *deci
 static void sync(struct sim *sim)
 {
 	for (uint32_t i = 0; i < sim->binding_n;) {
-		const struct bt_ask_slot *slot = bt_asks_of_pod(sim->pipeline, sim->bindings[i].pod_ix);
+		const struct bt_bind_request_slot *slot =
+			bt_bind_requests_of_pod(sim->pipeline, sim->bindings[i].pod_ix);
 
 		if (slot && slot->number == sim->bindings[i].number) {
 			i++;
@@ -283,7 +286,7 @@ static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
 /* The publisher drops what is old, and lets everything else through. */
 static bool publish(struct sim *sim)
 {
-	const struct bt_parcel *parcel = next_to_publish(sim);
+	const struct bt_watch_event *parcel = next_to_publish(sim);
 	uint64_t stale_n = bt_pipeline_counts(sim->pipeline).stale_n;
 
 	if (!bt_pipeline_publish_step(sim->pipeline)) {
@@ -307,7 +310,7 @@ static bool publish(struct sim *sim)
 
 static bool apply(struct sim *sim)
 {
-	const struct bt_parcel *parcel = head_of(&sim->pipeline->inbox);
+	const struct bt_watch_event *parcel = head_of(&sim->pipeline->inbox);
 	struct bt_pipeline_counts before = bt_pipeline_counts(sim->pipeline);
 
 	if (!parcel) {
@@ -319,7 +322,7 @@ static bool apply(struct sim *sim)
 	}
 	if (note.malformed && twin(sim)) {
 		/* What is refused is taken note of: where nodes get their slots depends on how often. */
-		tell_twin_object(sim, &parcel->object, parcel->kind == BT_PARCEL_APPLY);
+		tell_twin_object(sim, &parcel->object, parcel->kind == BT_WATCH_EVENT_APPLY);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
 	sim_follow_moves(sim);
@@ -339,7 +342,7 @@ static bool apply(struct sim *sim)
 
 /* ---- the binder ---- */
 
-static struct sim_binding *binding_of(struct sim *sim, const struct bt_ask *ask)
+static struct sim_binding *binding_of(struct sim *sim, const struct bt_bind_request *ask)
 {
 	uint32_t uid = sim_number_of(ask->pod.uid);
 
@@ -351,7 +354,7 @@ static struct sim_binding *binding_of(struct sim *sim, const struct bt_ask *ask)
 	return NULL;
 }
 
-static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct sim *sim = context;
 	struct sim_binding *binding = binding_of(sim, ask);
@@ -379,7 +382,7 @@ static void reply(struct sim *sim, struct sim_binding *binding)
 }
 
 /* Looks at the API server, which knows. */
-static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct sim *sim = context;
 	struct sim_binding *binding = binding_of(sim, ask);
@@ -415,7 +418,7 @@ static struct sim_eviction *add_eviction(struct sim *sim, struct sim_eviction ev
 	return &sim->evictions[sim->eviction_n++];
 }
 
-static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct sim *sim = context;
 	struct sim_eviction *release = add_eviction(sim,
@@ -434,7 +437,7 @@ static void release_claim(void *context, struct bt_pipeline *pipeline, const str
 	}
 }
 
-static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct sim *sim = context;
 	const struct sim_eviction victim = {.slot = sim_number_of(ask->pod.name),
@@ -509,7 +512,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 {
 	struct sim *sim = context;
 	uint32_t slot = sim_number_of(decision->pod.name), uid = sim_number_of(decision->pod.uid);
-	uint32_t promised = sim->told[SIM_POD_STREAM][slot].pod.nominated;
+	uint32_t nominated = sim->told[SIM_POD_STREAM][slot].pod.nominated;
 
 	if (sim->held) {
 		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided by who does not lead", slot);
@@ -525,9 +528,9 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 				     .pod_ix = decision->pod_ix,
 				     .outcome = decision->outcome,
 				     .node = number_or_none(decision->node),
-				     .promised = promised,
+				     .nominated = nominated,
 				     .victim_n = decision->victim_n,
-				     .rejectors = decision->rejectors,
+				     .unschedulable_plugins = decision->unschedulable_plugins,
 				     .grouped = sim_is_grouped(sim, slot),
 				     .yields = yields(sim, slot)});
 	check_victims(sim, decision, slot);
@@ -536,12 +539,12 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 		sim->untold |= sim->api->objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
 			       sim->api->objects[SIM_POD_STREAM][slot].pod.nominated !=
 				       number_or_none(decision->node);
-		sim_add_binding(
-			sim, (struct sim_binding){.slot = slot,
-				     .uid = uid,
-				     .node = number_or_none(decision->node),
-				     .pod_ix = decision->pod_ix,
-				     .number = bt_asks_of_pod(sim->pipeline, decision->pod_ix)->number});
+		sim_add_binding(sim,
+			(struct sim_binding){.slot = slot,
+				.uid = uid,
+				.node = number_or_none(decision->node),
+				.pod_ix = decision->pod_ix,
+				.number = bt_bind_requests_of_pod(sim->pipeline, decision->pod_ix)->number});
 		return;
 	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {

@@ -55,16 +55,16 @@ struct sim_binding {
 struct sim_cycle {
 	uint32_t slot, pod_ix;
 	enum bt_outcome outcome;
-	uint32_t node;	   /* SIM_NONE: none */
-	uint32_t promised; /* before the cycle; the same */
-	uint32_t victim_n, rejectors;
+	uint32_t node;	    /* SIM_NONE: none */
+	uint32_t nominated; /* before the cycle; the same */
+	uint32_t victim_n, unschedulable_plugins;
 	bool grouped; /* with its PodGroup: what it comes to depends on the others */
 	bool yields;  /* a node may be promised to a pod that it has to yield to */
 };
 
 /* An event on its way through a pipeline. */
 struct sim_parcel {
-	const struct bt_parcel *parcel;
+	const struct bt_watch_event *parcel;
 	enum sim_stream stream;
 	uint32_t ix;
 	struct sim_object object;
@@ -207,7 +207,7 @@ uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix);
 /* The engine is told of an object. Afterwards: sim_find_pod for a pod, sim_note_ports. */
 void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 /* The node that a pod is promised in the engine. */
-uint32_t sim_promised(struct sim *sim, uint32_t slot);
+uint32_t sim_nominated(struct sim *sim, uint32_t slot);
 void sim_find_pod(struct sim *sim, uint32_t slot);
 /* The index of the pod with that UID, or BT_NO_POD. */
 uint32_t sim_pod_of(struct sim *sim, uint32_t uid);

@@ -61,7 +61,8 @@
 	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
 	X(starve, 7, BT_MEM_USE_N, 90, 1)  /* a: for what memory is short, for b steps */                    \
 	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */                     \
-	X(keep_node, 4, SIM_NODES, 1, 1) /* a: node; all others are deleted, with pods if it is odd; weighs  \
+	X(keep_node, 4, SIM_NODES, 1,                                                                        \
+		1) /* a: node; all others are deleted, with pods if it is odd; weighs  \
 					    in an eighth of the seeds only */
 
 enum sim_op {

@@ -80,7 +80,7 @@ static bool is_held(const struct sim *sim, uint32_t uid)
 	return false;
 }
 
-uint32_t sim_promised(struct sim *sim, uint32_t slot)
+uint32_t sim_nominated(struct sim *sim, uint32_t slot)
 {
 	struct bt_engine *engine = sim->engines[0];
 	uint32_t pod_ix = sim->known[slot].ix;
@@ -107,14 +107,14 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
 	/* Nor is anybody when a nominated pod asks for less than before: Update tries that pod alone again.
 	 */
-	sim->untold |= told->there && told->uid == object->uid && sim_promised(sim, slot) != SIM_NONE &&
+	sim->untold |= told->there && told->uid == object->uid && sim_nominated(sim, slot) != SIM_NONE &&
 		       object->pod.spec.milli_cpu < told->pod.spec.milli_cpu;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
 		let_go(sim, object->uid, object->pod.node);
 	}
 	sim->untold |= told->there && object->pod.node != SIM_NONE &&
 		       ((told->pod.nominated != SIM_NONE && told->pod.nominated != object->pod.node) ||
-			       sim_promised(sim, slot) != SIM_NONE);
+			       sim_nominated(sim, slot) != SIM_NONE);
 }
 
 /* Of two pods with one port on a node the first that goes frees it. */
@@ -264,14 +264,14 @@ void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid)
 }
 
 /* Which plugins refused the pod, as far as their hints are known to miss something. */
-static void note_rejectors(struct sim *sim, const struct sim_cycle *cycle)
+static void note_unschedulable_plugins(struct sim *sim, const struct sim_cycle *cycle)
 {
 	struct sim_known *known = &sim->known[cycle->slot];
 
 	known->refused_at = sim->told_n;
 	known->by_other_pods = known->by_claims = false;
 	for (uint32_t i = 0; i < 32; i++) {
-		if (cycle->rejectors >> i & 1) {
+		if (cycle->unschedulable_plugins >> i & 1) {
 			const char *name = bt_hints_name(i);
 
 			known->by_other_pods |= strcmp(name, "InterPodAffinity") == 0;
@@ -296,9 +296,9 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 	}
 	/* Who waits because a node is promised to a pod is not told when that one goes elsewhere. Source:
 	 * deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
-	sim->untold |=
-		cycle->outcome == BT_PLACED && cycle->promised != SIM_NONE && cycle->promised != cycle->node;
-	note_rejectors(sim, cycle);
+	sim->untold |= cycle->outcome == BT_PLACED && cycle->nominated != SIM_NONE &&
+		       cycle->nominated != cycle->node;
+	note_unschedulable_plugins(sim, cycle);
 	for (uint32_t node = 0;
 		cycle->outcome == BT_REFUSED && !cycle->grouped && !cycle->yields && node < SIM_NODES;
 		node++) {
@@ -345,7 +345,7 @@ static struct sim_state without_unprotected(
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
 		const struct sim_object *told = &sim->told[SIM_POD_STREAM][i];
 
-		if (i != slot && sim_promised(sim, i) == node && told->pod.spec.priority >= priority) {
+		if (i != slot && sim_nominated(sim, i) == node && told->pod.spec.priority >= priority) {
 			out.placed[out.placed_n++] =
 				(struct sim_placed){i, told->uid, told->pod.spec, node, false};
 		}
@@ -525,20 +525,20 @@ void sim_note_victim(struct sim *sim, struct sim_eviction victim)
 	}
 }
 
-void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated)
+void sim_patch(struct sim *sim, uint32_t pod_ix, bool keeps)
 {
 	struct bt_engine *engine = sim->engines[0];
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	uint32_t slot = sim_number(engine, pod->name);
 	struct sim_object object = sim->api->objects[SIM_POD_STREAM][slot];
-	uint32_t promised = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
+	uint32_t nominated = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
 
-	if ((!nominated && promised != SIM_NONE) || (sim->fenced && !sim->leader)) {
+	if ((!keeps && nominated != SIM_NONE) || (sim->fenced && !sim->leader)) {
 		return; /* the cycle has left it alone, or who does not lead writes nothing */
 	}
 	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
-		object.pod.node == SIM_NONE && object.pod.nominated != promised) {
-		object.pod.nominated = promised;
+		object.pod.node == SIM_NONE && object.pod.nominated != nominated) {
+		object.pod.nominated = nominated;
 		sim_api_put(sim->api, SIM_POD_STREAM, slot, &object);
 	}
 }

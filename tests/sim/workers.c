@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workers that do not come. They are caught where they park: the linker has them call __wrap_bt_park_wait.
+ * Workers that do not come. They are caught where they park: the linker has them call
+ * __wrap_bt_eventcount_wait.
  */
 #include "workers.h"
 
@@ -11,12 +12,12 @@
 #include "engine/base/thread.h"
 
 /* What the linker makes of the names. */
-bool __real_bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns);
-bool __wrap_bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns);
+bool __real_bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
+bool __wrap_bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
 
 static struct {
 	struct bt_team *team;
-	struct bt_park gate;
+	struct bt_eventcount gate;
 	_Atomic uint32_t held[SIM_WORKERS], parked[SIM_WORKERS]; /* atomic: by worker; acquire, release */
 } here;
 
@@ -28,20 +29,20 @@ static uint32_t own_ix(void)
 	return strncmp(name, "worker-", 7) == 0 ? (uint32_t)strtoul(name + 7, NULL, 10) % SIM_WORKERS : 0;
 }
 
-bool __wrap_bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
+bool __wrap_bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns)
 {
 	uint32_t ix = own_ix();
 
 	if (ix == 0) {
-		return __real_bt_park_wait(park, key, timeout_ns);
+		return __real_bt_eventcount_wait(park, key, timeout_ns);
 	}
 	bt_store_release(&here.parked[ix], 1u);
-	bool woken = __real_bt_park_wait(park, key, timeout_ns);
+	bool woken = __real_bt_eventcount_wait(park, key, timeout_ns);
 	while (bt_load_acquire(&here.held[ix])) {
-		uint32_t gate_key = bt_park_prepare(&here.gate);
+		uint32_t gate_key = bt_eventcount_prepare(&here.gate);
 
 		if (bt_load_acquire(&here.held[ix])) {
-			__real_bt_park_wait(&here.gate, gate_key, BT_PARK_FOREVER);
+			__real_bt_eventcount_wait(&here.gate, gate_key, BT_EVENTCOUNT_FOREVER);
 		}
 	}
 	bt_store_release(&here.parked[ix], 0u);
@@ -54,7 +55,7 @@ struct bt_team *sim_team(void)
 	enum bt_status status;
 
 	if (!here.team) {
-		bt_park_init(&here.gate);
+		bt_eventcount_init(&here.gate);
 		here.team = bt_team_create(&options, &status);
 	}
 	return here.team;
@@ -82,5 +83,5 @@ void sim_let_workers_go(void)
 	for (uint32_t i = 0; i < SIM_WORKERS; i++) {
 		bt_store_release(&here.held[i], 0u);
 	}
-	bt_park_wake(&here.gate);
+	bt_eventcount_wake(&here.gate);
 }

@@ -13,7 +13,7 @@ byte keyed[PARK_N];  /* who holds a key */
 byte stale[PARK_N];  /* whose key the epoch is beyond */
 byte asleep[PARK_N]; /* in the kernel, until woken */
 
-/* bt_park_prepare */
+/* bt_eventcount_prepare */
 inline park_prepare(place, waiter)
 {
 	d_step {
@@ -32,7 +32,7 @@ inline park_leave(place, waiter)
 	}
 }
 
-/* bt_park_wait: the kernel compares and goes to sleep in one step. */
+/* bt_eventcount_wait: the kernel compares and goes to sleep in one step. */
 inline park_wait(place, waiter)
 {
 	asleep[place] = asleep[place] | (waiter & ~stale[place]);
@@ -40,7 +40,7 @@ inline park_wait(place, waiter)
 	park_leave(place, waiter)
 }
 
-/* bt_park_wake: one look when nobody waits. The one that clears armed raises the epoch and calls the kernel. */
+/* bt_eventcount_wake: one look when nobody waits. The one that clears armed raises the epoch and calls the kernel. */
 inline park_wake(place)
 {
 	if

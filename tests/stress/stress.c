@@ -90,11 +90,11 @@ void stress_run(struct stress_team *team)
 
 static void *hold_for_a_moment(void *out_held)
 {
-	*(bool *)out_held = bt_race_await_held(INT64_MAX / 2); /* or until the scenario has ended */
+	*(bool *)out_held = bt_testpoint_await_held(INT64_MAX / 2); /* or until the scenario has ended */
 	if (*(bool *)out_held) {
 		nanosleep(&(struct timespec){.tv_nsec = HELD_NS}, NULL);
 	}
-	bt_race_release();
+	bt_testpoint_release();
 	return NULL;
 }
 
@@ -103,12 +103,12 @@ static bool hold_at(const char *point, uint64_t skip_n, void (*scenario)(void *c
 	pthread_t holder;
 	bool held = false;
 
-	bt_race_hold(point, skip_n);
+	bt_testpoint_hold(point, skip_n);
 	STRESS_CHECK(pthread_create(&holder, NULL, hold_for_a_moment, &held) == 0);
 	scenario(context);
-	bt_race_release(); /* nobody came */
+	bt_testpoint_release(); /* nobody came */
 	pthread_join(holder, NULL);
-	bt_race_off();
+	bt_testpoint_off();
 	return held;
 }
 
@@ -119,11 +119,11 @@ static size_t find_points(const char **out_points, const char *prefix, size_t wa
 	const char *all[POINTS_MAX];
 	size_t point_n = 0;
 
-	bt_race_off();
-	bt_race_record();
+	bt_testpoint_off();
+	bt_testpoint_record();
 	for (int run = 0; run < RUNS_MAX && point_n < wanted_n; run++) {
 		scenario(context);
-		size_t all_n = bt_race_points(all, POINTS_MAX);
+		size_t all_n = bt_testpoint_points(all, POINTS_MAX);
 
 		STRESS_CHECK(all_n <= POINTS_MAX);
 		point_n = 0;
@@ -133,7 +133,7 @@ static size_t find_points(const char **out_points, const char *prefix, size_t wa
 			}
 		}
 	}
-	bt_race_off();
+	bt_testpoint_off();
 	return point_n;
 }
 

@@ -357,14 +357,14 @@ static void in_the_engine_memory_follows_what_is_there(void **state)
 
 /* ---- the pipeline ---- */
 
-static void feed(struct bt_pipeline *pipeline, struct bt_parcel *parcel)
+static void feed(struct bt_pipeline *pipeline, struct bt_watch_event *parcel)
 {
 	assert_int_equal(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER), BT_OK);
 }
 
 static void feed_pod(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_APPLY);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_APPLY);
 
 	parcel->object.kind = BT_KIND_POD;
 	make_pod(&parcel->arena, number, &parcel->object.pod);
@@ -373,7 +373,7 @@ static void feed_pod(struct bt_pipeline *pipeline, uint32_t number)
 
 static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_APPLY);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_APPLY);
 
 	parcel->object.kind = BT_KIND_NODE;
 	make_node(&parcel->arena, number, &parcel->object.node);
@@ -381,7 +381,7 @@ static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 }
 
 /* The claims of a pod come, or go. */
-static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+static void feed_claims(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number)
 {
 	struct bt_arena none = {0};
 	struct bt_object claims[3];
@@ -389,7 +389,7 @@ static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, 
 
 	bt_arena_fini(&none);
 	for (uint32_t c = 0; c < n; c++) {
-		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
 
 		make_claims(&parcel->arena, number, claims);
 		parcel->object = claims[c];
@@ -399,7 +399,7 @@ static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, 
 
 static void feed_end(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_DELETE);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_DELETE);
 
 	parcel->object = (struct bt_object){.kind = BT_KIND_POD};
 	parcel->object.meta.namespace_ = bt_str("default");
@@ -427,12 +427,12 @@ static void through_the_pipeline_as_well(void **state)
 	for (uint32_t i = 0; i < pod_n; i++) {
 		if (i >= alive_n) {
 			feed_end(pipeline, i - alive_n);
-			feed_claims(pipeline, BT_PARCEL_DELETE, i - alive_n);
+			feed_claims(pipeline, BT_WATCH_EVENT_DELETE, i - alive_n);
 		}
 		if (i % NODE_EVERY == 0) {
 			feed_node(pipeline, i / NODE_EVERY);
 		}
-		feed_claims(pipeline, BT_PARCEL_APPLY, i);
+		feed_claims(pipeline, BT_WATCH_EVENT_APPLY, i);
 		feed_pod(pipeline, i);
 		bt_pipeline_settle(pipeline);
 		sample(&spans, bt_pipeline_engine(pipeline), i);

@@ -145,9 +145,9 @@ static void also_when_threads_are_delayed_anywhere(void **state)
 	struct work work = {.seed = seed_of_test()};
 
 	(void)state;
-	bt_race_delay(work.seed);
+	bt_testpoint_delay(work.seed);
 	run(&work);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 int main(void)

@@ -182,9 +182,9 @@ static void also_when_threads_are_delayed_anywhere(void **state)
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};
 
 	(void)state;
-	bt_race_delay(work.seed);
+	bt_testpoint_delay(work.seed);
 	run(&work);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 static void also_when_one_is_held_at_any_point(void **state)
@@ -192,7 +192,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	struct work work = {.seed = seed_of_test(), .steps_max = 20000};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	stress_hold_at_each("intern.", 4, run, &work, work.seed);

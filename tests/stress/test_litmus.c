@@ -25,7 +25,7 @@ struct words {
 	alignas(BT_CACHELINE) uint32_t left_saw;
 	alignas(BT_CACHELINE) uint32_t right_saw;
 	struct bt_ring ring;
-	struct bt_park park;
+	struct bt_eventcount park;
 };
 
 struct shape {
@@ -110,7 +110,7 @@ static uint64_t count_forbidden(void (*left)(struct words *words), void (*right)
 	struct stress_team team = {.member_n = 0};
 
 	bt_ring_init(&shape.words.ring, 4, sizeof(uint32_t), "litmus");
-	bt_park_init(&shape.words.park);
+	bt_eventcount_init(&shape.words.park);
 	stress_add(&team, walk, &shape);
 	stress_add(&team, walk, &shape);
 	stress_run(&team);
@@ -195,12 +195,12 @@ static void without_fences_it_may_show(void **state)
 static void left_changes_and_wakes(struct words *words)
 {
 	bt_store_relaxed(&words->x, 1);
-	bt_park_wake(&words->park);
+	bt_eventcount_wake(&words->park);
 }
 
 static void right_prepares_and_looks(struct words *words)
 {
-	uint32_t key = bt_park_prepare(&words->park);
+	uint32_t key = bt_eventcount_prepare(&words->park);
 
 	words->right_saw = bt_load_relaxed(&words->x);
 	words->plain = key;

@@ -17,7 +17,7 @@
 
 /* A number that threads wait for, each at a park. */
 struct meeting {
-	struct bt_park parks[2];
+	struct bt_eventcount parks[2];
 	alignas(BT_CACHELINE) _Atomic uint64_t number;
 	_Atomic uint64_t given_n, taken_n, over;
 	int64_t end_ns;
@@ -27,8 +27,8 @@ struct meeting {
 static void init_meeting(struct meeting *meeting, uint64_t seed)
 {
 	*meeting = (struct meeting){.end_ns = stress_end_ns(), .seed = seed, .rounds_max = UINT64_MAX};
-	bt_park_init(&meeting->parks[0]);
-	bt_park_init(&meeting->parks[1]);
+	bt_eventcount_init(&meeting->parks[0]);
+	bt_eventcount_init(&meeting->parks[1]);
 }
 
 /* Two threads raise the number in turn; each waits until it is its own turn. */
@@ -39,10 +39,10 @@ static void take_turns(void *context, uint32_t ix)
 
 	for (uint64_t own = ix; !over; own += 2) {
 		while (bt_load_acquire(&meeting->number) != own) {
-			uint32_t key = bt_park_prepare(&meeting->parks[ix]);
+			uint32_t key = bt_eventcount_prepare(&meeting->parks[ix]);
 
 			if (bt_load_acquire(&meeting->number) != own) {
-				STRESS_CHECK(bt_park_wait(&meeting->parks[ix], key, LOST_NS));
+				STRESS_CHECK(bt_eventcount_wait(&meeting->parks[ix], key, LOST_NS));
 			}
 		}
 		over = bt_load_acquire(&meeting->over);
@@ -50,7 +50,7 @@ static void take_turns(void *context, uint32_t ix)
 			bt_store_release(&meeting->over, 1);
 		}
 		bt_store_release(&meeting->number, own + 1);
-		bt_park_wake(&meeting->parks[!ix]);
+		bt_eventcount_wake(&meeting->parks[!ix]);
 	}
 }
 
@@ -81,9 +81,9 @@ static void nor_when_they_are_delayed_anywhere(void **state)
 
 	(void)state;
 	init_meeting(&meeting, seed_of_test());
-	bt_race_delay(meeting.seed);
+	bt_testpoint_delay(meeting.seed);
 	play_turns(&meeting);
-	bt_race_off();
+	bt_testpoint_off();
 	printf("%" PRIu64 " turns\n", bt_load_relaxed(&meeting.number));
 }
 
@@ -102,7 +102,7 @@ static void nor_when_one_is_held_at_any_point(void **state)
 	struct meeting meeting = {.seed = seed_of_test()};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	stress_hold_at_each("park.", 7, play_forty_turns, &meeting, meeting.seed);
@@ -120,7 +120,7 @@ static void give(void *context, uint32_t ix)
 		for (uint32_t i = bt_rng_below(&rng, 50); i; i--) {
 			bt_add_relaxed(&meeting->given_n, 1);
 			bt_add(&meeting->number, 1);
-			bt_park_wake(&meeting->parks[0]);
+			bt_eventcount_wake(&meeting->parks[0]);
 		}
 		for (uint32_t turn = bt_rng_below(&rng, 2000); turn; turn--) {
 			bt_cpu_relax();
@@ -129,7 +129,7 @@ static void give(void *context, uint32_t ix)
 	/* The last token of a giver ends one taker. */
 	if (ix < TAKERS) {
 		bt_add(&meeting->over, 1);
-		bt_park_wake(&meeting->parks[0]);
+		bt_eventcount_wake(&meeting->parks[0]);
 	}
 }
 
@@ -152,7 +152,7 @@ static void take(void *context, uint32_t ix)
 		while (take_one(&meeting->number)) {
 			bt_add_relaxed(&meeting->taken_n, 1);
 		}
-		uint32_t key = bt_park_prepare(&meeting->parks[0]);
+		uint32_t key = bt_eventcount_prepare(&meeting->parks[0]);
 
 		if (bt_load_acquire(&meeting->number)) {
 			continue;
@@ -161,8 +161,8 @@ static void take(void *context, uint32_t ix)
 			return;
 		}
 		bool patient = bt_rng_below(&rng, 4);
-		bool woken =
-			bt_park_wait(&meeting->parks[0], key, patient ? LOST_NS : bt_rng_below(&rng, 20000));
+		bool woken = bt_eventcount_wait(
+			&meeting->parks[0], key, patient ? LOST_NS : bt_rng_below(&rng, 20000));
 		STRESS_CHECK(woken || !patient);
 	}
 }
@@ -193,9 +193,9 @@ static void waiters_at_one_park_see_every_change(void **state)
 
 	(void)state;
 	check_tokens(seed);
-	bt_race_delay(seed);
+	bt_testpoint_delay(seed);
 	check_tokens(seed + 1);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 int main(void)

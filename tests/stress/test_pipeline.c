@@ -48,7 +48,7 @@
 
 /* An object of the script, and what has become of it. */
 struct thing {
-	struct bt_parcel *base; /* init: the object as it was made */
+	struct bt_watch_event *base; /* init: the object as it was made */
 	/* lock(world): */
 	bool shown, gone;
 	char node[64];	 /* of a pod: where it is bound */
@@ -58,7 +58,7 @@ struct thing {
 };
 
 struct event {
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	struct event *next;
 };
 
@@ -69,17 +69,17 @@ struct world {
 	struct bt_lock lock;
 	/* lock(world): */
 	uint64_t version, random_n, seed;
-	struct event *first, *last; /* what the source has to show */
-	struct bt_parcel *held;	    /* an event that will come late */
-	uint64_t late[64];	    /* bindings to be answered later */
+	struct event *first, *last;  /* what the source has to show */
+	struct bt_watch_event *held; /* an event that will come late */
+	uint64_t late[64];	     /* bindings to be answered later */
 	uint32_t late_n;
 	bool done; /* nothing is shown any more, and nothing is answered later */
 	bool churns;
 };
 
-static struct bt_parcel *parcel_of(enum bt_parcel_kind kind, const struct bt_object *object)
+static struct bt_watch_event *parcel_of(enum bt_watch_event_kind kind, const struct bt_object *object)
 {
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_watch_event *parcel = bt_watch_event_create(kind);
 
 	parcel->object = *object;
 	bt_object_own(&parcel->object, &parcel->arena);
@@ -92,7 +92,7 @@ static void keep_admitted(void *context, struct bt_object *object, bool made)
 
 	(void)made;
 	w->things = bt_mem_grow(w->things, w->thing_n, &w->thing_cap, sizeof(*w->things));
-	w->things[w->thing_n++] = (struct thing){.base = parcel_of(BT_PARCEL_APPLY, object)};
+	w->things[w->thing_n++] = (struct thing){.base = parcel_of(BT_WATCH_EVENT_APPLY, object)};
 }
 
 static bool admit(void *context, const struct bt_object *object)
@@ -128,12 +128,12 @@ static void reset_world(struct world *w)
 	for (size_t i = 0; i < w->thing_n; i++) {
 		w->things[i] = (struct thing){.base = w->things[i].base};
 	}
-	bt_parcel_destroy(w->held);
+	bt_watch_event_destroy(w->held);
 	w->held = NULL;
 	while (w->first) {
 		struct event *next = w->first->next;
 
-		bt_parcel_destroy(w->first->parcel);
+		bt_watch_event_destroy(w->first->parcel);
 		free(w->first);
 		w->first = next;
 	}
@@ -146,7 +146,7 @@ static void end_world(struct world *w)
 {
 	reset_world(w);
 	for (size_t i = 0; i < w->thing_n; i++) {
-		bt_parcel_destroy(w->things[i].base);
+		bt_watch_event_destroy(w->things[i].base);
 	}
 	bt_lock_fini(&w->lock);
 	bt_mem_free(w->things);
@@ -158,7 +158,7 @@ static bool happens(struct world *w, uint32_t n)
 	return bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), n) == 0;
 }
 
-static void queue_event(struct world *w, struct bt_parcel *parcel)
+static void queue_event(struct world *w, struct bt_watch_event *parcel)
 {
 	struct event *event = calloc(1, sizeof(*event));
 
@@ -186,7 +186,7 @@ static void write_uid(const struct thing *thing, char out[80])
 }
 
 /* Holds lock(world). Has the source show an object as it is now; sometimes twice, sometimes late. */
-static void show(struct world *w, struct thing *thing, enum bt_parcel_kind kind)
+static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind kind)
 {
 	struct bt_object object = thing->base->object;
 	char version[24], uid[80];
@@ -199,7 +199,7 @@ static void show(struct world *w, struct thing *thing, enum bt_parcel_kind kind)
 		object.pod.spec.node_name = bt_str(thing->node);
 	}
 	thing->shown = true;
-	thing->gone = kind == BT_PARCEL_DELETE;
+	thing->gone = kind == BT_WATCH_EVENT_DELETE;
 	if (w->churns && !w->held && happens(w, TWICE_OF)) {
 		w->held = parcel_of(kind, &object);
 		return;
@@ -217,7 +217,7 @@ static void make_anew(struct world *w, struct thing *thing)
 	thing->life_n++;
 	thing->node[0] = 0;
 	thing->ours = false;
-	show(w, thing, BT_PARCEL_APPLY);
+	show(w, thing, BT_WATCH_EVENT_APPLY);
 }
 
 static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
@@ -235,7 +235,7 @@ static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
 
 /* ---- the binder ---- */
 
-static bool is_current(const struct thing *thing, const struct bt_ask *ask)
+static bool is_current(const struct thing *thing, const struct bt_bind_request *ask)
 {
 	char uid[80];
 
@@ -244,7 +244,7 @@ static bool is_current(const struct thing *thing, const struct bt_ask *ask)
 }
 
 /* Holds lock(world). The API server's part. Returns whether the pod is bound now. */
-static bool bind_in_world(struct world *w, const struct bt_ask *ask)
+static bool bind_in_world(struct world *w, const struct bt_bind_request *ask)
 {
 	struct thing *thing = find(w, &ask->pod);
 
@@ -259,7 +259,7 @@ static bool bind_in_world(struct world *w, const struct bt_ask *ask)
 	snprintf(thing->node, sizeof(thing->node), "%.*s", BT_STR_ARG(ask->node));
 	thing->ours = true;
 	if (!w->done && happens(w, 2)) {
-		show(w, thing, BT_PARCEL_APPLY);
+		show(w, thing, BT_WATCH_EVENT_APPLY);
 	}
 	return true;
 }
@@ -272,7 +272,7 @@ static void answer_late(struct world *w, uint32_t keep_n)
 	}
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct world *w = context;
 
@@ -295,7 +295,7 @@ static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_as
 	STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_CONFLICT);
 }
 
-static void check(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct world *w = context;
 
@@ -316,7 +316,7 @@ static void check(void *context, struct bt_pipeline *pipeline, const struct bt_a
 	}
 }
 
-static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct world *w = context;
 
@@ -325,7 +325,7 @@ static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_a
 	STRESS_CHECK(thing);
 	bool fails = w->done || !is_current(thing, ask) || happens(w, FAILS_OF);
 	if (!fails) {
-		show(w, thing, BT_PARCEL_DELETE);
+		show(w, thing, BT_WATCH_EVENT_DELETE);
 	}
 	bt_lock_release(&w->lock);
 	if (fails) {
@@ -351,7 +351,7 @@ static void bind_elsewhere(struct world *w, struct thing *pod, size_t n)
 	if (node->base->object.kind == BT_KIND_NODE && pod->node[0] == 0 &&
 		pod->base->object.pod.spec.node_name.len == 0) {
 		snprintf(pod->node, sizeof(pod->node), "%.*s", BT_STR_ARG(node->base->object.meta.name));
-		show(w, pod, BT_PARCEL_APPLY);
+		show(w, pod, BT_WATCH_EVENT_APPLY);
 	}
 }
 
@@ -367,20 +367,20 @@ static void churn(struct world *w, size_t n)
 	if (thing->gone) {
 		make_anew(w, thing);
 	} else if (happens(w, 3)) {
-		show(w, thing, BT_PARCEL_DELETE);
+		show(w, thing, BT_WATCH_EVENT_DELETE);
 		if (happens(w, 2)) {
 			make_anew(w, thing);
 		}
 	} else if (kind == BT_KIND_POD && happens(w, 2)) {
 		bind_elsewhere(w, thing, n);
 	} else {
-		show(w, thing, BT_PARCEL_APPLY);
+		show(w, thing, BT_WATCH_EVENT_APPLY);
 	}
 }
 
-static struct bt_parcel *next_event(struct world *w)
+static struct bt_watch_event *next_event(struct world *w)
 {
-	struct bt_parcel *parcel = NULL;
+	struct bt_watch_event *parcel = NULL;
 
 	bt_lock_acquire(&w->lock);
 	struct event *event = w->first;
@@ -397,7 +397,7 @@ static struct bt_parcel *next_event(struct world *w)
 /* Feeds what there is. Returns whether there was anything. */
 static bool feed(struct world *w)
 {
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	bool any = false;
 
 	while ((parcel = next_event(w))) {
@@ -423,7 +423,7 @@ static void run_source(void *context, uint32_t ix)
 	for (size_t i = 0; i < w->thing_n; i++) {
 		bt_lock_acquire(&w->lock);
 		if (!w->things[i].shown) {
-			show(w, &w->things[i], BT_PARCEL_APPLY);
+			show(w, &w->things[i], BT_WATCH_EVENT_APPLY);
 		}
 		if (w->churns && happens(w, CHURN_OF)) {
 			churn(w, i + 1);
@@ -592,9 +592,9 @@ static void check_serially(struct bt_str bytes, const struct bt_config *config)
 	struct bt_journal_reader reader;
 	struct bt_journal_header header;
 	struct bt_journal_record record;
-	struct bt_parcel_maker maker;
+	struct bt_watch_event_maker maker;
 
-	bt_parcel_maker_init(&maker);
+	bt_watch_event_maker_init(&maker);
 	const struct bt_journal_codec codec = bt_journal_json(&maker);
 	assert_int_equal(bt_journal_open(bytes, &reader, &header, &error), BT_OK);
 	s->now_ns = header.begin_ns;
@@ -608,7 +608,7 @@ static void check_serially(struct bt_str bytes, const struct bt_config *config)
 	}
 	assert_int_equal(error.len, 0);
 	bt_engine_destroy(s->engine);
-	bt_parcel_maker_fini(&maker);
+	bt_watch_event_maker_fini(&maker);
 	bt_config_errors_fini(&errors);
 	free(s);
 }
@@ -616,17 +616,17 @@ static void check_serially(struct bt_str bytes, const struct bt_config *config)
 static void check_replay(struct bt_str bytes, const struct bt_config *config, uint64_t decided_n)
 {
 	struct bt_replay_result result;
-	struct bt_parcel_maker maker;
+	struct bt_watch_event_maker maker;
 	struct bt_buf text = {0};
 
-	bt_parcel_maker_init(&maker);
+	bt_watch_event_maker_init(&maker);
 	const struct bt_replay_options options = {.config = config, .codec = bt_journal_json(&maker)};
 	if (bt_journal_replay(bytes, &options, &result, &text) != BT_OK) {
 		fail_msg("%s", text.ptr);
 	}
 	assert_int_equal(result.decision_n, decided_n);
 	bt_buf_fini(&text);
-	bt_parcel_maker_fini(&maker);
+	bt_watch_event_maker_fini(&maker);
 }
 
 /* ---- at rest ---- */
@@ -648,9 +648,9 @@ static void check_rest(struct world *w)
 		}
 		uint32_t pod_ix = bt_engine_find_pod(engine, object->meta.namespace_, object->meta.name);
 		bool bound = thing->node[0] || object->pod.spec.node_name.len;
-		assert_int_equal(
-			pod_ix != BT_NO_POD, !thing->gone && !bt_ingest_pod_has_ended(&object->pod) &&
-						     (bound || !bt_engine_is_foreign(engine, &object->pod)));
+		assert_int_equal(pod_ix != BT_NO_POD,
+			!thing->gone && !bt_ingest_pod_has_ended(&object->pod) &&
+				(bound || !bt_engine_is_other_schedulers(engine, &object->pod)));
 		if (pod_ix == BT_NO_POD) {
 			continue;
 		}
@@ -715,14 +715,14 @@ static void run(struct world *w, const struct shape *shape)
 	w->pipeline = bt_pipeline_create(&config, &options, &errors);
 	assert_non_null(w->pipeline);
 	if (shape->delays) {
-		bt_race_delay(shape->delays);
+		bt_testpoint_delay(shape->delays);
 	}
 	assert_int_equal(bt_pipeline_start(w->pipeline, &why), BT_OK);
 	stress_add(&team, run_source, w);
 	stress_run(&team);
 	assert_true(bt_pipeline_stop(w->pipeline, BT_END_DRAIN, LIMIT_NS));
 	if (shape->delays) {
-		bt_race_off();
+		bt_testpoint_off();
 	}
 	assert_int_equal(bt_journal_finish(journal), BT_OK);
 	check_rest(w);
@@ -779,7 +779,7 @@ static void a_thread_held_at_any_point_changes_no_decision(void **state)
 	struct world w;
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	make_world(&w, BT_PROFILE_MIXED, seed, true);
@@ -804,11 +804,12 @@ static void feed_until_end(void *context, uint32_t ix)
 
 	(void)ix;
 	for (size_t i = 0; status == BT_OK; i = (i + 1) % s->w->thing_n) {
-		struct bt_parcel *parcel = parcel_of(BT_PARCEL_APPLY, &s->w->things[i].base->object);
+		struct bt_watch_event *parcel =
+			parcel_of(BT_WATCH_EVENT_APPLY, &s->w->things[i].base->object);
 
 		status = bt_pipeline_feed(s->w->pipeline, 0, &parcel, BT_FOREVER);
 		STRESS_CHECK((status == BT_OK) == (parcel == NULL));
-		bt_parcel_destroy(parcel);
+		bt_watch_event_destroy(parcel);
 	}
 	STRESS_CHECK(status == BT_CONFLICT);
 }
@@ -826,7 +827,7 @@ static void stop_at_some_time(void *context, uint32_t ix)
 		bt_pipeline_stop(s->w->pipeline, s->turns % 2 ? BT_END_ABANDON : BT_END_DRAIN, LIMIT_NS));
 }
 
-static void refuse_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void refuse_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	(void)context;
 	bt_pipeline_bound(pipeline, ask->handle);
@@ -856,12 +857,12 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 		options.one_thread = i % 5 == 0;
 		bt_config_init_default(&config, NULL);
 		w.pipeline = bt_pipeline_create(&config, &options, &errors);
-		bt_race_delay(seed + i);
+		bt_testpoint_delay(seed + i);
 		assert_int_equal(bt_pipeline_start(w.pipeline, &why), BT_OK);
 		stress_add(&team, feed_until_end, &stopper);
 		stress_add(&team, stop_at_some_time, &stopper);
 		stress_run(&team);
-		bt_race_off();
+		bt_testpoint_off();
 		bt_pipeline_destroy(w.pipeline);
 		bt_config_errors_fini(&errors);
 		bt_config_fini(&config);

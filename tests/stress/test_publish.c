@@ -112,7 +112,7 @@ static void publish(void *context, uint32_t ix)
 		bt_publisher_publish(world.cache->publisher);
 		STRESS_CHECK(bt_rcu_stats_read().pending_n <= 2 * BACKLOG_N);
 		for (uint32_t i = 0; i < n; i++) {
-			STRESS_CHECK(bt_ring_push(&world.inbox, &deltas[i], BT_PARK_FOREVER));
+			STRESS_CHECK(bt_ring_push(&world.inbox, &deltas[i], BT_EVENTCOUNT_FOREVER));
 		}
 	}
 	bt_ring_close(&world.inbox);
@@ -145,7 +145,7 @@ static void adopt(void *context, uint32_t ix)
 	(void)context;
 	(void)ix;
 	bt_rcu_register("scheduling");
-	for (uint64_t n = 1; bt_ring_pop(&world.inbox, &delta, BT_PARK_FOREVER); n++) {
+	for (uint64_t n = 1; bt_ring_pop(&world.inbox, &delta, BT_EVENTCOUNT_FOREVER); n++) {
 		bt_ingest_adopt(world.cache, &delta);
 		bt_delta_drop(&delta);
 		bt_add_owned(&world.adopted_n, 1);
@@ -189,7 +189,7 @@ static void visit(void *context, uint32_t ix)
 		last = published.version;
 		uint64_t want = bt_load_relaxed(&world.sums[last]);
 		STRESS_CHECK(add_up(&published) == want);
-		BT_RACE_POINT("publish.test.looking");
+		BT_TESTPOINT("publish.test.looking");
 		for (uint32_t i = 0; i < 20; i++) {
 			uint32_t name = world.names[bt_rng_below(&rng, NODES)];
 			uint32_t slot = bt_published_find(&published, name);
@@ -256,9 +256,9 @@ static void also_when_threads_are_delayed_anywhere(void **state)
 
 	(void)state;
 	world.batches_max = VERSIONS_MAX;
-	bt_race_delay(seed);
+	bt_testpoint_delay(seed);
 	run_world(&seed);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 static void also_when_one_is_held_at_any_point(void **state)
@@ -266,7 +266,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	uint64_t seed = seed_of_test() + 2;
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	world.batches_max = 100;

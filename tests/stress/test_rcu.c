@@ -84,7 +84,7 @@ static void read_published(struct bt_rng *rng)
 		for (int i = 0; i < WORDS; i++) {
 			STRESS_CHECK(bt_load_relaxed(&object->words[i]) == number);
 		}
-		BT_RACE_POINT("rcu.test.reading");
+		BT_TESTPOINT("rcu.test.reading");
 		if (bt_rng_below(rng, 2000) == 0) {
 			dawdle();
 		}
@@ -96,10 +96,10 @@ static void read_published(struct bt_rng *rng)
 static void read_registered(void *context, uint32_t ix)
 {
 	struct bt_rng rng = {world.seed + ix};
-	struct bt_park never;
+	struct bt_eventcount never;
 
 	(void)context;
-	bt_park_init(&never);
+	bt_eventcount_init(&never);
 	bt_rcu_register("stress reader");
 	while (!bt_load_acquire(&world.over)) {
 		for (uint32_t i = bt_rng_below(&rng, 4) + 1; i; i--) {
@@ -112,7 +112,7 @@ static void read_registered(void *context, uint32_t ix)
 			bt_rcu_online();
 			break;
 		case 1:
-			bt_park_wait(&never, bt_park_prepare(&never), 5000);
+			bt_eventcount_wait(&never, bt_eventcount_prepare(&never), 5000);
 			break;
 		case 2:
 			bt_rcu_unregister();
@@ -234,9 +234,9 @@ static void nor_when_threads_are_delayed_anywhere(void **state)
 	(void)state;
 	world.writes_max = UINT64_MAX;
 	for (int i = 0; i < 2; i++) {
-		bt_race_delay(rng.state);
+		bt_testpoint_delay(rng.state);
 		run_world(&rng);
-		bt_race_off();
+		bt_testpoint_off();
 		rng.state++;
 	}
 }
@@ -246,7 +246,7 @@ static void nor_when_one_is_held_at_any_point(void **state)
 	struct bt_rng rng = {seed_of_test()};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	world.writes_max = 300;
@@ -272,12 +272,12 @@ static void everything_that_several_threads_defer_is_reclaimed_once(void **state
 
 	(void)state;
 	begin(seed_of_test(), 0);
-	bt_race_delay(world.seed);
+	bt_testpoint_delay(world.seed);
 	for (int i = 0; i < 4; i++) {
 		stress_add(&team, defer_many, NULL);
 	}
 	stress_run(&team);
-	bt_race_off();
+	bt_testpoint_off();
 	bt_store_relaxed(&world.deferred_n, 12000);
 	end();
 }

@@ -204,10 +204,10 @@ static void check_flows(bool delayed)
 			.capacity = capacity, .producer_n = 1, .seed = seed, .entries_max = UINT64_MAX};
 
 		if (delayed) {
-			bt_race_delay(seed + capacity);
+			bt_testpoint_delay(seed + capacity);
 		}
 		run_flow(&flow);
-		bt_race_off();
+		bt_testpoint_off();
 	}
 }
 
@@ -229,7 +229,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	struct flow flow = {.capacity = 4, .producer_n = 1, .seed = seed_of_test(), .entries_max = 3000};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	stress_hold_at_each("ring.", 6, run_flow, &flow, flow.seed);
@@ -247,13 +247,13 @@ static void nothing_is_left_behind_when_a_ring_closes(void **state)
 	for (; stress_goes_on(end_ns); round_n++) {
 		flow.seed++;
 		flow.entries_max = round_n % 6;
-		bt_race_delay(flow.seed);
+		bt_testpoint_delay(flow.seed);
 		run_flow(&flow);
-		bt_race_off();
+		bt_testpoint_off();
 	}
 	printf("%" PRIu64 " rounds\n", round_n);
 	flow.entries_max = 1;
-	if (bt_race_is_built()) {
+	if (bt_testpoint_is_built()) {
 		stress_hold_at_each("ring.", 6, run_flow, &flow, flow.seed);
 	}
 }
@@ -305,10 +305,10 @@ static void an_inbox_keeps_the_order_of_each_producer(void **state)
 	(void)state;
 	flow.capacity = 4;
 	run_inbox(&flow);
-	bt_race_delay(flow.seed);
+	bt_testpoint_delay(flow.seed);
 	flow.capacity = 64;
 	run_inbox(&flow);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 static void consume_a_few_and_abandon(void *context, uint32_t ix)
@@ -340,13 +340,13 @@ static void a_producer_always_learns_that_it_was_abandoned(void **state)
 		flow.seed++;
 		flow_init(&flow);
 		flow.end_ns = INT64_MAX;
-		bt_race_delay(flow.seed);
+		bt_testpoint_delay(flow.seed);
 		stress_add(&team, produce, &flow);
 		stress_add(&team, consume_a_few_and_abandon, &flow);
 		stress_run(&team);
 		flow_fini(&flow);
 	}
-	bt_race_off();
+	bt_testpoint_off();
 	printf("%" PRIu64 " rounds\n", round_n);
 }
 

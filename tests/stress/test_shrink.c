@@ -58,12 +58,12 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 }
 
 /* A node and its pods, or some of them. */
-static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number, uint32_t first,
+static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number, uint32_t first,
 	uint32_t last)
 {
 	for (uint32_t i = first; i <= last; i++) {
-		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
-		uint32_t nth = kind == BT_PARCEL_APPLY ? i : last - (i - first);
+		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		uint32_t nth = kind == BT_WATCH_EVENT_APPLY ? i : last - (i - first);
 
 		parcel->object = (struct bt_object){.kind = nth ? BT_KIND_POD : BT_KIND_NODE};
 		if (nth) {
@@ -81,8 +81,8 @@ static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_
 }
 
 /* Those nodes that stay, with these of their pods, or all others. */
-static void feed_all(
-	struct bt_pipeline *pipeline, enum bt_parcel_kind kind, bool others, uint32_t first, uint32_t last)
+static void feed_all(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, bool others, uint32_t first,
+	uint32_t last)
 {
 	for (uint32_t i = 0; i < node_n; i++) {
 		if (others != (i % each == 0)) {
@@ -96,8 +96,8 @@ static void feed_all(
 static void replace_all(struct bt_pipeline *pipeline)
 {
 	for (uint32_t i = 0; i < node_n; i += each) {
-		feed(pipeline, BT_PARCEL_DELETE, i, 0, PODS);
-		feed(pipeline, BT_PARCEL_APPLY, node_n + i, 0, PODS);
+		feed(pipeline, BT_WATCH_EVENT_DELETE, i, 0, PODS);
+		feed(pipeline, BT_WATCH_EVENT_APPLY, node_n + i, 0, PODS);
 	}
 	bt_pipeline_settle(pipeline);
 }
@@ -136,15 +136,15 @@ static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **
 	size_t base = measure("nothing", pipeline);
 
 	(void)state;
-	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, PODS);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, false, 0, PODS);
 	size_t small = measure("a small one", pipeline) - base;
 	bt_pipeline_destroy(pipeline);
 
 	pipeline = make_pipeline();
-	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, PODS);
-	feed_all(pipeline, BT_PARCEL_APPLY, true, 0, PODS);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, false, 0, PODS);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, true, 0, PODS);
 	size_t large = measure("a large one", pipeline) - base;
-	feed_all(pipeline, BT_PARCEL_DELETE, true, 0, PODS);
+	feed_all(pipeline, BT_WATCH_EVENT_DELETE, true, 0, PODS);
 	size_t left = measure("nearly all have gone", pipeline) - base;
 	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(pipeline));
 	uint32_t left_n = (node_n + each - 1) / each;
@@ -170,15 +170,15 @@ static void nodes_that_stay_take_little_more_than_so_many_nodes(void **state)
 	size_t base = measure("nothing", pipeline);
 
 	(void)state;
-	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, 0);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, false, 0, 0);
 	size_t small = measure("few nodes", pipeline) - base;
 	bt_pipeline_destroy(pipeline);
 
 	pipeline = make_pipeline();
-	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, 0);
-	feed_all(pipeline, BT_PARCEL_APPLY, true, 0, 0);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, false, 0, 0);
+	feed_all(pipeline, BT_WATCH_EVENT_APPLY, true, 0, 0);
 	measure("many nodes", pipeline);
-	feed_all(pipeline, BT_PARCEL_DELETE, true, 0, 0);
+	feed_all(pipeline, BT_WATCH_EVENT_DELETE, true, 0, 0);
 	size_t left = measure("those that stay", pipeline) - base;
 	print_message("%.2f times the few\n", (double)left / (double)small);
 	uint32_t left_n = (node_n + each - 1) / each;

@@ -123,7 +123,7 @@ static void retire(void *context, uint32_t ix)
 		for (uint32_t i = 0; i < n; i++) {
 			STRESS_CHECK(bt_signatures_get(work->signatures, ixs[i])->ix == ixs[i]);
 		}
-		bt_signatures_bury(work->signatures);
+		bt_signatures_free_retired(work->signatures);
 		bt_add_relaxed(&work->retired_n, n);
 		bt_cpu_relax();
 	}
@@ -149,7 +149,7 @@ static void run(void *context)
 	stress_run(&team);
 	STRESS_CHECK(bt_signatures_listed(work->signatures) == bt_signatures_count(work->signatures));
 	bt_signatures_retire(work->signatures, 0, &ixs);
-	bt_signatures_bury(work->signatures);
+	bt_signatures_free_retired(work->signatures);
 	STRESS_CHECK(bt_signatures_count(work->signatures) == 0);
 	/* Each maker has some in hand, each kind has one, and what is being retired counts once more. */
 	STRESS_CHECK(bt_signatures_end(work->signatures) <= 2 * KINDS + MAKERS);
@@ -175,9 +175,9 @@ static void also_when_threads_are_delayed_anywhere(void **state)
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};
 
 	(void)state;
-	bt_race_delay(work.seed);
+	bt_testpoint_delay(work.seed);
 	run(&work);
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 static void also_when_one_is_held_at_any_point(void **state)
@@ -185,7 +185,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	struct work work = {.seed = seed_of_test(), .steps_max = 5000};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	stress_hold_at_each("signatures.", 3, run, &work, work.seed);

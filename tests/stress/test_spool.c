@@ -21,7 +21,7 @@
 
 struct flow {
 	uint64_t seed;
-	uint64_t taken_n; /* plain: bt_spool_flush orders it */
+	uint64_t taken_n; /* plain: bt_async_writer_flush orders it */
 	bool wrong;
 };
 
@@ -45,8 +45,8 @@ static void put_and_flush(void *context)
 {
 	struct flow *flow = context;
 	struct bt_rng rng = {++flow->seed};
-	struct bt_spool *spool = bt_spool_create(
-		&(struct bt_spool_options){take, flow, "spool", UINT32_C(4) << bt_rng_below(&rng, 8)});
+	struct bt_async_writer *spool = bt_async_writer_create(
+		&(struct bt_async_writer_options){take, flow, "spool", UINT32_C(4) << bt_rng_below(&rng, 8)});
 	uint64_t put_n = 0;
 	char bytes[200];
 
@@ -57,14 +57,14 @@ static void put_and_flush(void *context)
 		for (uint32_t i = 0; i < n; i++) {
 			bytes[i] = byte_at(put_n + i);
 		}
-		bt_spool_put(spool, bytes, n);
+		bt_async_writer_put(spool, bytes, n);
 		put_n += n;
 		if (bt_rng_below(&rng, 8) == 0) {
-			STRESS_CHECK(bt_spool_flush(spool));
+			STRESS_CHECK(bt_async_writer_flush(spool));
 			STRESS_CHECK(flow->taken_n == put_n);
 		}
 	}
-	bt_spool_destroy(spool);
+	bt_async_writer_destroy(spool);
 	STRESS_CHECK(flow->taken_n == put_n);
 	STRESS_CHECK(!flow->wrong);
 }
@@ -85,10 +85,10 @@ static void every_byte_is_taken_once_and_in_order(void **state)
 
 	(void)state;
 	while (stress_goes_on(end_ns)) {
-		bt_race_delay(flow.seed);
+		bt_testpoint_delay(flow.seed);
 		put_and_flush(&flow);
 	}
-	bt_race_off();
+	bt_testpoint_off();
 }
 
 static void also_when_a_thread_is_held_at_any_point(void **state)
@@ -96,7 +96,7 @@ static void also_when_a_thread_is_held_at_any_point(void **state)
 	struct flow flow = {.seed = seed_of_test()};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	stress_hold_at_each("spool.", 1, put_and_flush, &flow, flow.seed);

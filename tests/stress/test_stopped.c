@@ -35,10 +35,10 @@ static void feed_all(struct lab *lab)
 	}
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	(void)context;
-	BT_RACE_POINT("stopped.test.bind");
+	BT_TESTPOINT("stopped.test.bind");
 	bt_pipeline_bound(pipeline, ask->handle);
 }
 
@@ -217,18 +217,18 @@ static void a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing(void
 static void a_thread_that_is_held_at_work_is_named_and_loses_nothing(void **state)
 {
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
 		struct lab lab = {.now_ns = 1};
 
 		begin(&lab);
-		bt_race_hold(threads[i].point, 2);
+		bt_testpoint_hold(threads[i].point, 2);
 		feed_all(&lab);
-		assert_true(bt_race_await_held(20 * LAB_SECOND));
+		assert_true(bt_testpoint_await_held(20 * LAB_SECOND));
 		await_stall_of(&lab, threads[i].name);
-		bt_race_off();
+		bt_testpoint_off();
 		end(&lab);
 	}
 }

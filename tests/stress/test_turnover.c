@@ -244,10 +244,10 @@ static void check(const struct peak *early, const struct peak *late)
 
 /* ---- in one thread ---- */
 
-static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number)
 {
 	for (uint32_t i = 0; i < KINDS; i++) {
-		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
 
 		make_object(&parcel->arena, number, i, &parcel->object);
 		assert_int_equal(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER), BT_OK);
@@ -286,9 +286,9 @@ static void what_is_in_use_follows_what_is_there(void **state)
 		uint32_t tenth = (uint32_t)((uint64_t)i * 10 / turn_n);
 
 		if (i >= alive_n) {
-			feed(pipeline, BT_PARCEL_DELETE, i - alive_n);
+			feed(pipeline, BT_WATCH_EVENT_DELETE, i - alive_n);
 		}
-		feed(pipeline, BT_PARCEL_APPLY, i);
+		feed(pipeline, BT_WATCH_EVENT_APPLY, i);
 		bt_pipeline_settle(pipeline);
 		if (tenth == 2 || tenth == 9) {
 			struct peak *peak = tenth == 2 ? &early : &late;
@@ -339,10 +339,10 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 		uint32_t tenth = (uint32_t)((uint64_t)i * 10 / turn_n);
 
 		if (i >= alive_n) {
-			feed(pipeline, BT_PARCEL_DELETE, i - alive_n);
+			feed(pipeline, BT_WATCH_EVENT_DELETE, i - alive_n);
 			event_n += KINDS;
 		}
-		feed(pipeline, BT_PARCEL_APPLY, i);
+		feed(pipeline, BT_WATCH_EVENT_APPLY, i);
 		event_n += KINDS;
 		/* Many are on their way at a time, in between none. */
 		if (i % 16 == 0 && (tenth == 2 || tenth == 9)) {

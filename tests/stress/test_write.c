@@ -39,7 +39,7 @@ static struct {
 	struct bt_lock lock;
 	struct task *tasks; /* lock(lock) */
 	bool ends;	    /* lock(lock) */
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct bt_thread *thread;
 	/* owner: the client's thread */
 	bool bound[BINDERS * PODS];
@@ -56,7 +56,7 @@ static void add_task(const struct task *task)
 	copy->next = server.tasks;
 	server.tasks = copy;
 	bt_lock_release(&server.lock);
-	bt_park_wake(&server.park);
+	bt_eventcount_wake(&server.park);
 }
 
 uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *call)
@@ -149,10 +149,10 @@ static void run_client(void *context)
 
 	(void)context;
 	while (take_tasks(&tasks)) {
-		uint32_t key = bt_park_prepare(&server.park);
+		uint32_t key = bt_eventcount_prepare(&server.park);
 
 		if (!tasks) {
-			bt_park_wait(&server.park, key, 200000);
+			bt_eventcount_wait(&server.park, key, 200000);
 		}
 		for (struct task *next; tasks; tasks = next) {
 			next = tasks->next;
@@ -172,7 +172,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 
 	(void)options;
 	bt_lock_init(&server.lock);
-	bt_park_init(&server.park);
+	bt_eventcount_init(&server.park);
 	STRESS_CHECK(bt_thread_start(&thread, run_client, NULL, &server.thread, out_error) == BT_OK);
 	return (struct bt_http *)&server;
 }
@@ -183,7 +183,7 @@ void bt_http_destroy(struct bt_http *http)
 	bt_lock_acquire(&server.lock);
 	server.ends = true;
 	bt_lock_release(&server.lock);
-	bt_park_wake(&server.park);
+	bt_eventcount_wake(&server.park);
 	bt_thread_join(&server.thread);
 	for (struct task *next; server.tasks; server.tasks = next) {
 		next = server.tasks->next;
@@ -267,7 +267,7 @@ static void ask_to_bind(void *context, uint32_t ix)
 
 		snprintf(name, sizeof(name), "p%u", pod);
 		snprintf(node, sizeof(node), "n%u", pod % 7);
-		const struct bt_ask ask = {.handle = pod + 1,
+		const struct bt_bind_request ask = {.handle = pod + 1,
 			.number = pod + 1,
 			.pod = {bt_str("ns"), bt_str(name), bt_str(name)},
 			.node = bt_str(node)};
@@ -293,7 +293,7 @@ static void show_pods(void *context, uint32_t ix)
 					.resource_version = bt_str("7")},
 				.spec = {.scheduler_name = bt_str("s"),
 					.node_name = bt_str(i % 2 ? "n1" : "")}}};
-		listener.event(listener.context, BT_PARCEL_APPLY, &pod);
+		listener.event(listener.context, BT_WATCH_EVENT_APPLY, &pod);
 	}
 }
 

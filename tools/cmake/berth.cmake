@@ -15,11 +15,11 @@ option(BT_LTO "Optimise berth, berth_perf and libberth as a whole (gcc); the tes
 if(NOT CMAKE_BUILD_TYPE)
 	set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-set(BT_RACE_DEFAULT ON)
+set(BT_TESTPOINTS_DEFAULT ON)
 if(CMAKE_BUILD_TYPE STREQUAL Release)
-	set(BT_RACE_DEFAULT OFF)
+	set(BT_TESTPOINTS_DEFAULT OFF)
 endif()
-option(BT_RACE "Tests may delay and hold threads at race points (engine/base/testpoint.h)" ${BT_RACE_DEFAULT})
+option(BT_TESTPOINTS "Tests may delay and hold threads at race points (engine/base/testpoint.h)" ${BT_TESTPOINTS_DEFAULT})
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -34,7 +34,7 @@ find_package(Threads REQUIRED)
 
 add_library(bt_flags INTERFACE)
 target_compile_definitions(bt_flags INTERFACE _GNU_SOURCE BT_INVARIANTS=$<BOOL:${BT_INVARIANTS}>
-	BT_RACE=$<BOOL:${BT_RACE}> BT_VALGRIND=$<BOOL:${BT_VALGRIND}>)
+	BT_TESTPOINTS=$<BOOL:${BT_TESTPOINTS}> BT_VALGRIND=$<BOOL:${BT_VALGRIND}>)
 target_compile_options(bt_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wimplicit-fallthrough -Wvla -ffp-contract=off -fno-omit-frame-pointer
 	-fno-semantic-interposition

@@ -164,7 +164,7 @@ static void help(void *context)
 	struct helper *helper = context;
 	uint32_t range_ix;
 
-	while (bt_ring_pop(&helper->todo, &range_ix, BT_PARK_FOREVER)) {
+	while (bt_ring_pop(&helper->todo, &range_ix, BT_EVENTCOUNT_FOREVER)) {
 		decode_range(&helper->decoder, range_ix);
 		(void)bt_ring_try_push(&helper->done, &range_ix); /* it has room for all that are in hand */
 	}
@@ -237,7 +237,7 @@ static void wait_usefully(struct bt_ahead *ahead)
 		slot->state = SLOT_READY;
 		collect(ahead, 0);
 	} else {
-		collect(ahead, BT_PARK_FOREVER);
+		collect(ahead, BT_EVENTCOUNT_FOREVER);
 	}
 }
 

@@ -150,25 +150,25 @@ static bool is_asked(const struct bt_plugin *plugin)
 	       (BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(RESERVE) | BT_AT(PERMIT));
 }
 
-static void list_hinters(struct builder *b)
+static void list_hint_plugins(struct builder *b)
 {
 	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
 		const struct bt_plugin *plugin = bt_plugin_at(id);
-		struct bt_hinter *hinter = &b->profile->hinters[id];
+		struct bt_hint_plugin *hint_plugin = &b->profile->hint_plugins[id];
 
-		*hinter = (struct bt_hinter){.is_there = is_asked(plugin) && points_of(b, id)};
-		if (!hinter->is_there) {
+		*hint_plugin = (struct bt_hint_plugin){.is_there = is_asked(plugin) && points_of(b, id)};
+		if (!hint_plugin->is_there) {
 			continue;
 		}
 		struct bt_registration *events =
 			bt_arena_zalloc(b->env.arena, plugin->event_n * sizeof(*events));
 
-		hinter->hears_all = plugin->events == NULL;
-		hinter->events = events;
-		hinter->settings = settings_of(b, id);
+		hint_plugin->hears_all = plugin->events == NULL;
+		hint_plugin->events = events;
+		hint_plugin->settings = settings_of(b, id);
 		for (uint32_t i = 0; i < plugin->event_n; i++) {
 			if (bt_needs_met(plugin->events[i].needs, b->env.config.gates)) {
-				events[hinter->event_n++] = plugin->events[i];
+				events[hint_plugin->event_n++] = plugin->events[i];
 			}
 		}
 	}
@@ -195,5 +195,5 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 
 	fill_point(&b, BT_POINT_RESERVE, unused);
 	fill_all_hooks(&b);
-	list_hinters(&b);
+	list_hint_plugins(&b);
 }

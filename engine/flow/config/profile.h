@@ -14,7 +14,7 @@
 
 /* A plugin. It is there if the profile has it at any point, and upstream asks which events concern it: it has
  * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
-struct bt_hinter {
+struct bt_hint_plugin {
 	bool is_there;
 	bool hears_all; /* it registers nothing: any event concerns it */
 	const struct bt_registration *events;
@@ -40,7 +40,7 @@ struct bt_hooks {
 struct bt_flow_profile {
 	struct bt_profile plugins;
 	const struct bt_release *release; /* whose rules and texts count */
-	struct bt_hinter hinters[BT_PLUGIN_N];
+	struct bt_hint_plugin hint_plugins[BT_PLUGIN_N];
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	struct bt_hooks pre_enqueue, post_filter, permit, pre_bind;
 	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */

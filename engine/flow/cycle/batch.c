@@ -29,8 +29,8 @@ void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
 {
 	bool shares = team && bt_team_size(team) > 1;
 
-	bt_warm_destroy(engine->warm);
-	engine->warm = shares ? bt_warm_create(team, engine->options.always_share) : NULL;
+	bt_parallel_prepare_destroy(engine->warm);
+	engine->warm = shares ? bt_parallel_prepare_create(team, engine->options.always_share) : NULL;
 	if (shares && !engine->ahead) {
 		engine->ahead = bt_mem_zalloc(batch_of(engine), sizeof(*engine->ahead));
 	}
@@ -46,17 +46,17 @@ BT_NOINLINE void bt_engine_prepare_batch(struct bt_engine *engine)
 		return;
 	}
 	uint32_t n = bt_queue_look_ahead(engine->queue, engine->ahead, batch);
-	bt_warm_begin(engine->warm, &engine->cache->view);
+	bt_parallel_prepare_begin(engine->warm, &engine->cache->view);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_lane *lane = bt_engine_lane_of_pod(engine, engine->ahead[i]);
+		const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, engine->ahead[i]);
 		const struct bt_signature *signature =
 			bt_ledger_pod(engine->cache->ledger, engine->ahead[i])->signature;
-		struct bt_plan *plan = lane ? bt_planner_find(lane->planner, signature) : NULL;
+		struct bt_plan *plan = runtime ? bt_planner_find(runtime->planner, signature) : NULL;
 
 		if (plan) {
-			bt_warm_add(engine->warm, plan);
+			bt_parallel_prepare_add(engine->warm, plan);
 		}
 	}
-	engine->pause = next_pause(engine, bt_warm_run(engine->warm));
+	engine->pause = next_pause(engine, bt_parallel_prepare_run(engine->warm));
 	engine->batch_left = (n > 0 ? n - 1 : 0) + engine->pause * batch;
 }

@@ -162,10 +162,10 @@ static struct bt_str note_of(struct bt_api_calls *calls, struct bt_str message)
 {
 	static const char suffix[] = " ...";
 
-	if (message.len <= BT_EVENT_NOTE_BYTES) {
+	if (message.len <= BT_CLUSTER_EVENT_NOTE_BYTES) {
 		return text_of(calls, "%.*s", BT_STR_ARG(message));
 	}
-	message = bt_str_sub(message, 0, BT_EVENT_NOTE_BYTES - (sizeof(suffix) - 1));
+	message = bt_str_sub(message, 0, BT_CLUSTER_EVENT_NOTE_BYTES - (sizeof(suffix) - 1));
 	return text_of(calls, "%.*s%s", BT_STR_ARG(message), suffix);
 }
 
@@ -226,10 +226,10 @@ static bool all_terminate(const struct bt_api_cycle *cycle)
 	return true;
 }
 
-static void add_unpromised(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+static void add_cleared_nominations(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
 {
-	for (uint32_t i = 0; i < cycle->unpromised_n; i++) {
-		patch(calls, cycle, cycle->unpromised[i], NULL, BT_NOMINATION_CLEAR,
+	for (uint32_t i = 0; i < cycle->cleared_nominations_n; i++) {
+		patch(calls, cycle, cycle->cleared_nominations[i], NULL, BT_NOMINATION_CLEAR,
 			(struct bt_str){.len = 0});
 	}
 }
@@ -238,13 +238,13 @@ static void add_refused(const struct bt_api_cycle *cycle, struct bt_api_calls *c
 {
 	if (cycle->preempts_in_turn) {
 		add_victims(cycle, calls);
-		add_unpromised(cycle, calls);
+		add_cleared_nominations(cycle, calls);
 		add_failure(cycle, calls);
 		return;
 	}
 	add_failure(cycle, calls);
 	if (!all_terminate(cycle)) {
-		add_unpromised(cycle, calls);
+		add_cleared_nominations(cycle, calls);
 		add_victims(cycle, calls);
 	}
 }

@@ -17,7 +17,7 @@
 #include "engine/flow/cycle/engine.h"
 
 /* The longest note of an event, in bytes. */
-#define BT_EVENT_NOTE_BYTES 1024
+#define BT_CLUSTER_EVENT_NOTE_BYTES 1024
 
 /* A condition of a pod's status. */
 struct bt_pod_condition {
@@ -68,8 +68,8 @@ struct bt_api_cycle {
 	const struct bt_api_victim *victims; /* who leaves node for the pod, the most important first */
 	uint32_t victim_n;
 	/* Lower pods that were promised node and are so no longer. */
-	const struct bt_api_pod *const *unpromised;
-	uint32_t unpromised_n;
+	const struct bt_api_pod *const *cleared_nominations;
+	uint32_t cleared_nominations_n;
 	bool preempts_in_turn; /* the gate SchedulerAsyncPreemption is off: victims go before the rest */
 	struct bt_str host;    /* the scheduler's; part of reportingInstance */
 	int64_t now_s;

@@ -62,9 +62,9 @@ static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t p
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
-	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
+	int32_t priority = bt_ledger_pod(ledger, engine->nominations_for)->priority;
 
-	if (pod_ix == engine->promises_for) {
+	if (pod_ix == engine->nominations_for) {
 		return NULL;
 	}
 	if (!stands_in_queue(engine, pod_ix)) {
@@ -75,7 +75,7 @@ static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t p
 
 /* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
  */
-static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
+static bool shift_nominated(struct bt_engine *engine, uint32_t node_ix, bool add)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	bool any = false;
@@ -96,16 +96,16 @@ static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 	return any;
 }
 
-static bool put_promised(void *context, uint32_t node_ix)
+static bool put_nominated(void *context, uint32_t node_ix)
 {
-	return shift_promised(context, node_ix, true);
+	return shift_nominated(context, node_ix, true);
 }
 
-static void take_promised(void *context, uint32_t node_ix)
+static void take_nominated(void *context, uint32_t node_ix)
 {
 	struct bt_engine *engine = context;
 
-	shift_promised(engine, node_ix, false);
+	shift_nominated(engine, node_ix, false);
 	bt_ledger_try_end(engine->cache->ledger, node_ix);
 }
 
@@ -117,40 +117,40 @@ static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_
 		clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
 }
 
-const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix)
+const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	engine->promises_for = pod_ix;
+	engine->nominations_for = pod_ix;
 	engine->reserved.pod_ix = BT_NO_POD;
 	if (pod->signature->claim_n || pod->signature->extended_n) {
 		begin_devices(engine, pod);
 	}
-	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
+	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->nominations : NULL;
 }
 
 /* Gives plugins the numbers by which the queue knows them. */
-static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups)
+static void number_plugins(struct bt_profile_runtime *runtime, bool extenders, bool pod_groups)
 {
-	const struct bt_profile *plugins = &lane->profile.plugins;
+	const struct bt_profile *plugins = &runtime->profile.plugins;
 
-	bt_hints_of(&lane->hints, &lane->profile);
+	bt_hints_of(&runtime->hints, &runtime->profile);
 	if (extenders) {
-		bt_hints_add_extenders(&lane->hints, pod_groups);
+		bt_hints_add_extenders(&runtime->hints, pod_groups);
 	}
 	for (uint32_t u = 0; u < plugins->use_n; u++) {
-		lane->number_of_use[u] = bt_hints_number(&lane->hints, plugins->uses[u].id);
+		runtime->number_of_use[u] = bt_hints_number(&runtime->hints, plugins->uses[u].id);
 	}
-	lane->preemption_number = lane->groups_number = -1;
-	lane->extender_number = bt_hints_number(&lane->hints, BT_EXTENDERS_NUMBER);
+	runtime->preemption_number = runtime->groups_number = -1;
+	runtime->extender_number = bt_hints_number(&runtime->hints, BT_EXTENDERS_NUMBER);
 	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
 		if (bt_plugin_at(id)->preemption) {
-			lane->preemption_number = bt_hints_number(&lane->hints, id);
+			runtime->preemption_number = bt_hints_number(&runtime->hints, id);
 		}
 	}
-	for (uint32_t i = 0; i < lane->profile.pre_enqueue.n; i++) {
-		if (lane->profile.pre_enqueue.items[i].plugin->permit) {
-			lane->groups_number = (int)lane->profile.pre_enqueue.items[i].id;
+	for (uint32_t i = 0; i < runtime->profile.pre_enqueue.n; i++) {
+		if (runtime->profile.pre_enqueue.items[i].plugin->permit) {
+			runtime->groups_number = (int)runtime->profile.pre_enqueue.items[i].id;
 		}
 	}
 }
@@ -192,22 +192,22 @@ static enum bt_status make_lanes(
 	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof(*resolved));
 	enum bt_status status = BT_OK;
 
-	engine->lanes = bt_mem_zalloc(config->profile_n, sizeof(*engine->lanes));
+	engine->runtimes = bt_mem_zalloc(config->profile_n, sizeof(*engine->runtimes));
 	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {
-		struct bt_lane *lane = &engine->lanes[i];
+		struct bt_profile_runtime *runtime = &engine->runtimes[i];
 
 		status = bt_config_resolve(config, i, errors, resolved);
 		if (status == BT_OK) {
-			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
+			bt_flow_profile_init(&runtime->profile, resolved, &config->gates,
 				engine->cache->dictionary, &engine->arena);
-			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
-			lane->samples = bt_samples(
-				engine->options.sampling, lane->profile.percentage_of_nodes_to_score);
+			runtime->planner = bt_planner_create(&runtime->profile.plugins, &env);
+			runtime->samples = bt_samples(
+				engine->options.sampling, runtime->profile.percentage_of_nodes_to_score);
 			number_plugins(
-				lane, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
-			engine->gate_traits |= lane->profile.pre_enqueue.traits;
-			engine->reserve_always |= lane->profile.reserve_always;
-			engine->lane_n++;
+				runtime, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
+			engine->gate_traits |= runtime->profile.pre_enqueue.traits;
+			engine->reserve_always |= runtime->profile.reserve_always;
+			engine->runtime_n++;
 		}
 	}
 	bt_mem_free(resolved);
@@ -271,10 +271,10 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
 	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
 	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
-	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
-	engine->measures = options->stages ? bt_measures_create() : NULL;
+	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
+	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
 	engine->extended = config->extender_n > 0;
-	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
+	engine->nominations = (struct bt_yields_to){put_nominated, take_nominated, engine};
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||
@@ -291,31 +291,31 @@ void bt_engine_destroy(struct bt_engine *engine)
 	if (!engine) {
 		return;
 	}
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		bt_planner_destroy(engine->lanes[i].planner);
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		bt_planner_destroy(engine->runtimes[i].planner);
 	}
-	bt_extend_destroy(engine->extend);
-	bt_measures_destroy(engine->measures);
+	bt_extender_calls_destroy(engine->extend);
+	bt_cycle_metrics_destroy(engine->measures);
 	bt_evaluation_fini(&engine->evaluation);
 	bt_preemption_fini(&engine->preemption);
 	bt_buf_fini(&engine->post.text);
 	for (int i = 0; i < BT_NOTES_N; i++) {
 		bt_preempt_notes_fini(&engine->notes[i]);
 	}
-	bt_map_fini(&engine->hopeless_ixs);
-	bt_mem_free(engine->hopeless);
-	bt_mem_free(engine->unpromised);
+	bt_map_fini(&engine->unresolvable_ixs);
+	bt_mem_free(engine->unresolvable);
+	bt_mem_free(engine->cleared_nominations);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
-	bt_held_release(&engine->reserved.names);
+	bt_name_refs_release(&engine->reserved.names);
 	bt_queue_destroy(engine->queue);
 	for (size_t i = 0; i < engine->replaced_n; i++) {
 		bt_node_desc_defer(engine->replaced[i]);
 	}
 	bt_mem_free(engine->replaced);
-	bt_held_release(&engine->event_names);
+	bt_name_refs_release(&engine->event_names);
 	bt_cache_destroy(engine->cache);
-	bt_mem_free(engine->lanes);
+	bt_mem_free(engine->runtimes);
 	bt_mem_free(engine->live);
 	bt_mem_free(engine->leaving);
 	bt_arena_fini(&engine->events);
@@ -327,7 +327,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_buf_fini(&engine->reserved.why);
 	bt_mem_free(engine->reserved.choices);
 	bt_mem_free(engine->reserved.given);
-	bt_warm_destroy(engine->warm);
+	bt_parallel_prepare_destroy(engine->warm);
 	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
 }
@@ -342,7 +342,7 @@ struct bt_queue *bt_engine_queue(struct bt_engine *engine)
 	return engine->queue;
 }
 
-const struct bt_measures *bt_engine_measures(const struct bt_engine *engine)
+const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine)
 {
 	return engine->measures;
 }
@@ -354,14 +354,14 @@ int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
 {
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
 	const uint16_t labels[4] = {BT_MEASURE_BIND, yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR,
-		lane ? (uint16_t)(lane - engine->lanes) : 0};
+		runtime ? (uint16_t)(runtime - engine->runtimes) : 0};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
-	if (lane) {
-		bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
-		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	if (runtime) {
+		bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
 	}
 }
 
@@ -369,7 +369,7 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
 {
 	const uint16_t labels[4] = {yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR};
 
-	bt_measures_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
+	bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
 }
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
@@ -379,21 +379,21 @@ void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took
 
 	engine->measures->event_label = UINT32_MAX;
 	if (label != UINT32_MAX || told != UINT32_MAX) {
-		bt_measures_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
+		bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
 	}
 }
 
-struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
+struct bt_profile_runtime *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
 {
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		if (engine->lanes[i].profile.plugins.name == scheduler_name) {
-			return &engine->lanes[i];
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		if (engine->runtimes[i].profile.plugins.name == scheduler_name) {
+			return &engine->runtimes[i];
 		}
 	}
 	return NULL;
 }
 
-struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix)
+struct bt_profile_runtime *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	return bt_engine_lane_of(
 		engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
@@ -448,7 +448,7 @@ static BT_NOINLINE bool evaluate_node(
 	return out->feasible_n == 1;
 }
 
-bool bt_engine_evaluate_promised(
+bool bt_engine_evaluate_nominated(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
 {
 	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
@@ -465,7 +465,7 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 
 /* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
  * because a group's pods are in flight, which columns are not told. */
-static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane,
+static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	struct bt_plan *plan, uint32_t pod_ix, uint32_t *out_node_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -474,23 +474,24 @@ static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_
 		engine->group_cycle.on) {
 		return false;
 	}
-	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);
+	struct bt_plan *yielding =
+		bt_planner_yielding(runtime->planner, plan, &engine->nominations, pod->priority);
 	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix);
 }
 
-static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan, bool idle,
-	uint32_t pod_ix, uint32_t *out_node_ix)
+static bool pick(struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_plan *plan,
+	bool idle, uint32_t pod_ix, uint32_t *out_node_ix)
 {
-	if (BT_UNLIKELY(engine->evaluation.promises)) {
-		return idle && pick_yielding(engine, lane, plan, pod_ix, out_node_ix);
+	if (BT_UNLIKELY(engine->evaluation.nominations)) {
+		return idle && pick_yielding(engine, runtime, plan, pod_ix, out_node_ix);
 	}
 	uint32_t start = tie_start(engine);
 
 	return idle ? bt_plan_pick(plan, &engine->cache->view, start, out_node_ix)
-		    : bt_counted_pick(plan, &engine->cache->view, start, out_node_ix);
+		    : bt_topology_pick_pick(plan, &engine->cache->view, start, out_node_ix);
 }
 
-uint32_t bt_engine_refused_promise(
+uint32_t bt_engine_refused_nomination(
 	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation)
 {
 	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
@@ -504,7 +505,7 @@ uint32_t bt_engine_refused_promise(
 static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan,
 	bool samples, uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
-	uint32_t refused_ix = bt_engine_refused_promise(engine, pod_ix, &engine->evaluation);
+	uint32_t refused_ix = bt_engine_refused_nomination(engine, pod_ix, &engine->evaluation);
 
 	engine->counts.by_evaluation_n++;
 	engine->evaluated = true;
@@ -541,15 +542,15 @@ static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
 }
 
 /* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
-static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
-	uint32_t pod_ix, enum bt_outcome *out_outcome)
+static uint32_t choose(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	struct bt_plan *plan, uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
 	uint32_t limit = UINT32_MAX, node_ix;
-	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
+	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, pod_ix);
 
 	*out_outcome = BT_REFUSED;
-	engine->evaluation.promises = promises;
-	engine->evaluation.hooks = engine->extended ? bt_extend_begin(engine->extend, pod_ix) : NULL;
+	engine->evaluation.nominations = nominations;
+	engine->evaluation.hooks = engine->extended ? bt_extender_calls_begin(engine->extend, pod_ix) : NULL;
 	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (plan->refusal) {
 		return BT_NO_NODE;
@@ -558,19 +559,19 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		*out_outcome = BT_FAILED;
 		return BT_NO_NODE;
 	}
-	if (lane->samples) {
-		limit = bt_engine_sample_limit(engine, &lane->profile, plan);
+	if (runtime->samples) {
+		limit = bt_engine_sample_limit(engine, &runtime->profile, plan);
 	}
-	if (bt_engine_evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
+	if (bt_engine_evaluate_nominated(engine, plan, pod_ix, &engine->evaluation)) {
 		engine->counts.by_evaluation_n++;
 		return engine->evaluation.feasible[0];
 	}
-	if (columns_decide(engine, plan, limit) && pick(engine, lane, plan, idle, pod_ix, &node_ix)) {
+	if (columns_decide(engine, plan, limit) && pick(engine, runtime, plan, idle, pod_ix, &node_ix)) {
 		engine->counts.by_columns_n++;
 		count_nodes(engine, plan);
 		return node_ix;
 	}
-	return choose_by_evaluation(engine, plan, lane->samples, limit, pod_ix, out_outcome);
+	return choose_by_evaluation(engine, plan, runtime->samples, limit, pod_ix, out_outcome);
 }
 
 /* Waits from before the start are counted from there. */
@@ -578,7 +579,7 @@ static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
 
-	bt_stages_note(engine->options.stages, BT_STAGE_WAIT,
+	bt_stage_latency_note(engine->options.stages, BT_STAGE_WAIT,
 		bt_engine_now(engine) - (since_ns > engine->start_ns ? since_ns : engine->start_ns));
 }
 
@@ -656,7 +657,7 @@ int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_
 }
 
 /* Chooses a node, or says why there is none. */
-static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_decision *decision)
+static void decide(struct bt_engine *engine, struct bt_profile_runtime *runtime, struct bt_decision *decision)
 {
 	const struct bt_signature *signature =
 		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature;
@@ -668,15 +669,15 @@ static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_dec
 		decision->preempt = BT_PREEMPT_NOWHERE;
 		return;
 	}
-	decision->plan = bt_planner_plan(lane->planner, signature);
-	decision->node_ix = choose(engine, lane, decision->plan, decision->pod_ix, &decision->outcome);
+	decision->plan = bt_planner_plan(runtime->planner, signature);
+	decision->node_ix = choose(engine, runtime, decision->plan, decision->pod_ix, &decision->outcome);
 	if (decision->node_ix != BT_NO_NODE) {
 		decision->outcome = BT_PLACED;
 		decision->evaluated_n = engine->evaluation.visited_n;
 		decision->feasible_n = engine->evaluation.feasible_n;
 		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, decision->node_ix);
 	} else if (decision->outcome == BT_REFUSED) {
-		bt_engine_refuse(engine, lane, decision->plan, decision);
+		bt_engine_refuse(engine, runtime, decision->plan, decision);
 	}
 }
 
@@ -731,51 +732,51 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
 {
-	return &engine->lanes[profile].runs;
+	return &engine->runtimes[profile].runs;
 }
 
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use)
 {
-	const struct bt_profile *plugins = &engine->lanes[profile].profile.plugins;
+	const struct bt_profile *plugins = &engine->runtimes[profile].profile.plugins;
 
 	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
 }
 
-static void note_runs(
-	const struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision)
+static void note_runs(const struct bt_engine *engine, struct bt_profile_runtime *runtime,
+	const struct bt_decision *decision)
 {
 	/* A node that the pod was promised is evaluated alone. */
 	bool evaluated = engine->evaluated || decision->evaluated_n;
 
 	if (decision->plan) {
-		bt_plugin_runs_note(&lane->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
+		bt_plugin_runs_note(&runtime->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
 			decision->plan->narrowed ? decision->plan->candidate_n : engine->live_n,
 			decision->outcome == BT_PLACED);
 	}
 }
 
 /* Filtering and scoring are one step where columns answer, so both are Filter's. */
-static BT_NOINLINE void note_decided(
-	struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision, int64_t begin_ns)
+static BT_NOINLINE void note_decided(struct bt_engine *engine, struct bt_profile_runtime *runtime,
+	const struct bt_decision *decision, int64_t begin_ns)
 {
 	const uint16_t labels[4] = {BT_MEASURE_FILTER,
 		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
-		(uint16_t)(lane - engine->lanes)};
+		(uint16_t)(runtime - engine->runtimes)};
 
 	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
-	bt_stages_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
-	bt_measures_note(
+	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
+	bt_cycle_metrics_note(
 		engine->measures, BT_MEASURE_POINT, labels, engine->took_ns - engine->post_filter_ns);
 	engine->post_filter_ns = 0;
-	note_runs(engine, lane, decision);
+	note_runs(engine, runtime, decision);
 }
 
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
 
-	BT_REQUIRE(lane);
+	BT_REQUIRE(runtime);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	bt_buf_clear(&engine->reserved.why);
@@ -785,10 +786,10 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		return;
 	}
 	engine->cycle_n++;
-	int64_t begin_ns = bt_stages_now(engine->options.stages);
-	decide(engine, lane, out_decision);
+	int64_t begin_ns = bt_stage_latency_now(engine->options.stages);
+	decide(engine, runtime, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
-		note_decided(engine, lane, out_decision, begin_ns);
+		note_decided(engine, runtime, out_decision, begin_ns);
 	}
 	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
@@ -802,13 +803,13 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 	if (!still_waits(engine, pod_ix)) {
 		return;
 	}
-	enum bt_wait where =
-		bt_queue_refuse(engine->queue, pod_ix, decision->rejectors, 0, bt_engine_now(engine));
-	bt_engine_settle_promise(engine, decision);
+	enum bt_wait where = bt_queue_refuse(
+		engine->queue, pod_ix, decision->unschedulable_plugins, 0, bt_engine_now(engine));
+	bt_engine_settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
 		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
 		!bt_engine_in_group(engine, pod_ix)) {
-		bt_queue_park(engine->queue, pod_ix, decision->rejectors);
+		bt_queue_park(engine->queue, pod_ix, decision->unschedulable_plugins);
 	}
 }
 
@@ -849,7 +850,7 @@ static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 /* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
 static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	const struct bt_decision failed = {
 		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
 
@@ -1032,7 +1033,7 @@ static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 	if (pod->state == BT_POD_ASSUMED) {
 		bt_ledger_confirm(engine->cache->ledger, pod_ix);
 		if (bt_engine_listens(engine)) {
-			const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+			const struct bt_cluster_event_pod shown = bt_engine_event_pod(engine, pod_ix);
 
 			bt_engine_wake_for_pod(engine, BT_ADD, &shown);
 		}
@@ -1072,12 +1073,13 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 	struct bt_engine_counts counts = engine->counts;
 
 	counts.cycle_n = engine->cycle_n;
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		counts.plan_drop_n += bt_planner_drop_n(engine->lanes[i].planner);
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		counts.plan_drop_n += bt_planner_drop_n(engine->runtimes[i].planner);
 	}
 	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);
-	counts.warm = engine->warm ? bt_warm_counts(engine->warm) : (struct bt_warm_counts){0};
+	counts.warm = engine->warm ? bt_parallel_prepare_counts(engine->warm)
+				   : (struct bt_parallel_prepare_counts){0};
 	return counts;
 }

@@ -66,7 +66,7 @@ struct bt_engine_options {
 	struct bt_evictor evictor;   /* evict == NULL: the caller of bt_engine_decide evicts */
 	struct bt_releaser releaser; /* release == NULL: claims are free, or gone, at once */
 	/* Speaks to the configuration's extenders; all NULL: they are not asked. */
-	struct bt_extending extending;
+	struct bt_extender_hooks extending;
 	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go
 	 * behind the others, so that nobody has to wait for their refusals. */
 	bool strict_order;
@@ -91,7 +91,7 @@ struct bt_engine_options {
 	bool texts;	      /* what PostFilter says is wanted: bt_engine_post_filter_text */
 	enum bt_node_sampling sampling;
 	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
-	struct bt_stages *stages;
+	struct bt_stage_latency *stages;
 	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this
 	 * thread alone. Decisions are the same for any team and batch. */
 	struct bt_team *team;
@@ -143,10 +143,9 @@ struct bt_decision {
 	const struct bt_victim *victims;
 	uint32_t victim_n;
 	/* Pods of lower priority that were promised that node and are so no longer. Valid as victims. */
-	const uint32_t *unpromised;
-	uint32_t unpromised_n;
-	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_hints_name)
-			     */
+	const uint32_t *cleared_nominations;
+	uint32_t cleared_nominations_n;
+	uint32_t unschedulable_plugins;	 /* BT_REFUSED: who refused some node, as bits (bt_hints_name) */
 	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
 	struct bt_claim_release release; /* BT_REFUSED: what PostFilter does about a claim of the pod */
 	/* BT_PLACED, when nodes are counted (bt_engine_count_nodes): how many were filtered, and how many of
@@ -200,7 +199,7 @@ struct bt_engine_counts {
 	uint64_t evict_failed_n;  /* victims that could not be deleted */
 	struct bt_ledger_counts sets;
 	struct bt_queue_counts queue;
-	struct bt_warm_counts warm; /* what workers did */
+	struct bt_parallel_prepare_counts warm; /* what workers did */
 };
 
 /*
@@ -264,7 +263,7 @@ enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
 /* Does the pod wait for a scheduler that is none of the profiles? */
-bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object);
+bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct bt_pod_object *object);
 
 /*
  * Hands in a pod. Returns: BT_OK; BT_EXISTS when the namespace has such a pod already; BT_FULL when it asks
@@ -432,7 +431,7 @@ const char *bt_engine_gate(const struct bt_engine *engine, uint32_t pod_ix, stru
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
 
 /* How long what takes, where options.stages is there; else NULL. Valid between two cycles. */
-const struct bt_measures *bt_engine_measures(const struct bt_engine *engine);
+const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine);
 
 /* The same for how often plugins were evaluated for pods of a profile of the configuration; and the name of a
  * use
@@ -449,7 +448,8 @@ void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, in
 /* All victims of a preemption are evicted, or one is not. Requires: bt_engine_measures. */
 void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns);
 
-/* What a source shows has been taken in. label: the event (bt_event_label), or UINT32_MAX: what waiting pods
+/* What a source shows has been taken in. label: the event (bt_cluster_event_label), or UINT32_MAX: what
+ * waiting pods
  * were
  * told, if they were told anything. Requires: bt_engine_measures. */
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);

@@ -14,7 +14,7 @@
 #define BT_NOTES_N 16
 
 /* A profile at work. */
-struct bt_lane {
+struct bt_profile_runtime {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
 	bool samples; /* its cycles look at a sample of the nodes */
@@ -55,9 +55,9 @@ struct bt_state_of_things {
  * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
  * and when there are HOPELESS_MAX of them.
  */
-struct bt_hopeless {
+struct bt_known_unresolvable {
 	struct bt_state_of_things when;
-	uint32_t rejectors;
+	uint32_t unschedulable_plugins;
 	enum bt_preempt_outcome preempt;
 };
 
@@ -73,9 +73,9 @@ struct bt_post_filter_run {
 	bool listed;			/* the nodes that preemption may help are */
 	bool known;			/* what it says was known, and still is if things are as then */
 	struct bt_state_of_things when; /* the cycle began */
-	const struct bt_lane *lane;
+	const struct bt_profile_runtime *runtime;
 	struct bt_plan *plan;
-	uint32_t pod_ix, rejectors;
+	uint32_t pod_ix, unschedulable_plugins;
 	enum bt_preempt_outcome outcome, known_outcome;
 	struct bt_claim_release release;
 	struct bt_buf text;
@@ -100,7 +100,7 @@ struct bt_reserved {
 	uint64_t storage, devices; /* versions of the stores when it was chosen */
 	struct bt_volume_binding *bindings;
 	struct bt_reserved_volume *volumes; /* by binding */
-	struct bt_held names;
+	struct bt_name_refs names;
 	struct bt_buf why; /* what has failed in the second half */
 	struct bt_reserved_choice *choices;
 	struct bt_device_choice *given; /* room for as many */
@@ -132,10 +132,10 @@ struct bt_engine {
 	struct bt_arena arena; /* profiles' settings */
 	struct bt_cache *cache;
 	struct bt_queue *queue;
-	struct bt_lane *lanes; /* one per profile */
-	uint32_t gate_traits;  /* of pods that concern PreEnqueue of any */
-	bool reserve_always;   /* every pod concerns Reserve of some plugin */
-	uint32_t lane_n;
+	struct bt_profile_runtime *runtimes; /* one per profile */
+	uint32_t gate_traits;		     /* of pods that concern PreEnqueue of any */
+	bool reserve_always;		     /* every pod concerns Reserve of some plugin */
+	uint32_t runtime_n;
 	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
 	uint32_t live_n;
 	uint32_t foresee_from;		/* so many: cycles are foreseen */
@@ -154,24 +154,24 @@ struct bt_engine {
 	struct bt_evaluation evaluation;
 	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
 	bool counts_nodes; /* bt_engine_count_nodes */
-	struct bt_promises promises;
-	uint32_t promises_for; /* the pod whose cycle it is */
-	struct bt_extend *extend;
+	struct bt_yields_to nominations;
+	uint32_t nominations_for; /* the pod whose cycle it is */
+	struct bt_extender_calls *extend;
 	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
 	struct bt_post_filter_run post;
-	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
-	struct bt_hopeless *hopeless;		   /* pods that need not try to preempt, by kind */
-	size_t hopeless_n, hopeless_cap;
-	uint32_t *unpromised; /* of the last decision */
-	size_t unpromised_cap;
-	struct bt_map hopeless_ixs;
+	struct bt_preempt_notes notes[BT_NOTES_N];  /* the one for a kind of pods is found by a hash */
+	struct bt_known_unresolvable *unresolvable; /* pods that need not try to preempt, by kind */
+	size_t unresolvable_n, unresolvable_cap;
+	uint32_t *cleared_nominations; /* of the last decision */
+	size_t cleared_nominations_cap;
+	struct bt_map unresolvable_ixs;
 	struct bt_arena events; /* what events point to, while the queue keeps any */
 	/* Descriptions that were replaced meanwhile: what these have named has a meaning as long. */
 	const struct bt_node_desc **replaced;
 	size_t replaced_n, replaced_cap;
-	struct bt_held event_names; /* of objects in them */
-	uint64_t came_n;	    /* pods since signatures were retired */
+	struct bt_name_refs event_names; /* of objects in them */
+	uint64_t came_n;		 /* pods since signatures were retired */
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
@@ -182,14 +182,14 @@ struct bt_engine {
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
-	struct bt_measures *measures; /* NULL: nobody wants to know */
-	int64_t took_ns;	      /* what the last decision took, where that is measured */
-	int64_t post_filter_ns;	      /* what PostFilter took of it */
+	struct bt_cycle_metrics *measures; /* NULL: nobody wants to know */
+	int64_t took_ns;		   /* what the last decision took, where that is measured */
+	int64_t post_filter_ns;		   /* what PostFilter took of it */
 	struct bt_reserved reserved;
-	struct bt_warm *warm; /* NULL: no workers */
-	uint32_t *ahead;      /* room for a batch */
-	uint32_t batch_left;  /* pods until the next batch is prepared */
-	uint32_t pause;	      /* batches that are let pass, because the last ones had nothing to share */
+	struct bt_parallel_prepare *warm; /* NULL: no workers */
+	uint32_t *ahead;		  /* room for a batch */
+	uint32_t batch_left;		  /* pods until the next batch is prepared */
+	uint32_t pause; /* batches that are let pass, because the last ones had nothing to share */
 };
 
 /* The state of things now. */
@@ -217,8 +217,8 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 }
 
 /* The profile that pods of that schedulerName ask for, or NULL. */
-struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
-struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
+struct bt_profile_runtime *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
+struct bt_profile_runtime *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. Call in every cycle that samples,
  * because upstream, too, takes the order of nodes then. Requires: bt_engine_list_live, bt_prepare. */
@@ -236,7 +236,7 @@ void bt_engine_evaluate_sample(struct bt_engine *engine, const struct bt_plan *p
 void bt_engine_list_live(struct bt_engine *engine);
 
 /* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
-const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix);
+const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix);
 
 /* Asks every node that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod already,
  * because what it says counts wherever it is. */
@@ -250,16 +250,16 @@ const uint32_t *bt_engine_candidates(struct bt_engine *engine, const struct bt_p
 
 /* The live node that the pod's status names and that has just refused it, as the evaluation says, or
  * BT_NO_NODE. */
-uint32_t bt_engine_refused_promise(
+uint32_t bt_engine_refused_nomination(
 	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation);
 
 /* Looks at the node alone that the pod was promised. Returns whether it fits. Source: evaluateNominatedNode,
  * v1.36.3. */
-bool bt_engine_evaluate_promised(
+bool bt_engine_evaluate_nominated(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out);
 
 /* The extenders that have a say in whom the pod preempts, or NULL. */
-struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
+struct bt_extender_calls *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Runs what the profile has at PostFilter, one plugin after the other; by notes when there are some, and then
@@ -267,7 +267,7 @@ struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t 
  * and in text (if the request wants texts) what the plugins say together. Source: RunPostFilterPlugins,
  * v1.36.3.
  */
-void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
+void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
 
 /* Carries out what DynamicResources has decided at PostFilter: it takes an allocation back that keeps the pod
@@ -297,8 +297,8 @@ struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_let_leaving_go(struct bt_engine *engine);
 
 /* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
-void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
-	struct bt_decision *decision);
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	struct bt_plan *plan, struct bt_decision *decision);
 
 /* Notes what the claims of a pod get on the node that was chosen for it: between the halves of its cycle
  * objects may come and go, and what plugins have worked out is then of no use any more. */
@@ -327,7 +327,7 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
 
 /* What becomes of a pod's promise after its cycle. */
-void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision);
+void bt_engine_settle_nomination(struct bt_engine *engine, const struct bt_decision *decision);
 
 /* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there are. */
 bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
@@ -341,7 +341,7 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 /* ---- reclaim.c ---- */
 
 /* Holds what an event names of an object as long as the event is kept. */
-void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object);
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_cluster_event_object *object);
 
 /* No event is kept any more. */
 void bt_engine_end_events(struct bt_engine *engine);
@@ -399,14 +399,15 @@ bool bt_engine_listens(const struct bt_engine *engine);
 struct bt_arena *bt_engine_event_arena(struct bt_engine *engine);
 
 /* A pod as events show it. */
-struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
+struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* Something happened: lets back whom it may help. own_ix: the pod that it happened to, or BT_NO_POD. */
-void bt_engine_wake(
-	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix);
+void bt_engine_wake(struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority,
+	uint32_t own_ix);
 
 /* A pod came to a node, or left it (as it was then). */
-void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod);
+void bt_engine_wake_for_pod(
+	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod);
 
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
@@ -424,7 +425,8 @@ void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
 
 /* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
  * had gone from there. */
-void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);
+void bt_engine_requeue_for_nomination(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old);
 
 /* status.nominatedNodeName of a waiting pod is that node's now, or none (BT_NO_NODE), as the source will
  * show.

@@ -9,12 +9,12 @@
 static void wake_for_node(
 	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
 {
-	uint32_t actions[BT_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
 	uint32_t n = old && new ? bt_node_facts_changes(old, new, actions) : 1;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_event event = {
-			.resource = BT_EVENT_NODE, .action = actions[i], .node = {old, new}};
+		const struct bt_cluster_event event = {
+			.resource = BT_CLUSTER_EVENT_NODE, .action = actions[i], .node = {old, new}};
 
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
@@ -64,18 +64,18 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	return node->desc->too_many_names ? BT_FULL : BT_OK;
 }
 
-/* What hints hear of objects of the kind, or BT_EVENT_WILDCARD. */
-static enum bt_event_resource resource_of(enum bt_kind kind)
+/* What hints hear of objects of the kind, or BT_CLUSTER_EVENT_WILDCARD. */
+static enum bt_cluster_event_resource resource_of(enum bt_kind kind)
 {
-	return (enum bt_event_resource)bt_kind_info(kind)->event;
+	return (enum bt_cluster_event_resource)bt_kind_info(kind)->event;
 }
 
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
-	struct bt_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
+	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
 	bool told = delta->kind != BT_KIND_POD_GROUP || engine->groups.tracked;
 	/* Of a name that nobody ever had there is nothing to tell. */
-	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_EVENT_WILDCARD &&
+	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_CLUSTER_EVENT_WILDCARD &&
 		       bt_engine_listens(engine);
 
 	if (listens) {
@@ -105,8 +105,8 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 static void take_provision(struct bt_engine *engine, const struct bt_object *object)
 {
 	bool devices = bt_kind_store(object->kind) == BT_STORE_DEVICES;
-	struct bt_event event = {.resource = resource_of(object->kind)};
-	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+	struct bt_cluster_event event = {.resource = resource_of(object->kind)};
+	bool listens = event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
 		bt_engine_event_arena(engine);
@@ -130,7 +130,7 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
-	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
+	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_POD_GROUP};
 
 	bool listens = engine->groups.tracked && bt_engine_listens(engine);
 
@@ -176,7 +176,7 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 	}
 }
 
-bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
+bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return object->spec.node_name.len == 0 &&
 	       !bt_engine_lane_of(engine,
@@ -216,7 +216,7 @@ static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_engine_listens(engine)) {
-		const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+		const struct bt_cluster_event_pod shown = bt_engine_event_pod(engine, pod_ix);
 
 		bt_engine_wake_for_pod(engine, BT_ADD, &shown);
 	}
@@ -226,7 +226,7 @@ static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (engine->gangs && bt_engine_listens(engine)) {
-		const struct bt_event event = {.resource = BT_EVENT_UNSCHEDULED_POD,
+		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD,
 			.action = BT_ADD,
 			.pod.new = bt_engine_event_pod(engine, pod_ix)};
 
@@ -267,33 +267,34 @@ static enum bt_status enter(
 }
 
 /* Tells of a pod's change on its node, aspect by aspect. */
-static void wake_for_change(
-	struct bt_engine *engine, const struct bt_event_pod *old, const struct bt_event_pod *new)
+static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_event_pod *old,
+	const struct bt_cluster_event_pod *new)
 {
-	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, new, actions);
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(old, new, actions);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_event event = {
-			.resource = BT_EVENT_ASSIGNED_POD, .action = actions[i], .pod = {*old, *new}};
+		const struct bt_cluster_event event = {
+			.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = actions[i], .pod = {*old, *new}};
 
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
 /* A pod that waits has changed. Source: updatePodInSchedulingQueue and PriorityQueue.Update, v1.36.3. */
-static void update_waiting(
-	struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old, uint32_t old_status_node)
+static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old,
+	uint32_t old_status_node)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
-	const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
-	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
-	struct bt_event events[BT_EVENT_ACTIONS];
+	const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
+	struct bt_cluster_event events[BT_CLUSTER_EVENT_ACTIONS];
 	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
 
 	for (uint32_t i = 0; i < n; i++) {
-		events[i] = (struct bt_event){
-			.resource = BT_EVENT_UNSCHEDULED_POD, .action = actions[i], .pod = {*old, new}};
+		events[i] = (struct bt_cluster_event){.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD,
+			.action = actions[i],
+			.pod = {*old, new}};
 	}
 	/* In flight, what was promised stays as it is. */
 	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&
@@ -306,7 +307,7 @@ static void update_waiting(
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
 	if (old_status_node != BT_NAME_NONE && old_status_node != pod->status_node) {
-		bt_engine_wake_for_promise(engine, pod_ix, old);
+		bt_engine_requeue_for_nomination(engine, pod_ix, old);
 	}
 }
 
@@ -333,14 +334,14 @@ static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* What the change of a known pod means for those that wait. */
-static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old,
+static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old,
 	const struct bt_pod *before)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (before->state == BT_POD_SCHEDULED) {
 		if (bt_engine_listens(engine)) {
-			const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
+			const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
 
 			wake_for_change(engine, old, &new);
 		}
@@ -382,7 +383,7 @@ static enum bt_status update(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
 	const struct bt_pod before = *bt_ledger_pod(engine->cache->ledger, pod_ix);
-	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_cluster_event_pod old = bt_engine_event_pod(engine, pod_ix);
 
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
 	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
@@ -434,7 +435,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 
 	bt_ledger_fetch_pod(ledger, pod_ix);
-	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	bool waited = pod->state == BT_POD_QUEUED;
 
 	before_pod_change(engine, pod_ix, false);
@@ -455,7 +456,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	if (!waited) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
 	} else if (gone.nominated) {
-		bt_engine_wake_for_promise(engine, pod_ix, &gone);
+		bt_engine_requeue_for_nomination(engine, pod_ix, &gone);
 	}
 }
 

@@ -35,7 +35,8 @@ static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 	}
 }
 
-static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+static void explain_cycle(
+	struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_explanation *out)
 {
 	uint32_t pod_ix = out->pod_ix;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -53,7 +54,7 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 		out->error = "no nodes available to schedule pods";
 		return;
 	}
-	struct bt_plan *plan = bt_planner_plan(lane->planner, pod->signature);
+	struct bt_plan *plan = bt_planner_plan(runtime->planner, pod->signature);
 	bt_prepare(plan, &engine->cache->view);
 	out->plan = plan;
 	if (plan->refusal) {
@@ -68,8 +69,8 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 		return;
 	}
 	out->narrowed = plan->narrowed;
-	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
-		uint32_t also_ix = bt_engine_refused_promise(engine, pod_ix, &out->evaluation);
+	if (!bt_engine_evaluate_nominated(engine, plan, pod_ix, &out->evaluation)) {
+		uint32_t also_ix = bt_engine_refused_nomination(engine, pod_ix, &out->evaluation);
 
 		if (also_ix != BT_NO_NODE && !out->candidates_only) {
 			out->nominated_by = out->evaluation.refused_by[0];
@@ -81,10 +82,10 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 }
 
 static void explain_post_filter(
-	struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+	struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_explanation *out)
 {
 	const struct bt_preempt_request request = {
-		.by = lane->profile.preemption,
+		.by = runtime->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = out->pod_ix,
 		.plan = out->plan,
@@ -97,7 +98,7 @@ static void explain_post_filter(
 
 	bt_buf_clear(&out->post_text);
 	bt_preempt_list(&request, &out->preemption);
-	bt_engine_post_filter(lane, &request, &out->preemption, &unused, &out->post_text);
+	bt_engine_post_filter(runtime, &request, &out->preemption, &unused, &out->post_text);
 	out->post_filtered = true;
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }
@@ -116,7 +117,7 @@ static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out
 static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation_hooks *hooks,
 	struct bt_explanation *out)
 {
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
 
 	bt_engine_list_live(engine);
 	out->pod_ix = pod_ix;
@@ -125,33 +126,33 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 	out->error = NULL;
 	out->nominated_by = BT_PASSED;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
-	if (!lane) {
+	if (!runtime) {
 		explain_foreign(engine, out);
 		return;
 	}
-	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
+	out->evaluation.nominations = bt_engine_nominations_of(engine, pod_ix);
 	out->evaluation.hooks = hooks;
-	explain_cycle(engine, lane, out);
+	explain_cycle(engine, runtime, out);
 	/* Nobody is evicted for a pod that has a node. */
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
 		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
-		explain_post_filter(engine, lane, out);
+		explain_post_filter(engine, runtime, out);
 	}
 }
 
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain(engine, pod_ix, bt_extend_look(engine->extend, pod_ix), out);
+	explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), out);
 }
 
 /* A trial changes what is counted and no version of it: what a plan has found idle before does not count in
  * it, nor what it finds in it afterwards. NULL: of another scheduler. */
 static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
-	struct bt_plan *plan =
-		lane ? bt_planner_plan(lane->planner, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature)
-		     : NULL;
+	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	struct bt_plan *plan = runtime ? bt_planner_plan(runtime->planner,
+						 bt_ledger_pod(engine->cache->ledger, pod_ix)->signature)
+				       : NULL;
 
 	if (plan) {
 		plan->idle_version = 0;
@@ -189,7 +190,7 @@ void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain(engine, pod_ix, bt_extend_recall(engine->extend, pod_ix), out);
+	explain(engine, pod_ix, bt_extender_calls_recall(engine->extend, pod_ix), out);
 }
 
 void bt_explanation_fini(struct bt_explanation *explanation)
@@ -206,7 +207,7 @@ void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanatio
 	uint32_t use = explanation->evaluation.refused_by[visited];
 
 	BT_REQUIRE(use != BT_PASSED);
-	engine->promises_for = explanation->pod_ix;
+	engine->nominations_for = explanation->pod_ix;
 	bt_evaluation_reject(explanation->plan, &engine->cache->view, &explanation->evaluation, visited,
 		&out_refusal->rejection, &out_refusal->text);
 	out_refusal->judge = use < BT_HOOKED ? explanation->plan->profile->uses[use].plugin : NULL;

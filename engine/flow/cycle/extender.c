@@ -55,8 +55,8 @@ struct extender {
 	struct bt_extender_reply scores;
 };
 
-struct bt_extend {
-	struct bt_extending calls;
+struct bt_extender_calls {
+	struct bt_extender_hooks calls;
 	const struct bt_config *config;
 	struct bt_cache *cache;
 	struct extender *extenders;
@@ -247,8 +247,8 @@ bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb v
 }
 
 /* A question is about to be asked. */
-static void expect(struct bt_extend *x, const struct bt_extender_config *config, enum bt_extender_verb verb,
-	struct bt_extender_reply *reply)
+static void expect(struct bt_extender_calls *x, const struct bt_extender_config *config,
+	enum bt_extender_verb verb, struct bt_extender_reply *reply)
 {
 	reply->kept = x->calls.keep && !x->looks;
 	bt_buf_clear(&reply->said);
@@ -259,7 +259,7 @@ static void expect(struct bt_extend *x, const struct bt_extender_config *config,
 }
 
 /* It has been answered. */
-static void keep(struct bt_extend *x, struct bt_extender_reply *reply)
+static void keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
 {
 	if (reply->kept) {
 		x->calls.keep(x->calls.keeper, bt_buf_view(&reply->said));
@@ -288,7 +288,7 @@ static void reply_fini(struct bt_extender_reply *reply)
 /* ---- whom it concerns ---- */
 
 /* Source: HTTPExtender.IsInterested, v1.36.3; limits have become requests when a pod is read. */
-static bool interested(const struct bt_extend *x, const struct extender *extender, uint32_t pod_ix)
+static bool interested(const struct bt_extender_calls *x, const struct extender *extender, uint32_t pod_ix)
 {
 	const struct bt_amounts *asked = &bt_ledger_pod(x->cache->ledger, pod_ix)->signature->requests.fit;
 
@@ -302,22 +302,22 @@ static bool interested(const struct bt_extend *x, const struct extender *extende
 	return extender->config->resource_n == 0;
 }
 
-static bool filters(const struct bt_extend *x, const struct extender *extender)
+static bool filters(const struct bt_extender_calls *x, const struct extender *extender)
 {
 	return x->calls.filter && extender->config->filter_verb.len;
 }
 
-static bool prioritizes(const struct bt_extend *x, const struct extender *extender)
+static bool prioritizes(const struct bt_extender_calls *x, const struct extender *extender)
 {
 	return x->calls.prioritize && extender->config->prioritize_verb.len;
 }
 
-static bool preempts(const struct bt_extend *x, const struct extender *extender)
+static bool preempts(const struct bt_extender_calls *x, const struct extender *extender)
 {
 	return x->calls.preempt && extender->config->preempt_verb.len;
 }
 
-bool bt_extend_chooses(const struct bt_extend *x)
+bool bt_extender_calls_chooses(const struct bt_extender_calls *x)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		if (filters(x, &x->extenders[i]) || prioritizes(x, &x->extenders[i])) {
@@ -327,7 +327,7 @@ bool bt_extend_chooses(const struct bt_extend *x)
 	return false;
 }
 
-static const struct bt_evaluation_hooks *hooks_for(struct bt_extend *x, uint32_t pod_ix)
+static const struct bt_evaluation_hooks *hooks_for(struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
@@ -340,7 +340,7 @@ static const struct bt_evaluation_hooks *hooks_for(struct bt_extend *x, uint32_t
 	return NULL;
 }
 
-const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t pod_ix)
+const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	x->recalls = x->looks = false;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
@@ -351,24 +351,24 @@ const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t 
 	return hooks_for(x, pod_ix);
 }
 
-const struct bt_evaluation_hooks *bt_extend_look(struct bt_extend *x, uint32_t pod_ix)
+const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_calls *x, uint32_t pod_ix)
 {
-	const struct bt_evaluation_hooks *hooks = bt_extend_begin(x, pod_ix);
+	const struct bt_evaluation_hooks *hooks = bt_extender_calls_begin(x, pod_ix);
 
 	x->looks = true;
 	return hooks;
 }
 
-const struct bt_evaluation_hooks *bt_extend_recall(struct bt_extend *x, uint32_t pod_ix)
+const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	if (pod_ix != x->pod_ix) {
-		return bt_extend_look(x, pod_ix);
+		return bt_extender_calls_look(x, pod_ix);
 	}
 	x->recalls = x->looks = true;
 	return hooks_for(x, pod_ix);
 }
 
-bool bt_extend_asks(const struct bt_extend *x, uint32_t pod_ix)
+bool bt_extender_calls_asks(const struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		const struct extender *extender = &x->extenders[i];
@@ -381,7 +381,7 @@ bool bt_extend_asks(const struct bt_extend *x, uint32_t pod_ix)
 	return false;
 }
 
-bool bt_extend_preempts(const struct bt_extend *x, uint32_t pod_ix)
+bool bt_extender_calls_preempts(const struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		if (preempts(x, &x->extenders[i]) && interested(x, &x->extenders[i], pod_ix)) {
@@ -391,7 +391,7 @@ bool bt_extend_preempts(const struct bt_extend *x, uint32_t pod_ix)
 	return false;
 }
 
-const struct bt_extender_config *bt_extend_binder(const struct bt_extend *x, uint32_t pod_ix)
+const struct bt_extender_config *bt_extender_calls_binder(const struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		if (x->extenders[i].config->bind_verb.len && interested(x, &x->extenders[i], pod_ix)) {
@@ -405,7 +405,8 @@ const struct bt_extender_config *bt_extend_binder(const struct bt_extend *x, uin
 
 /* Is the question the one that was asked in this cycle? Nodes are told apart by marks; of one set there may
  * be several orders. */
-static bool is_known(struct bt_extend *x, const struct exchange *exchange, const uint32_t *nodes, uint32_t n)
+static bool is_known(
+	struct bt_extender_calls *x, const struct exchange *exchange, const uint32_t *nodes, uint32_t n)
 {
 	uint32_t same_n = 0;
 
@@ -446,7 +447,7 @@ static void exchange_fini(struct exchange *exchange)
 
 /* ---- filter ---- */
 
-static struct bt_extender_call call_of(const struct bt_extend *x, const struct extender *extender)
+static struct bt_extender_call call_of(const struct bt_extender_calls *x, const struct extender *extender)
 {
 	return (struct bt_extender_call){
 		.extender = extender->config, .cache = x->cache, .pod_ix = x->pod_ix};
@@ -459,7 +460,7 @@ static uint32_t *grow_marks(uint32_t *marks, size_t from, size_t to)
 	return marks;
 }
 
-static void reserve(struct bt_extend *x, uint32_t node_n)
+static void reserve(struct bt_extender_calls *x, uint32_t node_n)
 {
 	size_t slot_n = x->cache->view.snapshot->slot_n;
 
@@ -476,7 +477,8 @@ static void reserve(struct bt_extend *x, uint32_t node_n)
 }
 
 /* A node that was not asked about cannot fit. */
-static void mark_kept(struct bt_extend *x, const struct extender *extender, struct bt_extender_reply *reply)
+static void mark_kept(
+	struct bt_extender_calls *x, const struct extender *extender, struct bt_extender_reply *reply)
 {
 	for (size_t i = 0; i < reply->nodes.n; i++) {
 		const struct line *line = &reply->nodes.items[i];
@@ -496,7 +498,7 @@ static void mark_kept(struct bt_extend *x, const struct extender *extender, stru
 }
 
 /* Which node of the evaluation it is: the place among the visited ones, and one; 0: none. */
-static uint32_t visit_of(struct bt_extend *x, const struct bt_evaluation *e, uint32_t node_ix)
+static uint32_t visit_of(struct bt_extender_calls *x, const struct bt_evaluation *e, uint32_t node_ix)
 {
 	if (e->visited_n && !x->visits[e->visited[0]]) {
 		for (uint32_t i = 0; i < e->visited_n; i++) {
@@ -518,8 +520,8 @@ static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
 }
 
 /* What is said of a node that was not asked about counts instead of what was said of it before. */
-static void refuse_other(struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply,
-	const struct line *line)
+static void refuse_other(struct bt_extender_calls *x, struct bt_evaluation *e,
+	const struct bt_extender_reply *reply, const struct line *line)
 {
 	struct bt_str message = text_of(reply, line);
 	uint32_t visit = line->node_ix == BT_NO_NODE ? 0 : visit_of(x, e, line->node_ix);
@@ -534,7 +536,8 @@ static void refuse_other(struct bt_extend *x, struct bt_evaluation *e, const str
 }
 
 /* A refusal that nothing resolves comes before others, and the last one of a kind before those before it. */
-static void mark_refused(struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply)
+static void mark_refused(
+	struct bt_extender_calls *x, struct bt_evaluation *e, const struct bt_extender_reply *reply)
 {
 	const struct lines *refused = &reply->refused;
 
@@ -552,8 +555,8 @@ static void mark_refused(struct bt_extend *x, struct bt_evaluation *e, const str
 }
 
 /* Takes out the nodes that the reply does not keep. Returns how many are left. */
-static uint32_t take_out(
-	struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply, uint32_t node_n)
+static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
+	const struct bt_extender_reply *reply, uint32_t node_n)
 {
 	uint32_t kept_n = 0;
 
@@ -577,7 +580,7 @@ static uint32_t take_out(
 
 /* Asks one extender about the nodes. Returns its answer. */
 static struct bt_extender_reply *ask_to_filter(
-	struct bt_extend *x, struct extender *extender, uint32_t node_n)
+	struct bt_extender_calls *x, struct extender *extender, uint32_t node_n)
 {
 	struct bt_extender_call call = call_of(x, extender);
 	struct exchange *exchange = node_n == 1 ? &extender->single : &extender->several;
@@ -597,7 +600,7 @@ static struct bt_extender_reply *ask_to_filter(
 
 /* Lets one extender refuse nodes; node_n: how many there are, then how many are left. Returns: false with
  * out_error when that has failed, and nothing has changed. */
-static bool filter_by(struct bt_extend *x, struct extender *extender, struct bt_evaluation *e,
+static bool filter_by(struct bt_extender_calls *x, struct extender *extender, struct bt_evaluation *e,
 	uint32_t *node_n, struct bt_str *out_error)
 {
 	struct bt_extender_reply *reply = ask_to_filter(x, extender, *node_n);
@@ -621,7 +624,7 @@ static bool filter_by(struct bt_extend *x, struct extender *extender, struct bt_
 
 static void filtered(void *context, struct bt_evaluation *e)
 {
-	struct bt_extend *x = context;
+	struct bt_extender_calls *x = context;
 	uint32_t node_n = e->feasible_n;
 
 	reserve(x, node_n);
@@ -645,7 +648,7 @@ static void filtered(void *context, struct bt_evaluation *e)
 
 /* ---- prioritize ---- */
 
-static void add_scores(struct bt_extend *x, const struct bt_extender_config *config,
+static void add_scores(struct bt_extender_calls *x, const struct bt_extender_config *config,
 	const struct bt_extender_reply *reply, struct bt_evaluation *e)
 {
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
@@ -667,7 +670,7 @@ static void add_scores(struct bt_extend *x, const struct bt_extender_config *con
 /* An extender that fails has nothing to say about the scores. */
 static void scored(void *context, struct bt_evaluation *e)
 {
-	struct bt_extend *x = context;
+	struct bt_extender_calls *x = context;
 
 	uint32_t n = 0;
 
@@ -698,7 +701,7 @@ static void scored(void *context, struct bt_evaluation *e)
 /* ---- preempt ---- */
 
 /* The pod of a victim, which must be on the node. */
-static uint32_t victim_of(struct bt_extend *x, const struct extender *extender,
+static uint32_t victim_of(struct bt_extender_calls *x, const struct extender *extender,
 	struct bt_extender_reply *reply, const struct line *line, const struct line *node)
 {
 	const struct bt_ledger *ledger = x->cache->ledger;
@@ -721,7 +724,7 @@ static uint32_t victim_of(struct bt_extend *x, const struct extender *extender,
 }
 
 /* Puts one candidate of the reply behind those of the preemption; its victims begin with line first. */
-static void add_candidate(struct bt_extend *x, const struct extender *extender,
+static void add_candidate(struct bt_extender_calls *x, const struct extender *extender,
 	struct bt_extender_reply *reply, const struct line *node, size_t first, struct bt_preemption *p)
 {
 	uint32_t first_victim = (uint32_t)p->kept_n;
@@ -757,7 +760,7 @@ static void add_candidate(struct bt_extend *x, const struct extender *extender,
 }
 
 /* Takes what the reply names for the candidates. On an error they stay as they were. */
-static void take_candidates(struct bt_extend *x, const struct extender *extender,
+static void take_candidates(struct bt_extender_calls *x, const struct extender *extender,
 	struct bt_extender_reply *reply, struct bt_preemption *p)
 {
 	size_t before = p->candidate_n, kept_n = p->kept_n, victim = 0;
@@ -779,7 +782,7 @@ static void take_candidates(struct bt_extend *x, const struct extender *extender
 
 /* Asks one extender about the candidates. Returns its answer. */
 static struct bt_extender_reply *ask_to_preempt(
-	struct bt_extend *x, struct extender *extender, const struct bt_preemption *p)
+	struct bt_extender_calls *x, struct extender *extender, const struct bt_preemption *p)
 {
 	struct bt_extender_call call = call_of(x, extender);
 	uint32_t n = (uint32_t)p->candidate_n;
@@ -802,8 +805,8 @@ static struct bt_extender_reply *ask_to_preempt(
 	return reply;
 }
 
-bool bt_extend_candidates(
-	struct bt_extend *x, uint32_t pod_ix, struct bt_preemption *p, struct bt_buf *out_error)
+bool bt_extender_calls_candidates(
+	struct bt_extender_calls *x, uint32_t pod_ix, struct bt_preemption *p, struct bt_buf *out_error)
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n && p->candidate_n; i++) {
@@ -827,7 +830,7 @@ bool bt_extend_candidates(
 
 /* ---- life ---- */
 
-static void add_extender(struct bt_extend *x, const struct bt_extender_config *config)
+static void add_extender(struct bt_extender_calls *x, const struct bt_extender_config *config)
 {
 	struct extender *extender = &x->extenders[x->extender_n++];
 
@@ -843,10 +846,10 @@ static void add_extender(struct bt_extend *x, const struct bt_extender_config *c
 	}
 }
 
-struct bt_extend *bt_extend_create(
-	const struct bt_config *config, struct bt_cache *cache, const struct bt_extending *calls)
+struct bt_extender_calls *bt_extender_calls_create(
+	const struct bt_config *config, struct bt_cache *cache, const struct bt_extender_hooks *calls)
 {
-	struct bt_extend *x = bt_mem_zalloc(1, sizeof(*x));
+	struct bt_extender_calls *x = bt_mem_zalloc(1, sizeof(*x));
 
 	x->calls = *calls;
 	x->config = config;
@@ -866,7 +869,7 @@ struct bt_extend *bt_extend_create(
 	return x;
 }
 
-void bt_extend_destroy(struct bt_extend *x)
+void bt_extender_calls_destroy(struct bt_extender_calls *x)
 {
 	if (!x) {
 		return;

@@ -33,7 +33,7 @@ struct bt_extender_reply;
  * A frontend's calls; each fills the reply by the functions below before it returns. NULL: no extender is
  * asked for that. An extender is asked only for what the configuration gives it a verb for.
  */
-struct bt_extending {
+struct bt_extender_hooks {
 	void (*filter)(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
 	/* All that score a pod, at the same time: the i-th call and its reply. */
 	void (*prioritize)(void *context, const struct bt_extender_call *calls, uint32_t n,
@@ -85,41 +85,42 @@ enum bt_extender_end {
 	BT_EXTENDER_LOST    /* no answer: it may have bound the pod */
 };
 
-struct bt_extend;
+struct bt_extender_calls;
 
 /* The extenders of a configuration, those that may be ignored last. Requires: config and cache outlive it.
- * Owns: bt_extend_destroy. */
-struct bt_extend *bt_extend_create(
-	const struct bt_config *config, struct bt_cache *cache, const struct bt_extending *calls);
-void bt_extend_destroy(struct bt_extend *extend);
+ * Owns: bt_extender_calls_destroy. */
+struct bt_extender_calls *bt_extender_calls_create(
+	const struct bt_config *config, struct bt_cache *cache, const struct bt_extender_hooks *calls);
+void bt_extender_calls_destroy(struct bt_extender_calls *extend);
 
 /* Does any extender filter or prioritize? Then more than one node is looked for. */
-bool bt_extend_chooses(const struct bt_extend *extend);
+bool bt_extender_calls_chooses(const struct bt_extender_calls *extend);
 
 /* Begins a pod's cycle. Returns the hooks for its evaluation, or NULL when no extender that filters or scores
  * is interested in the pod. */
-const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *extend, uint32_t pod_ix);
+const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The same for somebody who only looks: no decision depends on the answers. */
-const struct bt_evaluation_hooks *bt_extend_look(struct bt_extend *extend, uint32_t pod_ix);
+const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The same for the pod whose cycle has begun last: what an extender has said in it counts, and it is not
  * asked again when the question is the same. */
-const struct bt_evaluation_hooks *bt_extend_recall(struct bt_extend *extend, uint32_t pod_ix);
+const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* Is an extender asked about the pod, for whatever? */
-bool bt_extend_asks(const struct bt_extend *extend, uint32_t pod_ix);
+bool bt_extender_calls_asks(const struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* Is an extender interested in whom the pod preempts? */
-bool bt_extend_preempts(const struct bt_extend *extend, uint32_t pod_ix);
+bool bt_extender_calls_preempts(const struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The extender that binds the pod instead of the API server, or NULL. There is one with that verb at most.
  * Source: extendersBinding, v1.36.3. */
-const struct bt_extender_config *bt_extend_binder(const struct bt_extend *extend, uint32_t pod_ix);
+const struct bt_extender_config *bt_extender_calls_binder(
+	const struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /*
  * Lets extenders reduce preemption's candidates and their victims.
  * Returns: false with upstream's text appended to out_error; else preemption->candidates are what is left.
  */
-bool bt_extend_candidates(struct bt_extend *extend, uint32_t pod_ix, struct bt_preemption *preemption,
-	struct bt_buf *out_error);
+bool bt_extender_calls_candidates(struct bt_extender_calls *extend, uint32_t pod_ix,
+	struct bt_preemption *preemption, struct bt_buf *out_error);

@@ -17,7 +17,7 @@ enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 /* A cycle under way. */
 struct work {
 	struct bt_engine *engine;
-	const struct bt_lane *lane;
+	const struct bt_profile_runtime *runtime;
 	uint32_t namespace_, name;
 	uint32_t scheduled_n; /* members that are on nodes, with those of this cycle */
 	uint32_t culprit;
@@ -31,7 +31,7 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_mem_free(cycle->members);
 	bt_mem_free(cycle->victims);
 	bt_mem_free(cycle->leaving);
-	bt_mem_free(cycle->unpromised);
+	bt_mem_free(cycle->cleared_nominations);
 	bt_buf_fini(&cycle->permit_error);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }
@@ -138,7 +138,7 @@ static void pull_all(struct work *w, uint32_t popped)
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 	const struct bt_pod_group *group = group_of(w);
 
-	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->unpromised_n = 0;
+	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->cleared_nominations_n = 0;
 	cycle->on = true;
 	cycle->number++;
 	add_member(engine, popped);
@@ -173,7 +173,7 @@ static bool is_uniform(const struct work *w)
 /* What Permit says of a member; of a failure out_error says why, unless it is NULL. */
 static enum bt_permit permit(const struct work *w, uint32_t pod_ix, struct bt_buf *out_error)
 {
-	const struct bt_hooks *hooks = &w->lane->profile.permit;
+	const struct bt_hooks *hooks = &w->runtime->profile.permit;
 	struct bt_group_state group = {0};
 	struct bt_pod_env env = bt_engine_pod_env(w->engine, pod_ix, &group);
 	enum bt_permit permit = BT_PERMIT_OK;
@@ -353,9 +353,9 @@ static void decide_all(struct work *w, const struct bt_group_watch *watch)
  */
 static uint32_t blame_gang(const struct work *w)
 {
-	bool blamed = w->engine->options.groups_by_events && w->lane->groups_number >= 0;
+	bool blamed = w->engine->options.groups_by_events && w->runtime->groups_number >= 0;
 
-	return blamed ? 1u << w->lane->groups_number : 0;
+	return blamed ? 1u << w->runtime->groups_number : 0;
 }
 
 /* What the queue and the promise are told of a member that is not placed. */
@@ -379,11 +379,11 @@ static struct bt_decision settled(const struct work *w, struct bt_group_member *
 		out.preempt = BT_PREEMPT_FOUND;
 	} else if (w->verdict == UNSCHEDULABLE && (fits || member->preempts)) {
 		member->reason = BT_GROUP_WAITS;
-		out.rejectors = blame_gang(w);
+		out.unschedulable_plugins = blame_gang(w);
 	} else {
 		bool taken_back = w->verdict != SCHEDULABLE && member->beside_others;
 
-		out.rejectors = own->rejectors | (taken_back ? blame_gang(w) : 0);
+		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(w) : 0);
 		out.nominated_ix = own->nominated_ix;
 		out.preempt = own->preempt;
 	}
@@ -411,11 +411,13 @@ static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 
 	bt_engine_carry_out(engine, &member->decision);
-	member->unpromised_from = cycle->unpromised_n;
-	for (uint32_t i = 0; i < member->decision.unpromised_n; i++) {
-		cycle->unpromised = bt_mem_grow(cycle->unpromised, cycle->unpromised_n,
-			&cycle->unpromised_cap, sizeof(*cycle->unpromised));
-		cycle->unpromised[cycle->unpromised_n++] = member->decision.unpromised[i];
+	member->cleared_nominations_from = cycle->cleared_nominations_n;
+	for (uint32_t i = 0; i < member->decision.cleared_nominations_n; i++) {
+		cycle->cleared_nominations =
+			bt_mem_grow(cycle->cleared_nominations, cycle->cleared_nominations_n,
+				&cycle->cleared_nominations_cap, sizeof(*cycle->cleared_nominations));
+		cycle->cleared_nominations[cycle->cleared_nominations_n++] =
+			member->decision.cleared_nominations[i];
 	}
 }
 
@@ -448,7 +450,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 	decision->node_ix = member->preempts ? decision->nominated_ix : BT_NO_NODE;
 	decision->nominated_ix = member->out.nominated_ix;
 	decision->preempt = member->out.preempt;
-	decision->rejectors = member->out.rejectors;
+	decision->unschedulable_plugins = member->out.unschedulable_plugins;
 }
 
 /* Permit, asked again before binding, wakes those that still wait as long as there are too few. */
@@ -542,7 +544,7 @@ static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_n
 	};
 	struct bt_engine *engine = w->engine;
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	const uint16_t labels[4] = {results[w->verdict], (uint16_t)(w->lane - engine->lanes)};
+	const uint16_t labels[4] = {results[w->verdict], (uint16_t)(w->runtime - engine->runtimes)};
 	const uint16_t none[4] = {0};
 	bool any = false;
 
@@ -550,8 +552,9 @@ static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_n
 		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
 	if (engine->measures && any) {
-		bt_measures_note(engine->measures, BT_MEASURE_GROUP_DECIDING, none, decided_ns - begin_ns);
-		bt_measures_note(
+		bt_cycle_metrics_note(
+			engine->measures, BT_MEASURE_GROUP_DECIDING, none, decided_ns - begin_ns);
+		bt_cycle_metrics_note(
 			engine->measures, BT_MEASURE_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
 	}
 }
@@ -586,7 +589,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 	const struct bt_signature *signature = signature_of(engine, pod_ix);
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
 	struct work w = {.engine = engine,
-		.lane = bt_engine_lane_of_pod(engine, pod_ix),
+		.runtime = bt_engine_lane_of_pod(engine, pod_ix),
 		.namespace_ = signature->namespace_,
 		.name = signature->pod_group};
 
@@ -603,8 +606,10 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 
 		member->decision.victims = member->preempts ? cycle->victims + member->victims_from : NULL;
 		member->decision.victim_n = member->victim_n;
-		member->decision.unpromised =
-			member->decision.unpromised_n ? cycle->unpromised + member->unpromised_from : NULL;
+		member->decision.cleared_nominations =
+			member->decision.cleared_nominations_n
+				? cycle->cleared_nominations + member->cleared_nominations_from
+				: NULL;
 	}
 	*out = (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, w.culprit};
 }

@@ -33,7 +33,7 @@ struct bt_group_member {
 	bool beside_others; /* others counted on nodes when it was refused */
 	int64_t first_ns;
 	uint64_t order;
-	size_t victims_from, leaving_from, unpromised_from;
+	size_t victims_from, leaving_from, cleared_nominations_from;
 	uint32_t victim_n, leaving_n;
 };
 
@@ -64,8 +64,8 @@ struct bt_group_cycle {
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
-	uint32_t *unpromised;
-	size_t unpromised_n, unpromised_cap;
+	uint32_t *cleared_nominations;
+	size_t cleared_nominations_n, cleared_nominations_cap;
 	struct bt_buf permit_error; /* what Permit failed with */
 };
 

@@ -11,70 +11,73 @@ static_assert(BT_HINTERS < 32, "sets of hinters are words");
 
 static uint32_t action_at(uint32_t ix)
 {
-	return ix == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
+	return ix == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
 }
 
 /* Enters what concerns one resource. */
-static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hinter,
+static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
 	const struct bt_registration *registration)
 {
 	if (registration->hint) {
 		BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
 		hints->rows[resource][hints->row_n[resource]++] =
-			(struct bt_hint_row){registration->actions, hinter, registration->hint};
+			(struct bt_hint_row){registration->actions, hint_plugin, registration->hint};
 	}
-	for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
-		if (bt_event_action_matches(registration->actions, action_at(action))) {
-			hints->interested[resource][action] |= 1u << hinter;
-			hints->always[resource][action] |= registration->hint ? 0 : 1u << hinter;
+	for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
+		if (bt_cluster_event_action_matches(registration->actions, action_at(action))) {
+			hints->interested[resource][action] |= 1u << hint_plugin;
+			hints->always[resource][action] |= registration->hint ? 0 : 1u << hint_plugin;
 		}
 	}
 }
 
-static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registration *registration)
+static void add(struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
 {
-	if (registration->resource == BT_EVENT_POD) {
-		add_row(hints, BT_EVENT_ASSIGNED_POD, hinter, registration);
-		add_row(hints, BT_EVENT_UNSCHEDULED_POD, hinter, registration);
+	if (registration->resource == BT_CLUSTER_EVENT_POD) {
+		add_row(hints, BT_CLUSTER_EVENT_ASSIGNED_POD, hint_plugin, registration);
+		add_row(hints, BT_CLUSTER_EVENT_UNSCHEDULED_POD, hint_plugin, registration);
 	} else {
-		add_row(hints, registration->resource, hinter, registration);
+		add_row(hints, registration->resource, hint_plugin, registration);
 	}
 }
 
 /* Source: defaultEnqueueExtension, v1.36.3. */
-static void add_all(struct bt_hints *hints, uint32_t hinter, bool pod_groups)
+static void add_all(struct bt_hints *hints, uint32_t hint_plugin, bool pod_groups)
 {
-	static const enum bt_event_resource resources[] = {BT_EVENT_POD, BT_EVENT_NODE,
-		BT_EVENT_PERSISTENT_VOLUME, BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_EVENT_CSI_NODE,
-		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
-		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
+	static const enum bt_cluster_event_resource resources[] = {BT_CLUSTER_EVENT_POD,
+		BT_CLUSTER_EVENT_NODE, BT_CLUSTER_EVENT_PERSISTENT_VOLUME,
+		BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_CLUSTER_EVENT_CSI_NODE,
+		BT_CLUSTER_EVENT_CSI_DRIVER, BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY,
+		BT_CLUSTER_EVENT_STORAGE_CLASS, BT_CLUSTER_EVENT_RESOURCE_CLAIM,
+		BT_CLUSTER_EVENT_DEVICE_CLASS, BT_CLUSTER_EVENT_POD_GROUP};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
 		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
 
-		add(hints, hinter, &all);
+		add(hints, hint_plugin, &all);
 	}
 }
 
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
-	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL, 0};
+	static const struct bt_registration taint = {BT_CLUSTER_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL, 0};
 
 	bool taints = bt_release_has(profile->release, BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES);
 
 	*hints = (struct bt_hints){0};
 	for (uint32_t i = 0; i < BT_PLUGIN_N; i++) {
-		const struct bt_hinter *hinter = &profile->hinters[i];
+		const struct bt_hint_plugin *hint_plugin = &profile->hint_plugins[i];
 		uint32_t node_actions = 0;
 
-		hints->hinters[i] = *hinter;
-		if (hinter->hears_all) {
+		hints->hint_plugins[i] = *hint_plugin;
+		if (hint_plugin->hears_all) {
 			add_all(hints, i, true);
 		}
-		for (uint32_t j = 0; j < hinter->event_n; j++) {
-			add(hints, i, &hinter->events[j]);
-			node_actions |=
-				hinter->events[j].resource == BT_EVENT_NODE ? hinter->events[j].actions : 0;
+		for (uint32_t j = 0; j < hint_plugin->event_n; j++) {
+			add(hints, i, &hint_plugin->events[j]);
+			node_actions |= hint_plugin->events[j].resource == BT_CLUSTER_EVENT_NODE
+						? hint_plugin->events[j].actions
+						: 0;
 		}
 		if (taints && (node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
 			add(hints, i, &taint);
@@ -85,13 +88,13 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 {
 	add_all(hints, BT_EXTENDERS_NUMBER, pod_groups);
-	hints->hinters[BT_EXTENDERS_NUMBER].is_there = true;
+	hints->hint_plugins[BT_EXTENDERS_NUMBER].is_there = true;
 }
 
 int bt_hints_number(const struct bt_hints *hints, uint32_t id)
 {
 	BT_REQUIRE(id < BT_HINTERS);
-	return hints->hinters[id].is_there ? (int)id : -1;
+	return hints->hint_plugins[id].is_there ? (int)id : -1;
 }
 
 const char *bt_hints_name(uint32_t number)
@@ -100,46 +103,48 @@ const char *bt_hints_name(uint32_t number)
 	return number == BT_EXTENDERS_NUMBER ? "Extender" : bt_plugin_at(number)->name;
 }
 
-uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event)
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)
 {
-	if (event->resource == BT_EVENT_WILDCARD) {
+	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return (1u << BT_HINTERS) - 1;
 	}
-	return hints->interested[event->resource][bt_event_action_ix(event->action)];
+	return hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
 }
 
-static bool ask_timed(struct bt_measures *measures, const struct bt_hint_row *row,
-	const struct bt_hint_env *env, const struct bt_event *event)
+static bool ask_timed(struct bt_cycle_metrics *measures, const struct bt_hint_row *row,
+	const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
 	bool queue = row->hint(env, event);
-	const uint16_t labels[4] = {
-		(uint16_t)row->hinter, (uint16_t)bt_event_label(event->resource, event->action), queue};
+	const uint16_t labels[4] = {(uint16_t)row->hint_plugin,
+		(uint16_t)bt_cluster_event_label(event->resource, event->action), queue};
 
-	bt_measures_note(measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	bt_cycle_metrics_note(measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
 	return queue;
 }
 
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
-	struct bt_measures *measures)
+	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
+	uint32_t unschedulable_plugins, struct bt_cycle_metrics *measures)
 {
-	if (event->resource == BT_EVENT_WILDCARD) {
+	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return true;
 	}
-	uint32_t action = bt_event_action_ix(event->action);
-	uint32_t asked = rejectors & hints->interested[event->resource][action];
+	uint32_t action = bt_cluster_event_action_ix(event->action);
+	uint32_t asked = unschedulable_plugins & hints->interested[event->resource][action];
 
-	if (rejectors & hints->always[event->resource][action]) {
+	if (unschedulable_plugins & hints->always[event->resource][action]) {
 		return true;
 	}
 	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
 
-		if (!(asked >> row->hinter & 1) || !bt_event_action_matches(row->actions, event->action)) {
+		if (!(asked >> row->hint_plugin & 1) ||
+			!bt_cluster_event_action_matches(row->actions, event->action)) {
 			continue;
 		}
-		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
+		const struct bt_hint_env env = {
+			view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
 		bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
 
 		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {

@@ -20,18 +20,18 @@
 /* What a hinter with a hint has registered of a resource. */
 struct bt_hint_row {
 	uint32_t actions;
-	uint32_t hinter;
+	uint32_t hint_plugin;
 	bt_plugin_hint_fn *hint;
 };
 
 /* init: const after start. Private but for hinters. */
 struct bt_hints {
-	struct bt_hinter hinters[BT_HINTERS];
-	struct bt_hint_row rows[BT_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
-	uint32_t row_n[BT_EVENT_WILDCARD];
+	struct bt_hint_plugin hint_plugins[BT_HINTERS];
+	struct bt_hint_row rows[BT_CLUSTER_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
+	uint32_t row_n[BT_CLUSTER_EVENT_WILDCARD];
 	/* By resource and action: who has registered the event, and who has without a hint. */
-	uint32_t interested[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
-	uint32_t always[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
+	uint32_t interested[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
+	uint32_t always[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
 };
 
 /* The hints of a profile, which must outlive them. Context: any thread. */
@@ -48,14 +48,14 @@ int bt_hints_number(const struct bt_hints *hints, uint32_t id);
 /* The name of a hinter. Requires: number < BT_HINTERS. Context: any thread. */
 const char *bt_hints_name(uint32_t number);
 
-/* The hinters that have registered the event; of BT_EVENT_WILDCARD all have. */
-uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event);
+/* The hinters that have registered the event; of BT_CLUSTER_EVENT_WILDCARD all have. */
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event);
 
 /*
  * May the event make a waiting pod fit, as far as those hinters know that have rejected it? own: the event's
- * object is the waiting pod itself. BT_EVENT_WILDCARD always may. measures: where the times of hints
+ * object is the waiting pod itself. BT_CLUSTER_EVENT_WILDCARD always may. measures: where the times of hints
  * are noted, or NULL.
  */
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
-	struct bt_measures *measures);
+	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
+	uint32_t unschedulable_plugins, struct bt_cycle_metrics *measures);

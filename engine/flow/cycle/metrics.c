@@ -22,9 +22,9 @@ static const struct {
 	[BT_MEASURE_GROUP_DECIDING] = {1e-3, 2, 15, 4},
 };
 
-struct bt_measures *bt_measures_create(void)
+struct bt_cycle_metrics *bt_cycle_metrics_create(void)
 {
-	struct bt_measures *measures = bt_mem_zalloc(1, sizeof(*measures));
+	struct bt_cycle_metrics *measures = bt_mem_zalloc(1, sizeof(*measures));
 
 	measures->event_label = UINT32_MAX;
 	for (int i = 0; i < BT_MEASURE_N; i++) {
@@ -36,7 +36,7 @@ struct bt_measures *bt_measures_create(void)
 	return measures;
 }
 
-void bt_measures_destroy(struct bt_measures *measures)
+void bt_cycle_metrics_destroy(struct bt_cycle_metrics *measures)
 {
 	for (int i = 0; measures && i < BT_MEASURE_N; i++) {
 		bt_mem_free(measures->tables[i].series);
@@ -78,8 +78,8 @@ static struct bt_series *series_of(struct bt_measure_table *table, const uint16_
 	}
 }
 
-void bt_measures_note(
-	struct bt_measures *measures, enum bt_measure measure, const uint16_t labels[4], int64_t took_ns)
+void bt_cycle_metrics_note(
+	struct bt_cycle_metrics *measures, enum bt_measure measure, const uint16_t labels[4], int64_t took_ns)
 {
 	struct bt_measure_table *table = &measures->tables[measure];
 	struct bt_series *series = series_of(table, labels);

@@ -8,19 +8,19 @@
 #pragma once
 
 #include "engine/base/clock.h"
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 #define BT_MEASURE_BOUNDS 20
 
 enum bt_measure {
 	BT_MEASURE_POINT = 0, /* an extension point: enum bt_measure_point, enum bt_measure_status, profile */
 	BT_MEASURE_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
-	BT_MEASURE_HINT,      /* a queueing hint: the hinter's number, event (bt_event_label), whether it says
-				 Queue */
-	BT_MEASURE_EVENT,     /* taking in what a source shows: event (bt_event_label) */
-	BT_MEASURE_EVICTING,  /* from a preemption's decision until all of its victims are evicted, or one is
+	/* A queueing hint: the hint plugin's number, event (bt_cluster_event_label), whether it queues. */
+	BT_MEASURE_HINT,
+	BT_MEASURE_EVENT,    /* taking in what a source shows: event (bt_cluster_event_label) */
+	BT_MEASURE_EVICTING, /* from a preemption's decision until all of its victims are evicted, or one is
 				 not:  enum bt_measure_status */
-	BT_MEASURE_GROUP,     /* the cycle of a pod group: enum bt_measure_group, profile */
+	BT_MEASURE_GROUP,    /* the cycle of a pod group: enum bt_measure_group, profile */
 	BT_MEASURE_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
 	BT_MEASURE_N
 };
@@ -52,7 +52,7 @@ struct bt_measure_table {
 };
 
 /* owner: the scheduling thread */
-struct bt_measures {
+struct bt_cycle_metrics {
 	struct bt_measure_table tables[BT_MEASURE_N];
 	uint64_t hint_n;      /* run so far: one in BT_MEASURE_HINTS is measured */
 	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
@@ -60,13 +60,13 @@ struct bt_measures {
 
 #define BT_MEASURE_HINTS 16
 
-/* Owns: bt_measures_destroy. */
-struct bt_measures *bt_measures_create(void);
-void bt_measures_destroy(struct bt_measures *measures);
+/* Owns: bt_cycle_metrics_destroy. */
+struct bt_cycle_metrics *bt_cycle_metrics_create(void);
+void bt_cycle_metrics_destroy(struct bt_cycle_metrics *measures);
 
 /* Something with those labels took so long. */
-void bt_measures_note(
-	struct bt_measures *measures, enum bt_measure measure, const uint16_t labels[4], int64_t took_ns);
+void bt_cycle_metrics_note(struct bt_cycle_metrics *measures, enum bt_measure measure,
+	const uint16_t labels[4], int64_t took_ns);
 
 /* The bounds of a measure's buckets, in seconds, ascending. Returns: how many there are. */
 uint32_t bt_measure_bounds(enum bt_measure measure, double out_seconds[BT_MEASURE_BOUNDS]);

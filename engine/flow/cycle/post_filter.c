@@ -33,9 +33,9 @@ static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const s
 }
 
 /* Has a plugin something to say at PostFilter that depends on the pod and on what Filter found? */
-static bool depends_on_pod(const struct bt_lane *lane, const struct bt_plan *plan)
+static bool depends_on_pod(const struct bt_profile_runtime *runtime, const struct bt_plan *plan)
 {
-	const struct bt_hooks *hooks = &lane->profile.post_filter;
+	const struct bt_hooks *hooks = &runtime->profile.post_filter;
 
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		const struct bt_plugin *plugin = hooks->items[i].plugin;
@@ -103,17 +103,17 @@ static void keep_from(struct bt_buf *text, size_t from)
 	}
 }
 
-void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
+void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text)
 {
-	const struct bt_hooks *hooks = &lane->profile.post_filter;
+	const struct bt_hooks *hooks = &runtime->profile.post_filter;
 	enum bt_preempt_outcome outcome = BT_PREEMPT_INELIGIBLE;
 	struct preempting preempting = {request, preemption};
 
 	*out_release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		const struct bt_hook *hook = &hooks->items[i];
-		const struct bt_post_filter_env env = {hook->settings, lane->profile.release,
+		const struct bt_post_filter_env env = {hook->settings, runtime->profile.release,
 			&request->cache->view, compiled_of(hook, request->plan), try_preemption, &preempting};
 		struct bt_post_filter_result result = {0};
 
@@ -136,19 +136,19 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 	preemption->outcome = outcome;
 }
 
-struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix)
+struct bt_extender_calls *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_extend_preempts(engine->extend, pod_ix) ? engine->extend : NULL;
+	return bt_extender_calls_preempts(engine->extend, pod_ix) ? engine->extend : NULL;
 }
 
 const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_extend_binder(engine->extend, pod_ix);
+	return bt_extender_calls_binder(engine->extend, pod_ix);
 }
 
 bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_extend_asks(engine->extend, pod_ix);
+	return bt_extender_calls_asks(engine->extend, pod_ix);
 }
 
 bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
@@ -157,7 +157,7 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
 	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
-	       pod->signature->claim_n || special || bt_extend_asks(engine->extend, pod_ix);
+	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, pod_ix);
 }
 
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
@@ -174,41 +174,41 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 #define HOPELESS_MAX 65536
 
 /* The record of the pod's kind. Valid until the next call. */
-static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt_pod *pod)
+static struct bt_known_unresolvable *unresolvable_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	const uint64_t key = bt_queue_kind_key(bt_engine_kind_of(pod));
 	uint32_t ix;
 
-	if (!bt_map_get(&engine->hopeless_ixs, key, &ix)) {
-		if (engine->hopeless_n == HOPELESS_MAX) {
-			bt_map_fini(&engine->hopeless_ixs);
-			engine->hopeless_n = 0;
+	if (!bt_map_get(&engine->unresolvable_ixs, key, &ix)) {
+		if (engine->unresolvable_n == HOPELESS_MAX) {
+			bt_map_fini(&engine->unresolvable_ixs);
+			engine->unresolvable_n = 0;
 		}
-		engine->hopeless = bt_mem_grow(engine->hopeless, engine->hopeless_n, &engine->hopeless_cap,
-			sizeof(*engine->hopeless));
-		ix = (uint32_t)engine->hopeless_n++;
-		engine->hopeless[ix] = (struct bt_hopeless){.when.snapshot = UINT64_MAX};
-		bt_map_put(&engine->hopeless_ixs, key, ix);
+		engine->unresolvable = bt_mem_grow(engine->unresolvable, engine->unresolvable_n,
+			&engine->unresolvable_cap, sizeof(*engine->unresolvable));
+		ix = (uint32_t)engine->unresolvable_n++;
+		engine->unresolvable[ix] = (struct bt_known_unresolvable){.when.snapshot = UINT64_MAX};
+		bt_map_put(&engine->unresolvable_ixs, key, ix);
 	}
-	return &engine->hopeless[ix];
+	return &engine->unresolvable[ix];
 }
 
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
-static uint32_t rejectors_of(
-	const struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
+static uint32_t unschedulable_plugins_of(
+	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, const struct bt_plan *plan)
 {
 	const struct bt_evaluation *evaluation = &engine->evaluation;
 	uint32_t plugins = 0;
 
 	if (plan->refusal) {
-		return 1u << lane->number_of_use[plan->refused_by];
+		return 1u << runtime->number_of_use[plan->refused_by];
 	}
 	if (plan->narrowed) {
-		plugins |= 1u << lane->number_of_use[plan->narrowed_by];
+		plugins |= 1u << runtime->number_of_use[plan->narrowed_by];
 	}
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
 		uint32_t use = evaluation->refused_by[i];
-		int number = use < BT_HOOKED ? lane->number_of_use[use] : lane->extender_number;
+		int number = use < BT_HOOKED ? runtime->number_of_use[use] : runtime->extender_number;
 
 		if (use != BT_PASSED && number >= 0) {
 			plugins |= 1u << number;
@@ -218,13 +218,13 @@ static uint32_t rejectors_of(
 }
 
 /* The same by notes. */
-static uint32_t noted_rejectors(
-	const struct bt_lane *lane, const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
+static uint32_t noted_unschedulable_plugins(const struct bt_profile_runtime *runtime,
+	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
 	uint32_t plugins = 0;
 
-	for (uint32_t uses = bt_preempt_rejectors(request, notes); uses; uses &= uses - 1) {
-		int number = lane->number_of_use[__builtin_ctz(uses)];
+	for (uint32_t uses = bt_preempt_unschedulable_plugins(request, notes); uses; uses &= uses - 1) {
+		int number = runtime->number_of_use[__builtin_ctz(uses)];
 
 		plugins |= number >= 0 ? 1u << number : 0;
 	}
@@ -232,14 +232,14 @@ static uint32_t noted_rejectors(
 }
 
 /* Is it known what PostFilter says, whatever is on the nodes? Sets out_outcome then. */
-static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_lane *lane,
+static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
 {
 	*out_outcome = BT_PREEMPT_NOWHERE;
-	if (lane->profile.post_filter.n == 0) {
+	if (runtime->profile.post_filter.n == 0) {
 		return true;
 	}
-	if (!lane->profile.preemption) {
+	if (!runtime->profile.preemption) {
 		*out_outcome = BT_PREEMPT_INELIGIBLE;
 		return true;
 	}
@@ -287,7 +287,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 	const struct bt_post_filter_run *post = &engine->post;
 
 	return (struct bt_preempt_request){
-		.by = post->lane->profile.preemption,
+		.by = post->runtime->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = post->pod_ix,
 		.plan = post->plan,
@@ -299,18 +299,19 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 	};
 }
 
-static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lane, int64_t took_ns)
+static void note_post_filter(
+	struct bt_engine *engine, const struct bt_profile_runtime *runtime, int64_t took_ns)
 {
 	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
 		engine->preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
 							       : BT_MEASURE_UNSCHEDULABLE,
-		(uint16_t)(lane - engine->lanes)};
+		(uint16_t)(runtime - engine->runtimes)};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	engine->post_filter_ns += took_ns;
-	bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
-	if (lane->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
-		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+	if (runtime->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
+		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
 	}
 }
 
@@ -337,15 +338,15 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	struct bt_post_filter_run *post = &engine->post;
 	struct bt_preemption *preemption = &engine->preemption;
 
-	int64_t begin_ns = bt_stages_now(engine->options.stages);
+	int64_t begin_ns = bt_stage_latency_now(engine->options.stages);
 
 	if (!notes) {
 		list_nodes(engine);
 	}
 	const struct bt_preempt_request request = request_of(engine, notes);
-	bt_engine_post_filter(post->lane, &request, preemption, &post->release, &post->text);
+	bt_engine_post_filter(post->runtime, &request, preemption, &post->release, &post->text);
 	if (engine->measures) {
-		note_post_filter(engine, post->lane, bt_clock_monotonic_ns() - begin_ns);
+		note_post_filter(engine, post->runtime, bt_clock_monotonic_ns() - begin_ns);
 	}
 	engine->counts.dry_run_n += preemption->tried_n;
 	post->outcome = preemption->outcome;
@@ -366,8 +367,8 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 		return true;
 	}
 	enum bt_preempt_outcome outcome;
-	bool idle = !depends_on_pod(post->lane, post->plan) &&
-		    preemption_is_idle(engine, post->lane, post->plan, pod, &outcome);
+	bool idle = !depends_on_pod(post->runtime, post->plan) &&
+		    preemption_is_idle(engine, post->runtime, post->plan, pod, &outcome);
 	post->outcome = idle ? outcome : post->outcome;
 	return idle;
 }
@@ -393,7 +394,7 @@ static void run_post_filter(struct bt_engine *engine)
 	post->due = false;
 	post->ran = true;
 	if (!same) {
-		engine->evaluation.promises = bt_engine_promises_of(engine, post->pod_ix);
+		engine->evaluation.nominations = bt_engine_nominations_of(engine, post->pod_ix);
 		if (post->plan->asks && !post->plan->refusal) {
 			ask_anew(post->plan);
 		}
@@ -407,7 +408,8 @@ static void run_post_filter(struct bt_engine *engine)
 	/* Else the rejectors are of another state than the outcome. */
 	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
 		!bt_engine_stands_alone(engine, post->pod_ix)) {
-		*hopeless_of(engine, pod) = (struct bt_hopeless){now, post->rejectors, post->outcome};
+		*unresolvable_of(engine, pod) =
+			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
 }
 
@@ -425,14 +427,14 @@ static void note_gone(struct bt_engine *engine)
 {
 	struct bt_post_filter_run *post = &engine->post;
 
-	const struct bt_hooks *hooks = &post->lane->profile.post_filter;
+	const struct bt_hooks *hooks = &post->runtime->profile.post_filter;
 
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		if (misses_pre_filter(&hooks->items[i], post->plan)) {
 			return;
 		}
 	}
-	if (!post->lane->profile.preemption) {
+	if (!post->runtime->profile.preemption) {
 		return;
 	}
 	const struct bt_preempt_request request = request_of(engine, NULL);
@@ -479,25 +481,26 @@ void bt_engine_post_filter_begin(struct bt_engine *engine)
 	bt_engine_let_leaving_go(engine);
 }
 
-BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
-	struct bt_decision *decision)
+BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	struct bt_plan *plan, struct bt_decision *decision)
 {
 	struct bt_post_filter_run *post = &engine->post;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_hopeless *hopeless = hopeless_of(engine, pod);
+	const struct bt_known_unresolvable *unresolvable = unresolvable_of(engine, pod);
 	struct bt_preempt_notes *notes = NULL;
 
 	post->when = bt_engine_state(engine);
-	post->lane = lane;
+	post->runtime = runtime;
 	post->plan = plan;
 	post->pod_ix = decision->pod_ix;
 	post->due = true;
-	post->known = !lane->profile.post_filter_always &&
+	post->known = !runtime->profile.post_filter_always &&
 		      !bt_engine_stands_alone(engine, decision->pod_ix) &&
-		      memcmp(&hopeless->when, &post->when, sizeof(post->when)) == 0;
-	post->known_outcome = hopeless->preempt;
+		      memcmp(&unresolvable->when, &post->when, sizeof(post->when)) == 0;
+	post->known_outcome = unresolvable->preempt;
 	if (post->known) {
-		post->rejectors = decision->rejectors = hopeless->rejectors;
+		post->unschedulable_plugins = decision->unschedulable_plugins =
+			unresolvable->unschedulable_plugins;
 		return;
 	}
 	if (!is_known(engine, pod, true)) {
@@ -508,9 +511,10 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane
 		engine->evaluated = true;
 	}
 	const struct bt_preempt_request request = request_of(engine, notes);
-	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
-								 : noted_rejectors(lane, &request, notes);
-	post->rejectors = decision->rejectors;
+	decision->unschedulable_plugins = engine->evaluated || plan->refusal
+						  ? unschedulable_plugins_of(engine, runtime, plan)
+						  : noted_unschedulable_plugins(runtime, &request, notes);
+	post->unschedulable_plugins = decision->unschedulable_plugins;
 }
 
 /* ---- what becomes of promises ---- */
@@ -523,7 +527,7 @@ static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* Lower pods that were promised the node have to look for another one. */
-static void take_promises_back(struct bt_engine *engine, struct bt_decision *decision)
+static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
@@ -534,15 +538,16 @@ static void take_promises_back(struct bt_engine *engine, struct bt_decision *dec
 		if (bt_ledger_pod(ledger, i)->priority < priority && waits(engine, i)) {
 			bt_ledger_nominate(ledger, i, BT_NO_NODE);
 			bt_engine_status_node(engine, i, BT_NO_NODE);
-			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
-				&engine->unpromised_cap, sizeof(*engine->unpromised));
-			engine->unpromised[decision->unpromised_n++] = i;
+			engine->cleared_nominations = bt_mem_grow(engine->cleared_nominations,
+				decision->cleared_nominations_n, &engine->cleared_nominations_cap,
+				sizeof(*engine->cleared_nominations));
+			engine->cleared_nominations[decision->cleared_nominations_n++] = i;
 		}
 	}
-	decision->unpromised = engine->unpromised;
+	decision->cleared_nominations = engine->cleared_nominations;
 }
 
-void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision)
+void bt_engine_settle_nomination(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	struct bt_cache *cache = engine->cache;
 	uint32_t pod_ix = decision->pod_ix;
@@ -582,7 +587,7 @@ void bt_engine_let_leaving_go(struct bt_engine *engine)
 }
 
 /* Is the node promised to a pod of a lower priority, as its status says? */
-static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;
 
@@ -607,7 +612,7 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 	engine->preempting = (struct bt_preempting){.on = engine->options.evictor.evict != NULL,
 		.pod_ix = decision->pod_ix,
 		.last_ix = BT_NO_POD};
-	if (engine->leaving_n == 1 && !promised_lower(engine, decision->nominated_ix, priority)) {
+	if (engine->leaving_n == 1 && !nominated_lower(engine, decision->nominated_ix, priority)) {
 		/* The turn of the last victim has come at once. */
 		engine->preempting.last_ix = engine->leaving[0].pod_ix;
 		engine->preempting.last_uid = engine->leaving[0].uid;
@@ -617,7 +622,7 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 {
-	take_promises_back(engine, decision);
+	take_nominations_back(engine, decision);
 	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
 		i++) {
 		const struct bt_leaving victim = engine->leaving[i];

@@ -38,18 +38,18 @@ static struct bt_str_list keep_names(const struct maker *m, const uint32_t *name
 
 /* ---- volumes ---- */
 
-static void add_volumes(const struct maker *m, uint32_t pod_ix, struct bt_writes *out)
+static void add_volumes(const struct maker *m, uint32_t pod_ix, struct bt_prebind_writes *out)
 {
 	const struct bt_volumes *volumes = bt_engine_cache(m->engine)->volumes;
 	uint32_t n = bt_volumes_assumed(volumes, pod_ix, NULL, 0);
 	struct bt_volume_binding *bindings = bt_arena_zalloc(m->arena, n * sizeof(*bindings));
-	struct bt_ask_volume *asked = bt_arena_zalloc(m->arena, n * sizeof(*asked));
+	struct bt_bind_request_volume *asked = bt_arena_zalloc(m->arena, n * sizeof(*asked));
 
 	bt_volumes_assumed(volumes, pod_ix, bindings, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_claim *claim = &m->view->storage->claims[bindings[i].claim_ix];
 
-		asked[i] = (struct bt_ask_volume){
+		asked[i] = (struct bt_bind_request_volume){
 			.claim = keep(m, claim->name), .claim_uid = keep(m, claim->uid)};
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
 			asked[i].volume = keep(m, m->view->storage->pvs[bindings[i].pv_ix].name);
@@ -171,7 +171,8 @@ static struct bt_device_result_object result_of(const struct maker *m, const str
 	};
 }
 
-static void add_allocation(const struct maker *m, const struct bt_allocation *from, struct bt_ask_claim *out)
+static void add_allocation(
+	const struct maker *m, const struct bt_allocation *from, struct bt_bind_request_claim *out)
 {
 	struct bt_device_result_object *results =
 		bt_arena_zalloc(m->arena, from->result_n * sizeof(*results));
@@ -196,8 +197,8 @@ static bool is_alternative(struct bt_str name, struct bt_str request, struct bt_
 }
 
 /* The alternative that got devices, or NULL. */
-static const struct bt_device_ask *chosen(
-	const struct maker *m, const struct bt_device_request *request, const struct bt_ask_claim *claim)
+static const struct bt_device_ask *chosen(const struct maker *m, const struct bt_device_request *request,
+	const struct bt_bind_request_claim *claim)
 {
 	struct bt_str name = bt_engine_name(m->engine, request->name);
 
@@ -226,19 +227,20 @@ static struct bt_str alternative_name(const struct maker *m, const struct bt_dev
 }
 
 static void add_requests(
-	const struct maker *m, const struct bt_resource_claim *from, struct bt_ask_claim *out)
+	const struct maker *m, const struct bt_resource_claim *from, struct bt_bind_request_claim *out)
 {
-	struct bt_ask_request *requests = bt_arena_zalloc(m->arena, from->request_n * sizeof(*requests));
+	struct bt_bind_request_device *requests =
+		bt_arena_zalloc(m->arena, from->request_n * sizeof(*requests));
 
 	for (uint32_t i = 0; i < from->request_n; i++) {
 		const struct bt_device_request *request = &from->requests[i];
 		const struct bt_device_ask *alternative = chosen(m, request, out);
 
 		if (request->has_exactly) {
-			requests[out->request_n++] = (struct bt_ask_request){
+			requests[out->request_n++] = (struct bt_bind_request_device){
 				keep(m, request->name), keep(m, request->exactly.class_)};
 		} else if (alternative) {
-			requests[out->request_n++] = (struct bt_ask_request){
+			requests[out->request_n++] = (struct bt_bind_request_device){
 				alternative_name(m, request, alternative), keep(m, alternative->class_)};
 		}
 	}
@@ -257,7 +259,7 @@ static struct bt_str request_name(const struct maker *m, const struct bt_extende
 	return name;
 }
 
-static bool has_request(const struct bt_ask_claim *claim, struct bt_str name)
+static bool has_request(const struct bt_bind_request_claim *claim, struct bt_str name)
 {
 	for (uint32_t i = 0; i < claim->result_n; i++) {
 		if (bt_str_eq(claim->results[i].request, name)) {
@@ -268,7 +270,7 @@ static bool has_request(const struct bt_ask_claim *claim, struct bt_str name)
 }
 
 /* Do devices serve for the resource, in this claim? */
-static bool is_served(const struct maker *m, const struct bt_ask_claim *claim, uint32_t slot)
+static bool is_served(const struct maker *m, const struct bt_bind_request_claim *claim, uint32_t slot)
 {
 	for (uint32_t i = 0; i < m->signature->extended_n; i++) {
 		const struct bt_extended_request *extended = &m->signature->extended[i];
@@ -282,15 +284,15 @@ static bool is_served(const struct maker *m, const struct bt_ask_claim *claim, u
 
 struct mapper {
 	const struct maker *maker;
-	const struct bt_ask_claim *claim;
-	struct bt_ask_mapping *items;
+	const struct bt_bind_request_claim *claim;
+	struct bt_bind_request_mapping *items;
 	uint32_t n;
 	struct bt_str resource;
 };
 
 static void map(struct mapper *to, uint32_t container, struct bt_str request)
 {
-	to->items[to->n++] = (struct bt_ask_mapping){container, to->resource, request};
+	to->items[to->n++] = (struct bt_bind_request_mapping){container, to->resource, request};
 }
 
 /* A container that ends before the next begins has what later ones hold, and what it needs beyond that of the
@@ -346,7 +348,7 @@ static void map_resource(struct mapper *to, uint32_t slot)
 }
 
 /* The resources that devices serve for, by name. Returns: how many. */
-static uint32_t served(const struct maker *m, const struct bt_ask_claim *claim, uint32_t *out)
+static uint32_t served(const struct maker *m, const struct bt_bind_request_claim *claim, uint32_t *out)
 {
 	const struct bt_dictionary *dictionary = m->view->snapshot->dictionary;
 	const struct bt_signature *signature = m->signature;
@@ -369,14 +371,15 @@ static uint32_t served(const struct maker *m, const struct bt_ask_claim *claim, 
 
 static int by_request(const void *a, const void *b)
 {
-	return bt_str_cmp(((const struct bt_ask_request *)a)->name, ((const struct bt_ask_request *)b)->name);
+	return bt_str_cmp(((const struct bt_bind_request_device *)a)->name,
+		((const struct bt_bind_request_device *)b)->name);
 }
 
-static void add_special(const struct maker *m, struct bt_ask_claim *out)
+static void add_special(const struct maker *m, struct bt_bind_request_claim *out)
 {
 	const struct bt_signature *signature = m->signature;
 	uint32_t *slots = bt_arena_zalloc(m->arena, signature->extended_n * sizeof(*slots));
-	struct bt_ask_request *requests =
+	struct bt_bind_request_device *requests =
 		bt_arena_zalloc(m->arena, signature->extended_n * sizeof(*requests));
 	struct mapper to = {.maker = m, .claim = out};
 	uint32_t slot_n = served(m, out, slots);
@@ -393,7 +396,8 @@ static void add_special(const struct maker *m, struct bt_ask_claim *out)
 		struct bt_str name = request_name(m, &signature->extended[i]);
 
 		if (class_ && has_request(out, name)) {
-			requests[out->request_n++] = (struct bt_ask_request){name, keep(m, class_->name)};
+			requests[out->request_n++] =
+				(struct bt_bind_request_device){name, keep(m, class_->name)};
 		}
 	}
 	if (out->request_n) {
@@ -451,13 +455,13 @@ static bool is_conditional(const struct bt_allocation *allocation)
 
 /* A claim of the pod's spec: to be allocated and reserved, or reserved only, or it is so already. */
 static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_device_choice *choice,
-	struct bt_ask_claim *claims, uint32_t *n)
+	struct bt_bind_request_claim *claims, uint32_t *n)
 {
 	const struct bt_resource_claim *claim = &m->view->devices->claims[claim_ix];
-	struct bt_ask_claim *out = &claims[*n];
+	struct bt_bind_request_claim *out = &claims[*n];
 	bool conditions = m->view->devices->features.binding_conditions;
 
-	*out = (struct bt_ask_claim){.name = keep(m, claim->name), .uid = keep(m, claim->uid)};
+	*out = (struct bt_bind_request_claim){.name = keep(m, claim->name), .uid = keep(m, claim->uid)};
 	out->reserved = !choice && is_reserved(claim, bt_consumer_uid(m->pod->name, m->pod->uid));
 	out->conditional = out->reserved && conditions && is_conditional(&claim->allocation);
 	out->timed = !out->reserved && conditions && (choice || claim->allocation.since_ns == 0);
@@ -468,14 +472,15 @@ static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_
 	(*n)++;
 }
 
-static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_writes *out)
+static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_prebind_writes *out)
 {
 	const struct bt_signature *signature = m->signature;
 	const struct bt_device_store *store = m->view->devices;
 	uint32_t choice_n, n = 0, ix;
 	const struct bt_device_choice *choices =
 		bt_devices_pending(bt_engine_cache(m->engine)->devices, pod_ix, &choice_n);
-	struct bt_ask_claim *claims = bt_arena_zalloc(m->arena, (signature->claim_n + 1) * sizeof(*claims));
+	struct bt_bind_request_claim *claims =
+		bt_arena_zalloc(m->arena, (signature->claim_n + 1) * sizeof(*claims));
 
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
 		if (signature->claims[i].claim != BT_NAME_NONE &&
@@ -495,7 +500,7 @@ static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_writes 
 	out->claim_n = n;
 }
 
-struct bt_writes *bt_writes_of(struct bt_engine *engine, uint32_t pod_ix)
+struct bt_prebind_writes *bt_prebind_writes_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -504,7 +509,7 @@ struct bt_writes *bt_writes_of(struct bt_engine *engine, uint32_t pod_ix)
 	if (!signature->volume_n && !signature->claim_n && !signature->extended_n) {
 		return NULL;
 	}
-	struct bt_writes *out = bt_mem_zalloc(1, sizeof(*out));
+	struct bt_prebind_writes *out = bt_mem_zalloc(1, sizeof(*out));
 	const struct maker m = {engine, &cache->view, pod, signature, &out->arena};
 	bt_arena_start(&out->arena, ARENA_BYTES);
 	if (signature->volume_n) {
@@ -516,11 +521,11 @@ struct bt_writes *bt_writes_of(struct bt_engine *engine, uint32_t pod_ix)
 	if (out->volume_n || out->claim_n) {
 		return out;
 	}
-	bt_writes_destroy(out);
+	bt_prebind_writes_destroy(out);
 	return NULL;
 }
 
-void bt_writes_destroy(struct bt_writes *writes)
+void bt_prebind_writes_destroy(struct bt_prebind_writes *writes)
 {
 	if (writes) {
 		bt_arena_fini(&writes->arena);

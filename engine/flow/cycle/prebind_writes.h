@@ -19,7 +19,7 @@
  * claim's annotation; then the binder waits until all claims are bound. None of it is taken back when the
  * binding fails.
  */
-struct bt_ask_volume {
+struct bt_bind_request_volume {
 	struct bt_str claim, claim_uid;
 	/* The PersistentVolume that it is to have; empty: one is to be provisioned, which the annotation
 	 * volume.kubernetes.io/selected-node says, with the name of the ask's node. */
@@ -27,7 +27,7 @@ struct bt_ask_volume {
 };
 
 /* A request of a claim that gets devices, or the alternative of it that was chosen. */
-struct bt_ask_request {
+struct bt_bind_request_device {
 	struct bt_str name; /* "request" or "request/alternative" */
 	/* Its DeviceClass. allocation.devices.config has the config of each class once, from FromClass and
 	 * for all requests of that class; then the claim's own, from FromClaim: those for all requests, and
@@ -36,7 +36,7 @@ struct bt_ask_request {
 };
 
 /* The request that serves for an extended resource of a container, for status.extendedResourceClaimStatus. */
-struct bt_ask_mapping {
+struct bt_bind_request_mapping {
 	uint32_t container; /* its index, init containers first */
 	struct bt_str resource, request;
 };
@@ -59,7 +59,7 @@ struct bt_ask_mapping {
  * what is so of each claim that it has written (struct bt_binding_answer); a special one that is deleted is
  * none of them.
  */
-struct bt_ask_claim {
+struct bt_bind_request_claim {
 	struct bt_str name, uid; /* empty when special */
 	bool allocates;		 /* it gets devices; else it has them */
 	bool special;
@@ -69,19 +69,19 @@ struct bt_ask_claim {
 	const struct bt_device_result_object *results;
 	uint32_t result_n;
 	struct bt_node_selector_object node_selector;
-	const struct bt_ask_request *requests; /* in the order of the claim */
+	const struct bt_bind_request_device *requests; /* in the order of the claim */
 	uint32_t request_n;
 	bool timed; /* allocationTimestamp is to be set, if it is not */
 	/* When special. */
-	const struct bt_ask_mapping *mappings;
+	const struct bt_bind_request_mapping *mappings;
 	uint32_t mapping_n;
 };
 
 /* All of it. */
-struct bt_writes {
+struct bt_prebind_writes {
 	struct bt_arena arena;
-	const struct bt_ask_volume *volumes;
-	const struct bt_ask_claim *claims;
+	const struct bt_bind_request_volume *volumes;
+	const struct bt_bind_request_claim *claims;
 	uint32_t volume_n, claim_n;
 };
 
@@ -89,7 +89,7 @@ struct bt_writes {
  * What is to be written for a pod that has been assumed on a node.
  * Context : the scheduling thread, while it is being handed to the binder; allocates when there is anything.
  * Returns : NULL when there is nothing to be written.
- * Owns    : bt_writes_destroy, from any thread.
+ * Owns    : bt_prebind_writes_destroy, from any thread.
  */
-struct bt_writes *bt_writes_of(struct bt_engine *engine, uint32_t pod_ix);
-void bt_writes_destroy(struct bt_writes *writes);
+struct bt_prebind_writes *bt_prebind_writes_of(struct bt_engine *engine, uint32_t pod_ix);
+void bt_prebind_writes_destroy(struct bt_prebind_writes *writes);

@@ -196,7 +196,7 @@ static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, con
 	const struct bt_preempt_request *r = s->request;
 
 	*out_error = NULL;
-	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->promises, node_ix, out_error);
+	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->nominations, node_ix, out_error);
 	return *out_by == BT_PASSED;
 }
 
@@ -256,7 +256,7 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 	if (!r->explain) {
 		return;
 	}
-	bt_reject_node(r->plan, s->view, r->evaluation->promises, node_ix, by, &rejection);
+	bt_reject_node(r->plan, s->view, r->evaluation->nominations, node_ix, by, &rejection);
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_clear(&s->out->line);
 		bt_plugin_reason(r->plan->profile->uses[by].plugin, r->cache->dictionary,
@@ -472,7 +472,7 @@ static void settle(struct search *s)
 	bt_buf_clear(&out->text);
 	bt_buf_text(&out->text, "preemption: ");
 	if (s->request->extend &&
-		!bt_extend_candidates(s->request->extend, s->request->pod_ix, out, &out->text)) {
+		!bt_extender_calls_candidates(s->request->extend, s->request->pod_ix, out, &out->text)) {
 		out->outcome = BT_PREEMPT_FAILED;
 	} else if (out->candidate_n == 0) {
 		bt_buf_text(&out->text, "no candidate node for preemption");
@@ -548,7 +548,7 @@ static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint3
 static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
 {
 	const struct bt_preempt_request *r = s->request;
-	const struct bt_promises *promises = r->evaluation->promises;
+	const struct bt_yields_to *nominations = r->evaluation->nominations;
 	struct bt_rejection rejection;
 	const char *error = NULL;
 	uint32_t by = BT_PASSED;
@@ -556,13 +556,13 @@ static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t
 	notes->helpful_n -= notes->states[node_ix] >= NOTE_HELPFUL;
 	notes->states[node_ix] = NOTE_UNHELPFUL;
 	if (bt_bitmap_test(s->view->snapshot->live, node_ix)) {
-		by = bt_filter_node(r->plan, s->view, promises, node_ix, &error);
+		by = bt_filter_node(r->plan, s->view, nominations, node_ix, &error);
 	}
 	note_refusal(notes, node_ix, by);
 	if (by == BT_PASSED) {
 		return;
 	}
-	bt_reject_node(r->plan, s->view, promises, node_ix, by, &rejection);
+	bt_reject_node(r->plan, s->view, nominations, node_ix, by, &rejection);
 	if (rejection.code == BT_UNSCHEDULABLE) {
 		notes->states[node_ix] = NOTE_HELPFUL;
 		notes->helpful_n++;
@@ -630,7 +630,8 @@ static void catch_up(struct search *s, struct bt_preempt_notes *notes)
 	notes->journal_end = usage->journal_end;
 }
 
-uint32_t bt_preempt_rejectors(const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
+uint32_t bt_preempt_unschedulable_plugins(
+	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
 	struct search s = {
 		.request = request,

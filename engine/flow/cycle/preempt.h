@@ -11,7 +11,7 @@
 #include "engine/score/evaluate.h"
 #include "engine/flow/config/profile.h"
 
-struct bt_extend;
+struct bt_extender_calls;
 
 struct bt_preempt_request {
 	const struct bt_hook *by; /* the plugin that preempts; NULL: none does */
@@ -21,10 +21,10 @@ struct bt_preempt_request {
 	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. What
 	 * it says of nodes is read by bt_preempt_list, afterwards its promises alone. */
 	const struct bt_evaluation *evaluation;
-	struct bt_preempt_notes *notes; /* what is known of nodes; NULL: all have to be looked at */
-	struct bt_extend *extend;	/* extenders that have a say in the candidates; NULL: none has */
-	uint64_t random;		/* bits that choose where the search begins */
-	bool explain;			/* the text is wanted */
+	struct bt_preempt_notes *notes;	  /* what is known of nodes; NULL: all have to be looked at */
+	struct bt_extender_calls *extend; /* extenders that have a say in the candidates; NULL: none has */
+	uint64_t random;		  /* bits that choose where the search begins */
+	bool explain;			  /* the text is wanted */
 };
 
 /*
@@ -56,7 +56,8 @@ bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n)
 bool bt_preempt_notable(const struct bt_plan *plan);
 
 /* The uses that refuse nodes, as bits; brings the notes up to date. Requires: as bt_preempt_by_notes. */
-uint32_t bt_preempt_rejectors(const struct bt_preempt_request *request, struct bt_preempt_notes *notes);
+uint32_t bt_preempt_unschedulable_plugins(
+	const struct bt_preempt_request *request, struct bt_preempt_notes *notes);
 
 struct bt_preempt_candidate {
 	uint32_t node_ix, first_victim; /* in the victims of all */

@@ -19,8 +19,8 @@ BT_NOINLINE void bt_engine_foresee(struct bt_engine *engine)
 		return;
 	}
 	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
-	const struct bt_lane *lane = bt_engine_lane_of(engine, signature->scheduler_name);
-	const struct bt_plan *plan = lane ? bt_planner_find(lane->planner, signature) : NULL;
+	const struct bt_profile_runtime *runtime = bt_engine_lane_of(engine, signature->scheduler_name);
+	const struct bt_plan *plan = runtime ? bt_planner_find(runtime->planner, signature) : NULL;
 	uint32_t node_ix = BT_NO_NODE, near_ix = engine->foreseen[(next + NEAR) % PLACES];
 	if (plan) {
 		bt_plan_fetch(plan, &engine->cache->view, near_ix);

@@ -49,15 +49,15 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	if (n == 0 && !full) {
 		return;
 	}
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		bt_planner_forget(engine->lanes[i].planner);
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		bt_planner_forget(engine->runtimes[i].planner);
 	}
 	bt_counters_forget(cache->counters, ixs, n);
 	bt_snapshot_forget_columns(cache->snapshot);
 	bt_texts_release(cache->dictionary->texts);
-	engine->hopeless_n = 0;
-	bt_map_fini(&engine->hopeless_ixs);
-	bt_signatures_bury(cache->signatures);
+	engine->unresolvable_n = 0;
+	bt_map_fini(&engine->unresolvable_ixs);
+	bt_signatures_free_retired(cache->signatures);
 	engine->counts.signature_end_n += n;
 	engine->came_n = 0;
 }
@@ -73,19 +73,19 @@ void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc 
 	engine->replaced[engine->replaced_n++] = desc;
 }
 
-void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object)
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_cluster_event_object *object)
 {
 	const uint32_t names[] = {object->namespace_, object->name, object->uid, object->other};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bt_held_add_name(&engine->event_names, names[i]);
+		bt_name_refs_add_name(&engine->event_names, names[i]);
 	}
 }
 
 void bt_engine_end_events(struct bt_engine *engine)
 {
 	bt_arena_reset(&engine->events);
-	bt_held_release(&engine->event_names);
+	bt_name_refs_release(&engine->event_names);
 	while (engine->replaced_n) {
 		bt_node_desc_defer(engine->replaced[--engine->replaced_n]);
 	}
@@ -100,8 +100,8 @@ static bool has_in_hand(const struct bt_engine *engine)
 /* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
 static void forget_slots(struct bt_engine *engine)
 {
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		bt_planner_forget(engine->lanes[i].planner);
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		bt_planner_forget(engine->runtimes[i].planner);
 	}
 	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
 		bt_preempt_notes_fini(&engine->notes[i]);

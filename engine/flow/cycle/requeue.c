@@ -33,41 +33,42 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	return BT_QUEUE_NO_GATE;
 }
 
-static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	return bt_hints_interested(&bt_engine_lane_of_pod(context, pod_ix)->hints, event);
 }
 
-static uint32_t matters(void *context, const struct bt_event *event)
+static uint32_t matters(void *context, const struct bt_cluster_event *event)
 {
 	const struct bt_engine *engine = context;
 	uint32_t plugins = 0;
 
-	for (uint32_t i = 0; i < engine->lane_n; i++) {
-		plugins |= bt_hints_interested(&engine->lanes[i].hints, event);
+	for (uint32_t i = 0; i < engine->runtime_n; i++) {
+		plugins |= bt_hints_interested(&engine->runtimes[i].hints, event);
 	}
 	return plugins;
 }
 
-static bool is_about(const struct bt_pod *pod, const struct bt_event *event)
+static bool is_about(const struct bt_pod *pod, const struct bt_cluster_event *event)
 {
-	if (event->resource > BT_EVENT_UNSCHEDULED_POD) {
+	if (event->resource > BT_CLUSTER_EVENT_UNSCHEDULED_POD) {
 		return false;
 	}
-	const struct bt_event_pod *shown = event->pod.new.signature ? &event->pod.new : &event->pod.old;
+	const struct bt_cluster_event_pod *shown =
+		event->pod.new.signature ? &event->pod.new : &event->pod.old;
 
 	return shown->name == pod->name && shown->uid == pod->uid &&
 	       shown->signature->namespace_ == pod->signature->namespace_;
 }
 
-static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	const struct bt_engine *engine = context;
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	return bt_hints_queue(&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event,
-		plugins, engine->measures);
+	return bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
+		event, plugins, engine->measures);
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
@@ -114,11 +115,11 @@ struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
 	return &engine->events;
 }
 
-struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
+struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	return (struct bt_event_pod){
+	return (struct bt_cluster_event_pod){
 		.signature = pod->signature,
 		.name = pod->name,
 		.uid = pod->uid,
@@ -131,28 +132,29 @@ struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t
 }
 
 void bt_engine_wake(
-	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix)
+	struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority, uint32_t own_ix)
 {
 	if (engine->measures) {
-		engine->measures->event_label = bt_event_label(event->resource, event->action);
+		engine->measures->event_label = bt_cluster_event_label(event->resource, event->action);
 	}
 	if (bt_engine_listens(engine)) {
 		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
 	}
 }
 
-void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod)
+void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod)
 {
-	struct bt_event event = {.resource = BT_EVENT_ASSIGNED_POD, .action = action};
+	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = action};
 
 	*(action == BT_DELETE ? &event.pod.old : &event.pod.new) = *pod;
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
-void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old)
+void bt_engine_requeue_for_nomination(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old)
 {
-	const struct bt_event event = {
-		.resource = BT_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *old};
+	const struct bt_cluster_event event = {
+		.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *old};
 
 	bt_engine_wake(engine, &event, old->priority, pod_ix);
 }
@@ -167,17 +169,17 @@ void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t n
 	if (before == name) {
 		return;
 	}
-	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_cluster_event_pod old = bt_engine_event_pod(engine, pod_ix);
 	bt_ledger_set_status_node(ledger, pod_ix, name, node_ix);
 	if (before != BT_NAME_NONE) {
-		bt_engine_wake_for_promise(engine, pod_ix, &old);
+		bt_engine_requeue_for_nomination(engine, pod_ix, &old);
 	}
 }
 
 static void wake_for_claim(
 	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint32_t uid, uint32_t changes)
 {
-	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_RESOURCE_CLAIM,
 		.action = BT_UPDATE,
 		.object = {.namespace_ = namespace_, .name = name, .uid = uid, .changes = changes}};
 

@@ -35,9 +35,9 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 		.version = pv ? pv->version : claim->version,
 		.shown = pv ? pv->shown : claim->shown};
 	reserved->names.intern = engine->cache->dictionary->intern;
-	bt_held_add_name(&reserved->names, claim->name);
+	bt_name_refs_add_name(&reserved->names, claim->name);
 	if (pv) {
-		bt_held_add_name(&reserved->names, pv->name);
+		bt_name_refs_add_name(&reserved->names, pv->name);
 	}
 	reserved->binding_n++;
 }
@@ -99,7 +99,7 @@ void bt_engine_choose_reserved(
 	reserved->storage = engine->cache->view.storage->version;
 	reserved->devices = engine->cache->view.devices->version;
 	if (reserved->binding_n) {
-		bt_held_release(&reserved->names);
+		bt_name_refs_release(&reserved->names);
 	}
 	reserved->binding_n = reserved->choice_n = 0;
 	if (plan->asks || plan->signature->volume_n || engine->reserve_always) {
@@ -384,7 +384,7 @@ static BT_NOINLINE enum bt_reserve assume_claims(struct bt_engine *engine, uint3
 
 	if (engine->reserved.binding_n) {
 		reserved = assume_volumes(engine, pod_ix, node_ix);
-		bt_held_release(&engine->reserved.names);
+		bt_name_refs_release(&engine->reserved.names);
 	}
 	if (reserved == BT_RESERVED && engine->reserved.choice_n) {
 		reserved = assume_devices(engine, pod_ix);

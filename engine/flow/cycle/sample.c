@@ -59,7 +59,7 @@ uint32_t bt_engine_sample_limit(
 
 	list_order(engine);
 	n = bt_feasible_nodes_to_find(profile->percentage_of_nodes_to_score, node_n);
-	n = profile->plugins.score_n == 0 && !bt_extend_chooses(engine->extend) ? 1 : n;
+	n = profile->plugins.score_n == 0 && !bt_extender_calls_chooses(engine->extend) ? 1 : n;
 	return n < node_n ? n : UINT32_MAX;
 }
 

@@ -6,18 +6,18 @@
 #include "engine/base/mem.h"
 
 /* What was against a pod of a group. */
-struct bt_turn_note {
+struct bt_scheduling_cycle_note {
 	uint32_t pod_ix;
 	struct bt_queue_info info; /* how it waited */
 	size_t from, len;	   /* in the group's text */
 };
 
-static const struct bt_pod *pod_of(const struct bt_turn *turn, uint32_t pod_ix)
+static const struct bt_pod *pod_of(const struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
 	return bt_ledger_pod(bt_engine_cache(turn->engine)->ledger, pod_ix);
 }
 
-static void look(struct bt_turn *turn, uint32_t pod_ix)
+static void look(struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
 	if (turn->look) {
 		turn->look(turn->context, pod_ix);
@@ -25,7 +25,7 @@ static void look(struct bt_turn *turn, uint32_t pod_ix)
 }
 
 /* What refuses the pod is told before anything is carried out. */
-static void decide(struct bt_turn *turn, uint32_t pod_ix)
+static void decide(struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(turn->engine), pod_ix);
 	uint32_t nominated = pod_of(turn, pod_ix)->status_node;
@@ -50,13 +50,13 @@ static void decide(struct bt_turn *turn, uint32_t pod_ix)
 /* Keeps what was against a member of its own. */
 static void note_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
 {
-	struct bt_turn *turn = context;
+	struct bt_scheduling_cycle *turn = context;
 
 	look(turn, decision->pod_ix);
 	turn->notes = bt_mem_grow(turn->notes, turn->note_n, &turn->note_cap, sizeof(*turn->notes));
-	struct bt_turn_note *note = &turn->notes[turn->note_n++];
+	struct bt_scheduling_cycle_note *note = &turn->notes[turn->note_n++];
 
-	*note = (struct bt_turn_note){
+	*note = (struct bt_scheduling_cycle_note){
 		.pod_ix = decision->pod_ix,
 		.info = bt_queue_info(bt_engine_queue(engine), decision->pod_ix),
 		.from = turn->group_text.len,
@@ -67,9 +67,9 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 	}
 }
 
-static const struct bt_turn_note *note_of(const struct bt_turn *turn, uint32_t pod_ix)
+static const struct bt_scheduling_cycle_note *note_of(const struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
-	static const struct bt_turn_note none = {.from = 0};
+	static const struct bt_scheduling_cycle_note none = {.from = 0};
 
 	for (size_t i = 0; i < turn->note_n; i++) {
 		if (turn->notes[i].pod_ix == pod_ix) {
@@ -79,15 +79,16 @@ static const struct bt_turn_note *note_of(const struct bt_turn *turn, uint32_t p
 	return &none;
 }
 
-static struct bt_str text_of(const struct bt_turn *turn, const struct bt_turn_note *note)
+static struct bt_str text_of(
+	const struct bt_scheduling_cycle *turn, const struct bt_scheduling_cycle_note *note)
 {
 	return bt_str_sub(bt_buf_view(&turn->group_text), note->from, note->from + note->len);
 }
 
-static void end_member(struct bt_turn *turn, const struct bt_group_decision *group, uint32_t i)
+static void end_member(struct bt_scheduling_cycle *turn, const struct bt_group_decision *group, uint32_t i)
 {
 	const struct bt_group_member *member = &group->members[i];
-	const struct bt_turn_note *note = note_of(turn, member->decision.pod_ix);
+	const struct bt_scheduling_cycle_note *note = note_of(turn, member->decision.pod_ix);
 	struct bt_buf message = {0};
 
 	if (turn->texts && member->decision.outcome != BT_PLACED) {
@@ -100,7 +101,7 @@ static void end_member(struct bt_turn *turn, const struct bt_group_decision *gro
 	bt_buf_fini(&message);
 }
 
-static void decide_group(struct bt_turn *turn, uint32_t pod_ix)
+static void decide_group(struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
 	const struct bt_group_watch watch = {note_member, turn};
 	struct bt_group_decision group;
@@ -113,7 +114,7 @@ static void decide_group(struct bt_turn *turn, uint32_t pod_ix)
 	}
 }
 
-void bt_turn_take(struct bt_turn *turn, uint32_t pod_ix)
+void bt_schedule_one(struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 {
 	turn->messages.engine = turn->engine;
 	if (bt_engine_in_group(turn->engine, pod_ix)) {
@@ -123,7 +124,7 @@ void bt_turn_take(struct bt_turn *turn, uint32_t pod_ix)
 	}
 }
 
-void bt_turn_fini(struct bt_turn *turn)
+void bt_scheduling_cycle_fini(struct bt_scheduling_cycle *turn)
 {
 	bt_messages_fini(&turn->messages);
 	bt_mem_free(turn->notes);

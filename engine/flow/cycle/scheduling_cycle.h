@@ -7,10 +7,10 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/messages.h"
 
-struct bt_turn_note;
+struct bt_scheduling_cycle_note;
 
-/* Zeroes but for what the caller sets. Owns: bt_turn_fini. */
-struct bt_turn {
+/* Zeroes but for what the caller sets. Owns: bt_scheduling_cycle_fini. */
+struct bt_scheduling_cycle {
 	struct bt_engine *engine;
 	bool texts; /* say why pods are not placed */
 	/* A pod is about to be decided; or NULL. */
@@ -25,12 +25,12 @@ struct bt_turn {
 	void *context;
 	/* private: */
 	struct bt_messages messages;
-	struct bt_turn_note *notes; /* what was against the pods of a group, in group_text */
+	struct bt_scheduling_cycle_note *notes; /* what was against the pods of a group, in group_text */
 	size_t note_n, note_cap;
 	struct bt_buf group_text;
 };
 
 /* Has a popped pod decided, and its group with it. */
-void bt_turn_take(struct bt_turn *turn, uint32_t pod_ix);
+void bt_schedule_one(struct bt_scheduling_cycle *turn, uint32_t pod_ix);
 
-void bt_turn_fini(struct bt_turn *turn);
+void bt_scheduling_cycle_fini(struct bt_scheduling_cycle *turn);

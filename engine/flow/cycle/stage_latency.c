@@ -13,19 +13,19 @@ static const struct {
 #undef X
 };
 
-struct bt_stages *bt_stages_create(void)
+struct bt_stage_latency *bt_stage_latency_create(void)
 {
-	return bt_mem_column(1, sizeof(struct bt_stages));
+	return bt_mem_column(1, sizeof(struct bt_stage_latency));
 }
 
-void bt_stages_merge(struct bt_stages *stages, const struct bt_stages *other)
+void bt_stage_latency_merge(struct bt_stage_latency *stages, const struct bt_stage_latency *other)
 {
 	for (int i = 0; i < BT_STAGE_N; i++) {
 		bt_histogram_merge(&stages->histograms[i], &other->histograms[i]);
 	}
 }
 
-void bt_stages_subtract(struct bt_stages *stages, const struct bt_stages *earlier)
+void bt_stage_latency_subtract(struct bt_stage_latency *stages, const struct bt_stage_latency *earlier)
 {
 	for (int i = 0; i < BT_STAGE_N; i++) {
 		bt_histogram_subtract(&stages->histograms[i], &earlier->histograms[i]);

@@ -13,27 +13,27 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 /* The pod of a binding has gone, or will be before it could run. */
 static void lose(struct bt_pipeline *p, uint32_t pod_ix)
 {
-	struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
+	struct bt_bind_request_slot *slot = bt_bind_requests_of_pod(p, pod_ix);
 
 	if (slot) {
 		BT_COUNT(p, pod_gone_n, 1);
-		bt_asks_cancel(slot);
+		bt_bind_requests_cancel(slot);
 	}
 }
 
 /* What becomes of the binding of a pod that was assumed, now that it has changed. */
-static void review(struct bt_pipeline *p, uint32_t pod_ix, struct bt_ask_slot *slot)
+static void review(struct bt_pipeline *p, uint32_t pod_ix, struct bt_bind_request_slot *slot)
 {
 	const struct bt_pod *pod = pod_of(p, pod_ix);
 
 	if (pod->detached || pod->state == BT_POD_QUEUED) {
 		lose(p, pod_ix);
 	} else if (pod->state == BT_POD_SCHEDULED &&
-		   bt_asks_is_about(slot, bt_pipeline_node_name(p, pod->node_ix))) {
+		   bt_bind_requests_is_about(slot, bt_pipeline_node_name(p, pod->node_ix))) {
 		BT_COUNT(p, shown_early_n, 1);
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		BT_COUNT(p, elsewhere_n, 1);
-		bt_asks_cancel(slot);
+		bt_bind_requests_cancel(slot);
 	}
 }
 
@@ -50,12 +50,13 @@ static uint32_t label_of_pod(const struct bt_pipeline *p, uint32_t pod_ix, const
 	bool shown = known && pod_of(p, pod_ix)->state == BT_POD_SCHEDULED;
 
 	if (delta->removed) {
-		return bt_event_label(placed ? BT_EVENT_ASSIGNED_POD : BT_EVENT_UNSCHEDULED_POD, BT_DELETE);
+		return bt_cluster_event_label(
+			placed ? BT_CLUSTER_EVENT_ASSIGNED_POD : BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE);
 	}
 	if (delta->pod.node != BT_NAME_NONE) {
-		return bt_event_label(BT_EVENT_ASSIGNED_POD, shown ? BT_UPDATE : BT_ADD);
+		return bt_cluster_event_label(BT_CLUSTER_EVENT_ASSIGNED_POD, shown ? BT_UPDATE : BT_ADD);
 	}
-	return bt_event_label(BT_EVENT_UNSCHEDULED_POD, known ? BT_UPDATE : BT_ADD);
+	return bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, known ? BT_UPDATE : BT_ADD);
 }
 
 /* Says that a pod which waits, or is being bound, is shown on a node. */
@@ -76,14 +77,14 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);
 	uint32_t pod_ix = bt_ledger_find(cache->ledger, delta->namespace_, delta->name);
-	struct bt_ask_slot *slot = NULL;
+	struct bt_bind_request_slot *slot = NULL;
 	bool assumed = false;
 
 	p->handled = label_of_pod(p, pod_ix, delta);
 	if (pod_ix != BT_NO_POD) {
 		BT_COUNT(p, replaced_n,
 			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
-		slot = bt_asks_of_pod(p, pod_ix);
+		slot = bt_bind_requests_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
 		tell_arrival(p, pod_ix, delta);
 	}
@@ -91,7 +92,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	if (slot && assumed) {
 		review(p, pod_ix, slot); /* while it is being bound its index stays */
 	}
-	bt_asks_trim(p);
+	bt_bind_requests_trim(p);
 	return status;
 }
 
@@ -101,18 +102,19 @@ static void lose_node(struct bt_pipeline *p, uint32_t name)
 	const struct bt_cache *cache = bt_engine_cache(p->engine);
 
 	if (bt_snapshot_find(cache->snapshot, name) != BT_NO_NODE) {
-		bt_asks_node_gone(p, bt_intern_str(cache->dictionary->intern, name));
+		bt_bind_requests_node_gone(p, bt_intern_str(cache->dictionary->intern, name));
 	}
 }
 
-static enum bt_status take(
-	struct bt_pipeline *p, struct bt_delta *delta, enum bt_news news, struct bt_taken *out_taken)
+static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum bt_version_verdict news,
+	struct bt_taken *out_taken)
 {
 	if (delta->kind == BT_KIND_POD) {
 		return take_pod(p, delta, out_taken);
 	}
 	if (delta->kind == BT_KIND_NODE && delta->node.taken && !(delta->node.old && delta->node.desc)) {
-		p->handled = bt_event_label(BT_EVENT_NODE, delta->node.desc ? BT_ADD : BT_DELETE);
+		p->handled =
+			bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, delta->node.desc ? BT_ADD : BT_DELETE);
 	}
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);
@@ -130,15 +132,16 @@ static void sync_source(struct bt_pipeline *p, uint32_t source)
 
 /* ---- the way of a parcel ---- */
 
-void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel)
+void bt_pipeline_describe(
+	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *parcel)
 {
 	const struct bt_object *object = &parcel->object;
 
-	if (parcel->kind == BT_PARCEL_SYNCED) {
+	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
 		return;
 	}
-	parcel->sighting = bt_sighting_of(object);
-	if (parcel->kind == BT_PARCEL_DELETE) {
+	parcel->sighting = bt_object_version_of(object);
+	if (parcel->kind == BT_WATCH_EVENT_DELETE) {
 		bt_ingest_describe_removal(
 			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
 	} else {
@@ -148,29 +151,30 @@ void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker
 		bt_journal_encode(p->options.journal, object, &parcel->encoded);
 	}
 	parcel->delta.sequence = parcel->sequence;
-	parcel->stage = BT_PARCEL_DESCRIBED;
+	parcel->stage = BT_WATCH_EVENT_DESCRIBED;
 }
 
-bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel)
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *parcel)
 {
-	if (parcel->kind == BT_PARCEL_SYNCED) {
+	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
 		return true;
 	}
-	parcel->news = parcel->kind == BT_PARCEL_APPLY
-			       ? bt_freshness_apply(&p->freshness, &parcel->sighting)
-			       : bt_freshness_delete(&p->freshness, &parcel->sighting);
+	parcel->news = parcel->kind == BT_WATCH_EVENT_APPLY
+			       ? bt_version_filter_apply(&p->version_filter, &parcel->sighting)
+			       : bt_version_filter_delete(&p->version_filter, &parcel->sighting);
 	if (parcel->news == BT_NEWS_STALE) {
 		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
 		return false;
 	}
 	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &parcel->delta);
-	parcel->stage = BT_PARCEL_PUBLISHED;
+	parcel->stage = BT_WATCH_EVENT_PUBLISHED;
 	return true;
 }
 
-static enum bt_status take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken)
+static enum bt_status take_fresh(
+	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken)
 {
-	bool removed = parcel->kind == BT_PARCEL_DELETE;
+	bool removed = parcel->kind == BT_WATCH_EVENT_DELETE;
 	enum bt_status status = take(p, &parcel->delta, parcel->news, out_taken);
 
 	BT_COUNT(p, applied_n, !removed);
@@ -180,27 +184,28 @@ static enum bt_status take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel
 	return status;
 }
 
-enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken)
+enum bt_status bt_pipeline_take(
+	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken)
 {
-	if (parcel->kind == BT_PARCEL_SYNCED) {
+	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
 		sync_source(p, parcel->source);
 		*out_taken = (struct bt_taken){.ix = BT_NO_POD};
 		return BT_OK;
 	}
 	if (p->options.journal) {
 		bt_journal_object(p->options.journal,
-			parcel->kind == BT_PARCEL_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
+			parcel->kind == BT_WATCH_EVENT_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
 			bt_buf_view(&parcel->encoded));
 	}
-	parcel->stage = BT_PARCEL_FED; /* taken: the delta is given up */
+	parcel->stage = BT_WATCH_EVENT_FED; /* taken: the delta is given up */
 	return take_fresh(p, parcel, out_taken);
 }
 
-void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *parcel)
 {
 	/* Nobody may read what it replaces, so the columns turn to what was published. */
-	if (parcel->stage == BT_PARCEL_PUBLISHED && parcel->delta.kind == BT_KIND_NODE) {
+	if (parcel->stage == BT_WATCH_EVENT_PUBLISHED && parcel->delta.kind == BT_KIND_NODE) {
 		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
 	}
-	bt_parcel_destroy(parcel);
+	bt_watch_event_destroy(parcel);
 }

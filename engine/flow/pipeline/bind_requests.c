@@ -13,25 +13,25 @@
 
 /* ---- slots ---- */
 
-static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
+static struct bt_bind_request_slot *slot_at(const struct bt_bind_requests *asks, uint32_t ix)
 {
-	uint32_t chunk = 31 - (uint32_t)__builtin_clz(ix / BT_ASK_FIRST_CHUNK + 1);
+	uint32_t chunk = 31 - (uint32_t)__builtin_clz(ix / BT_BIND_REQUEST_FIRST_CHUNK + 1);
 
-	return &asks->chunks[chunk][ix - BT_ASK_FIRST_CHUNK * ((1u << chunk) - 1)];
+	return &asks->chunks[chunk][ix - BT_BIND_REQUEST_FIRST_CHUNK * ((1u << chunk) - 1)];
 }
 
 /* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
 #define STATE_BITS 3
 #define KIND_BITS  2
 
-static enum bt_ask_state state_of(uint64_t word)
+static enum bt_bind_request_state state_of(uint64_t word)
 {
-	return (enum bt_ask_state)(word & ((1u << STATE_BITS) - 1));
+	return (enum bt_bind_request_state)(word & ((1u << STATE_BITS) - 1));
 }
 
-static enum bt_ask_kind kind_of(uint32_t tag)
+static enum bt_bind_request_kind kind_of(uint32_t tag)
 {
-	return (enum bt_ask_kind)(tag & ((1u << KIND_BITS) - 1));
+	return (enum bt_bind_request_kind)(tag & ((1u << KIND_BITS) - 1));
 }
 
 /* What a word and a handle have in common: generation and kind. */
@@ -40,23 +40,23 @@ static uint32_t tag_of(uint64_t word)
 	return (uint32_t)(word >> STATE_BITS);
 }
 
-static uint64_t word_of(uint32_t tag, enum bt_ask_state state)
+static uint64_t word_of(uint32_t tag, enum bt_bind_request_state state)
 {
 	return (uint64_t)tag << STATE_BITS | (uint64_t)state;
 }
 
-static enum bt_ask_state now_at(const struct bt_ask_slot *slot)
+static enum bt_bind_request_state now_at(const struct bt_bind_request_slot *slot)
 {
 	return state_of(bt_load_acquire(&slot->word)); /* EDGE ask.word acquire: see step */
 }
 
 /* Context: the scheduling thread, which alone gives a slot a new tag. */
-static uint32_t own_tag(const struct bt_ask_slot *slot)
+static uint32_t own_tag(const struct bt_bind_request_slot *slot)
 {
 	return tag_of(bt_load_relaxed(&slot->word));
 }
 
-static uint64_t handle_of(const struct bt_ask_slot *slot)
+static uint64_t handle_of(const struct bt_bind_request_slot *slot)
 {
 	return (uint64_t)own_tag(slot) << 32 | (slot->ix + 1);
 }
@@ -65,31 +65,33 @@ static uint64_t handle_of(const struct bt_ask_slot *slot)
  * Takes a slot from one state to the next. Of several that try, one does.
  * EDGE ask.word release: what was made of the slot before is seen by whoever finds the new state.
  */
-static bool step(struct bt_ask_slot *slot, uint32_t tag, enum bt_ask_state from, enum bt_ask_state to)
+static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_request_state from,
+	enum bt_bind_request_state to)
 {
 	uint64_t expected = word_of(tag, from);
 
-	BT_RACE_POINT("asks.step");
+	BT_TESTPOINT("asks.step");
 	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
 
 /* The chunk that slots would come from next. */
-static uint32_t next_chunk(const struct bt_asks *asks)
+static uint32_t next_chunk(const struct bt_bind_requests *asks)
 {
-	return 31 - (uint32_t)__builtin_clz(bt_load_relaxed(&asks->slot_n) / BT_ASK_FIRST_CHUNK + 1);
+	return 31 - (uint32_t)__builtin_clz(bt_load_relaxed(&asks->slot_n) / BT_BIND_REQUEST_FIRST_CHUNK + 1);
 }
 
-static size_t chunk_bytes(const struct bt_asks *asks)
+static size_t chunk_bytes(const struct bt_bind_requests *asks)
 {
-	return ((size_t)BT_ASK_FIRST_CHUNK << next_chunk(asks)) * sizeof(struct bt_ask_slot);
+	return ((size_t)BT_BIND_REQUEST_FIRST_CHUNK << next_chunk(asks)) *
+	       sizeof(struct bt_bind_request_slot);
 }
 
-static void add_chunk(struct bt_asks *asks)
+static void add_chunk(struct bt_bind_requests *asks)
 {
 	uint32_t slot_n = bt_load_relaxed(&asks->slot_n), chunk = next_chunk(asks);
-	uint32_t n = BT_ASK_FIRST_CHUNK << chunk;
+	uint32_t n = BT_BIND_REQUEST_FIRST_CHUNK << chunk;
 
-	BT_REQUIRE(chunk < BT_ASK_CHUNKS);
+	BT_REQUIRE(chunk < BT_BIND_REQUEST_CHUNKS);
 	asks->chunks[chunk] = bt_mem_zalloc(n, sizeof(*asks->chunks[chunk]));
 	for (uint32_t i = n; i-- > 0;) {
 		asks->chunks[chunk][i].ix = slot_n + i;
@@ -101,7 +103,8 @@ static void add_chunk(struct bt_asks *asks)
 	bt_store_release(&asks->slot_n, slot_n + n);
 }
 
-static void list_add(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+static void list_add(
+	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
 {
 	slot->next = BT_NO_ASK;
 	slot->previous = list->last;
@@ -113,7 +116,8 @@ static void list_add(struct bt_asks *asks, struct bt_ask_list *list, struct bt_a
 	list->last = slot->ix;
 }
 
-static void list_remove(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+static void list_remove(
+	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
 {
 	if (slot->previous == BT_NO_ASK) {
 		list->first = slot->next;
@@ -127,7 +131,8 @@ static void list_remove(struct bt_asks *asks, struct bt_ask_list *list, struct b
 	}
 }
 
-static struct bt_ask_list *list_of(struct bt_asks *asks, const struct bt_ask_slot *slot)
+static struct bt_bind_request_list *list_of(
+	struct bt_bind_requests *asks, const struct bt_bind_request_slot *slot)
 {
 	if (!slot->sent) {
 		return &asks->outgoing;
@@ -135,26 +140,26 @@ static struct bt_ask_list *list_of(struct bt_asks *asks, const struct bt_ask_slo
 	return slot->overdue ? &asks->overdue : &asks->waiting;
 }
 
-void bt_asks_init(struct bt_pipeline *p)
+void bt_bind_requests_init(struct bt_pipeline *p)
 {
-	const struct bt_ask_list empty = {BT_NO_ASK, BT_NO_ASK};
+	const struct bt_bind_request_list empty = {BT_NO_ASK, BT_NO_ASK};
 
 	p->asks.outgoing = p->asks.waiting = p->asks.overdue = empty;
 }
 
-void bt_asks_fini(struct bt_pipeline *p)
+void bt_bind_requests_fini(struct bt_pipeline *p)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 
 	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
 		bt_buf_fini(&slot_at(asks, i)->text);
 		bt_mem_free(slot_at(asks, i)->claims);
-		bt_writes_destroy(slot_at(asks, i)->writes);
+		bt_prebind_writes_destroy(slot_at(asks, i)->writes);
 	}
-	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
+	for (int k = 0; k < BT_BIND_REQUEST_CHUNKS; k++) {
 		bt_mem_free(asks->chunks[k]);
 	}
-	for (int k = 0; k < BT_ASK_KINDS; k++) {
+	for (int k = 0; k < BT_BIND_REQUEST_KINDS; k++) {
 		bt_map_fini(&asks->by_number[k]);
 	}
 	bt_mem_free(asks->vacant);
@@ -174,19 +179,21 @@ static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 	return table;
 }
 
-static struct bt_ask_slot *make(struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix)
+static struct bt_bind_request_slot *make(
+	struct bt_pipeline *p, enum bt_bind_request_kind kind, uint32_t pod_ix)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 
 	if (asks->vacant_n == 0) {
 		add_chunk(asks);
 	}
-	struct bt_ask_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
+	struct bt_bind_request_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
 	slot->kind = kind;
 	slot->pod_ix = pod_ix;
 	slot->number = ++asks->numbers[kind];
-	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
-	slot->decided_ns = slot->made_ns && kind == BT_ASK_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
+	slot->made_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
+	slot->decided_ns =
+		slot->made_ns && kind == BT_BIND_REQUEST_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
 	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
@@ -198,11 +205,12 @@ static struct bt_ask_slot *make(struct bt_pipeline *p, enum bt_ask_kind kind, ui
 	}
 	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
 	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
-	bt_store_release(&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_ASK_READY));
+	bt_store_release(
+		&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_BIND_REQUEST_READY));
 	return slot;
 }
 
-static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, struct bt_str node,
+static void write_text(struct bt_bind_request_slot *slot, const struct bt_pod_ref *pod, struct bt_str node,
 	const struct bt_pod_ref *other)
 {
 	const struct bt_str parts[] = {
@@ -216,11 +224,11 @@ static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, s
 }
 
 /* Asks for a binding. Returns: its slot. */
-static struct bt_ask_slot *ask_to_bind(
-	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
+static struct bt_bind_request_slot *ask_to_bind(
+	struct bt_pipeline *p, enum bt_bind_request_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
-	struct bt_ask_slot *slot = make(p, kind, pod_ix);
+	struct bt_bind_request_slot *slot = make(p, kind, pod_ix);
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
 	bt_add_owned(&p->asks.open_n, 1u);
@@ -228,27 +236,27 @@ static struct bt_ask_slot *ask_to_bind(
 	return slot;
 }
 
-void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pipeline *p = context;
-	struct bt_ask_slot *slot = ask_to_bind(p, BT_ASK_BIND, pod_ix, node_ix);
+	struct bt_bind_request_slot *slot = ask_to_bind(p, BT_BIND_REQUEST_BIND, pod_ix, node_ix);
 
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
-	slot->writes = p->replay ? NULL : bt_writes_of(engine, pod_ix);
+	slot->writes = p->replay ? NULL : bt_prebind_writes_of(engine, pod_ix);
 	slot->writes_claims = slot->writes && slot->writes->claim_n;
 	slot->extender = bt_engine_extender_to_bind(engine, pod_ix);
 }
 
-void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
+void bt_bind_requests_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
 {
-	ask_to_bind(p, BT_ASK_TELL, pod_ix, node_ix);
+	ask_to_bind(p, BT_BIND_REQUEST_TELL, pod_ix, node_ix);
 }
 
 /* The evictions of a cycle are for one preemption. */
-static void join_preemption(struct bt_asks *asks, struct bt_ask_slot *slot)
+static void join_preemption(struct bt_bind_requests *asks, struct bt_bind_request_slot *slot)
 {
-	struct bt_ask_slot *before = asks->evicting;
+	struct bt_bind_request_slot *before = asks->evicting;
 
 	slot->preemption = slot->number;
 	if (before && before->for_ix == slot->for_ix) {
@@ -259,7 +267,7 @@ static void join_preemption(struct bt_asks *asks, struct bt_ask_slot *slot)
 	asks->evicting = slot;
 }
 
-void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
 
@@ -269,7 +277,7 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	}
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix), other = bt_pipeline_pod_ref(p, for_ix);
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
-	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix);
+	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, pod_ix);
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
@@ -278,7 +286,7 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
-void bt_asks_release(
+void bt_bind_requests_release(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
@@ -289,7 +297,7 @@ void bt_asks_release(
 				other = {bt_intern_str(intern, claim->namespace_),
 					bt_intern_str(intern, claim->name),
 					bt_intern_str(intern, claim->uid)};
-	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, for_ix);
+	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, for_ix);
 
 	write_text(slot, &pod, (struct bt_str){0}, &other);
 	slot->for_ix = for_ix;
@@ -299,10 +307,10 @@ void bt_asks_release(
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
-bool bt_asks_have_room(const struct bt_pipeline *p)
+bool bt_bind_requests_have_room(const struct bt_pipeline *p)
 {
 	const struct bt_pipeline_binder *binder = &p->options.binder;
-	const struct bt_asks *asks = &p->asks;
+	const struct bt_bind_requests *asks = &p->asks;
 
 	return !asks->stuck && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
 	       (!binder->has_room || binder->has_room(binder->context)) &&
@@ -310,22 +318,22 @@ bool bt_asks_have_room(const struct bt_pipeline *p)
 		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
 }
 
-struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle)
+struct bt_bind_request_slot *bt_bind_requests_of_handle(struct bt_pipeline *p, uint64_t handle)
 {
-	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
 
-	return handle_of(slot) == handle && now_at(slot) != BT_ASK_FREE ? slot : NULL;
+	return handle_of(slot) == handle && now_at(slot) != BT_BIND_REQUEST_FREE ? slot : NULL;
 }
 
-void bt_asks_trim(struct bt_pipeline *p)
+void bt_bind_requests_trim(struct bt_pipeline *p)
 {
 	uint32_t pod_end = bt_ledger_pod_end(bt_engine_cache(p->engine)->ledger);
 
-	p->asks.slot_of_pod = bt_vacancies_shrink(
+	p->asks.slot_of_pod = bt_index_allocator_shrink(
 		p->asks.slot_of_pod, pod_end, &p->asks.pod_n, sizeof(*p->asks.slot_of_pod));
 }
 
-struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;
 
@@ -335,14 +343,14 @@ struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 /* ---- ends ---- */
 
 /* The slot's next user has another generation, by which late answers are known as such. */
-static void release(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void release(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 
 	list_remove(asks, list_of(asks, slot), slot);
-	bt_writes_destroy(slot->writes); /* it was not sent */
+	bt_prebind_writes_destroy(slot->writes); /* it was not sent */
 	slot->writes = NULL;
-	bt_store_release(&slot->word, word_of(own_tag(slot), BT_ASK_FREE));
+	bt_store_release(&slot->word, word_of(own_tag(slot), BT_BIND_REQUEST_FREE));
 	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
 	asks->vacant[asks->vacant_n++] = slot->ix;
 }
@@ -353,7 +361,7 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 }
 
 /* What was answered with a slot goes with it. */
-static void forget_claims(struct bt_ask_slot *slot)
+static void forget_claims(struct bt_bind_request_slot *slot)
 {
 	bt_mem_free(slot->claims);
 	slot->claims = NULL;
@@ -361,7 +369,7 @@ static void forget_claims(struct bt_ask_slot *slot)
 }
 
 /* Who listens hears of a binding's end, while the queue still knows its pod. */
-static void tell_end(struct bt_pipeline *p, const struct bt_ask_slot *slot, bool yes)
+static void tell_end(struct bt_pipeline *p, const struct bt_bind_request_slot *slot, bool yes)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(p->engine), slot->pod_ix);
 	int64_t took_ns = slot->answered_ns - slot->made_ns;
@@ -373,7 +381,7 @@ static void tell_end(struct bt_pipeline *p, const struct bt_ask_slot *slot, bool
 
 /* A binding is over: the engine hears of it. */
 static void end_binding(
-	struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
 	uint32_t pod_ix = slot->pod_ix;
 
@@ -390,49 +398,53 @@ static void end_binding(
 }
 
 /* Ends a binding that the binder has, with what is true of it; unless its answer has come this moment. */
-static void conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+static void conclude(
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
-	if (step(slot, own_tag(slot), BT_ASK_CALLED, answer->bound ? BT_ASK_YES : BT_ASK_NO)) {
+	if (step(slot, own_tag(slot), BT_BIND_REQUEST_CALLED,
+		    answer->bound ? BT_BIND_REQUEST_YES : BT_BIND_REQUEST_NO)) {
 		BT_COUNT(p, recovered_n, 1);
 		end_binding(p, slot, answer);
 	}
 }
 
-static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+static void take_binding(
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
-	bool yes = state == BT_ASK_YES;
+	bool yes = state == BT_BIND_REQUEST_YES;
 
-	if (state != BT_ASK_CANCELLED) {
-		bt_stages_note(
+	if (state != BT_BIND_REQUEST_CANCELLED) {
+		bt_stage_latency_note(
 			bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
 		if (bt_pipeline_schedule_stages(p)) {
 			bt_engine_note_bind(
 				p->engine, slot->pod_ix, yes, slot->answered_ns - slot->called_ns);
 		}
 	}
-	BT_COUNT(p, late_n, slot->overdue && state != BT_ASK_CANCELLED);
+	BT_COUNT(p, late_n, slot->overdue && state != BT_BIND_REQUEST_CANCELLED);
 	BT_COUNT(p, bound_n, yes);
-	BT_COUNT(p, failed_n, state == BT_ASK_NO);
-	BT_COUNT(p, cancelled_n, state == BT_ASK_CANCELLED);
+	BT_COUNT(p, failed_n, state == BT_BIND_REQUEST_NO);
+	BT_COUNT(p, cancelled_n, state == BT_BIND_REQUEST_CANCELLED);
 	BT_COUNT(p, shown_failed_n,
-		state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
-			bt_asks_is_about(slot, bt_pipeline_node_name(p, pod->node_ix)));
+		state == BT_BIND_REQUEST_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
+			bt_bind_requests_is_about(slot, bt_pipeline_node_name(p, pod->node_ix)));
 	end_binding(p, slot,
 		&(struct bt_binding_answer){.bound = yes, .claims = slot->claims, .claim_n = slot->claim_n});
 	forget_claims(slot);
 }
 
 /* What was asked about a binding is answered; the binding may have been answered meanwhile. */
-static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt_ask_state state)
+static void take_check(
+	struct bt_pipeline *p, struct bt_bind_request_slot *check, enum bt_bind_request_state state)
 {
-	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
 	const struct bt_binding_answer answer = {
-		.bound = state == BT_ASK_YES, .claims = check->claims, .claim_n = check->claim_n};
+		.bound = state == BT_BIND_REQUEST_YES, .claims = check->claims, .claim_n = check->claim_n};
 
 	if (handle_of(slot) == check->target) {
 		slot->checking = false;
-		if (state == BT_ASK_YES || state == BT_ASK_NO) {
+		if (state == BT_BIND_REQUEST_YES || state == BT_BIND_REQUEST_NO) {
 			conclude(p, slot, &answer);
 		}
 	}
@@ -441,7 +453,7 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 }
 
 /* Namespace, name and UID in a slot's text, from that part on. */
-static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str all, uint32_t part)
+static struct bt_pod_ref part_of(const struct bt_bind_request_slot *slot, struct bt_str all, uint32_t part)
 {
 	const size_t *ends = slot->ends + part;
 
@@ -451,7 +463,7 @@ static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str a
 
 /* The pod whose names are in the slot from that part on, which may have another index by now; BT_NO_POD: it
  * has gone. */
-static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_ask_slot *slot, uint32_t part)
+static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_bind_request_slot *slot, uint32_t part)
 {
 	const struct bt_pod_ref asked = part_of(slot, bt_buf_view(&slot->text), part);
 	uint32_t pod_ix = bt_engine_find_pod(p->engine, asked.namespace_, asked.name);
@@ -462,12 +474,13 @@ static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_ask_slot *
 
 /* A claim is released, which the source shows, or it is not: then the pod that it keeps out is tried again.
  */
-static void take_release(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+static void take_release(
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
-	uint32_t for_ix = state == BT_ASK_YES ? BT_NO_POD : find_pod(p, slot, 0);
+	uint32_t for_ix = state == BT_BIND_REQUEST_YES ? BT_NO_POD : find_pod(p, slot, 0);
 
-	BT_COUNT(p, release_n, state == BT_ASK_YES);
-	BT_COUNT(p, release_failed_n, state != BT_ASK_YES);
+	BT_COUNT(p, release_n, state == BT_BIND_REQUEST_YES);
+	BT_COUNT(p, release_failed_n, state != BT_BIND_REQUEST_YES);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
 	release(p, slot);
 	if (for_ix == BT_NO_POD) {
@@ -480,9 +493,10 @@ static void take_release(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 }
 
 /* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
-static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+static void take_eviction(
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
-	bool evicted = state == BT_ASK_YES;
+	bool evicted = state == BT_BIND_REQUEST_YES;
 
 	if (slot->releases) {
 		take_release(p, slot, state);
@@ -490,11 +504,11 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 	}
 	uint32_t pod_ix = find_pod(p, slot, 0), for_ix = evicted ? BT_NO_POD : find_pod(p, slot, 4);
 	/* The last one waits for the others, and stays when one of them does. */
-	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_ASK_CANCELLED) {
+	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_BIND_REQUEST_CANCELLED) {
 		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
 	}
-	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
-	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
+	BT_COUNT(p, evict_failed_n, state == BT_BIND_REQUEST_NO);
+	BT_COUNT(p, evict_lost_n, state == BT_BIND_REQUEST_UNKNOWN);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
 	release(p, slot);
 	bool stays = pod_ix != BT_NO_POD && !pod_of(p, pod_ix)->terminating;
@@ -514,62 +528,64 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 }
 
 /* The binder has heard of a fact. */
-static void take_told(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+static void take_told(
+	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
-	bt_stages_note(bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
-	BT_COUNT(p, bound_n, state == BT_ASK_YES);
-	BT_COUNT(p, failed_n, state == BT_ASK_NO);
+	bt_stage_latency_note(
+		bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+	BT_COUNT(p, bound_n, state == BT_BIND_REQUEST_YES);
+	BT_COUNT(p, failed_n, state == BT_BIND_REQUEST_NO);
 	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
 	forget_claims(slot);
 	release(p, slot);
 }
 
-static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void take_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	enum bt_ask_state state = now_at(slot);
+	enum bt_bind_request_state state = now_at(slot);
 
 	switch (slot->kind) {
-	case BT_ASK_BIND:
+	case BT_BIND_REQUEST_BIND:
 		take_binding(p, slot, state);
 		break;
-	case BT_ASK_CHECK:
+	case BT_BIND_REQUEST_CHECK:
 		take_check(p, slot, state);
 		break;
-	case BT_ASK_EVICT:
+	case BT_BIND_REQUEST_EVICT:
 		take_eviction(p, slot, state);
 		break;
-	case BT_ASK_TELL:
+	case BT_BIND_REQUEST_TELL:
 		take_told(p, slot, state);
 		break;
 	}
 }
 
-bool bt_asks_answer(
-	struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, const struct bt_binding_answer *answer)
+bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind kind, uint64_t number,
+	const struct bt_binding_answer *answer)
 {
 	uint32_t ix;
 
 	if (number == 0 || !bt_map_get(&p->asks.by_number[kind], number, &ix)) {
 		return false;
 	}
-	struct bt_ask_slot *slot = slot_at(&p->asks, ix);
+	struct bt_bind_request_slot *slot = slot_at(&p->asks, ix);
 	bt_map_remove(&p->asks.by_number[kind], number);
-	if (kind == BT_ASK_BIND) {
+	if (kind == BT_BIND_REQUEST_BIND) {
 		end_binding(p, slot, answer);
 	} else {
-		take_eviction(p, slot, answer->bound ? BT_ASK_YES : BT_ASK_NO);
+		take_eviction(p, slot, answer->bound ? BT_BIND_REQUEST_YES : BT_BIND_REQUEST_NO);
 	}
 	return true;
 }
 
-bool bt_asks_take_answers(struct bt_pipeline *p)
+bool bt_bind_requests_take_answers(struct bt_pipeline *p)
 {
 	/* EDGE ask.answers acquire: the links and reasons of all that were put there. */
 	uint32_t at = bt_load_relaxed(&p->asks.answers) ? bt_exchange(&p->asks.answers, 0u) : 0, first = 0;
 
 	/* The one that came last is the first: turned round. */
 	while (at) {
-		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+		struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
 		uint32_t next = slot->answer_next;
 
 		slot->answer_next = first;
@@ -577,7 +593,7 @@ bool bt_asks_take_answers(struct bt_pipeline *p)
 		at = next;
 	}
 	for (at = first; at;) {
-		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+		struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
 
 		at = slot->answer_next;
 		take_answer(p, slot);
@@ -585,36 +601,36 @@ bool bt_asks_take_answers(struct bt_pipeline *p)
 	return first != 0;
 }
 
-uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+uint64_t bt_bind_requests_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
-	const struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
+	const struct bt_bind_request_slot *slot = bt_bind_requests_of_pod(p, pod_ix);
 
 	return slot ? handle_of(slot) : 0;
 }
 
-void bt_asks_cancel(struct bt_ask_slot *slot)
+void bt_bind_requests_cancel(struct bt_bind_request_slot *slot)
 {
-	step(slot, own_tag(slot), BT_ASK_READY, BT_ASK_CANCELLED);
+	step(slot, own_tag(slot), BT_BIND_REQUEST_READY, BT_BIND_REQUEST_CANCELLED);
 }
 
-bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node)
+bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct bt_str node)
 {
 	return bt_str_eq(bt_str_sub(bt_buf_view(&slot->text), slot->ends[2], slot->ends[3]), node);
 }
 
-void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node)
+void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
 
 	for (int i = 0; i < 3; i++) {
-		struct bt_ask_slot *slot;
+		struct bt_bind_request_slot *slot;
 
 		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
 			slot = slot_at(asks, at);
-			if (slot->kind == BT_ASK_BIND && bt_asks_is_about(slot, node)) {
+			if (slot->kind == BT_BIND_REQUEST_BIND && bt_bind_requests_is_about(slot, node)) {
 				BT_COUNT(p, node_gone_n, 1);
-				bt_asks_cancel(slot);
+				bt_bind_requests_cancel(slot);
 			}
 		}
 	}
@@ -622,14 +638,14 @@ void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node)
 
 /* ---- sending ---- */
 
-static bool send(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static bool send(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	uint64_t handle = handle_of(slot);
 
 	for (uint32_t i = 0; i < p->limits.bind_threads; i++) {
-		struct bt_binder_lane *lane = &p->binders[(p->asks.turn + i) % p->limits.bind_threads];
+		struct bt_binder_lane *runtime = &p->binders[(p->asks.turn + i) % p->limits.bind_threads];
 
-		if (bt_ring_try_push(&lane->asks, &handle)) {
+		if (bt_ring_try_push(&runtime->asks, &handle)) {
 			p->asks.turn = (p->asks.turn + i + 1) % p->limits.bind_threads;
 			return true;
 		}
@@ -637,17 +653,17 @@ static bool send(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	return false;
 }
 
-bool bt_asks_send(struct bt_pipeline *p)
+bool bt_bind_requests_send(struct bt_pipeline *p)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 	bool any = false;
 
 	asks->stuck = false;
 	asks->evicting = NULL;
 	while (asks->outgoing.first != BT_NO_ASK) {
-		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
+		struct bt_bind_request_slot *slot = slot_at(asks, asks->outgoing.first);
 
-		if (now_at(slot) == BT_ASK_CANCELLED) {
+		if (now_at(slot) == BT_BIND_REQUEST_CANCELLED) {
 			take_answer(p, slot);
 			any = true;
 			continue;
@@ -660,9 +676,9 @@ bool bt_asks_send(struct bt_pipeline *p)
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(asks, &asks->waiting, slot);
-		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND || slot->kind == BT_ASK_TELL);
-		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT && !slot->releases);
-		BT_COUNT(p, check_n, slot->kind == BT_ASK_CHECK);
+		BT_COUNT(p, ask_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_TELL);
+		BT_COUNT(p, evict_n, slot->kind == BT_BIND_REQUEST_EVICT && !slot->releases);
+		BT_COUNT(p, check_n, slot->kind == BT_BIND_REQUEST_CHECK);
 		any = true;
 	}
 	return any;
@@ -670,9 +686,9 @@ bool bt_asks_send(struct bt_pipeline *p)
 
 /* ---- what is not answered ---- */
 
-static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix);
+	struct bt_bind_request_slot *ask = make(p, BT_BIND_REQUEST_CHECK, slot->pod_ix);
 
 	ask->target = handle_of(slot);
 	ask->number = slot->number;
@@ -685,17 +701,17 @@ static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
 }
 
 /* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
-static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void give_up(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	if (step(slot, own_tag(slot), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {
+	if (step(slot, own_tag(slot), BT_BIND_REQUEST_CALLED, BT_BIND_REQUEST_UNKNOWN)) {
 		take_answer(p, slot);
 	}
 }
 
 /* The source has shown what became of it, or the binder is asked. */
-static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	if (slot->kind != BT_ASK_BIND) { /* its pod may have gone */
+	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have gone */
 		give_up(p, slot);
 		return;
 	}
@@ -704,13 +720,13 @@ static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
 		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
 		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
-	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
+	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_BIND_REQUEST_CALLED) {
 		check(p, slot);
 	}
 }
 
 /* Puts a slot at the end of those that are overdue. */
-static void defer(struct bt_pipeline *p, struct bt_ask_slot *slot, int64_t due_ns)
+static void defer(struct bt_pipeline *p, struct bt_bind_request_slot *slot, int64_t due_ns)
 {
 	list_remove(&p->asks, list_of(&p->asks, slot), slot);
 	slot->overdue = true;
@@ -718,21 +734,21 @@ static void defer(struct bt_pipeline *p, struct bt_ask_slot *slot, int64_t due_n
 	list_add(&p->asks, &p->asks.overdue, slot);
 }
 
-bool bt_asks_watch(struct bt_pipeline *p)
+bool bt_bind_requests_watch(struct bt_pipeline *p)
 {
-	struct bt_asks *asks = &p->asks;
+	struct bt_bind_requests *asks = &p->asks;
 	int64_t more_ns = p->limits.assume_ttl_ns - p->limits.bind_timeout_ns;
 	bool any = false;
 
 	while (asks->waiting.first != BT_NO_ASK && slot_at(asks, asks->waiting.first)->due_ns <= p->now_ns) {
-		struct bt_ask_slot *slot = slot_at(asks, asks->waiting.first);
+		struct bt_bind_request_slot *slot = slot_at(asks, asks->waiting.first);
 
-		BT_COUNT(p, overdue_n, slot->kind == BT_ASK_BIND);
+		BT_COUNT(p, overdue_n, slot->kind == BT_BIND_REQUEST_BIND);
 		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
 		any = true;
 	}
 	while (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns <= p->now_ns) {
-		struct bt_ask_slot *slot = slot_at(asks, asks->overdue.first);
+		struct bt_bind_request_slot *slot = slot_at(asks, asks->overdue.first);
 
 		defer(p, slot, p->now_ns + p->limits.assume_ttl_ns);
 		look_after(p, slot);
@@ -741,9 +757,9 @@ bool bt_asks_watch(struct bt_pipeline *p)
 	return any;
 }
 
-int64_t bt_asks_next_ns(const struct bt_pipeline *p)
+int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p)
 {
-	const struct bt_asks *asks = &p->asks;
+	const struct bt_bind_requests *asks = &p->asks;
 	int64_t next = INT64_MAX;
 
 	if (asks->waiting.first != BT_NO_ASK) {
@@ -758,16 +774,16 @@ int64_t bt_asks_next_ns(const struct bt_pipeline *p)
 /* ---- answers: any thread ---- */
 
 /* Lock-free: of several that push, one goes on at each turn. */
-static void push_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
+static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	uint32_t last = bt_load_relaxed(&p->asks.answers);
 
 	do {
 		slot->answer_next = last;
-		BT_RACE_POINT("asks.push_answer");
+		BT_TESTPOINT("asks.push_answer");
 		/* EDGE ask.answers release: the link and the reason are written. */
 	} while (!bt_cas(&p->asks.answers, &last, slot->ix + 1));
-	bt_park_wake(&p->schedule_park);
+	bt_eventcount_wake(&p->schedule_park);
 }
 
 /* Nobody waits for this answer. */
@@ -791,7 +807,7 @@ static struct bt_str copy_str(char **at, struct bt_str text)
 }
 
 /* One piece of memory: the claims, their texts. */
-static void keep_claims(struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+static void keep_claims(struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
 	size_t bytes = answer->claim_n * sizeof(*answer->claims);
 
@@ -811,32 +827,33 @@ static void keep_claims(struct bt_ask_slot *slot, const struct bt_binding_answer
 	}
 }
 
-static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state,
-	const struct bt_binding_answer *said)
+static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool eviction,
+	enum bt_bind_request_state state, const struct bt_binding_answer *said)
 {
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
 	/* EDGE ask.slots acquire */
-	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || eviction != (kind_of(tag) == BT_ASK_EVICT)) {
+	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) ||
+		eviction != (kind_of(tag) == BT_BIND_REQUEST_EVICT)) {
 		return reject(p, false);
 	}
-	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
 	uint64_t word = bt_load_acquire(&slot->word);
 	bool same = tag_of(word) == tag;
-	if (!same || state_of(word) != BT_ASK_CALLED) {
-		return reject(p, same ? state_of(word) != BT_ASK_READY : tag < tag_of(word));
+	if (!same || state_of(word) != BT_BIND_REQUEST_CALLED) {
+		return reject(p, same ? state_of(word) != BT_BIND_REQUEST_READY : tag < tag_of(word));
 	}
-	if (state == BT_ASK_UNKNOWN && kind_of(tag) == BT_ASK_BIND) {
+	if (state == BT_BIND_REQUEST_UNKNOWN && kind_of(tag) == BT_BIND_REQUEST_BIND) {
 		return BT_OK; /* it stays as it is */
 	}
-	if (!step(slot, tag, BT_ASK_CALLED, state)) {
+	if (!step(slot, tag, BT_BIND_REQUEST_CALLED, state)) {
 		return reject(p, true);
 	}
 	size_t n = said->reason.len < BT_REASON_MAX - 1 ? said->reason.len : BT_REASON_MAX - 1;
 	memcpy(slot->reason, n ? said->reason.ptr : "", n);
 	slot->reason[n] = 0;
 	keep_claims(slot, said);
-	slot->answered_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
+	slot->answered_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	push_answer(p, slot);
 	return BT_OK;
 }
@@ -844,7 +861,7 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 enum bt_status bt_pipeline_answer(
 	struct bt_pipeline *p, uint64_t handle, const struct bt_binding_answer *said)
 {
-	return answer(p, handle, false, said->bound ? BT_ASK_YES : BT_ASK_NO, said);
+	return answer(p, handle, false, said->bound ? BT_BIND_REQUEST_YES : BT_BIND_REQUEST_NO, said);
 }
 
 enum bt_status bt_pipeline_bound(struct bt_pipeline *p, uint64_t handle)
@@ -859,41 +876,41 @@ enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *p, uint64_t handle, s
 
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *p, uint64_t handle)
 {
-	return answer(p, handle, false, BT_ASK_UNKNOWN, &(struct bt_binding_answer){0});
+	return answer(p, handle, false, BT_BIND_REQUEST_UNKNOWN, &(struct bt_binding_answer){0});
 }
 
 enum bt_status bt_pipeline_evicted(struct bt_pipeline *p, uint64_t handle)
 {
-	return answer(p, handle, true, BT_ASK_YES, &(struct bt_binding_answer){0});
+	return answer(p, handle, true, BT_BIND_REQUEST_YES, &(struct bt_binding_answer){0});
 }
 
 enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
 {
-	return answer(p, handle, true, BT_ASK_NO, &(struct bt_binding_answer){.reason = reason});
+	return answer(p, handle, true, BT_BIND_REQUEST_NO, &(struct bt_binding_answer){.reason = reason});
 }
 
 /* ---- binder threads ---- */
 
 bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 {
-	struct bt_binder_lane *lane = &p->binders[thread];
+	struct bt_binder_lane *runtime = &p->binders[thread];
 	const struct bt_pipeline_binder *binder = &p->options.binder;
 	uint64_t handle;
 
-	if (!bt_ring_try_pop(&lane->asks, &handle)) {
+	if (!bt_ring_try_pop(&runtime->asks, &handle)) {
 		return false;
 	}
-	bt_pipeline_wake_producer(&lane->asks, 1, &p->schedule_park);
-	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
-	enum bt_ask_kind kind = kind_of((uint32_t)(handle >> 32));
+	bt_pipeline_wake_producer(&runtime->asks, 1, &p->schedule_park);
+	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	enum bt_bind_request_kind kind = kind_of((uint32_t)(handle >> 32));
 	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
-	bt_buf_clear(&lane->text);
-	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
-	struct bt_str all = bt_buf_view(&lane->text);
-	struct bt_writes *writes = slot->writes;
+	bt_buf_clear(&runtime->text);
+	bt_buf_str(&runtime->text, bt_buf_view(&slot->text));
+	struct bt_str all = bt_buf_view(&runtime->text);
+	struct bt_prebind_writes *writes = slot->writes;
 	bool releases = slot->releases;
 	slot->writes = NULL;
-	const struct bt_ask ask = {
+	const struct bt_bind_request ask = {
 		.handle = handle,
 		.number = slot->number,
 		.pod = part_of(slot, all, 0),
@@ -905,24 +922,25 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.claims = writes ? writes->claims : NULL,
 		.claim_n = writes ? writes->claim_n : 0,
 		.extender = slot->extender,
-		.preemption =
-			kind == BT_ASK_EVICT && (slot->others_n || !slot->is_last) ? slot->preemption : 0,
-		.after_n = kind == BT_ASK_EVICT && slot->is_last ? slot->others_n : 0,
+		.preemption = kind == BT_BIND_REQUEST_EVICT && (slot->others_n || !slot->is_last)
+				      ? slot->preemption
+				      : 0,
+		.after_n = kind == BT_BIND_REQUEST_EVICT && slot->is_last ? slot->others_n : 0,
 	};
-	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
+	slot->called_ns = bt_stage_latency_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;
-	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
+	if (!step(slot, (uint32_t)(handle >> 32), BT_BIND_REQUEST_READY, BT_BIND_REQUEST_CALLED)) {
 		push_answer(p, slot);
-	} else if (kind == BT_ASK_BIND || kind == BT_ASK_TELL) {
-		bt_stages_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
+	} else if (kind == BT_BIND_REQUEST_BIND || kind == BT_BIND_REQUEST_TELL) {
+		bt_stage_latency_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
 		binder->bind(binder->context, p, &ask);
-	} else if (kind == BT_ASK_CHECK) {
+	} else if (kind == BT_BIND_REQUEST_CHECK) {
 		binder->check(binder->context, p, &ask);
 	} else if (releases) {
 		binder->release(binder->context, p, &ask);
 	} else {
 		binder->evict(binder->context, p, &ask);
 	}
-	bt_writes_destroy(writes);
+	bt_prebind_writes_destroy(writes);
 	return true;
 }

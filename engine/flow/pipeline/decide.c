@@ -145,8 +145,8 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 	if (p->options.sink.told) {
 		p->options.sink.told(p->options.sink.context, decision, info, nominated, message);
 	}
-	if (p->options.conductor.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
-		bt_asks_tell(p, decision->pod_ix, decision->node_ix);
+	if (p->options.step_driver.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
+		bt_bind_requests_tell(p, decision->pod_ix, decision->node_ix);
 	}
 	if (!anybody_listens(p)) {
 		return;
@@ -160,12 +160,13 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 		.outcome = decision->outcome,
 		.node = decision->outcome == BT_PLACED ? bt_pipeline_node_name(p, decision->node_ix)
 						       : (struct bt_str){0},
-		.ask = decision->outcome == BT_PLACED ? bt_asks_handle_of_pod(p, decision->pod_ix) : 0,
+		.ask = decision->outcome == BT_PLACED ? bt_bind_requests_handle_of_pod(p, decision->pod_ix)
+						      : 0,
 		.nominated = bt_pipeline_node_name(p, decision->nominated_ix),
 		.victims = p->victims,
 		.victim_n = decision->victim_n,
 		.message = message,
-		.rejectors = decision->rejectors,
+		.unschedulable_plugins = decision->unschedulable_plugins,
 		.priority = bt_ledger_pod(bt_engine_cache(p->engine)->ledger, decision->pod_ix)->priority,
 		.attempts = info->attempts,
 		.entered_ns = info->entered_ns,
@@ -187,7 +188,7 @@ static void look(void *context, uint32_t pod_ix)
 
 void bt_pipeline_turns_init(struct bt_pipeline *p)
 {
-	p->turn = (struct bt_turn){.engine = p->engine,
+	p->turn = (struct bt_scheduling_cycle){.engine = p->engine,
 		.texts = p->options.messages && anybody_reads(p),
 		.look = p->options.sink.look ? look : NULL,
 		.told = tell,
@@ -201,6 +202,6 @@ bool bt_pipeline_decide_one(struct bt_pipeline *p)
 	if (pod_ix == BT_NO_POD) {
 		return false;
 	}
-	bt_turn_take(&p->turn, pod_ix);
+	bt_schedule_one(&p->turn, pod_ix);
 	return true;
 }

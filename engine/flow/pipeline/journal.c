@@ -21,7 +21,7 @@
 struct bt_journal {
 	struct bt_journal_options options;
 	struct bt_buf out, body;
-	struct bt_spool *spool; /* or NULL */
+	struct bt_async_writer *spool; /* or NULL */
 	int64_t now_ns;
 	bool begun, failed;
 };
@@ -49,12 +49,12 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 		journal->options.buffer_bytes = BUFFER_BYTES;
 	}
 	if (options->ring_bytes) {
-		const struct bt_spool_options spool = {.take = options->write,
+		const struct bt_async_writer_options spool = {.take = options->write,
 			.context = options->context,
 			.name = "journal",
 			.capacity = options->ring_bytes};
 
-		journal->spool = bt_spool_create(&spool);
+		journal->spool = bt_async_writer_create(&spool);
 		journal->options.buffer_bytes = 1; /* every record goes on at once */
 	}
 	bt_buf_text(&journal->out, MAGIC);
@@ -67,7 +67,7 @@ static void flush(struct bt_journal *journal)
 	const struct bt_journal_options *options = &journal->options;
 
 	if (journal->spool) {
-		bt_spool_put(journal->spool, journal->out.ptr, journal->out.len);
+		bt_async_writer_put(journal->spool, journal->out.ptr, journal->out.len);
 	} else if (!journal->failed && journal->out.len) {
 		journal->failed = !options->write(options->context, journal->out.ptr, journal->out.len);
 	}
@@ -78,7 +78,7 @@ void bt_journal_destroy(struct bt_journal *journal)
 {
 	if (journal) {
 		flush(journal);
-		bt_spool_destroy(journal->spool);
+		bt_async_writer_destroy(journal->spool);
 		bt_buf_fini(&journal->out);
 		bt_buf_fini(&journal->body);
 		bt_mem_free(journal);
@@ -104,7 +104,7 @@ enum bt_status bt_journal_finish(struct bt_journal *journal)
 	write_record(journal, BT_JOURNAL_END, (struct bt_str){0});
 	flush(journal);
 	if (journal->spool) {
-		journal->failed = !bt_spool_flush(journal->spool);
+		journal->failed = !bt_async_writer_flush(journal->spool);
 	}
 	return journal->failed ? BT_IO : BT_OK;
 }
@@ -223,7 +223,7 @@ void bt_journal_write_decision(
 	bt_varint_put((uint64_t)decision->outcome, out_body);
 	write_pod(engine, decision->pod_ix, out_body);
 	write_node(engine, decision->outcome == BT_PLACED ? decision->node_ix : BT_NO_NODE, out_body);
-	bt_varint_put(decision->rejectors, out_body);
+	bt_varint_put(decision->unschedulable_plugins, out_body);
 	bt_varint_put((uint64_t)decision->preempt, out_body);
 	write_node(engine, decision->nominated_ix, out_body);
 	bt_varint_put(decision->victim_n, out_body);
@@ -371,18 +371,19 @@ static bool read_victims_text(struct bt_str *body, struct bt_buf *out)
 static bool read_decision_text(struct bt_str body, struct bt_buf *out)
 {
 	static const char *const words[] = {" placed on ", " refused", " gated", " failed", " skipped"};
-	uint64_t outcome, rejectors, preempt;
+	uint64_t outcome, unschedulable_plugins, preempt;
 	struct bt_str node, nominated;
 
 	if (!bt_varint_get(&body, &outcome) || outcome > BT_SKIPPED || !read_pod_text(&body, out) ||
-		!bt_varint_get_text(&body, &node) || !bt_varint_get(&body, &rejectors) ||
+		!bt_varint_get_text(&body, &node) || !bt_varint_get(&body, &unschedulable_plugins) ||
 		!bt_varint_get(&body, &preempt) || !bt_varint_get_text(&body, &nominated)) {
 		return false;
 	}
 	bt_buf_text(out, words[outcome]);
 	bt_buf_str(out, node);
 	if (outcome == BT_REFUSED) {
-		bt_buf_printf(out, " by plugins %" PRIx64 ", preemption %" PRIu64, rejectors, preempt);
+		bt_buf_printf(
+			out, " by plugins %" PRIx64 ", preemption %" PRIu64, unschedulable_plugins, preempt);
 	}
 	if (nominated.len) {
 		bt_buf_printf(out, ", promised %.*s", BT_STR_ARG(nominated));

@@ -100,7 +100,7 @@ void bt_journal_binding(struct bt_journal *journal, uint64_t number, const struc
 /* BT_JOURNAL_EVICTED and BT_JOURNAL_EVICT_FAILED: number counts evictions from 1. */
 void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, uint64_t number);
 
-/* BT_JOURNAL_EXTENDER: before the decision that depends on it; bytes of struct bt_extending's keep. */
+/* BT_JOURNAL_EXTENDER: before the decision that depends on it; bytes of struct bt_extender_hooks's keep. */
 void bt_journal_extender(struct bt_journal *journal, struct bt_str answer);
 
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix);

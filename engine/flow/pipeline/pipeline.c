@@ -25,19 +25,20 @@ static const char *name_of(struct bt_pipeline *p, const char *what, uint32_t a, 
 
 static void make_source(struct bt_pipeline *p, uint32_t ix)
 {
-	struct bt_source_lane *lane = &p->sources[ix];
+	struct bt_source_lane *runtime = &p->sources[ix];
 	uint32_t thread_n = p->limits.ingest_threads;
 
-	bt_ring_init(&lane->spent, p->limits.spent, sizeof(struct bt_parcel *), name_of(p, "spent", ix, 0));
-	lane->feeds = bt_mem_column(thread_n, sizeof(*lane->feeds));
-	lane->deltas = bt_mem_column(thread_n, sizeof(*lane->deltas));
+	bt_ring_init(&runtime->spent, p->limits.spent, sizeof(struct bt_watch_event *),
+		name_of(p, "spent", ix, 0));
+	runtime->feeds = bt_mem_column(thread_n, sizeof(*runtime->feeds));
+	runtime->deltas = bt_mem_column(thread_n, sizeof(*runtime->deltas));
 	for (uint32_t j = 0; j < thread_n; j++) {
-		bt_ring_init(&lane->feeds[j], p->limits.feed, sizeof(struct bt_parcel *),
+		bt_ring_init(&runtime->feeds[j], p->limits.feed, sizeof(struct bt_watch_event *),
 			name_of(p, "feed", ix, j));
-		bt_ring_wake_by(&lane->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
-		bt_ring_init(&lane->deltas[j], p->limits.delta, sizeof(struct bt_parcel *),
+		bt_ring_wake_by(&runtime->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
+		bt_ring_init(&runtime->deltas[j], p->limits.delta, sizeof(struct bt_watch_event *),
 			name_of(p, "delta", ix, j));
-		bt_ring_wake_by(&lane->deltas[j], bt_pipeline_park(p, &p->publish_park));
+		bt_ring_wake_by(&runtime->deltas[j], bt_pipeline_park(p, &p->publish_park));
 	}
 }
 
@@ -45,22 +46,22 @@ static void make_rings(struct bt_pipeline *p)
 {
 	const struct bt_limits *limits = &p->limits;
 
-	bt_park_init(&p->publish_park);
-	bt_park_init(&p->schedule_park);
-	bt_park_init(&p->end_park);
+	bt_eventcount_init(&p->publish_park);
+	bt_eventcount_init(&p->schedule_park);
+	bt_eventcount_init(&p->end_park);
 	p->ingests = bt_mem_column(limits->ingest_threads, sizeof(*p->ingests));
 	for (uint32_t j = 0; j < limits->ingest_threads; j++) {
-		bt_park_init(&p->ingests[j].park);
+		bt_eventcount_init(&p->ingests[j].park);
 	}
 	p->sources = bt_mem_column(limits->sources, sizeof(*p->sources));
 	for (uint32_t i = 0; i < limits->sources; i++) {
 		make_source(p, i);
 	}
-	bt_ring_init(&p->inbox, limits->inbox, sizeof(struct bt_parcel *), "inbox");
+	bt_ring_init(&p->inbox, limits->inbox, sizeof(struct bt_watch_event *), "inbox");
 	bt_ring_wake_by(&p->inbox, &p->schedule_park);
 	p->binders = bt_mem_column(limits->bind_threads, sizeof(*p->binders));
 	for (uint32_t j = 0; j < limits->bind_threads; j++) {
-		bt_park_init(&p->binders[j].park);
+		bt_eventcount_init(&p->binders[j].park);
 		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t), name_of(p, "asks", j, 0));
 		bt_ring_wake_by(&p->binders[j].asks, bt_pipeline_park(p, &p->binders[j].park));
 	}
@@ -80,19 +81,21 @@ static bool make_engine(
 
 	options.stages = bt_pipeline_schedule_stages(p);
 	options.clock = options.clock.now_ns ? bt_clock_virtual(&p->now_ns) : (struct bt_clock){0};
-	options.binder = p->options.binder.bind ? (struct bt_binder){bt_asks_bind, p} : (struct bt_binder){0};
+	options.binder =
+		p->options.binder.bind ? (struct bt_binder){bt_bind_requests_bind, p} : (struct bt_binder){0};
 	options.team = p->team;
 	if (p->options.journal) {
 		options.extending.keep = keep_answer;
 		options.extending.keeper = p;
 	}
-	if (p->options.conductor.step) {
+	if (p->options.step_driver.step) {
 		options.binder = (struct bt_binder){0};
 	} else {
-		options.evictor = p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p}
+		options.evictor = p->options.binder.evict ? (struct bt_evictor){bt_bind_requests_evict, p}
 							  : (struct bt_evictor){0};
-		options.releaser = p->options.binder.release ? (struct bt_releaser){bt_asks_release, p}
-							     : (struct bt_releaser){0};
+		options.releaser = p->options.binder.release
+					   ? (struct bt_releaser){bt_bind_requests_release, p}
+					   : (struct bt_releaser){0};
 	}
 	p->engine = bt_engine_create(config, &options, errors);
 	if (!p->engine) {
@@ -109,7 +112,7 @@ static bool make_engine(
 static void begin_journal(struct bt_pipeline *p)
 {
 	const struct bt_engine_options *engine = &p->options.engine;
-	bool conducted = p->options.conductor.step;
+	bool conducted = p->options.step_driver.step;
 	const struct bt_journal_header header = {
 		.seed = engine->seed,
 		.begin_ns = p->now_ns,
@@ -149,7 +152,8 @@ static bool make_team(struct bt_pipeline *p, struct bt_config_errors *errors)
 }
 
 struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
-	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors)
+	const struct bt_pipeline_options *options, struct bt_journal_player *replay,
+	struct bt_config_errors *errors)
 {
 	struct bt_limits limits = options->limits;
 	const char *limit;
@@ -162,11 +166,11 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	p->options = *options;
 	p->limits = limits;
 	p->replay = replay;
-	bt_store_relaxed(&p->held, (uint32_t)options->held);
-	p->freshness.tombstone_max = limits.tombstones;
+	bt_store_relaxed(&p->paused, (uint32_t)options->paused);
+	p->version_filter.tombstone_max = limits.tombstones;
 	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
 	bt_lock_init(&p->visit_lock);
-	bt_asks_init(p);
+	bt_bind_requests_init(p);
 	make_rings(p);
 	bt_crews_init(p);
 	if (!make_team(p, errors) || !make_engine(p, config, errors)) {
@@ -188,7 +192,7 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 /* Frees the parcels that are in a ring, and the ring. */
 static void empty_ring(struct bt_pipeline *p, struct bt_ring *ring)
 {
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 
 	while (bt_ring_try_pop(ring, &parcel)) {
 		bt_pipeline_drop(p, parcel);
@@ -207,7 +211,7 @@ static void free_rings(struct bt_pipeline *p)
 		}
 		empty_ring(p, &p->sources[i].spent);
 		while (p->sources[i].spare_first < p->sources[i].spare_n) {
-			bt_parcel_destroy(p->sources[i].spares[p->sources[i].spare_first++]);
+			bt_watch_event_destroy(p->sources[i].spares[p->sources[i].spare_first++]);
 		}
 		bt_mem_free(p->sources[i].feeds);
 		bt_mem_free(p->sources[i].deltas);
@@ -244,9 +248,9 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	BT_REQUIRE(!bt_pipeline_runs(p));
 	free_rings(p);
 	bt_crews_fini(p);
-	bt_asks_fini(p);
-	bt_freshness_fini(&p->freshness);
-	bt_turn_fini(&p->turn);
+	bt_bind_requests_fini(p);
+	bt_version_filter_fini(&p->version_filter);
+	bt_scheduling_cycle_fini(&p->turn);
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
 	bt_team_destroy(p->team);
@@ -258,7 +262,8 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 
 /* ---- the source's side ---- */
 
-static bool push_inline(struct bt_pipeline *p, struct bt_ring *ring, struct bt_parcel **parcel, bool may_wait)
+static bool push_inline(
+	struct bt_pipeline *p, struct bt_ring *ring, struct bt_watch_event **parcel, bool may_wait)
 {
 	while (!bt_ring_try_push(ring, parcel)) {
 		if (!may_wait || !bt_pipeline_step(p)) {
@@ -272,28 +277,28 @@ static bool push_inline(struct bt_pipeline *p, struct bt_ring *ring, struct bt_p
 #define PARCEL_BYTES 8192
 
 enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *p, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns)
+	struct bt_pipeline *p, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns)
 {
 	BT_REQUIRE(source < p->limits.sources);
-	struct bt_source_lane *lane = &p->sources[source];
-	struct bt_ring *ring = &lane->feeds[bt_pipeline_ingest_of(p, lane->fed_n)];
+	struct bt_source_lane *runtime = &p->sources[source];
+	struct bt_ring *ring = &runtime->feeds[bt_pipeline_ingest_of(p, runtime->fed_n)];
 
 	if (bt_load_acquire(&p->ending)) {
 		return BT_CONFLICT;
 	}
-	if ((*parcel)->kind == BT_PARCEL_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
+	if ((*parcel)->kind == BT_WATCH_EVENT_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
 		return BT_NO_MEMORY;
 	}
 	(*parcel)->source = source;
-	(*parcel)->sequence = lane->fed_n;
-	(*parcel)->border_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
-	BT_RACE_POINT("pipeline.feed");
+	(*parcel)->sequence = runtime->fed_n;
+	(*parcel)->border_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
+	BT_TESTPOINT("pipeline.feed");
 	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, parcel, timeout_ns)
 						   : push_inline(p, ring, parcel, timeout_ns > 0);
 	if (!pushed) {
 		return bt_load_acquire(&p->ending) ? BT_CONFLICT : BT_FULL;
 	}
-	lane->fed_n++;
+	runtime->fed_n++;
 	*parcel = NULL;
 	return BT_OK;
 }
@@ -301,7 +306,7 @@ enum bt_status bt_pipeline_feed(
 /* ---- ingestion ---- */
 
 /* Has the lines of a parcel fetched that is to be described. */
-static void prefetch_object(const struct bt_parcel *parcel)
+static void prefetch_object(const struct bt_watch_event *parcel)
 {
 	bt_pipeline_prefetch(parcel);
 	for (size_t at = 0; at < sizeof(parcel->object); at += BT_CACHELINE) {
@@ -309,13 +314,13 @@ static void prefetch_object(const struct bt_parcel *parcel)
 	}
 }
 
-static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_parcel **run, uint32_t n)
+static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_watch_event **run, uint32_t n)
 {
 	struct bt_ingest_worker *worker = p->ingests[thread].worker;
 
 	prefetch_object(run[0]);
 	for (uint32_t i = 0; i < n; i++) {
-		BT_RACE_POINT("pipeline.ingest");
+		BT_TESTPOINT("pipeline.ingest");
 		if (i + 2 < n) {
 			prefetch_object(run[i + 2]);
 		}
@@ -329,10 +334,10 @@ static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_parcel 
 }
 
 /* Prepares parcels of a source for as long as there is room behind. */
-static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, uint32_t thread)
+static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime, uint32_t thread)
 {
-	struct bt_ring *feed = &lane->feeds[thread], *delta = &lane->deltas[thread];
-	struct bt_parcel *run[BT_RUN];
+	struct bt_ring *feed = &runtime->feeds[thread], *delta = &runtime->deltas[thread];
+	struct bt_watch_event *run[BT_RUN];
 	uint32_t done_n = 0, n;
 
 	do {
@@ -364,23 +369,23 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 
 /* The next parcels of a source, in the order in which they were fed: a run's at most. Returns: how many. */
 static uint32_t next_of(
-	struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out, uint32_t n)
+	struct bt_pipeline *p, struct bt_source_lane *runtime, struct bt_watch_event **out, uint32_t n)
 {
-	uint32_t thread = bt_pipeline_ingest_of(p, lane->published_n);
-	uint32_t left = p->limits.run - (uint32_t)(lane->published_n % p->limits.run);
+	uint32_t thread = bt_pipeline_ingest_of(p, runtime->published_n);
+	uint32_t left = p->limits.run - (uint32_t)(runtime->published_n % p->limits.run);
 
-	n = bt_ring_try_pop_n(&lane->deltas[thread], out, n < left ? n : left);
+	n = bt_ring_try_pop_n(&runtime->deltas[thread], out, n < left ? n : left);
 	if (n) {
-		BT_INVARIANT(out[0]->sequence == lane->published_n);
-		lane->published_n += n;
-		bt_pipeline_wake_producer(&lane->deltas[thread], n, &p->ingests[thread].park);
+		BT_INVARIANT(out[0]->sequence == runtime->published_n);
+		runtime->published_n += n;
+		bt_pipeline_wake_producer(&runtime->deltas[thread], n, &p->ingests[thread].park);
 	}
 	return n;
 }
 
 /* The next parcels of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
  * (I3). */
-static uint32_t next_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
+static uint32_t next_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	uint32_t taken_n = 0;
 
@@ -392,7 +397,7 @@ static uint32_t next_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint
 }
 
 /* Numbers n parcels. Returns: how many go on; they are the first ones then. */
-static uint32_t number(struct bt_pipeline *p, struct bt_parcel **parcels, uint32_t n)
+static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **parcels, uint32_t n)
 {
 	uint32_t fresh_n = 0;
 
@@ -400,15 +405,15 @@ static uint32_t number(struct bt_pipeline *p, struct bt_parcel **parcels, uint32
 		bt_pipeline_prefetch(parcels[i]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (parcels[i]->kind != BT_PARCEL_SYNCED) {
-			bt_freshness_prefetch(&p->freshness, &parcels[i]->sighting);
+		if (parcels[i]->kind != BT_WATCH_EVENT_SYNCED) {
+			bt_version_filter_prefetch(&p->version_filter, &parcels[i]->sighting);
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (bt_pipeline_number(p, parcels[i])) {
 			parcels[fresh_n++] = parcels[i];
 		} else {
-			bt_parcel_destroy(parcels[i]);
+			bt_watch_event_destroy(parcels[i]);
 		}
 	}
 	return fresh_n;
@@ -416,7 +421,7 @@ static uint32_t number(struct bt_pipeline *p, struct bt_parcel **parcels, uint32
 
 bool bt_pipeline_publish_step(struct bt_pipeline *p)
 {
-	struct bt_parcel *batch[PUBLISH_MAX];
+	struct bt_watch_event *batch[PUBLISH_MAX];
 	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0, run_n;
 
 	room = room < PUBLISH_MAX ? room : PUBLISH_MAX;
@@ -436,7 +441,7 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 		bt_pipeline_cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
 		BT_PROBE3(publish, batch[i]->source, batch[i]->sequence, batch[i]->object.kind);
 	}
-	BT_RACE_POINT("pipeline.publish");
+	BT_TESTPOINT("pipeline.publish");
 	BT_REQUIRE(bt_ring_try_push_n(&p->inbox, batch, n) == n);
 	return taken_n > 0;
 }
@@ -445,20 +450,20 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 
 bool bt_pipeline_answer_step(struct bt_pipeline *p)
 {
-	bool any = bt_asks_take_answers(p);
+	bool any = bt_bind_requests_take_answers(p);
 
-	return bt_asks_send(p) || any;
+	return bt_bind_requests_send(p) || any;
 }
 
 /* Takes parcels out of the inbox, n at most, and has them fetched. Returns: how many. */
-uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	n = bt_ring_try_pop_n(&p->inbox, out, n);
 	for (uint32_t i = 0; i < n; i++) {
 		bt_pipeline_prefetch(out[i]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (out[i]->stage == BT_PARCEL_PUBLISHED) {
+		if (out[i]->stage == BT_WATCH_EVENT_PUBLISHED) {
 			bt_delta_prefetch(&out[i]->delta);
 		}
 	}
@@ -470,15 +475,15 @@ uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **o
 
 bool bt_pipeline_apply_step(struct bt_pipeline *p)
 {
-	struct bt_stages *stages = bt_pipeline_schedule_stages(p);
-	struct bt_parcel *run[BT_RUN];
+	struct bt_stage_latency *stages = bt_pipeline_schedule_stages(p);
+	struct bt_watch_event *run[BT_RUN];
 	uint32_t done_n = 0, n;
 
 	do {
 		uint32_t left = p->limits.events - done_n;
 
 		n = bt_pipeline_receive_parcels(p, run, left < BT_RUN ? left : BT_RUN);
-		int64_t begin_ns = n ? bt_stages_now(stages) : 0;
+		int64_t begin_ns = n ? bt_stage_latency_now(stages) : 0;
 
 		for (uint32_t i = 0; i < n; i++) {
 			struct bt_taken taken;
@@ -500,29 +505,29 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 /* May pods be decided at all? */
 static bool may_decide(const struct bt_pipeline *p)
 {
-	if (bt_load_relaxed(&p->held)) {
+	if (bt_load_relaxed(&p->paused)) {
 		return false;
 	}
 	return !p->options.wait_for_sync || bt_load_relaxed(&p->counts.synced_n) == p->limits.sources;
 }
 
-void bt_pipeline_hold(struct bt_pipeline *p, bool held)
+void bt_pipeline_pause(struct bt_pipeline *p, bool paused)
 {
-	bt_store_relaxed(&p->held, (uint32_t)held);
-	bt_park_wake(&p->schedule_park);
+	bt_store_relaxed(&p->paused, (uint32_t)paused);
+	bt_eventcount_wake(&p->schedule_park);
 }
 
 bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 {
 	uint32_t n = 0;
 
-	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && may_decide(p) &&
+	while (n < cycles && bt_bind_requests_have_room(p) && bt_pipeline_is_heard(p) && may_decide(p) &&
 		bt_pipeline_decide_one(p)) {
-		BT_RACE_POINT("pipeline.decide");
-		bt_asks_send_some(p);
+		BT_TESTPOINT("pipeline.decide");
+		bt_bind_requests_send_some(p);
 		n++;
 	}
-	bt_asks_send(p);
+	bt_bind_requests_send(p);
 	return n > 0;
 }
 
@@ -542,12 +547,12 @@ static bool tick(struct bt_pipeline *p)
 		}
 		bt_engine_tick(p->engine);
 	}
-	return bt_asks_watch(p);
+	return bt_bind_requests_watch(p);
 }
 
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p)
 {
-	int64_t asks = bt_asks_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
+	int64_t asks = bt_bind_requests_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
 
 	return asks < backoff ? asks : backoff;
 }
@@ -557,14 +562,14 @@ bool bt_pipeline_schedule_step(struct bt_pipeline *p)
 	bool any = bt_pipeline_receive(p);
 
 	any |= bt_pipeline_answer_step(p);
-	if (p->options.conductor.step) {
-		any |= p->options.conductor.step(p->options.conductor.context, p);
-		return bt_asks_send(p) || any;
+	if (p->options.step_driver.step) {
+		any |= p->options.step_driver.step(p->options.step_driver.context, p);
+		return bt_bind_requests_send(p) || any;
 	}
 	any |= bt_pipeline_apply_step(p);
 	any |= tick(p);
 	any |= bt_pipeline_decide_step(p, p->limits.batch);
-	return bt_asks_send(p) || any;
+	return bt_bind_requests_send(p) || any;
 }
 
 /* ---- all of it ---- */
@@ -604,7 +609,7 @@ struct bt_pipeline_decision *bt_pipeline_poll(struct bt_pipeline *p, int64_t tim
 	if (!polled) {
 		return NULL;
 	}
-	bt_park_wake(&p->schedule_park); /* there is room */
+	bt_eventcount_wake(&p->schedule_park); /* there is room */
 	return decision;
 }
 

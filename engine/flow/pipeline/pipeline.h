@@ -41,27 +41,27 @@ struct bt_pipeline;
 
 /* ---- what goes in ---- */
 
-enum bt_parcel_kind {
-	BT_PARCEL_APPLY = 0, /* an object, new or changed */
-	BT_PARCEL_DELETE, /* an object has gone: kind, namespace, name; uid and resource version if known */
-	BT_PARCEL_SYNCED  /* the source has shown all that there was when it began */
+enum bt_watch_event_kind {
+	BT_WATCH_EVENT_APPLY = 0, /* an object, new or changed */
+	BT_WATCH_EVENT_DELETE,	  /* it has gone: kind, namespace, name; uid and resource version if known */
+	BT_WATCH_EVENT_SYNCED	  /* the source has shown all that there was when it began */
 };
 
 /* Private: how far a parcel has come. */
-enum bt_parcel_stage { BT_PARCEL_FED = 0, BT_PARCEL_DESCRIBED, BT_PARCEL_PUBLISHED };
+enum bt_watch_event_stage { BT_WATCH_EVENT_FED = 0, BT_WATCH_EVENT_DESCRIBED, BT_WATCH_EVENT_PUBLISHED };
 
 /*
  * An event on its way, with the memory of its object. The source fills it, then it belongs to the pipeline.
  * What later stages look at comes first, so that the object's cache lines stay with who describes it.
  */
-struct bt_parcel {
-	enum bt_parcel_kind kind;
+struct bt_watch_event {
+	enum bt_watch_event_kind kind;
 	/* Private: */
-	enum bt_parcel_stage stage; /* whether delta is what it means, and the publisher has it */
+	enum bt_watch_event_stage stage; /* whether delta is what it means, and the publisher has it */
 	uint32_t source;
-	enum bt_news news;
+	enum bt_version_verdict news;
 	uint64_t sequence; /* of its source, from 0 */
-	struct bt_sighting sighting;
+	struct bt_object_version sighting;
 	struct bt_delta delta;
 	int64_t border_ns;     /* when it came to where it is; 0: nobody wants to know */
 	struct bt_buf encoded; /* for the journal */
@@ -72,14 +72,15 @@ struct bt_parcel {
 	struct bt_object object;
 };
 
-/* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_parcel_destroy. */
-struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind);
-void bt_parcel_destroy(struct bt_parcel *parcel);
+/* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_watch_event_destroy. */
+struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind);
+void bt_watch_event_destroy(struct bt_watch_event *parcel);
 
 /* The same for a source: one that has come to the end of its way, with its memory, if there is one. Its
  * object is
  * the caller's to set, wholly. Context: the source's thread. */
-struct bt_parcel *bt_pipeline_parcel(struct bt_pipeline *pipeline, uint32_t source, enum bt_parcel_kind kind);
+struct bt_watch_event *bt_pipeline_parcel(
+	struct bt_pipeline *pipeline, uint32_t source, enum bt_watch_event_kind kind);
 
 /* ---- what comes out ---- */
 
@@ -100,8 +101,8 @@ struct bt_pipeline_decision {
 	struct bt_str nominated; /* BT_REFUSED, and preemption helps: where */
 	const struct bt_pod_ref *victims;
 	uint32_t victim_n;
-	struct bt_str message; /* why it was refused or failed, when messages are on */
-	uint32_t rejectors;    /* as in struct bt_decision */
+	struct bt_str message;		/* why it was refused or failed, when messages are on */
+	uint32_t unschedulable_plugins; /* as in struct bt_decision */
 	int32_t priority;
 	uint32_t attempts;
 	int64_t entered_ns; /* since when the pod is known to the queue */
@@ -111,7 +112,7 @@ struct bt_pipeline_decision {
  * call the pipeline but for answers of its binder. */
 struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
-	/* The same, for who knows the engine: as struct bt_turn has them. */
+	/* The same, for who knows the engine: as struct bt_scheduling_cycle has them. */
 	void (*look)(void *context, uint32_t pod_ix);
 	/* A pod that waits, or is being bound, is shown on a node; it has not been taken in yet. */
 	void (*arrives)(void *context, uint32_t pod_ix, struct bt_str node);
@@ -125,7 +126,7 @@ struct bt_pipeline_sink {
 };
 
 /* A request to the binder. Owns: nothing; valid during the call. */
-struct bt_ask {
+struct bt_bind_request {
 	uint64_t handle; /* for the answer */
 	uint64_t number; /* of the binding, or eviction; a check has that of the binding that it is about */
 	struct bt_pod_ref pod;
@@ -141,8 +142,8 @@ struct bt_ask {
 	uint32_t after_n;
 	/* Of a binding: what is to be written before (engine/flow/cycle/prebind_writes.h says how, and what
 	 * becomes of it when something fails). */
-	const struct bt_ask_volume *volumes;
-	const struct bt_ask_claim *claims;
+	const struct bt_bind_request_volume *volumes;
+	const struct bt_bind_request_claim *claims;
 	uint32_t volume_n, claim_n;
 	/* Of a binding, and of a check of one: the extender that binds the pod; NULL: none does. Of the
 	 * configuration, so it stays. */
@@ -156,10 +157,10 @@ struct bt_ask {
  */
 struct bt_pipeline_binder {
 	/* Answered by bt_pipeline_bound or bt_pipeline_bind_failed. NULL: every binding succeeds at once. */
-	void (*bind)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	void (*bind)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
 	/* Has a victim deleted. Answered by bt_pipeline_evicted or bt_pipeline_evict_failed. NULL: nobody is
 	 * evicted. */
-	void (*evict)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	void (*evict)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
 	/*
 	 * Asks about a binding without an answer: bt_pipeline_bound, the pod is on that node;
 	 * bt_pipeline_bind_failed, it is not, and the earlier call cannot have an effect any more;
@@ -167,7 +168,7 @@ struct bt_pipeline_binder {
 	 * true; of a pod that gets devices until the binder answers, for what it writes of claims it alone
 	 * knows.
 	 */
-	void (*check)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	void (*check)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
 	/*
 	 * Has a ResourceClaim that keeps a pod out deallocated: status without allocation, reservedFor and
 	 * devices, if it is reserved for nobody but that pod; or deleted, when it was made for extended
@@ -176,7 +177,7 @@ struct bt_pipeline_binder {
 	 * that it has changed. NULL: that has happened at once. Source: PostFilter of DynamicResources,
 	 * v1.36.3.
 	 */
-	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
 	/*
 	 * May it be asked for another binding? No pod is popped while not: who is decided later is decided by
 	 * what is known then, and in the order of the pods that there are then. It is asked again after each
@@ -193,7 +194,7 @@ struct bt_pipeline_binder {
  * it is decided; the binder is told, and its answer ends nothing but the ask. Victims go to the engine's
  * evictor.
  */
-struct bt_pipeline_conductor {
+struct bt_pipeline_step_driver {
 	/* Does a bounded amount of work, by the calls below. Returns whether it did anything. Context: the
 	 * scheduling thread; inline, the caller of the step. */
 	bool (*step)(void *context, struct bt_pipeline *pipeline);
@@ -217,13 +218,13 @@ struct bt_pipeline_options {
 	 * anywhere. */
 	const struct bt_topo *topo;
 	const struct bt_topo_plan *plan;
-	struct bt_pipeline_conductor conductor; /* step == NULL: there is none */
+	struct bt_pipeline_step_driver step_driver; /* step == NULL: there is none */
 	struct bt_pipeline_binder binder;
 	struct bt_pipeline_sink sink;
 	bool stages;	    /* measure how long stages take: bt_pipeline_stages */
 	bool messages;	    /* decisions say why, which costs an evaluation of every node */
 	bool wait_for_sync; /* no pod is popped until every source is synced */
-	bool held;	    /* as after bt_pipeline_hold */
+	bool paused;	    /* as after bt_pipeline_pause */
 	/* bt_pipeline_start starts one thread, the scheduling one, which does what ingestion threads,
 	 * publisher and binder threads do, too: for machines of few cores whose sources and binders have
 	 * threads of their own. No decision depends on it. */
@@ -256,7 +257,7 @@ void bt_pipeline_destroy(struct bt_pipeline *pipeline);
  *          the caller's.
  */
 enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *pipeline, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns);
+	struct bt_pipeline *pipeline, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns);
 
 /*
  * The binder's answers: of a binding with all that it knows (struct bt_binding_answer, which stays the
@@ -279,7 +280,7 @@ enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *pipeline, uint64_t h
  * to refuse. Conductors decide when they like; replays know nothing of it.
  * Context: any thread; does not wait.
  */
-void bt_pipeline_hold(struct bt_pipeline *pipeline, bool held);
+void bt_pipeline_pause(struct bt_pipeline *pipeline, bool paused);
 
 /* ---- inline: steps ---- */
 
@@ -297,21 +298,21 @@ bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
 /* ---- a conductor's calls ---- */
 
 /* What comes next of all that was fed, or NULL: nothing has come yet. It stays where it is. */
-const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
+const struct bt_watch_event *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
 
 /* Takes that in, or gives it up, which is for pods only. Returns: as bt_engine_take_delta; BT_OK for
- * BT_PARCEL_SYNCED. Owns: bt_pipeline_end_parcel. */
+ * BT_WATCH_EVENT_SYNCED. Owns: bt_pipeline_end_parcel. */
 enum bt_status bt_pipeline_take_parcel(
-	struct bt_pipeline *pipeline, struct bt_parcel **out_parcel, struct bt_taken *out_taken);
+	struct bt_pipeline *pipeline, struct bt_watch_event **out_parcel, struct bt_taken *out_taken);
 void bt_pipeline_give_up_parcel(struct bt_pipeline *pipeline);
 
 /* A parcel has come to the end of its way: its source may have it again. */
-void bt_pipeline_end_parcel(struct bt_pipeline *pipeline, struct bt_parcel *parcel);
+void bt_pipeline_end_parcel(struct bt_pipeline *pipeline, struct bt_watch_event *parcel);
 
 enum bt_pipeline_turn {
-	BT_TURN_TAKEN = 0, /* a pod, or its group, has been decided */
-	BT_TURN_NONE,	   /* no pod's turn has come */
-	BT_TURN_LATER	   /* those that bindings or decisions go to have no room */
+	BT_SCHEDULING_CYCLE_TAKEN = 0, /* a pod, or its group, has been decided */
+	BT_SCHEDULING_CYCLE_NONE,      /* no pod's turn has come */
+	BT_SCHEDULING_CYCLE_LATER      /* those that bindings or decisions go to have no room */
 };
 
 /* The next pod's turn, or its group's. */
@@ -330,7 +331,7 @@ void bt_pipeline_remove_pod(struct bt_pipeline *pipeline, uint32_t pod_ix);
  * Takes an object in that is not fed: all of its way at once. It stays the caller's.
  * Context: no thread runs. Returns: as bt_engine_take_delta.
  */
-enum bt_status bt_pipeline_show(struct bt_pipeline *pipeline, enum bt_parcel_kind kind,
+enum bt_status bt_pipeline_show(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind,
 	const struct bt_object *object, struct bt_taken *out_taken);
 
 /* Every step once. */
@@ -364,7 +365,7 @@ struct bt_pipeline_ring {
 uint32_t bt_pipeline_rings(const struct bt_pipeline *pipeline, struct bt_pipeline_ring *out, uint32_t cap);
 
 /* Adds up what all threads have measured; nothing unless the option says so. Context: any thread. */
-void bt_pipeline_stages(const struct bt_pipeline *pipeline, struct bt_stages *out);
+void bt_pipeline_stages(const struct bt_pipeline *pipeline, struct bt_stage_latency *out);
 
 /* The engine, for looking. Context: the scheduling thread, or inline; others use bt_pipeline_call. */
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline);

@@ -18,29 +18,34 @@
 
 /* ---- asks.c: what is asked of the binder ---- */
 
-/* BT_ASK_TELL: a binding that is a fact already. */
-enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL };
+/* BT_BIND_REQUEST_TELL: a binding that is a fact already. */
+enum bt_bind_request_kind {
+	BT_BIND_REQUEST_BIND = 0,
+	BT_BIND_REQUEST_CHECK,
+	BT_BIND_REQUEST_EVICT,
+	BT_BIND_REQUEST_TELL
+};
 
-#define BT_ASK_KINDS 4
+#define BT_BIND_REQUEST_KINDS 4
 
 /* Where an ask is. */
-enum bt_ask_state {
-	BT_ASK_FREE = 0,
-	BT_ASK_READY,	  /* on its way to a binder thread */
-	BT_ASK_CALLED,	  /* the binder has it */
-	BT_ASK_CANCELLED, /* taken back before the binder had it */
-	BT_ASK_YES,	  /* answered: bound, evicted */
-	BT_ASK_NO,	  /* answered: it failed */
-	BT_ASK_UNKNOWN	  /* answered: nobody can tell */
+enum bt_bind_request_state {
+	BT_BIND_REQUEST_FREE = 0,
+	BT_BIND_REQUEST_READY,	   /* on its way to a binder thread */
+	BT_BIND_REQUEST_CALLED,	   /* the binder has it */
+	BT_BIND_REQUEST_CANCELLED, /* taken back before the binder had it */
+	BT_BIND_REQUEST_YES,	   /* answered: bound, evicted */
+	BT_BIND_REQUEST_NO,	   /* answered: it failed */
+	BT_BIND_REQUEST_UNKNOWN	   /* answered: nobody can tell */
 };
 
 /* Turns after which those that are asked for are sent, unless the step is over before. */
-#define BT_ASKS_TOGETHER 16u
+#define BT_BIND_REQUESTS_TOGETHER 16u
 
 #define BT_REASON_MAX 128
 #define BT_NO_ASK     UINT32_MAX
 
-struct bt_ask_slot {
+struct bt_bind_request_slot {
 	/* atomic: EDGE ask.word; generation, kind and state. Whoever takes it from one state to the next owns
 	 * what comes of it. */
 	_Atomic uint64_t word;
@@ -51,7 +56,7 @@ struct bt_ask_slot {
 	uint32_t claim_n;
 	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
 	uint32_t ix;
-	enum bt_ask_kind kind;
+	enum bt_bind_request_kind kind;
 	uint32_t pod_ix;
 	uint64_t number;    /* of its kind, from 1; of a check: that of the binding */
 	uint64_t target;    /* of a check: the handle of the binding */
@@ -64,7 +69,7 @@ struct bt_ask_slot {
 	bool writes_claims; /* of a binding: only the binder knows what becomes of it */
 	/* owner: the scheduling thread until it is sent, then the binder thread, which takes it out; or NULL.
 	 */
-	struct bt_writes *writes;
+	struct bt_prebind_writes *writes;
 	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
 	uint32_t previous, next;		   /* in its list; BT_NO_ASK: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
@@ -80,35 +85,37 @@ struct bt_ask_slot {
 };
 
 /* A list of slots through previous and next. */
-struct bt_ask_list {
+struct bt_bind_request_list {
 	uint32_t first, last;
 };
 
-#define BT_ASK_CHUNKS	   24
-#define BT_ASK_FIRST_CHUNK 4u
+#define BT_BIND_REQUEST_CHUNKS	    24
+#define BT_BIND_REQUEST_FIRST_CHUNK 4u
 
-/* Slots stay where they are; chunk k has BT_ASK_FIRST_CHUNK << k of them. owner: the scheduling thread, but
+/* Slots stay where they are; chunk k has BT_BIND_REQUEST_FIRST_CHUNK << k of them. owner: the scheduling
+ * thread, but
  * for the atomics. */
-struct bt_asks {
-	struct bt_ask_slot *chunks[BT_ASK_CHUNKS];
+struct bt_bind_requests {
+	struct bt_bind_request_slot *chunks[BT_BIND_REQUEST_CHUNKS];
 	_Atomic uint32_t
 		slot_n; /* atomic: EDGE ask.slots; written by the scheduling thread, read by who answers */
 	_Atomic uint32_t answers; /* atomic: EDGE ask.answers; the last answered slot, plus one */
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	struct bt_ask_list outgoing; /* decided, not sent yet */
-	bool stuck;		     /* because there is no room in any ring */
-	struct bt_ask_list waiting;  /* sent, not overdue: the oldest first */
-	struct bt_ask_list overdue;
+	struct bt_bind_request_list outgoing; /* decided, not sent yet */
+	bool stuck;			      /* because there is no room in any ring */
+	struct bt_bind_request_list waiting;  /* sent, not overdue: the oldest first */
+	struct bt_bind_request_list overdue;
 	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
 	size_t pod_n;
-	uint64_t numbers[BT_ASK_KINDS];
-	struct bt_map by_number[BT_ASK_KINDS]; /* slots, while a journal is replayed */
-	_Atomic uint32_t open_n;	       /* bindings; atomic: anyone reads, relaxed */
-	_Atomic uint32_t evicting_n;	       /* evictions; the same */
-	uint32_t turn;			       /* the binder thread that gets the next one */
-	uint32_t turn_n;		       /* cycles */
-	struct bt_ask_slot *evicting; /* the last eviction that the present cycle has asked for, or NULL */
+	uint64_t numbers[BT_BIND_REQUEST_KINDS];
+	struct bt_map by_number[BT_BIND_REQUEST_KINDS]; /* slots, while a journal is replayed */
+	_Atomic uint32_t open_n;			/* bindings; atomic: anyone reads, relaxed */
+	_Atomic uint32_t evicting_n;			/* evictions; the same */
+	uint32_t turn;					/* the binder thread that gets the next one */
+	uint32_t turn_n;				/* cycles */
+	struct bt_bind_request_slot
+		*evicting; /* the last eviction that the present cycle has asked for, or NULL */
 };
 
 /* ---- the whole ---- */
@@ -121,9 +128,9 @@ struct bt_crew {
 	bool (*over)(
 		struct bt_pipeline *p, uint32_t ix); /* init: when draining: has it nothing to do any more? */
 	uint32_t ix;
-	struct bt_park *park; /* where it waits */
+	struct bt_eventcount *park; /* where it waits */
 	struct bt_thread *thread;
-	struct bt_stages *stages; /* init: what it measures, or NULL */
+	struct bt_stage_latency *stages; /* init: what it measures, or NULL */
 	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
 	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
@@ -139,7 +146,7 @@ struct bt_source_lane {
 	struct bt_ring spent;	/* parcels to be used again */
 	/* owner: the source */
 	alignas(BT_CACHELINE) uint64_t fed_n;
-	struct bt_parcel *spares[BT_RUN]; /* from spent */
+	struct bt_watch_event *spares[BT_RUN]; /* from spent */
 	uint32_t spare_first, spare_n;
 	/* owner: the publisher */
 	alignas(BT_CACHELINE) uint64_t published_n;
@@ -148,13 +155,13 @@ struct bt_source_lane {
 };
 
 struct bt_ingest_lane {
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct bt_ingest_worker *worker;
 };
 
 struct bt_binder_lane {
 	struct bt_ring asks;
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct bt_buf text; /* owner: the binder thread */
 };
 
@@ -184,12 +191,12 @@ struct bt_pipeline {
 	struct bt_crew *crews; /* ingestion threads, the publisher, the scheduling thread, binder threads */
 	uint32_t crew_n;
 	struct bt_ring inbox;
-	struct bt_park publish_park, schedule_park;
-	struct bt_park end_park; /* where bt_pipeline_stop waits */
+	struct bt_eventcount publish_park, schedule_park;
+	struct bt_eventcount end_park; /* where bt_pipeline_stop waits */
 	/* owner: the publisher */
 	alignas(BT_CACHELINE) uint32_t publish_turn;
-	struct bt_freshness freshness;
-	_Atomic uint32_t held; /* atomic: anyone writes, relaxed: nothing else is handed over with it */
+	struct bt_version_filter version_filter;
+	_Atomic uint32_t paused; /* atomic: anyone writes, relaxed: nothing else is handed over with it */
 	alignas(BT_CACHELINE) _Atomic uint32_t started, ending;
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
@@ -198,15 +205,15 @@ struct bt_pipeline {
 	alignas(BT_CACHELINE) struct bt_engine *engine;
 	struct bt_team *team; /* workers; NULL: none */
 	/* What a conductor looks at, and what comes behind it. */
-	struct bt_parcel *ahead[BT_RUN];
+	struct bt_watch_event *ahead[BT_RUN];
 	uint32_t ahead_first, ahead_n;
 	struct bt_buf encoded; /* scratch, for the journal */
 	int64_t now_ns;	       /* the engine's clock */
-	uint32_t handled;      /* the event that is being taken in (bt_event_label), or UINT32_MAX */
-	struct bt_asks asks;
-	struct bt_turn turn;
-	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
-	struct bt_pod_ref *victims; /* of the decision under way */
+	uint32_t handled;      /* the event that is being taken in (bt_cluster_event_label), or UINT32_MAX */
+	struct bt_bind_requests asks;
+	struct bt_scheduling_cycle turn;
+	struct bt_journal_player *replay; /* init: hears decisions instead of a journal; or NULL */
+	struct bt_pod_ref *victims;	  /* of the decision under way */
 	size_t victim_cap;
 	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
 	struct bt_ring decisions;
@@ -226,83 +233,85 @@ struct bt_pipeline {
  * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The parcel stays the
  * caller's. Returns: as bt_engine_take_delta.
  */
-void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel);
-bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
-enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken);
+void bt_pipeline_describe(
+	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *parcel);
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *parcel);
+enum bt_status bt_pipeline_take(
+	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken);
 
 /* Gives up a parcel that nobody takes any more. Context: no thread runs. */
-void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *parcel);
 
 /* ---- asks.c ---- */
 
-void bt_asks_init(struct bt_pipeline *p);
-void bt_asks_fini(struct bt_pipeline *p);
+void bt_bind_requests_init(struct bt_pipeline *p);
+void bt_bind_requests_fini(struct bt_pipeline *p);
 
 /* The engine's binder and evictor. */
-void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
-void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
+void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 
 /* The engine's releaser. */
-void bt_asks_release(
+void bt_bind_requests_release(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
 
 /* The binder is told of a binding that is a fact. */
-void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
+void bt_bind_requests_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
 /* May another pod be popped, as far as bindings go? */
-bool bt_asks_have_room(const struct bt_pipeline *p);
+bool bt_bind_requests_have_room(const struct bt_pipeline *p);
 
 /* Hands what is decided to the binder threads, as far as there is room. */
-bool bt_asks_send(struct bt_pipeline *p);
+bool bt_bind_requests_send(struct bt_pipeline *p);
 
 /* A turn has been taken: the same, if some have been taken since the last time. Who wakes a binder thread for
  * each loses more time than the binding takes. */
-static inline void bt_asks_send_some(struct bt_pipeline *p)
+static inline void bt_bind_requests_send_some(struct bt_pipeline *p)
 {
-	if (++p->asks.turn_n % BT_ASKS_TOGETHER == 0) {
-		bt_asks_send(p);
+	if (++p->asks.turn_n % BT_BIND_REQUESTS_TOGETHER == 0) {
+		bt_bind_requests_send(p);
 	}
 }
 
 /* Takes the binder's answers. */
-bool bt_asks_take_answers(struct bt_pipeline *p);
+bool bt_bind_requests_take_answers(struct bt_pipeline *p);
 
 /* Looks after those that have no answer. */
-bool bt_asks_watch(struct bt_pipeline *p);
+bool bt_bind_requests_watch(struct bt_pipeline *p);
 
-/* When bt_asks_watch has something to do next, or INT64_MAX. */
-int64_t bt_asks_next_ns(const struct bt_pipeline *p);
+/* When bt_bind_requests_watch has something to do next, or INT64_MAX. */
+int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p);
 
 /* What was asked by a handle that a binder was given; NULL when that is over. */
-struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle);
+struct bt_bind_request_slot *bt_bind_requests_of_handle(struct bt_pipeline *p, uint64_t handle);
 
 /* The binding of a pod that is under way, or NULL. */
-struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
+struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
 /* Gives up room for pods whose indices nobody has any more. */
-void bt_asks_trim(struct bt_pipeline *p);
+void bt_bind_requests_trim(struct bt_pipeline *p);
 
 /* The handle by which that binding is answered; 0: there is none. */
-uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
+uint64_t bt_bind_requests_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
 /* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
-void bt_asks_cancel(struct bt_ask_slot *slot);
+void bt_bind_requests_cancel(struct bt_bind_request_slot *slot);
 
 /* Is the node of that name the one that was asked for? Nodes may have got other slots meanwhile. */
-bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node);
+bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct bt_str node);
 
 /* A node has gone, or another one has its name. */
-void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node);
+void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node);
 
 /* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
-bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number,
+bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind kind, uint64_t number,
 	const struct bt_binding_answer *answer);
 
 /* ---- replay.c ---- */
 
-struct bt_replay;
-void bt_replay_hear(struct bt_replay *replay, const struct bt_decision *decision);
-bool bt_replay_evicts_at_once(const struct bt_replay *replay);
+struct bt_journal_player;
+void bt_replay_hear(struct bt_journal_player *replay, const struct bt_decision *decision);
+bool bt_replay_evicts_at_once(const struct bt_journal_player *replay);
 
 /* ---- decide.c ---- */
 
@@ -322,7 +331,8 @@ struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_i
 
 /* As bt_pipeline_create, for a replay (or NULL). */
 struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
-	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors);
+	const struct bt_pipeline_options *options, struct bt_journal_player *replay,
+	struct bt_config_errors *errors);
 
 /* The ingestion thread of a source's parcel. */
 static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
@@ -331,40 +341,42 @@ static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64
 }
 
 /* Where a crew waits whose park is own, unless all crews are one thread. */
-static inline struct bt_park *bt_pipeline_park(struct bt_pipeline *p, struct bt_park *own)
+static inline struct bt_eventcount *bt_pipeline_park(struct bt_pipeline *p, struct bt_eventcount *own)
 {
 	return p->options.one_thread ? &p->schedule_park : own;
 }
 
 /* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has
  * just taken n out. */
-static inline void bt_pipeline_wake_producer(const struct bt_ring *ring, uint32_t n, struct bt_park *park)
+static inline void bt_pipeline_wake_producer(
+	const struct bt_ring *ring, uint32_t n, struct bt_eventcount *park)
 {
 	uint32_t left = bt_ring_count(ring), half = bt_ring_capacity(ring) / 2;
 
 	if (left <= half && left + n > half) {
-		bt_park_wake(park);
+		bt_eventcount_wake(park);
 	}
 }
 
 /* Has the lines of a parcel fetched that all stages look at. */
-static inline void bt_pipeline_prefetch(const struct bt_parcel *parcel)
+static inline void bt_pipeline_prefetch(const struct bt_watch_event *parcel)
 {
-	for (size_t at = 0; at < offsetof(struct bt_parcel, object); at += BT_CACHELINE) {
+	for (size_t at = 0; at < offsetof(struct bt_watch_event, object); at += BT_CACHELINE) {
 		__builtin_prefetch((const char *)parcel + at);
 	}
 }
 
 /* A parcel has come to the end of a stage. */
-static inline void bt_pipeline_cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
+static inline void bt_pipeline_cross(
+	struct bt_stage_latency *stages, enum bt_stage stage, struct bt_watch_event *parcel)
 {
 	if (BT_UNLIKELY(stages)) {
-		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
+		parcel->border_ns = bt_stage_latency_end(stages, stage, parcel->border_ns);
 	}
 }
 
 /* Takes parcels out of the inbox, n at most. Returns: how many. */
-uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n);
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n);
 
 /* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
@@ -376,10 +388,10 @@ void bt_crews_fini(struct bt_pipeline *p);
 bool bt_pipeline_runs(const struct bt_pipeline *p);
 
 /* The thread's measurements, or NULL. */
-struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread);
-struct bt_stages *bt_pipeline_publish_stages(const struct bt_pipeline *p);
-struct bt_stages *bt_pipeline_schedule_stages(const struct bt_pipeline *p);
-struct bt_stages *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread);
+struct bt_stage_latency *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread);
+struct bt_stage_latency *bt_pipeline_publish_stages(const struct bt_pipeline *p);
+struct bt_stage_latency *bt_pipeline_schedule_stages(const struct bt_pipeline *p);
+struct bt_stage_latency *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread);
 
 /* Calls what somebody wants to be called. Context: the scheduling thread. */
 bool bt_pipeline_receive(struct bt_pipeline *p);

@@ -9,7 +9,7 @@
 #include "engine/base/varint.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-struct bt_replay {
+struct bt_journal_player {
 	struct bt_pipeline *pipeline;
 	const struct bt_replay_options *options;
 	struct bt_journal_header header;
@@ -25,20 +25,20 @@ struct bt_replay {
 	bool lost;			    /* one was asked, and there is no such answer */
 };
 
-void bt_replay_hear(struct bt_replay *r, const struct bt_decision *decision)
+void bt_replay_hear(struct bt_journal_player *r, const struct bt_decision *decision)
 {
 	bt_journal_write_decision(bt_pipeline_engine(r->pipeline), decision, &r->bodies);
 	r->ends = bt_mem_grow(r->ends, r->end_n, &r->end_cap, sizeof(*r->ends));
 	r->ends[r->end_n++] = r->bodies.len;
 }
 
-bool bt_replay_evicts_at_once(const struct bt_replay *r)
+bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
 {
 	return r->header.evicts_at_once;
 }
 
 /* Nobody is asked in a replay. */
-static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	(void)context;
 	(void)pipeline;
@@ -47,8 +47,8 @@ static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct
 
 /* ---- extenders say what they said ---- */
 
-static void repeat(struct bt_replay *r, enum bt_extender_verb verb, const struct bt_extender_call *call,
-	struct bt_extender_reply *reply)
+static void repeat(struct bt_journal_player *r, enum bt_extender_verb verb,
+	const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	uint32_t extender_ix = (uint32_t)(call->extender - r->options->config->extenders);
 	struct bt_journal_record record = {.kind = BT_JOURNAL_END};
@@ -84,10 +84,10 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 
 /* ---- the pipeline ---- */
 
-static struct bt_pipeline_options options_of(struct bt_replay *r)
+static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 {
 	const struct bt_journal_header *h = &r->header;
-	const struct bt_extending extending = {
+	const struct bt_extender_hooks extending = {
 		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = r};
 	struct bt_limits limits = bt_limits_default();
 
@@ -103,7 +103,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.evaluate_always = h->evaluate_always,
 			.moves_pods = h->moves_pods,
 			.sampling = h->sampling,
-			.extending = h->extends ? extending : (struct bt_extending){.filter = NULL},
+			.extending = h->extends ? extending : (struct bt_extender_hooks){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},
 		.binder = {.bind = h->binds ? ask_nobody : NULL,
 			.evict = h->evicts ? ask_nobody : NULL,
@@ -114,7 +114,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 /* ---- records ---- */
 
 /* The next decision of this replay that was not compared, or an empty text. */
-static struct bt_str next_decision(const struct bt_replay *r)
+static struct bt_str next_decision(const struct bt_journal_player *r)
 {
 	if (r->compared_n == r->end_n) {
 		return (struct bt_str){0};
@@ -133,8 +133,8 @@ static void say_decision(const char *who, struct bt_str body, struct bt_buf *out
 	}
 }
 
-static enum bt_status differ(
-	struct bt_replay *r, const struct bt_journal_record *record, struct bt_str theirs, struct bt_str ours)
+static enum bt_status differ(struct bt_journal_player *r, const struct bt_journal_record *record,
+	struct bt_str theirs, struct bt_str ours)
 {
 	r->result->differs = true;
 	bt_buf_printf(&r->error, "at byte %zu, decision %" PRIu64, record->offset, r->result->decision_n + 1);
@@ -144,13 +144,13 @@ static enum bt_status differ(
 }
 
 static enum bt_status bad_record(
-	struct bt_replay *r, const struct bt_journal_record *record, const char *what)
+	struct bt_journal_player *r, const struct bt_journal_record *record, const char *what)
 {
 	bt_buf_printf(&r->error, "at byte %zu: %s", record->offset, what);
 	return BT_INVALID;
 }
 
-static enum bt_status compare(struct bt_replay *r, const struct bt_journal_record *record)
+static enum bt_status compare(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
 	if (r->compared_n == r->end_n) {
 		bt_buf_clear(&r->bodies);
@@ -173,7 +173,7 @@ static enum bt_status compare(struct bt_replay *r, const struct bt_journal_recor
 }
 
 static enum bt_status show_object(
-	struct bt_replay *r, const struct bt_journal_record *record, enum bt_parcel_kind kind)
+	struct bt_journal_player *r, const struct bt_journal_record *record, enum bt_watch_event_kind kind)
 {
 	const struct bt_journal_codec *codec = &r->options->codec;
 	struct bt_arena arena = {0};
@@ -191,12 +191,12 @@ static enum bt_status show_object(
 	if (!decoded) {
 		return BT_INVALID;
 	}
-	r->result->apply_n += kind == BT_PARCEL_APPLY;
-	r->result->delete_n += kind == BT_PARCEL_DELETE;
+	r->result->apply_n += kind == BT_WATCH_EVENT_APPLY;
+	r->result->delete_n += kind == BT_WATCH_EVENT_DELETE;
 	return BT_OK;
 }
 
-static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_record *record)
+static enum bt_status pass_time(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
 	struct bt_str body = record->body;
 	uint64_t what;
@@ -213,7 +213,7 @@ static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_rec
 	return BT_OK;
 }
 
-static enum bt_status give_answer(struct bt_replay *r, const struct bt_journal_record *record)
+static enum bt_status give_answer(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
 	bool eviction = record->kind == BT_JOURNAL_EVICTED || record->kind == BT_JOURNAL_EVICT_FAILED;
 	bool yes = record->kind == BT_JOURNAL_BOUND || record->kind == BT_JOURNAL_EVICTED;
@@ -227,14 +227,15 @@ static enum bt_status give_answer(struct bt_replay *r, const struct bt_journal_r
 		good = bt_journal_claim(&body, &r->claims[claim_n++]);
 	}
 	const struct bt_binding_answer answer = {.bound = yes, .claims = r->claims, .claim_n = claim_n};
-	if (!good || !bt_asks_answer(r->pipeline, eviction ? BT_ASK_EVICT : BT_ASK_BIND, number, &answer)) {
+	if (!good || !bt_bind_requests_answer(r->pipeline,
+			     eviction ? BT_BIND_REQUEST_EVICT : BT_BIND_REQUEST_BIND, number, &answer)) {
 		return bad_record(r, record, "an answer to what was not asked");
 	}
 	r->result->answer_n++;
 	return BT_OK;
 }
 
-static enum bt_status take_pod(struct bt_replay *r, const struct bt_journal_record *record)
+static enum bt_status take_pod(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
 	struct bt_str body = record->body;
 	uint64_t pod_ix;
@@ -246,7 +247,7 @@ static enum bt_status take_pod(struct bt_replay *r, const struct bt_journal_reco
 	return BT_OK;
 }
 
-static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *record)
+static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
 	if (record->kind != BT_JOURNAL_DECISION && record->kind != BT_JOURNAL_EXTENDER &&
 		r->compared_n < r->end_n) {
@@ -254,9 +255,9 @@ static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *
 	}
 	switch (record->kind) {
 	case BT_JOURNAL_APPLY:
-		return show_object(r, record, BT_PARCEL_APPLY);
+		return show_object(r, record, BT_WATCH_EVENT_APPLY);
 	case BT_JOURNAL_DELETE:
-		return show_object(r, record, BT_PARCEL_DELETE);
+		return show_object(r, record, BT_WATCH_EVENT_DELETE);
 	case BT_JOURNAL_TIME:
 		return pass_time(r, record);
 	case BT_JOURNAL_BOUND:
@@ -279,7 +280,7 @@ static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *
 	return bad_record(r, record, "a record that is not known");
 }
 
-static enum bt_status play_all(struct bt_replay *r, struct bt_journal_reader *reader)
+static enum bt_status play_all(struct bt_journal_player *r, struct bt_journal_reader *reader)
 {
 	struct bt_journal_record record;
 	enum bt_status status = BT_OK;
@@ -304,7 +305,7 @@ static enum bt_status play_all(struct bt_replay *r, struct bt_journal_reader *re
 enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_options *options,
 	struct bt_replay_result *out_result, struct bt_buf *out_text)
 {
-	struct bt_replay r = {.options = options, .result = out_result};
+	struct bt_journal_player r = {.options = options, .result = out_result};
 	struct bt_config_errors errors = {0};
 	struct bt_journal_reader reader;
 

@@ -4,7 +4,7 @@
 #include "engine/base/check.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *p)
+const struct bt_watch_event *bt_pipeline_next_parcel(struct bt_pipeline *p)
 {
 	if (p->ahead_first == p->ahead_n) {
 		p->ahead_first = 0;
@@ -14,14 +14,14 @@ const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *p)
 }
 
 /* Whom the conductor has looked at. */
-static struct bt_parcel *next(struct bt_pipeline *p)
+static struct bt_watch_event *next(struct bt_pipeline *p)
 {
 	BT_REQUIRE(p->ahead_first < p->ahead_n);
 	return p->ahead[p->ahead_first++];
 }
 
 enum bt_status bt_pipeline_take_parcel(
-	struct bt_pipeline *p, struct bt_parcel **out_parcel, struct bt_taken *out_taken)
+	struct bt_pipeline *p, struct bt_watch_event **out_parcel, struct bt_taken *out_taken)
 {
 	*out_parcel = next(p);
 	enum bt_status status = bt_pipeline_take(p, *out_parcel, out_taken);
@@ -32,7 +32,7 @@ enum bt_status bt_pipeline_take_parcel(
 
 void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
 {
-	struct bt_parcel *parcel = next(p);
+	struct bt_watch_event *parcel = next(p);
 
 	BT_REQUIRE(parcel->object.kind == BT_KIND_POD);
 	bt_pipeline_end_parcel(p, parcel);
@@ -40,16 +40,16 @@ void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
 
 enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out_pod_ix)
 {
-	if (!bt_asks_have_room(p) || !bt_pipeline_is_heard(p)) {
-		return BT_TURN_LATER;
+	if (!bt_bind_requests_have_room(p) || !bt_pipeline_is_heard(p)) {
+		return BT_SCHEDULING_CYCLE_LATER;
 	}
 	*out_pod_ix = bt_engine_pop(p->engine);
 	if (*out_pod_ix == BT_NO_POD) {
-		return BT_TURN_NONE;
+		return BT_SCHEDULING_CYCLE_NONE;
 	}
-	bt_turn_take(&p->turn, *out_pod_ix);
-	bt_asks_send_some(p);
-	return BT_TURN_TAKEN;
+	bt_schedule_one(&p->turn, *out_pod_ix);
+	bt_bind_requests_send_some(p);
+	return BT_SCHEDULING_CYCLE_TAKEN;
 }
 
 bool bt_pipeline_take_turn_of(struct bt_pipeline *p, uint32_t pod_ix)
@@ -60,7 +60,7 @@ bool bt_pipeline_take_turn_of(struct bt_pipeline *p, uint32_t pod_ix)
 	if (p->options.journal) {
 		bt_journal_taken(p->options.journal, pod_ix);
 	}
-	bt_turn_take(&p->turn, pod_ix);
+	bt_schedule_one(&p->turn, pod_ix);
 	return true;
 }
 
@@ -91,12 +91,13 @@ void bt_pipeline_remove_pod(struct bt_pipeline *p, uint32_t pod_ix)
 	bt_engine_delete_pod(p->engine, pod_ix);
 }
 
-enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_parcel_kind kind,
+enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_watch_event_kind kind,
 	const struct bt_object *object, struct bt_taken *out_taken)
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);
-	struct bt_stages *stages = bt_pipeline_schedule_stages(p);
-	struct bt_parcel parcel = {.kind = kind, .object = *object, .border_ns = bt_stages_now(stages)};
+	struct bt_stage_latency *stages = bt_pipeline_schedule_stages(p);
+	struct bt_watch_event parcel = {
+		.kind = kind, .object = *object, .border_ns = bt_stage_latency_now(stages)};
 	enum bt_status status = BT_OK;
 
 	bt_buf_clear(&p->encoded);

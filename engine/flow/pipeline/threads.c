@@ -66,9 +66,9 @@ static bool publish_over(struct bt_pipeline *p, uint32_t ix)
 		}
 	}
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
-		struct bt_source_lane *lane = &p->sources[i];
+		struct bt_source_lane *runtime = &p->sources[i];
 
-		if (bt_ring_count(&lane->deltas[bt_pipeline_ingest_of(p, lane->published_n)])) {
+		if (bt_ring_count(&runtime->deltas[bt_pipeline_ingest_of(p, runtime->published_n)])) {
 			return false;
 		}
 	}
@@ -77,13 +77,14 @@ static bool publish_over(struct bt_pipeline *p, uint32_t ix)
 
 static bool schedule_over(struct bt_pipeline *p, uint32_t ix)
 {
-	const struct bt_pipeline_conductor *conductor = &p->options.conductor;
+	const struct bt_pipeline_step_driver *step_driver = &p->options.step_driver;
 
 	(void)ix;
 	return state_of(publisher(p)) == BT_THREAD_ENDED && bt_ring_count(&p->inbox) == 0 &&
 	       p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) == 0 &&
 	       bt_pipeline_is_heard(p) &&
-	       (!conductor->step || (p->ahead_first == p->ahead_n && conductor->is_over(conductor->context)));
+	       (!step_driver->step ||
+		       (p->ahead_first == p->ahead_n && step_driver->is_over(step_driver->context)));
 }
 
 static bool bind_over(struct bt_pipeline *p, uint32_t ix)
@@ -124,7 +125,7 @@ void bt_crews_init(struct bt_pipeline *p)
 	}
 	for (uint32_t i = 0; i < p->crew_n; i++) {
 		p->crews[i].pipeline = p;
-		p->crews[i].stages = p->options.stages ? bt_stages_create() : NULL;
+		p->crews[i].stages = p->options.stages ? bt_stage_latency_create() : NULL;
 	}
 }
 
@@ -169,8 +170,8 @@ static int64_t nap_of(const struct bt_crew *crew)
 	if (crew != scheduler(p)) {
 		return NAP_NS;
 	}
-	if (p->options.conductor.step) {
-		int64_t nap_ns = p->options.conductor.nap_ns(p->options.conductor.context);
+	if (p->options.step_driver.step) {
+		int64_t nap_ns = p->options.step_driver.nap_ns(p->options.step_driver.context);
 
 		return nap_ns < NAP_NS ? nap_ns : NAP_NS;
 	}
@@ -193,9 +194,9 @@ static void wait(struct bt_crew *crew)
 		bt_cpu_relax();
 	}
 	bt_store_relaxed(&crew->state, BT_THREAD_WAITS);
-	key = bt_park_prepare(crew->park);
+	key = bt_eventcount_prepare(crew->park);
 	if (!work(crew) && !is_over(crew)) {
-		bt_park_wait(crew->park, key, nap_of(crew));
+		bt_eventcount_wait(crew->park, key, nap_of(crew));
 	}
 	bt_store_relaxed(&crew->state, BT_THREAD_WORKS);
 }
@@ -203,9 +204,9 @@ static void wait(struct bt_crew *crew)
 static void wake_all(struct bt_pipeline *p)
 {
 	for (uint32_t i = 0; i < p->crew_n; i++) {
-		bt_park_wake(p->crews[i].park);
+		bt_eventcount_wake(p->crews[i].park);
 	}
-	bt_park_wake(&p->end_park);
+	bt_eventcount_wake(&p->end_park);
 }
 
 /* Whoever waits for room in front of this thread comes back. */
@@ -230,7 +231,7 @@ static void run(void *context)
 	struct bt_crew *crew = context;
 
 	for (;;) {
-		BT_RACE_POINT("threads.run");
+		BT_TESTPOINT("threads.run");
 		if (is_abandoned(crew->pipeline)) {
 			break;
 		}
@@ -294,15 +295,15 @@ static void run_all(void *context)
 	struct bt_pipeline *p = context;
 
 	while (!all_ended(p)) {
-		BT_RACE_POINT("threads.run");
+		BT_TESTPOINT("threads.run");
 		if (work_all(p)) {
 			continue;
 		}
 		say_all(p, BT_THREAD_WAITS);
-		uint32_t key = bt_park_prepare(&p->schedule_park);
+		uint32_t key = bt_eventcount_prepare(&p->schedule_park);
 
 		if (!work_all(p)) {
-			bt_park_wait(&p->schedule_park, key, nap_of(scheduler(p)));
+			bt_eventcount_wait(&p->schedule_park, key, nap_of(scheduler(p)));
 		}
 		say_all(p, BT_THREAD_WORKS);
 	}
@@ -373,7 +374,7 @@ static bool wait_for_end(struct bt_pipeline *p, int64_t limit_ns)
 
 	wake_all(p);
 	while (!all_ended(p)) {
-		uint32_t key = bt_park_prepare(&p->end_park);
+		uint32_t key = bt_eventcount_prepare(&p->end_park);
 
 		if (all_ended(p)) {
 			break;
@@ -381,7 +382,7 @@ static bool wait_for_end(struct bt_pipeline *p, int64_t limit_ns)
 		if (limit_ns != BT_FOREVER && bt_clock_monotonic_ns() - from_ns >= limit_ns) {
 			return false;
 		}
-		bt_park_wait(&p->end_park, key, END_NAP_NS);
+		bt_eventcount_wait(&p->end_park, key, END_NAP_NS);
 	}
 	return true;
 }
@@ -413,31 +414,31 @@ bool bt_pipeline_stop(struct bt_pipeline *p, enum bt_pipeline_end how, int64_t l
 
 /* ---- looking at threads ---- */
 
-struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread)
+struct bt_stage_latency *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread)
 {
 	return p->crews[thread].stages;
 }
 
-struct bt_stages *bt_pipeline_publish_stages(const struct bt_pipeline *p)
+struct bt_stage_latency *bt_pipeline_publish_stages(const struct bt_pipeline *p)
 {
 	return publisher(p)->stages;
 }
 
-struct bt_stages *bt_pipeline_schedule_stages(const struct bt_pipeline *p)
+struct bt_stage_latency *bt_pipeline_schedule_stages(const struct bt_pipeline *p)
 {
 	return scheduler(p)->stages;
 }
 
-struct bt_stages *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread)
+struct bt_stage_latency *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread)
 {
 	return scheduler(p)[1 + thread].stages;
 }
 
-void bt_pipeline_stages(const struct bt_pipeline *p, struct bt_stages *out)
+void bt_pipeline_stages(const struct bt_pipeline *p, struct bt_stage_latency *out)
 {
 	for (uint32_t i = 0; i < p->crew_n; i++) {
 		if (p->crews[i].stages) {
-			bt_stages_merge(out, p->crews[i].stages);
+			bt_stage_latency_merge(out, p->crews[i].stages);
 		}
 	}
 }
@@ -478,7 +479,7 @@ bool bt_pipeline_receive(struct bt_pipeline *p)
 		return false;
 	}
 	visit->call(visit->context, p->engine);
-	BT_RACE_POINT("threads.receive");
+	BT_TESTPOINT("threads.receive");
 	/* EDGE visit.done release: what the call did. The visit may be gone at once: nothing of it is touched
 	 * behind. */
 	bt_store_release(&visit->done, 1u);
@@ -500,7 +501,7 @@ void bt_pipeline_call(
 
 	bt_lock_acquire(&p->visit_lock);
 	bt_store_release(&p->visit, &visit); /* EDGE visit.ask release */
-	bt_park_wake(&p->schedule_park);
+	bt_eventcount_wake(&p->schedule_park);
 	while (!bt_load_acquire(&visit.done)) { /* EDGE visit.done acquire */
 		if (!is_received(p) && bt_exchange(&p->visit, NULL)) {
 			call(context, p->engine);

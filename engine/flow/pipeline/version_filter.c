@@ -12,13 +12,13 @@ static uint64_t hash_str(struct bt_str text)
 	return text.len ? bt_hash_bytes(text.ptr, text.len) : 0;
 }
 
-struct bt_sighting bt_sighting_of(const struct bt_object *object)
+struct bt_object_version bt_object_version_of(const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
 	uint64_t space = hash_str(meta->namespace_), name = hash_str(meta->name), uid = hash_str(meta->uid);
 	uint64_t mixed = bt_hash_u64(space + (uint64_t)object->kind) ^ name;
 
-	return (struct bt_sighting){
+	return (struct bt_object_version){
 		.key = bt_hash_u64(mixed) | 1,
 		.check = (uint32_t)(bt_hash_u64(name + 0x9e3779b97f4a7c15u) ^ bt_hash_u64(space)),
 		.version = bt_resource_version(meta->resource_version),
@@ -26,7 +26,7 @@ struct bt_sighting bt_sighting_of(const struct bt_object *object)
 	};
 }
 
-void bt_freshness_fini(struct bt_freshness *f)
+void bt_version_filter_fini(struct bt_version_filter *f)
 {
 	bt_map_fini(&f->ixs);
 	bt_mem_free(f->entries);
@@ -34,7 +34,7 @@ void bt_freshness_fini(struct bt_freshness *f)
 }
 
 /* Forgets what has gone the longest ago. */
-static void forget_oldest(struct bt_freshness *f)
+static void forget_oldest(struct bt_version_filter *f)
 {
 	uint32_t ix = f->tombs[f->tomb_first];
 	struct bt_fresh_entry *entry = &f->entries[ix];
@@ -52,11 +52,11 @@ static void forget_oldest(struct bt_freshness *f)
 	if (ix < f->entry_n && entry->gone) {
 		f->tombs[entry->tomb] = ix;
 	}
-	f->entries = bt_vacancies_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
+	f->entries = bt_index_allocator_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
 }
 
 /* Entries may have other places afterwards. */
-static void bury(struct bt_freshness *f, uint32_t ix)
+static void free_retired(struct bt_version_filter *f, uint32_t ix)
 {
 	if (!f->tombs) {
 		f->tombs = bt_mem_zalloc(f->tombstone_max, sizeof(*f->tombs));
@@ -74,7 +74,7 @@ static void bury(struct bt_freshness *f, uint32_t ix)
 }
 
 /* What is known under that name, or NULL; two names with one hash are not known at all. */
-static struct bt_fresh_entry *find(struct bt_freshness *f, const struct bt_sighting *seen)
+static struct bt_fresh_entry *find(struct bt_version_filter *f, const struct bt_object_version *seen)
 {
 	uint32_t ix;
 
@@ -82,7 +82,7 @@ static struct bt_fresh_entry *find(struct bt_freshness *f, const struct bt_sight
 											  : NULL;
 }
 
-static void enter(struct bt_freshness *f, const struct bt_sighting *seen, bool gone)
+static void enter(struct bt_version_filter *f, const struct bt_object_version *seen, bool gone)
 {
 	uint32_t ix;
 
@@ -95,19 +95,21 @@ static void enter(struct bt_freshness *f, const struct bt_sighting *seen, bool g
 		.key = seen->key, .version = seen->version, .check = seen->check, .uid = seen->uid};
 	bt_map_put(&f->ixs, seen->key, ix);
 	if (gone) {
-		bury(f, ix);
+		free_retired(f, ix);
 	}
 }
 
 /* A buried one lives again: it gets a place of its own, and the old one is forgotten in its turn. */
-static void revive(struct bt_freshness *f, struct bt_fresh_entry *entry, const struct bt_sighting *seen)
+static void revive(
+	struct bt_version_filter *f, struct bt_fresh_entry *entry, const struct bt_object_version *seen)
 {
 	bt_map_remove(&f->ixs, entry->key);
 	entry->key = 0;
 	enter(f, seen, false);
 }
 
-enum bt_news bt_freshness_apply(struct bt_freshness *f, const struct bt_sighting *seen)
+enum bt_version_verdict bt_version_filter_apply(
+	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
 	struct bt_fresh_entry *entry = find(f, seen);
 
@@ -131,7 +133,8 @@ enum bt_news bt_freshness_apply(struct bt_freshness *f, const struct bt_sighting
 	return other ? BT_NEWS_REPLACED : BT_NEWS_FRESH;
 }
 
-enum bt_news bt_freshness_delete(struct bt_freshness *f, const struct bt_sighting *seen)
+enum bt_version_verdict bt_version_filter_delete(
+	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
 	struct bt_fresh_entry *entry = find(f, seen);
 
@@ -152,6 +155,6 @@ enum bt_news bt_freshness_delete(struct bt_freshness *f, const struct bt_sightin
 	if (entry->gone) {
 		return BT_NEWS_STALE;
 	}
-	bury(f, (uint32_t)(entry - f->entries));
+	free_retired(f, (uint32_t)(entry - f->entries));
 	return BT_NEWS_FRESH;
 }

@@ -2,7 +2,7 @@
  * Stage 8: which events are old news. Of each object that has a UID or a resource version the last one that
  * was seen is remembered, and of the last few that were deleted, too; what arrives late, twice or in the
  * wrong order is told by that. Objects that have neither are always fresh.
- * Context: the scheduling thread; bt_sighting_of: any thread.
+ * Context: the scheduling thread; bt_object_version_of: any thread.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "engine/model/object.h"
 
 /* What an event shows of an object's identity. Hashes; 0: not known. */
-struct bt_sighting {
+struct bt_object_version {
 	uint64_t key;	  /* of kind, namespace and name */
 	uint64_t version; /* metadata.resourceVersion, when it is a number */
 	uint32_t check;	  /* a second hash of the same as key */
 	uint32_t uid;
 };
 
-struct bt_sighting bt_sighting_of(const struct bt_object *object);
+struct bt_object_version bt_object_version_of(const struct bt_object *object);
 
 struct bt_fresh_entry {
 	uint64_t key, version;
@@ -28,8 +28,9 @@ struct bt_fresh_entry {
 	bool gone;
 };
 
-/* All zeroes but tombstone_max is an empty one. owner: private to freshness.c. Owns: bt_freshness_fini. */
-struct bt_freshness {
+/* All zeroes but tombstone_max is an empty one. owner: private to freshness.c. Owns:
+ * bt_version_filter_fini. */
+struct bt_version_filter {
 	struct bt_map ixs;
 	struct bt_fresh_entry *entries;
 	uint32_t *tombs; /* entries of what is gone, the oldest at tomb_first */
@@ -37,23 +38,26 @@ struct bt_freshness {
 	uint32_t tombstone_max, tomb_first, tomb_n;
 };
 
-enum bt_news {
+enum bt_version_verdict {
 	BT_NEWS_FRESH = 0,
 	BT_NEWS_REPLACED, /* fresh, and it is another object under the name of one that has not been seen to
 			     go */
 	BT_NEWS_STALE
 };
 
-void bt_freshness_fini(struct bt_freshness *freshness);
+void bt_version_filter_fini(struct bt_version_filter *version_filter);
 
 /* Has fetched what is known under that name, which will be asked for soon. */
-static inline void bt_freshness_prefetch(const struct bt_freshness *freshness, const struct bt_sighting *seen)
+static inline void bt_version_filter_prefetch(
+	const struct bt_version_filter *version_filter, const struct bt_object_version *seen)
 {
-	bt_map_prefetch(&freshness->ixs, seen->key);
+	bt_map_prefetch(&version_filter->ixs, seen->key);
 }
 
 /* An object is shown. May allocate. */
-enum bt_news bt_freshness_apply(struct bt_freshness *freshness, const struct bt_sighting *seen);
+enum bt_version_verdict bt_version_filter_apply(
+	struct bt_version_filter *version_filter, const struct bt_object_version *seen);
 
 /* An object is shown to have gone. Stale, too, when it is an older one than what has that name now. */
-enum bt_news bt_freshness_delete(struct bt_freshness *freshness, const struct bt_sighting *seen);
+enum bt_version_verdict bt_version_filter_delete(
+	struct bt_version_filter *version_filter, const struct bt_object_version *seen);

@@ -30,8 +30,8 @@ static void read_requirement(struct bt_str line, struct bt_requirement_object *r
 	}
 }
 
-static void check_term(struct bt_held *held, struct bt_arena *arena, const struct bt_node_term_object *object,
-	struct bt_labels labels)
+static void check_term(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_node_term_object *object, struct bt_labels labels)
 {
 	struct bt_node_selector_object selector_object = {.set = true, .term_n = 1};
 	struct bt_node_term_object copy = *object;
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_requirement_object items[REQUIREMENTS_MAX];
 	struct bt_requirement_object_list list = {items, 0};
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_held held = bt_held_for_ever(intern);
+	struct bt_name_refs held = bt_name_refs_keep(intern);
 	struct bt_arena arena = {0};
 
 	for (size_t at = 0; at < size && list.n < REQUIREMENTS_MAX; list.n++) {

@@ -34,7 +34,7 @@ enum special { RAW = 0xf8, WAIT, RESUME, CANCEL };
 
 /* ---- TLS: bytes as they are ---- */
 
-struct bt_tls_context {
+struct bt_client_tls_context {
 	char none;
 };
 
@@ -43,59 +43,59 @@ struct plain {
 	size_t in_at;
 };
 
-static struct plain *plain_of(const struct bt_tls *tls)
+static struct plain *plain_of(const struct bt_client_tls *tls)
 {
 	return (struct plain *)(void *)tls->ssl;
 }
 
-void bt_tls_judge_init(struct bt_tls_judge *judge, const struct bt_endpoint *endpoint)
+void bt_client_tls_judge_init(struct bt_client_tls_judge *judge, const struct bt_endpoint *endpoint)
 {
 	(void)endpoint;
-	*judge = (struct bt_tls_judge){.insecure = true};
+	*judge = (struct bt_client_tls_judge){.insecure = true};
 }
 
-void bt_tls_judge_fini(struct bt_tls_judge *judge)
+void bt_client_tls_judge_fini(struct bt_client_tls_judge *judge)
 {
 	(void)judge;
 }
 
-struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, struct bt_tls_judge *judge,
-	enum bt_http_fault *out_fault, struct bt_buf *out_why)
+struct bt_client_tls_context *bt_client_tls_context_create(const struct bt_identity *identity,
+	struct bt_client_tls_judge *judge, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	(void)identity, (void)judge, (void)out_fault, (void)out_why;
-	return bt_mem_zalloc(1, sizeof(struct bt_tls_context));
+	return bt_mem_zalloc(1, sizeof(struct bt_client_tls_context));
 }
 
-void bt_tls_context_free(struct bt_tls_context *context)
+void bt_client_tls_context_free(struct bt_client_tls_context *context)
 {
 	bt_mem_free(context);
 }
 
-bool bt_tls_trusts(struct bt_str authority)
+bool bt_client_tls_trusts(struct bt_str authority)
 {
 	(void)authority;
 	return true;
 }
 
-bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
+bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key)
 {
 	(void)certificate, (void)key;
 	return true;
 }
 
-void bt_tls_prepare(SSL_CTX *ssl, struct bt_tls_judge *judge)
+void bt_client_tls_prepare(SSL_CTX *ssl, struct bt_client_tls_judge *judge)
 {
 	(void)ssl, (void)judge;
 }
 
-bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context)
+bool bt_client_tls_init(struct bt_client_tls *tls, struct bt_client_tls_context *context)
 {
 	(void)context;
-	*tls = (struct bt_tls){.ssl = bt_mem_zalloc(1, sizeof(struct plain))};
+	*tls = (struct bt_client_tls){.ssl = bt_mem_zalloc(1, sizeof(struct plain))};
 	return true;
 }
 
-void bt_tls_fini(struct bt_tls *tls)
+void bt_client_tls_fini(struct bt_client_tls *tls)
 {
 	struct plain *plain = plain_of(tls);
 
@@ -104,28 +104,29 @@ void bt_tls_fini(struct bt_tls *tls)
 		bt_buf_fini(&plain->out);
 		bt_mem_free(plain);
 	}
-	*tls = (struct bt_tls){.ssl = NULL};
+	*tls = (struct bt_client_tls){.ssl = NULL};
 }
 
-enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
+enum bt_client_tls_state bt_client_tls_shake(
+	struct bt_client_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	(void)tls, (void)out_fault, (void)out_why;
 	return BT_TLS_READY;
 }
 
-bool bt_tls_is_h2(const struct bt_tls *tls)
+bool bt_client_tls_is_h2(const struct bt_client_tls *tls)
 {
 	(void)tls;
 	return true;
 }
 
-void bt_tls_feed(struct bt_tls *tls, const char *bytes, size_t n)
+void bt_client_tls_feed(struct bt_client_tls *tls, const char *bytes, size_t n)
 {
 	bt_buf_add(&plain_of(tls)->in, bytes, n);
 }
 
-enum bt_tls_state bt_tls_read(
-	struct bt_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why)
+enum bt_client_tls_state bt_client_tls_read(
+	struct bt_client_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why)
 {
 	struct plain *plain = plain_of(tls);
 	size_t left = plain->in.len - plain->in_at, n = left < cap ? left : cap;
@@ -142,18 +143,18 @@ enum bt_tls_state bt_tls_read(
 	return BT_TLS_READY;
 }
 
-bool bt_tls_write(struct bt_tls *tls, struct bt_str bytes)
+bool bt_client_tls_write(struct bt_client_tls *tls, struct bt_str bytes)
 {
 	bt_buf_str(&plain_of(tls)->out, bytes);
 	return true;
 }
 
-struct bt_str bt_tls_out(const struct bt_tls *tls)
+struct bt_str bt_client_tls_out(const struct bt_client_tls *tls)
 {
 	return plain_of(tls) ? bt_buf_view(&plain_of(tls)->out) : (struct bt_str){.len = 0};
 }
 
-void bt_tls_sent(struct bt_tls *tls, size_t n)
+void bt_client_tls_sent(struct bt_client_tls *tls, size_t n)
 {
 	struct bt_buf *out = &plain_of(tls)->out;
 
@@ -305,7 +306,7 @@ static void settle(struct play *play)
 
 		bt_latch_init(&there);
 		bt_http_after(play->http, 0, arrive, &there);
-		bt_latch_wait(&there, BT_PARK_FOREVER);
+		bt_latch_wait(&there, BT_EVENTCOUNT_FOREVER);
 		bt_latch_fini(&there);
 	}
 }
@@ -406,7 +407,7 @@ static void play_server(struct play *play, const uint8_t *data, size_t size)
 
 /* ---- the input ---- */
 
-static struct bt_access *open_access(void)
+static struct bt_client_config *open_access(void)
 {
 	static const char text[] =
 		"{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": "
@@ -418,7 +419,8 @@ static struct bt_access *open_access(void)
 	struct bt_buf error = {.len = 0};
 
 	BT_REQUIRE(fd >= 0 && write(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
-	struct bt_access *access = bt_access_create(&(struct bt_access_options){.kubeconfig = path}, &error);
+	struct bt_client_config *access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = path}, &error);
 
 	BT_REQUIRE(access);
 	close(fd);
@@ -428,7 +430,7 @@ static struct bt_access *open_access(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct bt_access *access;
+	static struct bt_client_config *access;
 	struct play play = {.call_n = 0};
 	struct bt_buf error = {.len = 0};
 
@@ -444,7 +446,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	BT_REQUIRE(play.http);
 	begin_calls(&play, data[0]);
 	play_server(&play, data + 2, size - 2);
-	bt_latch_wait(&play.over, BT_PARK_FOREVER);
+	bt_latch_wait(&play.over, BT_EVENTCOUNT_FOREVER);
 	bt_http_destroy(play.http);
 	bt_latch_fini(&play.over);
 	close(first_end[1]);

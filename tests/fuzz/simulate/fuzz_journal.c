@@ -40,7 +40,7 @@ static bool play(struct bt_str bytes, struct bt_replay_result *out_result, struc
 {
 	struct bt_journal_reader reader;
 	struct bt_journal_header header;
-	struct bt_parcel_maker maker;
+	struct bt_watch_event_maker maker;
 	struct bt_config config = {.profile_n = 0};
 
 	*out_result = (struct bt_replay_result){.ended = false};
@@ -49,7 +49,7 @@ static bool play(struct bt_str bytes, struct bt_replay_result *out_result, struc
 		return false;
 	}
 	if (bt_recording_config(header.config, &config, out_text) == BT_OK) {
-		bt_parcel_maker_init(&maker);
+		bt_watch_event_maker_init(&maker);
 		const struct bt_replay_options options = {
 			.config = &config, .codec = bt_journal_json(&maker)};
 		enum bt_status status = bt_journal_replay(bytes, &options, out_result, out_text);
@@ -58,7 +58,7 @@ static bool play(struct bt_str bytes, struct bt_replay_result *out_result, struc
 		BT_REQUIRE(status != BT_OK || (out_result->ended && !out_result->differs));
 		BT_REQUIRE((status == BT_CONFLICT) == out_result->differs);
 		BT_REQUIRE(out_result->offset <= bytes.len);
-		bt_parcel_maker_fini(&maker);
+		bt_watch_event_maker_fini(&maker);
 	} else {
 		BT_REQUIRE(out_text->len > 0);
 	}

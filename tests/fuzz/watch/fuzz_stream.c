@@ -9,7 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "tools/cluster/watch/event_int.h"
+#include "tools/cluster/watch/frame_int.h"
 #include "tools/cluster/watch/stream_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +20,7 @@ struct outcome {
 	bool bad, whole;
 };
 
-static void look(struct bt_event_reader *reader, enum bt_stream_form form, enum bt_stream_step step,
+static void look(struct bt_watch_frame_reader *reader, enum bt_stream_form form, enum bt_stream_step step,
 	struct bt_str part)
 {
 	bool is_proto = form == BT_STREAM_PROTO_WATCH || form == BT_STREAM_PROTO_LIST;
@@ -29,27 +29,27 @@ static void look(struct bt_event_reader *reader, enum bt_stream_form form, enum 
 	struct bt_proto_list_meta meta;
 	struct bt_proto_status status;
 	struct bt_object object;
-	enum bt_event_type type;
+	enum bt_watch_frame_type type;
 
 	if (step == BT_STREAM_META) {
-		(void)bt_event_list_meta(reader, is_proto, part, &meta);
+		(void)bt_watch_frame_list_meta(reader, is_proto, part, &meta);
 	} else if (is_list ||
-		   bt_event_open(reader, is_proto, bt_kind_info(BT_KIND_POD), part, &type, &part)) {
+		   bt_watch_frame_open(reader, is_proto, bt_kind_info(BT_KIND_POD), part, &type, &part)) {
 		char *copy = bt_mem_copy(part.ptr, part.len); /* the reader's memory is used again */
 		const struct bt_str bytes = {copy, part.len};
 
-		if (bt_event_object(reader, is_proto, bt_kind_info(BT_KIND_POD), bytes, &arena, &object) ==
-			BT_PROTO_WHOLE) {
-			(void)bt_event_check_name(reader, &object);
+		if (bt_watch_frame_object(reader, is_proto, bt_kind_info(BT_KIND_POD), bytes, &arena,
+			    &object) == BT_PROTO_WHOLE) {
+			(void)bt_watch_frame_check_name(reader, &object);
 		}
-		(void)bt_event_status(reader, is_proto, bytes, &status);
+		(void)bt_watch_frame_status(reader, is_proto, bytes, &status);
 		bt_mem_free(copy);
 	}
 	bt_arena_fini(&arena);
 }
 
-static struct outcome run(
-	struct bt_event_reader *reader, enum bt_stream_form form, const char *bytes, size_t n, size_t piece)
+static struct outcome run(struct bt_watch_frame_reader *reader, enum bt_stream_form form, const char *bytes,
+	size_t n, size_t piece)
 {
 	struct bt_stream stream = {0};
 	struct outcome out = {0};
@@ -82,10 +82,10 @@ static struct outcome run(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct bt_event_reader reader;
+	static struct bt_watch_frame_reader reader;
 
 	if (!reader.proto) {
-		bt_event_reader_init(&reader);
+		bt_watch_frame_reader_init(&reader);
 	}
 	if (size < 2) {
 		return 0;

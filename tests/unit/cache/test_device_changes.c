@@ -47,7 +47,7 @@ static const struct row rows[] = {
 static void an_update_says_what_it_changes(void **state)
 {
 	struct fixture *f = *state;
-	struct bt_event_object described;
+	struct bt_cluster_event_object described;
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (rows[i].old) {
@@ -73,7 +73,7 @@ static void an_update_says_what_it_changes(void **state)
 static void what_is_needed_of_a_claim_and_a_class_is_told(void **state)
 {
 	struct fixture *f = *state;
-	struct bt_event_object described;
+	struct bt_cluster_event_object described;
 
 	bt_devices_describe(
 		f->cache->devices, fixture_read(f, CLAIM("")), &f->cache->dictionary->for_ever, &described);

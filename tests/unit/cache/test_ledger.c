@@ -379,7 +379,7 @@ static void gates_and_signatures_go_with_their_pods(void **state)
 	bt_ledger_let_go(f->cache->ledger);
 	assert_int_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
 	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 1);
-	bt_signatures_bury(f->cache->signatures);
+	bt_signatures_free_retired(f->cache->signatures);
 }
 
 static void pods_are_what_they_were_when_room_is_given_up(void **state)

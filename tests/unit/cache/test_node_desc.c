@@ -24,7 +24,7 @@ static bool alike(struct fixture *f, struct words old, struct words new, uint32_
 {
 	struct bt_node_desc *a = describe(f, old), *b = describe(f, new);
 	struct bt_node_facts before, after;
-	uint32_t actions[BT_EVENT_ACTIONS], n;
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n;
 	bool same = bt_node_desc_alike_but_images(a, b);
 
 	assert_int_equal(bt_node_desc_alike_but_images(b, a), same);

@@ -102,10 +102,10 @@ static void the_nodes_that_pods_name_get_slots(void **state)
 		bt_ledger_pod(ledger, enter_pod(f, "name: a", "nodeName: n1", "nominatedNodeName: n2"));
 	assert_int_equal(on->node_ix, 0);
 	assert_int_equal(on->status_ix, BT_NO_NODE); /* the promise does not matter any more */
-	const struct bt_pod *promised =
+	const struct bt_pod *nominated =
 		bt_ledger_pod(ledger, enter_pod(f, "name: b", "", "nominatedNodeName: n3"));
-	assert_int_equal(promised->node_ix, BT_NO_NODE);
-	assert_int_equal(promised->status_ix, 1);
+	assert_int_equal(nominated->node_ix, BT_NO_NODE);
+	assert_int_equal(nominated->status_ix, 1);
 	const struct bt_pod *waits = bt_ledger_pod(ledger, enter_pod(f, "name: c", "", ""));
 	assert_int_equal(waits->node_ix, BT_NO_NODE);
 	assert_int_equal(waits->status_ix, BT_NO_NODE);
@@ -233,10 +233,10 @@ static void a_slot_stays_with_the_pods_that_name_it(void **state)
 	struct bt_ledger *ledger = f->cache->ledger;
 	uint32_t on = enter_pod(f, "name: a", "nodeName: before", "");
 	uint32_t told = enter_pod(f, "name: b", "", "nominatedNodeName: told");
-	uint32_t promised = enter_pod(f, "name: c", "", "");
+	uint32_t nominated = enter_pod(f, "name: c", "", "");
 	uint32_t left = fixture_node(f, "name: left", "", "");
 
-	bt_ledger_nominate(ledger, promised, left);
+	bt_ledger_nominate(ledger, nominated, left);
 	cache_remove_node(f->cache, bt_str("left"));
 	come_and_go(f, "gone", CROWD);
 	bt_cache_vacate_slots(f->cache);
@@ -247,7 +247,7 @@ static void a_slot_stays_with_the_pods_that_name_it(void **state)
 	/* Without them they go. */
 	bt_ledger_remove(ledger, on);
 	bt_ledger_set_status_node(ledger, told, BT_NAME_NONE, BT_NO_NODE);
-	bt_ledger_nominate(ledger, promised, BT_NO_NODE);
+	bt_ledger_nominate(ledger, nominated, BT_NO_NODE);
 	come_and_go(f, "also", CROWD);
 	bt_cache_vacate_slots(f->cache);
 	for (uint32_t slot = 0; slot < s->slot_n; slot++) {

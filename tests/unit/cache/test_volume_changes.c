@@ -68,7 +68,7 @@ static const struct row rows[] = {
 static void an_update_says_what_it_changes(void **state)
 {
 	struct fixture *f = *state;
-	struct bt_event_object described;
+	struct bt_cluster_event_object described;
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (rows[i].old) {
@@ -94,7 +94,7 @@ static void an_update_says_what_it_changes(void **state)
 static void an_attachment_that_goes_says_whose_it_was(void **state)
 {
 	struct fixture *f = *state;
-	struct bt_event_object described;
+	struct bt_cluster_event_object described;
 
 	bt_ingest_storage(f->cache, fixture_read(f, ATTACHMENT));
 	assert_true(bt_volumes_describe_removal(f->cache->volumes, BT_KIND_VOLUME_ATTACHMENT, BT_NAME_EMPTY,
@@ -105,7 +105,7 @@ static void an_attachment_that_goes_says_whose_it_was(void **state)
 static void kinds_that_are_not_kept_are_not_known(void **state)
 {
 	struct fixture *f = *state;
-	struct bt_event_object described;
+	struct bt_cluster_event_object described;
 	const struct bt_object *node =
 		fixture_read(f, "{apiVersion: v1, kind: Node, metadata: {name: x}, spec: {}, status: {}}");
 

@@ -174,7 +174,7 @@ static void balance_by_vectors_is_balance(void **state)
 }
 
 /* What two plugins come to on a node, asked one after the other. */
-static uint16_t worth_alone(const struct asked *fit, const struct asked *balanced,
+static uint16_t static_score_alone(const struct asked *fit, const struct asked *balanced,
 	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix)
 {
 	int64_t full, even;
@@ -195,14 +195,14 @@ static uint32_t compare_sums(const struct asked *fit, const struct asked *balanc
 
 	done[0] = bt_range_sums(sum, &w->view, NULL, first, n, value);
 	for (uint32_t i = 0; i < done[0]; i++) {
-		assert_int_equal(value[i], worth_alone(fit, balanced, sum, &w->view, first + i));
+		assert_int_equal(value[i], static_score_alone(fit, balanced, sum, &w->view, first + i));
 	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		nodes[i] = bt_rng_below(&w->rng, NODE_N);
 	}
 	done[1] = bt_range_sums(sum, &w->view, nodes, 0, NODE_N, value);
 	for (uint32_t i = 0; i < done[1]; i++) {
-		assert_int_equal(value[i], worth_alone(fit, balanced, sum, &w->view, nodes[i]));
+		assert_int_equal(value[i], static_score_alone(fit, balanced, sum, &w->view, nodes[i]));
 	}
 	return done[0] + done[1];
 }
@@ -250,8 +250,9 @@ static uint32_t compare_lanes(const struct summed *pods, const struct world *w)
 				!bt_range_sums(sum, &w->view, nodes, 0, BT_RANGE_STEP, values));
 			assert_true(fits || bt_resource_sum_wants_rest(sum));
 			if (done) {
-				assert_int_equal(fits ? value[s] : 0,
-					worth_alone(&pods[s].fit, &pods[s].balanced, sum, &w->view, i));
+				assert_int_equal(
+					fits ? value[s] : 0, static_score_alone(&pods[s].fit,
+								     &pods[s].balanced, sum, &w->view, i));
 			}
 		}
 	}

@@ -33,10 +33,11 @@ static struct bt_queue_kind kind(uint32_t signature_ix, int32_t priority)
 }
 
 /* Pops a pod and refuses it. */
-static enum bt_wait refuse(struct bt_queue *queue, uint32_t pod, uint32_t rejectors, int64_t now_ns)
+static enum bt_wait refuse(
+	struct bt_queue *queue, uint32_t pod, uint32_t unschedulable_plugins, int64_t now_ns)
 {
 	assert_int_equal(bt_queue_pop(queue), pod);
-	return bt_queue_refuse(queue, pod, rejectors, 0, now_ns);
+	return bt_queue_refuse(queue, pod, unschedulable_plugins, 0, now_ns);
 }
 
 static void higher_priority_goes_first(void **state)
@@ -57,7 +58,7 @@ static void higher_priority_goes_first(void **state)
 static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 
 	(void)state;
 	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
@@ -135,7 +136,7 @@ static void a_pod_with_another_index_waits_as_before(void **state)
 		bt_queue_move_pod(queue, pod, 15 - pod);
 		const struct bt_queue_info after = bt_queue_info(queue, 15 - pod);
 		assert_int_equal(after.where, before.where);
-		assert_int_equal(after.rejectors, before.rejectors);
+		assert_int_equal(after.unschedulable_plugins, before.unschedulable_plugins);
 		assert_int_equal(after.attempts, before.attempts);
 		assert_int_equal(after.timestamp_ns, before.timestamp_ns);
 		assert_int_equal(after.expiry_ns, before.expiry_ns);
@@ -216,7 +217,7 @@ static void a_guess_names_nobody_who_has_gone(void **state)
 
 static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -234,7 +235,7 @@ static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **sta
 
 static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -251,7 +252,7 @@ static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_fail
 
 static void an_event_that_comes_while_a_pod_is_in_flight_is_not_lost(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -266,7 +267,7 @@ static void an_event_that_comes_while_a_pod_is_in_flight_is_not_lost(void **stat
 
 static void when_too_many_events_come_pods_in_flight_are_tried_again(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_DELETE};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_DELETE};
 	struct bt_queue_options options = usual;
 
 	(void)state;
@@ -291,7 +292,7 @@ static bool refuse_events(void *context, enum bt_mem_use use, size_t bytes)
 
 static void when_memory_is_short_for_events_pods_in_flight_are_tried_again(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_DELETE};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_DELETE};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -399,19 +400,20 @@ static int hooked_gate(void *context, uint32_t pod_ix, int first)
 	return h->gates[pod_ix] ? __builtin_ctz(h->gates[pod_ix]) : BT_QUEUE_NO_GATE;
 }
 
-static uint32_t hooked_interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+static uint32_t hooked_interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	(void)pod_ix;
 	(void)event;
 	return ((const struct hooked *)context)->interested;
 }
 
-static uint32_t hooked_matters(void *context, const struct bt_event *event)
+static uint32_t hooked_matters(void *context, const struct bt_cluster_event *event)
 {
 	return hooked_interested(context, 0, event);
 }
 
-static bool hooked_hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+static bool hooked_hint(
+	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	struct hooked *h = context;
 
@@ -436,7 +438,7 @@ static struct bt_queue *make_hooked(struct hooked *h)
 	return bt_queue_create(&options);
 }
 
-static const struct bt_event node_added = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+static const struct bt_cluster_event node_added = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 
 static void move(struct bt_queue *queue, int64_t now_ns)
 {
@@ -511,7 +513,7 @@ static void errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row(void
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 	static const struct {
-		uint32_t rejectors;
+		uint32_t unschedulable_plugins;
 		int64_t wait;
 	} turns[] = {{MASK, 1}, {MASK, 2}, {MASK, 4}, {0, 1}, {0, 2}, {MASK, 8}, {0, 1}, {MASK, 10}};
 
@@ -519,7 +521,7 @@ static void errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row(void
 	bt_queue_add(queue, 0, kind(0, 0), 0);
 	for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
 		assert_int_equal(bt_queue_take(queue, 0), BT_OK);
-		bt_queue_refuse(queue, 0, turns[i].rejectors, 0, 100 * SECOND);
+		bt_queue_refuse(queue, 0, turns[i].unschedulable_plugins, 0, 100 * SECOND);
 		assert_int_equal(bt_queue_info(queue, 0).expiry_ns, (100 + turns[i].wait) * SECOND);
 	}
 	assert_int_equal(bt_queue_info(queue, 0).attempts, sizeof(turns) / sizeof(turns[0]));
@@ -554,7 +556,7 @@ static void a_gated_pod_is_looked_at_for_events_of_its_plugin_alone(void **state
 	(void)state;
 	assert_int_equal(bt_queue_add(queue, 0, kind(0, 0), 0), BT_WAIT_GATED);
 	assert_int_equal(bt_queue_info(queue, 0).gate, 4);
-	assert_int_equal(bt_queue_info(queue, 0).rejectors, 1u << 4);
+	assert_int_equal(bt_queue_info(queue, 0).unschedulable_plugins, 1u << 4);
 	h.gates[0] = 0;
 	uint64_t asked = h.gate_n;
 	move(queue, SECOND);
@@ -582,7 +584,7 @@ static void the_plugin_that_gates_a_pod_is_asked_first(void **state)
 	h.gates[0] = 1u << 2;
 	move(queue, SECOND);
 	assert_int_equal(bt_queue_info(queue, 0).gate, 2);
-	assert_int_equal(bt_queue_info(queue, 0).rejectors, 1u << 5 | 1u << 2);
+	assert_int_equal(bt_queue_info(queue, 0).unschedulable_plugins, 1u << 5 | 1u << 2);
 	bt_queue_destroy(queue);
 }
 
@@ -752,7 +754,8 @@ static void an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it(void **sta
 		[BT_WAIT_GATED] = BT_WAIT_ACTIVE,
 		[BT_WAIT_IN_FLIGHT] = BT_WAIT_IN_FLIGHT,
 		[BT_WAIT_BINDING] = BT_WAIT_BINDING};
-	const struct bt_event changed = {.resource = BT_EVENT_UNSCHEDULED_POD, .action = BT_UPDATE_POD_LABEL};
+	const struct bt_cluster_event changed = {
+		.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD, .action = BT_UPDATE_POD_LABEL};
 	struct hooked h = {0};
 	struct bt_queue *queue = make_hooked(&h);
 
@@ -1111,7 +1114,7 @@ static uint64_t incoming(const struct bt_queue *queue, enum bt_wait where, const
 	uint64_t n = 0;
 
 	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
-		char text[BT_EVENT_LABEL_BYTES];
+		char text[BT_CLUSTER_EVENT_LABEL_BYTES];
 
 		bt_queue_cause_text(cause, text);
 		n += strcmp(text, wanted) == 0 ? bt_queue_incoming(queue, where, cause) : 0;
@@ -1121,7 +1124,7 @@ static uint64_t incoming(const struct bt_queue *queue, enum bt_wait where, const
 
 static void pods_that_enter_a_place_are_counted_by_what_let_them_in(void **state)
 {
-	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event node = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -1151,7 +1154,7 @@ static int closed(void *context, uint32_t pod_ix, int first)
 	return *(const bool *)context ? PLUGIN : BT_QUEUE_NO_GATE;
 }
 
-static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_event *event)
+static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	(void)context, (void)pod_ix, (void)event;
 	return MASK;
@@ -1159,7 +1162,8 @@ static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_event 
 
 static void who_stays_gated_does_not_come_in_again(void **state)
 {
-	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL};
+	const struct bt_cluster_event node = {
+		.resource = BT_CLUSTER_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL};
 	struct bt_queue_options options = usual;
 	bool is_closed = true;
 
@@ -1193,7 +1197,7 @@ static void a_wait_that_was_too_long_is_a_cause(void **state)
 
 static void events_that_are_kept_are_counted_by_what_they_are(void **state)
 {
-	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	const struct bt_cluster_event node = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 	uint64_t n[BT_CAUSE_N];
 
@@ -1204,11 +1208,11 @@ static void events_that_are_kept_are_counted_by_what_they_are(void **state)
 	bt_queue_move(queue, &node, INT32_MAX, BT_QUEUE_EMPTY, 2);
 	bt_queue_activate(queue, 0, 3);
 	bt_queue_logged(queue, n);
-	assert_int_equal(n[bt_event_label(BT_EVENT_NODE, BT_ADD)], 2);
+	assert_int_equal(n[bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, BT_ADD)], 2);
 	assert_int_equal(n[BT_CAUSE_FORCE_ACTIVATE], 1);
 	bt_queue_done(queue, 0);
 	bt_queue_logged(queue, n);
-	assert_int_equal(n[bt_event_label(BT_EVENT_NODE, BT_ADD)], 0);
+	assert_int_equal(n[bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, BT_ADD)], 0);
 	bt_queue_destroy(queue);
 }
 

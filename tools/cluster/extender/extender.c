@@ -19,7 +19,7 @@
 
 struct extender {
 	const struct bt_extender_config *config;   /* init: */
-	struct bt_access *access;		   /* init: */
+	struct bt_client_config *access;	   /* init: */
 	struct bt_http *http;			   /* init: */
 	_Atomic uint64_t call_n, error_n, wait_ns; /* atomic: relaxed */
 	/* The call that is waited for, one at a time; until over is open the client's thread writes the rest.
@@ -215,7 +215,7 @@ static bool take_answer(struct bt_extenders *x, struct extender *e, struct bt_st
 	bool good = false;
 
 	if (e->waits_for) {
-		bt_latch_wait(&e->over, BT_PARK_FOREVER);
+		bt_latch_wait(&e->over, BT_EVENTCOUNT_FOREVER);
 		bt_lock_acquire(&x->lock);
 		e->waits_for = 0;
 		bt_lock_release(&x->lock);
@@ -436,9 +436,9 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 	}
 }
 
-struct bt_extending bt_extenders_hooks(struct bt_extenders *x)
+struct bt_extender_hooks bt_extenders_hooks(struct bt_extenders *x)
 {
-	return (struct bt_extending){
+	return (struct bt_extender_hooks){
 		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = x};
 }
 
@@ -503,7 +503,7 @@ void bt_extenders_bind(struct bt_extenders *x, const struct bt_extender_config *
 
 /* ---- what the watch shows ---- */
 
-static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
+static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	const struct bt_extenders *x = context;
 
@@ -522,7 +522,7 @@ static bool open_extender(
 	struct extender *e, const struct bt_extender_config *config, struct bt_buf *out_error)
 {
 	const struct bt_extender_tls *tls = &config->tls;
-	struct bt_access_target target = {
+	struct bt_client_config_target target = {
 		.url = config->url_prefix,
 		.server_name = tls->server_name,
 		.authority = tls->ca_data,
@@ -541,7 +541,7 @@ static bool open_extender(
 			BT_STR_ARG(config->url_prefix));
 		return false;
 	}
-	e->access = bt_access_create_for(&target, out_error);
+	e->access = bt_client_config_create_for(&target, out_error);
 	if (!e->access) {
 		return false;
 	}
@@ -551,7 +551,7 @@ static bool open_extender(
 }
 
 struct bt_extenders *bt_extenders_create(
-	const struct bt_config *config, const struct bt_access *access, struct bt_buf *out_error)
+	const struct bt_config *config, const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	if (!config->extender_n) {
 		return NULL;
@@ -599,7 +599,7 @@ void bt_extenders_destroy(struct bt_extenders *x)
 	}
 	for (uint32_t i = 0; i < x->n; i++) {
 		bt_http_destroy(x->items[i].http);
-		bt_access_destroy(x->items[i].access);
+		bt_client_config_destroy(x->items[i].access);
 		bt_buf_fini(&x->items[i].answer);
 		bt_buf_fini(&x->items[i].error);
 	}

@@ -18,7 +18,7 @@ struct bt_extenders;
  * out_error is empty. Owns: bt_extenders_destroy.
  */
 struct bt_extenders *bt_extenders_create(
-	const struct bt_config *config, const struct bt_access *access, struct bt_buf *out_error);
+	const struct bt_config *config, const struct bt_client_config *access, struct bt_buf *out_error);
 
 /* Requires: nobody calls the hooks any more. Bindings that are on their way end as lost. */
 void bt_extenders_destroy(struct bt_extenders *extenders);
@@ -27,7 +27,7 @@ void bt_extenders_destroy(struct bt_extenders *extenders);
 void bt_extenders_close(struct bt_extenders *extenders);
 
 /* What an engine's options need. The calls wait for the extender, as long as its httpTimeout. */
-struct bt_extending bt_extenders_hooks(struct bt_extenders *extenders);
+struct bt_extender_hooks bt_extenders_hooks(struct bt_extenders *extenders);
 
 /* Has to hear of what the watch shows. */
 struct bt_watch_listener bt_extenders_listener(struct bt_extenders *extenders);

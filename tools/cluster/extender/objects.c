@@ -140,11 +140,11 @@ static void sweep(struct bt_objects *o, bool pods)
 	o->any_gone = false;
 }
 
-void bt_objects_hear(struct bt_objects *o, enum bt_parcel_kind what, const struct bt_object *object)
+void bt_objects_hear(struct bt_objects *o, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	uint32_t ix;
 
-	if (what == BT_PARCEL_SYNCED || (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE)) {
+	if (what == BT_WATCH_EVENT_SYNCED || (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE)) {
 		return;
 	}
 	bool is_pod = object->kind == BT_KIND_POD;
@@ -153,8 +153,8 @@ void bt_objects_hear(struct bt_objects *o, enum bt_parcel_kind what, const struc
 	bt_lock_acquire(&o->lock);
 	if (bt_map_get(&o->by_key, key, &ix)) {
 		o->entries[ix].fresh = false;
-		o->entries[ix].gone = what == BT_PARCEL_DELETE;
-		o->any_gone |= what == BT_PARCEL_DELETE;
+		o->entries[ix].gone = what == BT_WATCH_EVENT_DELETE;
+		o->any_gone |= what == BT_WATCH_EVENT_DELETE;
 	}
 	bt_lock_release(&o->lock);
 }
@@ -208,7 +208,7 @@ static void fetch_all(struct bt_objects *o, struct one *ones, uint32_t n)
 					      .done = fetched,
 					      .context = &ones[i]});
 	}
-	bt_latch_wait(&fetch.over, BT_PARK_FOREVER);
+	bt_latch_wait(&fetch.over, BT_EVENTCOUNT_FOREVER);
 	bt_latch_fini(&fetch.over);
 }
 

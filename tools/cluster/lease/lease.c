@@ -811,6 +811,6 @@ void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns)
 	bt_http_after(lease->options.http, 0, stop, &lease->ender);
 	bt_latch_wait(&lease->released, limit_ns);
 	bt_http_after(lease->options.http, 0, detach, &lease->ender);
-	bt_latch_wait(&lease->gone, BT_PARK_FOREVER);
+	bt_latch_wait(&lease->gone, BT_EVENTCOUNT_FOREVER);
 	free_lease(lease);
 }

@@ -20,7 +20,7 @@
 #include "engine/base/thread.h"
 #include "tools/format/base64.h"
 #include "tools/kube/log/log.h"
-#include "tools/cluster/net/access_int.h"
+#include "tools/cluster/net/client_config_int.h"
 #include "tools/cluster/net/exec_plugin_int.h"
 #include "tools/cluster/net/plan_int.h"
 #include "tools/cluster/net/tls_int.h"
@@ -69,8 +69,8 @@ struct plugin {
 	size_t waiter_n, waiter_cap;
 };
 
-struct bt_access {
-	struct bt_access_plan plan;					/* init: */
+struct bt_client_config {
+	struct bt_client_config_plan plan;				/* init: */
 	struct bt_endpoint endpoint;					/* init: */
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
@@ -78,10 +78,10 @@ struct bt_access {
 	int64_t look_ns;	      /* lock(lock): when they are looked at again */
 	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_log_limit said;
-	struct bt_identity *identity;	/* lock(lock): held; never NULL */
-	struct bt_traffic *traffic;	/* init: */
-	struct bt_access_counts counts; /* lock(lock): but for what stands in the credential */
-	struct bt_buf address;		/* init: host and port of the server */
+	struct bt_identity *identity;	       /* lock(lock): held; never NULL */
+	struct bt_client_metrics *traffic;     /* init: */
+	struct bt_client_config_counts counts; /* lock(lock): but for what stands in the credential */
+	struct bt_buf address;		       /* init: host and port of the server */
 	struct plugin plugin;
 };
 
@@ -135,7 +135,7 @@ static struct bt_str copy_of(const struct bt_secret *data, const struct watched 
 	return from->len ? (struct bt_str){bt_mem_copy(from->ptr, from->len), from->len} : (struct bt_str){0};
 }
 
-static void add_basic(struct bt_identity *identity, const struct bt_access_plan *plan)
+static void add_basic(struct bt_identity *identity, const struct bt_client_config_plan *plan)
 {
 	struct bt_buf pair = {0}, text = {0};
 
@@ -149,7 +149,7 @@ static void add_basic(struct bt_identity *identity, const struct bt_access_plan 
 }
 
 /* Source: client-go's transport/round_trippers.go, v0.36.3. */
-static void add_impersonation(struct bt_identity *identity, const struct bt_access_plan *plan)
+static void add_impersonation(struct bt_identity *identity, const struct bt_client_config_plan *plan)
 {
 	if (!plan->as.len) {
 		return;
@@ -182,9 +182,9 @@ static void add_impersonation(struct bt_identity *identity, const struct bt_acce
 }
 
 /* The token of a file counts more than one in the kubeconfig, once it could be read. */
-static struct bt_identity *make_identity(const struct bt_access *access, uint64_t number)
+static struct bt_identity *make_identity(const struct bt_client_config *access, uint64_t number)
 {
-	const struct bt_access_plan *plan = &access->plan;
+	const struct bt_client_config_plan *plan = &access->plan;
 	struct bt_identity *identity = bt_mem_zalloc(1, sizeof(*identity));
 	const struct bt_exec_credential *exec = &access->plugin.credential;
 	const struct bt_secret *token = access->files[FILE_TOKEN].bytes.len ? &access->files[FILE_TOKEN].bytes
@@ -269,7 +269,7 @@ static enum bt_reload look_at_file(struct watched *file, int part)
 	}
 	if (good && !bytes.len) {
 		outcome = BT_RELOAD_EMPTY;
-	} else if (good && part == FILE_AUTHORITY && !bt_tls_trusts(bt_buf_view(&bytes))) {
+	} else if (good && part == FILE_AUTHORITY && !bt_client_tls_trusts(bt_buf_view(&bytes))) {
 		outcome = BT_RELOAD_UNPARSED;
 	} else if (good) {
 		bool same = file->bytes.ptr && bytes.len == file->bytes.len &&
@@ -287,7 +287,7 @@ static enum bt_reload look_at_file(struct watched *file, int part)
 }
 
 /* Under the lock: what the identity is made of has changed. */
-static void renew_identity(struct bt_access *access)
+static void renew_identity(struct bt_client_config *access)
 {
 	uint64_t number = access->identity->number + 1;
 
@@ -303,7 +303,7 @@ static struct bt_str view_of(const struct bt_secret *data, const struct watched 
 }
 
 /* Appends which of them it is: a file by its path, or text in the kubeconfig. */
-static void name_part(const struct bt_access *access, int part, struct bt_buf *out)
+static void name_part(const struct bt_client_config *access, int part, struct bt_buf *out)
 {
 	bt_buf_text(out, part_names[part]);
 	if (access->files[part].path) {
@@ -313,7 +313,7 @@ static void name_part(const struct bt_access *access, int part, struct bt_buf *o
 	}
 }
 
-static void say_no_authority(const struct bt_access *access, struct bt_buf *out_error)
+static void say_no_authority(const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	name_part(access, FILE_AUTHORITY, out_error);
 	bt_buf_text(out_error,
@@ -322,13 +322,13 @@ static void say_no_authority(const struct bt_access *access, struct bt_buf *out_
 }
 
 /* Who replaces a certificate and its key does so one after the other. */
-static bool is_paired(const struct bt_access *access, struct bt_buf *out_error)
+static bool is_paired(const struct bt_client_config *access, struct bt_buf *out_error)
 {
-	const struct bt_access_plan *plan = &access->plan;
+	const struct bt_client_config_plan *plan = &access->plan;
 	struct bt_str certificate = view_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
 	struct bt_str key = view_of(&plan->key, &access->files[FILE_KEY]);
 
-	if (!certificate.len || !key.len || bt_tls_belong(certificate, key)) {
+	if (!certificate.len || !key.len || bt_client_tls_belong(certificate, key)) {
 		return true;
 	}
 	name_part(access, FILE_CERTIFICATE, out_error);
@@ -340,7 +340,7 @@ static bool is_paired(const struct bt_access *access, struct bt_buf *out_error)
 }
 
 /* Under the lock. */
-static void say_unusable(struct bt_access *access, const struct bt_buf *why)
+static void say_unusable(struct bt_client_config *access, const struct bt_buf *why)
 {
 	uint64_t held_n;
 
@@ -353,7 +353,7 @@ static void say_unusable(struct bt_access *access, const struct bt_buf *why)
 }
 
 /* Under the lock. */
-static void look_at_files(struct bt_access *access, int64_t now_ns)
+static void look_at_files(struct bt_client_config *access, int64_t now_ns)
 {
 	bool changed = access->owed, was_owed = access->owed;
 	struct bt_buf why = {0};
@@ -396,11 +396,11 @@ static bool same_credential(const struct bt_exec_credential *a, const struct bt_
 	       same_secret(&a->key, &b->key);
 }
 
-const double bt_access_age_bounds[BT_EXEC_AGES] = {
+const double bt_client_config_age_bounds[BT_EXEC_AGES] = {
 	600, 1800, 3600, 14400, 86400, 604800, 2592000, 7776000, 15552000, 31104000, 124416000};
 
 /* Under the lock. A plugin has run. */
-static void count_run(struct bt_access_counts *counts, const struct bt_exec_credential *fresh)
+static void count_run(struct bt_client_config_counts *counts, const struct bt_exec_credential *fresh)
 {
 	counts->killed_n += fresh->end == BT_EXEC_KILLED;
 	counts->missing_n += fresh->end == BT_EXEC_MISSING;
@@ -411,7 +411,7 @@ static void count_run(struct bt_access_counts *counts, const struct bt_exec_cred
 }
 
 /* Under the lock. Another certificate takes the place of an old one, if there was one. */
-static void count_age(struct bt_access_counts *counts, const struct bt_exec_credential *old)
+static void count_age(struct bt_client_config_counts *counts, const struct bt_exec_credential *old)
 {
 	struct bt_clock wall = bt_clock_real();
 	int i = 0;
@@ -421,7 +421,7 @@ static void count_age(struct bt_access_counts *counts, const struct bt_exec_cred
 	}
 	double age_s = (double)bt_clock_now_ns(&wall) / 1e9 - (double)old->from_s;
 
-	while (i < BT_EXEC_AGES && age_s > bt_access_age_bounds[i]) {
+	while (i < BT_EXEC_AGES && age_s > bt_client_config_age_bounds[i]) {
 		i++;
 	}
 	counts->ages[i]++;
@@ -430,7 +430,7 @@ static void count_age(struct bt_access_counts *counts, const struct bt_exec_cred
 
 static void run_plugin(void *context)
 {
-	struct bt_access *access = context;
+	struct bt_client_config *access = context;
 	struct plugin *plugin = &access->plugin;
 	struct bt_exec_credential fresh = {0};
 	struct bt_buf error = {0};
@@ -477,54 +477,55 @@ static void add_waiter(struct plugin *plugin, void (*ready)(void *context), void
 }
 
 /* Under the lock. Returns whether what the plugin said is still good; if not, it runs, or has just failed. */
-static enum bt_access_answer ask_plugin(struct bt_access *access, uint64_t refused, struct bt_buf *out_error)
+static enum bt_client_config_answer ask_plugin(
+	struct bt_client_config *access, uint64_t refused, struct bt_buf *out_error)
 {
 	struct plugin *plugin = &access->plugin;
 	struct bt_clock wall = bt_clock_real();
 	struct bt_thread_options options = {.name = "credentials"};
 
 	if (plugin->stop < 0) {
-		return BT_ACCESS_READY;
+		return BT_CLIENT_CONFIG_READY;
 	}
 	if (plugin->runs) {
-		return BT_ACCESS_LATER;
+		return BT_CLIENT_CONFIG_LATER;
 	}
 	bool recent = bt_clock_monotonic_ns() - plugin->ran_ns < AGAIN_NS;
 	bool expired = bt_clock_now_ns(&wall) >= plugin->credential.expires_ns;
 
 	/* One that has expired when it comes is shown once, rather than asked for without end. */
 	if (plugin->known && (!expired || recent) && refused != access->identity->number) {
-		return BT_ACCESS_READY;
+		return BT_CLIENT_CONFIG_READY;
 	}
 	if (plugin->error.len && recent) {
 		bt_buf_str(out_error, bt_buf_view(&plugin->error));
-		return BT_ACCESS_FAILED;
+		return BT_CLIENT_CONFIG_FAILED;
 	}
 	bt_thread_join(&plugin->thread); /* it has ended, or ends now */
 	if (bt_thread_start(&options, run_plugin, access, &plugin->thread, out_error) != BT_OK) {
-		return BT_ACCESS_FAILED;
+		return BT_CLIENT_CONFIG_FAILED;
 	}
 	plugin->runs = true;
 	plugin->known = false;
-	return BT_ACCESS_LATER;
+	return BT_CLIENT_CONFIG_LATER;
 }
 
 /* To its users an access is constant: what changes in it is under its lock. */
-static struct bt_access *within(const struct bt_access *shared)
+static struct bt_client_config *within(const struct bt_client_config *shared)
 {
 	union {
-		const struct bt_access *from;
-		struct bt_access *to;
+		const struct bt_client_config *from;
+		struct bt_client_config *to;
 	} access = {.from = shared};
 
 	return access.to;
 }
 
-enum bt_access_answer bt_access_identity(const struct bt_access *shared, uint64_t refused,
-	void (*ready)(void *context), void *context, struct bt_identity **out_identity,
+enum bt_client_config_answer bt_client_config_identity(const struct bt_client_config *shared,
+	uint64_t refused, void (*ready)(void *context), void *context, struct bt_identity **out_identity,
 	struct bt_buf *out_error)
 {
-	struct bt_access *access = within(shared);
+	struct bt_client_config *access = within(shared);
 	int64_t now_ns = bt_clock_monotonic_ns();
 
 	bt_lock_acquire(&access->lock);
@@ -534,21 +535,21 @@ enum bt_access_answer bt_access_identity(const struct bt_access *shared, uint64_
 		look_at_files(access, now_ns);
 		refused = access->identity->number == number ? refused : 0;
 	}
-	enum bt_access_answer answer = ask_plugin(access, refused, out_error);
+	enum bt_client_config_answer answer = ask_plugin(access, refused, out_error);
 
-	if (answer == BT_ACCESS_READY) {
+	if (answer == BT_CLIENT_CONFIG_READY) {
 		*out_identity = access->identity;
 		bt_add(&access->identity->holder_n, 1);
-	} else if (answer == BT_ACCESS_LATER) {
+	} else if (answer == BT_CLIENT_CONFIG_LATER) {
 		add_waiter(&access->plugin, ready, context);
 	}
 	bt_lock_release(&access->lock);
 	return answer;
 }
 
-void bt_access_forget(const struct bt_access *shared, void *context)
+void bt_client_config_forget(const struct bt_client_config *shared, void *context)
 {
-	struct bt_access *access = within(shared);
+	struct bt_client_config *access = within(shared);
 	struct plugin *plugin = &access->plugin;
 
 	bt_lock_acquire(&access->lock);
@@ -591,9 +592,9 @@ static const char *fault_of_url(struct bt_str rest)
 }
 
 /* A URL, or host:port as client-go takes it too: over TLS if something says so. */
-static bool set_url(struct bt_access *access, struct bt_str server, struct bt_buf *out_error)
+static bool set_url(struct bt_client_config *access, struct bt_str server, struct bt_buf *out_error)
 {
-	const struct bt_access_plan *plan = &access->plan;
+	const struct bt_client_config_plan *plan = &access->plan;
 	bool has_scheme = bt_str_starts(server, "https://") || bt_str_starts(server, "http://");
 	bool tls = plan->insecure || plan->authority.len || plan->authority_file || plan->certificate.len ||
 		   plan->certificate_file;
@@ -625,7 +626,7 @@ static bool set_url(struct bt_access *access, struct bt_str server, struct bt_bu
 
 /* libcurl asks TLS for the host of the URL, so another name to ask for becomes that host, and the address is
  * where to connect instead. */
-static void set_tls_name(struct bt_access *access, struct bt_str name)
+static void set_tls_name(struct bt_client_config *access, struct bt_str name)
 {
 	struct bt_str url = bt_buf_view(&access->url);
 	size_t from = strlen("https://"), end = bt_str_find(url, '/', from), colon = end;
@@ -649,10 +650,10 @@ static void set_tls_name(struct bt_access *access, struct bt_str name)
 	access->endpoint.host = access->host.ptr;
 }
 
-static bool set_endpoint(
-	struct bt_access *access, const struct bt_access_options *options, struct bt_buf *out_error)
+static bool set_endpoint(struct bt_client_config *access, const struct bt_client_config_options *options,
+	struct bt_buf *out_error)
 {
-	const struct bt_access_plan *plan = &access->plan;
+	const struct bt_client_config_plan *plan = &access->plan;
 	struct bt_endpoint *endpoint = &access->endpoint;
 	struct bt_str server = options->master ? bt_str(options->master) : plan->server;
 
@@ -683,8 +684,8 @@ static bool set_endpoint(
 /* ---- where everything comes from ---- */
 
 /* By hand, outside a cluster, where kube-scheduler would end. */
-static bool read_as_kubectl(
-	const struct bt_access_options *options, struct bt_access_plan *out_plan, struct bt_buf *out_error)
+static bool read_as_kubectl(const struct bt_client_config_options *options,
+	struct bt_client_config_plan *out_plan, struct bt_buf *out_error)
 {
 	const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
 	struct bt_buf path = {0};
@@ -711,8 +712,8 @@ static bool read_as_kubectl(
  * before those. A server that --master names alone gets nobody's credentials. Source: BuildConfigFromFlags,
  * v0.36.3.
  */
-static bool make_plan(
-	const struct bt_access_options *options, struct bt_access_plan *out_plan, struct bt_buf *out_error)
+static bool make_plan(const struct bt_client_config_options *options, struct bt_client_config_plan *out_plan,
+	struct bt_buf *out_error)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 
@@ -728,9 +729,9 @@ static bool make_plan(
 	return read_as_kubectl(options, out_plan, out_error);
 }
 
-static bool open_files(struct bt_access *access, struct bt_buf *out_error)
+static bool open_files(struct bt_client_config *access, struct bt_buf *out_error)
 {
-	const struct bt_access_plan *plan = &access->plan;
+	const struct bt_client_config_plan *plan = &access->plan;
 
 	access->files[FILE_AUTHORITY].path = plan->authority.len ? NULL : plan->authority_file;
 	access->files[FILE_CERTIFICATE].path = plan->certificate.len ? NULL : plan->certificate_file;
@@ -755,11 +756,11 @@ static bool open_files(struct bt_access *access, struct bt_buf *out_error)
 }
 
 /* What TLS cannot use is refused before anything is begun, as client-go does. */
-static bool check_data(const struct bt_access *access, struct bt_buf *out_error)
+static bool check_data(const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	const struct bt_secret *authority = &access->plan.authority;
 
-	if (authority->len && !bt_tls_trusts((struct bt_str){authority->ptr, authority->len})) {
+	if (authority->len && !bt_client_tls_trusts((struct bt_str){authority->ptr, authority->len})) {
 		say_no_authority(access, out_error);
 		return false;
 	}
@@ -779,12 +780,12 @@ static struct bt_str host_of(struct bt_str server)
 }
 
 /* Where everything comes from is known. Returns: NULL with the reason in out_error. */
-static struct bt_access *open_access(
-	struct bt_access *access, const struct bt_access_options *options, struct bt_buf *out_error)
+static struct bt_client_config *open_access(struct bt_client_config *access,
+	const struct bt_client_config_options *options, struct bt_buf *out_error)
 {
 	if (!set_endpoint(access, options, out_error) || !open_files(access, out_error) ||
 		!check_data(access, out_error)) {
-		bt_access_destroy(access);
+		bt_client_config_destroy(access);
 		return NULL;
 	}
 	if (access->endpoint.tls && access->endpoint.insecure) {
@@ -804,8 +805,8 @@ static struct bt_access *open_access(
 	return access;
 }
 
-bool bt_access_needs(
-	const struct bt_access *access, void (*file)(void *context, const char *path), void *context)
+bool bt_client_config_needs(
+	const struct bt_client_config *access, void (*file)(void *context, const char *path), void *context)
 {
 	for (int i = 0; i < FILE_N; i++) {
 		if (access->files[i].path) {
@@ -815,9 +816,9 @@ bool bt_access_needs(
 	return access->plugin.stop >= 0;
 }
 
-static struct bt_access *new_access(void)
+static struct bt_client_config *new_access(void)
 {
-	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
+	struct bt_client_config *access = bt_mem_zalloc(1, sizeof(*access));
 
 	bt_lock_init(&access->lock);
 	access->plugin.stop = -1;
@@ -825,12 +826,13 @@ static struct bt_access *new_access(void)
 	return access;
 }
 
-struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error)
+struct bt_client_config *bt_client_config_create(
+	const struct bt_client_config_options *options, struct bt_buf *out_error)
 {
-	struct bt_access *access = new_access();
+	struct bt_client_config *access = new_access();
 
 	if (!make_plan(options, &access->plan, out_error)) {
-		bt_access_destroy(access);
+		bt_client_config_destroy(access);
 		return NULL;
 	}
 	return open_access(access, options, out_error);
@@ -853,10 +855,11 @@ static void keep_secret(struct bt_secret *secret, struct bt_str bytes)
 	}
 }
 
-struct bt_access *bt_access_create_for(const struct bt_access_target *target, struct bt_buf *out_error)
+struct bt_client_config *bt_client_config_create_for(
+	const struct bt_client_config_target *target, struct bt_buf *out_error)
 {
-	struct bt_access *access = new_access();
-	struct bt_access_plan *plan = &access->plan;
+	struct bt_client_config *access = new_access();
+	struct bt_client_config_plan *plan = &access->plan;
 
 	plan->server = keep(&plan->arena, target->url);
 	plan->tls_server_name = keep(&plan->arena, target->server_name);
@@ -868,7 +871,7 @@ struct bt_access *bt_access_create_for(const struct bt_access_target *target, st
 	keep_secret(&plan->authority, target->authority);
 	keep_secret(&plan->certificate, target->certificate);
 	keep_secret(&plan->key, target->key);
-	return open_access(access, &(struct bt_access_options){.kubeconfig = NULL}, out_error);
+	return open_access(access, &(struct bt_client_config_options){.kubeconfig = NULL}, out_error);
 }
 
 static void end_plugin(struct plugin *plugin)
@@ -889,7 +892,7 @@ static void end_plugin(struct plugin *plugin)
 	bt_mem_free(plugin->waiters);
 }
 
-void bt_access_destroy(struct bt_access *access)
+void bt_client_config_destroy(struct bt_client_config *access)
 {
 	if (!access) {
 		return;
@@ -907,32 +910,32 @@ void bt_access_destroy(struct bt_access *access)
 	bt_buf_fini(&access->user_agent);
 	bt_buf_fini(&access->address);
 	bt_mem_free(access->traffic);
-	bt_access_plan_fini(&access->plan);
+	bt_client_config_plan_fini(&access->plan);
 	bt_lock_fini(&access->lock);
 	bt_mem_free(access);
 }
 
-const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access)
+const struct bt_endpoint *bt_client_config_endpoint(const struct bt_client_config *access)
 {
 	return &access->endpoint;
 }
 
-const char *bt_access_server(const struct bt_access *access)
+const char *bt_client_config_server(const struct bt_client_config *access)
 {
 	return access->endpoint.server;
 }
 
-const char *bt_access_host(const struct bt_access *access)
+const char *bt_client_config_host(const struct bt_client_config *access)
 {
 	return access->address.ptr ? access->address.ptr : "";
 }
 
-void bt_access_count(const struct bt_access *shared, struct bt_access_counts *counts)
+void bt_client_config_count(const struct bt_client_config *shared, struct bt_client_config_counts *counts)
 {
-	struct bt_access *access = within(shared);
+	struct bt_client_config *access = within(shared);
 
 	bt_lock_acquire(&access->lock);
-	const struct bt_access_counts *own = &access->counts;
+	const struct bt_client_config_counts *own = &access->counts;
 	int64_t until_s =
 		access->plugin.credential.certificate.len ? access->plugin.credential.until_s : INT64_MAX;
 
@@ -953,7 +956,7 @@ void bt_access_count(const struct bt_access *shared, struct bt_access_counts *co
 	bt_lock_release(&access->lock);
 }
 
-struct bt_traffic *bt_access_traffic(const struct bt_access *access)
+struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access)
 {
 	return access->traffic;
 }

@@ -11,10 +11,10 @@
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
 
-struct bt_access;
-struct bt_traffic;
+struct bt_client_config;
+struct bt_client_metrics;
 
-struct bt_access_options {
+struct bt_client_config_options {
 	const char *kubeconfig; /* a file; NULL: master alone, else in-cluster, else $KUBECONFIG or
 				   ~/.kube/config */
 	const char *master;	/* overrides the server's address; or NULL */
@@ -23,12 +23,13 @@ struct bt_access_options {
 };
 
 /* Returns: NULL with the reason in out_error: file, line, field, remedy. Never a secret in it.
- * Owns: bt_access_destroy. */
-struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error);
-void bt_access_destroy(struct bt_access *access);
+ * Owns: bt_client_config_destroy. */
+struct bt_client_config *bt_client_config_create(
+	const struct bt_client_config_options *options, struct bt_buf *out_error);
+void bt_client_config_destroy(struct bt_client_config *access);
 
 /* A server that no kubeconfig names, such as an extender. Texts are copied; empty: none. */
-struct bt_access_target {
+struct bt_client_config_target {
 	struct bt_str url;			   /* http:// or https:// */
 	struct bt_str server_name;		   /* the name that TLS asks for, when it is not the URL's */
 	struct bt_str authority, certificate, key; /* PEM; they count more than the files */
@@ -37,20 +38,21 @@ struct bt_access_target {
 };
 
 /* The same for such a server. */
-struct bt_access *bt_access_create_for(const struct bt_access_target *target, struct bt_buf *out_error);
+struct bt_client_config *bt_client_config_create_for(
+	const struct bt_client_config_target *target, struct bt_buf *out_error);
 
 /* Calls for each file that is read again now and then. Returns: whether a credential plugin is run. */
-bool bt_access_needs(
-	const struct bt_access *access, void (*file)(void *context, const char *path), void *context);
+bool bt_client_config_needs(
+	const struct bt_client_config *access, void (*file)(void *context, const char *path), void *context);
 
 /* "https://10.0.0.1:6443", for messages. */
-const char *bt_access_server(const struct bt_access *access);
+const char *bt_client_config_server(const struct bt_client_config *access);
 
 /* "10.0.0.1:6443". */
-const char *bt_access_host(const struct bt_access *access);
+const char *bt_client_config_host(const struct bt_client_config *access);
 
 /* What was asked of the server by all clients of this access; see traffic.h. */
-struct bt_traffic *bt_access_traffic(const struct bt_access *access);
+struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access);
 
 #define BT_EXEC_CODES 256
 #define BT_EXEC_AGES  11
@@ -67,19 +69,19 @@ enum bt_reload {
 /* What has become of credential plugins, of the client certificates that they gave, and of the file of whom
  * to trust. Source: client-go's plugin/pkg/client/auth/exec/metrics.go and transport/ca_rotation.go, v0.36.3.
  */
-struct bt_access_counts {
+struct bt_client_config_counts {
 	uint64_t exits[BT_EXEC_CODES]; /* runs, by exit code */
 	uint64_t killed_n, missing_n,
 		failed_n;		 /* ended by a signal; not there; not begun for another reason */
 	uint64_t ages[BT_EXEC_AGES + 1]; /* how old certificates were when others came, by
-					    bt_access_age_bounds; the last: beyond */
+					    bt_client_config_age_bounds; the last: beyond */
 	double age_sum_s;
 	int64_t expires_s; /* when the certificate at hand ends, since the epoch; INT64_MAX: there is none */
 	uint64_t reloads[BT_RELOAD_N];
 };
 
 /* Adds them; of several accesses the certificate that ends first counts. Context: any thread. */
-void bt_access_count(const struct bt_access *access, struct bt_access_counts *counts);
+void bt_client_config_count(const struct bt_client_config *access, struct bt_client_config_counts *counts);
 
 /* In seconds, ascending. */
-extern const double bt_access_age_bounds[BT_EXEC_AGES];
+extern const double bt_client_config_age_bounds[BT_EXEC_AGES];

@@ -14,13 +14,14 @@ static const struct {
 	uint32_t n;
 	double unit; /* so many of the values are one of the bounds' */
 } shapes[] = {
-	[BT_TRAFFIC_DURATION] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
-	[BT_TRAFFIC_SENT] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
-	[BT_TRAFFIC_RECEIVED] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
-	[BT_TRAFFIC_WAIT] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
+	[BT_CLIENT_METRICS_DURATION] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
+	[BT_CLIENT_METRICS_SENT] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
+	[BT_CLIENT_METRICS_RECEIVED] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
+	[BT_CLIENT_METRICS_WAIT] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
 };
 
-static void note(struct bt_traffic_buckets *buckets, enum bt_traffic_measure measure, uint64_t value)
+static void note(
+	struct bt_client_metrics_buckets *buckets, enum bt_client_metrics_measure measure, uint64_t value)
 {
 	uint32_t i = 0;
 
@@ -31,9 +32,9 @@ static void note(struct bt_traffic_buckets *buckets, enum bt_traffic_measure mea
 	bt_add_relaxed(&buckets->sum, value);
 }
 
-void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *call)
+void bt_client_metrics_note(struct bt_client_metrics *traffic, const struct bt_client_metrics_call *call)
 {
-	uint32_t status = call->status < BT_TRAFFIC_CODES ? call->status : 0;
+	uint32_t status = call->status < BT_CLIENT_METRICS_CODES ? call->status : 0;
 
 	bt_add_relaxed(&traffic->codes[call->method][status], 1);
 	if (call->again) {
@@ -42,31 +43,31 @@ void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *c
 	if (call->watch) {
 		return;
 	}
-	note(&traffic->durations[call->method], BT_TRAFFIC_DURATION,
+	note(&traffic->durations[call->method], BT_CLIENT_METRICS_DURATION,
 		call->took_ns > 0 ? (uint64_t)call->took_ns : 0);
-	note(&traffic->sent[call->method], BT_TRAFFIC_SENT, call->sent_bytes);
+	note(&traffic->sent[call->method], BT_CLIENT_METRICS_SENT, call->sent_bytes);
 	if (status) {
-		note(&traffic->received[call->method], BT_TRAFFIC_RECEIVED, call->received_bytes);
+		note(&traffic->received[call->method], BT_CLIENT_METRICS_RECEIVED, call->received_bytes);
 	}
 }
 
-void bt_traffic_waited(struct bt_traffic *traffic, enum bt_http_method method, int64_t wait_ns)
+void bt_client_metrics_waited(struct bt_client_metrics *traffic, enum bt_http_method method, int64_t wait_ns)
 {
-	note(&traffic->waits[method], BT_TRAFFIC_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
+	note(&traffic->waits[method], BT_CLIENT_METRICS_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
 }
 
-static void merge(struct bt_traffic_buckets *sum, const struct bt_traffic_buckets *other)
+static void merge(struct bt_client_metrics_buckets *sum, const struct bt_client_metrics_buckets *other)
 {
-	for (uint32_t i = 0; i <= BT_TRAFFIC_BOUNDS; i++) {
+	for (uint32_t i = 0; i <= BT_CLIENT_METRICS_BOUNDS; i++) {
 		bt_add_owned(&sum->counts[i], bt_load_relaxed(&other->counts[i]));
 	}
 	bt_add_owned(&sum->sum, bt_load_relaxed(&other->sum));
 }
 
-void bt_traffic_merge(struct bt_traffic *sum, const struct bt_traffic *other)
+void bt_client_metrics_merge(struct bt_client_metrics *sum, const struct bt_client_metrics *other)
 {
-	for (int method = 0; method < BT_TRAFFIC_METHODS; method++) {
-		for (uint32_t code = 0; code < BT_TRAFFIC_CODES; code++) {
+	for (int method = 0; method < BT_CLIENT_METRICS_METHODS; method++) {
+		for (uint32_t code = 0; code < BT_CLIENT_METRICS_CODES; code++) {
 			bt_add_owned(&sum->codes[method][code], bt_load_relaxed(&other->codes[method][code]));
 			bt_add_owned(&sum->again[method][code], bt_load_relaxed(&other->again[method][code]));
 		}
@@ -77,42 +78,45 @@ void bt_traffic_merge(struct bt_traffic *sum, const struct bt_traffic *other)
 	}
 }
 
-const char *bt_traffic_method(enum bt_http_method method)
+const char *bt_client_metrics_method(enum bt_http_method method)
 {
 	static const char *const names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 
 	return names[method];
 }
 
-uint64_t bt_traffic_code_n(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status)
+uint64_t bt_client_metrics_code_n(
+	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status)
 {
 	return bt_load_relaxed(&traffic->codes[method][status]);
 }
 
-uint64_t bt_traffic_again_n(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status)
+uint64_t bt_client_metrics_again_n(
+	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status)
 {
 	return bt_load_relaxed(&traffic->again[method][status]);
 }
 
-static const struct bt_traffic_buckets *buckets_of(
-	const struct bt_traffic *traffic, enum bt_traffic_measure measure, enum bt_http_method method)
+static const struct bt_client_metrics_buckets *buckets_of(const struct bt_client_metrics *traffic,
+	enum bt_client_metrics_measure measure, enum bt_http_method method)
 {
-	const struct bt_traffic_buckets *const all[] = {
-		[BT_TRAFFIC_DURATION] = traffic->durations,
-		[BT_TRAFFIC_SENT] = traffic->sent,
-		[BT_TRAFFIC_RECEIVED] = traffic->received,
-		[BT_TRAFFIC_WAIT] = traffic->waits,
+	const struct bt_client_metrics_buckets *const all[] = {
+		[BT_CLIENT_METRICS_DURATION] = traffic->durations,
+		[BT_CLIENT_METRICS_SENT] = traffic->sent,
+		[BT_CLIENT_METRICS_RECEIVED] = traffic->received,
+		[BT_CLIENT_METRICS_WAIT] = traffic->waits,
 	};
 
 	return &all[measure][method];
 }
 
-void bt_traffic_read(const struct bt_traffic *traffic, enum bt_traffic_measure measure,
-	enum bt_http_method method, struct bt_traffic_view *out_view)
+void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metrics_measure measure,
+	enum bt_http_method method, struct bt_client_metrics_view *out_view)
 {
-	const struct bt_traffic_buckets *buckets = buckets_of(traffic, measure, method);
+	const struct bt_client_metrics_buckets *buckets = buckets_of(traffic, measure, method);
 
-	*out_view = (struct bt_traffic_view){.bound_n = shapes[measure].n, .bounds = shapes[measure].bounds};
+	*out_view = (struct bt_client_metrics_view){
+		.bound_n = shapes[measure].n, .bounds = shapes[measure].bounds};
 	for (uint32_t i = 0; i <= out_view->bound_n; i++) {
 		out_view->counts[i] = bt_load_relaxed(&buckets->counts[i]);
 		out_view->n += out_view->counts[i];

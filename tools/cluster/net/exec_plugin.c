@@ -76,7 +76,7 @@ void bt_exec_credential_fini(struct bt_exec_credential *credential)
 	*credential = (struct bt_exec_credential){0};
 }
 
-static bool fail(const struct bt_access_plan *plan, struct bt_buf *out_error, const char *message)
+static bool fail(const struct bt_client_config_plan *plan, struct bt_buf *out_error, const char *message)
 {
 	bt_buf_printf(out_error, "exec plugin %.*s: %s", BT_STR_ARG(plan->exec.command), message);
 	return false;
@@ -92,7 +92,7 @@ static void add_member(struct bt_buf *json, const char *name, struct bt_str valu
 	}
 }
 
-static void add_cluster(const struct bt_access_plan *plan, const char *server, struct bt_buf *json)
+static void add_cluster(const struct bt_client_config_plan *plan, const char *server, struct bt_buf *json)
 {
 	struct bt_buf authority = {0};
 
@@ -113,7 +113,7 @@ static void add_cluster(const struct bt_access_plan *plan, const char *server, s
 }
 
 static void write_info(
-	const struct bt_access_plan *plan, const char *server, bool interactive, struct bt_buf *out)
+	const struct bt_client_config_plan *plan, const char *server, bool interactive, struct bt_buf *out)
 {
 	bt_buf_text(out, EXEC_INFO "={\"kind\":\"ExecCredential\",\"apiVersion\":");
 	bt_quote_json(out, plan->exec.api_version);
@@ -124,7 +124,7 @@ static void write_info(
 	bt_buf_text(out, "}}");
 }
 
-static bool is_overridden(const struct bt_access_plan *plan, const char *variable)
+static bool is_overridden(const struct bt_client_config_plan *plan, const char *variable)
 {
 	struct bt_str name = bt_str_sub(bt_str(variable), 0, bt_str_find(bt_str(variable), '=', 0));
 
@@ -137,7 +137,7 @@ static bool is_overridden(const struct bt_access_plan *plan, const char *variabl
 }
 
 /* Our environment, what the kubeconfig adds, and the info. Owns: free_list. */
-static char **make_environment(const struct bt_access_plan *plan, const struct bt_buf *info)
+static char **make_environment(const struct bt_client_config_plan *plan, const struct bt_buf *info)
 {
 	size_t n = 0;
 
@@ -237,7 +237,7 @@ struct run {
 	int code;
 };
 
-static void say_slow(const struct bt_access_plan *plan)
+static void say_slow(const struct bt_client_config_plan *plan)
 {
 	bt_log(BT_LOG_WARNING, 0, "A credential plugin takes long; run it by hand to see what it waits for",
 		bt_log_fields(bt_log_str("command", plan->exec.command)));
@@ -269,7 +269,7 @@ static void pass_errors_on(struct run *run)
 
 /* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
 static const char *read_output(
-	const struct bt_access_plan *plan, int output, struct run *run, struct bt_buf *out)
+	const struct bt_client_config_plan *plan, int output, struct run *run, struct bt_buf *out)
 {
 	struct pollfd files[3] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN},
 		{.fd = run->errors, .events = POLLIN}};
@@ -347,7 +347,7 @@ static void end_errors(struct run *run)
 	}
 }
 
-static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *info, bool interactive,
+static bool run_program(const struct bt_client_config_plan *plan, const struct bt_buf *info, bool interactive,
 	struct run *run, struct bt_buf *out_error)
 {
 	int pipes[2], errors[2] = {-1, -1}, status = 0;
@@ -411,7 +411,7 @@ static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *
 /* ---- what it says ---- */
 
 static bool check_answer(
-	const struct bt_access_plan *plan, const struct answer *answer, struct bt_buf *out_error)
+	const struct bt_client_config_plan *plan, const struct answer *answer, struct bt_buf *out_error)
 {
 	const struct status *status = &answer->status;
 
@@ -434,7 +434,7 @@ static bool check_answer(
 	if (!status->certificate.len != !status->key.len) {
 		return fail(plan, out_error, "clientCertificateData and clientKeyData must come together");
 	}
-	if (status->certificate.len && !bt_tls_belong(status->certificate, status->key)) {
+	if (status->certificate.len && !bt_client_tls_belong(status->certificate, status->key)) {
 		return fail(plan, out_error,
 			"clientCertificateData and clientKeyData are no certificate in PEM and its key");
 	}
@@ -476,7 +476,7 @@ static void clear(struct bt_str text)
 	}
 }
 
-static bool read_answer(const struct bt_access_plan *plan, struct bt_str output,
+static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str output,
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
 	struct bt_json *cursor = bt_json_create();
@@ -510,7 +510,7 @@ static bool read_answer(const struct bt_access_plan *plan, struct bt_str output,
 	return good;
 }
 
-bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t limit_ns, int stop,
+bool bt_exec_run(const struct bt_client_config_plan *plan, const char *server, int64_t limit_ns, int stop,
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
 	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;

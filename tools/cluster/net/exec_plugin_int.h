@@ -37,5 +37,5 @@ void bt_exec_credential_fini(struct bt_exec_credential *credential);
  * Returns : false with the reason in out_error; nothing that the program has printed is in it. How the
  * program ended is in out_credential in any case, and nothing else then.
  */
-bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t limit_ns, int stop,
+bool bt_exec_run(const struct bt_client_config_plan *plan, const char *server, int64_t limit_ns, int stop,
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error);

@@ -57,7 +57,7 @@ static void wake(struct bt_http *http)
 	BT_REQUIRE(n == (ssize_t)sizeof(one));
 }
 
-static void post(struct bt_http *http, struct bt_command *command)
+static void post(struct bt_http *http, struct bt_http_command *command)
 {
 	command->next = NULL;
 	bt_lock_acquire(&http->lock);
@@ -72,18 +72,18 @@ static void post(struct bt_http *http, struct bt_command *command)
 	}
 }
 
-static void post_new(struct bt_http *http, struct bt_command command)
+static void post_new(struct bt_http *http, struct bt_http_command command)
 {
-	struct bt_command *heap = bt_mem_zalloc(1, sizeof(*heap));
+	struct bt_http_command *heap = bt_mem_zalloc(1, sizeof(*heap));
 
 	*heap = command;
 	post(http, heap);
 }
 
-static struct bt_command *take_commands(struct bt_http *http, bool *out_ending)
+static struct bt_http_command *take_commands(struct bt_http *http, bool *out_ending)
 {
 	bt_lock_acquire(&http->lock);
-	struct bt_command *first = http->first;
+	struct bt_http_command *first = http->first;
 
 	http->first = NULL;
 	http->last = &http->first;
@@ -162,7 +162,7 @@ static void give_call(struct bt_http *http, struct bt_call *call)
 	bool keep = http->idle_n < IDLE_MAX;
 
 	if (keep) {
-		call->command.next = (struct bt_command *)http->idle;
+		call->command.next = (struct bt_http_command *)http->idle;
 		http->idle = call;
 		http->idle_n++;
 	}
@@ -214,7 +214,7 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *request)
 	call->paused = call->stalled = call->head_over = call->held = false;
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
 	copy_request(call, http->endpoint->url, request);
-	call->command = (struct bt_command){.kind = COMMAND_SEND, .id = id};
+	call->command = (struct bt_http_command){.kind = COMMAND_SEND, .id = id};
 	post(http, &call->command);
 	return id;
 }
@@ -228,7 +228,7 @@ void bt_http_cancel(struct bt_http *http, uint64_t id)
 			call->cancelled = true; /* its callbacks end at once */
 		}
 	}
-	post_new(http, (struct bt_command){.kind = COMMAND_CANCEL, .id = id});
+	post_new(http, (struct bt_http_command){.kind = COMMAND_CANCEL, .id = id});
 }
 
 void bt_http_pause(struct bt_http *http, uint64_t id, bool paused)
@@ -241,7 +241,7 @@ void bt_http_pause(struct bt_http *http, uint64_t id, bool paused)
 	}
 	call->paused = paused;
 	if (!paused && call->stalled) {
-		post_new(http, (struct bt_command){.kind = COMMAND_RESUME, .id = id});
+		post_new(http, (struct bt_http_command){.kind = COMMAND_RESUME, .id = id});
 	}
 }
 
@@ -250,14 +250,14 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 	int64_t now_ns = bt_clock_monotonic_ns();
 	int64_t due_ns = delay_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + (delay_ns > 0 ? delay_ns : 0);
 
-	post_new(http, (struct bt_command){
+	post_new(http, (struct bt_http_command){
 			       .kind = COMMAND_AFTER, .due_ns = due_ns, .call = call, .context = context});
 }
 
 void bt_http_forget(struct bt_http *http, void *context)
 {
 	BT_REQUIRE(current == http);
-	post_new(http, (struct bt_command){.kind = COMMAND_FORGET, .context = context});
+	post_new(http, (struct bt_http_command){.kind = COMMAND_FORGET, .context = context});
 }
 
 /* ---- how a call ends ---- */
@@ -295,7 +295,7 @@ static void describe(const struct bt_call *call, struct bt_str why, struct bt_bu
 {
 	struct bt_str path = call->request.path;
 
-	bt_buf_printf(out_error, "%s %s%.*s: ", bt_traffic_method(call->request.method),
+	bt_buf_printf(out_error, "%s %s%.*s: ", bt_client_metrics_method(call->request.method),
 		call->http->endpoint->server, (int)bt_str_find(path, '?', 0), path.ptr);
 	bt_buf_str(out_error, why);
 }
@@ -314,14 +314,14 @@ static void count_call(const struct bt_call *call, enum bt_http_end end)
 	if (end != BT_HTTP_ANSWERED) {
 		bt_add_owned(&http->counts[BT_COUNT_ERRORS], 1);
 	}
-	bt_traffic_note(
-		bt_access_traffic(http->access), &(struct bt_traffic_call){.method = call->request.method,
-							 .status = call->head_over ? call->head.status : 0,
-							 .watch = is_watch(&call->request),
-							 .again = call->request.again,
-							 .took_ns = bt_clock_monotonic_ns() - call->begun_ns,
-							 .sent_bytes = call->request.body.len,
-							 .received_bytes = call->received_bytes});
+	bt_client_metrics_note(bt_client_config_traffic(http->access),
+		&(struct bt_client_metrics_call){.method = call->request.method,
+			.status = call->head_over ? call->head.status : 0,
+			.watch = is_watch(&call->request),
+			.again = call->request.again,
+			.took_ns = bt_clock_monotonic_ns() - call->begun_ns,
+			.sent_bytes = call->request.body.len,
+			.received_bytes = call->received_bytes});
 }
 
 static void finish(struct bt_call *call, enum bt_http_end end, struct bt_str why)
@@ -575,7 +575,7 @@ static void choose_transport(struct bt_http *http)
 /* Other credentials have come, or none will: in another thread. */
 static void credentials_came(void *context)
 {
-	post_new(context, (struct bt_command){.kind = COMMAND_READY});
+	post_new(context, (struct bt_http_command){.kind = COMMAND_READY});
 }
 
 static void start(struct bt_http *http, struct bt_call *call)
@@ -585,8 +585,8 @@ static void start(struct bt_http *http, struct bt_call *call)
 	uint64_t refused = call->asked ? 0 : call->refused;
 
 	call->asked = call->refused != 0;
-	switch (bt_access_identity(http->access, refused, credentials_came, http, &identity, &error)) {
-	case BT_ACCESS_READY:
+	switch (bt_client_config_identity(http->access, refused, credentials_came, http, &identity, &error)) {
+	case BT_CLIENT_CONFIG_READY:
 		if (identity->number != call->refused) {
 			choose_transport(http);
 			launch(http, call, identity);
@@ -595,11 +595,11 @@ static void start(struct bt_http *http, struct bt_call *call)
 		bt_identity_release(identity);
 		finish(call, BT_HTTP_ANSWERED, (struct bt_str){0});
 		break;
-	case BT_ACCESS_LATER:
+	case BT_CLIENT_CONFIG_LATER:
 		call->waits = true;
 		http->waiting_n++;
 		break;
-	case BT_ACCESS_FAILED:
+	case BT_CLIENT_CONFIG_FAILED:
 		finish(call, call->refused ? BT_HTTP_ANSWERED : BT_HTTP_UNSENT, bt_buf_view(&error));
 		break;
 	}
@@ -680,7 +680,7 @@ static void begin(struct bt_http *http, struct bt_call *call, bool ending)
 
 /* ---- the thread ---- */
 
-static void obey(struct bt_http *http, struct bt_command *command, bool ending)
+static void obey(struct bt_http *http, struct bt_http_command *command, bool ending)
 {
 	struct bt_call *call = call_of(http, command->id);
 
@@ -715,11 +715,11 @@ static void obey(struct bt_http *http, struct bt_command *command, bool ending)
 /* Returns whether there were any commands. */
 static bool obey_all(struct bt_http *http, bool *out_ending)
 {
-	struct bt_command *command = take_commands(http, out_ending);
+	struct bt_http_command *command = take_commands(http, out_ending);
 	bool any = command;
 
 	while (command) {
-		struct bt_command *next = command->next;
+		struct bt_http_command *next = command->next;
 
 		obey(http, command, *out_ending);
 		command = next;
@@ -865,7 +865,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	struct bt_http *http = bt_mem_zalloc(1, sizeof(*http));
 
 	http->access = options->access;
-	http->endpoint = bt_access_endpoint(options->access);
+	http->endpoint = bt_client_config_endpoint(options->access);
 	http->connect_timeout_ns =
 		options->connect_timeout_ns ? options->connect_timeout_ns : (int64_t)10 * NS_PER_S;
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
@@ -905,9 +905,9 @@ void bt_http_destroy(struct bt_http *http)
 	bt_lock_release(&http->lock);
 	wake(http);
 	bt_thread_join(&http->thread);
-	bt_access_forget(http->access, http);
+	bt_client_config_forget(http->access, http);
 	bt_h2_close(http); /* its resolver may still tell of something */
-	for (struct bt_command *command = http->first, *next; command; command = next) {
+	for (struct bt_http_command *command = http->first, *next; command; command = next) {
 		next = command->next;
 		bt_mem_free(command);
 	}
@@ -961,7 +961,7 @@ enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *
 	whole.done = fetched;
 	whole.context = &fetch;
 	bt_http_send(http, &whole);
-	bt_latch_wait(&fetch.over, BT_PARK_FOREVER);
+	bt_latch_wait(&fetch.over, BT_EVENTCOUNT_FOREVER);
 	bt_latch_fini(&fetch.over);
 	return fetch.end;
 }

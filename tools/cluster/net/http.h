@@ -14,8 +14,9 @@
 struct bt_http;
 
 struct bt_http_options {
-	const struct bt_access *access; /* where, and as whom; outlives the client; several may share it */
-	const char *name;		/* of its thread */
+	const struct bt_client_config
+		*access;  /* where, and as whom; outlives the client; several may share it */
+	const char *name; /* of its thread */
 	/* Calls are spread over so many connections; 0: one. There are more only while their streams are all
 	 * taken, or where the server speaks HTTP/1.1, which has a connection a call. */
 	uint32_t connections;

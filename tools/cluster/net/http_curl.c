@@ -52,7 +52,7 @@ struct lane {
 
 struct bt_curl {
 	struct curl_slist connect_to;
-	struct bt_tls_judge judge;
+	struct bt_client_tls_judge judge;
 	int64_t wait_ns; /* no call's due_ns is before; INT64_MAX: none waits */
 	struct lane lanes[BT_HTTP_LANES];
 };
@@ -118,7 +118,7 @@ static enum bt_http_fault fault_of(CURL *easy, CURLcode code)
 static void settle(struct bt_call *call, CURLcode code)
 {
 	const struct bt_curl_call *part = call->curl;
-	const struct bt_tls_judge *judge = &call->http->curl->judge;
+	const struct bt_client_tls_judge *judge = &call->http->curl->judge;
 	enum bt_http_fault fault = fault_of(part->easy, code);
 
 	take_back(call->http, call);
@@ -376,7 +376,7 @@ static CURLcode prepare_tls(CURL *easy, void *ssl, void *context)
 	struct bt_http *http = context;
 
 	(void)easy;
-	bt_tls_prepare(ssl, &http->curl->judge);
+	bt_client_tls_prepare(ssl, &http->curl->judge);
 	return CURLE_OK;
 }
 
@@ -457,7 +457,7 @@ static unsigned set_request(struct bt_call *call)
 		bad |= curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
 	}
 	bad |= curl_easy_setopt(
-		easy, CURLOPT_CUSTOMREQUEST, usual ? NULL : bt_traffic_method(request->method));
+		easy, CURLOPT_CUSTOMREQUEST, usual ? NULL : bt_client_metrics_method(request->method));
 	return bad;
 }
 
@@ -618,7 +618,7 @@ bool bt_curl_open(struct bt_http *http)
 
 	http->curl = bt_mem_zalloc(1, sizeof(*http->curl));
 	http->curl->wait_ns = INT64_MAX;
-	bt_tls_judge_init(&http->curl->judge, http->endpoint);
+	bt_client_tls_judge_init(&http->curl->judge, http->endpoint);
 	http->curl->connect_to.data = own_text(http->endpoint->connect_to);
 	for (uint32_t i = 0; good && i < http->lane_n; i++) {
 		good = open_lane(http, &http->curl->lanes[i]);
@@ -632,7 +632,7 @@ void bt_curl_close(struct bt_http *http)
 		curl_multi_cleanup(http->curl->lanes[i].multi);
 	}
 	if (http->curl) {
-		bt_tls_judge_fini(&http->curl->judge);
+		bt_client_tls_judge_fini(&http->curl->judge);
 	}
 	bt_mem_free(http->curl);
 	http->curl = NULL;

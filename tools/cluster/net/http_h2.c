@@ -72,11 +72,11 @@ struct connection {
 	uint32_t address_ix;
 	int64_t due_ns;	 /* when the connection has to be there */
 	int64_t step_ns; /* when the next address is tried */
-	struct bt_tls tls;
+	struct bt_client_tls tls;
 	nghttp2_session *session;
 	struct list streams;
 	uint32_t stream_n;
-	uint32_t promised_n;   /* of the queue, to be sent here once it is open, or writable again */
+	uint32_t nominated_n;  /* of the queue, to be sent here once it is open, or writable again */
 	int64_t heard_ns;      /* when anything came, or its first stream began */
 	int64_t idle_since_ns; /* since when idle_n counts */
 	uint32_t idle_n;
@@ -98,14 +98,14 @@ struct lane {
 
 struct bt_h2 {
 	struct bt_buf host, port, authority; /* init: where to connect, and what is asked for */
-	struct bt_tls_judge judge;
+	struct bt_client_tls_judge judge;
 	size_t path_at;			      /* init: in a call's URL */
 	nghttp2_session_callbacks *callbacks; /* init: */
 	nghttp2_option *option;		      /* init: */
 	struct bt_resolver *resolver;
 	uint64_t connection_id;
 	struct bt_identity *identity; /* that context shows; NULL: none */
-	struct bt_tls_context *context;
+	struct bt_client_tls_context *context;
 	struct lane lanes[BT_HTTP_LANES];
 	bool any_dead;
 	bool any_launched; /* since calls were given to connections */
@@ -542,7 +542,7 @@ static size_t add_fields(struct bt_h2 *h2, const struct bt_call *call)
 		h2->fields = bt_mem_realloc(h2->fields, need, sizeof(*h2->fields));
 		h2->field_cap = need;
 	}
-	add_field(h2, &n, bt_str(":method"), bt_str(bt_traffic_method(request->method)));
+	add_field(h2, &n, bt_str(":method"), bt_str(bt_client_metrics_method(request->method)));
 	add_field(h2, &n, bt_str(":scheme"), bt_str("https"));
 	add_field(h2, &n, bt_str(":authority"), bt_buf_view(&h2->authority));
 	add_field(h2, &n, bt_str(":path"), bt_str_sub(url, h2->path_at, url.len));
@@ -746,11 +746,11 @@ static bool set_context(struct bt_http *http, struct connection *connection)
 	if (h2->context && shows(h2->identity, connection->identity)) {
 		return true;
 	}
-	bt_tls_context_free(h2->context);
+	bt_client_tls_context_free(h2->context);
 	bt_identity_release(h2->identity);
 	h2->identity = NULL;
-	h2->context =
-		bt_tls_context_create(connection->identity, &h2->judge, &connection->fault, &connection->why);
+	h2->context = bt_client_tls_context_create(
+		connection->identity, &h2->judge, &connection->fault, &connection->why);
 	if (h2->context) {
 		h2->identity = bt_identity_hold(connection->identity);
 	}
@@ -772,7 +772,7 @@ static struct connection *open_connection(
 	connection->step_ns = connection->due_ns;
 	lane->first = connection;
 	lane->connection_n++;
-	if (!set_context(http, connection) || !bt_tls_init(&connection->tls, http->h2->context)) {
+	if (!set_context(http, connection) || !bt_client_tls_init(&connection->tls, http->h2->context)) {
 		die(connection, connection->fault ? connection->fault : BT_HTTP_BROKEN);
 		return connection;
 	}
@@ -783,7 +783,7 @@ static struct connection *open_connection(
 static void free_connection(struct connection *connection)
 {
 	nghttp2_session_del(connection->session);
-	bt_tls_fini(&connection->tls);
+	bt_client_tls_fini(&connection->tls);
 	close_socket(connection);
 	bt_identity_release(connection->identity);
 	bt_buf_fini(&connection->why);
@@ -793,7 +793,7 @@ static void free_connection(struct connection *connection)
 /* What came on the socket's way up. Returns: false: it is dead, or blocked. */
 static bool send_out(struct connection *connection)
 {
-	struct bt_str out = bt_tls_out(&connection->tls);
+	struct bt_str out = bt_client_tls_out(&connection->tls);
 
 	if (!out.len) {
 		return true;
@@ -805,8 +805,8 @@ static bool send_out(struct connection *connection)
 		die(connection, BT_HTTP_CLOSED);
 		return false;
 	}
-	bt_tls_sent(&connection->tls, n > 0 ? (size_t)n : 0);
-	bool over = !bt_tls_out(&connection->tls).len;
+	bt_client_tls_sent(&connection->tls, n > 0 ? (size_t)n : 0);
+	bool over = !bt_client_tls_out(&connection->tls).len;
 
 	watch(connection, over ? EPOLLIN : EPOLLIN | EPOLLOUT);
 	return over;
@@ -823,7 +823,7 @@ static bool pack_frames(struct connection *connection)
 	while (frames->len < WRITE_BYTES && (n = nghttp2_session_mem_send(connection->session, &bytes)) > 0) {
 		bt_buf_add(frames, bytes, (size_t)n);
 	}
-	if (n < 0 || (frames->len && !bt_tls_write(&connection->tls, bt_buf_view(frames)))) {
+	if (n < 0 || (frames->len && !bt_client_tls_write(&connection->tls, bt_buf_view(frames)))) {
 		bt_buf_text(&connection->why, n < 0 ? nghttp2_strerror((int)n) : "TLS refuses to write");
 		die(connection, BT_HTTP_BROKEN);
 		return false;
@@ -885,7 +885,7 @@ static void shake(struct connection *connection)
 {
 	enum bt_http_fault fault = BT_HTTP_BROKEN;
 
-	switch (bt_tls_shake(&connection->tls, &fault, &connection->why)) {
+	switch (bt_client_tls_shake(&connection->tls, &fault, &connection->why)) {
 	case BT_TLS_FAILED:
 		send_out(connection); /* an alert */
 		die(connection, fault);
@@ -895,7 +895,7 @@ static void shake(struct connection *connection)
 		break;
 	case BT_TLS_READY:
 		bt_http_count(connection->http, BT_COUNT_CONNECTS, 1);
-		if (!bt_tls_is_h2(&connection->tls)) {
+		if (!bt_client_tls_is_h2(&connection->tls)) {
 			fall_back(connection->http);
 			die(connection, BT_HTTP_BROKEN);
 		} else if (begin_session(connection)) {
@@ -913,12 +913,12 @@ static void shake(struct connection *connection)
 static void take_records(struct connection *connection)
 {
 	struct bt_h2 *h2 = connection->http->h2;
-	enum bt_tls_state state = BT_TLS_READY;
+	enum bt_client_tls_state state = BT_TLS_READY;
 
 	while (connection->stage == OPEN) {
 		size_t n = 0;
 
-		state = bt_tls_read(&connection->tls, h2->plain, PLAIN_BYTES, &n, &connection->why);
+		state = bt_client_tls_read(&connection->tls, h2->plain, PLAIN_BYTES, &n, &connection->why);
 		if (state != BT_TLS_READY) {
 			break;
 		}
@@ -950,7 +950,7 @@ static void read_socket(struct connection *connection)
 	}
 	connection->heard_ns = bt_clock_monotonic_ns();
 	connection->pinged = false;
-	bt_tls_feed(&connection->tls, h2->bytes, (size_t)n);
+	bt_client_tls_feed(&connection->tls, h2->bytes, (size_t)n);
 	if (connection->stage == SHAKING) {
 		shake(connection);
 	}
@@ -990,7 +990,7 @@ static bool takes_calls(const struct connection *connection)
 
 static uint32_t room_of(const struct connection *connection)
 {
-	uint32_t limit = limit_of(connection), used = connection->stream_n + connection->promised_n;
+	uint32_t limit = limit_of(connection), used = connection->stream_n + connection->nominated_n;
 
 	return limit > used ? limit - used : 0;
 }
@@ -1013,7 +1013,7 @@ static struct connection *connection_for(const struct lane *lane, const struct b
 static void feed_lane(struct bt_http *http, struct lane *lane)
 {
 	for (struct connection *one = lane->first; one && lane->queue.first; one = one->next) {
-		one->promised_n = 0;
+		one->nominated_n = 0;
 	}
 	for (struct bt_h2_call *part = lane->queue.first, *next; part; part = next) {
 		struct connection *connection = connection_for(lane, part->call->identity);
@@ -1026,9 +1026,9 @@ static void feed_lane(struct bt_http *http, struct lane *lane)
 		if (!connection) {
 			break; /* nor is there one for those behind it */
 		}
-		if (connection->stage != OPEN || !connection->agreed || bt_tls_out(&connection->tls).len ||
-			!submit(connection, part)) {
-			connection->promised_n++;
+		if (connection->stage != OPEN || !connection->agreed ||
+			bt_client_tls_out(&connection->tls).len || !submit(connection, part)) {
+			connection->nominated_n++;
 		}
 	}
 }
@@ -1086,7 +1086,7 @@ static bool is_spent(const struct connection *connection)
 		       (http->h2->identity && !shows(connection->identity, http->h2->identity)));
 }
 
-static void bury(struct lane *lane)
+static void free_retired(struct lane *lane)
 {
 	struct connection **at = &lane->first;
 
@@ -1107,14 +1107,14 @@ static void bury(struct lane *lane)
 	}
 }
 
-static void bury_all(struct bt_http *http)
+static void free_all_retired(struct bt_http *http)
 {
 	struct bt_h2 *h2 = http->h2;
 
 	while (h2->any_dead) {
 		h2->any_dead = false;
 		for (uint32_t i = 0; i < http->lane_n; i++) {
-			bury(&h2->lanes[i]);
+			free_retired(&h2->lanes[i]);
 		}
 	}
 }
@@ -1132,7 +1132,7 @@ static void write_all(struct bt_http *http)
 			write_connection(one);
 		}
 	}
-	bury_all(http);
+	free_all_retired(http);
 }
 
 void bt_h2_flush(struct bt_http *http)
@@ -1161,7 +1161,7 @@ void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 	} else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
 		read_socket(connection);
 	}
-	bury_all(http);
+	free_all_retired(http);
 }
 
 /* ---- time ---- */
@@ -1248,7 +1248,7 @@ void bt_h2_serve(struct bt_http *http, int64_t now_ns)
 			}
 		}
 	}
-	bury_all(http);
+	free_all_retired(http);
 }
 
 /* ---- the client ---- */
@@ -1281,7 +1281,7 @@ static void set_endpoint(struct bt_h2 *h2, const struct bt_endpoint *endpoint)
 	struct bt_str there = bt_str_sub(url, from, bt_str_find(url, '/', from));
 
 	h2->path_at = from + there.len;
-	bt_tls_judge_init(&h2->judge, endpoint);
+	bt_client_tls_judge_init(&h2->judge, endpoint);
 	there = endpoint->host ? bt_str(endpoint->host + strlen("Host: ")) : there;
 	split_address(there, &h2->host, &h2->port);
 	bt_buf_str(&h2->authority, there);
@@ -1325,13 +1325,13 @@ void bt_h2_close(struct bt_http *http)
 		}
 	}
 	bt_resolver_destroy(h2->resolver);
-	bt_tls_context_free(h2->context);
+	bt_client_tls_context_free(h2->context);
 	bt_identity_release(h2->identity);
 	nghttp2_session_callbacks_del(h2->callbacks);
 	nghttp2_option_del(h2->option);
 	bt_buf_fini(&h2->host);
 	bt_buf_fini(&h2->port);
-	bt_tls_judge_fini(&h2->judge);
+	bt_client_tls_judge_fini(&h2->judge);
 	bt_buf_fini(&h2->authority);
 	bt_buf_fini(&h2->frames);
 	bt_mem_free(h2->fields);

@@ -13,7 +13,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/map.h"
 #include "engine/base/thread.h"
-#include "tools/cluster/net/access_int.h"
+#include "tools/cluster/net/client_config_int.h"
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/net/timers_int.h"
 
@@ -22,8 +22,8 @@
 #define NS_PER_S      1000000000
 struct bt_transport;
 
-struct bt_command {
-	struct bt_command *next;
+struct bt_http_command {
+	struct bt_http_command *next;
 	int kind;
 	uint64_t id;	/* of the call, where it is about one */
 	int64_t due_ns; /* of a timer */
@@ -33,7 +33,7 @@ struct bt_command {
 
 /* A call from bt_http_send to its done. */
 struct bt_call {
-	struct bt_command command; /* first: the one that begins it */
+	struct bt_http_command command; /* first: the one that begins it */
 	struct bt_http *http;
 	uint64_t id;
 	uint32_t slot; /* in calls */
@@ -62,22 +62,22 @@ struct bt_call {
 };
 
 struct bt_http {
-	const struct bt_access *access;	     /* init: */
-	const struct bt_endpoint *endpoint;  /* init: */
-	int64_t connect_timeout_ns, dead_ns; /* init: */
-	int64_t quiet_ns, rest_ns, again_ns; /* init: */
-	uint64_t body_max_bytes;	     /* init: */
-	uint32_t lane_n;		     /* init: */
-	struct bt_thread *thread;	     /* init: */
-	int epoll, event;		     /* init: */
-	_Atomic uint64_t id;		     /* atomic: calls so far */
-	_Atomic uint64_t counts[5];	     /* atomic: written by the client's thread */
+	const struct bt_client_config *access; /* init: */
+	const struct bt_endpoint *endpoint;    /* init: */
+	int64_t connect_timeout_ns, dead_ns;   /* init: */
+	int64_t quiet_ns, rest_ns, again_ns;   /* init: */
+	uint64_t body_max_bytes;	       /* init: */
+	uint32_t lane_n;		       /* init: */
+	struct bt_thread *thread;	       /* init: */
+	int epoll, event;		       /* init: */
+	_Atomic uint64_t id;		       /* atomic: calls so far */
+	_Atomic uint64_t counts[5];	       /* atomic: written by the client's thread */
 	struct bt_lock lock;
-	struct bt_command *first, **last; /* lock(lock): */
-	struct bt_call *idle;		  /* lock(lock): */
-	uint32_t idle_n;		  /* lock(lock): */
-	bool ending;			  /* lock(lock): */
-	bool sleeps;			  /* lock(lock): the thread waits, so who posts has to wake it */
+	struct bt_http_command *first, **last; /* lock(lock): */
+	struct bt_call *idle;		       /* lock(lock): */
+	uint32_t idle_n;		       /* lock(lock): */
+	bool ending;			       /* lock(lock): */
+	bool sleeps;			       /* lock(lock): the thread waits, so who posts has to wake it */
 	/* owner: the client's thread, from here on */
 	const struct bt_transport *transport; /* of calls that begin */
 	int64_t h2_again_ns;		      /* when it is HTTP/2 again; INT64_MAX: it is, or never is */

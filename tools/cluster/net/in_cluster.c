@@ -8,7 +8,7 @@
 
 #include "tools/cluster/net/plan_int.h"
 
-static const char *file_of(struct bt_access_plan *plan, const char *folder, const char *name)
+static const char *file_of(struct bt_client_config_plan *plan, const char *folder, const char *name)
 {
 	struct bt_buf path = {0};
 
@@ -19,10 +19,10 @@ static const char *file_of(struct bt_access_plan *plan, const char *folder, cons
 	return kept;
 }
 
-bool bt_in_cluster_plan(const char *folder, struct bt_access_plan *out_plan, struct bt_buf *out_error)
+bool bt_in_cluster_plan(const char *folder, struct bt_client_config_plan *out_plan, struct bt_buf *out_error)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
-	struct bt_access_plan plan = {.proxy_from_environment = true};
+	struct bt_client_config_plan plan = {.proxy_from_environment = true};
 	struct bt_buf server = {0};
 
 	if (!host || !port || !*host || !*port) {

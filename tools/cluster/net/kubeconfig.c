@@ -45,7 +45,7 @@ struct reading {
 	struct file files[FILE_MAX];
 	uint32_t file_n;
 	struct bt_json *cursor;
-	struct bt_access_plan *plan;
+	struct bt_client_config_plan *plan;
 	struct bt_buf *error;
 };
 
@@ -433,7 +433,7 @@ static void keep_secret(struct bt_str text, struct bt_secret *out)
 
 static bool take_cluster(struct reading *reading, struct bt_str name, bool server_is_given)
 {
-	struct bt_access_plan *plan = reading->plan;
+	struct bt_client_config_plan *plan = reading->plan;
 	struct cluster cluster = {0};
 	struct entry *entry;
 	struct bt_buf unused = {0};
@@ -520,7 +520,7 @@ static bool take_exec(struct reading *reading, const struct file *file, const st
 /* as-user-extra: lists of strings by key. */
 static bool take_extra(struct reading *reading, struct file *file, struct bt_str text)
 {
-	struct bt_access_plan *plan = reading->plan;
+	struct bt_client_config_plan *plan = reading->plan;
 	struct bt_arena *arena = &plan->arena;
 	struct bt_json *json = reading->cursor;
 	struct bt_str_list keys = {0};
@@ -585,7 +585,7 @@ static bool check_user(
 
 static bool take_user(struct reading *reading, struct bt_str name)
 {
-	struct bt_access_plan *plan = reading->plan;
+	struct bt_client_config_plan *plan = reading->plan;
 	struct user user = {0};
 	struct entry *entry;
 	struct file *file;
@@ -647,15 +647,15 @@ static bool take_context(struct reading *reading, const char *wanted, bool serve
 
 /* ---- all ---- */
 
-bool bt_kubeconfig_read(const char *files, const struct bt_access_options *options,
-	struct bt_access_plan *out_plan, struct bt_buf *out_error)
+bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options *options,
+	struct bt_client_config_plan *out_plan, struct bt_buf *out_error)
 {
 	bool one = options->kubeconfig != NULL;
 	struct reading reading = {.plan = out_plan, .error = out_error, .cursor = bt_json_create()};
 	char *list = bt_mem_copy(files, strlen(files)), *rest = list, *path;
 	bool good = true;
 
-	*out_plan = (struct bt_access_plan){.proxy_from_environment = true};
+	*out_plan = (struct bt_client_config_plan){.proxy_from_environment = true};
 	while (good && (path = strsep(&rest, one ? "" : ":"))) {
 		if (*path && reading.file_n == FILE_MAX) {
 			good = fail(&reading, NULL, NULL, "KUBECONFIG", "more than 16 files",
@@ -677,7 +677,7 @@ bool bt_kubeconfig_read(const char *files, const struct bt_access_options *optio
 	bt_json_destroy(reading.cursor);
 	bt_mem_free(list);
 	if (!good) {
-		bt_access_plan_fini(out_plan);
+		bt_client_config_plan_fini(out_plan);
 	}
 	return good;
 }

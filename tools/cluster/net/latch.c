@@ -7,7 +7,7 @@
 
 void bt_latch_init(struct bt_latch *latch)
 {
-	bt_park_init(&latch->park);
+	bt_eventcount_init(&latch->park);
 	bt_lock_init(&latch->lock);
 	latch->state = 0;
 }
@@ -36,7 +36,7 @@ static uint32_t state_of(struct bt_latch *latch)
 void bt_latch_open(struct bt_latch *latch)
 {
 	set_state(latch, 1);
-	bt_park_wake(&latch->park);
+	bt_eventcount_wake(&latch->park);
 	set_state(latch, 2);
 }
 
@@ -45,9 +45,9 @@ bool bt_latch_wait(struct bt_latch *latch, int64_t limit_ns)
 	int64_t began_ns = bt_clock_monotonic_ns();
 
 	while (!state_of(latch)) {
-		uint32_t key = bt_park_prepare(&latch->park);
-		int64_t left_ns = limit_ns == BT_PARK_FOREVER
-					  ? BT_PARK_FOREVER
+		uint32_t key = bt_eventcount_prepare(&latch->park);
+		int64_t left_ns = limit_ns == BT_EVENTCOUNT_FOREVER
+					  ? BT_EVENTCOUNT_FOREVER
 					  : limit_ns - (bt_clock_monotonic_ns() - began_ns);
 
 		if (state_of(latch)) {
@@ -56,7 +56,7 @@ bool bt_latch_wait(struct bt_latch *latch, int64_t limit_ns)
 		if (left_ns <= 0) {
 			return false;
 		}
-		bt_park_wait(&latch->park, key, left_ns);
+		bt_eventcount_wait(&latch->park, key, left_ns);
 	}
 	while (state_of(latch) != 2) {
 		bt_thread_yield();

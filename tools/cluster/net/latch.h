@@ -11,7 +11,7 @@
 #include "engine/base/thread.h"
 
 struct bt_latch {
-	struct bt_park park;
+	struct bt_eventcount park;
 	struct bt_lock lock;
 	uint32_t state; /* lock(lock): 0; 1: open; 2: and the opener has left */
 };
@@ -22,5 +22,5 @@ void bt_latch_fini(struct bt_latch *latch);
 /* Context: any thread; at most once. What it wrote before is seen by the waiter. */
 void bt_latch_open(struct bt_latch *latch);
 
-/* Waits at most so long (BT_PARK_FOREVER). Context: blocks. Returns: whether it is open. */
+/* Waits at most so long (BT_EVENTCOUNT_FOREVER). Context: blocks. Returns: whether it is open. */
 bool bt_latch_wait(struct bt_latch *latch, int64_t limit_ns);

@@ -39,7 +39,7 @@ struct bt_exec_plan {
 	struct bt_str cluster_config; /* JSON: the extension client.authentication.k8s.io/exec; empty: none */
 };
 
-struct bt_access_plan {
+struct bt_client_config_plan {
 	struct bt_arena arena; /* what is no secret */
 	struct bt_str server, tls_server_name, proxy_url, namespace_;
 	bool insecure, disable_compression;
@@ -56,7 +56,7 @@ struct bt_access_plan {
 	struct bt_exec_plan exec;
 };
 
-void bt_access_plan_fini(struct bt_access_plan *plan);
+void bt_client_config_plan_fini(struct bt_client_config_plan *plan);
 
 /*
  * Reads options->kubeconfig, or else the files that are separated by ':', of which the first to name
@@ -64,14 +64,14 @@ void bt_access_plan_fini(struct bt_access_plan *plan);
  * files need not name a server.
  * Returns: false with the reason in out_error.
  */
-bool bt_kubeconfig_read(const char *files, const struct bt_access_options *options,
-	struct bt_access_plan *out_plan, struct bt_buf *out_error);
+bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options *options,
+	struct bt_client_config_plan *out_plan, struct bt_buf *out_error);
 
 /* The place in a pod where its service account is. Tests have another. */
 #define BT_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 /* Returns: false when we run in no pod; the reason is in out_error. */
-bool bt_in_cluster_plan(const char *folder, struct bt_access_plan *out_plan, struct bt_buf *out_error);
+bool bt_in_cluster_plan(const char *folder, struct bt_client_config_plan *out_plan, struct bt_buf *out_error);
 
 /* The proxy that the environment names for a URL, by Go's rules; "" for none.
  * Returns: false: what it names is no URL of a proxy. */

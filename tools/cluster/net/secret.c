@@ -31,7 +31,7 @@ void bt_secret_buf_fini(struct bt_buf *buf)
 	bt_buf_fini(buf);
 }
 
-void bt_access_plan_fini(struct bt_access_plan *plan)
+void bt_client_config_plan_fini(struct bt_client_config_plan *plan)
 {
 	bt_secret_fini(&plan->authority);
 	bt_secret_fini(&plan->certificate);
@@ -40,5 +40,5 @@ void bt_access_plan_fini(struct bt_access_plan *plan)
 	bt_secret_fini(&plan->username);
 	bt_secret_fini(&plan->password);
 	bt_arena_fini(&plan->arena);
-	*plan = (struct bt_access_plan){0};
+	*plan = (struct bt_client_config_plan){0};
 }

@@ -28,9 +28,9 @@ static const char SUITES[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM
 			     "ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:"
 			     "ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA";
 
-struct bt_tls_context {
+struct bt_client_tls_context {
 	SSL_CTX *ssl;
-	struct bt_tls_judge *judge;
+	struct bt_client_tls_judge *judge;
 	SSL_SESSION *sessions[SESSIONS]; /* the newest last */
 	uint32_t session_n;
 };
@@ -40,7 +40,7 @@ struct bt_tls_context {
 /* A server offers one: the oldest goes when there is no room. Returns: 1: it is ours now. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
-	struct bt_tls_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	struct bt_client_tls_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 
 	if (context->session_n == SESSIONS) {
 		SSL_SESSION_free(context->sessions[0]);
@@ -62,7 +62,7 @@ static bool is_fresh(SSL_SESSION *session)
 	       X509_cmp_current_time(X509_get0_notAfter(server)) > 0;
 }
 
-static void use_session(struct bt_tls_context *context, SSL *ssl)
+static void use_session(struct bt_client_tls_context *context, SSL *ssl)
 {
 	bool used = false;
 
@@ -126,7 +126,7 @@ static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
-bool bt_tls_trusts(struct bt_str authority)
+bool bt_client_tls_trusts(struct bt_str authority)
 {
 	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
 
@@ -137,7 +137,7 @@ bool bt_tls_trusts(struct bt_str authority)
 	return good;
 }
 
-bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
+bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key)
 {
 	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
 
@@ -169,16 +169,16 @@ static void add_host(struct bt_str url, struct bt_buf *out)
 	bt_buf_str(out, bt_str_sub(url, bracket ? 1 : 0, bt_str_find(url, bracket ? ']' : ':', 0)));
 }
 
-void bt_tls_judge_init(struct bt_tls_judge *judge, const struct bt_endpoint *endpoint)
+void bt_client_tls_judge_init(struct bt_client_tls_judge *judge, const struct bt_endpoint *endpoint)
 {
-	*judge = (struct bt_tls_judge){.insecure = endpoint->insecure};
+	*judge = (struct bt_client_tls_judge){.insecure = endpoint->insecure};
 	add_host(bt_str(endpoint->url), &judge->name);
 	if (bt_str_starts(bt_str(endpoint->proxy), "https://")) {
 		add_host(bt_str(endpoint->proxy), &judge->proxy);
 	}
 }
 
-void bt_tls_judge_fini(struct bt_tls_judge *judge)
+void bt_client_tls_judge_fini(struct bt_client_tls_judge *judge)
 {
 	bt_buf_fini(&judge->name);
 	bt_buf_fini(&judge->proxy);
@@ -190,7 +190,7 @@ void bt_tls_judge_fini(struct bt_tls_judge *judge)
 static int judge_server(X509_STORE_CTX *context, void *data)
 {
 	const SSL *ssl = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
-	struct bt_tls_judge *judge = data;
+	struct bt_client_tls_judge *judge = data;
 	X509 *own = X509_STORE_CTX_get0_cert(context);
 
 	bt_buf_clear(&judge->refusal);
@@ -209,7 +209,7 @@ static int judge_server(X509_STORE_CTX *context, void *data)
 	return error == X509_V_OK;
 }
 
-void bt_tls_prepare(SSL_CTX *ssl, struct bt_tls_judge *judge)
+void bt_client_tls_prepare(SSL_CTX *ssl, struct bt_client_tls_judge *judge)
 {
 	BT_REQUIRE(SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION) == 1 &&
 		   SSL_CTX_set_cipher_list(ssl, SUITES) == 1);
@@ -239,28 +239,28 @@ static bool set_identity(SSL_CTX *ssl, const struct bt_identity *identity, enum 
 	return true;
 }
 
-struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, struct bt_tls_judge *judge,
-	enum bt_http_fault *out_fault, struct bt_buf *out_why)
+struct bt_client_tls_context *bt_client_tls_context_create(const struct bt_identity *identity,
+	struct bt_client_tls_judge *judge, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
-	struct bt_tls_context *context = bt_mem_zalloc(1, sizeof(*context));
+	struct bt_client_tls_context *context = bt_mem_zalloc(1, sizeof(*context));
 	SSL_CTX *ssl = context->ssl = SSL_CTX_new(TLS_client_method());
 
 	BT_REQUIRE(ssl);
 	context->judge = judge;
 	SSL_CTX_set_verify(ssl, judge->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-	bt_tls_prepare(ssl, judge);
+	bt_client_tls_prepare(ssl, judge);
 	BT_REQUIRE(SSL_CTX_set_alpn_protos(ssl, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
 	SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_set_app_data(ssl, context);
 	SSL_CTX_sess_set_new_cb(ssl, keep_session);
 	if (!set_identity(ssl, identity, out_fault, out_why)) {
-		bt_tls_context_free(context);
+		bt_client_tls_context_free(context);
 		return NULL;
 	}
 	return context;
 }
 
-void bt_tls_context_free(struct bt_tls_context *context)
+void bt_client_tls_context_free(struct bt_client_tls_context *context)
 {
 	if (!context) {
 		return;
@@ -289,9 +289,9 @@ static bool send_name(SSL *ssl, struct bt_str name)
 	       SSL_set_tlsext_host_name(ssl, text) == 1;
 }
 
-bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context)
+bool bt_client_tls_init(struct bt_client_tls *tls, struct bt_client_tls_context *context)
 {
-	*tls = (struct bt_tls){
+	*tls = (struct bt_client_tls){
 		SSL_new(context->ssl), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()), context->judge};
 	BT_REQUIRE(tls->ssl && tls->in && tls->out);
 	BIO_set_mem_eof_return(tls->in, -1);
@@ -302,14 +302,14 @@ bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context)
 	return send_name(tls->ssl, bt_buf_view(&context->judge->name));
 }
 
-void bt_tls_fini(struct bt_tls *tls)
+void bt_client_tls_fini(struct bt_client_tls *tls)
 {
 	if (tls->ssl) {
 		/* That the server closes without a word is usual, and no reason not to go on with it. */
 		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	}
 	SSL_free(tls->ssl); /* with its buffers */
-	*tls = (struct bt_tls){0};
+	*tls = (struct bt_client_tls){0};
 }
 
 static void say_error(struct bt_buf *out_why)
@@ -320,7 +320,8 @@ static void say_error(struct bt_buf *out_why)
 	ERR_clear_error();
 }
 
-enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
+enum bt_client_tls_state bt_client_tls_shake(
+	struct bt_client_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	ERR_clear_error();
 	int rc = SSL_do_handshake(tls->ssl);
@@ -344,7 +345,7 @@ enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault
 	return BT_TLS_FAILED;
 }
 
-bool bt_tls_is_h2(const struct bt_tls *tls)
+bool bt_client_tls_is_h2(const struct bt_client_tls *tls)
 {
 	const unsigned char *name = NULL;
 	unsigned n = 0;
@@ -353,13 +354,13 @@ bool bt_tls_is_h2(const struct bt_tls *tls)
 	return n == 2 && !memcmp(name, "h2", 2);
 }
 
-void bt_tls_feed(struct bt_tls *tls, const char *bytes, size_t n)
+void bt_client_tls_feed(struct bt_client_tls *tls, const char *bytes, size_t n)
 {
 	BT_REQUIRE(n <= INT_MAX && BIO_write(tls->in, bytes, (int)n) == (int)n);
 }
 
-enum bt_tls_state bt_tls_read(
-	struct bt_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why)
+enum bt_client_tls_state bt_client_tls_read(
+	struct bt_client_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why)
 {
 	ERR_clear_error();
 	int rc = SSL_read_ex(tls->ssl, bytes, cap, out_n);
@@ -379,7 +380,7 @@ enum bt_tls_state bt_tls_read(
 	}
 }
 
-bool bt_tls_write(struct bt_tls *tls, struct bt_str bytes)
+bool bt_client_tls_write(struct bt_client_tls *tls, struct bt_str bytes)
 {
 	size_t n;
 
@@ -387,7 +388,7 @@ bool bt_tls_write(struct bt_tls *tls, struct bt_str bytes)
 	return SSL_write_ex(tls->ssl, bytes.ptr, bytes.len, &n) == 1 && n == bytes.len;
 }
 
-struct bt_str bt_tls_out(const struct bt_tls *tls)
+struct bt_str bt_client_tls_out(const struct bt_client_tls *tls)
 {
 	char *bytes = NULL;
 	long n = tls->ssl ? BIO_get_mem_data(tls->out, &bytes) : 0;
@@ -395,11 +396,11 @@ struct bt_str bt_tls_out(const struct bt_tls *tls)
 	return (struct bt_str){bytes, n > 0 ? (size_t)n : 0};
 }
 
-void bt_tls_sent(struct bt_tls *tls, size_t n)
+void bt_client_tls_sent(struct bt_client_tls *tls, size_t n)
 {
 	char waste[4096];
 
-	if (n == bt_tls_out(tls).len) {
+	if (n == bt_client_tls_out(tls).len) {
 		(void)BIO_reset(tls->out);
 		return;
 	}

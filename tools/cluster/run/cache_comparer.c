@@ -41,8 +41,8 @@ struct pod_view {
 	bool in_api, in_ledger;
 };
 
-struct bt_audit {
-	struct bt_audit_options options;
+struct bt_cache_comparer {
+	struct bt_cache_comparer_options options;
 	struct sums now, before;
 	bool lists;    /* a round is under way: some pages are in now */
 	int slot_n;    /* of resource names, as the last round found them */
@@ -52,9 +52,9 @@ struct bt_audit {
 	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n, unlisted_n;
 };
 
-struct bt_audit *bt_audit_create(const struct bt_audit_options *options)
+struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_comparer_options *options)
 {
-	struct bt_audit *audit = bt_mem_zalloc(1, sizeof(*audit));
+	struct bt_cache_comparer *audit = bt_mem_zalloc(1, sizeof(*audit));
 
 	audit->options = *options;
 	if (!audit->options.interval_ns) {
@@ -71,7 +71,7 @@ static void sums_fini(struct sums *sums)
 	*sums = (struct sums){.n = 0};
 }
 
-void bt_audit_destroy(struct bt_audit *audit)
+void bt_cache_comparer_destroy(struct bt_cache_comparer *audit)
 {
 	if (audit) {
 		sums_fini(&audit->now);
@@ -80,9 +80,9 @@ void bt_audit_destroy(struct bt_audit *audit)
 	}
 }
 
-struct bt_audit_counts bt_audit_counts(const struct bt_audit *audit)
+struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *audit)
 {
-	return (struct bt_audit_counts){
+	return (struct bt_cache_comparer_counts){
 		.round_n = bt_load_relaxed(&audit->round_n),
 		.differ_n = bt_load_relaxed(&audit->differ_n),
 		.repaired_n = bt_load_relaxed(&audit->repaired_n),
@@ -170,8 +170,8 @@ static void see_some(void *context, struct bt_engine *engine)
 }
 
 /* Returns: how many names of resources there are. */
-static int each_in_ledger(
-	struct bt_audit *audit, void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
+static int each_in_ledger(struct bt_cache_comparer *audit,
+	void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
 {
 	struct visit visit = {.end = 1, .renews = audit->renewal_n > 0, .see = see, .context = context};
 
@@ -191,7 +191,7 @@ static bool differs(const struct node_sums *node)
 	return node->api.sum != node->ledger.sum || node->api.n != node->ledger.n;
 }
 
-static bool is_as_before(const struct bt_audit *audit, const struct node_sums *node)
+static bool is_as_before(const struct bt_cache_comparer *audit, const struct node_sums *node)
 {
 	uint32_t ix;
 
@@ -280,7 +280,7 @@ static void say(const struct pod_view *pod, struct bt_str node)
 
 /* Asks the server who is right: the list may be older than the ledger, and then nothing is wrong. Returns:
  * whether the ledger was, or nobody knows. */
-static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struct bt_str node)
+static bool repair_pod(struct bt_cache_comparer *audit, const struct pod_view *pod, struct bt_str node)
 {
 	struct bt_arena arena = {0};
 	struct bt_object object;
@@ -307,7 +307,7 @@ static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struc
 }
 
 /* The server is asked anew who is on the node. */
-static bool list_node(struct bt_audit *audit, struct views *views)
+static bool list_node(struct bt_cache_comparer *audit, struct views *views)
 {
 	enum bt_pages step;
 
@@ -318,7 +318,7 @@ static bool list_node(struct bt_audit *audit, struct views *views)
 	return step == BT_PAGES_END;
 }
 
-static void repair_node(struct bt_audit *audit, const struct node_sums *node)
+static void repair_node(struct bt_cache_comparer *audit, const struct node_sums *node)
 {
 	struct views views = {.key = node->key,
 		.node = bt_str_sub(bt_buf_view(&audit->now.names), node->name, node->name_end),
@@ -350,7 +350,7 @@ static void repair_node(struct bt_audit *audit, const struct node_sums *node)
  * A node has brought a name for which there was no slot when a pod asked for it: the pods that lack names are
  * left out of two rounds, which is how long a difference must last until the server is asked for them anew.
  */
-static void renew(struct bt_audit *audit, int slot_n)
+static void renew(struct bt_cache_comparer *audit, int slot_n)
 {
 	if (slot_n != audit->slot_n) {
 		audit->slot_n = slot_n;
@@ -361,7 +361,7 @@ static void renew(struct bt_audit *audit, int slot_n)
 }
 
 /* The list is whole. */
-static void compare(struct bt_audit *audit, int64_t now_ns)
+static void compare(struct bt_cache_comparer *audit, int64_t now_ns)
 {
 	bool again = false;
 
@@ -385,7 +385,7 @@ static void compare(struct bt_audit *audit, int64_t now_ns)
 }
 
 /* The server has not answered, or in vain: what it has told in this round is forgotten. */
-static void give_up(struct bt_audit *audit, int64_t now_ns)
+static void give_up(struct bt_cache_comparer *audit, int64_t now_ns)
 {
 	int64_t wish_ns = bt_pod_pages_retry_after_ns(audit->options.pages);
 
@@ -396,7 +396,7 @@ static void give_up(struct bt_audit *audit, int64_t now_ns)
 	audit->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
 }
 
-void bt_audit_look(struct bt_audit *audit, int64_t now_ns)
+void bt_cache_comparer_look(struct bt_cache_comparer *audit, int64_t now_ns)
 {
 	if (now_ns < audit->next_ns) {
 		return;

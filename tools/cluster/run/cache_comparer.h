@@ -10,22 +10,22 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/cluster/watch/pod_pages.h"
 
-struct bt_audit;
+struct bt_cache_comparer;
 
-struct bt_audit_options {
+struct bt_cache_comparer_options {
 	struct bt_pipeline *pipeline;
 	struct bt_pod_pages *pages; /* outlives it */
 	int64_t interval_ns; /* between two rounds; 0: 30 s. What differs is looked at again after 2 s */
 };
 
-/* Owns: bt_audit_destroy. */
-struct bt_audit *bt_audit_create(const struct bt_audit_options *options);
-void bt_audit_destroy(struct bt_audit *audit);
+/* Owns: bt_cache_comparer_destroy. */
+struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_comparer_options *options);
+void bt_cache_comparer_destroy(struct bt_cache_comparer *audit);
 
 /* Asks for the next page, or compares, if it is time. now_ns: any clock that does not go back. */
-void bt_audit_look(struct bt_audit *audit, int64_t now_ns);
+void bt_cache_comparer_look(struct bt_cache_comparer *audit, int64_t now_ns);
 
-struct bt_audit_counts {
+struct bt_cache_comparer_counts {
 	uint64_t round_n;    /* comparisons */
 	uint64_t differ_n;   /* nodes that were found to differ for good */
 	uint64_t repaired_n; /* pods that the engine was told about anew */
@@ -34,4 +34,4 @@ struct bt_audit_counts {
 };
 
 /* Context: any thread. */
-struct bt_audit_counts bt_audit_counts(const struct bt_audit *audit);
+struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *audit);

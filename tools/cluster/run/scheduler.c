@@ -42,7 +42,7 @@ struct bt_scheduler {
 	const struct bt_config *config;
 	char host[HOST_BYTES], identity[HOST_BYTES + 40];
 	char *kubeconfig; /* or NULL */
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_topo *topo;
 	struct bt_topo_plan plan;
 	struct bt_recording recording;
@@ -53,14 +53,14 @@ struct bt_scheduler {
 	struct bt_http *lease_http, *audit_http;
 	struct bt_pod_pages *pages, *node_pages; /* the audit's, and the nodes' */
 	struct bt_node_comparer *nodes;
-	struct bt_audit *audit;
-	struct bt_outcomes *outcomes;
+	struct bt_cache_comparer *audit;
+	struct bt_attempt_metrics *outcomes;
 	struct bt_cycle_log *cycle_log;
 	struct bt_pod_resources *pod_resources;
-	struct bt_rival *shadow;			/* NULL: it is no shadow */
+	struct bt_shadow_compare *shadow;		/* NULL: it is no shadow */
 	struct bt_pipeline_sink writes;			/* the writer's */
 	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
-	struct bt_access *authentication_access, *authorization_access;
+	struct bt_client_config *authentication_access, *authorization_access;
 	struct bt_serve *serve;
 	struct bt_lease *lease;	   /* NULL: nobody is elected */
 	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
@@ -122,7 +122,7 @@ static void look(void *context, uint32_t pod_ix)
 	const struct bt_scheduler *s = context;
 
 	if (s->shadow) {
-		bt_rival_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
+		bt_shadow_compare_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
 	}
 	bt_cycle_log_look(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix);
 }
@@ -132,7 +132,7 @@ static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
 {
 	const struct bt_scheduler *s = context;
 
-	bt_rival_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node);
+	bt_shadow_compare_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node);
 }
 
 static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -141,7 +141,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 	const struct bt_scheduler *s = context;
 
 	s->writes.told(s->writes.context, decision, info, nominated, message);
-	bt_outcomes_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+	bt_attempt_metrics_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
 	bt_cycle_log_told(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
 }
 
@@ -150,7 +150,7 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 	const struct bt_scheduler *s = context;
 	const struct bt_clock clock = bt_clock_real();
 
-	bt_outcomes_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
+	bt_attempt_metrics_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
 		bt_clock_now_ns(&clock));
 	bt_cycle_log_bound(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix, yes, info);
 }
@@ -162,14 +162,14 @@ static void started_leading(void *context)
 {
 	struct bt_scheduler *s = context;
 
-	bt_pipeline_hold(s->pipeline, false);
+	bt_pipeline_pause(s->pipeline, false);
 }
 
 static void stopped_leading(void *context)
 {
 	struct bt_scheduler *s = context;
 
-	bt_pipeline_hold(s->pipeline, true);
+	bt_pipeline_pause(s->pipeline, true);
 	bt_store_relaxed(&s->lost, 1u);
 }
 
@@ -205,15 +205,16 @@ static void name_host(struct bt_scheduler *s)
 }
 
 /* Of who is asked about callers, where that is not the server of everything else. */
-static bool make_review_access(
-	const char *flag, const char *kubeconfig, struct bt_access **out_access, struct bt_buf *out_error)
+static bool make_review_access(const char *flag, const char *kubeconfig, struct bt_client_config **out_access,
+	struct bt_buf *out_error)
 {
 	struct bt_buf why = {0};
 
 	if (!kubeconfig) {
 		return true;
 	}
-	*out_access = bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, &why);
+	*out_access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = kubeconfig}, &why);
 	if (!*out_access) {
 		bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
 	}
@@ -226,8 +227,8 @@ static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
 
 	s->kubeconfig = connection->kubeconfig.len ? copy_of(connection->kubeconfig) : NULL;
-	s->access = bt_access_create(
-		&(struct bt_access_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
+	s->access = bt_client_config_create(
+		&(struct bt_client_config_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
 		out_error);
 	return s->access != NULL &&
 	       make_review_access("authentication-kubeconfig", s->flags->authentication_kubeconfig,
@@ -254,14 +255,14 @@ static void may_read_text(struct bt_sandbox *sandbox, struct bt_str path)
 /* Everything that is read again later, or written. The journal is open already. */
 static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
 	const struct bt_serve_settings *serving = &s->flags->serving;
 	const char *files[] = {serving->cert_file, serving->key_file, serving->client_ca_file,
 		serving->proxy_ca_file, getenv("SSL_CERT_FILE"), getenv("OPENSSL_CONF")};
 	struct bt_sandbox sandbox = {.port = serving->port};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		sandbox.programs |= all[i] && bt_access_needs(all[i], may_read, &sandbox);
+		sandbox.programs |= all[i] && bt_client_config_needs(all[i], may_read, &sandbox);
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		bt_sandbox_read(&sandbox, files[i]);
@@ -401,7 +402,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.stages = true,
 		.messages = true,
 		.wait_for_sync = true,
-		.held = s->elected,
+		.paused = s->elected,
 		.one_thread = s->plan.is_inline,
 		.journal = s->recording.journal,
 	};
@@ -454,9 +455,9 @@ struct bt_scheduler *bt_scheduler_create(
 	s->flags = flags;
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
-	s->outcomes = bt_outcomes_create(config);
+	s->outcomes = bt_attempt_metrics_create(config);
 	s->cycle_log = bt_cycle_log_create(!flags->shadow);
-	s->shadow = flags->shadow ? bt_rival_create() : NULL;
+	s->shadow = flags->shadow ? bt_shadow_compare_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
 	if (!check_election(s, out_error)) {
@@ -571,7 +572,8 @@ static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 		return false;
 	}
 	s->pages = make_pages(s);
-	s->audit = bt_audit_create(&(struct bt_audit_options){.pipeline = s->pipeline, .pages = s->pages});
+	s->audit = bt_cache_comparer_create(
+		&(struct bt_cache_comparer_options){.pipeline = s->pipeline, .pages = s->pages});
 	s->node_pages = make_pages(s);
 	s->nodes = bt_node_comparer_create(
 		&(struct bt_node_comparer_options){.pipeline = s->pipeline, .pages = s->node_pages});
@@ -609,7 +611,7 @@ static void add_extender_metrics(const struct bt_scheduler *s, struct bt_exposit
 static void add_metrics(void *context, struct bt_exposition *x)
 {
 	const struct bt_scheduler *s = context;
-	const struct bt_audit_counts counts = bt_audit_counts(s->audit);
+	const struct bt_cache_comparer_counts counts = bt_cache_comparer_counts(s->audit);
 
 	bt_expose_counter(x, "berth_audit_rounds_total", "Comparisons of the ledger with the API's objects.",
 		counts.round_n);
@@ -633,18 +635,18 @@ static void add_metrics(void *context, struct bt_exposition *x)
 			"best one, tied with others, crossed by bindings of pods that were decided before, "
 			"of a "
 			"lower score, or refused.");
-		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
-			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
+		for (int v = 0; v < BT_SHADOW_COMPARE_VERDICT_N; v++) {
+			enum bt_shadow_compare_verdict verdict = (enum bt_shadow_compare_verdict)v;
 
-			bt_expose_label(x, "verdict", bt_str(bt_rival_verdict_text(verdict)));
-			bt_expose_count(x, bt_rival_count(s->shadow, verdict));
+			bt_expose_label(x, "verdict", bt_str(bt_shadow_compare_verdict_text(verdict)));
+			bt_expose_count(x, bt_shadow_compare_count(s->shadow, verdict));
 		}
 	}
 }
 
 /* A client for reviews; by a kubeconfig of its own where one was given. */
-static bool make_reviewer(
-	struct bt_scheduler *s, struct bt_access *own, struct bt_http **out_http, struct bt_buf *out_error)
+static bool make_reviewer(struct bt_scheduler *s, struct bt_client_config *own, struct bt_http **out_http,
+	struct bt_buf *out_error)
 {
 	*out_http = bt_http_create(
 		&(struct bt_http_options){.access = own ? own : s->access, .name = "review"}, out_error);
@@ -659,14 +661,14 @@ static void each_flag(void *context, void (*call)(void *to, const char *name, st
 /* Whom its clients call. */
 static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *sources)
 {
-	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (all[i]) {
-			sources->servers[n].host = bt_access_host(all[i]);
+			sources->servers[n].host = bt_client_config_host(all[i]);
 			sources->servers[n].access = all[i];
-			sources->servers[n++].traffic = bt_access_traffic(all[i]);
+			sources->servers[n++].traffic = bt_client_config_traffic(all[i]);
 		}
 	}
 }
@@ -698,7 +700,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.lease_slow_n = lease_slow_n,
 			.clients = {{"audit", s->audit_http}},
 			.http_counts = bt_http_counts,
-			.access_count = bt_access_count,
+			.access_count = bt_client_config_count,
 			.is_ending = is_ending,
 			.each_flag = each_flag,
 			.more_metrics = add_metrics,
@@ -716,7 +718,7 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 {
 	bt_log(BT_LOG_INFO, 0, "Starting berth",
 		bt_log_fields(bt_log_str("version", bt_str(BERTH_VERSION)),
-			bt_log_str("server", bt_str(bt_access_server(s->access)))));
+			bt_log_str("server", bt_str(bt_client_config_server(s->access)))));
 	s->started = true;
 	s->waits_since_ns = bt_clock_monotonic_ns();
 	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
@@ -751,7 +753,7 @@ static void look_at_version(struct bt_scheduler *s)
 
 	if (bt_http_fetch(s->audit_http, &call, &head, &text, &error) == BT_HTTP_ANSWERED &&
 		head.status == 200) {
-		(void)bt_peer_look(s->config->gates.release, bt_buf_view(&text)); /* said */
+		(void)bt_server_version_look(s->config->gates.release, bt_buf_view(&text)); /* said */
 	}
 	bt_buf_fini(&text);
 	bt_buf_fini(&error);
@@ -833,12 +835,12 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	look_for_sync(s, now_ns);
 	look_at_journal(s);
 	if (s->reported_synced) {
-		bt_audit_look(s->audit, now_ns);
+		bt_cache_comparer_look(s->audit, now_ns);
 		bt_node_comparer_look(s->nodes, now_ns);
 	}
 	if (s->shadow) {
-		bt_rival_tick(s->shadow, now_ns);
-		bt_rival_report(s->shadow, now_ns);
+		bt_shadow_compare_tick(s->shadow, now_ns);
+		bt_shadow_compare_report(s->shadow, now_ns);
 	}
 	if (now_ns - s->looked_ns >= 10 * SECOND_NS) {
 		s->looked_ns = now_ns;
@@ -862,10 +864,10 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	if (s->extenders) {
 		bt_extenders_close(s->extenders); /* the scheduling thread may wait for one */
 	}
-	bt_pipeline_hold(s->pipeline, true);
+	bt_pipeline_pause(s->pipeline, true);
 	bt_serve_destroy(s->serve);
 	s->serve = NULL;
-	bt_audit_destroy(s->audit);
+	bt_cache_comparer_destroy(s->audit);
 	s->audit = NULL;
 	bt_pod_pages_destroy(s->pages);
 	s->pages = NULL;
@@ -883,7 +885,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 		return false;
 	}
 	if (s->shadow) {
-		bt_rival_report_end(s->shadow);
+		bt_shadow_compare_report_end(s->shadow);
 	}
 	bt_extenders_destroy(s->extenders); /* whose bindings are the writer's */
 	s->extenders = NULL;
@@ -910,15 +912,15 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_http_destroy(s->authorization);
 	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
 	bt_pipeline_destroy(s->pipeline);
-	bt_outcomes_destroy(s->outcomes);
+	bt_attempt_metrics_destroy(s->outcomes);
 	bt_cycle_log_destroy(s->cycle_log);
-	bt_rival_destroy(s->shadow);
+	bt_shadow_compare_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording, true);
 	bt_topo_plan_fini(&s->plan);
 	bt_topo_destroy(s->topo);
-	bt_access_destroy(s->authentication_access);
-	bt_access_destroy(s->authorization_access);
-	bt_access_destroy(s->access);
+	bt_client_config_destroy(s->authentication_access);
+	bt_client_config_destroy(s->authorization_access);
+	bt_client_config_destroy(s->access);
 	bt_lock_fini(&s->lease_lock);
 	bt_mem_free(s->kubeconfig);
 	bt_mem_free(s);

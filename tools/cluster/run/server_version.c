@@ -46,7 +46,7 @@ static bool read_version(struct bt_json *json, struct version *out)
 	return true;
 }
 
-bool bt_peer_look(const struct bt_release *release, struct bt_str json)
+bool bt_server_version_look(const struct bt_release *release, struct bt_str json)
 {
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};

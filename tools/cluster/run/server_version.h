@@ -11,4 +11,4 @@
  * answers at /version.
  * Returns: whether it is; what is no version is none.
  */
-bool bt_peer_look(const struct bt_release *release, struct bt_str json);
+bool bt_server_version_look(const struct bt_release *release, struct bt_str json);

@@ -12,14 +12,14 @@
 #include "engine/base/thread.h"
 #include "tools/kube/log/log.h"
 
-struct worth {
+struct static_score {
 	uint64_t node; /* hash of its name */
 	int64_t total;
 };
 
 struct record {
 	uint64_t uid; /* hash of it; 0: nothing */
-	struct worth *items;
+	struct static_score *items;
 	size_t n, cap;
 	int64_t best;
 	uint32_t best_n, best_name; /* the name of the first one, as long as the node is there */
@@ -42,25 +42,25 @@ struct doubt {
 };
 
 /* owner: the scheduling thread, but for what says otherwise */
-struct bt_rival {
+struct bt_shadow_compare {
 	struct record turn, now; /* of the last turn; of a pod that has just been shown on a node */
 	struct bt_explanation explanation;
 	struct bt_lock lock;
-	struct doubt doubts[DOUBTS_MAX];	     /* lock(lock): the oldest first */
-	uint32_t doubt_n;			     /* lock(lock): */
-	_Atomic uint64_t counts[BT_RIVAL_VERDICT_N]; /* atomic: relaxed */
-	int64_t reported_ns;			     /* owner: who calls bt_rival_report; 0: not yet */
+	struct doubt doubts[DOUBTS_MAX];		      /* lock(lock): the oldest first */
+	uint32_t doubt_n;				      /* lock(lock): */
+	_Atomic uint64_t counts[BT_SHADOW_COMPARE_VERDICT_N]; /* atomic: relaxed */
+	int64_t reported_ns; /* owner: who calls bt_shadow_compare_report; 0: not yet */
 };
 
-struct bt_rival *bt_rival_create(void)
+struct bt_shadow_compare *bt_shadow_compare_create(void)
 {
-	struct bt_rival *rival = bt_mem_zalloc(1, sizeof(*rival));
+	struct bt_shadow_compare *rival = bt_mem_zalloc(1, sizeof(*rival));
 
 	bt_lock_init(&rival->lock);
 	return rival;
 }
 
-void bt_rival_destroy(struct bt_rival *rival)
+void bt_shadow_compare_destroy(struct bt_shadow_compare *rival)
 {
 	if (rival) {
 		for (uint32_t i = 0; i < rival->doubt_n; i++) {
@@ -92,7 +92,7 @@ static uint64_t uid_of(struct bt_engine *engine, uint32_t pod_ix)
 static void add(struct bt_engine *engine, struct record *record, uint32_t name, int64_t total)
 {
 	record->items = bt_mem_grow(record->items, record->n, &record->cap, sizeof(*record->items));
-	record->items[record->n++] = (struct worth){hash_of(text_of(engine, name)), total};
+	record->items[record->n++] = (struct static_score){hash_of(text_of(engine, name)), total};
 	if (record->n == 1 || total > record->best) {
 		record->best = total;
 		record->best_n = 0;
@@ -101,7 +101,8 @@ static void add(struct bt_engine *engine, struct record *record, uint32_t name, 
 	record->best_n += total == record->best;
 }
 
-static void note(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct record *record)
+static void note(
+	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct record *record)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
 	const struct bt_evaluation *evaluation = &rival->explanation.evaluation;
@@ -117,37 +118,39 @@ static void note(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_
 	}
 }
 
-void bt_rival_look(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix)
+void bt_shadow_compare_look(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix)
 {
 	note(rival, engine, pod_ix, &rival->turn);
 }
 
-const char *bt_rival_verdict_text(enum bt_rival_verdict verdict)
+const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdict)
 {
-	static const char *const texts[BT_RIVAL_VERDICT_N] = {"same", "tied", "crossed", "lower", "refused"};
+	static const char *const texts[BT_SHADOW_COMPARE_VERDICT_N] = {
+		"same", "tied", "crossed", "lower", "refused"};
 
 	return texts[verdict];
 }
 
 /* Returns: what the record says of a node, whose score is in out_total. */
-static enum bt_rival_verdict look_up(const struct record *record, struct bt_str node, int64_t *out_total)
+static enum bt_shadow_compare_verdict look_up(
+	const struct record *record, struct bt_str node, int64_t *out_total)
 {
 	uint64_t hash = hash_of(node);
 
 	for (size_t i = 0; i < record->n; i++) {
 		if (record->items[i].node == hash) {
 			*out_total = record->items[i].total;
-			return *out_total < record->best ? BT_RIVAL_LOWER
-			       : record->best_n == 1	 ? BT_RIVAL_SAME
-							 : BT_RIVAL_TIED;
+			return *out_total < record->best ? BT_SHADOW_COMPARE_LOWER
+			       : record->best_n == 1	 ? BT_SHADOW_COMPARE_SAME
+							 : BT_SHADOW_COMPARE_TIED;
 		}
 	}
-	return BT_RIVAL_REFUSED;
+	return BT_SHADOW_COMPARE_REFUSED;
 }
 
 /* ---- doubts ---- */
 
-static void say(const struct doubt *doubt, enum bt_rival_verdict verdict)
+static void say(const struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
 	const char *space = doubt->texts.ptr, *name = space + strlen(space) + 1;
 	const char *ours = name + strlen(name) + 1, *theirs = ours + strlen(ours) + 1;
@@ -155,27 +158,28 @@ static void say(const struct doubt *doubt, enum bt_rival_verdict verdict)
 	bt_log(BT_LOG_INFO, 0, "The other scheduler decided otherwise",
 		bt_log_fields(bt_log_pod(bt_str(space), bt_str(name)), bt_log_str("ours", bt_str(ours)),
 			bt_log_str("theirs", bt_str(theirs)),
-			bt_log_str("theirsIs", bt_str(bt_rival_verdict_text(verdict))),
+			bt_log_str("theirsIs", bt_str(bt_shadow_compare_verdict_text(verdict))),
 			bt_log_int("scoreOfTheirs", doubt->total), bt_log_int("bestScore", doubt->best)));
 }
 
-static void count(struct bt_rival *rival, enum bt_rival_verdict verdict)
+static void count(struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
 {
 	bt_add_relaxed(&rival->counts[verdict], 1u);
 }
 
 /* Counts and says it. Owns: the doubt is over. */
-static void conclude(struct bt_rival *rival, struct doubt *doubt, enum bt_rival_verdict verdict)
+static void conclude(
+	struct bt_shadow_compare *rival, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
 	count(rival, verdict);
-	if (verdict >= BT_RIVAL_LOWER) {
+	if (verdict >= BT_SHADOW_COMPARE_LOWER) {
 		say(doubt, verdict);
 	}
 	bt_buf_fini(&doubt->texts);
 }
 
 /* Under the lock. Owns: the caller's from now on. */
-static struct doubt take_out(struct bt_rival *rival, uint32_t ix)
+static struct doubt take_out(struct bt_shadow_compare *rival, uint32_t ix)
 {
 	struct doubt doubt = rival->doubts[ix];
 
@@ -185,7 +189,7 @@ static struct doubt take_out(struct bt_rival *rival, uint32_t ix)
 }
 
 /* The first one that is older, or any where there are too many. */
-static bool take_oldest(struct bt_rival *rival, int64_t now_ns, struct doubt *out)
+static bool take_oldest(struct bt_shadow_compare *rival, int64_t now_ns, struct doubt *out)
 {
 	bt_lock_acquire(&rival->lock);
 	bool any = rival->doubt_n && (rival->doubts[0].until_ns <= now_ns || rival->doubt_n == DOUBTS_MAX);
@@ -197,16 +201,16 @@ static bool take_oldest(struct bt_rival *rival, int64_t now_ns, struct doubt *ou
 	return any;
 }
 
-void bt_rival_tick(struct bt_rival *rival, int64_t now_ns)
+void bt_shadow_compare_tick(struct bt_shadow_compare *rival, int64_t now_ns)
 {
 	struct doubt doubt;
 
 	while (take_oldest(rival, now_ns, &doubt)) {
-		conclude(rival, &doubt, BT_RIVAL_LOWER);
+		conclude(rival, &doubt, BT_SHADOW_COMPARE_LOWER);
 	}
 }
 
-static void keep(struct bt_rival *rival, const struct doubt *doubt)
+static void keep(struct bt_shadow_compare *rival, const struct doubt *doubt)
 {
 	bt_lock_acquire(&rival->lock);
 	rival->doubts[rival->doubt_n++] = *doubt;
@@ -229,14 +233,14 @@ static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uin
 	return false;
 }
 
-static void cross(struct bt_rival *rival, uint64_t node, int32_t priority, uint64_t order)
+static void cross(struct bt_shadow_compare *rival, uint64_t node, int32_t priority, uint64_t order)
 {
 	bt_lock_acquire(&rival->lock);
 	for (uint32_t i = 0; i < rival->doubt_n;) {
 		if (is_crossed(&rival->doubts[i], node, priority, order)) {
 			struct doubt doubt = take_out(rival, i);
 
-			conclude(rival, &doubt, BT_RIVAL_CROSSED);
+			conclude(rival, &doubt, BT_SHADOW_COMPARE_CROSSED);
 		} else {
 			i++;
 		}
@@ -272,7 +276,8 @@ static bool note_better(const struct record *record, struct doubt *doubt)
 	return true;
 }
 
-void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node)
+void bt_shadow_compare_judge(
+	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -280,7 +285,7 @@ void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t p
 	bool chosen = pod->state == BT_POD_ASSUMED;
 	const struct record *record = &rival->turn;
 
-	bt_rival_tick(rival, bt_clock_monotonic_ns());
+	bt_shadow_compare_tick(rival, bt_clock_monotonic_ns());
 	cross(rival, hash_of(node), pod->priority, info.order);
 	if (!chosen || record->uid != uid_of(engine, pod_ix)) {
 		record = &rival->now;
@@ -294,39 +299,40 @@ void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t p
 		.order = info.order,
 		.until_ns = bt_clock_monotonic_ns() + DOUBT_NS,
 		.best = record->n ? record->best : 0};
-	enum bt_rival_verdict verdict =
-		chosen && bt_str_eq(ours, node) ? BT_RIVAL_SAME : look_up(record, node, &doubt.total);
+	enum bt_shadow_compare_verdict verdict = chosen && bt_str_eq(ours, node)
+							 ? BT_SHADOW_COMPARE_SAME
+							 : look_up(record, node, &doubt.total);
 
-	if (verdict < BT_RIVAL_LOWER) {
+	if (verdict < BT_SHADOW_COMPARE_LOWER) {
 		count(rival, verdict);
 		return;
 	}
 	describe(engine, pod, ours, node, &doubt.texts);
-	if (verdict == BT_RIVAL_LOWER && note_better(record, &doubt)) {
+	if (verdict == BT_SHADOW_COMPARE_LOWER && note_better(record, &doubt)) {
 		keep(rival, &doubt);
 	} else {
 		conclude(rival, &doubt, verdict);
 	}
 }
 
-static void say_counts(const struct bt_rival *rival, const char *words)
+static void say_counts(const struct bt_shadow_compare *rival, const char *words)
 {
-	struct bt_log_field fields[BT_RIVAL_VERDICT_N + 2];
+	struct bt_log_field fields[BT_SHADOW_COMPARE_VERDICT_N + 2];
 	int64_t all = 0;
 
-	for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
-		enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
-		int64_t n = (int64_t)bt_rival_count(rival, verdict);
+	for (int v = 0; v < BT_SHADOW_COMPARE_VERDICT_N; v++) {
+		enum bt_shadow_compare_verdict verdict = (enum bt_shadow_compare_verdict)v;
+		int64_t n = (int64_t)bt_shadow_compare_count(rival, verdict);
 
-		fields[v + 1] = bt_log_int(bt_rival_verdict_text(verdict), n);
+		fields[v + 1] = bt_log_int(bt_shadow_compare_verdict_text(verdict), n);
 		all += n;
 	}
 	fields[0] = bt_log_int("pods", all);
-	fields[BT_RIVAL_VERDICT_N + 1] = (struct bt_log_field){.key = NULL};
+	fields[BT_SHADOW_COMPARE_VERDICT_N + 1] = (struct bt_log_field){.key = NULL};
 	bt_log(BT_LOG_INFO, 0, words, fields);
 }
 
-void bt_rival_report(struct bt_rival *rival, int64_t now_ns)
+void bt_shadow_compare_report(struct bt_shadow_compare *rival, int64_t now_ns)
 {
 	if (!rival->reported_ns) {
 		rival->reported_ns = now_ns;
@@ -337,13 +343,14 @@ void bt_rival_report(struct bt_rival *rival, int64_t now_ns)
 	}
 }
 
-void bt_rival_report_end(struct bt_rival *rival)
+void bt_shadow_compare_report_end(struct bt_shadow_compare *rival)
 {
-	bt_rival_tick(rival, INT64_MAX);
+	bt_shadow_compare_tick(rival, INT64_MAX);
 	say_counts(rival, "Nodes that the other scheduler chose, compared in all");
 }
 
-uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict)
+uint64_t bt_shadow_compare_count(
+	const struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
 {
 	return bt_load_relaxed(&rival->counts[verdict]);
 }

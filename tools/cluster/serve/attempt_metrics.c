@@ -26,7 +26,7 @@ struct profile {
 	struct bt_outcome_buckets durations[BT_ATTEMPT_N];
 };
 
-struct bt_outcomes {
+struct bt_attempt_metrics {
 	struct profile *profiles; /* init: the array, and names */
 	uint32_t profile_n;	  /* init: */
 	/* atomic: relaxed, as all of it; the scheduling thread writes */
@@ -51,9 +51,9 @@ static bool preempts(const struct bt_config *config, uint32_t profile_ix)
 	return found;
 }
 
-struct bt_outcomes *bt_outcomes_create(const struct bt_config *config)
+struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config)
 {
-	struct bt_outcomes *outcomes = bt_mem_zalloc(1, sizeof(*outcomes));
+	struct bt_attempt_metrics *outcomes = bt_mem_zalloc(1, sizeof(*outcomes));
 
 	outcomes->profile_n = config->profile_n;
 	outcomes->profiles = bt_mem_zalloc(config->profile_n, sizeof(*outcomes->profiles));
@@ -64,7 +64,7 @@ struct bt_outcomes *bt_outcomes_create(const struct bt_config *config)
 	return outcomes;
 }
 
-void bt_outcomes_destroy(struct bt_outcomes *outcomes)
+void bt_attempt_metrics_destroy(struct bt_attempt_metrics *outcomes)
 {
 	if (outcomes) {
 		bt_mem_free(outcomes->profiles);
@@ -85,7 +85,8 @@ static void note(struct bt_outcome_buckets *buckets, enum bt_outcome_histogram h
 	bt_add_owned(&buckets->sum, value);
 }
 
-static struct profile *profile_of(struct bt_outcomes *outcomes, struct bt_engine *engine, uint32_t pod_ix)
+static struct profile *profile_of(
+	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -114,8 +115,8 @@ static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
 }
 
 /* A placed pod counts when its binding has ended, as upstream; one that is skipped does not count. */
-void bt_outcomes_told(
-	struct bt_outcomes *outcomes, struct bt_engine *engine, const struct bt_decision *decision)
+void bt_attempt_metrics_told(
+	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, const struct bt_decision *decision)
 {
 	if (decision->outcome != BT_REFUSED && decision->outcome != BT_FAILED) {
 		return;
@@ -138,8 +139,8 @@ void bt_outcomes_told(
 	}
 }
 
-void bt_outcomes_bound(struct bt_outcomes *outcomes, struct bt_engine *engine, uint32_t pod_ix, bool yes,
-	const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns)
+void bt_attempt_metrics_bound(struct bt_attempt_metrics *outcomes, struct bt_engine *engine, uint32_t pod_ix,
+	bool yes, const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns)
 {
 	struct profile *profile = profile_of(outcomes, engine, pod_ix);
 	uint32_t attempts = info->attempts ? info->attempts : 1;
@@ -164,34 +165,34 @@ void bt_outcomes_bound(struct bt_outcomes *outcomes, struct bt_engine *engine, u
 	}
 }
 
-uint32_t bt_outcomes_profile_n(const struct bt_outcomes *outcomes)
+uint32_t bt_attempt_metrics_profile_n(const struct bt_attempt_metrics *outcomes)
 {
 	return outcomes->profile_n;
 }
 
-struct bt_str bt_outcomes_profile(const struct bt_outcomes *outcomes, uint32_t profile)
+struct bt_str bt_attempt_metrics_profile(const struct bt_attempt_metrics *outcomes, uint32_t profile)
 {
 	return outcomes->profiles[profile].name;
 }
 
-uint64_t bt_outcomes_attempts(
-	const struct bt_outcomes *outcomes, uint32_t profile, enum bt_attempt_result result)
+uint64_t bt_attempt_metrics_attempts(
+	const struct bt_attempt_metrics *outcomes, uint32_t profile, enum bt_attempt_result result)
 {
 	return bt_load_relaxed(&outcomes->profiles[profile].attempts[result]);
 }
 
-uint64_t bt_outcomes_preemptions(const struct bt_outcomes *outcomes)
+uint64_t bt_attempt_metrics_preemptions(const struct bt_attempt_metrics *outcomes)
 {
 	return bt_load_relaxed(&outcomes->preemption_n);
 }
 
-uint64_t bt_outcomes_after_flush(const struct bt_outcomes *outcomes)
+uint64_t bt_attempt_metrics_after_flush(const struct bt_attempt_metrics *outcomes)
 {
 	return bt_load_relaxed(&outcomes->after_flush_n);
 }
 
-void bt_outcomes_read(const struct bt_outcomes *outcomes, enum bt_outcome_histogram histogram, uint32_t which,
-	struct bt_outcome_view *out_view)
+void bt_attempt_metrics_read(const struct bt_attempt_metrics *outcomes, enum bt_outcome_histogram histogram,
+	uint32_t which, struct bt_outcome_view *out_view)
 {
 	const struct bt_outcome_buckets *buckets =
 		histogram == BT_OUTCOME_VICTIMS ? &outcomes->victims

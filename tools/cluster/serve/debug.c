@@ -96,7 +96,7 @@ static void add_waiting(struct look *look, struct bt_engine *engine, uint32_t po
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
-	uint32_t plugins = info.rejectors | info.pending;
+	uint32_t plugins = info.unschedulable_plugins | info.pending;
 
 	if (info.where == BT_WAIT_GATED && info.gate >= 0) {
 		plugins = 1u << info.gate;

@@ -37,7 +37,7 @@ struct client {
 	struct MHD_Connection *connection; /* NULL: none */
 	int fd;
 	uint32_t ix;
-	struct bt_tls_session session;
+	struct bt_server_tls_session session;
 	struct client *next_dead;
 };
 
@@ -63,9 +63,9 @@ struct bt_front {
 	int wake_fd;			 /* init: an eventfd: an answer is done, or the end has come */
 	struct bt_thread *thread;	 /* init: */
 	struct bt_lock lock;
-	struct bt_tls *tls;   /* lock(lock): */
-	struct request *done; /* lock(lock): */
-	bool ends;	      /* lock(lock): */
+	struct bt_server_tls *tls; /* lock(lock): */
+	struct request *done;	   /* lock(lock): */
+	bool ends;		   /* lock(lock): */
 	struct bt_log_limit said, said_full;
 };
 
@@ -186,8 +186,8 @@ static void look_at(struct request *request, const char *path, const char *metho
 	view->method = method;
 	view->authorization = bt_str(authorization ? authorization : "");
 	view->accept = bt_str(accept ? accept : "");
-	view->certificate_n =
-		bt_tls_client_certificates(session_of(connection), view->certificates, BT_FRONT_CERTIFICATES);
+	view->certificate_n = bt_server_tls_client_certificates(
+		session_of(connection), view->certificates, BT_FRONT_CERTIFICATES);
 	view->body = bt_buf_view(&request->upload);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, view);
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, view);
@@ -311,12 +311,12 @@ static struct client *begin_client(struct bt_front *front, struct MHD_Connection
 		.fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
 		.ix = bt_connections_add(front->table, peer, bt_clock_monotonic_ns())};
 	bt_lock_acquire(&front->lock);
-	client->session = (struct bt_tls_session){
-		.tls = bt_tls_take(front->tls), .finished = finish_handshake, .context = client};
+	client->session = (struct bt_server_tls_session){
+		.tls = bt_server_tls_take(front->tls), .finished = finish_handshake, .context = client};
 	bt_lock_release(&front->lock);
 	front->clients[client->ix] = client;
 	write_local(client->fd, client->session.local);
-	if (!bt_tls_begin(session_of(connection), &client->session)) {
+	if (!bt_server_tls_begin(session_of(connection), &client->session)) {
 		expel(front, client->ix);
 	}
 	return client;
@@ -345,7 +345,7 @@ static void free_dead(struct bt_front *front)
 		struct client *client = front->dead;
 
 		front->dead = client->next_dead;
-		bt_tls_drop(client->session.tls);
+		bt_server_tls_drop(client->session.tls);
 		bt_mem_free(client);
 	}
 }
@@ -573,7 +573,7 @@ void bt_front_destroy(struct bt_front *front)
 		front->daemon = NULL;
 	}
 	free_dead(front);
-	bt_tls_drop(front->tls);
+	bt_server_tls_drop(front->tls);
 	if (front->wake_fd >= 0) {
 		close(front->wake_fd);
 	}
@@ -583,13 +583,13 @@ void bt_front_destroy(struct bt_front *front)
 	bt_mem_free(front);
 }
 
-void bt_front_set_tls(struct bt_front *front, struct bt_tls **tls)
+void bt_front_set_tls(struct bt_front *front, struct bt_server_tls **tls)
 {
 	bt_lock_acquire(&front->lock);
-	struct bt_tls *before = front->tls;
+	struct bt_server_tls *before = front->tls;
 
 	front->tls = *tls;
 	*tls = NULL;
 	bt_lock_release(&front->lock);
-	bt_tls_drop(before);
+	bt_server_tls_drop(before);
 }

@@ -28,7 +28,7 @@ struct bt_front_request {
 struct bt_front_options {
 	int listen_fd; /* outlives it */
 	struct bt_connection_limits limits;
-	struct bt_tls *tls; /* taken */
+	struct bt_server_tls *tls; /* taken */
 	/* Can this be answered without waiting? Context: the front's thread. */
 	bool (*is_prompt)(void *context, const struct bt_front_request *request);
 	/* Context: the front's thread for what is prompt, else one of several others. out_known: the client
@@ -46,4 +46,4 @@ struct bt_front *bt_front_create(const struct bt_front_options *options, struct 
 void bt_front_destroy(struct bt_front *front);
 
 /* Serves with these from the next connection on. Context: any thread. Owns: takes *tls. */
-void bt_front_set_tls(struct bt_front *front, struct bt_tls **tls);
+void bt_front_set_tls(struct bt_front *front, struct bt_server_tls **tls);

@@ -19,7 +19,7 @@ static void add_stages(struct bt_exposition *x, struct bt_pipeline *pipeline)
 {
 	/* From 100 ns, four times as long each, to 27 s. */
 	enum { BOUNDS = 15 };
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 	uint64_t counts[BOUNDS + 1];
 	double seconds[BOUNDS];
 	int64_t bounds[BOUNDS];

@@ -12,7 +12,7 @@
 /* A server, and what all who call it have asked. */
 struct server {
 	const char *host;
-	struct bt_traffic traffic;
+	struct bt_client_metrics traffic;
 };
 
 struct servers {
@@ -33,10 +33,11 @@ static struct server *server_of(struct servers *servers, const char *host)
 
 /* label: what the method is called. */
 static void add_codes(struct bt_exposition *x, const struct server *server, enum bt_http_method method,
-	uint64_t (*count)(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status),
+	uint64_t (*count)(
+		const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status),
 	const char *label)
 {
-	for (uint32_t status = 0; status < BT_TRAFFIC_CODES; status++) {
+	for (uint32_t status = 0; status < BT_CLIENT_METRICS_CODES; status++) {
 		uint64_t n = count(&server->traffic, method, status);
 		char code[8];
 
@@ -44,26 +45,26 @@ static void add_codes(struct bt_exposition *x, const struct server *server, enum
 			snprintf(code, sizeof(code), "%u", status);
 			bt_expose_label(x, "code", bt_str(status ? code : "<error>"));
 			bt_expose_label(x, "host", bt_str(server->host));
-			bt_expose_label(x, label, bt_str(bt_traffic_method(method)));
+			bt_expose_label(x, label, bt_str(bt_client_metrics_method(method)));
 			bt_expose_count(x, n);
 		}
 	}
 }
 
 static void add_measure(struct bt_exposition *x, const struct servers *servers,
-	enum bt_traffic_measure measure, const char *name, const char *help)
+	enum bt_client_metrics_measure measure, const char *name, const char *help)
 {
-	struct bt_traffic_view view;
+	struct bt_client_metrics_view view;
 
 	bt_expose(x, name, BT_METRIC_HISTOGRAM, help);
 	for (int i = 0; i < servers->n; i++) {
-		for (int method = 0; method < BT_TRAFFIC_METHODS; method++) {
+		for (int method = 0; method < BT_CLIENT_METRICS_METHODS; method++) {
 			enum bt_http_method of = (enum bt_http_method)method;
 
-			bt_traffic_read(&servers->items[i].traffic, measure, of, &view);
+			bt_client_metrics_read(&servers->items[i].traffic, measure, of, &view);
 			if (view.n) {
 				bt_expose_label(x, "host", bt_str(servers->items[i].host));
-				bt_expose_label(x, "verb", bt_str(bt_traffic_method(of)));
+				bt_expose_label(x, "verb", bt_str(bt_client_metrics_method(of)));
 				bt_expose_buckets(x, &(struct bt_metric_buckets){view.bounds, view.counts,
 							     view.bound_n, view.sum});
 			}
@@ -72,11 +73,12 @@ static void add_measure(struct bt_exposition *x, const struct servers *servers,
 }
 
 static void add_all_codes(struct bt_exposition *x, const struct servers *servers,
-	uint64_t (*count)(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status),
+	uint64_t (*count)(
+		const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status),
 	const char *label)
 {
 	for (int i = 0; i < servers->n; i++) {
-		for (int method = 0; method < BT_TRAFFIC_METHODS; method++) {
+		for (int method = 0; method < BT_CLIENT_METRICS_METHODS; method++) {
 			add_codes(x, &servers->items[i], (enum bt_http_method)method, count, label);
 		}
 	}
@@ -84,19 +86,19 @@ static void add_all_codes(struct bt_exposition *x, const struct servers *servers
 
 static void add_calls(struct bt_exposition *x, const struct servers *servers)
 {
-	add_measure(x, servers, BT_TRAFFIC_WAIT, "rest_client_rate_limiter_duration_seconds",
+	add_measure(x, servers, BT_CLIENT_METRICS_WAIT, "rest_client_rate_limiter_duration_seconds",
 		"[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.");
-	add_measure(x, servers, BT_TRAFFIC_DURATION, "rest_client_request_duration_seconds",
+	add_measure(x, servers, BT_CLIENT_METRICS_DURATION, "rest_client_request_duration_seconds",
 		"[ALPHA] Request latency in seconds. Broken down by verb, and host.");
 	bt_expose(x, "rest_client_request_retries_total", BT_METRIC_COUNTER,
 		"[ALPHA] Number of request retries, partitioned by status code, verb, and host.");
-	add_all_codes(x, servers, bt_traffic_again_n, "verb");
-	add_measure(x, servers, BT_TRAFFIC_SENT, "rest_client_request_size_bytes",
+	add_all_codes(x, servers, bt_client_metrics_again_n, "verb");
+	add_measure(x, servers, BT_CLIENT_METRICS_SENT, "rest_client_request_size_bytes",
 		"[ALPHA] Request size in bytes. Broken down by verb and host.");
 	bt_expose(x, "rest_client_requests_total", BT_METRIC_COUNTER,
 		"[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.");
-	add_all_codes(x, servers, bt_traffic_code_n, "method");
-	add_measure(x, servers, BT_TRAFFIC_RECEIVED, "rest_client_response_size_bytes",
+	add_all_codes(x, servers, bt_client_metrics_code_n, "method");
+	add_measure(x, servers, BT_CLIENT_METRICS_RECEIVED, "rest_client_response_size_bytes",
 		"[ALPHA] Response size in bytes. Broken down by verb and host.");
 }
 
@@ -114,7 +116,7 @@ static void add_run(struct bt_exposition *x, const char *end, int code, uint64_t
 	}
 }
 
-static void add_plugins(struct bt_exposition *x, const struct bt_access_counts *counts)
+static void add_plugins(struct bt_exposition *x, const struct bt_client_config_counts *counts)
 {
 	struct bt_clock wall = bt_clock_real();
 
@@ -133,8 +135,8 @@ static void add_plugins(struct bt_exposition *x, const struct bt_access_counts *
 		"[ALPHA] Histogram of the number of seconds the last auth exec plugin client certificate "
 		"lived before being rotated. If auth exec plugin client certificates are unused, histogram "
 		"will contain no data.");
-	bt_expose_buckets(x, &(struct bt_metric_buckets){
-				     bt_access_age_bounds, counts->ages, BT_EXEC_AGES, counts->age_sum_s});
+	bt_expose_buckets(x, &(struct bt_metric_buckets){bt_client_config_age_bounds, counts->ages,
+				     BT_EXEC_AGES, counts->age_sum_s});
 	bt_expose_gauge(x, "rest_client_exec_plugin_ttl_seconds",
 		"[ALPHA] Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by "
 		"the auth exec plugin. The value is in seconds until certificate expiry (negative if already "
@@ -145,7 +147,7 @@ static void add_plugins(struct bt_exposition *x, const struct bt_access_counts *
 			: (double)counts->expires_s - (double)bt_clock_now_ns(&wall) / 1e9);
 }
 
-static void add_reloads(struct bt_exposition *x, const struct bt_access_counts *counts)
+static void add_reloads(struct bt_exposition *x, const struct bt_client_config_counts *counts)
 {
 	static const char *const reasons[] = {
 		"read_error", "empty", "ca_parse_error", "unchanged", "updated"};
@@ -165,11 +167,11 @@ static void add_reloads(struct bt_exposition *x, const struct bt_access_counts *
 void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
 	struct servers *servers = bt_mem_zalloc(1, sizeof(*servers));
-	struct bt_access_counts *counts = bt_mem_zalloc(1, sizeof(*counts));
+	struct bt_client_config_counts *counts = bt_mem_zalloc(1, sizeof(*counts));
 
 	counts->expires_s = INT64_MAX;
 	for (int i = 0; i < BT_SERVE_SERVERS && sources->servers[i].host; i++) {
-		bt_traffic_merge(
+		bt_client_metrics_merge(
 			&server_of(servers, sources->servers[i].host)->traffic, sources->servers[i].traffic);
 		if (sources->access_count) {
 			sources->access_count(sources->servers[i].access, counts);

@@ -21,7 +21,7 @@ static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
 		const char *name;
 	} places[] = {{BT_WAIT_ACTIVE, "active"}, {BT_WAIT_BACKOFF, "backoff"},
 		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}};
-	char cause_text[BT_EVENT_LABEL_BYTES];
+	char cause_text[BT_CLUSTER_EVENT_LABEL_BYTES];
 
 	bt_expose(x, "scheduler_queue_incoming_pods_total", BT_METRIC_COUNTER,
 		"[STABLE] Number of pods added to scheduling queues by event and queue type.");
@@ -41,7 +41,7 @@ static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
 
 static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
 {
-	char cause_text[BT_EVENT_LABEL_BYTES];
+	char cause_text[BT_CLUSTER_EVENT_LABEL_BYTES];
 	uint64_t n[BT_CAUSE_N];
 
 	bt_queue_logged(queue, n);
@@ -88,17 +88,17 @@ static void label_plugin(const struct reading *r, const struct bt_series *series
 
 static void label_event(const struct reading *r, const struct bt_series *series)
 {
-	char event[BT_EVENT_LABEL_BYTES];
+	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	bt_event_label_text(series->labels[0], event);
+	bt_cluster_event_label_text(series->labels[0], event);
 	label(r->x, "event", event);
 }
 
 static void label_hint(const struct reading *r, const struct bt_series *series)
 {
-	char event[BT_EVENT_LABEL_BYTES];
+	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	bt_event_label_text(series->labels[1], event);
+	bt_cluster_event_label_text(series->labels[1], event);
 	label(r->x, "event", event);
 	label(r->x, "hint", series->labels[2] ? "Queue" : "QueueSkip");
 	label(r->x, "plugin", bt_hints_name(series->labels[0]));
@@ -244,7 +244,7 @@ static void add_durations(const struct reading *r)
 
 void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *engine, struct bt_exposition *x)
 {
-	const struct bt_measures *measures = bt_engine_measures(engine);
+	const struct bt_cycle_metrics *measures = bt_engine_measures(engine);
 
 	add_incoming(bt_engine_queue(engine), x);
 	add_in_flight(bt_engine_queue(engine), x);

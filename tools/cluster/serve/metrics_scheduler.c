@@ -60,7 +60,7 @@ static void add_reason(struct look *look, const char *plugin, uint32_t profile)
 static void add_pod(struct look *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
-	uint32_t plugins = info.rejectors | info.pending;
+	uint32_t plugins = info.unschedulable_plugins | info.pending;
 
 	if (info.where == BT_WAIT_GATED) {
 		plugins |= info.gate >= 0 ? 1u << info.gate : 0;
@@ -160,7 +160,7 @@ static bool has_any(const struct bt_outcome_view *view)
 	return false;
 }
 
-static void add_attempts(struct bt_exposition *x, const struct bt_outcomes *outcomes)
+static void add_attempts(struct bt_exposition *x, const struct bt_attempt_metrics *outcomes)
 {
 	static const char *const results[] = {"scheduled", "unschedulable", "error"};
 	struct bt_outcome_view view;
@@ -168,21 +168,22 @@ static void add_attempts(struct bt_exposition *x, const struct bt_outcomes *outc
 	bt_expose(x, "scheduler_schedule_attempts_total", BT_METRIC_COUNTER,
 		"[STABLE] Number of attempts to schedule pods, by the result. 'unschedulable' means a pod "
 		"could not be scheduled, while 'error' means an internal scheduler problem.");
-	for (uint32_t i = 0; i < bt_outcomes_profile_n(outcomes); i++) {
+	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(outcomes); i++) {
 		for (int result = 0; result < BT_ATTEMPT_N; result++) {
-			bt_expose_label(x, "profile", bt_outcomes_profile(outcomes, i));
+			bt_expose_label(x, "profile", bt_attempt_metrics_profile(outcomes, i));
 			bt_expose_label(x, "result", bt_str(results[result]));
-			bt_expose_count(x, bt_outcomes_attempts(outcomes, i, (enum bt_attempt_result)result));
+			bt_expose_count(
+				x, bt_attempt_metrics_attempts(outcomes, i, (enum bt_attempt_result)result));
 		}
 	}
 	bt_expose(x, "scheduler_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[STABLE] Scheduling attempt latency in seconds (scheduling algorithm + binding)");
-	for (uint32_t i = 0; i < bt_outcomes_profile_n(outcomes); i++) {
+	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(outcomes); i++) {
 		for (int result = 0; result < BT_ATTEMPT_N; result++) {
-			bt_outcomes_read(outcomes, BT_OUTCOME_DURATION,
+			bt_attempt_metrics_read(outcomes, BT_OUTCOME_DURATION,
 				bt_outcome_attempt(i, (enum bt_attempt_result)result), &view);
 			if (has_any(&view)) {
-				bt_expose_label(x, "profile", bt_outcomes_profile(outcomes, i));
+				bt_expose_label(x, "profile", bt_attempt_metrics_profile(outcomes, i));
 				bt_expose_label(x, "result", bt_str(results[result]));
 				add_view(x, &view);
 			}
@@ -190,7 +191,7 @@ static void add_attempts(struct bt_exposition *x, const struct bt_outcomes *outc
 	}
 }
 
-static void add_pods(struct bt_exposition *x, const struct bt_outcomes *outcomes)
+static void add_pods(struct bt_exposition *x, const struct bt_attempt_metrics *outcomes)
 {
 	struct bt_outcome_view view;
 	char attempts[8];
@@ -199,7 +200,7 @@ static void add_pods(struct bt_exposition *x, const struct bt_outcomes *outcomes
 		"[BETA] E2e latency for a pod being scheduled, from the time the pod enters the scheduling "
 		"queue and might involve multiple scheduling attempts.");
 	for (uint32_t i = 0; i < BT_OUTCOME_ATTEMPTS; i++) {
-		bt_outcomes_read(outcomes, BT_OUTCOME_SLI, i, &view);
+		bt_attempt_metrics_read(outcomes, BT_OUTCOME_SLI, i, &view);
 		if (has_any(&view)) {
 			snprintf(attempts, sizeof(attempts), "%u%s", i + 1,
 				i + 1 == BT_OUTCOME_ATTEMPTS ? "+" : "");
@@ -209,25 +210,25 @@ static void add_pods(struct bt_exposition *x, const struct bt_outcomes *outcomes
 	}
 	bt_expose(x, "scheduler_pod_scheduling_attempts", BT_METRIC_HISTOGRAM,
 		"[STABLE] Number of attempts to successfully schedule a pod.");
-	bt_outcomes_read(outcomes, BT_OUTCOME_TRIES, 0, &view);
+	bt_attempt_metrics_read(outcomes, BT_OUTCOME_TRIES, 0, &view);
 	add_view(x, &view);
 	bt_expose(x, "scheduler_preemption_victims", BT_METRIC_HISTOGRAM,
 		"[STABLE] Number of selected preemption victims");
-	bt_outcomes_read(outcomes, BT_OUTCOME_VICTIMS, 0, &view);
+	bt_attempt_metrics_read(outcomes, BT_OUTCOME_VICTIMS, 0, &view);
 	add_view(x, &view);
 	bt_expose_counter(x, "scheduler_preemption_attempts_total",
 		"[STABLE] Total preemption attempts in the cluster till now",
-		bt_outcomes_preemptions(outcomes));
+		bt_attempt_metrics_preemptions(outcomes));
 	bt_expose_counter(x, "scheduler_pod_scheduled_after_flush_total",
 		"[ALPHA] Number of pods that were successfully scheduled after being flushed from "
 		"unschedulablePods due to timeout. This metric helps detect potential queueing hint "
 		"misconfigurations or event handling issues.",
-		bt_outcomes_after_flush(outcomes));
+		bt_attempt_metrics_after_flush(outcomes));
 }
 
 static void add_algorithm(struct bt_exposition *x, struct bt_pipeline *pipeline)
 {
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 	uint64_t counts[ALGORITHM_BOUNDS + 1];
 	double seconds[ALGORITHM_BOUNDS];
 	int64_t bounds[ALGORITHM_BOUNDS];

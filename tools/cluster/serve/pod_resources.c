@@ -297,12 +297,12 @@ static bool has_ended(const struct bt_pod_object *pod)
 	       (bt_str_is(pod->phase, "Succeeded") || bt_str_is(pod->phase, "Failed"));
 }
 
-static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
+static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_pod_resources *r = context;
 	uint32_t before;
 
-	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
+	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
 	}
 	uint64_t key = key_of(object);
@@ -313,7 +313,7 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 	if (ix != NONE) {
 		drop(r, key, ix, before);
 	}
-	if (what == BT_PARCEL_APPLY && !has_ended(&object->pod)) {
+	if (what == BT_WATCH_EVENT_APPLY && !has_ended(&object->pod)) {
 		put(r, key, object);
 	}
 	bt_lock_release(&r->lock);

@@ -31,16 +31,16 @@ struct served {
 };
 
 struct bt_serve {
-	struct bt_serve_options options;     /* init: */
-	struct bt_auth *auth;		     /* init: */
-	int listen_fd;			     /* init: */
-	uint16_t port;			     /* init: */
-	struct bt_tls_priorities priorities; /* init: */
-	int end_fd;			     /* init: an eventfd that the keeper waits for */
-	struct bt_thread *keeper;	     /* init: looks at files; NULL: nobody does */
-	struct bt_front *front;		     /* init: */
-	struct bt_lock lock;		     /* one reload at a time */
-	struct served served;		     /* lock(lock): what is served with now */
+	struct bt_serve_options options;	    /* init: */
+	struct bt_auth *auth;			    /* init: */
+	int listen_fd;				    /* init: */
+	uint16_t port;				    /* init: */
+	struct bt_server_tls_priorities priorities; /* init: */
+	int end_fd;				    /* init: an eventfd that the keeper waits for */
+	struct bt_thread *keeper;		    /* init: looks at files; NULL: nobody does */
+	struct bt_front *front;			    /* init: */
+	struct bt_lock lock;			    /* one reload at a time */
+	struct served served;			    /* lock(lock): what is served with now */
 };
 
 /* ---- a request ---- */
@@ -144,25 +144,27 @@ static bool same_served(const struct served *a, const struct served *b)
 	return same;
 }
 
-static struct bt_tls *make_tls(
+static struct bt_server_tls *make_tls(
 	const struct bt_serve *serve, const struct served *served, struct bt_buf *out_error)
 {
-	struct bt_tls_pair *pairs = bt_mem_zalloc(served->n, sizeof(*pairs));
+	struct bt_server_tls_pair *pairs = bt_mem_zalloc(served->n, sizeof(*pairs));
 	struct bt_arena arena = {0};
 
 	for (uint32_t i = 0; i < served->n; i++) {
-		pairs[i] = (struct bt_tls_pair){.certificate = bt_buf_view(&served->items[i].certificate),
-			.key = bt_buf_view(&served->items[i].key)};
+		pairs[i] =
+			(struct bt_server_tls_pair){.certificate = bt_buf_view(&served->items[i].certificate),
+				.key = bt_buf_view(&served->items[i].key)};
 		pairs[i].own = bt_certificate_names(&served->items[i], &arena);
 		if (i) {
 			pairs[i].names = serve->options.settings.sni[i - 1].names;
 		}
 	}
-	struct bt_tls *tls = bt_tls_create(&(struct bt_tls_options){.priorities = &serve->priorities,
-						   .pairs = pairs,
-						   .pair_n = served->n,
-						   .authorities = bt_buf_view(&served->authorities)},
-		out_error);
+	struct bt_server_tls *tls =
+		bt_server_tls_create(&(struct bt_server_tls_options){.priorities = &serve->priorities,
+					     .pairs = pairs,
+					     .pair_n = served->n,
+					     .authorities = bt_buf_view(&served->authorities)},
+			out_error);
 
 	bt_arena_fini(&arena);
 	bt_mem_free(pairs);
@@ -175,7 +177,7 @@ static bool serve_with(struct bt_serve *serve, struct served *served, struct bt_
 	if (same_served(&serve->served, served)) {
 		return false;
 	}
-	struct bt_tls *tls = make_tls(serve, served, out_error);
+	struct bt_server_tls *tls = make_tls(serve, served, out_error);
 
 	if (!tls) {
 		return false;
@@ -313,7 +315,7 @@ static struct bt_connection_limits limits_of(const struct bt_serve_options *opti
 
 static enum bt_status start_front(struct bt_serve *serve, struct bt_buf *out_error)
 {
-	struct bt_tls *tls = make_tls(serve, &serve->served, out_error);
+	struct bt_server_tls *tls = make_tls(serve, &serve->served, out_error);
 	const struct bt_front_options options = {.listen_fd = serve->listen_fd,
 		.limits = limits_of(&serve->options),
 		.tls = tls,
@@ -329,7 +331,7 @@ static enum bt_status begin(struct bt_serve *serve, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = &serve->options.settings;
 	const struct served none = {0};
-	enum bt_status status = bt_tls_priorities(settings, &serve->priorities, out_error);
+	enum bt_status status = bt_server_tls_priorities(settings, &serve->priorities, out_error);
 
 	if (status == BT_OK) {
 		status = read_authorities(serve, out_error);
@@ -389,7 +391,7 @@ void bt_serve_destroy(struct bt_serve *serve)
 	bt_auth_destroy(serve->auth);
 	bt_health_tally_destroy(serve->options.sources.tally);
 	served_fini(&serve->served);
-	bt_tls_priorities_fini(&serve->priorities);
+	bt_server_tls_priorities_fini(&serve->priorities);
 	bt_lock_fini(&serve->lock);
 	bt_mem_free(serve);
 }

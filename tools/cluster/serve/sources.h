@@ -23,7 +23,7 @@ struct bt_serve_sources {
 	const char *version; /* berth's */
 	const struct bt_config *config;
 	struct bt_pipeline *pipeline;
-	const struct bt_outcomes *outcomes;
+	const struct bt_attempt_metrics *outcomes;
 	struct bt_watch *watch;
 	uint32_t (*watch_states)(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 	void (*each_unread)(struct bt_watch *watch,
@@ -44,10 +44,10 @@ struct bt_serve_sources {
 	/* Whom clients call, and what has come of it; ends with a NULL host. */
 	struct {
 		const char *host;
-		const struct bt_traffic *traffic;
-		const struct bt_access *access;
+		const struct bt_client_metrics *traffic;
+		const struct bt_client_config *access;
 	} servers[BT_SERVE_SERVERS];
-	void (*access_count)(const struct bt_access *access, struct bt_access_counts *counts);
+	void (*access_count)(const struct bt_client_config *access, struct bt_client_config_counts *counts);
 	struct {
 		const char *name;
 		const struct bt_http *http;

@@ -158,8 +158,8 @@ bool bt_serve_knows_curve(uint32_t id)
 
 #define NO_SUITES ":-KX-ALL:-CIPHER-ALL:-MAC-ALL"
 
-enum bt_status bt_tls_priorities(
-	const struct bt_serve_settings *settings, struct bt_tls_priorities *out, struct bt_buf *out_error)
+enum bt_status bt_server_tls_priorities(const struct bt_serve_settings *settings,
+	struct bt_server_tls_priorities *out, struct bt_buf *out_error)
 {
 	struct bt_buf *v12 = &out->of[BT_TLS_12], *v13 = &out->of[BT_TLS_13];
 
@@ -178,7 +178,7 @@ enum bt_status bt_tls_priorities(
 	return status;
 }
 
-void bt_tls_priorities_fini(struct bt_tls_priorities *priorities)
+void bt_server_tls_priorities_fini(struct bt_server_tls_priorities *priorities)
 {
 	for (int i = 0; i < BT_TLS_N; i++) {
 		bt_buf_fini(&priorities->of[i]);
@@ -194,7 +194,7 @@ struct served {
 	bool names_given;
 };
 
-struct bt_tls {
+struct bt_server_tls {
 	_Atomic uint32_t users;
 	gnutls_priority_t any;			/* init: of a session whose version is not chosen yet */
 	gnutls_priority_t priorities[BT_TLS_N]; /* init: NULL: that version is not served */
@@ -204,13 +204,13 @@ struct bt_tls {
 	struct bt_arena arena;			/* init: names */
 };
 
-struct bt_tls *bt_tls_take(struct bt_tls *tls)
+struct bt_server_tls *bt_server_tls_take(struct bt_server_tls *tls)
 {
 	bt_add(&tls->users, 1);
 	return tls;
 }
 
-void bt_tls_drop(struct bt_tls *tls)
+void bt_server_tls_drop(struct bt_server_tls *tls)
 {
 	if (!tls || bt_sub(&tls->users, 1) != 1) {
 		return;
@@ -238,7 +238,8 @@ static gnutls_datum_t datum(struct bt_str text)
 	return (gnutls_datum_t){(unsigned char *)(uintptr_t)text.ptr, (unsigned)text.len};
 }
 
-static int add_pair(struct bt_tls *tls, const struct bt_tls_pair *pair, struct bt_str authorities)
+static int add_pair(
+	struct bt_server_tls *tls, const struct bt_server_tls_pair *pair, struct bt_str authorities)
 {
 	const gnutls_datum_t certificate = datum(pair->certificate), key = datum(pair->key),
 			     trust = datum(authorities);
@@ -259,11 +260,12 @@ static int add_pair(struct bt_tls *tls, const struct bt_tls_pair *pair, struct b
 	return error;
 }
 
-struct bt_tls *bt_tls_create(const struct bt_tls_options *options, struct bt_buf *out_error)
+struct bt_server_tls *bt_server_tls_create(
+	const struct bt_server_tls_options *options, struct bt_buf *out_error)
 {
-	struct bt_tls *tls = bt_mem_zalloc(1, sizeof(*tls));
+	struct bt_server_tls *tls = bt_mem_zalloc(1, sizeof(*tls));
 
-	*tls = (struct bt_tls){.users = 1,
+	*tls = (struct bt_server_tls){.users = 1,
 		.served = bt_mem_zalloc(options->pair_n, sizeof(*tls->served)),
 		.asks_client = options->authorities.len > 0};
 	int error = gnutls_priority_init(&tls->any,
@@ -280,7 +282,7 @@ struct bt_tls *bt_tls_create(const struct bt_tls_options *options, struct bt_buf
 	if (error < 0) {
 		bt_buf_printf(out_error, "no HTTPS can be served with this certificate: %s",
 			gnutls_strerror(error));
-		bt_tls_drop(tls);
+		bt_server_tls_drop(tls);
 		return NULL;
 	}
 	return tls;
@@ -300,7 +302,7 @@ static bool has_name(const struct bt_str_list *list, struct bt_str name)
 }
 
 /* Given names come before those that certificates have of themselves; of equals the first one counts. */
-static uint32_t find_name(const struct bt_tls *tls, struct bt_str name)
+static uint32_t find_name(const struct bt_server_tls *tls, struct bt_str name)
 {
 	for (int given = 1; given >= 0; given--) {
 		for (uint32_t i = 1; i < tls->served_n; i++) {
@@ -324,7 +326,7 @@ static struct bt_str with_star(struct bt_str name, char out[SERVER_NAME_BYTES + 
 	return (struct bt_str){out, rest.len + 1};
 }
 
-uint32_t bt_tls_choose(const struct bt_tls *tls, struct bt_str name, struct bt_str local)
+uint32_t bt_server_tls_choose(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local)
 {
 	char buffer[SERVER_NAME_BYTES + 1];
 	uint32_t found;
@@ -353,7 +355,7 @@ uint32_t bt_tls_choose(const struct bt_tls *tls, struct bt_str name, struct bt_s
 
 /* What belongs to a session stands where GnuTLS keeps the store of resumed sessions, of which there is none:
  * libmicrohttpd has its other pointer. */
-static struct bt_tls_session *session_of(gnutls_session_t gnutls)
+static struct bt_server_tls_session *session_of(gnutls_session_t gnutls)
 {
 	return gnutls_db_get_ptr(gnutls);
 }
@@ -361,14 +363,14 @@ static struct bt_tls_session *session_of(gnutls_session_t gnutls)
 /* What the client says decides: the suites and curves of its version, and the certificate for its name. */
 static int take_hello(gnutls_session_t gnutls)
 {
-	const struct bt_tls_session *session = session_of(gnutls);
+	const struct bt_server_tls_session *session = session_of(gnutls);
 	char name[SERVER_NAME_BYTES];
 	size_t bytes = sizeof(name);
 	unsigned type = 0;
 	bool named = gnutls_server_name_get(gnutls, name, &bytes, &type, 0) == GNUTLS_E_SUCCESS &&
 		     type == GNUTLS_NAME_DNS;
 	struct bt_str wanted = named ? bt_str(name) : bt_str("");
-	uint32_t ix = bt_tls_choose(session->tls, wanted, bt_str(session->local));
+	uint32_t ix = bt_server_tls_choose(session->tls, wanted, bt_str(session->local));
 	gnutls_priority_t priorities =
 		session->tls->priorities[gnutls_protocol_get_version(gnutls) == GNUTLS_TLS1_3];
 
@@ -382,7 +384,7 @@ static int take_hello(gnutls_session_t gnutls)
 static int take_finished(gnutls_session_t gnutls, unsigned type, unsigned when, unsigned incoming,
 	const gnutls_datum_t *message)
 {
-	struct bt_tls_session *session = session_of(gnutls);
+	struct bt_server_tls_session *session = session_of(gnutls);
 
 	(void)type, (void)when, (void)message;
 	if (incoming) {
@@ -391,10 +393,10 @@ static int take_finished(gnutls_session_t gnutls, unsigned type, unsigned when, 
 	return 0;
 }
 
-bool bt_tls_begin(void *gnutls_session, struct bt_tls_session *session)
+bool bt_server_tls_begin(void *gnutls_session, struct bt_server_tls_session *session)
 {
 	gnutls_session_t gnutls = gnutls_session;
-	struct bt_tls *tls = session->tls;
+	struct bt_server_tls *tls = session->tls;
 
 	gnutls_db_set_ptr(gnutls, session);
 	gnutls_handshake_set_post_client_hello_function(gnutls, take_hello);
@@ -408,7 +410,7 @@ bool bt_tls_begin(void *gnutls_session, struct bt_tls_session *session)
 		       GNUTLS_E_SUCCESS;
 }
 
-uint32_t bt_tls_client_certificates(void *gnutls_session, struct bt_str *out, uint32_t cap)
+uint32_t bt_server_tls_client_certificates(void *gnutls_session, struct bt_str *out, uint32_t cap)
 {
 	unsigned n = 0;
 	const gnutls_datum_t *list = gnutls_session ? gnutls_certificate_get_peers(gnutls_session, &n) : NULL;

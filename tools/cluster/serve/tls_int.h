@@ -8,57 +8,59 @@
 #include "engine/base/status.h"
 #include "tools/cluster/serve/settings.h"
 
-enum bt_tls_version { BT_TLS_12 = 0, BT_TLS_13, BT_TLS_N };
+enum bt_server_tls_version { BT_TLS_12 = 0, BT_TLS_13, BT_TLS_N };
 
 /* GnuTLS' priority strings. Empty: that version is not served. */
-struct bt_tls_priorities {
+struct bt_server_tls_priorities {
 	struct bt_buf of[BT_TLS_N];
 };
 
 /* Returns: BT_OK; BT_INVALID with what is not known, and the remedy, in out_error. Owns: out, which
- * bt_tls_priorities_fini frees. */
-enum bt_status bt_tls_priorities(
-	const struct bt_serve_settings *settings, struct bt_tls_priorities *out, struct bt_buf *out_error);
-void bt_tls_priorities_fini(struct bt_tls_priorities *priorities);
+ * bt_server_tls_priorities_fini frees. */
+enum bt_status bt_server_tls_priorities(const struct bt_serve_settings *settings,
+	struct bt_server_tls_priorities *out, struct bt_buf *out_error);
+void bt_server_tls_priorities_fini(struct bt_server_tls_priorities *priorities);
 
 /* A certificate to serve with, in PEM, and for which names: those that were given (a "*." stands for one
  * label), else its own. */
-struct bt_tls_pair {
+struct bt_server_tls_pair {
 	struct bt_str certificate, key;
 	struct bt_str_list names; /* given ones; none: the certificate's own */
 	struct bt_str_list own;	  /* what the certificate says that it is for */
 };
 
-struct bt_tls_options {
-	const struct bt_tls_priorities *priorities;
-	const struct bt_tls_pair *pairs; /* the first one is for whoever asks for no name that is known */
+struct bt_server_tls_options {
+	const struct bt_server_tls_priorities *priorities;
+	const struct bt_server_tls_pair
+		*pairs; /* the first one is for whoever asks for no name that is known */
 	uint32_t pair_n;
 	struct bt_str authorities; /* of client certificates, in PEM; empty: none are asked for */
 };
 
 /* What connections are served with; immutable. Names and certificates are copied. */
-struct bt_tls;
+struct bt_server_tls;
 
-/* Returns: NULL with the reason in out_error. Owns: one user, who ends in bt_tls_drop. */
-struct bt_tls *bt_tls_create(const struct bt_tls_options *options, struct bt_buf *out_error);
-struct bt_tls *bt_tls_take(struct bt_tls *tls); /* one more user */
-void bt_tls_drop(struct bt_tls *tls);		/* NULL is fine */
+/* Returns: NULL with the reason in out_error. Owns: one user, who ends in bt_server_tls_drop. */
+struct bt_server_tls *bt_server_tls_create(
+	const struct bt_server_tls_options *options, struct bt_buf *out_error);
+struct bt_server_tls *bt_server_tls_take(struct bt_server_tls *tls); /* one more user */
+void bt_server_tls_drop(struct bt_server_tls *tls);		     /* NULL is fine */
 
 #define BT_TLS_ADDRESS_BYTES 64
 
 /* A connection's part, which lasts as long as its session. */
-struct bt_tls_session {
-	struct bt_tls *tls;
+struct bt_server_tls_session {
+	struct bt_server_tls *tls;
 	char local[BT_TLS_ADDRESS_BYTES]; /* the address it came to: a name for who asks for none */
 	void (*finished)(void *context);  /* called once, when the handshake has */
 	void *context;
 };
 
 /* Serves a session of GnuTLS with that. Context: before its handshake. */
-bool bt_tls_begin(void *gnutls_session, struct bt_tls_session *session);
+bool bt_server_tls_begin(void *gnutls_session, struct bt_server_tls_session *session);
 
 /* The client's certificates in DER; views that last as long as the session. Returns: how many. */
-uint32_t bt_tls_client_certificates(void *gnutls_session, struct bt_str *out, uint32_t cap);
+uint32_t bt_server_tls_client_certificates(void *gnutls_session, struct bt_str *out, uint32_t cap);
 
 /* Which of the pairs a name is served with; for tests. */
-uint32_t bt_tls_choose(const struct bt_tls *tls, struct bt_str name, struct bt_str local);
+uint32_t bt_server_tls_choose(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local);

@@ -10,7 +10,7 @@
 #include "engine/base/rng.h"
 
 /* All zeroes at first. */
-struct bt_backoff {
+struct bt_watch_backoff {
 	int64_t next_ns, last_ns; /* the next delay without chance; when it was asked for last */
 };
 
@@ -18,7 +18,8 @@ struct bt_backoff {
 #define BT_BACKOFF_MOST_NS  INT64_C(30000000000)
 #define BT_BACKOFF_RESET_NS INT64_C(120000000000)
 
-static inline int64_t bt_backoff_delay_ns(struct bt_backoff *backoff, int64_t now_ns, struct bt_rng *rng)
+static inline int64_t bt_watch_backoff_delay_ns(
+	struct bt_watch_backoff *backoff, int64_t now_ns, struct bt_rng *rng)
 {
 	if (backoff->next_ns == 0 || now_ns - backoff->last_ns > BT_BACKOFF_RESET_NS) {
 		backoff->next_ns = BT_BACKOFF_FIRST_NS;

@@ -6,7 +6,7 @@
 #include "engine/base/mem.h"
 
 /* Returns false when there is no room. */
-static bool feed(struct bt_outbox *outbox, struct bt_parcel *parcel)
+static bool feed(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel)
 {
 	enum bt_status status =
 		outbox->closed ? BT_CONFLICT : bt_pipeline_feed(outbox->pipeline, outbox->source, &parcel, 0);
@@ -16,15 +16,15 @@ static bool feed(struct bt_outbox *outbox, struct bt_parcel *parcel)
 	}
 	if (status != BT_OK) {
 		outbox->closed = true;
-		bt_parcel_destroy(parcel);
+		bt_watch_event_destroy(parcel);
 	}
 	return true;
 }
 
-static void widen(struct bt_outbox *outbox)
+static void widen(struct bt_backpressure_queue *outbox)
 {
 	uint32_t cap = outbox->cap ? outbox->cap * 2 : 64;
-	struct bt_parcel **wider = bt_mem_zalloc(cap, sizeof(*wider));
+	struct bt_watch_event **wider = bt_mem_zalloc(cap, sizeof(*wider));
 
 	for (uint32_t i = 0; i < outbox->n; i++) {
 		wider[i] = outbox->waiting[(outbox->first + i) % outbox->cap];
@@ -35,7 +35,7 @@ static void widen(struct bt_outbox *outbox)
 	outbox->first = 0;
 }
 
-void bt_outbox_put(struct bt_outbox *outbox, struct bt_parcel *parcel)
+void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel)
 {
 	if (outbox->n == 0 && feed(outbox, parcel)) {
 		return;
@@ -46,7 +46,7 @@ void bt_outbox_put(struct bt_outbox *outbox, struct bt_parcel *parcel)
 	outbox->waiting[(outbox->first + outbox->n++) % outbox->cap] = parcel;
 }
 
-void bt_outbox_drain(struct bt_outbox *outbox)
+void bt_backpressure_queue_drain(struct bt_backpressure_queue *outbox)
 {
 	while (outbox->n && feed(outbox, outbox->waiting[outbox->first])) {
 		outbox->first = (outbox->first + 1) % outbox->cap;
@@ -54,10 +54,10 @@ void bt_outbox_drain(struct bt_outbox *outbox)
 	}
 }
 
-void bt_outbox_fini(struct bt_outbox *outbox)
+void bt_backpressure_queue_fini(struct bt_backpressure_queue *outbox)
 {
 	for (uint32_t i = 0; i < outbox->n; i++) {
-		bt_parcel_destroy(outbox->waiting[(outbox->first + i) % outbox->cap]);
+		bt_watch_event_destroy(outbox->waiting[(outbox->first + i) % outbox->cap]);
 	}
 	bt_mem_free(outbox->waiting);
 	outbox->waiting = NULL;

@@ -9,20 +9,20 @@
 
 #include "engine/flow/pipeline/pipeline.h"
 
-/* Zeroes but for the first two. Owns: bt_outbox_fini. */
-struct bt_outbox {
+/* Zeroes but for the first two. Owns: bt_backpressure_queue_fini. */
+struct bt_backpressure_queue {
 	struct bt_pipeline *pipeline;
 	uint32_t source;
 	/* private: */
-	struct bt_parcel **waiting; /* a circle of cap */
+	struct bt_watch_event **waiting; /* a circle of cap */
 	uint32_t first, n, cap;
 	bool closed; /* the pipeline takes nothing in any more */
 };
 
 /* Feeds a parcel, or has it wait. */
-void bt_outbox_put(struct bt_outbox *outbox, struct bt_parcel *parcel);
+void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel);
 
 /* Feeds those that wait, as many as there is room for. */
-void bt_outbox_drain(struct bt_outbox *outbox);
+void bt_backpressure_queue_drain(struct bt_backpressure_queue *outbox);
 
-void bt_outbox_fini(struct bt_outbox *outbox);
+void bt_backpressure_queue_fini(struct bt_backpressure_queue *outbox);

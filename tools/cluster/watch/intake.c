@@ -18,7 +18,7 @@ bool bt_intake_is_blocked(const struct bt_reflector *r)
 	return r->outbox.n >= BT_REFLECTOR_WAITING;
 }
 
-enum bt_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str message)
+enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str message)
 {
 	const char ahead[] = "Too large resource version";
 
@@ -43,9 +43,9 @@ enum bt_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str me
 
 /* ---- telling ---- */
 
-static struct bt_parcel *parcel(struct bt_reflector *r, enum bt_parcel_kind what)
+static struct bt_watch_event *parcel(struct bt_reflector *r, enum bt_watch_event_kind what)
 {
-	struct bt_parcel *spare = r->spare;
+	struct bt_watch_event *spare = r->spare;
 
 	if (!spare) {
 		return bt_pipeline_parcel(r->outbox.pipeline, r->outbox.source, what);
@@ -56,23 +56,23 @@ static struct bt_parcel *parcel(struct bt_reflector *r, enum bt_parcel_kind what
 	return spare;
 }
 
-static void tell(struct bt_reflector *r, struct bt_parcel *p)
+static void tell(struct bt_reflector *r, struct bt_watch_event *p)
 {
 	for (uint32_t i = 0; i < r->shared->listener_n; i++) {
 		const struct bt_watch_listener *listener = &r->shared->listeners[i];
 
 		listener->event(listener->context, p->kind, &p->object);
 	}
-	bt_outbox_put(&r->outbox, p);
+	bt_backpressure_queue_put(&r->outbox, p);
 }
 
 void bt_intake_sync(struct bt_reflector *r)
 {
 	if (!bt_load_relaxed(&r->synced)) {
-		struct bt_parcel *p = parcel(r, BT_PARCEL_SYNCED);
+		struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_SYNCED);
 
 		memset(&p->object, 0, sizeof(p->object));
-		bt_outbox_put(&r->outbox, p);
+		bt_backpressure_queue_put(&r->outbox, p);
 		bt_store_release(&r->synced, 1u);
 	}
 }
@@ -134,27 +134,28 @@ static void note_extent(struct bt_reflector *r, const struct bt_object *object, 
 /* ---- objects ---- */
 
 /* What the table of what is known says to it. Others may look at that table. */
-static bool is_news(struct bt_reflector *r, enum bt_parcel_kind what, const struct bt_object *object)
+static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&r->lock);
-	bool news = what == BT_PARCEL_DELETE ? bt_listed_remove(r->known, &object->meta)
-					     : bt_listed_show(r->known, &object->meta) == BT_LISTED_CHANGED;
-	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
+	bool news = what == BT_WATCH_EVENT_DELETE
+			    ? bt_store_remove(r->known, &object->meta)
+			    : bt_store_show(r->known, &object->meta) == BT_STORE_CHANGED;
+	bt_store_relaxed(&r->object_n, (uint64_t)bt_store_n(r->known));
 	bt_lock_release(&r->lock);
 	return news;
 }
 
 /* Takes an object in. out_version: its resource version, which outlives the parcel only until the next. */
-static void take_object(
-	struct bt_reflector *r, enum bt_parcel_kind what, struct bt_str bytes, struct bt_buf *out_version)
+static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, struct bt_str bytes,
+	struct bt_buf *out_version)
 {
-	struct bt_event_reader *reader = &r->shared->reader;
-	struct bt_parcel *p = parcel(r, what);
+	struct bt_watch_frame_reader *reader = &r->shared->reader;
+	struct bt_watch_event *p = parcel(r, what);
 	struct bt_meta_object *meta = &p->object.meta;
 	enum bt_proto_extent extent =
-		bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
+		bt_watch_frame_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
 
-	if (!bt_event_check_name(reader, &p->object)) {
+	if (!bt_watch_frame_check_name(reader, &p->object)) {
 		pass_over(r);
 		r->spare = p;
 		return;
@@ -163,7 +164,7 @@ static void take_object(
 		bt_reflector_set(out_version, meta->resource_version);
 	}
 	/* Who has gone has gone, however much of it could be read. */
-	note_extent(r, &p->object, what == BT_PARCEL_DELETE ? BT_PROTO_WHOLE : extent);
+	note_extent(r, &p->object, what == BT_WATCH_EVENT_DELETE ? BT_PROTO_WHOLE : extent);
 	if (!is_news(r, what, &p->object)) {
 		r->spare = p;
 		return;
@@ -174,15 +175,15 @@ static void take_object(
 /* Says of one object that it has gone. Returns: false when the sweep is over. */
 static bool sweep_one(struct bt_reflector *r)
 {
-	struct bt_listed_object gone;
+	struct bt_store_object gone;
 
 	bt_lock_acquire(&r->lock);
-	bool any = bt_listed_next_gone(r->known, &r->cursor, &gone);
+	bool any = bt_store_next_gone(r->known, &r->cursor, &gone);
 	bt_lock_release(&r->lock);
 	if (!any) {
 		return false;
 	}
-	struct bt_parcel *p = parcel(r, BT_PARCEL_DELETE);
+	struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_DELETE);
 	const struct bt_kind_schema *schema = bt_kind_schema_of(r->kind->kind);
 	memset(&p->object, 0, sizeof(p->object));
 	p->object.kind = r->kind->kind;
@@ -195,8 +196,8 @@ static bool sweep_one(struct bt_reflector *r)
 	bt_schema_own(&schema->schema, &p->arena, &p->object.meta);
 	note_extent(r, &p->object, BT_PROTO_WHOLE);
 	bt_lock_acquire(&r->lock);
-	bt_listed_forget(r->known, r->cursor);
-	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
+	bt_store_forget(r->known, r->cursor);
+	bt_store_relaxed(&r->object_n, (uint64_t)bt_store_n(r->known));
 	bt_lock_release(&r->lock);
 	tell(r, p);
 	return true;
@@ -240,11 +241,11 @@ static bool is_initial_end(const struct bt_object *object)
 
 static void take_bookmark(struct bt_reflector *r, struct bt_str bytes)
 {
-	struct bt_event_reader *reader = &r->shared->reader;
-	struct bt_parcel *p = parcel(r, BT_PARCEL_APPLY);
+	struct bt_watch_frame_reader *reader = &r->shared->reader;
+	struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_APPLY);
 	struct bt_str version = {0};
 
-	(void)bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
+	(void)bt_watch_frame_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
 	version = p->object.meta.resource_version;
 	if (version.len && r->state == BT_REFLECTOR_STREAM && is_initial_end(&p->object)) {
 		r->state = BT_REFLECTOR_WATCH;
@@ -260,7 +261,7 @@ static void take_status(struct bt_reflector *r, struct bt_str bytes)
 {
 	struct bt_proto_status status;
 
-	if (!bt_event_status(&r->shared->reader, r->is_proto, bytes, &status)) {
+	if (!bt_watch_frame_status(&r->shared->reader, r->is_proto, bytes, &status)) {
 		r->fate = BT_FATE_FAILED;
 		bt_reflector_note(r, "The server ends a watch for a reason that cannot be read",
 			bt_str(r->shared->reader.error));
@@ -277,32 +278,32 @@ static void take_event(struct bt_reflector *r, struct bt_str bytes)
 {
 	/* Until all has been shown, objects come in any order of their versions. */
 	struct bt_buf *version = r->state == BT_REFLECTOR_WATCH ? &r->version : NULL;
-	enum bt_event_type type = BT_EVENT_OTHER;
+	enum bt_watch_frame_type type = BT_WATCH_FRAME_OTHER;
 	struct bt_str object;
 
 	bt_add_owned(&r->event_n, 1u);
 	bt_store_relaxed(&r->last_event_ns, bt_clock_monotonic_ns());
 	r->call_event_n++;
-	if (!bt_event_open(&r->shared->reader, r->is_proto, r->kind, bytes, &type, &object)) {
+	if (!bt_watch_frame_open(&r->shared->reader, r->is_proto, r->kind, bytes, &type, &object)) {
 		bt_reflector_note(r, "An event cannot be read", bt_str(r->shared->reader.error));
 		r->fate = BT_FATE_GARBLED;
 		return;
 	}
 	switch (type) {
-	case BT_EVENT_ADDED:
-	case BT_EVENT_MODIFIED:
-		take_object(r, BT_PARCEL_APPLY, object, version);
+	case BT_WATCH_FRAME_ADDED:
+	case BT_WATCH_FRAME_MODIFIED:
+		take_object(r, BT_WATCH_EVENT_APPLY, object, version);
 		break;
-	case BT_EVENT_DELETED:
-		take_object(r, BT_PARCEL_DELETE, object, version);
+	case BT_WATCH_FRAME_DELETED:
+		take_object(r, BT_WATCH_EVENT_DELETE, object, version);
 		break;
-	case BT_EVENT_BOOKMARK:
+	case BT_WATCH_FRAME_BOOKMARK:
 		take_bookmark(r, object);
 		break;
-	case BT_EVENT_ERROR:
+	case BT_WATCH_FRAME_ERROR:
 		take_status(r, object);
 		break;
-	case BT_EVENT_OTHER:
+	case BT_WATCH_FRAME_OTHER:
 		break; /* of a later version: there is nothing to be done */
 	}
 }
@@ -311,7 +312,7 @@ static void take_list_meta(struct bt_reflector *r, struct bt_str bytes)
 {
 	struct bt_proto_list_meta meta;
 
-	if (!bt_event_list_meta(&r->shared->reader, r->is_proto, bytes, &meta)) {
+	if (!bt_watch_frame_list_meta(&r->shared->reader, r->is_proto, bytes, &meta)) {
 		bt_reflector_note(r, "A list cannot be read", bt_str(r->shared->reader.error));
 		r->fate = BT_FATE_FAILED;
 		return;
@@ -328,7 +329,7 @@ static void take_part(struct bt_reflector *r, enum bt_stream_step step, struct b
 	} else if (step == BT_STREAM_META) {
 		take_list_meta(r, part);
 	} else if (r->state == BT_REFLECTOR_LIST) {
-		take_object(r, BT_PARCEL_APPLY, part, NULL);
+		take_object(r, BT_WATCH_EVENT_APPLY, part, NULL);
 	} else {
 		take_event(r, part);
 	}
@@ -338,7 +339,7 @@ void bt_intake(struct bt_reflector *r)
 {
 	struct bt_str part;
 
-	bt_outbox_drain(&r->outbox);
+	bt_backpressure_queue_drain(&r->outbox);
 	while (!bt_intake_is_blocked(r)) {
 		if (r->sweeping) {
 			if (!sweep_one(r)) {

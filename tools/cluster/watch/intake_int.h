@@ -22,7 +22,7 @@ void bt_intake_sweep(struct bt_reflector *r, struct bt_str version);
 void bt_intake_sync(struct bt_reflector *r);
 
 /* What a Status means. */
-enum bt_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str message);
+enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str message);
 
 /* Remembers what is wrong, and says so, unless it has just said the same. level: as of bt_log. */
 void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str why);

@@ -7,7 +7,7 @@
 
 #include "engine/base/mem.h"
 #include "tools/cluster/net/escape.h"
-#include "tools/cluster/watch/event_int.h"
+#include "tools/cluster/watch/frame_int.h"
 #include "tools/cluster/watch/stream_int.h"
 
 #define PAGE	   250u
@@ -17,7 +17,7 @@
 
 struct bt_pod_pages {
 	struct bt_pod_pages_options options;
-	struct bt_event_reader reader;
+	struct bt_watch_frame_reader reader;
 	struct bt_arena arena;
 	struct bt_buf node, continue_, path, body, error;
 	uint32_t page;
@@ -32,14 +32,14 @@ struct bt_pod_pages *bt_pod_pages_create(const struct bt_pod_pages_options *opti
 	pages->options = *options;
 	pages->options.page = options->page ? options->page : PAGE;
 	pages->page = pages->options.page;
-	bt_event_reader_init(&pages->reader);
+	bt_watch_frame_reader_init(&pages->reader);
 	return pages;
 }
 
 void bt_pod_pages_destroy(struct bt_pod_pages *pages)
 {
 	if (pages) {
-		bt_event_reader_fini(&pages->reader);
+		bt_watch_frame_reader_fini(&pages->reader);
 		bt_arena_fini(&pages->arena);
 		bt_buf_fini(&pages->node);
 		bt_buf_fini(&pages->continue_);
@@ -126,22 +126,22 @@ static bool identify(struct bt_pod_pages *pages, struct bt_str bytes, struct bt_
 
 	bt_arena_reset(&pages->arena);
 	if (pages->of_nodes) {
-		(void)bt_event_object(&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_NODE), bytes,
-			&pages->arena, out);
+		(void)bt_watch_frame_object(&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_NODE),
+			bytes, &pages->arena, out);
 	} else if (is_proto(pages)) {
 		(void)bt_proto_identify(pages->reader.proto, BT_KIND_POD, bytes, &pages->arena, out, &error);
 	} else {
-		(void)bt_event_object(
+		(void)bt_watch_frame_object(
 			&pages->reader, false, bt_kind_info(BT_KIND_POD), bytes, &pages->arena, out);
 	}
-	return bt_event_check_name(&pages->reader, out);
+	return bt_watch_frame_check_name(&pages->reader, out);
 }
 
 static bool read_meta(struct bt_pod_pages *pages, struct bt_str part)
 {
 	struct bt_proto_list_meta meta;
 
-	if (!bt_event_list_meta(&pages->reader, is_proto(pages), part, &meta)) {
+	if (!bt_watch_frame_list_meta(&pages->reader, is_proto(pages), part, &meta)) {
 		return false;
 	}
 	bt_buf_clear(&pages->continue_);
@@ -238,8 +238,9 @@ static bool read_pod(struct bt_pod_pages *pages, struct bt_arena *arena, struct 
 		}
 		bytes = unknown.raw;
 	}
-	(void)bt_event_object(&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_POD), bytes, arena, out);
-	return bt_event_check_name(&pages->reader, out);
+	(void)bt_watch_frame_object(
+		&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_POD), bytes, arena, out);
+	return bt_watch_frame_check_name(&pages->reader, out);
 }
 
 uint32_t bt_pod_pages_get(struct bt_pod_pages *pages, struct bt_str namespace_, struct bt_str name,

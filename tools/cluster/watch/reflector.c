@@ -78,7 +78,7 @@ static void rest(struct bt_reflector *r, int64_t delay_ns)
 /* Rests for as long as the back-off says, or longer when the server says so. */
 static void back_off(struct bt_reflector *r)
 {
-	int64_t delay_ns = bt_backoff_delay_ns(&r->backoff, bt_clock_monotonic_ns(), &r->shared->rng);
+	int64_t delay_ns = bt_watch_backoff_delay_ns(&r->backoff, bt_clock_monotonic_ns(), &r->shared->rng);
 
 	rest(r, delay_ns > r->head.retry_after_ns ? delay_ns : r->head.retry_after_ns);
 }
@@ -252,7 +252,7 @@ static void begin(struct bt_reflector *r)
 		return;
 	}
 	bt_lock_acquire(&r->lock);
-	bt_listed_begin_list(r->known);
+	bt_store_begin_list(r->known);
 	bt_lock_release(&r->lock);
 	bt_buf_clear(&r->continue_);
 	if (r->shared->stream && !r->plain && !r->plain_once) {
@@ -265,7 +265,7 @@ static void begin(struct bt_reflector *r)
 /* ---- ends of calls ---- */
 
 /* What an answer means that is an error. */
-static enum bt_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
+static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
 {
 	struct bt_str body = bt_buf_view(&r->body);
 	struct bt_proto_unknown unknown;
@@ -273,10 +273,10 @@ static enum bt_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
 	struct bt_proto_status status = {0};
 	bool is_proto = bt_proto_open(body, &unknown, &error);
 
-	if (!bt_event_status(&r->shared->reader, is_proto, is_proto ? unknown.raw : body, &status)) {
+	if (!bt_watch_frame_status(&r->shared->reader, is_proto, is_proto ? unknown.raw : body, &status)) {
 		status = (struct bt_proto_status){.message = body};
 	}
-	enum bt_fate fate = bt_intake_fate((int32_t)r->head.status, status.reason, status.message);
+	enum bt_watch_fate fate = bt_intake_fate((int32_t)r->head.status, status.reason, status.message);
 	if (r->head.status == 401) {
 		snprintf(what, cap,
 			"The server does not accept the credentials to list and watch %s: has the token or "
@@ -306,7 +306,7 @@ static bool was_good_watch(const struct bt_reflector *r)
 	       (r->call_event_n || bt_clock_monotonic_ns() - r->began_ns >= NS_PER_S);
 }
 
-static enum bt_fate judge(struct bt_reflector *r)
+static enum bt_watch_fate judge(struct bt_reflector *r)
 {
 	char what[224];
 
@@ -437,7 +437,7 @@ static void on_refused(struct bt_reflector *r)
 
 static void conclude(struct bt_reflector *r)
 {
-	enum bt_fate fate = judge(r);
+	enum bt_watch_fate fate = judge(r);
 
 	r->call = 0;
 	switch (fate) {
@@ -561,15 +561,15 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 		.kind = kind,
 		.head = {.retry_after_ns = -1},
 		.outbox = {.pipeline = shared->pipeline, .source = source},
-		.known = bt_listed_create(names)};
+		.known = bt_store_create(names)};
 	bt_lock_init(&r->lock);
 }
 
 void bt_reflector_fini(struct bt_reflector *r)
 {
-	bt_outbox_fini(&r->outbox);
-	bt_parcel_destroy(r->spare);
-	bt_listed_destroy(r->known);
+	bt_backpressure_queue_fini(&r->outbox);
+	bt_watch_event_destroy(r->spare);
+	bt_store_destroy(r->known);
 	bt_unread_fini(&r->unread);
 	bt_stream_fini(&r->stream);
 	bt_buf_fini(&r->body);

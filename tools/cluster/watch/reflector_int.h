@@ -18,7 +18,7 @@
 #include "engine/base/thread.h"
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/watch/backoff_int.h"
-#include "tools/cluster/watch/event_int.h"
+#include "tools/cluster/watch/frame_int.h"
 #include "tools/cluster/watch/store.h"
 #include "tools/cluster/watch/backpressure_queue_int.h"
 #include "tools/cluster/watch/stream_int.h"
@@ -34,7 +34,7 @@
 enum bt_reflector_state { BT_REFLECTOR_REST = 0, BT_REFLECTOR_LIST, BT_REFLECTOR_STREAM, BT_REFLECTOR_WATCH };
 
 /* What a call has come to. */
-enum bt_fate {
+enum bt_watch_fate {
 	BT_FATE_NONE = 0,
 	BT_FATE_WHOLE,	   /* a page of a list */
 	BT_FATE_ENDED,	   /* a watch, in the usual way */
@@ -57,9 +57,9 @@ struct bt_reflectors {
 	const struct bt_watch_listener *listeners;
 	uint32_t listener_n, page;
 	bool stream, json;
-	struct bt_event_reader reader; /* owner: the client's thread */
-	struct bt_rng rng;	       /* owner: likewise */
-	_Atomic uint32_t closing;      /* atomic: nothing begins any more */
+	struct bt_watch_frame_reader reader; /* owner: the client's thread */
+	struct bt_rng rng;		     /* owner: likewise */
+	_Atomic uint32_t closing;	     /* atomic: nothing begins any more */
 };
 
 /* owner: the client's thread, but for what says otherwise. */
@@ -74,7 +74,7 @@ struct bt_reflector {
 	bool ended;	/* done has come */
 	bool cancelled; /* it has been asked to end */
 	bool paused;
-	enum bt_fate fate;
+	enum bt_watch_fate fate;
 	enum bt_http_end end;
 	struct bt_http_head head;
 	struct bt_buf body; /* of an answer that is no list or watch; else why a call was lost */
@@ -92,15 +92,15 @@ struct bt_reflector {
 	bool sweeping;	    /* the list is whole: what it has not shown is told as gone */
 	uint32_t expired_n; /* watches in a row that could not begin */
 	uint32_t cursor;
-	struct bt_outbox outbox;
-	struct bt_parcel *spare;
-	struct bt_backoff backoff;
+	struct bt_backpressure_queue outbox;
+	struct bt_watch_event *spare;
+	struct bt_watch_backoff backoff;
 	int64_t due_ns;	     /* when it ends to rest */
 	bool rests, retries; /* a timer is under way */
 	bool busy, again;    /* a turn is under way; another one has to follow */
 	/* Others look at this. */
 	struct bt_lock lock;	 /* of the next three */
-	struct bt_listed *known; /* lock(lock): also for the client's thread, when it changes it */
+	struct bt_store *known;	 /* lock(lock): also for the client's thread, when it changes it */
 	struct bt_unread unread; /* lock(lock): likewise */
 	char error[256];	 /* lock(lock): */
 	int64_t error_logged_ns;

@@ -29,7 +29,7 @@ struct entry {
 
 static_assert(sizeof(struct entry) == 48, "an entry is small");
 
-struct bt_listed {
+struct bt_store {
 	struct bt_intern *names;
 	struct entry *entries;
 	uint32_t *slots;  /* 1 + index; 0: free */
@@ -38,9 +38,9 @@ struct bt_listed {
 	uint32_t list;
 };
 
-struct bt_listed *bt_listed_create(struct bt_intern *names)
+struct bt_store *bt_store_create(struct bt_intern *names)
 {
-	struct bt_listed *known = bt_mem_zalloc(1, sizeof(*known));
+	struct bt_store *known = bt_mem_zalloc(1, sizeof(*known));
 
 	known->names = names;
 	known->slot_n = FIRST_SLOTS;
@@ -48,14 +48,14 @@ struct bt_listed *bt_listed_create(struct bt_intern *names)
 	return known;
 }
 
-static void release_names(struct bt_listed *known, const struct entry *entry)
+static void release_names(struct bt_store *known, const struct entry *entry)
 {
 	bt_intern_release(known->names, entry->namespace_);
 	bt_intern_release(known->names, entry->name);
 	bt_intern_release(known->names, entry->uid_text);
 }
 
-void bt_listed_destroy(struct bt_listed *known)
+void bt_store_destroy(struct bt_store *known)
 {
 	if (!known) {
 		return;
@@ -69,7 +69,7 @@ void bt_listed_destroy(struct bt_listed *known)
 	bt_mem_free(known);
 }
 
-uint32_t bt_listed_n(const struct bt_listed *known)
+uint32_t bt_store_n(const struct bt_store *known)
 {
 	return (uint32_t)(known->entry_n - known->vacant_n);
 }
@@ -146,7 +146,7 @@ static uint32_t hash_of(const struct bt_meta_object *meta)
 }
 
 /* The slot of the object, or the free one where it would be. */
-static size_t find_slot(const struct bt_listed *known, uint32_t hash, const struct bt_meta_object *meta)
+static size_t find_slot(const struct bt_store *known, uint32_t hash, const struct bt_meta_object *meta)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -161,14 +161,14 @@ static size_t find_slot(const struct bt_listed *known, uint32_t hash, const stru
 	return at;
 }
 
-static struct entry *find(struct bt_listed *known, const struct bt_meta_object *meta)
+static struct entry *find(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t slot = known->slots[find_slot(known, hash_of(meta), meta)];
 
 	return slot ? &known->entries[slot - 1] : NULL;
 }
 
-static void put(struct bt_listed *known, uint32_t hash, uint32_t ix)
+static void put(struct bt_store *known, uint32_t hash, uint32_t ix)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -178,7 +178,7 @@ static void put(struct bt_listed *known, uint32_t hash, uint32_t ix)
 	known->slots[at] = ix + 1;
 }
 
-static void grow_slots(struct bt_listed *known)
+static void grow_slots(struct bt_store *known)
 {
 	if ((known->entry_n + 1) * 4 <= known->slot_n * 3) {
 		return;
@@ -193,7 +193,7 @@ static void grow_slots(struct bt_listed *known)
 	}
 }
 
-static void set_uid(struct bt_listed *known, struct entry *entry, const struct bt_meta_object *meta)
+static void set_uid(struct bt_store *known, struct entry *entry, const struct bt_meta_object *meta)
 {
 	uint64_t uid[2] = {0, 0};
 	uint32_t text = read_uuid(meta->uid, uid) ? BT_NAME_NONE : bt_intern_hold(known->names, meta->uid);
@@ -205,7 +205,7 @@ static void set_uid(struct bt_listed *known, struct entry *entry, const struct b
 }
 
 static bool has_uid(
-	const struct bt_listed *known, const struct entry *entry, const struct bt_meta_object *meta)
+	const struct bt_store *known, const struct entry *entry, const struct bt_meta_object *meta)
 {
 	uint64_t uid[2] = {0, 0};
 
@@ -215,11 +215,11 @@ static bool has_uid(
 	return uid[0] == entry->uid[0] && uid[1] == entry->uid[1];
 }
 
-static struct entry *add(struct bt_listed *known, const struct bt_meta_object *meta)
+static struct entry *add(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t ix;
 
-	BT_REQUIRE(meta->name.len && meta->name.len <= BT_LISTED_NAME_BYTES);
+	BT_REQUIRE(meta->name.len && meta->name.len <= BT_STORE_NAME_BYTES);
 	grow_slots(known);
 	if (known->vacant_n) {
 		ix = known->vacant[--known->vacant_n];
@@ -238,7 +238,7 @@ static struct entry *add(struct bt_listed *known, const struct bt_meta_object *m
 }
 
 /* Empties a slot, and moves those behind it that would not be found any more. */
-static void free_slot(struct bt_listed *known, size_t at)
+static void free_slot(struct bt_store *known, size_t at)
 {
 	const size_t mask = known->slot_n - 1;
 
@@ -253,7 +253,7 @@ static void free_slot(struct bt_listed *known, size_t at)
 	known->slots[at] = 0;
 }
 
-static void drop(struct bt_listed *known, uint32_t ix)
+static void drop(struct bt_store *known, uint32_t ix)
 {
 	struct entry *entry = &known->entries[ix];
 	size_t at = entry->hash & (known->slot_n - 1);
@@ -277,7 +277,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 	return a && b && ((a | b) & IS_HASH) == 0 && a < b;
 }
 
-enum bt_listed_news bt_listed_show(struct bt_listed *known, const struct bt_meta_object *meta)
+enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
@@ -287,10 +287,10 @@ enum bt_listed_news bt_listed_show(struct bt_listed *known, const struct bt_meta
 
 		entry->list = known->list;
 		if (is_earlier(version, entry->version)) {
-			return BT_LISTED_OLD;
+			return BT_STORE_OLD;
 		}
 		if (same && version && version == entry->version) {
-			return BT_LISTED_SAME;
+			return BT_STORE_SAME;
 		}
 		if (!same) {
 			set_uid(known, entry, meta);
@@ -300,10 +300,10 @@ enum bt_listed_news bt_listed_show(struct bt_listed *known, const struct bt_meta
 		entry->list = known->list;
 	}
 	entry->version = version;
-	return BT_LISTED_CHANGED;
+	return BT_STORE_CHANGED;
 }
 
-bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta)
+bool bt_store_remove(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);
 
@@ -316,9 +316,9 @@ bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta
 
 /* ---- lists ---- */
 
-static void look(const struct bt_listed *known, const struct entry *entry, struct bt_listed_object *out)
+static void look(const struct bt_store *known, const struct entry *entry, struct bt_store_object *out)
 {
-	*out = (struct bt_listed_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
+	*out = (struct bt_store_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
 		.name = bt_intern_str(known->names, entry->name)};
 	if (entry->uid_text) {
 		out->uid = bt_intern_str(known->names, entry->uid_text);
@@ -332,12 +332,12 @@ static void look(const struct bt_listed *known, const struct entry *entry, struc
 	}
 }
 
-void bt_listed_begin_list(struct bt_listed *known)
+void bt_store_begin_list(struct bt_store *known)
 {
 	known->list++;
 }
 
-bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_listed_object *out)
+bool bt_store_next_gone(struct bt_store *known, uint32_t *cursor, struct bt_store_object *out)
 {
 	for (; *cursor < known->entry_n; ++*cursor) {
 		const struct entry *entry = &known->entries[*cursor];
@@ -350,7 +350,7 @@ bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_li
 	return false;
 }
 
-void bt_listed_forget(struct bt_listed *known, uint32_t cursor)
+void bt_store_forget(struct bt_store *known, uint32_t cursor)
 {
 	drop(known, cursor);
 }

@@ -58,7 +58,7 @@ struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct 
 	shared->stream = options->stream;
 	shared->json = options->json;
 	shared->rng.state = options->seed ? options->seed : (uint64_t)bt_clock_monotonic_ns();
-	bt_event_reader_init(&shared->reader);
+	bt_watch_frame_reader_init(&shared->reader);
 	copy_listeners(watch, options);
 	watch->reflector_n = bt_watch_kinds(options->gates, kinds);
 	for (uint32_t i = 0; i < watch->reflector_n; i++) {
@@ -80,7 +80,7 @@ void bt_watch_destroy(struct bt_watch *watch)
 	for (uint32_t i = 0; i < watch->reflector_n; i++) {
 		bt_reflector_fini(&watch->reflectors[i]);
 	}
-	bt_event_reader_fini(&watch->shared.reader);
+	bt_watch_frame_reader_fini(&watch->shared.reader);
 	bt_mem_free(watch->listeners);
 	bt_mem_free(watch);
 }

@@ -16,12 +16,12 @@ struct bt_watch;
 /* Hears of every event before the pipeline does. Context: the reader's thread, which must not wait. */
 struct bt_watch_listener {
 	/* kind, names, UID and resource version are there for a delete too. */
-	void (*event)(void *context, enum bt_parcel_kind what, const struct bt_object *object);
+	void (*event)(void *context, enum bt_watch_event_kind what, const struct bt_object *object);
 	void *context;
 };
 
 struct bt_watch_options {
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
 	const struct bt_gates *gates;		   /* which kinds are needed */
 	struct bt_intern *names;		   /* where names are held; outlives the watch */

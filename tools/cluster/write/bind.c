@@ -27,7 +27,7 @@ enum { POST = 0, CONFIRM, EXTENDED };
 
 /* ---- ends ---- */
 
-static void end(struct bt_writer *writer, struct bt_op *op)
+static void end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->verbs != &bt_check_verbs) {
 		bt_map_remove(&writer->bindings, op->number);
@@ -35,10 +35,10 @@ static void end(struct bt_writer *writer, struct bt_op *op)
 	if (op->has_volumes) {
 		bt_sub_relaxed(&writer->volume_n, UINT64_C(1));
 	}
-	bt_op_end(op);
+	bt_write_op_end(op);
 }
 
-void bt_bind_answer(struct bt_writer *writer, struct bt_op *op, bool bound, struct bt_str reason)
+void bt_bind_answer(struct bt_writer *writer, struct bt_write_op *op, bool bound, struct bt_str reason)
 {
 	struct bt_binding_answer answer = {.bound = bound, .reason = reason};
 
@@ -51,7 +51,7 @@ void bt_bind_answer(struct bt_writer *writer, struct bt_op *op, bool bound, stru
 	bt_pipeline_answer(writer->pipeline, op->handle, &answer);
 }
 
-static void bound(struct bt_writer *writer, struct bt_op *op)
+static void bound(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_api_cycle cycle = {.pod = &op->known.pod, .end = BT_CYCLE_PLACED, .node = op->node};
 
@@ -61,9 +61,9 @@ static void bound(struct bt_writer *writer, struct bt_op *op)
 }
 
 /* Upstream's cycle ends in an error then; a pod that has gone, or is on a node, hears nothing of it. */
-static void say_failed(struct bt_writer *writer, const struct bt_op *op, struct bt_str message)
+static void say_failed(struct bt_writer *writer, const struct bt_write_op *op, struct bt_str message)
 {
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	if (message.len) {
 		bt_write_complain(&writer->bind_said, "A pod could not be bound", &op->pod, message);
@@ -78,7 +78,8 @@ static void say_failed(struct bt_writer *writer, const struct bt_op *op, struct 
 	bt_write_report(writer, &cycle);
 }
 
-void bt_bind_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str reason, struct bt_str message)
+void bt_bind_failed(
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str reason, struct bt_str message)
 {
 	bt_bind_answer(writer, op, false, reason);
 	say_failed(writer, op, message);
@@ -86,7 +87,7 @@ void bt_bind_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str re
 }
 
 /* A pod that is on another node, or has gone, is not spoken of: silent. */
-static void fail(struct bt_writer *writer, struct bt_op *op, struct bt_str why, bool silent)
+static void fail(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, bool silent)
 {
 	struct bt_str message = {.len = 0};
 
@@ -101,13 +102,13 @@ static void fail(struct bt_writer *writer, struct bt_op *op, struct bt_str why, 
 	}
 }
 
-static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
 	fail(writer, op, why, false);
 }
 
 /* The pipeline keeps the assumption and asks again (check). */
-static void unsure(struct bt_writer *writer, struct bt_op *op)
+static void unsure(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, unsure_n);
 	bt_pipeline_unknown(writer->pipeline, op->handle);
@@ -143,19 +144,19 @@ static bool contains(struct bt_str text, const char *words)
 	return false;
 }
 
-static void confirm(struct bt_op *op, struct bt_str why, int64_t delay_ns)
+static void confirm(struct bt_write_op *op, struct bt_str why, int64_t delay_ns)
 {
 	op->stage = CONFIRM;
 	op->reads = true;
-	op->reason = bt_op_copy(op, why);
+	op->reason = bt_write_op_copy(op, why);
 	if (delay_ns) {
-		bt_op_later(op, delay_ns);
+		bt_write_op_later(op, delay_ns);
 	} else {
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	}
 }
 
-static void take_conflict(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void take_conflict(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
 	struct bt_str node;
 
@@ -176,7 +177,7 @@ static void take_conflict(struct bt_writer *writer, struct bt_op *op, struct bt_
 
 /* ---- POST ---- */
 
-static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request_bind(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_api_call call = {.verb = BT_API_BIND, .pod = &op->known.pod, .node = op->node};
 
@@ -201,15 +202,15 @@ static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_h
 /* Context: the thread of the extender's client. */
 static void extended(void *context, enum bt_extender_end end, struct bt_str error)
 {
-	struct bt_op *op = context;
+	struct bt_write_op *op = context;
 
 	op->extended = end;
-	op->reason = bt_op_copy(op, error);
-	bt_op_post(op);
+	op->reason = bt_write_op_copy(op, error);
+	bt_write_op_post(op);
 }
 
 /* Nothing goes to the server; the op comes back by the inbox. */
-static void ask_extender(struct bt_writer *writer, struct bt_op *op)
+static void ask_extender(struct bt_writer *writer, struct bt_write_op *op)
 {
 	op->stage = EXTENDED;
 	op->unsure = true;
@@ -218,7 +219,7 @@ static void ask_extender(struct bt_writer *writer, struct bt_op *op)
 		writer->options.extender_context, op->extender, &op->pod, op->node, extended, op);
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	if (op->stage == POST && op->extender) {
 		ask_extender(writer, op);
@@ -233,12 +234,12 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	return true;
 }
 
-static void again(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void again(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
 	op->tries++;
-	if (bt_write_now(writer) + bt_op_backoff_ns(op) < op->until_ns) {
-		bt_op_repeat(op);
-		bt_op_later(op, bt_op_backoff_ns(op));
+	if (bt_write_now(writer) + bt_write_op_backoff_ns(op) < op->until_ns) {
+		bt_write_op_repeat(op);
+		bt_write_op_later(op, bt_write_op_backoff_ns(op));
 	} else if (op->unsure || op->verbs == &bt_check_verbs) {
 		unsure(writer, op);
 	} else {
@@ -246,7 +247,7 @@ static void again(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 	}
 }
 
-static void take_refusal(struct bt_writer *writer, struct bt_op *op, uint32_t status, struct bt_str why)
+static void take_refusal(struct bt_writer *writer, struct bt_write_op *op, uint32_t status, struct bt_str why)
 {
 	if (status == 404) {
 		fail(writer, op, why, true);
@@ -259,7 +260,7 @@ static void take_refusal(struct bt_writer *writer, struct bt_op *op, uint32_t st
 	}
 }
 
-static void post_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void post_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_str why =
 		answer->fate == BT_FATE_DONE ? (struct bt_str){.len = 0} : bt_write_message(writer, answer);
@@ -272,7 +273,7 @@ static void post_answered(struct bt_writer *writer, struct bt_op *op, const stru
 		take_refusal(writer, op, answer->status, why);
 		break;
 	case BT_FATE_THROTTLED:
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 		break;
 	case BT_FATE_SERVER_ERROR:
 	case BT_FATE_LOST:
@@ -324,7 +325,7 @@ static bool read_pod(struct bt_writer *writer, struct bt_str body, struct seen *
 }
 
 /* The pod has no node. */
-static void take_unbound(struct bt_writer *writer, struct bt_op *op)
+static void take_unbound(struct bt_writer *writer, struct bt_write_op *op)
 {
 	uint32_t ix;
 
@@ -337,7 +338,7 @@ static void take_unbound(struct bt_writer *writer, struct bt_op *op)
 		op->stage = POST;
 		op->reads = false;
 		op->unsure = true;
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	} else if (op->unsure && ++op->confirmed < CONFIRMS) {
 		confirm(op, op->reason, CONFIRM_NS);
 	} else {
@@ -345,7 +346,7 @@ static void take_unbound(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
-static void take_seen(struct bt_writer *writer, struct bt_op *op, const struct seen *seen)
+static void take_seen(struct bt_writer *writer, struct bt_write_op *op, const struct seen *seen)
 {
 	if (!bt_str_eq(seen->uid, op->pod.uid)) {
 		fail(writer, op, bt_str("the pod has gone"), true);
@@ -358,7 +359,7 @@ static void take_seen(struct bt_writer *writer, struct bt_op *op, const struct s
 	}
 }
 
-static void confirm_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void confirm_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct seen seen;
 
@@ -378,7 +379,7 @@ static void confirm_answered(struct bt_writer *writer, struct bt_op *op, const s
 
 /* A lost answer is looked into, for the extender may have bound the pod. Source: extendersBinding, v1.36.3.
  */
-static void take_extended(struct bt_writer *writer, struct bt_op *op)
+static void take_extended(struct bt_writer *writer, struct bt_write_op *op)
 {
 	op->unsure = op->extended == BT_EXTENDER_LOST;
 	if (op->extended == BT_EXTENDER_BOUND) {
@@ -386,7 +387,7 @@ static void take_extended(struct bt_writer *writer, struct bt_op *op)
 	} else if (op->extender->ignorable) {
 		op->extender = NULL;
 		op->stage = POST;
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	} else if (op->unsure) {
 		confirm(op, op->reason, CONFIRM_NS);
 	} else {
@@ -396,7 +397,7 @@ static void take_extended(struct bt_writer *writer, struct bt_op *op)
 
 /* ---- verbs ---- */
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (op->stage == POST) {
 		post_answered(writer, op, answer);
@@ -405,7 +406,7 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	}
 }
 
-static void begin_bind(struct bt_writer *writer, struct bt_op *op)
+static void begin_bind(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->stage == EXTENDED) {
 		take_extended(writer, op);
@@ -413,7 +414,7 @@ static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 	}
 	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
 	if (writer->options.dry) {
-		bt_op_goes(op);
+		bt_write_op_goes(op);
 		bt_shadow_keep(writer, op);
 		return;
 	}
@@ -423,11 +424,11 @@ static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 	if (op->prebind) {
 		bt_prebind_begin(op);
 	} else {
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	}
 }
 
-static void begin_check(struct bt_writer *writer, struct bt_op *op)
+static void begin_check(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->stage == EXTENDED) {
 		take_extended(writer, op);
@@ -440,10 +441,10 @@ static void begin_check(struct bt_writer *writer, struct bt_op *op)
 	}
 	op->stage = CONFIRM;
 	op->reads = true;
-	bt_op_queue(op);
+	bt_write_op_queue(op);
 }
 
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_str why = bt_write_fence_reason(writer);
 
@@ -456,7 +457,7 @@ static void fenced(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	if (sent || op->unsure || op->verbs == &bt_check_verbs) {
 		BT_WRITE_COUNT(writer, unsure_n);
@@ -466,5 +467,7 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 	}
 }
 
-const struct bt_op_verbs bt_bind_verbs = {BT_CLASS_BIND, begin_bind, request, answered, fenced, given_up};
-const struct bt_op_verbs bt_check_verbs = {BT_CLASS_BIND, begin_check, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_bind_verbs = {
+	BT_CLASS_BIND, begin_bind, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_check_verbs = {
+	BT_CLASS_BIND, begin_check, request, answered, fenced, given_up};

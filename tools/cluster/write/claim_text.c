@@ -80,7 +80,7 @@ static bool has_uid(struct bt_writer *writer, struct bt_str array, struct bt_str
 	return false;
 }
 
-bool bt_claim_read(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+bool bt_claim_read(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = &op->prebind->claims[op->prebind->at];
 	struct bt_str meta = bt_json_member(writer, body, "metadata");
@@ -89,21 +89,21 @@ bool bt_claim_read(struct bt_writer *writer, struct bt_op *op, struct bt_str bod
 	struct bt_str devices = bt_json_member(writer, spec, "devices");
 	struct bt_str allocation = bt_json_member(writer, status, "allocation");
 
-	claim->version = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
-	claim->name = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "name")));
+	claim->version = bt_write_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
+	claim->name = bt_write_op_copy(op, bt_json_name(bt_json_member(writer, meta, "name")));
 	claim->deleting = bt_json_member(writer, meta, "deletionTimestamp").len != 0;
-	claim->finalizers = bt_op_copy(op, bt_json_member(writer, meta, "finalizers"));
+	claim->finalizers = bt_write_op_copy(op, bt_json_member(writer, meta, "finalizers"));
 	claim->has_finalizer =
 		has_string(writer, claim->finalizers, bt_str("resource.kubernetes.io/delete-protection"));
-	claim->config = bt_op_copy(op, bt_json_member(writer, devices, "config"));
-	claim->asked = bt_op_copy(op, bt_json_member(writer, devices, "requests"));
+	claim->config = bt_write_op_copy(op, bt_json_member(writer, devices, "config"));
+	claim->asked = bt_write_op_copy(op, bt_json_member(writer, devices, "requests"));
 	claim->allocated = allocation.len != 0;
 	claim->dated = bt_json_member(writer, allocation, "allocationTimestamp").len != 0;
-	claim->reserved = bt_op_copy(op, bt_json_member(writer, status, "reservedFor"));
+	claim->reserved = bt_write_op_copy(op, bt_json_member(writer, status, "reservedFor"));
 	claim->is_reserved = has_uid(writer, claim->reserved, op->pod.uid);
 	struct bt_str uid = bt_json_name(bt_json_member(writer, meta, "uid"));
 	if (claim->special && !claim->uid.len) {
-		claim->uid = bt_op_copy(op, uid);
+		claim->uid = bt_write_op_copy(op, uid);
 	}
 	return uid.len && claim->version.len && bt_str_eq(uid, claim->uid);
 }
@@ -119,7 +119,7 @@ static struct bt_str results_of(struct bt_writer *writer, struct bt_str claim)
 }
 
 void bt_claim_read_devices(
-	struct bt_writer *writer, struct bt_op *op, struct bt_str body, struct bt_prebind_claim *out)
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str body, struct bt_prebind_claim *out)
 {
 	struct bt_str results = results_of(writer, body), result, condition;
 	uint32_t n = 0;
@@ -136,7 +136,8 @@ void bt_claim_read_devices(
 		size_t first = 0;
 
 		out->devices[n] = (struct bt_prebind_device){
-			.driver = bt_op_copy(op, bt_json_name(bt_json_member(writer, result, "driver"))),
+			.driver =
+				bt_write_op_copy(op, bt_json_name(bt_json_member(writer, result, "driver"))),
 			.conditional = bt_json_element(writer, conditions, &first, &condition)};
 		out->conditional |= out->devices[n].conditional;
 	}
@@ -328,36 +329,39 @@ static void write_selector(const struct bt_node_selector_object *selector, struc
 	bt_json_write_end(&json);
 }
 
-static void copy_lists(struct bt_op *op, const struct bt_ask_claim *from, struct bt_prebind_claim *out)
+static void copy_lists(
+	struct bt_write_op *op, const struct bt_bind_request_claim *from, struct bt_prebind_claim *out)
 {
 	struct bt_buf text = {.len = 0};
 
 	for (uint32_t i = 0; i < from->result_n; i++) {
 		bt_buf_clear(&text);
 		write_result(&from->results[i], &text);
-		out->results[i] = (struct bt_prebind_result){
-			bt_op_copy(op, from->results[i].request), bt_op_copy(op, bt_buf_view(&text))};
+		out->results[i] = (struct bt_prebind_result){bt_write_op_copy(op, from->results[i].request),
+			bt_write_op_copy(op, bt_buf_view(&text))};
 	}
 	for (uint32_t i = 0; i < from->request_n; i++) {
-		out->requests[i] = (struct bt_prebind_request){.name = bt_op_copy(op, from->requests[i].name),
-			.class_ = bt_op_copy(op, from->requests[i].class_)};
+		out->requests[i] =
+			(struct bt_prebind_request){.name = bt_write_op_copy(op, from->requests[i].name),
+				.class_ = bt_write_op_copy(op, from->requests[i].class_)};
 	}
 	for (uint32_t i = 0; i < from->mapping_n; i++) {
-		const struct bt_ask_mapping *mapping = &from->mappings[i];
+		const struct bt_bind_request_mapping *mapping = &from->mappings[i];
 
 		out->mappings[i] = (struct bt_prebind_mapping){mapping->container,
-			bt_op_copy(op, mapping->resource), bt_op_copy(op, mapping->request)};
+			bt_write_op_copy(op, mapping->resource), bt_write_op_copy(op, mapping->request)};
 	}
 	bt_buf_fini(&text);
 }
 
-void bt_claim_copy(struct bt_op *op, const struct bt_ask_claim *from, struct bt_prebind_claim *out)
+void bt_claim_copy(
+	struct bt_write_op *op, const struct bt_bind_request_claim *from, struct bt_prebind_claim *out)
 {
 	struct bt_buf text = {.len = 0};
 
 	*out = (struct bt_prebind_claim){
-		.name = bt_op_copy(op, from->name),
-		.uid = bt_op_copy(op, from->uid),
+		.name = bt_write_op_copy(op, from->name),
+		.uid = bt_write_op_copy(op, from->uid),
 		.allocates = from->allocates,
 		.special = from->special,
 		.timed = from->timed,
@@ -372,7 +376,7 @@ void bt_claim_copy(struct bt_op *op, const struct bt_ask_claim *from, struct bt_
 		.mapping_n = from->mapping_n,
 	};
 	write_selector(&from->node_selector, &text);
-	out->selector = bt_op_copy(op, bt_buf_view(&text));
+	out->selector = bt_write_op_copy(op, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	copy_lists(op, from, out);
 }
@@ -568,8 +572,8 @@ static void add_meta(const struct bt_prebind_claim *claim, struct bt_buf *out)
 
 /* A JSON patch, for a merge patch would take null out of parameters, which are not ours. Another UID or
  * version is a conflict. */
-void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const struct bt_prebind_claim *claim,
-	struct bt_buf *out)
+void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
+	const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	struct bt_str element;
 
@@ -639,7 +643,7 @@ static uint32_t result_n_of(const struct bt_prebind_claim *claim, struct bt_str 
 	return n;
 }
 
-static void write_owner(struct bt_json_writer *json, const struct bt_op *op)
+static void write_owner(struct bt_json_writer *json, const struct bt_write_op *op)
 {
 	bt_json_write_key(json, "ownerReferences");
 	bt_json_write_begin_array(json);
@@ -656,7 +660,7 @@ static void write_owner(struct bt_json_writer *json, const struct bt_op *op)
 	bt_json_write_end(json);
 }
 
-static void write_special_meta(struct bt_json_writer *json, const struct bt_op *op)
+static void write_special_meta(struct bt_json_writer *json, const struct bt_write_op *op)
 {
 	struct bt_buf stem = {.len = 0};
 
@@ -674,7 +678,7 @@ static void write_special_meta(struct bt_json_writer *json, const struct bt_op *
 	bt_buf_fini(&stem);
 }
 
-void bt_claim_special(const struct bt_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out)
+void bt_claim_special(const struct bt_write_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	struct bt_json_writer json = {.out = out};
 

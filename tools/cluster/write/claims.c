@@ -21,12 +21,12 @@
 #define STRATEGIC "application/strategic-merge-patch+json"
 #define CHANGES	  "application/json-patch+json"
 
-static struct bt_prebind_claim *claim_of(const struct bt_op *op)
+static struct bt_prebind_claim *claim_of(const struct bt_write_op *op)
 {
 	return &op->prebind->claims[op->prebind->at];
 }
 
-static void BT_PRINTF(3, 4) fail(struct bt_writer *writer, struct bt_op *op, const char *format, ...)
+static void BT_PRINTF(3, 4) fail(struct bt_writer *writer, struct bt_write_op *op, const char *format, ...)
 {
 	struct bt_buf why = {.len = 0};
 	va_list args;
@@ -38,7 +38,7 @@ static void BT_PRINTF(3, 4) fail(struct bt_writer *writer, struct bt_op *op, con
 	bt_buf_fini(&why);
 }
 
-void bt_claim_begin(struct bt_op *op)
+void bt_claim_begin(struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 
@@ -48,7 +48,7 @@ void bt_claim_begin(struct bt_op *op)
 
 /* ---- requests ---- */
 
-static void write_mappings(struct bt_writer *writer, const struct bt_op *op, struct bt_buf *out)
+static void write_mappings(struct bt_writer *writer, const struct bt_write_op *op, struct bt_buf *out)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 	struct bt_json_writer json = {.out = out};
@@ -76,7 +76,7 @@ static void write_mappings(struct bt_writer *writer, const struct bt_op *op, str
 	bt_buf_text(out, "}}}");
 }
 
-static void write_unreserve(const struct bt_op *op, struct bt_buf *out)
+static void write_unreserve(const struct bt_write_op *op, struct bt_buf *out)
 {
 	bt_buf_text(out, "{\"metadata\":{\"uid\":");
 	bt_quote_json(out, claim_of(op)->uid);
@@ -86,7 +86,7 @@ static void write_unreserve(const struct bt_op *op, struct bt_buf *out)
 }
 
 /* A class whose configuration is not there yet. */
-static struct bt_prebind_request *unknown_class(const struct bt_op *op)
+static struct bt_prebind_request *unknown_class(const struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 
@@ -98,7 +98,7 @@ static struct bt_prebind_request *unknown_class(const struct bt_op *op)
 	return NULL;
 }
 
-static void write_body(struct bt_writer *writer, const struct bt_op *op)
+static void write_body(struct bt_writer *writer, const struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 	struct bt_buf *body = &writer->body;
@@ -128,7 +128,7 @@ static void write_body(struct bt_writer *writer, const struct bt_op *op)
 	}
 }
 
-static void choose_method(const struct bt_op *op, struct bt_http_call *call)
+static void choose_method(const struct bt_write_op *op, struct bt_http_call *call)
 {
 	bool strategic = op->stage == BT_PREBIND_POD || op->stage == BT_PREBIND_UNRESERVE;
 
@@ -143,7 +143,7 @@ static void choose_method(const struct bt_op *op, struct bt_http_call *call)
 	}
 }
 
-static struct bt_str path_of(struct bt_writer *writer, const struct bt_op *op)
+static struct bt_str path_of(struct bt_writer *writer, const struct bt_write_op *op)
 {
 	bool of_status = op->stage == BT_PREBIND_CLAIM || op->stage == BT_PREBIND_UNRESERVE;
 
@@ -162,7 +162,7 @@ static struct bt_str path_of(struct bt_writer *writer, const struct bt_op *op)
 		of_status ? "/status" : "");
 }
 
-bool bt_claim_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+bool bt_claim_request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	write_body(writer, op);
 	*out_call = (struct bt_http_call){.path = path_of(writer, op), .body = bt_buf_view(&writer->body)};
@@ -172,12 +172,13 @@ bool bt_claim_request(struct bt_writer *writer, struct bt_op *op, struct bt_http
 
 /* ---- answers ---- */
 
-static void describe(const struct bt_op *op, struct bt_buf *out)
+static void describe(const struct bt_write_op *op, struct bt_buf *out)
 {
 	bt_buf_printf(out, "%.*s/%.*s", BT_STR_ARG(op->pod.namespace_), BT_STR_ARG(claim_of(op)->name));
 }
 
-static void fail_claim(struct bt_writer *writer, struct bt_op *op, const char *before, const char *after)
+static void fail_claim(
+	struct bt_writer *writer, struct bt_write_op *op, const char *before, const char *after)
 {
 	struct bt_buf name = {.len = 0};
 
@@ -187,7 +188,7 @@ static void fail_claim(struct bt_writer *writer, struct bt_op *op, const char *b
 }
 
 static void fail_call(
-	struct bt_writer *writer, struct bt_op *op, const char *what, const struct bt_answer *answer)
+	struct bt_writer *writer, struct bt_write_op *op, const char *what, const struct bt_answer *answer)
 {
 	struct bt_str why = bt_write_message(writer, answer);
 	bool again = op->stage == BT_PREBIND_CLAIM_GET && op->confirmed;
@@ -207,7 +208,7 @@ static uint64_t number_of(struct bt_str version)
 }
 
 /* What the claim needs next. */
-static void go_on(struct bt_op *op)
+static void go_on(struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 
@@ -221,7 +222,7 @@ static void go_on(struct bt_op *op)
 }
 
 /* Has the pod named the claim before? Upstream writes it again, as it was before that, and fails. */
-static bool was_named(const struct bt_op *op)
+static bool was_named(const struct bt_write_op *op)
 {
 	const struct bt_prebind *prebind = op->prebind;
 
@@ -233,7 +234,7 @@ static bool was_named(const struct bt_op *op)
 	return false;
 }
 
-static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_claim(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 
@@ -255,12 +256,12 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 	}
 }
 
-static void take_class(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_class(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 	struct bt_str class_ = unknown_class(op)->class_;
 	struct bt_str config =
-		bt_op_copy(op, bt_json_member(writer, bt_json_member(writer, body, "spec"), "config"));
+		bt_write_op_copy(op, bt_json_member(writer, bt_json_member(writer, body, "spec"), "config"));
 
 	for (uint32_t i = 0; i < claim->request_n; i++) {
 		if (bt_str_eq(claim->requests[i].class_, class_)) {
@@ -271,14 +272,15 @@ static void take_class(struct bt_writer *writer, struct bt_op *op, struct bt_str
 	go_on(op);
 }
 
-static void note_version(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void note_version(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_str meta = bt_json_member(writer, body, "metadata");
 
-	claim_of(op)->version = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
+	claim_of(op)->version =
+		bt_write_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
 }
 
-static void take_written(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_written(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 
@@ -299,7 +301,7 @@ static void take_written(struct bt_writer *writer, struct bt_op *op, struct bt_s
 }
 
 /* The names of all containers, init containers first, as a JSON array. */
-static void take_pod(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_pod(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
 	struct bt_str spec = bt_json_member(writer, body, "spec"), element;
@@ -315,12 +317,12 @@ static void take_pod(struct bt_writer *writer, struct bt_op *op, struct bt_str b
 		}
 	}
 	bt_buf_char(&names, ']');
-	op->containers = bt_op_copy(op, bt_buf_view(&names));
+	op->containers = bt_write_op_copy(op, bt_buf_view(&names));
 	bt_buf_fini(&names);
 	bt_prebind_go(op, BT_PREBIND_POD);
 }
 
-static void take_created(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_created(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	claim_of(op)->created = true;
 	take_claim(writer, op, body);
@@ -328,7 +330,7 @@ static void take_created(struct bt_writer *writer, struct bt_op *op, struct bt_s
 
 /* ---- devices that have to get ready ---- */
 
-static void say_pending(struct bt_writer *writer, struct bt_op *op)
+static void say_pending(struct bt_writer *writer, struct bt_write_op *op)
 {
 	const struct bt_str controller = op->known.pod.scheduler_name;
 	struct bt_buf note = {.len = 0}, instance = {.len = 0};
@@ -341,12 +343,12 @@ static void say_pending(struct bt_writer *writer, struct bt_op *op)
 		.note = bt_buf_view(&note),
 		.reporting_controller = controller,
 		.reporting_instance = bt_buf_view(&instance)};
-	bt_events_add(writer->events, &call);
+	bt_event_recorder_add(writer->events, &call);
 	bt_buf_fini(&note);
 	bt_buf_fini(&instance);
 }
 
-void bt_claim_wait(struct bt_writer *writer, struct bt_op *op)
+void bt_claim_wait(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (!op->waits_for_devices) {
 		op->waits_for_devices = true;
@@ -357,7 +359,7 @@ void bt_claim_wait(struct bt_writer *writer, struct bt_op *op)
 }
 
 /* It was begun when its time was set. All devices of all claims count, as upstream. */
-void bt_claim_waited(struct bt_writer *writer, const struct bt_op *op, enum bt_devices_end end)
+void bt_claim_waited(struct bt_writer *writer, const struct bt_write_op *op, enum bt_devices_end end)
 {
 	const struct bt_prebind *prebind = op->prebind;
 	int64_t begin_ns = op->until_ns - writer->options.device_timeout_ns;
@@ -372,7 +374,7 @@ void bt_claim_waited(struct bt_writer *writer, const struct bt_op *op, enum bt_d
 	}
 }
 
-static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_readiness(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 	struct bt_buf why = {.len = 0};
@@ -393,14 +395,14 @@ static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt
 		bt_claim_waited(writer, op, BT_DEVICES_TIMEOUT);
 		fail(writer, op, "device binding timeout: claim=%.*s", BT_STR_ARG(claim->name));
 	} else {
-		bt_op_later(op, READY_NS);
+		bt_write_op_later(op, READY_NS);
 	}
 	bt_buf_fini(&why);
 }
 
 /* ---- answers, by step ---- */
 
-static void take_done(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_done(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	switch (op->stage) {
 	case BT_PREBIND_CREATE:
@@ -435,7 +437,7 @@ static void take_done(struct bt_writer *writer, struct bt_op *op, struct bt_str 
 	}
 }
 
-static void read_anew(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void read_anew(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (++op->confirmed > RETRIES) {
 		fail_call(writer, op, "add reservation to claim", answer);
@@ -443,12 +445,12 @@ static void read_anew(struct bt_writer *writer, struct bt_op *op, const struct b
 	}
 	op->stage = BT_PREBIND_CLAIM_GET;
 	op->reads = true;
-	bt_op_later(op, RETRY_NS);
+	bt_write_op_later(op, RETRY_NS);
 }
 
 /* Upstream reads a claim only after a conflict, and writes it as it knows it before: then it may have gone.
  */
-static const char *what_failed(const struct bt_op *op)
+static const char *what_failed(const struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 
@@ -472,7 +474,7 @@ static const char *what_failed(const struct bt_op *op)
 	return "update the pod's extendedResourceClaimStatus for claim";
 }
 
-static void forward_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void forward_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	bool changes = op->stage == BT_PREBIND_FINALIZER || op->stage == BT_PREBIND_CLAIM;
 
@@ -481,7 +483,7 @@ static void forward_answered(struct bt_writer *writer, struct bt_op *op, const s
 	} else if (changes && (answer->status == 409 || answer->fate == BT_FATE_LOST)) {
 		read_anew(writer, op, answer);
 	} else if ((op->stage == BT_PREBIND_CREATE && answer->fate == BT_FATE_LOST) ||
-		   !bt_op_again(op, answer)) {
+		   !bt_write_op_again(op, answer)) {
 		/* A claim is not made twice: it would have another name; the first goes with the pod, which
 		 * owns it. */
 		bt_add_owned(&writer->counts.claim_uncreated_n, op->stage == BT_PREBIND_CREATE);
@@ -494,7 +496,7 @@ static void forward_answered(struct bt_writer *writer, struct bt_op *op, const s
 
 /* ---- taking back ---- */
 
-bool bt_claim_undo(struct bt_op *op)
+bool bt_claim_undo(struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
 
@@ -509,12 +511,12 @@ bool bt_claim_undo(struct bt_op *op)
 }
 
 /* What cannot be taken back is as it was written; the pod's next cycle finds it so. */
-static void undo_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void undo_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 	bool done = answer->fate == BT_FATE_DONE;
 
-	if (!done && bt_op_again(op, answer)) {
+	if (!done && bt_write_op_again(op, answer)) {
 		return;
 	}
 	if (done && op->stage == BT_PREBIND_UNRESERVE) {
@@ -530,7 +532,7 @@ static void undo_answered(struct bt_writer *writer, struct bt_op *op, const stru
 	bt_prebind_next(writer, op);
 }
 
-void bt_claim_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+void bt_claim_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (op->prebind->undoes) {
 		undo_answered(writer, op, answer);

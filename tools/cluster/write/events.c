@@ -38,7 +38,7 @@ struct reference {
 /* What an event is made of when its turn comes. Tens of thousands wait at times; most share texts. */
 struct bt_sent_event {
 	struct bt_sent_event *next; /* of those that wait for an op */
-	struct bt_op *op;	    /* its call on the way, or NULL */
+	struct bt_write_op *op;	    /* its call on the way, or NULL */
 	const char *reason, *action;
 	struct reference regarding, related;
 	uint32_t note, controller, instance; /* names, held */
@@ -52,7 +52,7 @@ struct bt_sent_event {
 	uint64_t key; /* 0: it is not kept */
 };
 
-struct bt_events {
+struct bt_event_recorder {
 	struct bt_writer *writer;
 	struct bt_map by_key;
 	struct bt_sent_event **kept;
@@ -64,17 +64,17 @@ struct bt_events {
 	struct bt_buf key;
 };
 
-static const struct bt_op_verbs verbs;
+static const struct bt_write_op_verbs verbs;
 
-static void begin_turns(struct bt_events *events, int64_t now_ns)
+static void begin_turns(struct bt_event_recorder *events, int64_t now_ns)
 {
 	events->finish_ns = now_ns + FINISH_NS;
 	events->refresh_ns = now_ns + REFRESH_NS;
 }
 
-struct bt_events *bt_events_create(struct bt_writer *writer)
+struct bt_event_recorder *bt_event_recorder_create(struct bt_writer *writer)
 {
-	struct bt_events *events = bt_mem_zalloc(1, sizeof(*events));
+	struct bt_event_recorder *events = bt_mem_zalloc(1, sizeof(*events));
 
 	events->writer = writer;
 	begin_turns(events, bt_write_now(writer));
@@ -83,12 +83,12 @@ struct bt_events *bt_events_create(struct bt_writer *writer)
 
 /* ---- names ---- */
 
-static struct bt_intern *names_of(const struct bt_events *events)
+static struct bt_intern *names_of(const struct bt_event_recorder *events)
 {
 	return bt_pipeline_names(events->writer->pipeline);
 }
 
-static struct reference hold_pod(const struct bt_events *events, const struct bt_api_pod *pod)
+static struct reference hold_pod(const struct bt_event_recorder *events, const struct bt_api_pod *pod)
 {
 	struct bt_intern *names = names_of(events);
 
@@ -107,7 +107,7 @@ static void release_pod(struct bt_intern *names, const struct reference *pod)
 
 /* Its texts are those that are held, and the arena's. */
 static struct bt_api_pod *pod_of(
-	const struct bt_events *events, const struct reference *held, struct bt_arena *arena)
+	const struct bt_event_recorder *events, const struct reference *held, struct bt_arena *arena)
 {
 	const struct bt_intern *names = names_of(events);
 	struct bt_api_pod *pod = bt_arena_zalloc(arena, sizeof(*pod));
@@ -119,7 +119,7 @@ static struct bt_api_pod *pod_of(
 	return pod;
 }
 
-static void free_event(struct bt_events *events, struct bt_sent_event *event)
+static void free_event(struct bt_event_recorder *events, struct bt_sent_event *event)
 {
 	struct bt_intern *names = names_of(events);
 
@@ -133,7 +133,7 @@ static void free_event(struct bt_events *events, struct bt_sent_event *event)
 	bt_mem_free(event);
 }
 
-void bt_events_destroy(struct bt_events *events)
+void bt_event_recorder_destroy(struct bt_event_recorder *events)
 {
 	for (struct bt_sent_event *event = events->first, *next; event; event = next) {
 		next = event->next;
@@ -167,7 +167,7 @@ static void add_reference(struct bt_buf *key, const struct bt_api_pod *pod)
 }
 
 /* Two events of one key are the same, seen twice, whatever their notes say. */
-static uint64_t key_of(struct bt_events *events, const struct bt_api_call *call)
+static uint64_t key_of(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	struct bt_buf *key = &events->key;
 
@@ -182,14 +182,14 @@ static uint64_t key_of(struct bt_events *events, const struct bt_api_call *call)
 	return hash ? hash : 1;
 }
 
-static struct bt_sent_event *find(const struct bt_events *events, uint64_t key)
+static struct bt_sent_event *find(const struct bt_event_recorder *events, uint64_t key)
 {
 	uint32_t ix;
 
 	return bt_map_get(&events->by_key, key, &ix) ? events->kept[ix] : NULL;
 }
 
-static void keep(struct bt_events *events, struct bt_sent_event *event, uint64_t key)
+static void keep(struct bt_event_recorder *events, struct bt_sent_event *event, uint64_t key)
 {
 	if (events->n >= KEPT_MAX) {
 		return;
@@ -201,7 +201,7 @@ static void keep(struct bt_events *events, struct bt_sent_event *event, uint64_t
 }
 
 /* The last one takes its place. */
-static void drop(struct bt_events *events, size_t i)
+static void drop(struct bt_event_recorder *events, size_t i)
 {
 	struct bt_sent_event *event = events->kept[i];
 
@@ -219,7 +219,7 @@ static void drop(struct bt_events *events, size_t i)
 /* ---- adding ---- */
 
 /* Events are named by their time, so no two have the same. */
-static int64_t time_of_event(struct bt_events *events)
+static int64_t time_of_event(struct bt_event_recorder *events)
 {
 	int64_t now_ns = bt_write_wall(events->writer);
 
@@ -227,7 +227,7 @@ static int64_t time_of_event(struct bt_events *events)
 	return events->last_ns;
 }
 
-static struct bt_sent_event *make(struct bt_events *events, const struct bt_api_call *call)
+static struct bt_sent_event *make(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	struct bt_sent_event *event = bt_mem_zalloc(1, sizeof(*event));
 	struct bt_intern *names = names_of(events);
@@ -249,11 +249,11 @@ static struct bt_sent_event *make(struct bt_events *events, const struct bt_api_
 }
 
 /* Those that wait become ops, as far as there is room. */
-static void advance(struct bt_events *events)
+static void advance(struct bt_event_recorder *events)
 {
 	while (events->first && events->op_n < OPS_MAX) {
 		struct bt_sent_event *event = events->first;
-		struct bt_op *op = bt_op_create(events->writer, &verbs);
+		struct bt_write_op *op = bt_write_op_create(events->writer, &verbs);
 
 		events->first = event->next;
 		event->next = NULL;
@@ -263,11 +263,11 @@ static void advance(struct bt_events *events)
 		op->event = event;
 		op->stage = event->stage;
 		op->handle = (uint64_t)event->at_ns; /* what the time of its next try is drawn from */
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	}
 }
 
-static void write_event(struct bt_events *events, struct bt_sent_event *event, uint8_t stage)
+static void write_event(struct bt_event_recorder *events, struct bt_sent_event *event, uint8_t stage)
 {
 	event->stage = stage;
 	event->waits = true;
@@ -282,7 +282,7 @@ static void write_event(struct bt_events *events, struct bt_sent_event *event, u
 }
 
 /* A call that is on its way, and has not been made yet, takes the series with it. */
-static void write_series(struct bt_events *events, struct bt_sent_event *event)
+static void write_series(struct bt_event_recorder *events, struct bt_sent_event *event)
 {
 	event->unwritten = true;
 	if (!event->op && !event->waits) {
@@ -290,7 +290,7 @@ static void write_series(struct bt_events *events, struct bt_sent_event *event)
 	}
 }
 
-static void repeat(struct bt_events *events, struct bt_sent_event *event)
+static void repeat(struct bt_event_recorder *events, struct bt_sent_event *event)
 {
 	event->seen_ns = bt_write_now(events->writer);
 	event->series.last_ns = bt_write_wall(events->writer);
@@ -303,7 +303,7 @@ static void repeat(struct bt_events *events, struct bt_sent_event *event)
 	BT_WRITE_COUNT(events->writer, event_repeated_n);
 }
 
-void bt_events_add(struct bt_events *events, const struct bt_api_call *call)
+void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	bool once = bt_str_is(bt_str(call->event.reason), "Scheduled");
 	uint64_t key = once ? 0 : key_of(events, call);
@@ -324,7 +324,8 @@ void bt_events_add(struct bt_events *events, const struct bt_api_call *call)
 	write_event(events, event, CREATE);
 }
 
-uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *first, int64_t now_ns)
+uint32_t bt_event_recorder_spacing(
+	const struct bt_event_recorder *events, const struct bt_write_op *first, int64_t now_ns)
 {
 	if (events->open_n > events->writer->options.events / 2) {
 		return 1;
@@ -336,7 +337,7 @@ uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *f
 
 /* ---- sending ---- */
 
-static void let_go(struct bt_writer *writer, struct bt_op *op)
+static void let_go(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_sent_event *event = op->event;
 
@@ -348,17 +349,17 @@ static void let_go(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
-static void end(struct bt_writer *writer, struct bt_op *op)
+static void end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	let_go(writer, op);
-	bt_op_end(op);
+	bt_write_op_end(op);
 	advance(writer->events);
 }
 
 /* The object as the API gets it. */
 static void write_body(struct bt_writer *writer, const struct bt_sent_event *event, struct bt_str name)
 {
-	const struct bt_events *events = writer->events;
+	const struct bt_event_recorder *events = writer->events;
 	const struct bt_intern *names = names_of(events);
 	struct bt_arena *arena = &writer->scratch;
 	const struct bt_api_call call = {.verb = BT_API_EVENT,
@@ -375,7 +376,7 @@ static void write_body(struct bt_writer *writer, const struct bt_sent_event *eve
 	bt_buf_char(&writer->body, '\n');
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	struct bt_sent_event *event = op->event;
 	bool patches = op->stage == PATCH;
@@ -404,28 +405,29 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	return true;
 }
 
-static void again(struct bt_writer *writer, struct bt_op *op)
+static void again(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (++op->tries >= TRIES) {
 		BT_WRITE_COUNT(writer, event_dropped_n);
 		end(writer, op);
 		return;
 	}
-	bt_op_repeat(op);
-	bt_op_later(op, SLEEP_NS + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), SLEEP_NS / 4));
+	bt_write_op_repeat(op);
+	bt_write_op_later(
+		op, SLEEP_NS + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), SLEEP_NS / 4));
 }
 
-static void written(struct bt_writer *writer, struct bt_op *op)
+static void written(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->event->unwritten) {
 		op->stage = PATCH;
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	} else {
 		end(writer, op);
 	}
 }
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	const struct bt_sent_event *event = op->event;
 
@@ -435,10 +437,10 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	if (answer->fate == BT_FATE_DONE || made) {
 		written(writer, op);
 	} else if (answer->fate == BT_FATE_THROTTLED) {
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	} else if (answer->status == 404 && op->stage == PATCH) {
 		op->stage = CREATE;
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	} else if (answer->fate != BT_FATE_REFUSED || (answer->status == 409 && event->series.count)) {
 		again(writer, op);
 	} else {
@@ -454,19 +456,19 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	}
 }
 
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, event_dropped_n);
 	end(writer, op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
-	bt_op_queue(op);
+	bt_write_op_queue(op);
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	if (!sent) {
 		BT_WRITE_COUNT(writer, event_dropped_n);
@@ -474,11 +476,11 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 	let_go(writer, op);
 }
 
-static const struct bt_op_verbs verbs = {BT_CLASS_EVENT, begin, request, answered, fenced, given_up};
+static const struct bt_write_op_verbs verbs = {BT_CLASS_EVENT, begin, request, answered, fenced, given_up};
 
 /* ---- time ---- */
 
-static void refresh(struct bt_events *events)
+static void refresh(struct bt_event_recorder *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
 		if (events->kept[i]->series.count) {
@@ -488,7 +490,7 @@ static void refresh(struct bt_events *events)
 }
 
 /* A series is written a last time. */
-static void finish(struct bt_events *events, int64_t now_ns)
+static void finish(struct bt_event_recorder *events, int64_t now_ns)
 {
 	for (size_t i = events->n; i-- > 0;) {
 		struct bt_sent_event *event = events->kept[i];
@@ -502,7 +504,7 @@ static void finish(struct bt_events *events, int64_t now_ns)
 	}
 }
 
-int64_t bt_events_tick(struct bt_events *events, int64_t now_ns)
+int64_t bt_event_recorder_tick(struct bt_event_recorder *events, int64_t now_ns)
 {
 	if (!events->n) {
 		begin_turns(events, now_ns);

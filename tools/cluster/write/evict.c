@@ -56,12 +56,12 @@ static struct bt_preemption_now *remember(struct bt_writer *writer, uint64_t num
 	return found;
 }
 
-static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why);
+static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why);
 
 /* The turn of the last victim has come, or never comes. */
 static void settle(struct bt_writer *writer, struct bt_preemption_now *preemption)
 {
-	struct bt_op *last = preemption->last;
+	struct bt_write_op *last = preemption->last;
 	bool spared = preemption->failed;
 
 	if (!last || preemption->over_n < last->after_n) {
@@ -73,7 +73,7 @@ static void settle(struct bt_writer *writer, struct bt_preemption_now *preemptio
 	if (spared) {
 		failed(writer, last, bt_str("another victim of the preemption could not be deleted"));
 	} else {
-		bt_op_queue(last);
+		bt_write_op_queue(last);
 	}
 }
 
@@ -92,14 +92,14 @@ static void note_over(struct bt_writer *writer, uint64_t number, bool gone)
 /* ---- one of them ---- */
 
 /* The part of a preemption's calls that is about this victim. Valid until the next calls are made. */
-static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct bt_api_call **out_patch,
+static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const struct bt_api_call **out_patch,
 	const struct bt_api_call **out_event)
 {
-	struct bt_known_pod *preemptor = bt_arena_zalloc(&writer->scratch, sizeof(*preemptor));
-	struct bt_known_pod *pod = bt_arena_zalloc(&writer->scratch, sizeof(*pod));
+	struct bt_stored_pod *preemptor = bt_arena_zalloc(&writer->scratch, sizeof(*preemptor));
+	struct bt_stored_pod *pod = bt_arena_zalloc(&writer->scratch, sizeof(*pod));
 
-	bt_known_get(writer->known, &op->pod, &writer->scratch, pod);
-	bt_known_get(writer->known, &op->other, &writer->scratch, preemptor);
+	bt_pod_store_get(writer->known, &op->pod, &writer->scratch, pod);
+	bt_pod_store_get(writer->known, &op->other, &writer->scratch, preemptor);
 	if (!preemptor->pod.scheduler_name.len) {
 		preemptor->pod.scheduler_name = bt_str("default-scheduler");
 	}
@@ -126,7 +126,7 @@ static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct 
 }
 
 /* In kube-scheduler's words and at its level. Source: framework/preemption/executor.go, v1.36.3. */
-static void say_evicted(const struct bt_op *op, bool by_us)
+static void say_evicted(const struct bt_write_op *op, bool by_us)
 {
 	bt_log(BT_LOG_INFO, 2, by_us ? "Preemptor Pod preempted victim Pod" : "Victim Pod is already deleted",
 		bt_log_fields(bt_log_object("preemptor", op->other.namespace_, op->other.name),
@@ -134,7 +134,7 @@ static void say_evicted(const struct bt_op *op, bool by_us)
 			bt_log_str("node", op->node)));
 }
 
-static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
+static void evicted(struct bt_writer *writer, struct bt_write_op *op, bool by_us)
 {
 	const struct bt_api_call *patch, *event;
 
@@ -144,24 +144,24 @@ static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
 	say_evicted(op, by_us);
 	if (by_us) {
 		make_calls(writer, op, &patch, &event);
-		bt_events_add(writer->events, event);
+		bt_event_recorder_add(writer->events, event);
 	}
-	bt_op_end(op);
+	bt_write_op_end(op);
 	note_over(writer, preemption, true);
 }
 
-static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
 	uint64_t preemption = op->preemption;
 
 	BT_WRITE_COUNT(writer, evict_failed_n);
 	bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
-	bt_op_end(op);
+	bt_write_op_end(op);
 	note_over(writer, preemption, false);
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, evict_n);
 	if (writer->options.dry) {
@@ -172,11 +172,11 @@ static void begin(struct bt_writer *writer, struct bt_op *op)
 		preemption->last = op;
 		settle(writer, preemption);
 	} else {
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	}
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_api_call *patch, *event;
 
@@ -204,7 +204,7 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	return true;
 }
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_DONE) {
 		if (op->stage == DELETE) {
@@ -213,21 +213,21 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 		}
 		op->stage = DELETE;
 		op->tries = 0;
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	} else if (answer->status == 404 || (op->stage == DELETE && answer->status == 409)) {
 		/* A conflict: it is another pod of that name by now. */
 		evicted(writer, op, false);
-	} else if (!bt_op_again(op, answer)) {
+	} else if (!bt_write_op_again(op, answer)) {
 		failed(writer, op, bt_write_message(writer, answer));
 	}
 }
 
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	failed(writer, op, bt_write_fence_reason(writer));
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	(void)sent;
 	BT_WRITE_COUNT(writer, evict_failed_n);
@@ -237,14 +237,14 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 void bt_evict_end(struct bt_writer *writer)
 {
 	for (size_t i = 0; i < writer->preemption_n; i++) {
-		struct bt_op *last = writer->preemptions[i].last;
+		struct bt_write_op *last = writer->preemptions[i].last;
 
 		if (last) {
 			given_up(writer, last, false);
-			bt_op_end(last);
+			bt_write_op_end(last);
 		}
 	}
 	bt_mem_free(writer->preemptions);
 }
 
-const struct bt_op_verbs bt_evict_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_evict_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};

@@ -26,7 +26,7 @@ struct entry {
 
 static_assert(sizeof(struct entry) == 32, "there is one a pod");
 
-struct bt_known {
+struct bt_pod_store {
 	struct bt_lock lock;
 	/* lock(lock): */
 	struct bt_map by_key; /* by a hash of namespace and name */
@@ -42,16 +42,16 @@ struct bt_known {
 	struct bt_arena arena;
 };
 
-struct bt_known *bt_known_create(void)
+struct bt_pod_store *bt_pod_store_create(void)
 {
-	struct bt_known *known = bt_mem_zalloc(1, sizeof(*known));
+	struct bt_pod_store *known = bt_mem_zalloc(1, sizeof(*known));
 
 	bt_lock_init(&known->lock);
 	known->texts = bt_intern_create();
 	return known;
 }
 
-void bt_known_destroy(struct bt_known *known)
+void bt_pod_store_destroy(struct bt_pod_store *known)
 {
 	bt_map_fini(&known->by_key);
 	bt_mem_free(known->entries);
@@ -76,14 +76,14 @@ static uint64_t key_of(struct bt_str namespace_, struct bt_str name)
 	return key ? key : 1;
 }
 
-static struct entry *find(struct bt_known *known, struct bt_str namespace_, struct bt_str name)
+static struct entry *find(struct bt_pod_store *known, struct bt_str namespace_, struct bt_str name)
 {
 	uint32_t ix;
 
 	return bt_map_get(&known->by_key, key_of(namespace_, name), &ix) ? &known->entries[ix] : NULL;
 }
 
-static struct entry *add(struct bt_known *known, uint64_t key)
+static struct entry *add(struct bt_pod_store *known, uint64_t key)
 {
 	uint32_t ix;
 
@@ -99,7 +99,7 @@ static struct entry *add(struct bt_known *known, uint64_t key)
 	return &known->entries[ix];
 }
 
-static void drop(struct bt_known *known, uint64_t key, struct entry *entry)
+static void drop(struct bt_pod_store *known, uint64_t key, struct entry *entry)
 {
 	bt_map_remove(&known->by_key, key);
 	bt_intern_release(known->texts, entry->texts);
@@ -111,7 +111,7 @@ static void drop(struct bt_known *known, uint64_t key, struct entry *entry)
 
 /* ---- texts ---- */
 
-static void keep_texts(struct bt_known *known, struct entry *entry, const struct bt_api_pod *pod)
+static void keep_texts(struct bt_pod_store *known, struct entry *entry, const struct bt_api_pod *pod)
 {
 	bt_pod_texts_write(pod, &known->bytes);
 	uint32_t texts = bt_intern_hold(known->texts, bt_buf_view(&known->bytes));
@@ -121,7 +121,7 @@ static void keep_texts(struct bt_known *known, struct entry *entry, const struct
 }
 
 /* Of a pod that waits: the scheduler's name, and what is in status. */
-static void keep_status(struct bt_known *known, struct entry *entry, struct bt_str scheduler_name)
+static void keep_status(struct bt_pod_store *known, struct entry *entry, struct bt_str scheduler_name)
 {
 	keep_texts(known, entry,
 		&(struct bt_api_pod){.scheduler_name = scheduler_name,
@@ -131,7 +131,7 @@ static void keep_status(struct bt_known *known, struct entry *entry, struct bt_s
 }
 
 /* Of a pod on a node: its conditions' types. */
-static void keep_types(struct bt_known *known, struct entry *entry, const struct bt_pod_object *pod)
+static void keep_types(struct bt_pod_store *known, struct entry *entry, const struct bt_pod_object *pod)
 {
 	struct bt_pod_condition *types;
 
@@ -143,7 +143,7 @@ static void keep_types(struct bt_known *known, struct entry *entry, const struct
 	keep_texts(known, entry, &(struct bt_api_pod){.conditions = types, .condition_n = pod->condition_n});
 }
 
-static void take_texts(const struct bt_known *known, const struct entry *entry, struct bt_arena *arena,
+static void take_texts(const struct bt_pod_store *known, const struct entry *entry, struct bt_arena *arena,
 	struct bt_api_pod *out)
 {
 	bt_pod_texts_read(bt_intern_str(known->texts, entry->texts), arena, out);
@@ -175,7 +175,7 @@ struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
 }
 
 /* Returns: whether the pod has got its node. */
-static bool show_pod(struct bt_known *known, const struct bt_pod_object *pod)
+static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod)
 {
 	struct entry *entry = find(known, pod->meta.namespace_, pod->meta.name);
 	uint64_t uid = hash_of(pod->meta.uid);
@@ -198,7 +198,7 @@ static bool show_pod(struct bt_known *known, const struct bt_pod_object *pod)
 	return false;
 }
 
-static bool show_end(struct bt_known *known, const struct bt_meta_object *meta)
+static bool show_end(struct bt_pod_store *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta->namespace_, meta->name);
 
@@ -210,18 +210,20 @@ static bool show_end(struct bt_known *known, const struct bt_meta_object *meta)
 	return waited;
 }
 
-bool bt_known_show(struct bt_known *known, enum bt_parcel_kind what, const struct bt_object *object)
+bool bt_pod_store_show(
+	struct bt_pod_store *known, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&known->lock);
-	bool news = what == BT_PARCEL_APPLY ? show_pod(known, &object->pod) : show_end(known, &object->meta);
+	bool news =
+		what == BT_WATCH_EVENT_APPLY ? show_pod(known, &object->pod) : show_end(known, &object->meta);
 	bt_lock_release(&known->lock);
 	return news;
 }
 
 /* ---- asking ---- */
 
-static void copy_entry(const struct bt_known *known, const struct entry *entry, struct bt_arena *arena,
-	struct bt_known_pod *out)
+static void copy_entry(const struct bt_pod_store *known, const struct entry *entry, struct bt_arena *arena,
+	struct bt_stored_pod *out)
 {
 	out->waits = entry->waits;
 	out->deleting = entry->deleting;
@@ -230,12 +232,12 @@ static void copy_entry(const struct bt_known *known, const struct entry *entry, 
 	take_texts(known, entry, arena, &out->pod);
 }
 
-bool bt_known_get(struct bt_known *known, const struct bt_pod_ref *ref, struct bt_arena *arena,
-	struct bt_known_pod *out_pod)
+bool bt_pod_store_get(struct bt_pod_store *known, const struct bt_pod_ref *ref, struct bt_arena *arena,
+	struct bt_stored_pod *out_pod)
 {
 	bool found;
 
-	*out_pod = (struct bt_known_pod){
+	*out_pod = (struct bt_stored_pod){
 		.pod = {.namespace_ = ref->namespace_, .name = ref->name, .uid = ref->uid}};
 	bt_lock_acquire(&known->lock);
 	const struct entry *entry = find(known, ref->namespace_, ref->name);
@@ -247,7 +249,8 @@ bool bt_known_get(struct bt_known *known, const struct bt_pod_ref *ref, struct b
 	return found;
 }
 
-void bt_known_patched(struct bt_known *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch)
+void bt_pod_store_patched(
+	struct bt_pod_store *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch)
 {
 	bt_lock_acquire(&known->lock);
 	struct entry *entry = find(known, ref->namespace_, ref->name);
@@ -263,7 +266,7 @@ void bt_known_patched(struct bt_known *known, const struct bt_pod_ref *ref, cons
 	bt_lock_release(&known->lock);
 }
 
-size_t bt_known_n(struct bt_known *known)
+size_t bt_pod_store_n(struct bt_pod_store *known)
 {
 	bt_lock_acquire(&known->lock);
 	size_t n = known->by_key.count;

@@ -10,17 +10,18 @@
 #include "engine/flow/cycle/cycle_api_calls.h"
 #include "engine/flow/pipeline/pipeline.h"
 
-struct bt_known;
+struct bt_pod_store;
 
-/* Owns: bt_known_destroy. */
-struct bt_known *bt_known_create(void);
-void bt_known_destroy(struct bt_known *known);
+/* Owns: bt_pod_store_destroy. */
+struct bt_pod_store *bt_pod_store_create(void);
+void bt_pod_store_destroy(struct bt_pod_store *known);
 
 /* The API has shown a pod, or its end. Returns: whether it waited before, and does not now. */
-bool bt_known_show(struct bt_known *known, enum bt_parcel_kind what, const struct bt_object *object);
+bool bt_pod_store_show(
+	struct bt_pod_store *known, enum bt_watch_event_kind what, const struct bt_object *object);
 
 /* What is known of a pod. */
-struct bt_known_pod {
+struct bt_stored_pod {
 	struct bt_api_pod pod;
 	bool waits;    /* it has no node */
 	bool deleting; /* it has a deletionTimestamp */
@@ -28,16 +29,16 @@ struct bt_known_pod {
 
 /* Copies what is known of a pod, also when it is nothing; names are the reference's. Texts live in the arena.
  * Returns: whether it is known by that UID. */
-bool bt_known_get(struct bt_known *known, const struct bt_pod_ref *ref, struct bt_arena *arena,
-	struct bt_known_pod *out_pod);
+bool bt_pod_store_get(struct bt_pod_store *known, const struct bt_pod_ref *ref, struct bt_arena *arena,
+	struct bt_stored_pod *out_pod);
 
 /* The API has taken a patch of a pod's status; what it shows later counts more. */
-void bt_known_patched(
-	struct bt_known *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch);
+void bt_pod_store_patched(
+	struct bt_pod_store *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch);
 
 /* A resource version as a number, 0 when it is none; and the text of it. */
 uint64_t bt_version_number(struct bt_str text);
 struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena);
 
 /* How many pods there are. */
-size_t bt_known_n(struct bt_known *known);
+size_t bt_pod_store_n(struct bt_pod_store *known);

@@ -22,23 +22,23 @@
 /* ---- copying ---- */
 
 /* Copies the wishes that have a PersistentVolume, or those that have none. */
-static uint32_t copy_volumes(
-	struct bt_op *op, const struct bt_ask *ask, bool provisioned, struct bt_prebind_volume *out)
+static uint32_t copy_volumes(struct bt_write_op *op, const struct bt_bind_request *ask, bool provisioned,
+	struct bt_prebind_volume *out)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ask->volume_n; i++) {
-		const struct bt_ask_volume *from = &ask->volumes[i];
+		const struct bt_bind_request_volume *from = &ask->volumes[i];
 
 		if ((from->volume.len == 0) == provisioned) {
-			out[n++] = (struct bt_prebind_volume){bt_op_copy(op, from->claim),
-				bt_op_copy(op, from->claim_uid), bt_op_copy(op, from->volume)};
+			out[n++] = (struct bt_prebind_volume){bt_write_op_copy(op, from->claim),
+				bt_write_op_copy(op, from->claim_uid), bt_write_op_copy(op, from->volume)};
 		}
 	}
 	return n;
 }
 
-struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
+struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_request *ask)
 {
 	struct bt_prebind *prebind;
 
@@ -68,17 +68,17 @@ static bool reads(int stage)
 	       stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
 }
 
-static void enter(struct bt_op *op, int stage)
+static void enter(struct bt_write_op *op, int stage)
 {
 	op->stage = stage;
 	op->reads = reads(stage);
 	op->tries = 0;
 }
 
-void bt_prebind_go(struct bt_op *op, int stage)
+void bt_prebind_go(struct bt_write_op *op, int stage)
 {
 	enter(op, stage);
-	bt_op_queue_first(op);
+	bt_write_op_queue_first(op);
 }
 
 /* The next volume from one on that gets a PersistentVolume, or that is to be provisioned. */
@@ -93,17 +93,17 @@ static bool find_volume(const struct bt_prebind *prebind, uint32_t from, bool pr
 	return false;
 }
 
-static void bind_now(struct bt_op *op)
+static void bind_now(struct bt_write_op *op)
 {
 	op->verbs = &bt_bind_verbs;
 	op->stage = 0;
 	op->reads = false;
 	op->tries = 0;
 	op->until_ns = bt_write_now(op->writer) + op->writer->options.bind_timeout_ns;
-	bt_op_queue(op);
+	bt_write_op_queue(op);
 }
 
-static void undo_from(struct bt_writer *writer, struct bt_op *op, uint32_t at)
+static void undo_from(struct bt_writer *writer, struct bt_write_op *op, uint32_t at)
 {
 	struct bt_prebind *prebind = op->prebind;
 
@@ -116,7 +116,7 @@ static void undo_from(struct bt_writer *writer, struct bt_op *op, uint32_t at)
 }
 
 /* What comes behind a stage of the volume or claim at hand; at the end the binding. */
-static void ready_from(struct bt_op *op, uint32_t at)
+static void ready_from(struct bt_write_op *op, uint32_t at)
 {
 	struct bt_prebind *prebind = op->prebind;
 
@@ -130,7 +130,7 @@ static void ready_from(struct bt_op *op, uint32_t at)
 	bind_now(op);
 }
 
-static void claims_from(struct bt_op *op, uint32_t at)
+static void claims_from(struct bt_write_op *op, uint32_t at)
 {
 	while (at < op->prebind->claim_n && op->prebind->claims[at].held) {
 		at++;
@@ -143,7 +143,7 @@ static void claims_from(struct bt_op *op, uint32_t at)
 	}
 }
 
-static void wait_from(struct bt_op *op, uint32_t at)
+static void wait_from(struct bt_write_op *op, uint32_t at)
 {
 	op->prebind->at = at;
 	if (at >= op->prebind->volume_n) {
@@ -154,7 +154,7 @@ static void wait_from(struct bt_op *op, uint32_t at)
 }
 
 /* All that is to be written of volumes has been. */
-static void wait_for_volumes(struct bt_op *op)
+static void wait_for_volumes(struct bt_write_op *op)
 {
 	op->prebind->at = 0;
 	if (op->prebind->volume_n) {
@@ -165,7 +165,7 @@ static void wait_for_volumes(struct bt_op *op)
 	}
 }
 
-static void provision_from(struct bt_op *op, uint32_t from)
+static void provision_from(struct bt_write_op *op, uint32_t from)
 {
 	if (find_volume(op->prebind, from, true, &op->prebind->at)) {
 		bt_prebind_go(op, BT_PREBIND_PVC);
@@ -174,7 +174,7 @@ static void provision_from(struct bt_op *op, uint32_t from)
 	}
 }
 
-static void volumes_from(struct bt_op *op, uint32_t from)
+static void volumes_from(struct bt_write_op *op, uint32_t from)
 {
 	if (find_volume(op->prebind, from, false, &op->prebind->at)) {
 		bt_prebind_go(op, BT_PREBIND_PV_GET);
@@ -183,7 +183,7 @@ static void volumes_from(struct bt_op *op, uint32_t from)
 	}
 }
 
-void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
+void bt_prebind_next(struct bt_writer *writer, struct bt_write_op *op)
 {
 	uint32_t next = op->prebind->at + 1;
 
@@ -202,7 +202,7 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
-void bt_prebind_begin(struct bt_op *op)
+void bt_prebind_begin(struct bt_write_op *op)
 {
 	op->verbs = &bt_prebind_verbs;
 	volumes_from(op, 0);
@@ -211,7 +211,7 @@ void bt_prebind_begin(struct bt_op *op)
 /* ---- failing ---- */
 
 uint32_t bt_prebind_written(
-	struct bt_writer *writer, const struct bt_op *op, const struct bt_written_claim **out_claims)
+	struct bt_writer *writer, const struct bt_write_op *op, const struct bt_written_claim **out_claims)
 {
 	const struct bt_prebind *prebind = op->prebind;
 	struct bt_written_claim *written;
@@ -237,7 +237,8 @@ uint32_t bt_prebind_written(
 	return n;
 }
 
-bool bt_prebind_undo(struct bt_writer *writer, struct bt_op *op, struct bt_str why, struct bt_str message)
+bool bt_prebind_undo(
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, struct bt_str message)
 {
 	struct bt_prebind *prebind = op->prebind;
 
@@ -245,24 +246,25 @@ bool bt_prebind_undo(struct bt_writer *writer, struct bt_op *op, struct bt_str w
 		return false;
 	}
 	prebind->undoes = true;
-	prebind->why = bt_op_copy(op, why);
-	prebind->message = bt_op_copy(op, message);
+	prebind->why = bt_write_op_copy(op, why);
+	prebind->message = bt_write_op_copy(op, message);
 	op->verbs = &bt_prebind_verbs;
 	undo_from(writer, op, 0);
 	return true;
 }
 
-void bt_prebind_fail(struct bt_writer *writer, struct bt_op *op, const char *plugin, struct bt_str why)
+void bt_prebind_fail(struct bt_writer *writer, struct bt_write_op *op, const char *plugin, struct bt_str why)
 {
 	struct bt_buf message = {.len = 0};
 
 	bt_buf_printf(&message, "running PreBind plugin \"%s\": %.*s", plugin, BT_STR_ARG(why));
-	struct bt_str text = bt_op_copy(op, bt_buf_view(&message));
+	struct bt_str text = bt_write_op_copy(op, bt_buf_view(&message));
 	bt_buf_fini(&message);
 	bt_prebind_undo(writer, op, text, text);
 }
 
-static void BT_PRINTF(3, 4) fail_volume(struct bt_writer *writer, struct bt_op *op, const char *format, ...)
+static void BT_PRINTF(3, 4)
+	fail_volume(struct bt_writer *writer, struct bt_write_op *op, const char *format, ...)
 {
 	struct bt_buf why = {.len = 0};
 	va_list args;
@@ -277,14 +279,14 @@ static void BT_PRINTF(3, 4) fail_volume(struct bt_writer *writer, struct bt_op *
 
 /* ---- volumes ---- */
 
-static struct bt_prebind_volume *volume_of(const struct bt_op *op)
+static struct bt_prebind_volume *volume_of(const struct bt_write_op *op)
 {
 	return &op->prebind->volumes[op->prebind->at];
 }
 
 /* Of a volume that is another claim's by now the decision was made of old news. Upstream writes the whole
  * volume as it was known, and the server says this. */
-static void take_pv(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_pv(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
 	struct bt_str spec = bt_json_member(writer, body, "spec");
@@ -301,13 +303,14 @@ static void take_pv(struct bt_writer *writer, struct bt_op *op, struct bt_str bo
 			"modified; please apply your changes to the latest version and try again",
 			BT_STR_ARG(volume->volume));
 	} else {
-		op->version = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
+		op->version =
+			bt_write_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
 		op->prebound = ref.len != 0;
 		bt_prebind_go(op, BT_PREBIND_PV);
 	}
 }
 
-static void write_pv(const struct bt_op *op, struct bt_buf *out)
+static void write_pv(const struct bt_write_op *op, struct bt_buf *out)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
 	struct bt_json_writer json = {.out = out};
@@ -343,7 +346,7 @@ static void write_pv(const struct bt_op *op, struct bt_buf *out)
 	bt_json_write_end(&json);
 }
 
-static void write_pvc(const struct bt_op *op, struct bt_buf *out)
+static void write_pvc(const struct bt_write_op *op, struct bt_buf *out)
 {
 	struct bt_json_writer json = {.out = out};
 
@@ -363,13 +366,13 @@ static void write_pvc(const struct bt_op *op, struct bt_buf *out)
 
 /* ---- waiting until they are bound. Source: BindPodVolumes, checkBindings, v1.36.3 ---- */
 
-static void look_again(struct bt_writer *writer, struct bt_op *op)
+static void look_again(struct bt_writer *writer, struct bt_write_op *op)
 {
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	if (bt_write_now(writer) >= op->until_ns) {
 		fail_volume(writer, op, "binding volumes: context deadline exceeded");
-	} else if (!bt_known_get(writer->known, &op->pod, &writer->scratch, &known)) {
+	} else if (!bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known)) {
 		fail_volume(writer, op,
 			"binding volumes: pod does not exist any more: pod \"%.*s\" not found",
 			BT_STR_ARG(op->pod.name));
@@ -377,12 +380,12 @@ static void look_again(struct bt_writer *writer, struct bt_op *op)
 		op->prebind->at = 0;
 		enter(op, BT_PREBIND_NODE);
 		/* Something may have been shown while it was asked for. */
-		bt_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
+		bt_write_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
 	}
 }
 
 /* Of the node its labels are kept. */
-static void take_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void take_node(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_str meta = bt_json_member(writer, answer->body, "metadata");
 	struct bt_str labels = bt_json_member(writer, meta, "labels");
@@ -396,14 +399,14 @@ static void take_node(struct bt_writer *writer, struct bt_op *op, const struct b
 			writer, op, "binding volumes: the node %.*s cannot be read", BT_STR_ARG(op->node));
 	} else {
 		if (!bt_str_eq(labels, op->prebind->labels)) {
-			op->prebind->labels = bt_op_copy(op, labels);
+			op->prebind->labels = bt_write_op_copy(op, labels);
 		}
 		op->prebind->knows_migrated = false;
 		wait_from(op, 0);
 	}
 }
 
-static void go_on(struct bt_writer *writer, struct bt_op *op)
+static void go_on(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->prebind->is_bound) {
 		bt_prebind_next(writer, op);
@@ -413,7 +416,7 @@ static void go_on(struct bt_writer *writer, struct bt_op *op)
 }
 
 /* The claim has got a volume, or an empty name: none yet. */
-static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str name, bool completed)
+static void take_made(struct bt_writer *writer, struct bt_write_op *op, struct bt_str name, bool completed)
 {
 	struct bt_prebind *prebind = op->prebind;
 	struct bt_str chosen = volume_of(op)->volume;
@@ -425,12 +428,12 @@ static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str 
 		return;
 	}
 	if (!bt_str_eq(name, prebind->made)) {
-		prebind->made = bt_op_copy(op, name);
+		prebind->made = bt_write_op_copy(op, name);
 	}
 	bt_prebind_go(op, BT_PREBIND_MADE);
 }
 
-static void take_pvc(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void take_pvc(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
 	struct bt_str meta = bt_json_member(writer, answer->body, "metadata");
@@ -471,7 +474,7 @@ static bool read_object(
 }
 
 /* Which in-tree plugins the node's kubelet has migrated; none when the node has no CSINode. */
-static void take_csi_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void take_csi_node(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_object *object = bt_arena_zalloc(&writer->scratch, sizeof(*object));
 	bool is_there = answer->status != 404;
@@ -506,7 +509,7 @@ static struct reach reach_of(
 	bt_buf_printf(&text, "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"labels\":%.*s}}",
 		BT_STR_ARG(labels_text));
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_held held = bt_held_for_ever(intern);
+	struct bt_name_refs held = bt_name_refs_keep(intern);
 	struct bt_arena arena = {.first = NULL};
 	struct bt_pv pv;
 	struct reach reach = {.reached = read_object(writer, bt_buf_view(&text), BT_KIND_NODE, node)};
@@ -529,7 +532,7 @@ static struct reach reach_of(
 
 /* A volume that is there. */
 static void judge_volume(
-	struct bt_writer *writer, struct bt_op *op, const struct bt_object *volume, bool claimed)
+	struct bt_writer *writer, struct bt_write_op *op, const struct bt_object *volume, bool claimed)
 {
 	const struct bt_prebind *prebind = op->prebind;
 	const struct reach reach = reach_of(writer, volume, prebind);
@@ -552,7 +555,7 @@ static void judge_volume(
 }
 
 /* A volume that was provisioned and is not there yet is on its way. */
-static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void take_volume(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_object *volume = bt_arena_zalloc(&writer->scratch, sizeof(*volume));
 	const struct bt_prebind *prebind = op->prebind;
@@ -576,7 +579,7 @@ static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct
 	}
 }
 
-static void take_look(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void take_look(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (op->stage == BT_PREBIND_NODE) {
 		take_node(writer, op, answer);
@@ -589,14 +592,14 @@ static void take_look(struct bt_writer *writer, struct bt_op *op, const struct b
 	}
 }
 
-static void volume_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void volume_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	bool is_look = op->stage >= BT_PREBIND_NODE;
 
 	if (is_look && (answer->fate == BT_FATE_DONE || answer->status == 404)) {
 		take_look(writer, op, answer);
 	} else if (answer->fate != BT_FATE_DONE) {
-		if (!bt_op_again(op, answer)) {
+		if (!bt_write_op_again(op, answer)) {
 			struct bt_str why = bt_write_message(writer, answer);
 
 			fail_volume(writer, op, "%.*s", BT_STR_ARG(why));
@@ -610,7 +613,7 @@ static void volume_answered(struct bt_writer *writer, struct bt_op *op, const st
 }
 
 /* Asks for the node, its CSINode, or a volume. */
-static void ask_for(struct bt_writer *writer, const struct bt_op *op, struct bt_http_call *out_call)
+static void ask_for(struct bt_writer *writer, const struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_str nowhere = {.len = 0};
 	struct bt_str path = op->stage == BT_PREBIND_NODE
@@ -624,7 +627,7 @@ static void ask_for(struct bt_writer *writer, const struct bt_op *op, struct bt_
 	*out_call = (struct bt_http_call){.method = BT_HTTP_GET, .path = path};
 }
 
-static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool volume_request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
 	bool of_pv = op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV;
@@ -650,13 +653,13 @@ static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt
 
 /* ---- verbs ---- */
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	return op->stage <= BT_PREBIND_MADE ? volume_request(writer, op, out_call)
 					    : bt_claim_request(writer, op, out_call);
 }
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (op->stage <= BT_PREBIND_MADE) {
 		volume_answered(writer, op, answer);
@@ -666,28 +669,28 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 }
 
 /* What has been written stays, and is said. */
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_bind_failed(writer, op, bt_write_fence_reason(writer), (struct bt_str){.len = 0});
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
 	bt_prebind_begin(op);
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	(void)sent;
 	bt_bind_answer(writer, op, false, bt_str("the scheduler ends"));
 }
 
-const struct bt_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
 
 /* ---- claims, volumes and nodes that the watch shows ---- */
 
-static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
+static bool waits_for(const struct bt_write_op *op, const struct bt_write_op *shown)
 {
 	const struct bt_prebind *prebind = op->prebind;
 	bool waits = op->verbs == &bt_prebind_verbs && op->stage == BT_PREBIND_NODE;
@@ -707,23 +710,23 @@ static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
 }
 
 /* Who waits for it looks at once. */
-static void begin_shown(struct bt_writer *writer, struct bt_op *shown)
+static void begin_shown(struct bt_writer *writer, struct bt_write_op *shown)
 {
 	writer->shown_n++;
-	for (struct bt_op *op = writer->later; op; op = op->next) {
+	for (struct bt_write_op *op = writer->later; op; op = op->next) {
 		if (waits_for(op, shown)) {
 			op->due_ns = writer->later_ns = bt_write_now(writer);
 		}
 	}
-	bt_op_end(shown);
+	bt_write_op_end(shown);
 }
 
-static void give_up_shown(struct bt_writer *writer, struct bt_op *shown, bool sent)
+static void give_up_shown(struct bt_writer *writer, struct bt_write_op *shown, bool sent)
 {
 	(void)writer;
 	(void)shown;
 	(void)sent;
 }
 
-const struct bt_op_verbs bt_shown_verbs = {
+const struct bt_write_op_verbs bt_shown_verbs = {
 	.class = BT_CLASS_BIND, .begin = begin_shown, .given_up = give_up_shown};

@@ -69,11 +69,11 @@ struct bt_prebind {
 /* ---- prebind.c ---- */
 
 /* Goes on with the next step, the next volume or claim, or the binding. */
-void bt_prebind_go(struct bt_op *op, int stage);
-void bt_prebind_next(struct bt_writer *writer, struct bt_op *op);
+void bt_prebind_go(struct bt_write_op *op, int stage);
+void bt_prebind_next(struct bt_writer *writer, struct bt_write_op *op);
 
 /* It has failed; what was written is taken back. why is copied. */
-void bt_prebind_fail(struct bt_writer *writer, struct bt_op *op, const char *plugin, struct bt_str why);
+void bt_prebind_fail(struct bt_writer *writer, struct bt_write_op *op, const char *plugin, struct bt_str why);
 
 /* ---- what is done, in order; what comes first is prebind.c's, from BT_PREBIND_CREATE on claims.c's ---- */
 
@@ -101,26 +101,27 @@ enum {
 /* ---- claims.c ---- */
 
 /* Has it looked at until its devices are ready. */
-void bt_claim_wait(struct bt_writer *writer, struct bt_op *op);
+void bt_claim_wait(struct bt_writer *writer, struct bt_write_op *op);
 
 /* That is over; nothing happens when nobody has waited. */
-void bt_claim_waited(struct bt_writer *writer, const struct bt_op *op, enum bt_devices_end end);
+void bt_claim_waited(struct bt_writer *writer, const struct bt_write_op *op, enum bt_devices_end end);
 
 /* The first step of a claim. */
-void bt_claim_begin(struct bt_op *op);
-bool bt_claim_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call);
-void bt_claim_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer);
+void bt_claim_begin(struct bt_write_op *op);
+bool bt_claim_request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call);
+void bt_claim_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer);
 
 /* The first step of taking a claim back. Returns: false when there is nothing to be taken back. */
-bool bt_claim_undo(struct bt_op *op);
+bool bt_claim_undo(struct bt_write_op *op);
 
 /* ---- claim_text.c: JSON of claims; all append to out ---- */
 
 /* A copy of the ask's wishes in the op's arena. */
-void bt_claim_copy(struct bt_op *op, const struct bt_ask_claim *from, struct bt_prebind_claim *out);
+void bt_claim_copy(
+	struct bt_write_op *op, const struct bt_bind_request_claim *from, struct bt_prebind_claim *out);
 
 /* Reads what an answer has of a claim into the op's arena. Returns: false when it is no claim. */
-bool bt_claim_read(struct bt_writer *writer, struct bt_op *op, struct bt_str body);
+bool bt_claim_read(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body);
 
 /* What a claim says of its devices. */
 enum bt_claim_state { BT_CLAIM_READY = 0, BT_CLAIM_WAITS, BT_CLAIM_FAILED };
@@ -131,14 +132,14 @@ enum bt_claim_state bt_claim_state(
 
 /* Lists the devices that the server's claim has. */
 void bt_claim_read_devices(
-	struct bt_writer *writer, struct bt_op *op, struct bt_str body, struct bt_prebind_claim *out);
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str body, struct bt_prebind_claim *out);
 
-void bt_claim_special(const struct bt_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out);
+void bt_claim_special(const struct bt_write_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct bt_buf *out);
 void bt_claim_free(const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out);
-void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const struct bt_prebind_claim *claim,
-	struct bt_buf *out);
+void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
+	const struct bt_prebind_claim *claim, struct bt_buf *out);
 
 /* The value of a member, as it is written; empty when there is none. Valid as long as text. */
 struct bt_str bt_json_member(struct bt_writer *writer, struct bt_str text, const char *name);

@@ -7,10 +7,10 @@
 
 #define NS_PER_S 1e9
 
-void bt_throttle_init(struct bt_throttle *throttle, float qps, uint32_t burst, int64_t now_ns)
+void bt_rate_limiter_init(struct bt_rate_limiter *throttle, float qps, uint32_t burst, int64_t now_ns)
 {
 	BT_REQUIRE(burst > 0);
-	*throttle = (struct bt_throttle){
+	*throttle = (struct bt_rate_limiter){
 		.per_ns = qps < 0 ? 0 : (double)qps / NS_PER_S,
 		.burst = burst,
 		.tokens = burst,
@@ -18,7 +18,7 @@ void bt_throttle_init(struct bt_throttle *throttle, float qps, uint32_t burst, i
 	};
 }
 
-static void fill(struct bt_throttle *throttle, int64_t now_ns)
+static void fill(struct bt_rate_limiter *throttle, int64_t now_ns)
 {
 	if (now_ns <= throttle->filled_ns) {
 		return;
@@ -30,7 +30,7 @@ static void fill(struct bt_throttle *throttle, int64_t now_ns)
 	}
 }
 
-int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns)
+int64_t bt_rate_limiter_take(struct bt_rate_limiter *throttle, int64_t now_ns)
 {
 	if (throttle->per_ns <= 0) {
 		return 0;
@@ -50,14 +50,14 @@ int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns)
 	return (int64_t)((1 - throttle->tokens) / throttle->per_ns) + 1;
 }
 
-int64_t bt_throttle_waited(const struct bt_throttle *throttle, int64_t since_ns, int64_t now_ns)
+int64_t bt_rate_limiter_waited(const struct bt_rate_limiter *throttle, int64_t since_ns, int64_t now_ns)
 {
 	int64_t from_ns = since_ns > throttle->held_ns ? since_ns : throttle->held_ns;
 
 	return throttle->holds && now_ns > from_ns ? now_ns - from_ns : 0;
 }
 
-void bt_throttle_return(struct bt_throttle *throttle)
+void bt_rate_limiter_return(struct bt_rate_limiter *throttle)
 {
 	if (throttle->tokens < throttle->burst) {
 		throttle->tokens += 1;

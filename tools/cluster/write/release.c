@@ -8,19 +8,19 @@
 
 enum { LOOK = 0, FREE, UNFINALIZE, DELETE };
 
-static void released(struct bt_writer *writer, struct bt_op *op)
+static void released(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_pipeline_evicted(writer->pipeline, op->handle);
-	bt_op_end(op);
+	bt_write_op_end(op);
 }
 
-static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
-	bt_op_end(op);
+	bt_write_op_end(op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (writer->options.dry) {
 		failed(writer, op, bt_str("nothing is written in shadow mode"));
@@ -33,10 +33,10 @@ static void begin(struct bt_writer *writer, struct bt_op *op)
 	op->prebind->claims[0].uid = op->other.uid;
 	op->stage = op->deletes ? UNFINALIZE : LOOK;
 	op->reads = !op->deletes;
-	bt_op_queue(op);
+	bt_write_op_queue(op);
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_prebind_claim *claim = &op->prebind->claims[0];
 	struct bt_buf *body = &writer->body;
@@ -58,7 +58,7 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	return true;
 }
 
-static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+static void take_claim(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	const struct bt_prebind_claim *claim = &op->prebind->claims[0];
 	struct bt_str consumer;
@@ -76,35 +76,36 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 	}
 	op->stage = FREE;
 	op->reads = false;
-	bt_op_queue_first(op);
+	bt_write_op_queue_first(op);
 }
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_DONE && op->stage == LOOK) {
 		take_claim(writer, op, answer->body);
 	} else if (answer->fate == BT_FATE_DONE && op->stage == UNFINALIZE) {
 		op->stage = DELETE;
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 	} else if (answer->fate == BT_FATE_DONE) {
 		BT_WRITE_COUNT(writer, claim_n);
 		released(writer, op);
 	} else if (answer->status == 404) {
 		released(writer, op);
-	} else if (!bt_op_again(op, answer)) {
+	} else if (!bt_write_op_again(op, answer)) {
 		failed(writer, op, bt_write_message(writer, answer));
 	}
 }
 
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	failed(writer, op, bt_write_fence_reason(writer));
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	(void)sent;
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
 }
 
-const struct bt_op_verbs bt_release_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_release_verbs = {
+	BT_CLASS_EVICT, begin, request, answered, fenced, given_up};

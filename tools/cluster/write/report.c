@@ -14,7 +14,7 @@ static struct bt_str node_name(const struct bt_cache *cache, uint32_t node_ix)
 		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
 }
 
-static struct bt_pod_ref copy_pod(struct bt_op *op, const struct bt_cache *cache, uint32_t pod_ix)
+static struct bt_pod_ref copy_pod(struct bt_write_op *op, const struct bt_cache *cache, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	const struct bt_intern *intern = cache->dictionary->intern;
@@ -22,7 +22,7 @@ static struct bt_pod_ref copy_pod(struct bt_op *op, const struct bt_cache *cache
 		bt_intern_str(intern, pod->name),
 		pod->uid == BT_NAME_NONE ? (struct bt_str){.len = 0} : bt_intern_str(intern, pod->uid)};
 
-	return bt_op_copy_ref(op, &ref);
+	return bt_write_op_copy_ref(op, &ref);
 }
 
 static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decision *decision)
@@ -36,22 +36,23 @@ static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decisio
 }
 
 /* Upstream takes promises back when it evicts in the background, and somebody is left to be evicted. */
-static void copy_cycle(struct bt_op *op, const struct bt_cache *cache, const struct bt_decision *decision,
-	struct bt_str message)
+static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
+	const struct bt_decision *decision, struct bt_str message)
 {
 	op->pod = copy_pod(op, cache, decision->pod_ix);
 	op->cycle.end = bt_cycle_end_of(decision);
 	op->cycle.nomination = bt_nomination_of(decision);
-	op->cycle.message = bt_op_copy(op, message);
-	op->node = bt_op_copy(op, node_name(cache, decision->nominated_ix));
+	op->cycle.message = bt_write_op_copy(op, message);
+	op->node = bt_write_op_copy(op, node_name(cache, decision->nominated_ix));
 	if (!op->writer->options.preempts_in_turn && !anybody_leaves(cache, decision)) {
 		return;
 	}
-	op->unpromised = bt_arena_zalloc(&op->arena, (decision->unpromised_n + 1) * sizeof(*op->unpromised));
-	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		op->unpromised[i] = copy_pod(op, cache, decision->unpromised[i]);
+	op->cleared_nominations = bt_arena_zalloc(
+		&op->arena, (decision->cleared_nominations_n + 1) * sizeof(*op->cleared_nominations));
+	for (uint32_t i = 0; i < decision->cleared_nominations_n; i++) {
+		op->cleared_nominations[i] = copy_pod(op, cache, decision->cleared_nominations[i]);
 	}
-	op->unpromised_n = decision->unpromised_n;
+	op->cleared_nominations_n = decision->cleared_nominations_n;
 }
 
 /* Of a pod that is placed its binding speaks; one that only waits with its gates has the API server's own
@@ -71,9 +72,9 @@ static void told(void *context, const struct bt_decision *decision, const struct
 		return;
 	}
 	bt_add_relaxed(&writer->report_n, UINT64_C(1));
-	struct bt_op *op = bt_op_create(writer, &bt_report_verbs);
+	struct bt_write_op *op = bt_write_op_create(writer, &bt_report_verbs);
 	copy_cycle(op, bt_engine_cache(bt_pipeline_engine(writer->pipeline)), decision, message);
-	bt_op_post(op);
+	bt_write_op_post(op);
 }
 
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
@@ -92,7 +93,7 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
 		const struct bt_api_call *call = &writer->calls.items[i];
 
 		if (call->verb == BT_API_EVENT) {
-			bt_events_add(writer->events, call);
+			bt_event_recorder_add(writer->events, call);
 		} else if (call->verb == BT_API_PATCH_STATUS && !call->by_server) {
 			bt_status_add(writer, call);
 		}
@@ -100,25 +101,25 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
 }
 
 /* Those who are no longer promised the node, as the API has them. */
-static void cast_unpromised(struct bt_writer *writer, struct bt_op *op)
+static void cast_cleared_nominations(struct bt_writer *writer, struct bt_write_op *op)
 {
 	const struct bt_api_pod **cast =
-		bt_arena_zalloc(&writer->scratch, (op->unpromised_n + 1) * sizeof(*cast));
+		bt_arena_zalloc(&writer->scratch, (op->cleared_nominations_n + 1) * sizeof(*cast));
 
-	for (uint32_t i = 0; i < op->unpromised_n; i++) {
-		struct bt_known_pod *known = bt_arena_zalloc(&writer->scratch, sizeof(*known));
+	for (uint32_t i = 0; i < op->cleared_nominations_n; i++) {
+		struct bt_stored_pod *known = bt_arena_zalloc(&writer->scratch, sizeof(*known));
 
-		if (bt_status_view(writer, &op->unpromised[i], known) && known->waits) {
-			cast[op->cycle.unpromised_n++] = &known->pod;
+		if (bt_status_view(writer, &op->cleared_nominations[i], known) && known->waits) {
+			cast[op->cycle.cleared_nominations_n++] = &known->pod;
 		}
 	}
-	op->cycle.unpromised = cast;
+	op->cycle.cleared_nominations = cast;
 }
 
 /* The victims speak for themselves when they are evicted, so nobody counts as one here. */
-static void speak(struct bt_writer *writer, struct bt_op *op)
+static void speak(struct bt_writer *writer, struct bt_write_op *op)
 {
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	if (writer->options.dry || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
 		return;
@@ -126,22 +127,23 @@ static void speak(struct bt_writer *writer, struct bt_op *op)
 	op->cycle.pod = &known.pod;
 	op->cycle.node = op->node;
 	op->cycle.preempts_in_turn = true; /* so that promises are taken back without victims */
-	cast_unpromised(writer, op);
+	cast_cleared_nominations(writer, op);
 	bt_write_report(writer, &op->cycle);
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
 	speak(writer, op);
-	bt_op_end(op);
+	bt_write_op_end(op);
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	(void)writer;
 	(void)op;
 	(void)sent;
 }
 
-const struct bt_op_verbs bt_report_verbs = {.class = BT_CLASS_STATUS, .begin = begin, .given_up = given_up};
+const struct bt_write_op_verbs bt_report_verbs = {
+	.class = BT_CLASS_STATUS, .begin = begin, .given_up = given_up};

@@ -19,8 +19,8 @@ enum { OTHER = 0, SAME }; /* than the node that was chosen here */
 
 struct kept {
 	uint64_t handle;
-	struct bt_op *op; /* whose texts they are; NULL: vacant */
-	int64_t until_ns; /* then the binding has failed */
+	struct bt_write_op *op; /* whose texts they are; NULL: vacant */
+	int64_t until_ns;	/* then the binding has failed */
 	const char *why;
 };
 
@@ -48,7 +48,7 @@ void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
 	for (size_t i = 0; i < shadow->n; i++) {
 		if (shadow->kept[i].op) {
 			bt_pipeline_unknown(writer->pipeline, shadow->kept[i].handle);
-			bt_op_free(shadow->kept[i].op);
+			bt_write_op_free(shadow->kept[i].op);
 		}
 	}
 	bt_map_fini(&shadow->by_uid);
@@ -105,7 +105,7 @@ static void look(void *context)
 			next_ns = kept.until_ns < next_ns ? kept.until_ns : next_ns;
 		} else if (take(shadow, &kept.op->pod, &kept)) {
 			bt_pipeline_bind_failed(shadow->writer->pipeline, kept.handle, bt_str(kept.why));
-			bt_op_free(kept.op);
+			bt_write_op_free(kept.op);
 		}
 	}
 	set_timer(shadow, next_ns);
@@ -122,14 +122,14 @@ static void set_timer(struct bt_shadow *shadow, int64_t at_ns)
 }
 
 /* What was kept of the pod before is over. Returns: its place. */
-static struct kept *put(struct bt_writer *writer, struct bt_op *op)
+static struct kept *put(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_shadow *shadow = writer->shadow;
 	struct kept old;
 	uint32_t ix;
 
 	if (take(shadow, &op->pod, &old)) {
-		bt_op_free(old.op);
+		bt_write_op_free(old.op);
 	}
 	if (shadow->vacant_n) {
 		ix = shadow->vacant[--shadow->vacant_n];
@@ -137,7 +137,7 @@ static struct kept *put(struct bt_writer *writer, struct bt_op *op)
 		shadow->kept = bt_mem_grow(shadow->kept, shadow->n, &shadow->cap, sizeof(*shadow->kept));
 		ix = (uint32_t)shadow->n++;
 	}
-	bt_op_close(op); /* nothing is on its way */
+	bt_write_op_close(op); /* nothing is on its way */
 	shadow->kept[ix] = (struct kept){.handle = op->handle, .op = op};
 	bt_map_put(&shadow->by_uid, key_of(&op->pod), ix);
 	return &shadow->kept[ix];
@@ -145,10 +145,10 @@ static struct kept *put(struct bt_writer *writer, struct bt_op *op)
 
 /* What has been shown before is not shown again: of a pod that has a node by now, or has gone, the news are
  * here already or were nobody's. */
-void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op)
+void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 {
-	struct bt_known_pod known;
-	bool waits = bt_known_get(writer->known, &op->pod, &writer->scratch, &known) && known.waits;
+	struct bt_stored_pod known;
+	bool waits = bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known) && known.waits;
 	struct kept *kept = put(writer, op);
 
 	kept->until_ns = bt_write_now(writer) + (waits ? WAIT_NS : SETTLE_NS);
@@ -158,22 +158,22 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op)
 
 /* ---- what the watch shows ---- */
 
-static void begin(struct bt_writer *writer, struct bt_op *seen)
+static void begin(struct bt_writer *writer, struct bt_write_op *seen)
 {
 	struct kept kept;
 
 	if (!take(writer->shadow, &seen->pod, &kept)) {
-		bt_op_end(seen);
+		bt_write_op_end(seen);
 		return;
 	}
 	seen->handle = kept.handle;
 	seen->stage = bt_str_eq(kept.op->node, seen->node) ? SAME : OTHER;
 	seen->reads = true;
-	bt_op_free(kept.op);
-	bt_op_later(seen, SETTLE_NS);
+	bt_write_op_free(kept.op);
+	bt_write_op_later(seen, SETTLE_NS);
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *seen, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *seen, struct bt_http_call *out_call)
 {
 	(void)out_call;
 	if (seen->stage == SAME) {
@@ -181,11 +181,11 @@ static bool request(struct bt_writer *writer, struct bt_op *seen, struct bt_http
 	} else {
 		bt_pipeline_bind_failed(writer->pipeline, seen->handle, bt_str(ELSEWHERE));
 	}
-	bt_op_end(seen);
+	bt_write_op_end(seen);
 	return false;
 }
 
-static void given_up(struct bt_writer *writer, struct bt_op *seen, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *seen, bool sent)
 {
 	(void)sent;
 	if (seen->handle) {
@@ -193,5 +193,5 @@ static void given_up(struct bt_writer *writer, struct bt_op *seen, bool sent)
 	}
 }
 
-const struct bt_op_verbs bt_seen_verbs = {
+const struct bt_write_op_verbs bt_seen_verbs = {
 	.class = BT_CLASS_BIND, .begin = begin, .request = request, .given_up = given_up};

@@ -22,7 +22,7 @@
  */
 struct lane {
 	uint64_t key; /* 0: vacant */
-	struct bt_op *flying, *waiting;
+	struct bt_write_op *flying, *waiting;
 	/* A wish, made when there is no op that waits: names, held. */
 	uint32_t patch; /* its texts; BT_NAME_NONE: there is none */
 	uint32_t namespace_, name, uid;
@@ -41,7 +41,7 @@ struct bt_statuses {
 	struct bt_buf bytes; /* scratch */
 };
 
-static const struct bt_op_verbs verbs;
+static const struct bt_write_op_verbs verbs;
 
 struct bt_statuses *bt_statuses_create(void)
 {
@@ -186,9 +186,9 @@ static void overlay(struct bt_writer *writer, struct bt_api_pod *pod, const stru
 	pod->condition_n += old == NULL;
 }
 
-bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_known_pod *out_pod)
+bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_stored_pod *out_pod)
 {
-	bool known = bt_known_get(writer->known, ref, &writer->scratch, out_pod);
+	bool known = bt_pod_store_get(writer->known, ref, &writer->scratch, out_pod);
 	const struct lane *lane = find(writer->statuses, ref);
 
 	if (lane && lane->flying) {
@@ -208,22 +208,22 @@ bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, stru
 /* ---- adding ---- */
 
 /* Takes over what the newer one says; what it says nothing of stays. */
-static void merge(struct bt_op *op, const struct bt_api_status *status)
+static void merge(struct bt_write_op *op, const struct bt_api_status *status)
 {
 	if (status->has_condition) {
 		op->status.has_condition = true;
 		op->status.condition = (struct bt_pod_condition){
-			.type = bt_op_copy(op, status->condition.type),
-			.status = bt_op_copy(op, status->condition.status),
-			.reason = bt_op_copy(op, status->condition.reason),
-			.message = bt_op_copy(op, status->condition.message),
+			.type = bt_write_op_copy(op, status->condition.type),
+			.status = bt_write_op_copy(op, status->condition.status),
+			.reason = bt_write_op_copy(op, status->condition.reason),
+			.message = bt_write_op_copy(op, status->condition.message),
 			.transition_s = status->condition.transition_s,
 			.observed_generation = status->condition.observed_generation,
 		};
 	}
 	if (status->nomination != BT_NOMINATION_LEAVE) {
 		op->status.nomination = status->nomination;
-		op->status.nominated_node_name = bt_op_copy(op, status->nominated_node_name);
+		op->status.nominated_node_name = bt_write_op_copy(op, status->nominated_node_name);
 	}
 }
 
@@ -252,17 +252,17 @@ static void advance(struct bt_writer *writer)
 
 	while (statuses->first != NONE && statuses->op_n < OPS_MAX) {
 		struct lane *lane = &statuses->lanes[statuses->first];
-		struct bt_op *op = bt_op_create(writer, &verbs);
+		struct bt_write_op *op = bt_write_op_create(writer, &verbs);
 		const struct bt_pod_ref ref = {bt_intern_str(names, lane->namespace_),
 			bt_intern_str(names, lane->name), bt_intern_str(names, lane->uid)};
 
 		statuses->first = lane->next;
 		statuses->op_n++;
-		op->pod = bt_op_copy_ref(op, &ref);
+		op->pod = bt_write_op_copy_ref(op, &ref);
 		op->status = wish_of(writer, lane, &op->arena);
 		release_wish(writer, lane);
 		lane->waiting = op;
-		bt_op_queue(op);
+		bt_write_op_queue(op);
 	}
 }
 
@@ -292,7 +292,7 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 /* ---- sending ---- */
 
 /* The one that was out, or waited, is over: the next one's turn. */
-static void end(struct bt_writer *writer, struct bt_op *op)
+static void end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_statuses *statuses = writer->statuses;
 	struct lane *lane = find(statuses, &op->pod);
@@ -308,7 +308,7 @@ static void end(struct bt_writer *writer, struct bt_op *op)
 		close_lane(statuses, lane);
 	}
 	statuses->op_n--;
-	bt_op_end(op);
+	bt_write_op_end(op);
 	advance(writer);
 }
 
@@ -319,7 +319,7 @@ static bool same(const struct bt_pod_condition *a, const struct bt_pod_condition
 }
 
 /* Leaves out what the API has by now. Returns: whether anything is left. */
-static bool trim(struct bt_op *op, const struct bt_api_pod *pod)
+static bool trim(struct bt_write_op *op, const struct bt_api_pod *pod)
 {
 	if (op->status.has_condition) {
 		const struct bt_pod_condition *old = bt_api_condition(pod, op->status.condition.type);
@@ -336,7 +336,7 @@ static bool trim(struct bt_op *op, const struct bt_api_pod *pod)
 }
 
 /* Source: updatePod in schedule_one.go, v1.36.3. */
-static void say(const struct bt_op *op)
+static void say(const struct bt_write_op *op)
 {
 	static const char words[] = "Updating pod condition and nominated node name";
 	const struct bt_pod_condition *condition = &op->status.condition;
@@ -353,13 +353,13 @@ static void say(const struct bt_op *op)
 	}
 }
 
-static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	struct lane *lane = find(writer->statuses, &op->pod);
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	/* A pod that has got a node meanwhile has the server's condition. */
-	if (!bt_known_get(writer->known, &op->pod, &writer->scratch, &known) || !known.waits ||
+	if (!bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known) || !known.waits ||
 		!trim(op, &known.pod)) {
 		BT_WRITE_COUNT(writer, patch_skipped_n);
 		end(writer, op);
@@ -379,11 +379,11 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	return true;
 }
 
-static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_DONE) {
-		bt_known_patched(writer->known, &op->pod, &op->status);
-	} else if (bt_op_again(op, answer)) {
+		bt_pod_store_patched(writer->known, &op->pod, &op->status);
+	} else if (bt_write_op_again(op, answer)) {
 		return;
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
@@ -395,23 +395,23 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	end(writer, op);
 }
 
-static void fenced(struct bt_writer *writer, struct bt_op *op)
+static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	end(writer, op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_op *op)
+static void begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
-	bt_op_queue(op);
+	bt_write_op_queue(op);
 }
 
 /* The wish behind it goes with its lane. */
-static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	(void)writer;
 	(void)op;
 	(void)sent;
 }
 
-static const struct bt_op_verbs verbs = {BT_CLASS_STATUS, begin, request, answered, fenced, given_up};
+static const struct bt_write_op_verbs verbs = {BT_CLASS_STATUS, begin, request, answered, fenced, given_up};

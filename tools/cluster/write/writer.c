@@ -51,9 +51,9 @@ int64_t bt_write_wall(const struct bt_writer *writer)
 
 /* ---- ops ---- */
 
-struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *verbs)
+struct bt_write_op *bt_write_op_create(struct bt_writer *writer, const struct bt_write_op_verbs *verbs)
 {
-	struct bt_op *op = bt_mem_zalloc(1, sizeof(*op));
+	struct bt_write_op *op = bt_mem_zalloc(1, sizeof(*op));
 
 	op->verbs = verbs;
 	op->writer = writer;
@@ -64,7 +64,7 @@ struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *v
 	return op;
 }
 
-void bt_op_goes(struct bt_op *op)
+void bt_write_op_goes(struct bt_write_op *op)
 {
 	if (op->ahead) {
 		op->ahead = false;
@@ -72,40 +72,40 @@ void bt_op_goes(struct bt_op *op)
 	}
 }
 
-void bt_op_close(struct bt_op *op)
+void bt_write_op_close(struct bt_write_op *op)
 {
-	bt_op_goes(op);
+	bt_write_op_goes(op);
 	if (bt_sub(&op->writer->open_n, UINT64_C(1)) == 1) {
-		bt_park_wake(&op->writer->over);
+		bt_eventcount_wake(&op->writer->over);
 	}
 }
 
-void bt_op_free(struct bt_op *op)
+void bt_write_op_free(struct bt_write_op *op)
 {
 	bt_arena_fini(&op->arena);
 	bt_mem_free(op);
 }
 
-void bt_op_end(struct bt_op *op)
+void bt_write_op_end(struct bt_write_op *op)
 {
-	bt_op_close(op);
-	bt_op_free(op);
+	bt_write_op_close(op);
+	bt_write_op_free(op);
 }
 
-struct bt_str bt_op_copy(struct bt_op *op, struct bt_str text)
+struct bt_str bt_write_op_copy(struct bt_write_op *op, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&op->arena, text.len ? text.ptr : "", text.len), text.len};
 }
 
-struct bt_pod_ref bt_op_copy_ref(struct bt_op *op, const struct bt_pod_ref *ref)
+struct bt_pod_ref bt_write_op_copy_ref(struct bt_write_op *op, const struct bt_pod_ref *ref)
 {
-	return (struct bt_pod_ref){
-		bt_op_copy(op, ref->namespace_), bt_op_copy(op, ref->name), bt_op_copy(op, ref->uid)};
+	return (struct bt_pod_ref){bt_write_op_copy(op, ref->namespace_), bt_write_op_copy(op, ref->name),
+		bt_write_op_copy(op, ref->uid)};
 }
 
 /* ---- lists ---- */
 
-static void list_append(struct bt_op_list *list, struct bt_op *op)
+static void list_append(struct bt_write_op_list *list, struct bt_write_op *op)
 {
 	op->next = NULL;
 	if (list->last) {
@@ -117,7 +117,7 @@ static void list_append(struct bt_op_list *list, struct bt_op *op)
 	list->n++;
 }
 
-static void list_prepend(struct bt_op_list *list, struct bt_op *op)
+static void list_prepend(struct bt_write_op_list *list, struct bt_write_op *op)
 {
 	op->next = list->first;
 	list->first = op;
@@ -125,9 +125,9 @@ static void list_prepend(struct bt_op_list *list, struct bt_op *op)
 	list->n++;
 }
 
-static struct bt_op *list_take(struct bt_op_list *list)
+static struct bt_write_op *list_take(struct bt_write_op_list *list)
 {
-	struct bt_op *op = list->first;
+	struct bt_write_op *op = list->first;
 
 	list->first = op->next;
 	list->last = list->first ? list->last : NULL;
@@ -135,28 +135,28 @@ static struct bt_op *list_take(struct bt_op_list *list)
 	return op;
 }
 
-static struct bt_op_list *queue_of(const struct bt_op *op)
+static struct bt_write_op_list *queue_of(const struct bt_write_op *op)
 {
 	return &op->writer->queues[op->verbs->class];
 }
 
-void bt_op_queue(struct bt_op *op)
+void bt_write_op_queue(struct bt_write_op *op)
 {
 	op->due_ns = bt_write_now(op->writer);
 	list_append(queue_of(op), op);
 }
 
-void bt_op_queue_first(struct bt_op *op)
+void bt_write_op_queue_first(struct bt_write_op *op)
 {
 	op->due_ns = bt_write_now(op->writer);
 	list_prepend(queue_of(op), op);
 }
 
-void bt_op_later(struct bt_op *op, int64_t delay_ns)
+void bt_write_op_later(struct bt_write_op *op, int64_t delay_ns)
 {
 	struct bt_writer *writer = op->writer;
 
-	bt_op_goes(op);
+	bt_write_op_goes(op);
 	op->due_ns = bt_write_now(writer) + delay_ns;
 	op->next = writer->later;
 	writer->later = op;
@@ -172,20 +172,20 @@ static bool winds_up(const struct bt_writer *writer)
 }
 
 /* Does it look at what a call came to, which may have an effect yet? */
-static bool follows(const struct bt_op *op)
+static bool follows(const struct bt_write_op *op)
 {
 	return op->reads && op->verbs != &bt_prebind_verbs;
 }
 
 /* While the writer winds up, only looking at what a binding came to takes its time. */
-static bool is_due(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+static bool is_due(const struct bt_writer *writer, const struct bt_write_op *op, int64_t now_ns)
 {
 	return op->due_ns <= now_ns || (winds_up(writer) && !follows(op));
 }
 
 static void take_due(struct bt_writer *writer, int64_t now_ns)
 {
-	struct bt_op *op = writer->later;
+	struct bt_write_op *op = writer->later;
 
 	if (now_ns < writer->later_ns && !winds_up(writer)) {
 		return;
@@ -193,10 +193,10 @@ static void take_due(struct bt_writer *writer, int64_t now_ns)
 	writer->later = NULL;
 	writer->later_n = 0;
 	writer->later_ns = INT64_MAX;
-	for (struct bt_op *next; op; op = next) {
+	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
 		if (is_due(writer, op, now_ns)) {
-			bt_op_queue(op);
+			bt_write_op_queue(op);
 			continue;
 		}
 		op->next = writer->later;
@@ -206,7 +206,7 @@ static void take_due(struct bt_writer *writer, int64_t now_ns)
 	}
 }
 
-int64_t bt_op_backoff_ns(const struct bt_op *op)
+int64_t bt_write_op_backoff_ns(const struct bt_write_op *op)
 {
 	uint32_t doublings = op->tries < 8 ? op->tries : 8;
 	int64_t delay_ns = BACKOFF_NS << (doublings ? doublings - 1 : 0);
@@ -216,24 +216,24 @@ int64_t bt_op_backoff_ns(const struct bt_op *op)
 	return delay_ns + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), (uint32_t)(delay_ns / 4));
 }
 
-void bt_op_repeat(struct bt_op *op)
+void bt_write_op_repeat(struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(op->writer, again_n);
 	op->again = true;
 }
 
-bool bt_op_again(struct bt_op *op, const struct bt_answer *answer)
+bool bt_write_op_again(struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_THROTTLED) {
-		bt_op_queue_first(op);
+		bt_write_op_queue_first(op);
 		return true;
 	}
 	if (answer->fate == BT_FATE_DONE || answer->fate == BT_FATE_REFUSED ||
 		++op->tries >= BT_WRITE_TRIES) {
 		return false;
 	}
-	bt_op_repeat(op);
-	bt_op_later(op, bt_op_backoff_ns(op));
+	bt_write_op_repeat(op);
+	bt_write_op_later(op, bt_write_op_backoff_ns(op));
 	return true;
 }
 
@@ -247,10 +247,10 @@ static void wake(void *context)
 }
 
 /* Lock-free: of several that push, one goes on at each turn. */
-void bt_op_post(struct bt_op *op)
+void bt_write_op_post(struct bt_write_op *op)
 {
 	struct bt_writer *writer = op->writer;
-	struct bt_op *last = bt_load_relaxed(&writer->inbox);
+	struct bt_write_op *last = bt_load_relaxed(&writer->inbox);
 
 	do {
 		op->next = last;
@@ -261,15 +261,15 @@ void bt_op_post(struct bt_op *op)
 	}
 }
 
-static struct bt_op *take_inbox(struct bt_writer *writer)
+static struct bt_write_op *take_inbox(struct bt_writer *writer)
 {
-	struct bt_op *op = NULL, *first = NULL;
+	struct bt_write_op *op = NULL, *first = NULL;
 
 	if (bt_load_relaxed(&writer->inbox)) {
 		op = bt_exchange(&writer->inbox, NULL); /* EDGE write.inbox acquire */
 	}
 	/* The one that came last is the first: turned round. */
-	for (struct bt_op *next; op; op = next) {
+	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
 		op->next = first;
 		first = op;
@@ -279,9 +279,9 @@ static struct bt_op *take_inbox(struct bt_writer *writer)
 
 static void begin_all(struct bt_writer *writer)
 {
-	struct bt_op *op = take_inbox(writer);
+	struct bt_write_op *op = take_inbox(writer);
 
-	for (struct bt_op *next; op; op = next) {
+	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
 		bt_arena_reset(&writer->scratch);
 		op->verbs->begin(writer, op);
@@ -324,7 +324,7 @@ static void speed_up(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
 	}
 }
 
-static enum bt_fate fate_of(enum bt_http_end end, uint32_t status)
+static enum bt_write_fate fate_of(enum bt_http_end end, uint32_t status)
 {
 	if (end == BT_HTTP_UNSENT) {
 		return BT_FATE_UNSENT;
@@ -341,8 +341,8 @@ static enum bt_fate fate_of(enum bt_http_end end, uint32_t status)
 	return status < 500 ? BT_FATE_REFUSED : BT_FATE_SERVER_ERROR;
 }
 
-static void note_answer(struct bt_writer *writer, const struct bt_op *op, const struct bt_answer *answer,
-	const struct bt_http_head *head)
+static void note_answer(struct bt_writer *writer, const struct bt_write_op *op,
+	const struct bt_answer *answer, const struct bt_http_head *head)
 {
 	int64_t now_ns = bt_write_now(writer);
 
@@ -377,7 +377,7 @@ static void note_answer(struct bt_writer *writer, const struct bt_op *op, const 
 static void done(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct bt_op *op = context;
+	struct bt_write_op *op = context;
 	struct bt_writer *writer = op->writer;
 	uint32_t status = end == BT_HTTP_ANSWERED && head ? head->status : 0;
 	const struct bt_answer answer = {fate_of(end, status), status, body, error};
@@ -387,7 +387,7 @@ static void done(void *context, enum bt_http_end end, const struct bt_http_head 
 	writer->flying_events -= op->verbs->class == BT_CLASS_EVENT;
 	if (ending && end != BT_HTTP_ANSWERED) {
 		op->verbs->given_up(writer, op, end != BT_HTTP_UNSENT);
-		bt_op_end(op);
+		bt_write_op_end(op);
 		return;
 	}
 	note_answer(writer, op, &answer, head);
@@ -412,18 +412,18 @@ static bool has_room(const struct bt_writer *writer, enum bt_write_class class, 
 		return writer->flying < (uint32_t)writer->window;
 	}
 	return writer->flying_events < 1 + (uint32_t)(writer->window / 2) &&
-	       (!is_busy(writer) || writer->since_event >= bt_events_spacing(writer->events,
+	       (!is_busy(writer) || writer->since_event >= bt_event_recorder_spacing(writer->events,
 								   writer->queues[class].first, now_ns));
 }
 
-static struct bt_throttle *throttle_of(struct bt_writer *writer, enum bt_write_class class)
+static struct bt_rate_limiter *throttle_of(struct bt_writer *writer, enum bt_write_class class)
 {
 	return class == BT_CLASS_EVENT ? &writer->event_throttle : &writer->throttle;
 }
 
 /* Nothing but an error's message is read of answers to patches, evictions and events; in protobuf the server
  * makes them, which repeat the whole object, in a fraction of the time. */
-static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_op *op)
+static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_write_op *op)
 {
 	bool unread = op->verbs->class >= BT_CLASS_STATUS || op->verbs == &bt_evict_verbs;
 
@@ -432,7 +432,7 @@ static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_o
 }
 
 /* The call goes out; done follows. */
-static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *call)
+static void launch(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *call)
 {
 	if (!call->accept.len) {
 		call->accept = accept_of(writer, op);
@@ -455,7 +455,7 @@ static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_ca
 
 /* Who winds up begins nothing any more; what is said of cycles may go for a while, but is not tried again. A
  * call that may have an effect yet is followed (fenced). */
-static bool is_over(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+static bool is_over(const struct bt_writer *writer, const struct bt_write_op *op, int64_t now_ns)
 {
 	if (!winds_up(writer)) {
 		return false;
@@ -471,19 +471,19 @@ struct bt_str bt_write_fence_reason(const struct bt_writer *writer)
 	return bt_str(winds_up(writer) ? "the scheduler ends" : "another replica leads");
 }
 
-static void fence(struct bt_writer *writer, struct bt_op *op)
+static void fence(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, fenced_n);
 	op->verbs->fenced(writer, op);
 }
 
 /* How long clientConnection.qps has kept a call back; where that says no limit nobody waits, as upstream. */
-static void note_wait(struct bt_writer *writer, const struct bt_throttle *throttle, const struct bt_op *op,
-	enum bt_http_method method)
+static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *throttle,
+	const struct bt_write_op *op, enum bt_http_method method)
 {
 	if (writer->options.qps > 0) {
-		bt_traffic_waited(bt_access_traffic(writer->options.access), method,
-			bt_throttle_waited(throttle, op->due_ns, bt_write_now(writer)));
+		bt_client_metrics_waited(bt_client_config_traffic(writer->options.access), method,
+			bt_rate_limiter_waited(throttle, op->due_ns, bt_write_now(writer)));
 	}
 }
 
@@ -491,8 +491,8 @@ static void note_wait(struct bt_writer *writer, const struct bt_throttle *thrott
  */
 static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
 {
-	struct bt_op *op = writer->queues[class].first;
-	struct bt_throttle *throttle = op->reads ? NULL : throttle_of(writer, class);
+	struct bt_write_op *op = writer->queues[class].first;
+	struct bt_rate_limiter *throttle = op->reads ? NULL : throttle_of(writer, class);
 	struct bt_http_call call = {.body = {.len = 0}};
 
 	if (is_over(writer, op, now_ns)) {
@@ -508,18 +508,18 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		if (!has_room(writer, class, now_ns)) {
 			return INT64_MAX;
 		}
-		int64_t wait_ns = bt_throttle_take(throttle, now_ns);
+		int64_t wait_ns = bt_rate_limiter_take(throttle, now_ns);
 		if (wait_ns) {
 			return wait_ns;
 		}
 	}
 	list_take(&writer->queues[class]);
-	bt_op_goes(op);
+	bt_write_op_goes(op);
 	bt_buf_clear(&writer->path);
 	bt_buf_clear(&writer->body);
 	bt_arena_reset(&writer->scratch);
 	if (throttle && writer->options.may_write && !writer->options.may_write(writer->options.context)) {
-		bt_throttle_return(throttle);
+		bt_rate_limiter_return(throttle);
 		fence(writer, op);
 	} else if (op->verbs->request(writer, op, &call)) {
 		if (throttle) {
@@ -527,7 +527,7 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		}
 		launch(writer, op, &call);
 	} else if (throttle) {
-		bt_throttle_return(throttle);
+		bt_rate_limiter_return(throttle);
 	}
 	return 0;
 }
@@ -565,7 +565,7 @@ static void show_gauges(struct bt_writer *writer)
 static void pump(struct bt_writer *writer)
 {
 	begin_all(writer);
-	int64_t now_ns = bt_write_now(writer), next_ns = bt_events_tick(writer->events, now_ns);
+	int64_t now_ns = bt_write_now(writer), next_ns = bt_event_recorder_tick(writer->events, now_ns);
 	take_due(writer, now_ns);
 	for (int class = 0; class < BT_CLASS_N; class ++) {
 		while (writer->queues[class].n) {
@@ -647,33 +647,33 @@ struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer 
 
 /* ---- the pipeline's side ---- */
 
-static struct bt_op *op_of_ask(
-	struct bt_writer *writer, const struct bt_op_verbs *verbs, const struct bt_ask *ask)
+static struct bt_write_op *op_of_ask(
+	struct bt_writer *writer, const struct bt_write_op_verbs *verbs, const struct bt_bind_request *ask)
 {
-	struct bt_op *op = bt_op_create(writer, verbs);
+	struct bt_write_op *op = bt_write_op_create(writer, verbs);
 
 	op->handle = ask->handle;
 	op->number = ask->number;
-	op->pod = bt_op_copy_ref(op, &ask->pod);
-	op->other = bt_op_copy_ref(op, &ask->other);
-	op->node = bt_op_copy(op, ask->node);
+	op->pod = bt_write_op_copy_ref(op, &ask->pod);
+	op->other = bt_write_op_copy_ref(op, &ask->other);
+	op->node = bt_write_op_copy(op, ask->node);
 	op->extender = writer->options.extender_bind ? ask->extender : NULL;
 	return op;
 }
 
 /* What is known of the pod is asked for now: later the watch may have shown it on its node. */
-static void know_pod(struct bt_op *op)
+static void know_pod(struct bt_write_op *op)
 {
-	bt_known_get(op->writer->known, &op->pod, &op->arena, &op->known);
+	bt_pod_store_get(op->writer->known, &op->pod, &op->arena, &op->known);
 	if (!op->known.pod.scheduler_name.len) {
 		op->known.pod.scheduler_name = bt_str("default-scheduler");
 	}
 }
 
-static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_writer *writer = context;
-	struct bt_op *op = op_of_ask(writer, &bt_bind_verbs, ask);
+	struct bt_write_op *op = op_of_ask(writer, &bt_bind_verbs, ask);
 
 	(void)pipeline;
 	know_pod(op);
@@ -684,7 +684,7 @@ static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct b
 	if (op->has_volumes) {
 		bt_add_relaxed(&writer->volume_n, UINT64_C(1));
 	}
-	bt_op_post(op);
+	bt_write_op_post(op);
 }
 
 /* Whoever lets it become few answers those that went meanwhile. */
@@ -699,33 +699,33 @@ static bool may_ask(void *context)
 	return !writer->full;
 }
 
-static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_writer *writer = context;
-	struct bt_op *op = op_of_ask(writer, &bt_check_verbs, ask);
+	struct bt_write_op *op = op_of_ask(writer, &bt_check_verbs, ask);
 
 	(void)pipeline;
 	know_pod(op);
-	bt_op_post(op);
+	bt_write_op_post(op);
 }
 
-static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
-	struct bt_op *op = op_of_ask(context, &bt_evict_verbs, ask);
+	struct bt_write_op *op = op_of_ask(context, &bt_evict_verbs, ask);
 
 	(void)pipeline;
 	op->preemption = ask->preemption;
 	op->after_n = ask->after_n;
-	bt_op_post(op);
+	bt_write_op_post(op);
 }
 
-static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
-	struct bt_op *op = op_of_ask(context, &bt_release_verbs, ask);
+	struct bt_write_op *op = op_of_ask(context, &bt_release_verbs, ask);
 
 	(void)pipeline;
 	op->deletes = ask->deletes;
-	bt_op_post(op);
+	bt_write_op_post(op);
 }
 
 struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
@@ -739,10 +739,10 @@ struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 }
 
 /* May bindings be waiting for such news: of claims, volumes and CSINodes, and that a node has gone? */
-static bool is_awaited(enum bt_parcel_kind what, enum bt_kind kind)
+static bool is_awaited(enum bt_watch_event_kind what, enum bt_kind kind)
 {
 	return kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_PERSISTENT_VOLUME ||
-	       kind == BT_KIND_CSI_NODE || (kind == BT_KIND_NODE && what == BT_PARCEL_DELETE);
+	       kind == BT_KIND_CSI_NODE || (kind == BT_KIND_NODE && what == BT_WATCH_EVENT_DELETE);
 }
 
 /* A PersistentVolume has no namespace, and of a node and its CSINode there is the node's name alone. */
@@ -751,37 +751,38 @@ static void hear_of_volume(struct bt_writer *writer, const struct bt_object *obj
 	const struct bt_meta_object *meta = &object->meta;
 
 	if (bt_load_relaxed(&writer->volume_n)) {
-		struct bt_op *op = bt_op_create(writer, &bt_shown_verbs);
+		struct bt_write_op *op = bt_write_op_create(writer, &bt_shown_verbs);
 
 		if (object->kind == BT_KIND_NODE || object->kind == BT_KIND_CSI_NODE) {
-			op->node = bt_op_copy(op, meta->name);
+			op->node = bt_write_op_copy(op, meta->name);
 		} else {
-			op->pod = bt_op_copy_ref(
+			op->pod = bt_write_op_copy_ref(
 				op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
 		}
-		bt_op_post(op);
+		bt_write_op_post(op);
 	}
 }
 
-static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
+static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_writer *writer = context;
 
-	if (what != BT_PARCEL_SYNCED && is_awaited(what, object->kind)) {
+	if (what != BT_WATCH_EVENT_SYNCED && is_awaited(what, object->kind)) {
 		hear_of_volume(writer, object);
 	}
-	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
+	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
 	}
-	bool news = bt_known_show(writer->known, what, object);
+	bool news = bt_pod_store_show(writer->known, what, object);
 	if (news && writer->options.dry) {
-		struct bt_op *op = bt_op_create(writer, &bt_seen_verbs);
+		struct bt_write_op *op = bt_write_op_create(writer, &bt_seen_verbs);
 		const struct bt_meta_object *meta = &object->meta;
 
-		op->pod = bt_op_copy_ref(op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
-		op->node = what == BT_PARCEL_DELETE ? (struct bt_str){0}
-						    : bt_op_copy(op, object->pod.spec.node_name);
-		bt_op_post(op);
+		op->pod = bt_write_op_copy_ref(
+			op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		op->node = what == BT_WATCH_EVENT_DELETE ? (struct bt_str){0}
+							 : bt_write_op_copy(op, object->pod.spec.node_name);
+		bt_write_op_post(op);
 	}
 }
 
@@ -841,9 +842,9 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->way_ns = writer->next_way_ns = INT64_MAX / 2;
 	writer->hold_ns = now_ns;
 	writer->slowed_ns = now_ns - SLOW_DOWN_NS;
-	bt_throttle_init(&writer->throttle, writer->options.qps, writer->options.burst, now_ns);
-	bt_throttle_init(&writer->event_throttle, writer->options.qps, writer->options.burst, now_ns);
-	bt_park_init(&writer->over);
+	bt_rate_limiter_init(&writer->throttle, writer->options.qps, writer->options.burst, now_ns);
+	bt_rate_limiter_init(&writer->event_throttle, writer->options.qps, writer->options.burst, now_ns);
+	bt_eventcount_init(&writer->over);
 	writer->http = bt_http_create(&(struct bt_http_options){.access = options->access,
 					      .name = "writer",
 					      .rest_ns = REST_NS,
@@ -854,21 +855,21 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 		return NULL;
 	}
 	writer->host = host_name(options->host);
-	writer->known = bt_known_create();
+	writer->known = bt_pod_store_create();
 	writer->device_waits = bt_device_waits_create();
 	writer->json = bt_json_create();
-	writer->events = bt_events_create(writer);
+	writer->events = bt_event_recorder_create(writer);
 	writer->statuses = bt_statuses_create();
 	writer->shadow = bt_shadow_create(writer);
 	return writer;
 }
 
-static void give_up(struct bt_op *op)
+static void give_up(struct bt_write_op *op)
 {
-	for (struct bt_op *next; op; op = next) {
+	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
 		op->verbs->given_up(op->writer, op, false);
-		bt_op_end(op);
+		bt_write_op_end(op);
 	}
 }
 
@@ -883,10 +884,10 @@ void bt_writer_destroy(struct bt_writer *writer)
 	give_up(writer->later);
 	bt_evict_end(writer);
 	bt_shadow_destroy(writer, writer->shadow);
-	bt_events_destroy(writer->events);
+	bt_event_recorder_destroy(writer->events);
 	bt_statuses_destroy(writer, writer->statuses);
 	BT_INVARIANT(bt_load_relaxed(&writer->open_n) == 0);
-	bt_known_destroy(writer->known);
+	bt_pod_store_destroy(writer->known);
 	bt_device_waits_destroy(writer->device_waits);
 	bt_json_destroy(writer->json);
 	bt_map_fini(&writer->bindings);
@@ -910,13 +911,13 @@ bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns)
 	int64_t end_ns = bt_clock_monotonic_ns() + limit_ns;
 
 	while (bt_load_acquire(&writer->open_n)) {
-		uint32_t key = bt_park_prepare(&writer->over);
+		uint32_t key = bt_eventcount_prepare(&writer->over);
 		int64_t left_ns = end_ns - bt_clock_monotonic_ns();
 
 		if (!bt_load_acquire(&writer->open_n)) {
 			break;
 		}
-		if (left_ns <= 0 || !bt_park_wait(&writer->over, key, left_ns)) {
+		if (left_ns <= 0 || !bt_eventcount_wait(&writer->over, key, left_ns)) {
 			return !bt_load_acquire(&writer->open_n);
 		}
 	}

@@ -23,7 +23,7 @@
 struct bt_writer;
 
 struct bt_writer_options {
-	struct bt_access *access;
+	struct bt_client_config *access;
 	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
 	 * burst 0: 100. */
 	float qps;

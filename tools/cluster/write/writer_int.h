@@ -26,7 +26,7 @@
 enum bt_write_class { BT_CLASS_BIND = 0, BT_CLASS_EVICT, BT_CLASS_STATUS, BT_CLASS_EVENT, BT_CLASS_N };
 
 /* What an answer comes to. */
-enum bt_fate {
+enum bt_write_fate {
 	BT_FATE_DONE = 0,     /* 2xx */
 	BT_FATE_REFUSED,      /* 4xx */
 	BT_FATE_THROTTLED,    /* 429: it has had no effect */
@@ -36,27 +36,27 @@ enum bt_fate {
 };
 
 struct bt_answer {
-	enum bt_fate fate;
+	enum bt_write_fate fate;
 	uint32_t status;
 	struct bt_str body, error;
 };
 
-struct bt_op;
+struct bt_write_op;
 
 /* What kinds of ops do. */
-struct bt_op_verbs {
+struct bt_write_op_verbs {
 	enum bt_write_class class;
 	/* It has come out of the inbox, or was made here. */
-	void (*begin)(struct bt_writer *writer, struct bt_op *op);
+	void (*begin)(struct bt_writer *writer, struct bt_write_op *op);
 	/* Fills in a call, with path and body in the writer's buffers. Returns: false when there is nothing
 	 * to send, and the op has gone on or is over. */
-	bool (*request)(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call);
+	bool (*request)(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call);
 	/* Goes on: queues, defers or ends the op. */
-	void (*answered)(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer);
+	void (*answered)(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer);
 	/* It may not be written: somebody else leads, or the writer winds up. Goes on or ends the op. */
-	void (*fenced)(struct bt_writer *writer, struct bt_op *op);
+	void (*fenced)(struct bt_writer *writer, struct bt_write_op *op);
 	/* The writer ends; sent: it may have had an effect. Only says so; the op is freed by the caller. */
-	void (*given_up)(struct bt_writer *writer, struct bt_op *op, bool sent);
+	void (*given_up)(struct bt_writer *writer, struct bt_write_op *op, bool sent);
 };
 
 /* What the texts of an op or an event have at first: with the block's head, a size class of jemalloc. */
@@ -64,9 +64,9 @@ struct bt_op_verbs {
 
 /* One thing to be written, in one or several calls. Thousands wait at times: what only one class has shares
  * its place with what only another has. */
-struct bt_op {
-	struct bt_op *next; /* of the inbox, a queue or those that wait for a time */
-	const struct bt_op_verbs *verbs;
+struct bt_write_op {
+	struct bt_write_op *next; /* of the inbox, a queue or those that wait for a time */
+	const struct bt_write_op_verbs *verbs;
 	struct bt_writer *writer;
 	struct bt_arena arena; /* texts */
 	int stage;
@@ -79,7 +79,7 @@ struct bt_op {
 	int64_t due_ns; /* when it is queued; once it is, since when */
 	int64_t until_ns, sent_ns;
 	uint32_t tries;
-	/* EVICT: as struct bt_ask has them */
+	/* EVICT: as struct bt_bind_request has them */
 	uint64_t preemption;
 	uint32_t after_n;
 	union {
@@ -93,7 +93,7 @@ struct bt_op {
 			bool waits_for_devices;	       /* that has been said */
 			bool deletes;		       /* RELEASE: the claim goes wholly */
 			uint32_t confirmed;
-			struct bt_known_pod known; /* BIND: as it was when it was asked for */
+			struct bt_stored_pod known; /* BIND: as it was when it was asked for */
 			struct bt_str reason;
 			struct bt_prebind *prebind; /* what is written before; or NULL */
 			struct bt_str version;	    /* of the PersistentVolume at hand */
@@ -102,16 +102,16 @@ struct bt_op {
 		};
 		struct { /* REPORT: */
 			struct bt_api_cycle cycle;
-			struct bt_pod_ref *unpromised;
-			uint32_t unpromised_n;
+			struct bt_pod_ref *cleared_nominations;
+			uint32_t cleared_nominations_n;
 		};
 		struct bt_api_status status; /* STATUS */
 		struct bt_sent_event *event; /* EVENT */
 	};
 };
 
-struct bt_op_list {
-	struct bt_op *first, *last;
+struct bt_write_op_list {
+	struct bt_write_op *first, *last;
 	uint32_t n;
 };
 
@@ -120,11 +120,11 @@ struct bt_preemption_now {
 	uint64_t number;
 	uint32_t over_n;
 	bool failed;
-	struct bt_op *last; /* it waits for the others; NULL: it has not come yet */
+	struct bt_write_op *last; /* it waits for the others; NULL: it has not come yet */
 };
 
 struct bt_sent_event;
-struct bt_events;
+struct bt_event_recorder;
 struct bt_prebind;
 struct bt_shadow;
 struct bt_statuses;
@@ -133,26 +133,26 @@ struct bt_writer {
 	struct bt_writer_options options;     /* init: */
 	struct bt_http *http;		      /* init: */
 	struct bt_pipeline *pipeline;	      /* init: by bt_writer_attach */
-	struct bt_known *known;		      /* init: the pointer */
+	struct bt_pod_store *known;	      /* init: the pointer */
 	char *host;			      /* init: */
 	struct bt_device_waits *device_waits; /* init: the pointer */
 
-	_Atomic(struct bt_op *) inbox; /* atomic: EDGE write.inbox */
-	_Atomic uint64_t open_n;       /* atomic: ops that are not over */
-	_Atomic uint64_t report_n;     /* atomic: of those, reports */
-	_Atomic uint64_t volume_n;     /* atomic: and bindings that have volumes to wait for */
-	_Atomic uint32_t ahead_n;      /* atomic: and those that are ahead */
-	bool full;		       /* owner: the scheduling thread; too many were, and not few are yet */
+	_Atomic(struct bt_write_op *) inbox; /* atomic: EDGE write.inbox */
+	_Atomic uint64_t open_n;	     /* atomic: ops that are not over */
+	_Atomic uint64_t report_n;	     /* atomic: of those, reports */
+	_Atomic uint64_t volume_n;	     /* atomic: and bindings that have volumes to wait for */
+	_Atomic uint32_t ahead_n;	     /* atomic: and those that are ahead */
+	bool full; /* owner: the scheduling thread; too many were, and not few are yet */
 	struct bt_log_limit bind_said, evict_said, patch_said,
 		event_said;	       /* what went wrong, once a second */
-	struct bt_park over;	       /* woken when open_n comes to nothing */
+	struct bt_eventcount over;     /* woken when open_n comes to nothing */
 	_Atomic int64_t said_until_ns; /* atomic: since it winds up: until when events and patches may go;
 					  else INT64_MAX */
 	_Atomic bool ending;	       /* atomic: calls are given up, none is made any more */
 
 	/* owner: the client's thread */
-	struct bt_op_list queues[BT_CLASS_N];
-	struct bt_op *later;
+	struct bt_write_op_list queues[BT_CLASS_N];
+	struct bt_write_op *later;
 	uint32_t later_n;
 	int64_t later_ns; /* when the first of them is due, or before */
 	int64_t timer_ns; /* when this is called the next time */
@@ -163,11 +163,11 @@ struct bt_writer {
 	uint32_t flying, flying_events;
 	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;
-	struct bt_throttle throttle, event_throttle;
+	struct bt_rate_limiter throttle, event_throttle;
 	struct bt_map bindings;		       /* number -> 1 of those that are here */
 	struct bt_preemption_now *preemptions; /* evict.c's */
 	size_t preemption_n, preemption_cap;
-	struct bt_events *events;
+	struct bt_event_recorder *events;
 	struct bt_statuses *statuses;
 	struct bt_shadow *shadow; /* dry */
 	struct bt_api_calls calls;
@@ -191,37 +191,37 @@ struct bt_writer {
 int64_t bt_write_now(const struct bt_writer *writer);  /* monotonic */
 int64_t bt_write_wall(const struct bt_writer *writer); /* since 1970 */
 
-/* An op, counted as open. Context: any thread; allocates. Owns: bt_op_end. */
-struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *verbs);
-void bt_op_end(struct bt_op *op);
+/* An op, counted as open. Context: any thread; allocates. Owns: bt_write_op_end. */
+struct bt_write_op *bt_write_op_create(struct bt_writer *writer, const struct bt_write_op_verbs *verbs);
+void bt_write_op_end(struct bt_write_op *op);
 
-/* The two halves of bt_op_end: it does not count as open any more; its memory goes. */
-void bt_op_close(struct bt_op *op);
-void bt_op_free(struct bt_op *op);
+/* The two halves of bt_write_op_end: it does not count as open any more; its memory goes. */
+void bt_write_op_close(struct bt_write_op *op);
+void bt_write_op_free(struct bt_write_op *op);
 
-struct bt_str bt_op_copy(struct bt_op *op, struct bt_str text);
-struct bt_pod_ref bt_op_copy_ref(struct bt_op *op, const struct bt_pod_ref *ref);
+struct bt_str bt_write_op_copy(struct bt_write_op *op, struct bt_str text);
+struct bt_pod_ref bt_write_op_copy_ref(struct bt_write_op *op, const struct bt_pod_ref *ref);
 
 /* Its turn has come, or it waits for something else. */
-void bt_op_goes(struct bt_op *op);
+void bt_write_op_goes(struct bt_write_op *op);
 
 /* Hands an op to the writer's thread. Context: any thread; lock-free. */
-void bt_op_post(struct bt_op *op);
+void bt_write_op_post(struct bt_write_op *op);
 
 /* Puts an op behind the others of its class; in front of them; or there in some time. */
-void bt_op_queue(struct bt_op *op);
-void bt_op_queue_first(struct bt_op *op);
-void bt_op_later(struct bt_op *op, int64_t delay_ns);
+void bt_write_op_queue(struct bt_write_op *op);
+void bt_write_op_queue_first(struct bt_write_op *op);
+void bt_write_op_later(struct bt_write_op *op, int64_t delay_ns);
 
 /* Its next call is one that was sent before. */
-void bt_op_repeat(struct bt_op *op);
+void bt_write_op_repeat(struct bt_write_op *op);
 
 /* How long to wait before the next try. */
-int64_t bt_op_backoff_ns(const struct bt_op *op);
+int64_t bt_write_op_backoff_ns(const struct bt_write_op *op);
 
 /* Goes on after what is no binding was not done: again, at most BT_WRITE_TRIES times. Returns: false when it
  * has been tried often enough, or was refused. */
-bool bt_op_again(struct bt_op *op, const struct bt_answer *answer);
+bool bt_write_op_again(struct bt_write_op *op, const struct bt_answer *answer);
 
 /* A path such as /api/v1/namespaces/NS/pods/NAME/binding, in the writer's buffer. namespace_: may be empty.
  */
@@ -239,45 +239,47 @@ struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer 
 
 /* ---- bind.c ---- */
 
-extern const struct bt_op_verbs bt_bind_verbs, bt_check_verbs;
+extern const struct bt_write_op_verbs bt_bind_verbs, bt_check_verbs;
 
 /* Answers a binding with what was written of claims. */
-void bt_bind_answer(struct bt_writer *writer, struct bt_op *op, bool bound, struct bt_str reason);
+void bt_bind_answer(struct bt_writer *writer, struct bt_write_op *op, bool bound, struct bt_str reason);
 
 /* The same when it has failed, and ends it. message: what is said to people; empty: nothing. */
-void bt_bind_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str reason, struct bt_str message);
+void bt_bind_failed(
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str reason, struct bt_str message);
 
 /* ---- prebind.c, claims.c, claim_text.c: what is written of volumes and claims before ---- */
 
-extern const struct bt_op_verbs bt_prebind_verbs, bt_shown_verbs;
+extern const struct bt_write_op_verbs bt_prebind_verbs, bt_shown_verbs;
 
 /* What an ask wants written, in the op's arena; NULL: nothing. Context: any thread. */
-struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask);
+struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_request *ask);
 
 /* Begins with it; the binding's turn comes by itself. */
-void bt_prebind_begin(struct bt_op *op);
+void bt_prebind_begin(struct bt_write_op *op);
 
 /* Takes back what can be; bt_bind_failed follows. Returns: false when there is nothing. */
-bool bt_prebind_undo(struct bt_writer *writer, struct bt_op *op, struct bt_str why, struct bt_str message);
+bool bt_prebind_undo(
+	struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, struct bt_str message);
 
 /* What is known to the server of claims that were written. Returns: how many there are, in scratch. */
 uint32_t bt_prebind_written(
-	struct bt_writer *writer, const struct bt_op *op, const struct bt_written_claim **out_claims);
+	struct bt_writer *writer, const struct bt_write_op *op, const struct bt_written_claim **out_claims);
 
 /* ---- release.c ---- */
 
-extern const struct bt_op_verbs bt_release_verbs;
+extern const struct bt_write_op_verbs bt_release_verbs;
 
 /* ---- evict.c ---- */
 
-extern const struct bt_op_verbs bt_evict_verbs;
+extern const struct bt_write_op_verbs bt_evict_verbs;
 
 /* The writer ends: victims that wait for others are given up. */
 void bt_evict_end(struct bt_writer *writer);
 
 /* ---- report.c: what is said about cycles ---- */
 
-extern const struct bt_op_verbs bt_report_verbs;
+extern const struct bt_write_op_verbs bt_report_verbs;
 
 /* Has written what the API server gets to see of a cycle: events and patches. Its pods are bt_status_view's.
  */
@@ -293,22 +295,23 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call);
 
 /* A pod as the API will have it when the patches that are on their way have been taken. Texts live in the
  * scratch arena. Returns: whether it is known. */
-bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_known_pod *out_pod);
+bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_stored_pod *out_pod);
 
 /* ---- events.c ---- */
 
-struct bt_events *bt_events_create(struct bt_writer *writer);
-void bt_events_destroy(struct bt_events *events);
+struct bt_event_recorder *bt_event_recorder_create(struct bt_writer *writer);
+void bt_event_recorder_destroy(struct bt_event_recorder *events);
 
 /* Has an event written (BT_API_EVENT), or counted in a series. */
-void bt_events_add(struct bt_events *events, const struct bt_api_call *call);
+void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api_call *call);
 
 /* How many other writes go before the next event while bindings wait; UINT32_MAX: all of them. first: the op
  * whose turn it is. */
-uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *first, int64_t now_ns);
+uint32_t bt_event_recorder_spacing(
+	const struct bt_event_recorder *events, const struct bt_write_op *first, int64_t now_ns);
 
 /* Ends what is old, writes series anew. Returns: when to call next. */
-int64_t bt_events_tick(struct bt_events *events, int64_t now_ns);
+int64_t bt_event_recorder_tick(struct bt_event_recorder *events, int64_t now_ns);
 
 /* ---- shadow.c ---- */
 
@@ -316,9 +319,9 @@ struct bt_shadow *bt_shadow_create(struct bt_writer *writer);
 void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow);
 
 /* Keeps a binding until the other scheduler's is shown. */
-void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op);
+void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op);
 
-extern const struct bt_op_verbs bt_seen_verbs;
+extern const struct bt_write_op_verbs bt_seen_verbs;
 
 /* Logs that something could not be written for a pod; of a kind that repeats (limit) once a second, with how
  * many were

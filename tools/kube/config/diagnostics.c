@@ -11,7 +11,7 @@
 #define PRINTED_MAX 20
 
 /* Says one more, if it is one of those that are said. */
-static void say(struct bt_complaints *complaints, struct bt_str text, bool fatal)
+static void say(struct bt_diagnostics *complaints, struct bt_str text, bool fatal)
 {
 	complaints->n++;
 	complaints->stop |= complaints->strict;
@@ -20,7 +20,7 @@ static void say(struct bt_complaints *complaints, struct bt_str text, bool fatal
 	}
 }
 
-static void keep(struct bt_complaints *complaints, struct bt_str text)
+static void keep(struct bt_diagnostics *complaints, struct bt_str text)
 {
 	if (complaints->n++ < PRINTED_MAX) {
 		bt_buf_add(&complaints->kept, (const char *)&text.len, sizeof(text.len));
@@ -28,9 +28,9 @@ static void keep(struct bt_complaints *complaints, struct bt_str text)
 	}
 }
 
-void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis)
+void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis)
 {
-	struct bt_complaints *complaints = context;
+	struct bt_diagnostics *complaints = context;
 	struct bt_buf text = {0};
 
 	complaints->lost_n += diagnosis->loss != BT_LOST_NOTHING;
@@ -43,7 +43,7 @@ void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis)
 	bt_buf_fini(&text);
 }
 
-void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *kept)
+void bt_diagnostics_pass(struct bt_diagnostics *complaints, struct bt_diagnostics *kept)
 {
 	struct bt_str rest = bt_buf_view(&kept->kept);
 	size_t len;
@@ -57,34 +57,34 @@ void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *
 	complaints->n += kept->n;
 	complaints->lost_n += kept->lost_n;
 	bt_buf_fini(&kept->kept);
-	*kept = (struct bt_complaints){.keeps = true};
+	*kept = (struct bt_diagnostics){.keeps = true};
 }
 
-void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path,
+void bt_diagnostics_say(struct bt_diagnostics *complaints, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_complaints_hear(complaints,
+	bt_diagnostics_hear(complaints,
 		&(struct bt_diagnosis){.object = object, .path = path, .message = message, .remedy = remedy});
 }
 
-void bt_complaints_warn(const struct bt_complaints *complaints, struct bt_str text)
+void bt_diagnostics_warn(const struct bt_diagnostics *complaints, struct bt_str text)
 {
 	if (!complaints->quiet) {
 		bt_say("berth %s: warning: %.*s\n", complaints->command, BT_STR_ARG(text));
 	}
 }
 
-void bt_complaints_say_lost(struct bt_complaints *complaints, const char *object, const char *path,
+void bt_diagnostics_say_lost(struct bt_diagnostics *complaints, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_complaints_hear(complaints, &(struct bt_diagnosis){.object = object,
-					       .path = path,
-					       .message = message,
-					       .remedy = remedy,
-					       .loss = BT_LOST_POD});
+	bt_diagnostics_hear(complaints, &(struct bt_diagnosis){.object = object,
+						.path = path,
+						.message = message,
+						.remedy = remedy,
+						.loss = BT_LOST_POD});
 }
 
-void bt_complaints_end(const struct bt_complaints *complaints)
+void bt_diagnostics_end(const struct bt_diagnostics *complaints)
 {
 	if (!complaints->quiet && !complaints->strict && complaints->n > PRINTED_MAX) {
 		bt_say("berth %s: %llu more problems like these were skipped over\n", complaints->command,
@@ -97,7 +97,7 @@ static bool is_csv(const char *path)
 	return bt_str_ends(bt_str(path), ".csv");
 }
 
-void bt_complaints_no_objects(const struct bt_invocation *invocation)
+void bt_diagnostics_no_objects(const struct bt_invocation *invocation)
 {
 	const char *path;
 	bool csv = false;
@@ -115,7 +115,7 @@ void bt_complaints_no_objects(const struct bt_invocation *invocation)
 		    : "give it files of JSON or YAML as kubectl writes them");
 }
 
-void bt_complaints_unreadable(const struct bt_invocation *invocation)
+void bt_diagnostics_unreadable(const struct bt_invocation *invocation)
 {
 	bt_say("berth %s: a part of the input cannot be opened or read, and the result would be that of "
 	       "another "

@@ -15,7 +15,7 @@ struct bt_pod_detail {
 	uint32_t next; /* of the group, + 1 */
 };
 
-struct bt_pod_group {
+struct bt_owned_pods {
 	struct bt_str owner_uid;
 	struct bt_labels labels;
 	uint32_t active, succeeded, leaving;
@@ -55,12 +55,12 @@ const struct bt_owner_object *bt_claim_controller_of(const struct bt_meta_object
 	return NULL;
 }
 
-static struct bt_held names(struct bt_claims *claims)
+static struct bt_name_refs names(struct bt_claims *claims)
 {
 	if (!claims->intern) {
 		claims->intern = bt_intern_create();
 	}
-	return bt_held_for_ever(claims->intern);
+	return bt_name_refs_keep(claims->intern);
 }
 
 void bt_claims_fini(struct bt_claims *claims)
@@ -79,7 +79,7 @@ void bt_claims_fini(struct bt_claims *claims)
 /* ---- observing ---- */
 
 /* The owner's group of pods with these labels. */
-static struct bt_pod_group *group_of(
+static struct bt_owned_pods *group_of(
 	struct bt_claims *claims, uint64_t owner, struct bt_str uid, const struct bt_str_map *labels)
 {
 	uint64_t identity = mix(owner, uid);
@@ -92,12 +92,12 @@ static struct bt_pod_group *group_of(
 	if (bt_map_get(&claims->by_identity, identity, &ix)) {
 		return &claims->groups[ix];
 	}
-	struct bt_held held = names(claims);
+	struct bt_name_refs held = names(claims);
 	bt_map_get(&claims->by_owner, owner, &first);
 	claims->groups =
 		bt_mem_grow(claims->groups, claims->group_n, &claims->group_cap, sizeof(*claims->groups));
 	ix = (uint32_t)claims->group_n++;
-	claims->groups[ix] = (struct bt_pod_group){
+	claims->groups[ix] = (struct bt_owned_pods){
 		.owner_uid = {bt_arena_copy(&claims->arena, uid.ptr ? uid.ptr : "", uid.len), uid.len},
 		.labels = bt_labels_intern(&held, &claims->arena, labels),
 		.next = first};
@@ -107,7 +107,7 @@ static struct bt_pod_group *group_of(
 }
 
 static void add_detail(
-	struct bt_claims *claims, struct bt_pod_group *group, enum bt_claim_detail what, struct bt_str text)
+	struct bt_claims *claims, struct bt_owned_pods *group, enum bt_claim_detail what, struct bt_str text)
 {
 	claims->details =
 		bt_mem_grow(claims->details, claims->detail_n, &claims->detail_cap, sizeof(*claims->details));
@@ -158,7 +158,7 @@ void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod
 	if (!owner && deleted) {
 		return; /* nobody adopts it */
 	}
-	struct bt_pod_group *group =
+	struct bt_owned_pods *group =
 		group_of(claims, owner_key(pod->meta.namespace_, kind, owner ? owner->name : none),
 			owner ? owner->uid : none, &pod->meta.labels);
 	group->active += !ended && !deleted;
@@ -192,14 +192,14 @@ bool bt_claim_same_uid(struct bt_str uid, struct bt_str named)
 static bool compile(struct bt_claims *claims, const struct bt_workload_object *controller,
 	struct bt_arena *arena, struct bt_selector *out)
 {
-	struct bt_held held = names(claims);
+	struct bt_name_refs held = names(claims);
 
 	return controller->selector.set &&
 	       bt_selector_compile(&held, arena, &controller->selector, out, NULL) == BT_OK;
 }
 
 /* Adds what a group has to what the controller has. */
-static void count(const struct bt_claims *claims, const struct bt_pod_group *group, struct bt_claimed *out)
+static void count(const struct bt_claims *claims, const struct bt_owned_pods *group, struct bt_claimed *out)
 {
 	out->active += group->active;
 	out->succeeded += group->succeeded;
@@ -222,7 +222,7 @@ struct bt_claimed bt_claims_take(
 
 	bt_map_get(&claims->by_owner, owner_key(meta->namespace_, kind, meta->name), &at);
 	for (; at; at = claims->groups[at - 1].next) {
-		const struct bt_pod_group *group = &claims->groups[at - 1];
+		const struct bt_owned_pods *group = &claims->groups[at - 1];
 
 		/* One that it no longer selects is let go. */
 		if (bt_claim_same_uid(meta->uid, group->owner_uid) &&
@@ -235,7 +235,7 @@ struct bt_claimed bt_claims_take(
 		bt_map_get(&claims->by_owner, owner_key(meta->namespace_, none, none), &at);
 	}
 	for (; at; at = claims->groups[at - 1].next) {
-		struct bt_pod_group *group = &claims->groups[at - 1];
+		struct bt_owned_pods *group = &claims->groups[at - 1];
 
 		if (!group->adopted && bt_selector_matches(claims->intern, &selector, group->labels)) {
 			/* A StatefulSet adopts by name as well, and so nothing that others would. */
@@ -262,7 +262,7 @@ bool bt_claimed_has(const struct bt_claimed *claimed, enum bt_claim_detail what,
 bool bt_claims_selects(struct bt_claims *claims, const struct bt_workload_object *controller,
 	const struct bt_meta_object *object)
 {
-	struct bt_held held = names(claims);
+	struct bt_name_refs held = names(claims);
 	struct bt_arena arena = {0};
 	struct bt_selector selector;
 	bool yes = compile(claims, controller, &arena, &selector) &&

@@ -25,14 +25,14 @@ enum bt_claim_detail {
 	BT_CLAIM_ENDED,		/* a pod of this name has ended, and is not being deleted */
 };
 
-struct bt_pod_group;
+struct bt_owned_pods;
 struct bt_pod_detail;
 
 /* All zeroes is an empty collector. Its fields are private. */
 struct bt_claims {
 	struct bt_arena arena;
 	struct bt_intern *intern;
-	struct bt_pod_group *groups;
+	struct bt_owned_pods *groups;
 	size_t group_n, group_cap;
 	struct bt_pod_detail *details;
 	size_t detail_n, detail_cap;

@@ -6,7 +6,7 @@
 #include "engine/base/mem.h"
 #include "tools/format/object.h"
 
-static enum bt_status feed(struct bt_feeder *feeder, struct bt_parcel *parcel)
+static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *parcel)
 {
 	/* Counted before, so that nobody believes too early that all has been taken in. */
 	bt_add_relaxed(&feeder->fed_n, 1u);
@@ -14,15 +14,15 @@ static enum bt_status feed(struct bt_feeder *feeder, struct bt_parcel *parcel)
 
 	if (status != BT_OK) {
 		bt_sub_relaxed(&feeder->fed_n, 1u);
-		bt_parcel_destroy(parcel);
+		bt_watch_event_destroy(parcel);
 	}
 	return status;
 }
 
 enum bt_status bt_feeder_hand_over(
-	struct bt_feeder *feeder, enum bt_parcel_kind kind, const struct bt_object *object)
+	struct bt_feeder *feeder, enum bt_watch_event_kind kind, const struct bt_object *object)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(feeder->pipeline, feeder->source, kind);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(feeder->pipeline, feeder->source, kind);
 
 	parcel->object = *object;
 	bt_object_own(&parcel->object, &parcel->arena);

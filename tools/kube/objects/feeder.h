@@ -14,7 +14,7 @@ struct bt_feeder {
 	/* private: */
 	_Atomic uint64_t fed_n; /* atomic: parcels */
 	/* What is handed over on the scheduling thread, which cannot wait for itself. */
-	struct bt_parcel **held;
+	struct bt_watch_event **held;
 	size_t held_n, held_cap;
 	bool holds;
 };
@@ -24,7 +24,7 @@ struct bt_feeder {
  * a time; waits for room. Returns: BT_OK; BT_CONFLICT when nothing is taken in any more.
  */
 enum bt_status bt_feeder_hand_over(
-	struct bt_feeder *feeder, enum bt_parcel_kind kind, const struct bt_object *object);
+	struct bt_feeder *feeder, enum bt_watch_event_kind kind, const struct bt_object *object);
 
 /* Has all that was handed over to n feeders of one pipeline been taken in? Context: any thread. */
 bool bt_feeders_are_taken(const struct bt_feeder *feeders, uint32_t n);

@@ -7,18 +7,18 @@
 #include "tools/format/encode.h"
 #include "tools/format/object.h"
 
-void bt_parcel_maker_init(struct bt_parcel_maker *maker)
+void bt_watch_event_maker_init(struct bt_watch_event_maker *maker)
 {
-	*maker = (struct bt_parcel_maker){.json = bt_json_create()};
+	*maker = (struct bt_watch_event_maker){.json = bt_json_create()};
 }
 
-void bt_parcel_maker_fini(struct bt_parcel_maker *maker)
+void bt_watch_event_maker_fini(struct bt_watch_event_maker *maker)
 {
 	bt_json_destroy(maker->json);
 }
 
 /* Decodes an object that lives in arena and in text. */
-static bool decode(struct bt_parcel_maker *maker, struct bt_str text, struct bt_arena *arena,
+static bool decode(struct bt_watch_event_maker *maker, struct bt_str text, struct bt_arena *arena,
 	struct bt_object *out, struct bt_buf *out_error)
 {
 	struct bt_decode d = {.json = maker->json, .arena = arena};
@@ -36,14 +36,14 @@ static bool decode(struct bt_parcel_maker *maker, struct bt_str text, struct bt_
 	return false;
 }
 
-struct bt_parcel *bt_parcel_read(
-	struct bt_parcel_maker *maker, enum bt_parcel_kind kind, struct bt_str text, struct bt_buf *out_error)
+struct bt_watch_event *bt_watch_event_read(struct bt_watch_event_maker *maker, enum bt_watch_event_kind kind,
+	struct bt_str text, struct bt_buf *out_error)
 {
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_watch_event *parcel = bt_watch_event_create(kind);
 	const struct bt_str own = {bt_arena_copy(&parcel->arena, text.ptr, text.len), text.len};
 
 	if (!decode(maker, own, &parcel->arena, &parcel->object, out_error)) {
-		bt_parcel_destroy(parcel);
+		bt_watch_event_destroy(parcel);
 		return NULL;
 	}
 	return parcel;
@@ -63,7 +63,7 @@ static bool decode_json(void *context, struct bt_str bytes, struct bt_arena *are
 	return decode(context, bytes, arena, out, out_error);
 }
 
-struct bt_journal_codec bt_journal_json(struct bt_parcel_maker *maker)
+struct bt_journal_codec bt_journal_json(struct bt_watch_event_maker *maker)
 {
 	return (struct bt_journal_codec){encode_json, maker ? decode_json : NULL, maker};
 }

@@ -140,7 +140,7 @@ static void collect(struct bt_engine *engine, struct places *out)
 		if (info.where == BT_WAIT_GATED) {
 			place.plugins = 1u << info.gate;
 		} else if (info.where != BT_WAIT_ACTIVE) {
-			place.plugins = info.rejectors | info.pending;
+			place.plugins = info.unschedulable_plugins | info.pending;
 		}
 		count(out, &ixs, &place, pod->signature->scheduler_name);
 	}

@@ -48,7 +48,7 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "already bound");
 	add_rare(emit, "made_for_workloads", facts->pods_expanded, "created from workloads");
 	add_rare(emit, "ended", facts->pods_ended, "ignored: completed");
-	add_rare(emit, "other_schedulers", facts->pods_foreign, "ignored: pods of other schedulers");
+	add_rare(emit, "other_schedulers", facts->pods_other_schedulers, "ignored: pods of other schedulers");
 	add_rare(emit, "being_deleted", facts->pods_deleting, "ignored: being deleted");
 	add_rare(
 		emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
@@ -176,7 +176,7 @@ static void add_micros(struct bt_emit *emit, const char *key, double ns, const c
 	bt_emit_label(emit, label);
 }
 
-static void report_stages(struct bt_emit *emit, const struct bt_stages *stages)
+static void report_stages(struct bt_emit *emit, const struct bt_stage_latency *stages)
 {
 	if (!stages) {
 		return;

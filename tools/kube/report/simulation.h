@@ -23,7 +23,7 @@ struct bt_report_use {
 
 /* What the report says besides what the engine knows. */
 struct bt_simulation_facts {
-	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
+	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_other_schedulers, pods_deleting;
 	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, pods_leaving, problems;
 	uint64_t pods_lost; /* pods, and parts of the input in which pods may be, that could not be read */
 	uint64_t bytes_read;
@@ -34,7 +34,7 @@ struct bt_simulation_facts {
 	struct bt_queueing_facts queueing;
 	const struct bt_report_kind *kinds;
 	size_t kind_n;
-	const struct bt_stages *stages; /* NULL: not measured */
+	const struct bt_stage_latency *stages; /* NULL: not measured */
 	bool interrupted;
 	bool all; /* rows of each section, however many there are */
 };

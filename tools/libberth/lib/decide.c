@@ -288,7 +288,7 @@ static bool take_turn(struct bt_lib *lib)
 		return false;
 	}
 	begin_turn(lib);
-	bt_turn_take(&lib->turn, pod_ix);
+	bt_schedule_one(&lib->turn, pod_ix);
 	return true;
 }
 
@@ -375,11 +375,11 @@ static enum berth_status wait_for_decision(
 		if (left_ns <= 0) {
 			return bt_lib_fail(lib->handle, BERTH_TIMEOUT, "there is nothing to decide");
 		}
-		uint32_t key = bt_park_prepare(&lib->park);
+		uint32_t key = bt_eventcount_prepare(&lib->park);
 		int64_t sleep_ns = patience(lib, left_ns);
 
 		bt_lib_pause(lib);
-		bt_park_wait(&lib->park, key, sleep_ns);
+		bt_eventcount_wait(&lib->park, key, sleep_ns);
 		bt_lib_resume(lib);
 		left_ns = timeout_ns - (bt_clock_monotonic_ns() - begin_ns);
 	}
@@ -442,7 +442,7 @@ static enum berth_status take_answer(struct berth *berth, uint64_t ticket, bool 
 		status = bt_lib_threads_answer(lib, ticket, bound);
 	} else if (ticket && bt_map_get(&lib->tickets, ticket, &pod_ix)) {
 		answer(lib, ticket, pod_ix, bound);
-		bt_park_wake(&lib->park);
+		bt_eventcount_wake(&lib->park);
 	} else {
 		status = BERTH_NOT_FOUND;
 	}
@@ -482,7 +482,7 @@ enum berth_status berth_set_time(struct berth *berth, int64_t now_ns)
 	} else if (status == BERTH_OK) {
 		lib->now_ns = now_ns;
 		tick(lib);
-		bt_park_wake(&lib->park);
+		bt_eventcount_wake(&lib->park);
 	}
 	if (status == BERTH_INVALID) {
 		bt_lib_fail(berth, status, "time does not go back: it is %lld already",
@@ -522,7 +522,7 @@ static void stop_inline(struct bt_lib *lib, enum berth_stop how)
 			decide_all(lib, 0);
 		}
 		bt_store_release(&lib->stopped, 1u);
-		bt_park_wake(&lib->park);
+		bt_eventcount_wake(&lib->park);
 	}
 }
 

@@ -173,7 +173,7 @@ void bt_lib_end_feeding(struct bt_lib *lib)
 	if (lib->threads) {
 		bt_lib_threads_feed_end(lib);
 	}
-	bt_park_wake(&lib->park);
+	bt_eventcount_wake(&lib->park);
 	bt_lib_leave(lib);
 }
 

@@ -147,7 +147,7 @@ static enum berth_status make_engine(struct bt_lib *lib)
 
 static void free_lib(struct bt_lib *lib)
 {
-	bt_turn_fini(&lib->turn);
+	bt_scheduling_cycle_fini(&lib->turn);
 	if (lib->threads) {
 		bt_lib_threads_fini(lib);
 	} else {
@@ -175,7 +175,7 @@ static void connect(struct bt_lib *lib)
 		.report = bt_lib_report,
 		.report_context = lib,
 	};
-	lib->turn = (struct bt_turn){
+	lib->turn = (struct bt_scheduling_cycle){
 		.engine = lib->engine,
 		.texts = !lib->options.no_messages,
 		.told = bt_lib_told,
@@ -219,7 +219,7 @@ enum berth_status berth_create(const struct berth_options *options, struct berth
 	struct bt_lib *lib = bt_mem_zalloc(1, sizeof(*lib));
 	lib->options = given;
 	lib->options.config = lib->options.feature_gates = NULL;
-	bt_park_init(&lib->park);
+	bt_eventcount_init(&lib->park);
 	bt_lock_init(&lib->users.lock);
 	lib->now_ns = given.clock == BERTH_CLOCK_VIRTUAL ? given.start_ns : 0;
 	status = read_config(lib, &given);

@@ -59,10 +59,10 @@ struct bt_lib {
 	struct berth *handle;
 	struct berth_options options; /* its strings are not kept */
 	struct bt_config config;
-	struct bt_engine *engine; /* with threads: the scheduling thread's, for bt_lib_visit */
-	int64_t now_ns;		  /* without threads: of a clock that is not the machine's */
-	_Atomic uint32_t stopped; /* atomic: set once */
-	struct bt_park park;	  /* whoever waits for decisions */
+	struct bt_engine *engine;  /* with threads: the scheduling thread's, for bt_lib_visit */
+	int64_t now_ns;		   /* without threads: of a clock that is not the machine's */
+	_Atomic uint32_t stopped;  /* atomic: set once */
+	struct bt_eventcount park; /* whoever waits for decisions */
 	struct bt_lib_users users;
 	/* Feeding. */
 	struct bt_object_reader *reader;
@@ -70,7 +70,7 @@ struct bt_lib {
 	struct bt_arena compact; /* one structure as an object */
 	struct bt_lib_job *job;
 	/* Deciding; with threads, the scheduling thread's. */
-	struct bt_turn turn;
+	struct bt_scheduling_cycle turn;
 	struct bt_arena turn_arena;
 	struct bt_lib_record *records; /* of the last turn; those before next_record have been given out */
 	size_t record_n, record_cap, next_record;

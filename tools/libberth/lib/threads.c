@@ -196,7 +196,7 @@ static void told(void *context, const struct bt_pipeline_decision *from)
 }
 
 /* Context: a binder thread. */
-static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_lib *lib = context;
 	struct bt_lib_threads *t = lib->threads;
@@ -240,12 +240,12 @@ static void remove_evicted(struct bt_lib *lib, const struct bt_pod_ref *pod)
 
 	bt_lib_set_user(lib, &object, 0);
 	bt_lock_acquire(&lib->threads->evict_lock);
-	(void)bt_feeder_hand_over(&lib->threads->feeders[EVICTORS], BT_PARCEL_DELETE, &object);
+	(void)bt_feeder_hand_over(&lib->threads->feeders[EVICTORS], BT_WATCH_EVENT_DELETE, &object);
 	bt_lock_release(&lib->threads->evict_lock);
 }
 
 /* Context: a binder thread. */
-static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_lib *lib = context;
 	struct bt_arena arena = {0};
@@ -375,7 +375,7 @@ void bt_lib_threads_feed_end(struct bt_lib *lib)
 enum bt_status bt_lib_threads_hand_over(struct bt_lib *lib, const struct bt_object *object, bool gone)
 {
 	return bt_feeder_hand_over(
-		&lib->threads->feeders[FEEDERS], gone ? BT_PARCEL_DELETE : BT_PARCEL_APPLY, object);
+		&lib->threads->feeders[FEEDERS], gone ? BT_WATCH_EVENT_DELETE : BT_WATCH_EVENT_APPLY, object);
 }
 
 static bool all_is_taken(const struct bt_lib_threads *t)
@@ -393,7 +393,7 @@ void bt_lib_threads_finish_admission(struct bt_lib *lib)
 	}
 	/* Which nodes there are for the pods of DaemonSets is known when they have been taken in. */
 	while (!all_is_taken(t) && !bt_load_acquire(&lib->stopped)) {
-		bt_park_wait(&lib->park, bt_park_prepare(&lib->park), NAP_NS);
+		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), NAP_NS);
 	}
 	lib->job->late |= bt_feeder_finish_admission(&t->feeders[FEEDERS], &lib->admission) != BT_OK;
 }
@@ -473,7 +473,7 @@ enum berth_status bt_lib_threads_settle(struct bt_lib *lib, int64_t timeout_ns)
 		if (bt_clock_monotonic_ns() - begin_ns >= timeout_ns) {
 			return bt_lib_fail(lib->handle, BERTH_TIMEOUT, "there is still something to do");
 		}
-		bt_park_wait(&lib->park, bt_park_prepare(&lib->park), NAP_NS);
+		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), NAP_NS);
 	}
 	return BERTH_OK;
 }

@@ -79,7 +79,7 @@ static void note(double **values, size_t *n, size_t *cap, double value)
 
 static struct bt_bench_item *item_of(struct bt_bench_result *result, size_t ix, const char *name)
 {
-	const struct bt_run_plan *plan = result->plan;
+	const struct bt_bench_run_plan *plan = result->plan;
 	struct bt_buf text = {0};
 
 	if (ix < result->item_n) {
@@ -127,12 +127,12 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 }
 
 /* Pods that a run makes, as far as the file says; for its progress. */
-static uint64_t pods_of(const struct bt_run_plan *plan)
+static uint64_t pods_of(const struct bt_bench_run_plan *plan)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < plan->ops.n; i++) {
-		n += plan->ops.ops[i].kind == BT_OP_CREATE_PODS ? (uint64_t)plan->ops.ops[i].count : 0;
+		n += plan->ops.ops[i].kind == BT_BENCH_OP_CREATE_PODS ? (uint64_t)plan->ops.ops[i].count : 0;
 	}
 	return n;
 }
@@ -141,8 +141,8 @@ static uint64_t pods_of(const struct bt_run_plan *plan)
 static double run_once(struct bt_bench_result *result, const struct bt_bench_options *options,
 	struct bt_specs *specs, bool first, bool last)
 {
-	struct bt_run_options run = options->run;
-	struct bt_run_result got;
+	struct bt_bench_run_options run = options->run;
+	struct bt_bench_run_result got;
 	struct bt_buf label = {0};
 	struct bt_progress progress;
 	double collected_s = 0;
@@ -152,7 +152,7 @@ static double run_once(struct bt_bench_result *result, const struct bt_bench_opt
 	bt_progress_begin(&progress, label.ptr, pods_of(result->plan), options->quiet);
 	run.stages = first;
 	run.progress = &progress;
-	bt_run_workload(result->plan, &run, specs, &got);
+	bt_bench_run_workload(result->plan, &run, specs, &got);
 	bt_progress_end(&progress);
 	bt_buf_fini(&label);
 	result->end = got.end;
@@ -166,22 +166,22 @@ static double run_once(struct bt_bench_result *result, const struct bt_bench_opt
 		collected_s += (double)got.collected[i].took_ns / 1e9;
 	}
 	bool by_second = collected_s * 1e9 >= (double)LONG_NS;
-	for (size_t i = 0; i < got.collected_n && got.end == BT_RUN_DONE; i++) {
+	for (size_t i = 0; i < got.collected_n && got.end == BT_BENCH_RUN_DONE; i++) {
 		struct bt_bench_item *item = item_of(result, i, got.collected[i].name);
 
 		add_collected(item, &got.collected[i], !first || last || by_second);
 	}
-	if (got.end != BT_RUN_DONE) {
+	if (got.end != BT_BENCH_RUN_DONE) {
 		result->why = got.why;
 		got.why = (struct bt_buf){0};
 	}
-	bt_run_result_fini(&got);
+	bt_bench_run_result_fini(&got);
 	return collected_s;
 }
 
 /* ---- thresholds ---- */
 
-static const struct bt_threshold_metric *metric_of(const struct bt_run_plan *plan)
+static const struct bt_threshold_metric *metric_of(const struct bt_bench_run_plan *plan)
 {
 	return plan->workload->metric.set ? &plan->workload->metric : &plan->test_case->metric;
 }
@@ -215,17 +215,17 @@ static bool is_enough(const struct bt_bench_options *options, const struct bt_be
 	       counted >= RUN_MAX;
 }
 
-void bt_bench_workload(const struct bt_run_plan *plan, const struct bt_bench_options *options,
+void bt_bench_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_options *options,
 	struct bt_specs *specs, struct bt_str topic, struct bt_bench_result *out_result)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
 	double collected_s;
 
-	*out_result = (struct bt_bench_result){.plan = plan, .end = BT_RUN_DONE};
+	*out_result = (struct bt_bench_result){.plan = plan, .end = BT_BENCH_RUN_DONE};
 	collected_s = run_once(out_result, options, specs, true, options->run_n == 1);
 	bool more = options->run_n != 1 && collected_s * 1e9 < (double)LONG_NS;
 	collected_s = 0;
-	while (more && out_result->end == BT_RUN_DONE) {
+	while (more && out_result->end == BT_BENCH_RUN_DONE) {
 		collected_s += run_once(out_result, options, specs, false, false);
 		more = !is_enough(
 			options, out_result, collected_s, (double)(bt_clock_monotonic_ns() - begin_ns) / 1e9);

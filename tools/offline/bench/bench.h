@@ -6,8 +6,8 @@
 #include "tools/offline/bench/run.h"
 
 struct bt_bench_options {
-	struct bt_run_options run; /* stages and progress are set here */
-	uint32_t run_n;		   /* so many runs; 0: until there is a second of measuring */
+	struct bt_bench_run_options run; /* stages and progress are set here */
+	uint32_t run_n;			 /* so many runs; 0: until there is a second of measuring */
 	bool quiet;
 };
 
@@ -25,15 +25,15 @@ struct bt_bench_item {
 	double seconds; /* of all runs together */
 	double cpu_s;	/* of them, the thread had a CPU */
 	uint32_t run_n;
-	struct bt_stages *stages; /* of the first run */
-	double threshold;	  /* 0: none */
-	double value;		  /* what is compared with it */
-	bool missed;		  /* the value does not keep to it */
+	struct bt_stage_latency *stages; /* of the first run */
+	double threshold;		 /* 0: none */
+	double value;			 /* what is compared with it */
+	bool missed;			 /* the value does not keep to it */
 };
 
 struct bt_bench_result {
-	const struct bt_run_plan *plan;
-	enum bt_run_end end;
+	const struct bt_bench_run_plan *plan;
+	enum bt_bench_run_end end;
 	struct bt_buf why;
 	struct bt_bench_item *items;
 	size_t item_n, item_cap;
@@ -45,7 +45,7 @@ struct bt_bench_result {
 };
 
 /* Runs a workload. topic: which thresholds count. */
-void bt_bench_workload(const struct bt_run_plan *plan, const struct bt_bench_options *options,
+void bt_bench_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_options *options,
 	struct bt_specs *specs, struct bt_str topic, struct bt_bench_result *out_result);
 void bt_bench_result_fini(struct bt_bench_result *result);
 

@@ -30,7 +30,7 @@ struct bench {
 	regex_t pattern;
 	bool has_pattern, bad, quiet;
 	struct bt_bench_options options;
-	struct bt_run_plan *plans;
+	struct bt_bench_run_plan *plans;
 	struct bt_bench_result *results; /* one for each plan */
 	size_t plan_n, plan_cap, result_cap;
 	struct bt_emit *emit;
@@ -180,17 +180,17 @@ static bool is_wanted(
 static void plan(struct bench *b, struct bt_workload_file *file, struct bt_test_case *test_case,
 	struct bt_workload *workload)
 {
-	struct bt_run_plan made;
+	struct bt_bench_run_plan made;
 	struct bt_buf why = {0};
-	enum bt_status status = bt_run_plan(file, test_case, workload, complain, b, &made, &why);
+	enum bt_status status = bt_bench_run_plan(file, test_case, workload, complain, b, &made, &why);
 
 	b->plans = bt_mem_grow(b->plans, b->plan_n, &b->plan_cap, sizeof(*b->plans));
 	b->results = bt_mem_grow(b->results, b->plan_n, &b->result_cap, sizeof(*b->results));
 	b->plans[b->plan_n] = made;
 	b->results[b->plan_n++] = (struct bt_bench_result){
-		.end = status == BT_OK		  ? BT_RUN_DONE
-		       : status == BT_UNSUPPORTED ? BT_RUN_UNSUPPORTED
-						  : BT_RUN_FAILED,
+		.end = status == BT_OK		  ? BT_BENCH_RUN_DONE
+		       : status == BT_UNSUPPORTED ? BT_BENCH_RUN_UNSUPPORTED
+						  : BT_BENCH_RUN_FAILED,
 		.why = why,
 	};
 }
@@ -262,20 +262,20 @@ static void list_labels(
 	bt_buf_fini(&text);
 }
 
-static void list_one(struct bench *b, struct bt_run_plan *made, struct bt_bench_result *result)
+static void list_one(struct bench *b, struct bt_bench_run_plan *made, struct bt_bench_result *result)
 {
 	struct bt_str topic = bt_bench_topic(made->file);
 	struct bt_buf name = {0};
 
-	if (result->end == BT_RUN_DONE) {
-		switch (bt_run_check(made, &b->specs, &result->why)) {
+	if (result->end == BT_BENCH_RUN_DONE) {
+		switch (bt_bench_run_check(made, &b->specs, &result->why)) {
 		case BT_OK:
 			break;
 		case BT_UNSUPPORTED:
-			result->end = BT_RUN_UNSUPPORTED;
+			result->end = BT_BENCH_RUN_UNSUPPORTED;
 			break;
 		default:
-			result->end = BT_RUN_FAILED;
+			result->end = BT_BENCH_RUN_FAILED;
 		}
 	}
 	bt_emit_begin_object(b->emit, NULL);
@@ -285,9 +285,9 @@ static void list_one(struct bench *b, struct bt_run_plan *made, struct bt_bench_
 	bt_emit_text(b->emit, "file", made->file->path);
 	bt_emit_hide(b->emit);
 	bt_emit_text(b->emit, "status",
-		result->end == BT_RUN_DONE	    ? "ok"
-		: result->end == BT_RUN_UNSUPPORTED ? "not supported"
-						    : "failed");
+		result->end == BT_BENCH_RUN_DONE	  ? "ok"
+		: result->end == BT_BENCH_RUN_UNSUPPORTED ? "not supported"
+							  : "failed");
 	bt_emit_int(b->emit, "operations", made->ops.n);
 	bt_emit_real(b->emit, "threshold", bt_workload_threshold(made->workload, topic), 0);
 	list_labels(b->emit, made->test_case, made->workload);
@@ -313,11 +313,11 @@ static void run(struct bench *b)
 	for (size_t i = 0; i < b->plan_n; i++) {
 		struct bt_bench_result *result = &b->results[i];
 
-		if (result->end == BT_RUN_DONE && !bt_interrupt_pending()) {
+		if (result->end == BT_BENCH_RUN_DONE && !bt_interrupt_pending()) {
 			bt_bench_workload(&b->plans[i], &b->options, &b->specs,
 				bt_bench_topic(b->plans[i].file), result);
-		} else if (result->end == BT_RUN_DONE) {
-			result->end = BT_RUN_INTERRUPTED;
+		} else if (result->end == BT_BENCH_RUN_DONE) {
+			result->end = BT_BENCH_RUN_INTERRUPTED;
 		}
 		result->plan = &b->plans[i];
 	}
@@ -412,7 +412,7 @@ static int verdict(const struct bench *b)
 				return BT_EXIT_NO;
 			}
 		}
-		if (b->results[i].end != BT_RUN_DONE) {
+		if (b->results[i].end != BT_BENCH_RUN_DONE) {
 			return BT_EXIT_NO;
 		}
 	}

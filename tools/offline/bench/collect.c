@@ -12,7 +12,7 @@
 #define SECOND_NS   INT64_C(1000000000)
 #define INTERVAL_NS SECOND_NS
 
-static struct bt_collected *now_collecting(struct bt_run *run)
+static struct bt_collected *now_collecting(struct bt_bench_run *run)
 {
 	return &run->result->collected[run->result->collected_n - 1];
 }
@@ -38,32 +38,32 @@ static void note_rate(struct bt_collected *to, double rate)
 }
 
 /* Which namespaces: those of the operation, or the one of createPods. */
-static void choose_spaces(struct bt_run *run, const struct bt_op *op, struct bt_str name)
+static void choose_spaces(struct bt_bench_run *run, const struct bt_bench_op *op, struct bt_str name)
 {
-	uint32_t n = op->kind == BT_OP_CREATE_PODS ? 1 : op->namespaces.n;
+	uint32_t n = op->kind == BT_BENCH_OP_CREATE_PODS ? 1 : op->namespaces.n;
 
 	run->collected_spaces = bt_mem_realloc(run->collected_spaces, n + 1, sizeof(*run->collected_spaces));
 	for (uint32_t i = 0; i < n; i++) {
-		run->collected_spaces[i] = bt_world_namespace(
-			&run->world, op->kind == BT_OP_CREATE_PODS ? name : op->namespaces.items[i], NULL);
+		run->collected_spaces[i] = bt_world_namespace(&run->world,
+			op->kind == BT_BENCH_OP_CREATE_PODS ? name : op->namespaces.items[i], NULL);
 	}
 	run->world.collector = (struct bt_world_watch){
 		.spaces = run->collected_spaces,
 		.space_n = n,
-		.labels = op->kind != BT_OP_CREATE_PODS && op->labels.n ? &op->labels : NULL,
+		.labels = op->kind != BT_BENCH_OP_CREATE_PODS && op->labels.n ? &op->labels : NULL,
 	};
 	bt_world_watch(&run->world, &run->world.collector);
 	run->world.collector.placed_n = 0; /* what was there before does not count */
 }
 
-bool bt_run_collect_begin(struct bt_run *run, const struct bt_op *op, struct bt_str name)
+bool bt_bench_run_collect_begin(struct bt_bench_run *run, const struct bt_bench_op *op, struct bt_str name)
 {
-	struct bt_run_result *result = run->result;
+	struct bt_bench_run_result *result = run->result;
 
 	if (run->collecting) {
-		return bt_run_fail(run, BT_RUN_FAILED,
+		return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
 			"%s (line %zu) begins to collect metrics while others are being collected",
-			bt_op_word(op->kind), op->line);
+			bt_bench_op_word(op->kind), op->line);
 	}
 	result->collected = bt_mem_grow(
 		result->collected, result->collected_n, &result->collected_cap, sizeof(*result->collected));
@@ -75,7 +75,7 @@ bool bt_run_collect_begin(struct bt_run *run, const struct bt_op *op, struct bt_
 	}
 	if (run->options->stages) {
 		bt_mem_free(run->before);
-		run->before = bt_stages_create();
+		run->before = bt_stage_latency_create();
 		bt_pipeline_stages(run->world.pipeline, run->before);
 	}
 	note_heap(collected);
@@ -93,7 +93,7 @@ bool bt_run_collect_begin(struct bt_run *run, const struct bt_op *op, struct bt_
  * A second is over. The first one with pods is not counted, as it may have begun late; seconds without any
  * take part in the next one that has some.
  */
-static void sample(struct bt_run *run, int64_t now_ns)
+static void sample(struct bt_bench_run *run, int64_t now_ns)
 {
 	struct bt_collected *collected = now_collecting(run);
 	uint64_t placed_n = run->world.collector.placed_n;
@@ -118,7 +118,7 @@ static void sample(struct bt_run *run, int64_t now_ns)
 	run->sampled_ns = now_ns;
 }
 
-void bt_run_collect_tick(struct bt_run *run, int64_t now_ns)
+void bt_bench_run_collect_tick(struct bt_bench_run *run, int64_t now_ns)
 {
 	if (now_ns >= run->sample_ns) {
 		sample(run, now_ns);
@@ -131,12 +131,12 @@ void bt_run_collect_tick(struct bt_run *run, int64_t now_ns)
 	}
 }
 
-bool bt_run_collect_end(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_collect_end(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	if (!run->collecting) {
-		return bt_run_fail(run, BT_RUN_FAILED,
-			"%s (line %zu) ends collecting metrics, which has not begun", bt_op_word(op->kind),
-			op->line);
+		return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
+			"%s (line %zu) ends collecting metrics, which has not begun",
+			bt_bench_op_word(op->kind), op->line);
 	}
 	struct bt_collected *collected = now_collecting(run);
 	collected->took_ns = bt_clock_monotonic_ns() - run->collect_ns;
@@ -148,9 +148,9 @@ bool bt_run_collect_end(struct bt_run *run, const struct bt_op *op)
 		/* The answers to the last bindings are on their way. */
 		while (bt_world_step(&run->world) && !bt_interrupt_pending()) {
 		}
-		collected->stages = bt_stages_create();
+		collected->stages = bt_stage_latency_create();
 		bt_pipeline_stages(run->world.pipeline, collected->stages);
-		bt_stages_subtract(collected->stages, run->before);
+		bt_stage_latency_subtract(collected->stages, run->before);
 	}
 	return true;
 }

@@ -56,7 +56,8 @@ static void set_allocatable(
 }
 
 /* What the drivers say of a node. */
-static void add_csi_node(struct bt_run *run, const struct bt_op_nodes *strategy, struct bt_str name)
+static void add_csi_node(
+	struct bt_bench_run *run, const struct bt_bench_op_nodes *strategy, struct bt_str name)
 {
 	struct bt_arena *arena = &run->world.arena;
 	struct bt_object object = {.kind = BT_KIND_CSI_NODE,
@@ -67,7 +68,7 @@ static void add_csi_node(struct bt_run *run, const struct bt_op_nodes *strategy,
 	struct bt_buf migrated = {0};
 
 	for (uint32_t i = 0; i < strategy->driver_n; i++) {
-		const struct bt_op_driver *driver = &strategy->drivers[i];
+		const struct bt_bench_op_driver *driver = &strategy->drivers[i];
 
 		drivers[i] =
 			(struct bt_csi_node_driver_object){driver->name, driver->count, driver->has_count};
@@ -85,9 +86,10 @@ static void add_csi_node(struct bt_run *run, const struct bt_op_nodes *strategy,
 	bt_world_apply(&run->world, &object);
 }
 
-static void prepare(struct bt_run *run, const struct bt_op *op, uint64_t i, struct bt_node_object *node)
+static void prepare(
+	struct bt_bench_run *run, const struct bt_bench_op *op, uint64_t i, struct bt_node_object *node)
 {
-	const struct bt_op_nodes *strategy = &op->nodes;
+	const struct bt_bench_op_nodes *strategy = &op->nodes;
 	struct bt_arena *arena = &run->world.arena;
 
 	set_label(arena, &node->meta.labels, bt_str("kubernetes.io/hostname"), node->meta.name);
@@ -108,7 +110,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Feature1, Feature2 … as upstream's own program for NodeDeclaredFeatures writes them into each node. */
-static struct bt_str_list declared_features(struct bt_run *run)
+static struct bt_str_list declared_features(struct bt_bench_run *run)
 {
 	const struct bt_param *param =
 		bt_workload_param(run->plan->workload, (struct bt_str)BT_STR("numNodeDeclaredFeatures"));
@@ -127,10 +129,10 @@ static struct bt_str_list declared_features(struct bt_run *run)
 	return list;
 }
 
-bool bt_run_create_nodes(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
+bool bt_bench_run_create_nodes(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t op_ix)
 {
-	const struct bt_spec *spec =
-		op->node_template.len ? bt_run_file(run, op->node_template) : bt_specs_base_node(run->specs);
+	const struct bt_spec *spec = op->node_template.len ? bt_bench_run_file(run, op->node_template)
+							   : bt_specs_base_node(run->specs);
 	const struct bt_str_list features = declared_features(run);
 	struct bt_str prefix = bt_world_text(&run->world, "node-%u-", op_ix);
 	struct bt_spec_object made;
@@ -146,14 +148,15 @@ bool bt_run_create_nodes(struct bt_run *run, const struct bt_op *op, uint32_t op
 			.kind = BT_KIND_NODE,
 			.arena = &run->world.arena};
 
-		if (!bt_run_goes_on(run) || ((i == 0 || varies) && !bt_run_object(run, &request, &made))) {
+		if (!bt_bench_run_goes_on(run) ||
+			((i == 0 || varies) && !bt_bench_run_object(run, &request, &made))) {
 			return false;
 		}
 		struct bt_object node = made.object;
 		if (node.meta.name.len == 0) {
 			node.meta.name = bt_world_name(
 				&run->world, op->node_template.len ? node.meta.generate_name : prefix);
-		} else if (!bt_run_name_is_free(run, op, &node)) {
+		} else if (!bt_bench_run_name_is_free(run, op, &node)) {
 			return false;
 		}
 		prepare(run, op, (uint64_t)i, &node.node);
@@ -172,7 +175,7 @@ bool bt_run_create_nodes(struct bt_run *run, const struct bt_op *op, uint32_t op
 
 #define ATTRIBUTE_N 4
 
-static void describe_device(struct bt_run *run, struct bt_device_object *device, uint32_t i)
+static void describe_device(struct bt_bench_run *run, struct bt_device_object *device, uint32_t i)
 {
 	struct bt_arena *arena = &run->world.arena;
 	struct bt_attribute_object *attributes = bt_arena_zalloc(arena, ATTRIBUTE_N * sizeof(*attributes));
@@ -198,7 +201,7 @@ static void describe_device(struct bt_run *run, struct bt_device_object *device,
 }
 
 /* A pool of its own for each node whose name is like the pattern, with so many devices. */
-bool bt_run_create_driver(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_create_driver(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	struct bt_device_object *devices =
 		bt_arena_zalloc(&run->world.arena, ((size_t)op->count + 1) * sizeof(*devices));
@@ -233,7 +236,7 @@ bool bt_run_create_driver(struct bt_run *run, const struct bt_op *op)
 	}
 	bt_buf_fini(&pattern);
 	bt_buf_fini(&name);
-	while (bt_run_pump(run)) {
+	while (bt_bench_run_pump(run)) {
 	}
-	return run->result->end == BT_RUN_DONE;
+	return run->result->end == BT_BENCH_RUN_DONE;
 }

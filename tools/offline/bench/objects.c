@@ -9,12 +9,13 @@
 #include "tools/offline/bench/run_int.h"
 #include "tools/kube/config/config_decode.h"
 
-const struct bt_spec *bt_run_file(struct bt_run *run, struct bt_str path)
+const struct bt_spec *bt_bench_run_file(struct bt_bench_run *run, struct bt_str path)
 {
 	return bt_specs_file(run->specs, run->plan->file->folder, path);
 }
 
-bool bt_run_object(struct bt_run *run, const struct bt_spec_request *request, struct bt_spec_object *out)
+bool bt_bench_run_object(
+	struct bt_bench_run *run, const struct bt_spec_request *request, struct bt_spec_object *out)
 {
 	return bt_specs_object(run->specs, request, out) == BT_OK;
 }
@@ -36,7 +37,8 @@ static bool is_harmless(struct bt_str kind)
 	return false;
 }
 
-bool bt_run_knows(const struct bt_run_plan *plan, const struct bt_spec_object *object, struct bt_buf *out_why)
+bool bt_bench_run_knows(
+	const struct bt_bench_run_plan *plan, const struct bt_spec_object *object, struct bt_buf *out_why)
 {
 	struct bt_str kind = object->object.kind_name;
 
@@ -68,15 +70,16 @@ bool bt_run_knows(const struct bt_run_plan *plan, const struct bt_spec_object *o
 }
 
 /* Does the operation say a namespace where there is none to say, or none where there has to be one? */
-static bool fits_space(const struct bt_op *op, const struct bt_spec_object *object, struct bt_buf *out_why)
+static bool fits_space(
+	const struct bt_bench_op *op, const struct bt_spec_object *object, struct bt_buf *out_why)
 {
 	bool namespaced = object->namespaced || object->claim_template;
 
-	if (object->object.kind == BT_KIND_OTHER || op->kind == BT_OP_CHURN ||
+	if (object->object.kind == BT_KIND_OTHER || op->kind == BT_BENCH_OP_CHURN ||
 		namespaced == (op->namespace_.len > 0)) {
 		return true;
 	}
-	bt_buf_printf(out_why, "%s (line %zu): %.*s %s", bt_op_word(op->kind), op->line,
+	bt_buf_printf(out_why, "%s (line %zu): %.*s %s", bt_bench_op_word(op->kind), op->line,
 		BT_STR_ARG(object->object.kind_name),
 		namespaced ? "needs a namespace" : "belongs to no namespace, but one is given");
 	return false;
@@ -101,37 +104,38 @@ static void note_template(struct bt_world *world, const struct bt_object *claim)
 		(struct bt_world_template){claim->meta.namespace_, claim->meta.name, own};
 }
 
-static bool enter_pod(
-	struct bt_run *run, const struct bt_op *op, const struct bt_object *object, struct bt_churned *out)
+static bool enter_pod(struct bt_bench_run *run, const struct bt_bench_op *op, const struct bt_object *object,
+	struct bt_churned *out)
 {
 	uint32_t space = bt_world_namespace(&run->world, object->meta.namespace_, NULL);
 	struct bt_pod_object *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
 	struct bt_str why;
 
-	if (op->kind == BT_OP_CHURN && object->meta.name.len &&
+	if (op->kind == BT_BENCH_OP_CHURN && object->meta.name.len &&
 		bt_world_find_pod(&run->world, space, object->meta.name) != BT_NO_POD) {
 		return true;
 	}
 	*own = object->pod;
 	out->pod = bt_world_add_pod(&run->world, own, space, 0, &why);
-	return out->pod != BT_NO_POD || bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu): %.*s",
-						bt_op_word(op->kind), op->line, BT_STR_ARG(why));
+	return out->pod != BT_NO_POD || bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "%s (line %zu): %.*s",
+						bt_bench_op_word(op->kind), op->line, BT_STR_ARG(why));
 }
 
-bool bt_run_name_is_free(struct bt_run *run, const struct bt_op *op, const struct bt_object *object)
+bool bt_bench_run_name_is_free(
+	struct bt_bench_run *run, const struct bt_bench_op *op, const struct bt_object *object)
 {
 	return bt_world_take_name(&run->world, object->kind, object->meta.namespace_, object->meta.name) ||
-	       bt_run_fail(run, BT_RUN_FAILED,
+	       bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
 		       "%s (line %zu): there is a %.*s %.*s already; objects that are several need "
 		       "generateName, or {{.Index}} in their names",
-		       bt_op_word(op->kind), op->line, BT_STR_ARG(object->kind_name),
+		       bt_bench_op_word(op->kind), op->line, BT_STR_ARG(object->kind_name),
 		       BT_STR_ARG(object->meta.name));
 }
 
 /* Returns: false when another object has the name: churn does not make it then, as upstream; else the run has
  * ended. */
-static bool give_name(struct bt_run *run, const struct bt_op *op, const struct bt_spec_object *from,
-	struct bt_object *object)
+static bool give_name(struct bt_bench_run *run, const struct bt_bench_op *op,
+	const struct bt_spec_object *from, struct bt_object *object)
 {
 	if (object->meta.name.len == 0) {
 		object->meta.name = bt_world_name(&run->world, object->meta.generate_name);
@@ -140,13 +144,13 @@ static bool give_name(struct bt_run *run, const struct bt_op *op, const struct b
 	if (object->kind == BT_KIND_OTHER || from->claim_template) {
 		return true;
 	}
-	return op->kind == BT_OP_CHURN ? bt_world_take_name(&run->world, object->kind,
-						 object->meta.namespace_, object->meta.name)
-				       : bt_run_name_is_free(run, op, object);
+	return op->kind == BT_BENCH_OP_CHURN ? bt_world_take_name(&run->world, object->kind,
+						       object->meta.namespace_, object->meta.name)
+					     : bt_bench_run_name_is_free(run, op, object);
 }
 
-bool bt_run_enter(
-	struct bt_run *run, const struct bt_op *op, const struct bt_spec_object *from, struct bt_churned *out)
+bool bt_bench_run_enter(struct bt_bench_run *run, const struct bt_bench_op *op,
+	const struct bt_spec_object *from, struct bt_churned *out)
 {
 	struct bt_world *world = &run->world;
 	struct bt_object object = from->object;
@@ -160,14 +164,14 @@ bool bt_run_enter(
 		return enter_pod(run, op, &object, out);
 	}
 	if (!give_name(run, op, from, &object)) {
-		return run->result->end == BT_RUN_DONE;
+		return run->result->end == BT_BENCH_RUN_DONE;
 	}
 	out->name = object.meta.name;
 	if (from->claim_template) {
 		note_template(world, &object);
 	} else if (object.kind == BT_KIND_NAMESPACE) {
 		bt_world_make_namespace(world, object.meta.name, &object.namespace_);
-	} else if (object.kind == BT_KIND_NODE && op->kind != BT_OP_CHURN) {
+	} else if (object.kind == BT_KIND_NODE && op->kind != BT_BENCH_OP_CHURN) {
 		bt_world_add_node(world, &object);
 	} else if (object.kind != BT_KIND_OTHER) {
 		if (object.kind == BT_KIND_RESOURCE_CLAIM) {
@@ -179,67 +183,69 @@ bool bt_run_enter(
 }
 
 /* Reads the index-th object of createAny or updateAny. */
-static bool read_any(struct bt_run *run, const struct bt_op *op, int64_t index, struct bt_spec_object *out)
+static bool read_any(
+	struct bt_bench_run *run, const struct bt_bench_op *op, int64_t index, struct bt_spec_object *out)
 {
-	const struct bt_spec *spec = bt_run_file(run, op->template_path);
+	const struct bt_spec *spec = bt_bench_run_file(run, op->template_path);
 	struct bt_buf why = {0};
 
-	if (!spec || !bt_run_object(run,
+	if (!spec || !bt_bench_run_object(run,
 			     &(struct bt_spec_request){.spec = spec,
-				     .plain = op->kind == BT_OP_CREATE_CLAIMS,
+				     .plain = op->kind == BT_BENCH_OP_CREATE_CLAIMS,
 				     .index = index,
 				     .count = op->count,
-				     .kind = op->kind == BT_OP_CREATE_CLAIMS ? BT_KIND_RESOURCE_CLAIM
-									     : BT_KIND_OTHER,
+				     .kind = op->kind == BT_BENCH_OP_CREATE_CLAIMS ? BT_KIND_RESOURCE_CLAIM
+										   : BT_KIND_OTHER,
 				     .arena = &run->world.arena},
 			     out)) {
 		return false;
 	}
-	if (!bt_run_knows(run->plan, out, &why)) {
-		bt_run_fail(run, BT_RUN_UNSUPPORTED, "%s (line %zu): %s", bt_op_word(op->kind), op->line,
-			why.ptr);
+	if (!bt_bench_run_knows(run->plan, out, &why)) {
+		bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED, "%s (line %zu): %s",
+			bt_bench_op_word(op->kind), op->line, why.ptr);
 	} else if (!fits_space(op, out, &why)) {
-		bt_run_fail(run, BT_RUN_FAILED, "%s", why.ptr);
+		bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "%s", why.ptr);
 	}
 	bt_buf_fini(&why);
-	return run->result->end == BT_RUN_DONE;
+	return run->result->end == BT_BENCH_RUN_DONE;
 }
 
-bool bt_run_create_any(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_create_any(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	struct bt_spec_object object;
 	struct bt_churned made;
 
 	for (int64_t i = 0; i < op->count; i++) {
-		if (!bt_run_goes_on(run) || !read_any(run, op, i, &object) ||
-			!bt_run_enter(run, op, &object, &made)) {
+		if (!bt_bench_run_goes_on(run) || !read_any(run, op, i, &object) ||
+			!bt_bench_run_enter(run, op, &object, &made)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-bool bt_run_create_claims(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_create_claims(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
-	return bt_run_create_any(run, op);
+	return bt_bench_run_create_any(run, op);
 }
 
 /* ---- updating ---- */
 
-static bool update_pod(struct bt_run *run, const struct bt_op *op, const struct bt_object *object)
+static bool update_pod(struct bt_bench_run *run, const struct bt_bench_op *op, const struct bt_object *object)
 {
 	uint32_t space = bt_world_namespace(&run->world, op->namespace_, NULL);
 	uint32_t pod = bt_world_find_pod(&run->world, space, object->meta.name);
 
 	if (pod == BT_NO_POD) {
-		return bt_run_fail(run, BT_RUN_FAILED, "updateAny (line %zu): there is no Pod %.*s/%.*s",
-			op->line, BT_STR_ARG(op->namespace_), BT_STR_ARG(object->meta.name));
+		return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
+			"updateAny (line %zu): there is no Pod %.*s/%.*s", op->line,
+			BT_STR_ARG(op->namespace_), BT_STR_ARG(object->meta.name));
 	}
 	bt_world_update_pod(&run->world, pod, &object->pod);
 	return true;
 }
 
-static bool update(struct bt_run *run, const struct bt_op *op, int64_t index)
+static bool update(struct bt_bench_run *run, const struct bt_bench_op *op, int64_t index)
 {
 	struct bt_spec_object made;
 
@@ -258,14 +264,14 @@ static bool update(struct bt_run *run, const struct bt_op *op, int64_t index)
 	return true;
 }
 
-bool bt_run_update_any(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_update_any(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	int64_t next_ns = bt_clock_monotonic_ns();
-	int64_t interval_ns = op->per_second ? bt_run_span(run, 1e9 / (double)op->per_second) : 0;
+	int64_t interval_ns = op->per_second ? bt_bench_run_span(run, 1e9 / (double)op->per_second) : 0;
 
 	for (int64_t i = 0; i < op->count; i++) {
 		next_ns += interval_ns;
-		if (!bt_run_goes_on(run) || (interval_ns && !bt_run_pass(run, next_ns)) ||
+		if (!bt_bench_run_goes_on(run) || (interval_ns && !bt_bench_run_pass(run, next_ns)) ||
 			!update(run, op, i)) {
 			return false;
 		}
@@ -275,7 +281,7 @@ bool bt_run_update_any(struct bt_run *run, const struct bt_op *op)
 
 /* ---- churn ---- */
 
-static struct bt_churned *slot_of(struct bt_run_timer *timer, uint32_t object)
+static struct bt_churned *slot_of(struct bt_bench_run_timer *timer, uint32_t object)
 {
 	uint64_t number = (uint64_t)timer->op->count;
 
@@ -283,7 +289,7 @@ static struct bt_churned *slot_of(struct bt_run_timer *timer, uint32_t object)
 }
 
 static void churn_delete(
-	struct bt_run *run, struct bt_run_timer *timer, uint32_t i, struct bt_churned *churned)
+	struct bt_bench_run *run, struct bt_bench_run_timer *timer, uint32_t i, struct bt_churned *churned)
 {
 	const struct bt_spec_object *object = &timer->objects[i];
 
@@ -297,7 +303,7 @@ static void churn_delete(
 	*churned = (struct bt_churned){.pod = BT_NO_POD};
 }
 
-bool bt_run_churn_again(struct bt_run *run, struct bt_run_timer *timer)
+bool bt_bench_run_churn_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer)
 {
 	bool recreates = bt_str_is(timer->op->mode, "recreate");
 
@@ -307,29 +313,31 @@ bool bt_run_churn_again(struct bt_run *run, struct bt_run_timer *timer)
 		run->result->churn_n++;
 		if (recreates && (slot->name.len || slot->pod != BT_NO_POD)) {
 			churn_delete(run, timer, i, slot);
-		} else if (!bt_run_enter(run, timer->op, &timer->objects[i], slot)) {
+		} else if (!bt_bench_run_enter(run, timer->op, &timer->objects[i], slot)) {
 			return false;
 		}
 	}
 	return recreates || timer->op->count == 0 || timer->fired_n + 1 < (uint64_t)timer->op->count;
 }
 
-static bool read_churn(struct bt_run *run, const struct bt_op *op, struct bt_run_timer *timer)
+static bool read_churn(
+	struct bt_bench_run *run, const struct bt_bench_op *op, struct bt_bench_run_timer *timer)
 {
 	struct bt_buf why = {0};
 
 	timer->objects = bt_mem_zalloc(op->templates.n, sizeof(*timer->objects));
 	for (uint32_t i = 0; i < op->templates.n; i++) {
-		const struct bt_spec *spec = bt_run_file(run, op->templates.items[i]);
+		const struct bt_spec *spec = bt_bench_run_file(run, op->templates.items[i]);
 
-		if (!spec || !bt_run_object(run,
+		if (!spec || !bt_bench_run_object(run,
 				     &(struct bt_spec_request){
 					     .spec = spec, .plain = true, .arena = &run->world.arena},
 				     &timer->objects[i])) {
 			return false;
 		}
-		if (!bt_run_knows(run->plan, &timer->objects[i], &why)) {
-			bt_run_fail(run, BT_RUN_UNSUPPORTED, "churn (line %zu): %s", op->line, why.ptr);
+		if (!bt_bench_run_knows(run->plan, &timer->objects[i], &why)) {
+			bt_bench_run_fail(
+				run, BT_BENCH_RUN_UNSUPPORTED, "churn (line %zu): %s", op->line, why.ptr);
 			bt_buf_fini(&why);
 			return false;
 		}
@@ -338,10 +346,10 @@ static bool read_churn(struct bt_run *run, const struct bt_op *op, struct bt_run
 	return true;
 }
 
-bool bt_run_churn(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
+bool bt_bench_run_churn(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t op_ix)
 {
 	double interval_ns = (op->interval_ms ? (double)op->interval_ms : 500) * 1e6;
-	struct bt_op *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
+	struct bt_bench_op *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
 	size_t slot_n = bt_str_is(op->mode, "recreate") ? (size_t)op->count * op->templates.n : 0;
 
 	*own = *op;
@@ -349,7 +357,8 @@ bool bt_run_churn(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
 		own->namespace_ = bt_world_text(&run->world, "namespace-%u", op_ix);
 	}
 	bt_world_namespace(&run->world, own->namespace_, NULL);
-	struct bt_run_timer *timer = bt_run_add_timer(run, own, bt_run_span(run, interval_ns));
+	struct bt_bench_run_timer *timer =
+		bt_bench_run_add_timer(run, own, bt_bench_run_span(run, interval_ns));
 	timer->churned = bt_mem_zalloc(slot_n + 1, sizeof(*timer->churned));
 	for (size_t i = 0; i < slot_n; i++) {
 		timer->churned[i].pod = BT_NO_POD;
@@ -360,14 +369,14 @@ bool bt_run_churn(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
 /* ---- looking ahead ---- */
 
 struct check {
-	const struct bt_run_plan *plan;
+	const struct bt_bench_run_plan *plan;
 	struct bt_specs *specs;
 	struct bt_arena arena;
 	struct bt_buf *why;
 	enum bt_status status;
 };
 
-static bool check_object(struct check *c, const struct bt_op *op, const struct bt_spec_request *request)
+static bool check_object(struct check *c, const struct bt_bench_op *op, const struct bt_spec_request *request)
 {
 	struct bt_spec_object object;
 
@@ -375,11 +384,11 @@ static bool check_object(struct check *c, const struct bt_op *op, const struct b
 		c->status = BT_INVALID;
 		return false;
 	}
-	if (request->kind == BT_KIND_OTHER && !bt_run_knows(c->plan, &object, c->why)) {
+	if (request->kind == BT_KIND_OTHER && !bt_bench_run_knows(c->plan, &object, c->why)) {
 		c->status = BT_UNSUPPORTED;
 		return false;
 	}
-	bool any = op->kind == BT_OP_CREATE_ANY || op->kind == BT_OP_UPDATE_ANY;
+	bool any = op->kind == BT_BENCH_OP_CREATE_ANY || op->kind == BT_BENCH_OP_UPDATE_ANY;
 	if (any && !fits_space(op, &object, c->why)) {
 		c->status = BT_INVALID;
 		return false;
@@ -389,9 +398,9 @@ static bool check_object(struct check *c, const struct bt_op *op, const struct b
 
 /* Reads the first and the last object of a file. */
 static bool check_file(
-	struct check *c, const struct bt_op *op, struct bt_str path, enum bt_kind kind, bool plain)
+	struct check *c, const struct bt_bench_op *op, struct bt_str path, enum bt_kind kind, bool plain)
 {
-	int64_t count = op->kind == BT_OP_CHURN || plain ? 1 : op->count;
+	int64_t count = op->kind == BT_BENCH_OP_CHURN || plain ? 1 : op->count;
 	const struct bt_spec *spec;
 
 	if (path.len == 0) {
@@ -411,10 +420,10 @@ static bool check_file(
 	return count < 2 || check_object(c, op, &request);
 }
 
-static bool check_op(struct check *c, const struct bt_op *op)
+static bool check_op(struct check *c, const struct bt_bench_op *op)
 {
 	struct bt_str pod = op->pod_template.len ? op->pod_template : c->plan->test_case->pod_template;
-	bool pods = op->kind == BT_OP_CREATE_PODS, claims = op->kind == BT_OP_CREATE_CLAIMS;
+	bool pods = op->kind == BT_BENCH_OP_CREATE_PODS, claims = op->kind == BT_BENCH_OP_CREATE_CLAIMS;
 
 	for (uint32_t i = 0; i < op->templates.n; i++) {
 		if (!check_file(c, op, op->templates.items[i], BT_KIND_OTHER, true)) {
@@ -449,7 +458,8 @@ static bool check_config(struct check *c)
 	return c->status == BT_OK;
 }
 
-enum bt_status bt_run_check(const struct bt_run_plan *plan, struct bt_specs *specs, struct bt_buf *out_why)
+enum bt_status bt_bench_run_check(
+	const struct bt_bench_run_plan *plan, struct bt_specs *specs, struct bt_buf *out_why)
 {
 	struct check c = {.plan = plan, .specs = specs, .why = out_why, .status = BT_OK};
 	bool ok = check_config(&c);
@@ -478,7 +488,7 @@ static void set_gate(struct settings *settings, enum bt_gate gate, bool on)
 }
 
 /* What upstream does by emulating an older version is left out, and noted. */
-static enum bt_status add_settings(struct bt_run_plan *plan, struct settings *settings,
+static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct settings *settings,
 	const struct bt_gate_setting *from, uint32_t n, struct bt_buf *out_why)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -523,13 +533,13 @@ static bool compares_otherwise(const struct bt_test_case *test_case, const struc
 	return metric->set && !bt_str_is(metric->name, "SchedulingThroughput");
 }
 
-enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, bt_diagnosis_fn *report, void *context, struct bt_run_plan *out_plan,
-	struct bt_buf *out_why)
+enum bt_status bt_bench_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
+	struct bt_workload *workload, bt_diagnosis_fn *report, void *context,
+	struct bt_bench_run_plan *out_plan, struct bt_buf *out_why)
 {
 	struct settings settings = {.text = {0}};
 
-	*out_plan = (struct bt_run_plan){.file = file, .test_case = test_case, .workload = workload};
+	*out_plan = (struct bt_bench_run_plan){.file = file, .test_case = test_case, .workload = workload};
 	if (bt_workload_param(workload, bt_str("numNodeDeclaredFeatures"))) {
 		out_plan->notes = bt_str("upstream's own program lets pods need the features that its nodes "
 					 "declare; here nodes declare them, and pods need none");

@@ -13,7 +13,7 @@
 
 /* Pods to be made, with their volumes. */
 struct batch {
-	const struct bt_op *op;
+	const struct bt_bench_op *op;
 	uint32_t space, group;
 	const struct bt_pod_object **objects; /* one, or one for each */
 	bool varies, has_volumes;
@@ -22,9 +22,9 @@ struct batch {
 
 /* ---- making ---- */
 
-static bool read_pods(struct bt_run *run, const struct bt_spec *spec, struct batch *batch)
+static bool read_pods(struct bt_bench_run *run, const struct bt_spec *spec, struct batch *batch)
 {
-	const struct bt_op *op = batch->op;
+	const struct bt_bench_op *op = batch->op;
 	struct bt_arena *arena = &run->world.arena;
 
 	batch->varies = bt_specs_varies(run->specs, spec);
@@ -35,7 +35,7 @@ static bool read_pods(struct bt_run *run, const struct bt_spec *spec, struct bat
 			.spec = spec, .index = i, .count = op->count, .kind = BT_KIND_POD, .arena = arena};
 		struct bt_spec_object made;
 
-		if (!bt_run_goes_on(run) || !bt_run_object(run, &request, &made)) {
+		if (!bt_bench_run_goes_on(run) || !bt_bench_run_object(run, &request, &made)) {
 			return false;
 		}
 		struct bt_pod_object *pod = bt_arena_alloc(arena, sizeof(*pod), 16);
@@ -45,12 +45,13 @@ static bool read_pods(struct bt_run *run, const struct bt_spec *spec, struct bat
 	return true;
 }
 
-static bool read_volume(struct bt_run *run, struct bt_str path, enum bt_kind kind, struct bt_object *out)
+static bool read_volume(
+	struct bt_bench_run *run, struct bt_str path, enum bt_kind kind, struct bt_object *out)
 {
-	const struct bt_spec *spec = bt_run_file(run, path);
+	const struct bt_spec *spec = bt_bench_run_file(run, path);
 	struct bt_spec_object made;
 
-	if (!spec || !bt_run_object(run,
+	if (!spec || !bt_bench_run_object(run,
 			     &(struct bt_spec_request){
 				     .spec = spec, .plain = true, .kind = kind, .arena = &run->world.arena},
 			     &made)) {
@@ -61,11 +62,11 @@ static bool read_volume(struct bt_run *run, struct bt_str path, enum bt_kind kin
 }
 
 /* Reads all files, so that nothing is read while the clock runs. */
-static bool prepare(struct bt_run *run, struct batch *batch)
+static bool prepare(struct bt_bench_run *run, struct batch *batch)
 {
-	const struct bt_op *op = batch->op;
+	const struct bt_bench_op *op = batch->op;
 	struct bt_str path = op->pod_template.len ? op->pod_template : run->plan->test_case->pod_template;
-	const struct bt_spec *spec = path.len ? bt_run_file(run, path) : bt_specs_base_pod(run->specs);
+	const struct bt_spec *spec = path.len ? bt_bench_run_file(run, path) : bt_specs_base_pod(run->specs);
 
 	if (!spec || !read_pods(run, spec, batch)) {
 		return false;
@@ -77,7 +78,7 @@ static bool prepare(struct bt_run *run, struct batch *batch)
 }
 
 /* Makes a claim and the volume that it is bound to. Returns: the claim's name. */
-static struct bt_str make_volume(struct bt_run *run, const struct batch *batch, int64_t i)
+static struct bt_str make_volume(struct bt_bench_run *run, const struct batch *batch, int64_t i)
 {
 	struct bt_world *world = &run->world;
 	struct bt_str space = world->spaces[batch->space].name;
@@ -106,7 +107,7 @@ static struct bt_str make_volume(struct bt_run *run, const struct batch *batch, 
 }
 
 static const struct bt_pod_object *with_volume(
-	struct bt_run *run, const struct bt_pod_object *object, struct bt_str claim_name)
+	struct bt_bench_run *run, const struct bt_pod_object *object, struct bt_str claim_name)
 {
 	struct bt_pod_object *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
 	struct bt_volume_object *volume = bt_arena_zalloc(&run->world.arena, sizeof(*volume));
@@ -119,7 +120,7 @@ static const struct bt_pod_object *with_volume(
 	return own;
 }
 
-static bool make_pod(struct bt_run *run, const struct batch *batch, int64_t i)
+static bool make_pod(struct bt_bench_run *run, const struct batch *batch, int64_t i)
 {
 	const struct bt_pod_object *object = batch->objects[batch->varies ? i : 0];
 	struct bt_str why;
@@ -128,13 +129,13 @@ static bool make_pod(struct bt_run *run, const struct batch *batch, int64_t i)
 		object = with_volume(run, object, make_volume(run, batch, i));
 	}
 	if (bt_world_add_pod(&run->world, object, batch->space, batch->group, &why) == BT_NO_POD) {
-		return bt_run_fail(
-			run, BT_RUN_FAILED, "createPods (line %zu): %.*s", batch->op->line, BT_STR_ARG(why));
+		return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "createPods (line %zu): %.*s",
+			batch->op->line, BT_STR_ARG(why));
 	}
 	return true;
 }
 
-static bool make_pods(struct bt_run *run, struct batch *batch)
+static bool make_pods(struct bt_bench_run *run, struct batch *batch)
 {
 	batch->group = ++run->world.group_n;
 	for (int64_t i = 0; i < batch->op->count; i++) {
@@ -142,8 +143,8 @@ static bool make_pods(struct bt_run *run, struct batch *batch)
 			return false;
 		}
 		if (i % FEED_N == FEED_N - 1) {
-			bt_run_pump(run);
-			if (!bt_run_goes_on(run) || run->result->end != BT_RUN_DONE) {
+			bt_bench_run_pump(run);
+			if (!bt_bench_run_goes_on(run) || run->result->end != BT_BENCH_RUN_DONE) {
 				return false;
 			}
 		}
@@ -153,7 +154,7 @@ static bool make_pods(struct bt_run *run, struct batch *batch)
 
 /* ---- waiting ---- */
 
-static bool all_placed(struct bt_run *run, const void *context)
+static bool all_placed(struct bt_bench_run *run, const void *context)
 {
 	const uint64_t *wanted = context;
 
@@ -161,13 +162,13 @@ static bool all_placed(struct bt_run *run, const void *context)
 }
 
 /* Until each pod of the group has been bound, of which there are so many. */
-static bool await_pods(struct bt_run *run, const struct bt_op *op, uint32_t group, uint64_t n)
+static bool await_pods(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t group, uint64_t n)
 {
 	run->world.wait = (struct bt_world_watch){.group = group};
 	bt_world_watch(&run->world, &run->world.wait);
-	bool ok = bt_run_until(run, op, all_placed, &n);
+	bool ok = bt_bench_run_until(run, op, all_placed, &n);
 	run->world.wait.on = false;
-	if (!ok && run->result->end == BT_RUN_FAILED) {
+	if (!ok && run->result->end == BT_BENCH_RUN_FAILED) {
 		bt_buf_printf(&run->result->why, ": %llu of %llu pods have been bound",
 			(unsigned long long)run->world.wait.placed_n, (unsigned long long)n);
 	}
@@ -178,9 +179,9 @@ static bool await_pods(struct bt_run *run, const struct bt_op *op, uint32_t grou
  * Pods that are all deleted as soon as all of them are bound, and made anew, for as long as the duration
  * lasts; the last ones stay.
  */
-static bool make_steadily(struct bt_run *run, struct batch *batch)
+static bool make_steadily(struct bt_bench_run *run, struct batch *batch)
 {
-	int64_t end_ns = bt_clock_monotonic_ns() + bt_run_span(run, (double)batch->op->duration_ns);
+	int64_t end_ns = bt_clock_monotonic_ns() + bt_bench_run_span(run, (double)batch->op->duration_ns);
 
 	for (;;) {
 		if (!make_pods(run, batch) ||
@@ -200,17 +201,17 @@ static bool make_steadily(struct bt_run *run, struct batch *batch)
 	}
 }
 
-bool bt_run_create_pods(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
+bool bt_bench_run_create_pods(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t op_ix)
 {
 	struct bt_str name =
 		op->namespace_.len ? op->namespace_ : bt_world_text(&run->world, "namespace-%u", op_ix);
 	struct batch batch = {.op = op, .space = bt_world_namespace(&run->world, name, NULL)};
 
-	if (!prepare(run, &batch) || (op->collects && !bt_run_collect_begin(run, op, name))) {
+	if (!prepare(run, &batch) || (op->collects && !bt_bench_run_collect_begin(run, op, name))) {
 		return false;
 	}
 	if (op->steady) {
-		return make_steadily(run, &batch) && (!op->collects || bt_run_collect_end(run, op));
+		return make_steadily(run, &batch) && (!op->collects || bt_bench_run_collect_end(run, op));
 	}
 	if (!make_pods(run, &batch)) {
 		return false;
@@ -220,20 +221,20 @@ bool bt_run_create_pods(struct bt_run *run, const struct bt_op *op, uint32_t op_
 		return true;
 	}
 	return await_pods(run, op, batch.group, (uint64_t)op->count) &&
-	       (!op->collects || bt_run_collect_end(run, op));
+	       (!op->collects || bt_bench_run_collect_end(run, op));
 }
 
 /* ---- deletePods ---- */
 
-bool bt_run_delete_again(struct bt_run *run, struct bt_run_timer *timer)
+bool bt_bench_run_delete_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer)
 {
 	bt_world_delete_pod(&run->world, timer->pods[timer->fired_n], false);
 	return timer->fired_n + 1 < timer->pod_n;
 }
 
-static bool all_deleted(struct bt_run *run, const void *context)
+static bool all_deleted(struct bt_bench_run *run, const void *context)
 {
-	const struct bt_op *op = context;
+	const struct bt_bench_op *op = context;
 
 	for (size_t i = 0; i < run->timer_n; i++) {
 		if (run->timers[i].op == op && run->timers[i].next_ns != INT64_MAX) {
@@ -243,7 +244,7 @@ static bool all_deleted(struct bt_run *run, const void *context)
 	return true;
 }
 
-bool bt_run_delete_pods(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_delete_pods(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	const struct bt_world_watch whom = {
 		.spaces = (uint32_t[]){bt_world_namespace(&run->world, op->namespace_, NULL)},
@@ -251,8 +252,10 @@ bool bt_run_delete_pods(struct bt_run *run, const struct bt_op *op)
 		.labels = op->labels.n ? &op->labels : NULL,
 	};
 	bool at_once = op->per_second == 0;
-	struct bt_run_timer *timer =
-		at_once ? NULL : bt_run_add_timer(run, op, bt_run_span(run, 1e9 / (double)op->per_second));
+	struct bt_bench_run_timer *timer =
+		at_once ? NULL
+			: bt_bench_run_add_timer(
+				  run, op, bt_bench_run_span(run, 1e9 / (double)op->per_second));
 
 	for (size_t i = 0; i < run->world.pod_n; i++) {
 		if (run->world.pods[i].state == BT_WORLD_GONE ||
@@ -270,7 +273,7 @@ bool bt_run_delete_pods(struct bt_run *run, const struct bt_op *op)
 	if (timer && timer->pod_n == 0) {
 		timer->next_ns = INT64_MAX;
 	}
-	return op->no_wait || at_once || bt_run_until(run, op, all_deleted, op);
+	return op->no_wait || at_once || bt_bench_run_until(run, op, all_deleted, op);
 }
 
 /* ---- allocResourceClaims ---- */
@@ -279,7 +282,7 @@ bool bt_run_delete_pods(struct bt_run *run, const struct bt_op *op)
  * Lets the engine allocate claims that no pod uses: by a pod for each, which goes as soon as it is bound,
  * while the allocation stays.
  */
-static const struct bt_pod_object *claimant(struct bt_run *run, struct bt_str claim)
+static const struct bt_pod_object *claimant(struct bt_bench_run *run, struct bt_str claim)
 {
 	struct bt_arena *arena = &run->world.arena;
 	struct bt_pod_object *pod = bt_arena_zalloc(arena, sizeof(*pod));
@@ -306,7 +309,7 @@ static const struct bt_pod_object *claimant(struct bt_run *run, struct bt_str cl
 	return pod;
 }
 
-bool bt_run_alloc_claims(struct bt_run *run, const struct bt_op *op)
+bool bt_bench_run_alloc_claims(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	struct bt_world *world = &run->world;
 	uint32_t group = ++world->group_n;
@@ -331,7 +334,7 @@ bool bt_run_alloc_claims(struct bt_run *run, const struct bt_op *op)
 			bt_world_delete_pod(world, (uint32_t)i, true);
 		}
 	}
-	while (bt_run_pump(run)) {
+	while (bt_bench_run_pump(run)) {
 	}
-	return run->result->end == BT_RUN_DONE;
+	return run->result->end == BT_BENCH_RUN_DONE;
 }

@@ -30,7 +30,7 @@ static void add_buckets(struct bt_emit *emit, const struct bt_buckets *buckets, 
 	bt_emit_real(emit, "Perc99", buckets->perc99 * scale, 6);
 }
 
-static struct bt_str bucket_name(const struct bt_run_plan *plan)
+static struct bt_str bucket_name(const struct bt_bench_run_plan *plan)
 {
 	const struct bt_threshold_metric *metric =
 		plan->workload->metric.set ? &plan->workload->metric : &plan->test_case->metric;
@@ -39,7 +39,7 @@ static struct bt_str bucket_name(const struct bt_run_plan *plan)
 }
 
 static void add_throughput(
-	struct bt_emit *emit, const struct bt_run_plan *plan, const struct bt_bench_item *item)
+	struct bt_emit *emit, const struct bt_bench_run_plan *plan, const struct bt_bench_item *item)
 {
 	const struct bt_buckets buckets = bt_buckets_of(item->rates, item->rate_n);
 	struct bt_buf key = {0};
@@ -153,10 +153,10 @@ static void report_items(struct bt_emit *emit, const struct bt_bench_result *res
 
 static const char *word_of(const struct bt_bench_result *result, const struct bt_bench_item *item)
 {
-	static const char *const words[] = {[BT_RUN_DONE] = "ok",
-		[BT_RUN_FAILED] = "failed",
-		[BT_RUN_UNSUPPORTED] = "not supported",
-		[BT_RUN_INTERRUPTED] = "interrupted"};
+	static const char *const words[] = {[BT_BENCH_RUN_DONE] = "ok",
+		[BT_BENCH_RUN_FAILED] = "failed",
+		[BT_BENCH_RUN_UNSUPPORTED] = "not supported",
+		[BT_BENCH_RUN_INTERRUPTED] = "interrupted"};
 
 	return item && item->missed ? "missed" : words[result->end];
 }
@@ -313,7 +313,7 @@ static void report_problems(struct bt_emit *emit, const struct bt_bench_result *
 {
 	bt_emit_begin_array(emit, "problems");
 	for (size_t i = 0; i < n; i++) {
-		if (results[i].end == BT_RUN_DONE) {
+		if (results[i].end == BT_BENCH_RUN_DONE) {
 			continue;
 		}
 		bt_emit_begin_object(emit, NULL);

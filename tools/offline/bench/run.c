@@ -15,11 +15,11 @@
 #define SECOND_NS INT64_C(1000000000)
 #define SLEEP_NS  (SECOND_NS / 100) /* nobody looks away for longer */
 
-bool bt_run_fail(struct bt_run *run, enum bt_run_end end, const char *format, ...)
+bool bt_bench_run_fail(struct bt_bench_run *run, enum bt_bench_run_end end, const char *format, ...)
 {
 	va_list args;
 
-	if (run->result->end != BT_RUN_DONE) {
+	if (run->result->end != BT_BENCH_RUN_DONE) {
 		return false;
 	}
 	run->result->end = end;
@@ -29,14 +29,14 @@ bool bt_run_fail(struct bt_run *run, enum bt_run_end end, const char *format, ..
 	return false;
 }
 
-bool bt_run_goes_on(struct bt_run *run)
+bool bt_bench_run_goes_on(struct bt_bench_run *run)
 {
-	return !bt_interrupt_pending() || bt_run_fail(run, BT_RUN_INTERRUPTED, "interrupted");
+	return !bt_interrupt_pending() || bt_bench_run_fail(run, BT_BENCH_RUN_INTERRUPTED, "interrupted");
 }
 
 /* ---- time ---- */
 
-int64_t bt_run_span(const struct bt_run *run, double ns)
+int64_t bt_bench_run_span(const struct bt_bench_run *run, double ns)
 {
 	double span = ns / run->options->speed;
 
@@ -44,31 +44,32 @@ int64_t bt_run_span(const struct bt_run *run, double ns)
 	return span < 1 ? 1 : span < 9e18 ? (int64_t)span : INT64_MAX / 2;
 }
 
-struct bt_run_timer *bt_run_add_timer(struct bt_run *run, const struct bt_op *op, int64_t interval_ns)
+struct bt_bench_run_timer *bt_bench_run_add_timer(
+	struct bt_bench_run *run, const struct bt_bench_op *op, int64_t interval_ns)
 {
 	run->timers = bt_mem_grow(run->timers, run->timer_n, &run->timer_cap, sizeof(*run->timers));
-	struct bt_run_timer *timer = &run->timers[run->timer_n++];
+	struct bt_bench_run_timer *timer = &run->timers[run->timer_n++];
 
-	*timer = (struct bt_run_timer){
+	*timer = (struct bt_bench_run_timer){
 		.op = op, .interval_ns = interval_ns, .next_ns = bt_clock_monotonic_ns() + interval_ns};
 	return timer;
 }
 
 /* One turn of each timer that is due. As with Go's tickers, turns that are missed are not made up for. */
-static bool fire(struct bt_run *run, int64_t now_ns)
+static bool fire(struct bt_bench_run *run, int64_t now_ns)
 {
 	bool did = false;
 
 	for (size_t i = 0; i < run->timer_n; i++) {
-		struct bt_run_timer *timer = &run->timers[i];
+		struct bt_bench_run_timer *timer = &run->timers[i];
 
 		if (timer->next_ns > now_ns) {
 			continue;
 		}
 		timer->next_ns += timer->interval_ns;
 		timer->next_ns = timer->next_ns < now_ns ? now_ns + 1 : timer->next_ns;
-		bool more = timer->op->kind == BT_OP_CHURN ? bt_run_churn_again(run, timer)
-							   : bt_run_delete_again(run, timer);
+		bool more = timer->op->kind == BT_BENCH_OP_CHURN ? bt_bench_run_churn_again(run, timer)
+								 : bt_bench_run_delete_again(run, timer);
 		timer->fired_n++;
 		if (!more) {
 			timer->next_ns = INT64_MAX;
@@ -78,20 +79,20 @@ static bool fire(struct bt_run *run, int64_t now_ns)
 	return did;
 }
 
-bool bt_run_pump(struct bt_run *run)
+bool bt_bench_run_pump(struct bt_bench_run *run)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
 	bool did = fire(run, now_ns);
 
 	if (run->collecting) {
-		bt_run_collect_tick(run, now_ns);
+		bt_bench_run_collect_tick(run, now_ns);
 	}
 	bt_progress_update(run->options->progress, run->world.counts.bound_n);
 	return bt_world_step(&run->world) || did;
 }
 
 /* When something may happen again although nothing can be done now, by the monotonic clock. */
-static int64_t next_moment(const struct bt_run *run, int64_t now_ns)
+static int64_t next_moment(const struct bt_bench_run *run, int64_t now_ns)
 {
 	int64_t next = INT64_MAX;
 	int64_t backoff = bt_engine_next_backoff_ns(bt_pipeline_engine(run->world.pipeline));
@@ -121,64 +122,65 @@ static void sleep_until(int64_t moment_ns)
 	}
 }
 
-bool bt_run_until(struct bt_run *run, const struct bt_op *op,
-	bool (*done)(struct bt_run *run, const void *context), const void *context)
+bool bt_bench_run_until(struct bt_bench_run *run, const struct bt_bench_op *op,
+	bool (*done)(struct bt_bench_run *run, const void *context), const void *context)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
 
 	while (!done(run, context)) {
-		bool did = bt_run_pump(run);
+		bool did = bt_bench_run_pump(run);
 		int64_t now_ns = bt_clock_monotonic_ns();
 
-		if (run->result->end != BT_RUN_DONE) {
+		if (run->result->end != BT_BENCH_RUN_DONE) {
 			return false;
 		}
-		if (!bt_run_goes_on(run)) {
+		if (!bt_bench_run_goes_on(run)) {
 			return false;
 		}
 		if (now_ns - begin_ns > run->options->timeout_ns) {
-			return bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu) took longer than the timeout",
-				bt_op_word(op->kind), op->line);
+			return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
+				"%s (line %zu) took longer than the timeout", bt_bench_op_word(op->kind),
+				op->line);
 		}
 		if (did || done(run, context)) {
 			continue;
 		}
 		int64_t next = next_moment(run, now_ns);
 		if (next == INT64_MAX) {
-			return bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu) waits in vain",
-				bt_op_word(op->kind), op->line);
+			return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "%s (line %zu) waits in vain",
+				bt_bench_op_word(op->kind), op->line);
 		}
 		sleep_until(next);
 	}
 	return true;
 }
 
-bool bt_run_pass(struct bt_run *run, int64_t until_ns)
+bool bt_bench_run_pass(struct bt_bench_run *run, int64_t until_ns)
 {
 	while (bt_clock_monotonic_ns() < until_ns) {
-		if (!bt_run_goes_on(run)) {
+		if (!bt_bench_run_goes_on(run)) {
 			return false;
 		}
-		if (!bt_run_pump(run)) {
+		if (!bt_bench_run_pump(run)) {
 			int64_t next = next_moment(run, bt_clock_monotonic_ns());
 
 			sleep_until(next < until_ns ? next : until_ns);
 		}
 	}
-	return run->result->end == BT_RUN_DONE;
+	return run->result->end == BT_BENCH_RUN_DONE;
 }
 
 /* ---- short operations ---- */
 
-static bool create_namespaces(struct bt_run *run, const struct bt_op *op)
+static bool create_namespaces(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	const struct bt_namespace_object *labels = NULL;
 	struct bt_spec_object made;
 
 	if (op->namespace_template.len) {
-		const struct bt_spec *spec = bt_run_file(run, op->namespace_template);
+		const struct bt_spec *spec = bt_bench_run_file(run, op->namespace_template);
 
-		if (!spec || !bt_run_object(run,
+		if (!spec || !bt_bench_run_object(run,
 				     &(struct bt_spec_request){.spec = spec,
 					     .plain = true,
 					     .kind = BT_KIND_NAMESPACE,
@@ -189,7 +191,7 @@ static bool create_namespaces(struct bt_run *run, const struct bt_op *op)
 		labels = &made.object.namespace_;
 	}
 	for (int64_t i = 0; i < op->count; i++) {
-		if (!bt_run_goes_on(run)) {
+		if (!bt_bench_run_goes_on(run)) {
 			return false;
 		}
 		bt_world_namespace(&run->world,
@@ -199,7 +201,7 @@ static bool create_namespaces(struct bt_run *run, const struct bt_op *op)
 	return true;
 }
 
-static bool is_reached(struct bt_run *run, const void *context)
+static bool is_reached(struct bt_bench_run *run, const void *context)
 {
 	const struct bt_world_watch *watch = &run->world.wait;
 	const uint64_t *wanted = context;
@@ -207,7 +209,7 @@ static bool is_reached(struct bt_run *run, const void *context)
 	return wanted[1] ? watch->tried_n >= wanted[0] : watch->bound_n >= wanted[0];
 }
 
-static bool await_space(struct bt_run *run, const struct bt_op *op, uint32_t space)
+static bool await_space(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t space)
 {
 	bool attempted = bt_str_is(op->stage, "Attempted");
 	const uint64_t wanted[2] = {run->world.spaces[space].expected_n, attempted};
@@ -215,9 +217,9 @@ static bool await_space(struct bt_run *run, const struct bt_op *op, uint32_t spa
 	run->world.wait = (struct bt_world_watch){
 		.spaces = &space, .space_n = 1, .labels = op->labels.n ? &op->labels : NULL};
 	bt_world_watch(&run->world, &run->world.wait);
-	bool ok = bt_run_until(run, op, is_reached, wanted);
+	bool ok = bt_bench_run_until(run, op, is_reached, wanted);
 	run->world.wait.on = false;
-	if (!ok && run->result->end == BT_RUN_FAILED) {
+	if (!ok && run->result->end == BT_BENCH_RUN_FAILED) {
 		bt_buf_printf(&run->result->why, ": %llu pods of namespace %.*s are %s, not %llu",
 			(unsigned long long)(attempted ? run->world.wait.tried_n : run->world.wait.bound_n),
 			BT_STR_ARG(run->world.spaces[space].name), attempted ? "tried" : "bound",
@@ -227,7 +229,7 @@ static bool await_space(struct bt_run *run, const struct bt_op *op, uint32_t spa
 	return ok;
 }
 
-static bool barrier(struct bt_run *run, const struct bt_op *op)
+static bool barrier(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	for (uint32_t i = 0; i < op->namespaces.n; i++) {
 		if (!await_space(run, op, bt_world_namespace(&run->world, op->namespaces.items[i], NULL))) {
@@ -242,47 +244,48 @@ static bool barrier(struct bt_run *run, const struct bt_op *op)
 	return true;
 }
 
-static bool do_op(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
+static bool do_op(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t op_ix)
 {
 	switch (op->kind) {
-	case BT_OP_CREATE_NODES:
-		return bt_run_create_nodes(run, op, op_ix);
-	case BT_OP_CREATE_NAMESPACES:
+	case BT_BENCH_OP_CREATE_NODES:
+		return bt_bench_run_create_nodes(run, op, op_ix);
+	case BT_BENCH_OP_CREATE_NAMESPACES:
 		return create_namespaces(run, op);
-	case BT_OP_CREATE_PODS:
-		return bt_run_create_pods(run, op, op_ix);
-	case BT_OP_DELETE_PODS:
-		return bt_run_delete_pods(run, op);
-	case BT_OP_CHURN:
-		return bt_run_churn(run, op, op_ix);
-	case BT_OP_CREATE_ANY:
-		return bt_run_create_any(run, op);
-	case BT_OP_CREATE_CLAIMS:
-		return bt_run_create_claims(run, op);
-	case BT_OP_CREATE_DRIVER:
-		return bt_run_create_driver(run, op);
-	case BT_OP_ALLOC_CLAIMS:
-		return bt_run_alloc_claims(run, op);
-	case BT_OP_UPDATE_ANY:
-		return bt_run_update_any(run, op);
-	case BT_OP_BARRIER:
+	case BT_BENCH_OP_CREATE_PODS:
+		return bt_bench_run_create_pods(run, op, op_ix);
+	case BT_BENCH_OP_DELETE_PODS:
+		return bt_bench_run_delete_pods(run, op);
+	case BT_BENCH_OP_CHURN:
+		return bt_bench_run_churn(run, op, op_ix);
+	case BT_BENCH_OP_CREATE_ANY:
+		return bt_bench_run_create_any(run, op);
+	case BT_BENCH_OP_CREATE_CLAIMS:
+		return bt_bench_run_create_claims(run, op);
+	case BT_BENCH_OP_CREATE_DRIVER:
+		return bt_bench_run_create_driver(run, op);
+	case BT_BENCH_OP_ALLOC_CLAIMS:
+		return bt_bench_run_alloc_claims(run, op);
+	case BT_BENCH_OP_UPDATE_ANY:
+		return bt_bench_run_update_any(run, op);
+	case BT_BENCH_OP_BARRIER:
 		return barrier(run, op);
-	case BT_OP_SLEEP:
-		return bt_run_pass(run, bt_clock_monotonic_ns() + bt_run_span(run, (double)op->duration_ns));
-	case BT_OP_START_METRICS:
-		return bt_run_collect_begin(run, op, op->name);
-	case BT_OP_STOP_METRICS:
-		return bt_run_collect_end(run, op);
-	case BT_OP_CREATE_POD_SETS: /* taken apart before */
-	case BT_OP_N:
+	case BT_BENCH_OP_SLEEP:
+		return bt_bench_run_pass(
+			run, bt_clock_monotonic_ns() + bt_bench_run_span(run, (double)op->duration_ns));
+	case BT_BENCH_OP_START_METRICS:
+		return bt_bench_run_collect_begin(run, op, op->name);
+	case BT_BENCH_OP_STOP_METRICS:
+		return bt_bench_run_collect_end(run, op);
+	case BT_BENCH_OP_CREATE_POD_SETS: /* taken apart before */
+	case BT_BENCH_OP_N:
 		break;
 	}
-	return bt_run_fail(run, BT_RUN_UNSUPPORTED, "operation %s", bt_op_word(op->kind));
+	return bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED, "operation %s", bt_bench_op_word(op->kind));
 }
 
 /* ---- the engine ---- */
 
-static bool read_config(struct bt_run *run)
+static bool read_config(struct bt_bench_run *run)
 {
 	const struct bt_str path = run->plan->test_case->config_path;
 	struct bt_buf error = {0};
@@ -292,19 +295,19 @@ static bool read_config(struct bt_run *run)
 		return true;
 	}
 	bt_config_init(&run->config, &run->plan->gates);
-	const struct bt_spec *file = bt_run_file(run, path);
+	const struct bt_spec *file = bt_bench_run_file(run, path);
 	if (!file) {
 		return false;
 	}
 	bool ok = bt_config_load(&run->config, file->path, file->text, &error) == BT_OK;
 	if (!ok) {
-		bt_run_fail(run, BT_RUN_FAILED, "%s", error.ptr);
+		bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "%s", error.ptr);
 	}
 	bt_buf_fini(&error);
 	return ok;
 }
 
-static bool make_pipeline(struct bt_run *run)
+static bool make_pipeline(struct bt_bench_run *run)
 {
 	const struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
@@ -321,7 +324,7 @@ static bool make_pipeline(struct bt_run *run)
 	run->world.pipeline = bt_pipeline_create(&run->config, &options, &errors);
 	if (!run->world.pipeline) {
 		bt_config_errors_text(&errors, &text);
-		bt_run_fail(run, BT_RUN_UNSUPPORTED, "%s", text.ptr);
+		bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED, "%s", text.ptr);
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
@@ -331,7 +334,7 @@ static bool make_pipeline(struct bt_run *run)
 /* ---- the end ---- */
 
 /* Says what was against the first pod that is not on a node, for a run that waits in vain. */
-static void say_first_pending(struct bt_run *run)
+static void say_first_pending(struct bt_bench_run *run)
 {
 	struct bt_engine *engine = bt_pipeline_engine(run->world.pipeline);
 	const struct bt_world_pod *pod = run->world.pods, *end = pod + run->world.pod_n;
@@ -359,13 +362,14 @@ static void say_first_pending(struct bt_run *run)
  * What was counted here has to be what the ledger has, once everything that was fed has come through: pods
  * that wait are left waiting, as upstream leaves them.
  */
-static bool check_end(struct bt_run *run)
+static bool check_end(struct bt_bench_run *run)
 {
 	uint64_t bound_n = 0;
 
 	for (int64_t begin_ns = bt_clock_monotonic_ns(); bt_world_step(&run->world);) {
 		if (bt_clock_monotonic_ns() - begin_ns > run->options->timeout_ns) {
-			return bt_run_fail(run, BT_RUN_FAILED, "the end took longer than the timeout");
+			return bt_bench_run_fail(
+				run, BT_BENCH_RUN_FAILED, "the end took longer than the timeout");
 		}
 	}
 	for (size_t i = 0; i < run->world.pod_n; i++) {
@@ -374,17 +378,18 @@ static bool check_end(struct bt_run *run)
 	const struct bt_engine_counts counts = bt_engine_counts(bt_pipeline_engine(run->world.pipeline));
 	if (counts.sets.scheduled != bound_n || counts.sets.assumed != 0 ||
 		counts.placed_n < run->world.counts.bound_n) {
-		return bt_run_fail(run, BT_RUN_FAILED,
+		return bt_bench_run_fail(run, BT_BENCH_RUN_FAILED,
 			"%llu pods were bound, but the ledger has %llu scheduled and %llu assumed, of %llu "
 			"placements",
 			(unsigned long long)bound_n, (unsigned long long)counts.sets.scheduled,
 			(unsigned long long)counts.sets.assumed, (unsigned long long)counts.placed_n);
 	}
-	return !run->collecting || bt_run_fail(run, BT_RUN_FAILED, "metrics are still being collected");
+	return !run->collecting ||
+	       bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "metrics are still being collected");
 }
 
 /* Objects that the engine did not take mean that the cluster was another one than the file describes. */
-static bool check_limits(struct bt_run *run)
+static bool check_limits(struct bt_bench_run *run)
 {
 	uint64_t refused_n = bt_pipeline_counts(run->world.pipeline).refused_n;
 
@@ -392,14 +397,14 @@ static bool check_limits(struct bt_run *run)
 		return true;
 	}
 	bt_buf_clear(&run->result->why);
-	run->result->end = BT_RUN_DONE;
-	return bt_run_fail(run, BT_RUN_UNSUPPORTED,
+	run->result->end = BT_BENCH_RUN_DONE;
+	return bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED,
 		"the engine did not take %llu objects, or not wholly: it tells no more than %d names of "
 		"resources apart, %d where pods name them first, and a pod may ask for %d",
 		(unsigned long long)refused_n, BT_RESOURCE_MAX, BT_RESOURCE_POD_MAX, BT_REQUEST_MAX);
 }
 
-static void fini(struct bt_run *run)
+static void fini(struct bt_bench_run *run)
 {
 	for (size_t i = 0; i < run->timer_n; i++) {
 		bt_mem_free(run->timers[i].pods);
@@ -417,29 +422,29 @@ static void fini(struct bt_run *run)
 	bt_config_fini(&run->config);
 }
 
-void bt_run_workload(const struct bt_run_plan *plan, const struct bt_run_options *options,
-	struct bt_specs *specs, struct bt_run_result *out_result)
+void bt_bench_run_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_run_options *options,
+	struct bt_specs *specs, struct bt_bench_run_result *out_result)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
-	struct bt_run run = {.plan = plan, .options = options, .specs = specs, .result = out_result};
+	struct bt_bench_run run = {.plan = plan, .options = options, .specs = specs, .result = out_result};
 
-	*out_result = (struct bt_run_result){.end = BT_RUN_DONE};
+	*out_result = (struct bt_bench_run_result){.end = BT_BENCH_RUN_DONE};
 	bool ok = read_config(&run) && make_pipeline(&run);
 	for (uint32_t i = 0; i < plan->ops.n && ok; i++) {
 		ok = do_op(&run, &plan->ops.ops[i], i);
-		if (!ok && out_result->end == BT_RUN_DONE) {
-			bt_run_fail(&run, BT_RUN_FAILED,
+		if (!ok && out_result->end == BT_BENCH_RUN_DONE) {
+			bt_bench_run_fail(&run, BT_BENCH_RUN_FAILED,
 				"%s (line %zu): a file that it names could not be used",
-				bt_op_word(plan->ops.ops[i].kind), plan->ops.ops[i].line);
+				bt_bench_op_word(plan->ops.ops[i].kind), plan->ops.ops[i].line);
 		}
 	}
 	ok = ok && check_end(&run);
-	if (!ok && out_result->end == BT_RUN_DONE) {
-		bt_run_fail(&run, BT_RUN_FAILED, "a file could not be used");
-	} else if (!ok && out_result->end == BT_RUN_FAILED && run.world.pipeline) {
+	if (!ok && out_result->end == BT_BENCH_RUN_DONE) {
+		bt_bench_run_fail(&run, BT_BENCH_RUN_FAILED, "a file could not be used");
+	} else if (!ok && out_result->end == BT_BENCH_RUN_FAILED && run.world.pipeline) {
 		say_first_pending(&run);
 	}
-	if (run.world.pipeline && out_result->end <= BT_RUN_FAILED) {
+	if (run.world.pipeline && out_result->end <= BT_BENCH_RUN_FAILED) {
 		check_limits(&run);
 	}
 	out_result->node_n = run.world.node_n;
@@ -449,7 +454,7 @@ void bt_run_workload(const struct bt_run_plan *plan, const struct bt_run_options
 	out_result->took_ns = bt_clock_monotonic_ns() - begin_ns;
 }
 
-void bt_run_result_fini(struct bt_run_result *result)
+void bt_bench_run_result_fini(struct bt_bench_run_result *result)
 {
 	for (size_t i = 0; i < result->collected_n; i++) {
 		bt_mem_free(result->collected[i].name);
@@ -459,5 +464,5 @@ void bt_run_result_fini(struct bt_run_result *result)
 	}
 	bt_mem_free(result->collected);
 	bt_buf_fini(&result->why);
-	*result = (struct bt_run_result){.end = BT_RUN_DONE};
+	*result = (struct bt_bench_run_result){.end = BT_BENCH_RUN_DONE};
 }

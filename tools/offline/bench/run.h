@@ -12,7 +12,7 @@
 #include "tools/offline/bench/world.h"
 #include "tools/cli/progress.h"
 
-struct bt_run_options {
+struct bt_bench_run_options {
 	uint64_t seed;
 	/* Times in the file (intervals, rates, durations, sleeps) pass so many times as fast. */
 	double speed;
@@ -21,7 +21,7 @@ struct bt_run_options {
 	struct bt_progress *progress;
 };
 
-/* What was collected between a start and its stop. Owns: bt_run_result_fini. */
+/* What was collected between a start and its stop. Owns: bt_bench_run_result_fini. */
 struct bt_collected {
 	char *name;	 /* such as namespace-2; may be empty */
 	uint64_t pod_n;	 /* that were bound */
@@ -31,18 +31,18 @@ struct bt_collected {
 	size_t rate_n, rate_cap;
 	double *heaps; /* bytes in use, each half second */
 	size_t heap_n, heap_cap;
-	struct bt_stages *stages; /* NULL: not measured */
+	struct bt_stage_latency *stages; /* NULL: not measured */
 };
 
-enum bt_run_end {
-	BT_RUN_DONE = 0,
-	BT_RUN_FAILED,	    /* it did not come to its end: why says it */
-	BT_RUN_UNSUPPORTED, /* berth cannot do what the workload asks */
-	BT_RUN_INTERRUPTED
+enum bt_bench_run_end {
+	BT_BENCH_RUN_DONE = 0,
+	BT_BENCH_RUN_FAILED,	  /* it did not come to its end: why says it */
+	BT_BENCH_RUN_UNSUPPORTED, /* berth cannot do what the workload asks */
+	BT_BENCH_RUN_INTERRUPTED
 };
 
-struct bt_run_result {
-	enum bt_run_end end;
+struct bt_bench_run_result {
+	enum bt_bench_run_end end;
 	struct bt_buf why;
 	struct bt_collected *collected;
 	size_t collected_n, collected_cap;
@@ -53,11 +53,11 @@ struct bt_run_result {
 };
 
 /* A workload that is ready: its operations, and the gates that count. */
-struct bt_run_plan {
+struct bt_bench_run_plan {
 	const struct bt_workload_file *file;
 	const struct bt_test_case *test_case;
 	struct bt_workload *workload;
-	struct bt_op_list ops;
+	struct bt_bench_op_list ops;
 	struct bt_gates gates;
 	struct bt_str notes; /* what is not as upstream has it; static */
 };
@@ -66,18 +66,19 @@ struct bt_run_plan {
  * Makes a plan. Returns: BT_OK; BT_UNSUPPORTED when a gate cannot be set so, with the reason in out_why;
  * BT_INVALID when it has been reported.
  */
-enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, bt_diagnosis_fn *report, void *context, struct bt_run_plan *out_plan,
-	struct bt_buf *out_why);
+enum bt_status bt_bench_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
+	struct bt_workload *workload, bt_diagnosis_fn *report, void *context,
+	struct bt_bench_run_plan *out_plan, struct bt_buf *out_why);
 
 /* Runs it. What is wrong in files is reported to specs' report. */
-void bt_run_workload(const struct bt_run_plan *plan, const struct bt_run_options *options,
-	struct bt_specs *specs, struct bt_run_result *out_result);
+void bt_bench_run_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_run_options *options,
+	struct bt_specs *specs, struct bt_bench_run_result *out_result);
 
 /*
  * Reads every file that the operations name, without running anything. Returns: BT_OK; BT_UNSUPPORTED with
  * the reason in out_why; BT_INVALID when it has been reported.
  */
-enum bt_status bt_run_check(const struct bt_run_plan *plan, struct bt_specs *specs, struct bt_buf *out_why);
+enum bt_status bt_bench_run_check(
+	const struct bt_bench_run_plan *plan, struct bt_specs *specs, struct bt_buf *out_why);
 
-void bt_run_result_fini(struct bt_run_result *result);
+void bt_bench_run_result_fini(struct bt_bench_run_result *result);

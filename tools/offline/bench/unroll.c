@@ -10,7 +10,7 @@
 struct unrolling {
 	struct bt_workload_file *file;
 	struct bt_workload *workload;
-	struct bt_op_list list;
+	struct bt_bench_op_list list;
 	size_t cap;
 	bt_diagnosis_fn *report;
 	void *context;
@@ -36,7 +36,7 @@ static bool refuse(struct unrolling *u, size_t line, const char *remedy, const c
 
 /* The parameter of a reference such as "$initPods". */
 static const struct bt_param *param_of(
-	struct unrolling *u, const struct bt_op *op, struct bt_str reference, enum bt_param_type type)
+	struct unrolling *u, const struct bt_bench_op *op, struct bt_str reference, enum bt_param_type type)
 {
 	static const char *const words[] = {"a number", "a string", "true or false"};
 	const struct bt_param *param =
@@ -45,7 +45,7 @@ static const struct bt_param *param_of(
 	if (!param) {
 		refuse(u, op->line, "add it to the workload's params",
 			"workload %.*s has no parameter %.*s, which %s needs", BT_STR_ARG(u->workload->name),
-			BT_STR_ARG(reference), bt_op_word(op->kind));
+			BT_STR_ARG(reference), bt_bench_op_word(op->kind));
 		return NULL;
 	}
 	if (param->type != type) {
@@ -56,12 +56,13 @@ static const struct bt_param *param_of(
 	return param;
 }
 
-static bool patch_count(struct unrolling *u, struct bt_op *op)
+static bool patch_count(struct unrolling *u, struct bt_bench_op *op)
 {
 	const struct bt_param *param;
 
 	if (op->count_param.len == 0) {
-		if (!op->has_count && (op->kind == BT_OP_CREATE_ANY || op->kind == BT_OP_UPDATE_ANY)) {
+		if (!op->has_count &&
+			(op->kind == BT_BENCH_OP_CREATE_ANY || op->kind == BT_BENCH_OP_UPDATE_ANY)) {
 			op->count = 1;
 		}
 		return true;
@@ -70,17 +71,17 @@ static bool patch_count(struct unrolling *u, struct bt_op *op)
 	if (!param) {
 		return false;
 	}
-	if (!(param->number >= 0 && param->number <= (double)bt_op_count_max(op->kind))) {
+	if (!(param->number >= 0 && param->number <= (double)bt_bench_op_count_max(op->kind))) {
 		return refuse(u, u->workload->line, "write a number that is not below 0, and less",
 			"parameter %.*s of workload %.*s is out of range: the most for %s is %lld",
-			BT_STR_ARG(op->count_param), BT_STR_ARG(u->workload->name), bt_op_word(op->kind),
-			(long long)bt_op_count_max(op->kind));
+			BT_STR_ARG(op->count_param), BT_STR_ARG(u->workload->name),
+			bt_bench_op_word(op->kind), (long long)bt_bench_op_count_max(op->kind));
 	}
 	op->count = (int64_t)param->number;
 	return true;
 }
 
-static bool patch_duration(struct unrolling *u, struct bt_op *op)
+static bool patch_duration(struct unrolling *u, struct bt_bench_op *op)
 {
 	struct bt_str text = op->duration_text;
 
@@ -99,7 +100,7 @@ static bool patch_duration(struct unrolling *u, struct bt_op *op)
 	return true;
 }
 
-static bool patch(struct unrolling *u, struct bt_op *op)
+static bool patch(struct unrolling *u, struct bt_bench_op *op)
 {
 	if (!patch_count(u, op) || !patch_duration(u, op)) {
 		return false;
@@ -119,10 +120,10 @@ static bool patch(struct unrolling *u, struct bt_op *op)
 	       refuse(u, op->line, "give it a count above zero", "steadyState needs pods");
 }
 
-static struct bt_op *add(struct unrolling *u, const struct bt_op *op)
+static struct bt_bench_op *add(struct unrolling *u, const struct bt_bench_op *op)
 {
 	if (u->list.n == u->cap) {
-		struct bt_op *bigger =
+		struct bt_bench_op *bigger =
 			bt_arena_zalloc(&u->file->arena, (u->cap ? 2 * u->cap : 16) * sizeof(*bigger));
 
 		if (u->list.n) {
@@ -136,10 +137,10 @@ static struct bt_op *add(struct unrolling *u, const struct bt_op *op)
 }
 
 /* createPodSets is a createPods for each namespace. */
-static bool take_apart(struct unrolling *u, const struct bt_op *sets)
+static bool take_apart(struct unrolling *u, const struct bt_bench_op *sets)
 {
 	for (int64_t i = 0; i < sets->count; i++) {
-		struct bt_op *pods = add(u, sets->pods);
+		struct bt_bench_op *pods = add(u, sets->pods);
 		char name[300];
 		int n = snprintf(name, sizeof(name), "%.*s-%lld", BT_STR_ARG(sets->prefix), (long long)i);
 
@@ -170,17 +171,18 @@ static bool all_used(struct unrolling *u)
 }
 
 enum bt_status bt_workload_ops(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, struct bt_op_list *out_ops, bt_diagnosis_fn *report, void *context)
+	struct bt_workload *workload, struct bt_bench_op_list *out_ops, bt_diagnosis_fn *report,
+	void *context)
 {
 	struct unrolling u = {.file = file, .workload = workload, .report = report, .context = context};
 
 	for (uint32_t i = 0; i < test_case->op_n; i++) {
-		struct bt_op op = test_case->ops[i];
+		struct bt_bench_op op = test_case->ops[i];
 
 		if (!patch(&u, &op)) {
 			return BT_INVALID;
 		}
-		if (op.kind != BT_OP_CREATE_POD_SETS) {
+		if (op.kind != BT_BENCH_OP_CREATE_POD_SETS) {
 			add(&u, &op);
 		} else if (!take_apart(&u, &op)) {
 			return BT_INVALID;

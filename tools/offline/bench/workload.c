@@ -183,12 +183,13 @@ static bool read_threshold(struct bt_decode *decode, void *field)
 
 #define FIELD(word, kind, member)                                                                            \
 	{                                                                                                    \
-		.name = BT_STR(word), .type = BT_FIELD_##kind, .offset = offsetof(struct bt_op, member)      \
+		.name = BT_STR(word), .type = BT_FIELD_##kind,                                               \
+		.offset = offsetof(struct bt_bench_op, member)                                               \
 	}
 #define FLAGGED(word, kind, member, mark)                                                                    \
 	{                                                                                                    \
-		.name = BT_STR(word), .type = BT_FIELD_##kind, .offset = offsetof(struct bt_op, member),     \
-		.flag = BT_MEMBER(struct bt_op, mark)                                                        \
+		.name = BT_STR(word), .type = BT_FIELD_##kind,                                               \
+		.offset = offsetof(struct bt_bench_op, member), .flag = BT_MEMBER(struct bt_bench_op, mark)  \
 	}
 #define OPCODE                                                                                               \
 	{                                                                                                    \
@@ -199,61 +200,64 @@ static bool read_threshold(struct bt_decode *decode, void *field)
 static const struct bt_field csi_count_fields[] = {
 	{.name = BT_STR("count"),
 		.type = BT_FIELD_I32,
-		.offset = offsetof(struct bt_op_driver, count),
-		.flag = BT_MEMBER(struct bt_op_driver, has_count)},
+		.offset = offsetof(struct bt_bench_op_driver, count),
+		.flag = BT_MEMBER(struct bt_bench_op_driver, has_count)},
 };
-static const struct bt_schema csi_count = BT_SCHEMA(csi_count_fields, struct bt_op_driver);
+static const struct bt_schema csi_count = BT_SCHEMA(csi_count_fields, struct bt_bench_op_driver);
 
 static const struct bt_field allocatable_fields[] = {
 	{.name = BT_STR("nodeAllocatable"),
 		.type = BT_FIELD_RESOURCES,
-		.offset = offsetof(struct bt_op_nodes, allocatable)},
+		.offset = offsetof(struct bt_bench_op_nodes, allocatable)},
 	{.name = BT_STR("csiNodeAllocatable"),
 		.type = BT_FIELD_MAP,
-		.offset = offsetof(struct bt_op_nodes, drivers),
-		.count = BT_MEMBER(struct bt_op_nodes, driver_n),
+		.offset = offsetof(struct bt_bench_op_nodes, drivers),
+		.count = BT_MEMBER(struct bt_bench_op_nodes, driver_n),
 		.schema = &csi_count},
 	{.name = BT_STR("migratedPlugins"),
 		.type = BT_FIELD_STR_LIST,
-		.offset = offsetof(struct bt_op_nodes, migrated)},
+		.offset = offsetof(struct bt_bench_op_nodes, migrated)},
 };
-static const struct bt_schema allocatable = BT_SCHEMA(allocatable_fields, struct bt_op_nodes);
+static const struct bt_schema allocatable = BT_SCHEMA(allocatable_fields, struct bt_bench_op_nodes);
 
 static const struct bt_field label_fields[] = {
-	{.name = BT_STR("labelKey"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_op_nodes, label_key)},
+	{.name = BT_STR("labelKey"),
+		.type = BT_FIELD_STR,
+		.offset = offsetof(struct bt_bench_op_nodes, label_key)},
 	{.name = BT_STR("labelValues"),
 		.type = BT_FIELD_STR_LIST,
-		.offset = offsetof(struct bt_op_nodes, label_values)},
+		.offset = offsetof(struct bt_bench_op_nodes, label_values)},
 };
-static const struct bt_schema label = BT_SCHEMA(label_fields, struct bt_op_nodes);
+static const struct bt_schema label = BT_SCHEMA(label_fields, struct bt_bench_op_nodes);
 
 static const struct bt_field unique_label_fields[] = {
 	{.name = BT_STR("labelKey"),
 		.type = BT_FIELD_STR,
-		.offset = offsetof(struct bt_op_nodes, unique_label_key)},
+		.offset = offsetof(struct bt_bench_op_nodes, unique_label_key)},
 };
-static const struct bt_schema unique_label = BT_SCHEMA(unique_label_fields, struct bt_op_nodes);
+static const struct bt_schema unique_label = BT_SCHEMA(unique_label_fields, struct bt_bench_op_nodes);
 
 #define STRATEGY(word, table, mark)                                                                          \
 	{                                                                                                    \
-		.name = BT_STR(word), .type = BT_FIELD_OBJECT, .offset = offsetof(struct bt_op, nodes),      \
-		.flag = BT_MEMBER(struct bt_op, nodes.mark), .schema = &(table)                              \
+		.name = BT_STR(word), .type = BT_FIELD_OBJECT,                                               \
+		.offset = offsetof(struct bt_bench_op, nodes),                                               \
+		.flag = BT_MEMBER(struct bt_bench_op, nodes.mark), .schema = &(table)                        \
 	}
 
-static bool read_op(struct bt_decode *decode, struct bt_op *out);
+static bool read_op(struct bt_decode *decode, struct bt_bench_op *out);
 
 static bool read_pods_op(struct bt_decode *decode, void *field)
 {
-	struct bt_op *op = field;
+	struct bt_bench_op *op = field;
 	size_t offset = bt_json_offset(decode->json);
 
 	op->pods = bt_arena_zalloc(decode->arena, sizeof(*op->pods));
 	if (!read_op(decode, op->pods)) {
 		return false;
 	}
-	return op->pods->kind == BT_OP_CREATE_PODS ||
+	return op->pods->kind == BT_BENCH_OP_CREATE_PODS ||
 	       bt_decode_fail(decode, BT_INVALID, offset, "write createPods there",
-		       "createPodsOp is an operation %s", bt_op_word(op->pods->kind));
+		       "createPodsOp is an operation %s", bt_bench_op_word(op->pods->kind));
 }
 
 static const struct bt_field alloc_claims_fields[] = {OPCODE, FIELD("namespace", STR, namespace_)};
@@ -300,31 +304,38 @@ static const struct bt_field stop_metrics_fields[] = {OPCODE};
 static const struct {
 	const char *word;
 	struct bt_schema schema;
-} opcodes[BT_OP_N] = {
-	[BT_OP_ALLOC_CLAIMS] = {"allocResourceClaims", BT_SCHEMA(alloc_claims_fields, struct bt_op)},
-	[BT_OP_CREATE_ANY] = {"createAny", BT_SCHEMA(create_any_fields, struct bt_op)},
-	[BT_OP_CREATE_NODES] = {"createNodes", BT_SCHEMA(create_nodes_fields, struct bt_op)},
-	[BT_OP_CREATE_NAMESPACES] = {"createNamespaces", BT_SCHEMA(create_namespaces_fields, struct bt_op)},
-	[BT_OP_CREATE_PODS] = {"createPods", BT_SCHEMA(create_pods_fields, struct bt_op)},
-	[BT_OP_CREATE_POD_SETS] = {"createPodSets", BT_SCHEMA(create_pod_sets_fields, struct bt_op)},
-	[BT_OP_DELETE_PODS] = {"deletePods", BT_SCHEMA(delete_pods_fields, struct bt_op)},
-	[BT_OP_CREATE_CLAIMS] = {"createResourceClaims", BT_SCHEMA(create_claims_fields, struct bt_op)},
-	[BT_OP_CREATE_DRIVER] = {"createResourceDriver", BT_SCHEMA(create_driver_fields, struct bt_op)},
-	[BT_OP_CHURN] = {"churn", BT_SCHEMA(churn_fields, struct bt_op)},
-	[BT_OP_UPDATE_ANY] = {"updateAny", BT_SCHEMA(update_any_fields, struct bt_op)},
-	[BT_OP_BARRIER] = {"barrier", BT_SCHEMA(barrier_fields, struct bt_op)},
-	[BT_OP_SLEEP] = {"sleep", BT_SCHEMA(sleep_fields, struct bt_op)},
-	[BT_OP_START_METRICS] = {"startCollectingMetrics", BT_SCHEMA(start_metrics_fields, struct bt_op)},
-	[BT_OP_STOP_METRICS] = {"stopCollectingMetrics", BT_SCHEMA(stop_metrics_fields, struct bt_op)},
+} opcodes[BT_BENCH_OP_N] = {
+	[BT_BENCH_OP_ALLOC_CLAIMS] = {"allocResourceClaims",
+		BT_SCHEMA(alloc_claims_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_ANY] = {"createAny", BT_SCHEMA(create_any_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_NODES] = {"createNodes", BT_SCHEMA(create_nodes_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_NAMESPACES] = {"createNamespaces",
+		BT_SCHEMA(create_namespaces_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_PODS] = {"createPods", BT_SCHEMA(create_pods_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_POD_SETS] = {"createPodSets",
+		BT_SCHEMA(create_pod_sets_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_DELETE_PODS] = {"deletePods", BT_SCHEMA(delete_pods_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_CLAIMS] = {"createResourceClaims",
+		BT_SCHEMA(create_claims_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CREATE_DRIVER] = {"createResourceDriver",
+		BT_SCHEMA(create_driver_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_CHURN] = {"churn", BT_SCHEMA(churn_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_UPDATE_ANY] = {"updateAny", BT_SCHEMA(update_any_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_BARRIER] = {"barrier", BT_SCHEMA(barrier_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_SLEEP] = {"sleep", BT_SCHEMA(sleep_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_START_METRICS] = {"startCollectingMetrics",
+		BT_SCHEMA(start_metrics_fields, struct bt_bench_op)},
+	[BT_BENCH_OP_STOP_METRICS] = {"stopCollectingMetrics",
+		BT_SCHEMA(stop_metrics_fields, struct bt_bench_op)},
 };
 
-const char *bt_op_word(enum bt_op_kind kind)
+const char *bt_bench_op_word(enum bt_bench_op_kind kind)
 {
 	return opcodes[kind].word;
 }
 
 /* What is wrong with an operation, whatever its parameters are, or NULL; the remedy goes to out_remedy. */
-static const char *fault_of_pods(const struct bt_op *op, const char **out_remedy)
+static const char *fault_of_pods(const struct bt_bench_op *op, const char **out_remedy)
 {
 	*out_remedy = "leave one of them out";
 	if (op->collects && op->no_wait) {
@@ -340,7 +351,7 @@ static const char *fault_of_pods(const struct bt_op *op, const char **out_remedy
 	return NULL;
 }
 
-static const char *fault_of_churn(const struct bt_op *op, const char **out_remedy)
+static const char *fault_of_churn(const struct bt_bench_op *op, const char **out_remedy)
 {
 	if (!bt_str_is(op->mode, "create") && !bt_str_is(op->mode, "recreate")) {
 		*out_remedy = "write create or recreate";
@@ -354,7 +365,7 @@ static const char *fault_of_churn(const struct bt_op *op, const char **out_remed
 	return op->templates.n == 0 ? "there are no templatePaths" : NULL;
 }
 
-static const char *fault_of_driver(const struct bt_op *op, const char **out_remedy)
+static const char *fault_of_driver(const struct bt_bench_op *op, const char **out_remedy)
 {
 	*out_remedy = "add it";
 	if (op->driver.len == 0) {
@@ -363,35 +374,35 @@ static const char *fault_of_driver(const struct bt_op *op, const char **out_reme
 	return op->node_pattern.len == 0 ? "nodes, a pattern of names, is missing" : NULL;
 }
 
-static const char *fault_of(const struct bt_op *op, const char **out_remedy)
+static const char *fault_of(const struct bt_bench_op *op, const char **out_remedy)
 {
 	*out_remedy = "add it";
 	switch (op->kind) {
-	case BT_OP_CREATE_PODS:
+	case BT_BENCH_OP_CREATE_PODS:
 		return fault_of_pods(op, out_remedy);
-	case BT_OP_CHURN:
+	case BT_BENCH_OP_CHURN:
 		return fault_of_churn(op, out_remedy);
-	case BT_OP_CREATE_DRIVER:
+	case BT_BENCH_OP_CREATE_DRIVER:
 		return fault_of_driver(op, out_remedy);
-	case BT_OP_CREATE_POD_SETS:
+	case BT_BENCH_OP_CREATE_POD_SETS:
 		return op->pods ? NULL : "createPodsOp is missing";
-	case BT_OP_CREATE_CLAIMS:
+	case BT_BENCH_OP_CREATE_CLAIMS:
 		if (op->namespace_.len == 0) {
 			return "namespace is missing";
 		}
 		return op->template_path.len ? NULL : "templatePath is missing";
-	case BT_OP_CREATE_ANY:
-	case BT_OP_UPDATE_ANY:
+	case BT_BENCH_OP_CREATE_ANY:
+	case BT_BENCH_OP_UPDATE_ANY:
 		return op->template_path.len ? NULL : "templatePath is missing";
-	case BT_OP_START_METRICS:
+	case BT_BENCH_OP_START_METRICS:
 		return op->namespaces.n ? NULL : "namespaces is missing";
-	case BT_OP_BARRIER:
+	case BT_BENCH_OP_BARRIER:
 		*out_remedy = "write Scheduled or Attempted";
 		return op->stage.len && !bt_str_is(op->stage, "Scheduled") &&
 				       !bt_str_is(op->stage, "Attempted")
 			       ? "there is no such stageRequirement"
 			       : NULL;
-	case BT_OP_CREATE_NODES:
+	case BT_BENCH_OP_CREATE_NODES:
 		*out_remedy = "give it values";
 		return op->nodes.sets_label && op->nodes.label_values.n == 0
 			       ? "labelNodePrepareStrategy has no labelValues"
@@ -408,33 +419,34 @@ static bool check_param_name(struct bt_decode *decode, struct bt_str name, size_
 		       "\"%.*s\" names no parameter", BT_STR_ARG(name));
 }
 
-static bool check_op(struct bt_decode *decode, const struct bt_op *op, size_t offset)
+static bool check_op(struct bt_decode *decode, const struct bt_bench_op *op, size_t offset)
 {
 	const char *remedy, *fault = fault_of(op, &remedy);
 
 	if (fault) {
 		return bt_decode_fail(
-			decode, BT_INVALID, offset, remedy, "%s: %s", bt_op_word(op->kind), fault);
+			decode, BT_INVALID, offset, remedy, "%s: %s", bt_bench_op_word(op->kind), fault);
 	}
 	if (op->count < 0 || op->per_second < 0 || op->interval_ms < 0) {
 		return bt_decode_fail(decode, BT_RANGE, offset, "write 0 or more",
-			"%s: a number is below zero", bt_op_word(op->kind));
+			"%s: a number is below zero", bt_bench_op_word(op->kind));
 	}
-	if (op->count > bt_op_count_max(op->kind)) {
+	if (op->count > bt_bench_op_count_max(op->kind)) {
 		return bt_decode_fail(decode, BT_RANGE, offset, "write less",
-			"%s: %lld are too many, the most is %lld", bt_op_word(op->kind), (long long)op->count,
-			(long long)bt_op_count_max(op->kind));
+			"%s: %lld are too many, the most is %lld", bt_bench_op_word(op->kind),
+			(long long)op->count, (long long)bt_bench_op_count_max(op->kind));
 	}
 	return check_param_name(decode, op->count_param, offset) &&
 	       check_param_name(decode, op->steady_param, offset) &&
 	       check_param_name(decode, op->duration_param, offset);
 }
 
-static bool find_opcode(struct bt_decode *decode, struct bt_str word, size_t offset, enum bt_op_kind *out)
+static bool find_opcode(
+	struct bt_decode *decode, struct bt_str word, size_t offset, enum bt_bench_op_kind *out)
 {
-	for (int kind = 0; kind < BT_OP_N; kind++) {
+	for (int kind = 0; kind < BT_BENCH_OP_N; kind++) {
 		if (bt_str_is(word, opcodes[kind].word)) {
-			*out = (enum bt_op_kind)kind;
+			*out = (enum bt_bench_op_kind)kind;
 			return true;
 		}
 	}
@@ -445,7 +457,7 @@ static bool find_opcode(struct bt_decode *decode, struct bt_str word, size_t off
 }
 
 /* Reads the operation at the cursor: its opcode first, which says what else there may be. */
-static bool read_op(struct bt_decode *decode, struct bt_op *out)
+static bool read_op(struct bt_decode *decode, struct bt_bench_op *out)
 {
 	static const struct bt_field fields[] = {
 		{.name = BT_STR("opcode"), .type = BT_FIELD_STR, .offset = 0}};
@@ -454,7 +466,7 @@ static bool read_op(struct bt_decode *decode, struct bt_op *out)
 	size_t offset = bt_json_offset(decode->json);
 	struct bt_str word = {.len = 0};
 
-	*out = (struct bt_op){.line = line_at(decode, offset)};
+	*out = (struct bt_bench_op){.line = line_at(decode, offset)};
 	decode->strict = false;
 	bool ok = bt_schema_decode(decode, &schema, &word);
 	decode->strict = true;
@@ -607,9 +619,10 @@ static const struct bt_schema case_schema = BT_SCHEMA(case_fields, struct bt_tes
 static bool collects(const struct bt_test_case *test_case)
 {
 	for (uint32_t i = 0; i < test_case->op_n; i++) {
-		const struct bt_op *op = &test_case->ops[i];
+		const struct bt_bench_op *op = &test_case->ops[i];
 
-		if (op->collects || op->kind == BT_OP_STOP_METRICS || (op->pods && op->pods->collects)) {
+		if (op->collects || op->kind == BT_BENCH_OP_STOP_METRICS ||
+			(op->pods && op->pods->collects)) {
 			return true;
 		}
 	}

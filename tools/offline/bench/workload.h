@@ -13,45 +13,45 @@
 #include "engine/model/object.h"
 #include "tools/format/diagnosis.h"
 
-enum bt_op_kind {
-	BT_OP_ALLOC_CLAIMS = 0,
-	BT_OP_CREATE_ANY,
-	BT_OP_CREATE_NODES,
-	BT_OP_CREATE_NAMESPACES,
-	BT_OP_CREATE_PODS,
-	BT_OP_CREATE_POD_SETS,
-	BT_OP_DELETE_PODS,
-	BT_OP_CREATE_CLAIMS,
-	BT_OP_CREATE_DRIVER,
-	BT_OP_CHURN,
-	BT_OP_UPDATE_ANY,
-	BT_OP_BARRIER,
-	BT_OP_SLEEP,
-	BT_OP_START_METRICS,
-	BT_OP_STOP_METRICS,
-	BT_OP_N
+enum bt_bench_op_kind {
+	BT_BENCH_OP_ALLOC_CLAIMS = 0,
+	BT_BENCH_OP_CREATE_ANY,
+	BT_BENCH_OP_CREATE_NODES,
+	BT_BENCH_OP_CREATE_NAMESPACES,
+	BT_BENCH_OP_CREATE_PODS,
+	BT_BENCH_OP_CREATE_POD_SETS,
+	BT_BENCH_OP_DELETE_PODS,
+	BT_BENCH_OP_CREATE_CLAIMS,
+	BT_BENCH_OP_CREATE_DRIVER,
+	BT_BENCH_OP_CHURN,
+	BT_BENCH_OP_UPDATE_ANY,
+	BT_BENCH_OP_BARRIER,
+	BT_BENCH_OP_SLEEP,
+	BT_BENCH_OP_START_METRICS,
+	BT_BENCH_OP_STOP_METRICS,
+	BT_BENCH_OP_N
 };
 
 /* A CSI driver and how many volumes it attaches to a node. */
-struct bt_op_driver {
+struct bt_bench_op_driver {
 	struct bt_str name;
 	int32_t count;
 	bool has_count;
 };
 
 /* nodeAllocatableStrategy, labelNodePrepareStrategy and uniqueNodeLabelStrategy of createNodes. */
-struct bt_op_nodes {
+struct bt_bench_op_nodes {
 	bool sets_allocatable, sets_label, sets_unique_label;
 	struct bt_resource_list allocatable;
-	struct bt_op_driver *drivers;
+	struct bt_bench_op_driver *drivers;
 	uint32_t driver_n;
 	struct bt_str_list migrated, label_values;
 	struct bt_str label_key, unique_label_key;
 };
 
 /* An operation. Which fields count is the kind's affair; those that are empty were not given. */
-struct bt_op {
-	enum bt_op_kind kind;
+struct bt_bench_op {
+	enum bt_bench_op_kind kind;
 	size_t line;
 	/* How many, or the parameter ($name) that says it. */
 	int64_t count;
@@ -64,7 +64,7 @@ struct bt_op {
 	struct bt_str template_path, pod_template, node_template, namespace_template, volume_template,
 		claim_template;
 	struct bt_str_list templates, subresources;
-	struct bt_op_nodes nodes;
+	struct bt_bench_op_nodes nodes;
 	/* How. */
 	bool collects, no_wait, steady, has_count;
 	struct bt_str steady_param, duration_text, duration_param;
@@ -72,7 +72,7 @@ struct bt_op {
 	int64_t per_second;  /* deletePods, updateAny; 0: all at once */
 	int64_t interval_ms; /* churn */
 	struct bt_str mode, stage, driver, node_pattern;
-	struct bt_op *pods; /* createPodSets */
+	struct bt_bench_op *pods; /* createPodSets */
 };
 
 /* What a metric's value has to reach. */
@@ -121,7 +121,7 @@ struct bt_test_case {
 	size_t line;
 	struct bt_gate_setting *gates;
 	uint32_t gate_n;
-	struct bt_op *ops;
+	struct bt_bench_op *ops;
 	uint32_t op_n;
 	struct bt_workload *workloads;
 	uint32_t workload_n;
@@ -140,16 +140,16 @@ struct bt_workload_file {
 };
 
 /* The most that an operation makes; createPodSets makes an operation of each. */
-#define BT_OP_COUNT_MAX	   INT64_C(100000000)
-#define BT_OP_POD_SETS_MAX INT64_C(100000)
+#define BT_BENCH_OP_COUNT_MAX	 INT64_C(100000000)
+#define BT_BENCH_OP_POD_SETS_MAX INT64_C(100000)
 
-static inline int64_t bt_op_count_max(enum bt_op_kind kind)
+static inline int64_t bt_bench_op_count_max(enum bt_bench_op_kind kind)
 {
-	return kind == BT_OP_CREATE_POD_SETS ? BT_OP_POD_SETS_MAX : BT_OP_COUNT_MAX;
+	return kind == BT_BENCH_OP_CREATE_POD_SETS ? BT_BENCH_OP_POD_SETS_MAX : BT_BENCH_OP_COUNT_MAX;
 }
 
 /* The opcode as it is written. */
-const char *bt_op_word(enum bt_op_kind kind);
+const char *bt_bench_op_word(enum bt_bench_op_kind kind);
 
 /*
  * Reads and checks a file. Returns: BT_OK; otherwise what is wrong has been reported, and the file is empty.
@@ -163,8 +163,8 @@ enum bt_status bt_workload_file_parse(struct bt_workload_file *file, const char 
 void bt_workload_file_fini(struct bt_workload_file *file);
 
 /* The operations of a workload with its numbers in the place of parameters, createPodSets taken apart. */
-struct bt_op_list {
-	struct bt_op *ops; /* in the file's arena */
+struct bt_bench_op_list {
+	struct bt_bench_op *ops; /* in the file's arena */
 	uint32_t n;
 };
 
@@ -173,7 +173,8 @@ struct bt_op_list {
  * that has been reported.
  */
 enum bt_status bt_workload_ops(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, struct bt_op_list *out_ops, bt_diagnosis_fn *report, void *context);
+	struct bt_workload *workload, struct bt_bench_op_list *out_ops, bt_diagnosis_fn *report,
+	void *context);
 
 /* The parameter of that name, marked as used; NULL: there is none. */
 const struct bt_param *bt_workload_param(struct bt_workload *workload, struct bt_str name);

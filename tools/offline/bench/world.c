@@ -51,14 +51,14 @@ struct bt_str bt_world_name(struct bt_world *world, struct bt_str prefix)
 
 /* ---- feeding ---- */
 
-static void feed(struct bt_world *world, struct bt_parcel *parcel)
+static void feed(struct bt_world *world, struct bt_watch_event *parcel)
 {
 	BT_REQUIRE(bt_pipeline_feed(world->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
 }
 
 void bt_world_apply(struct bt_world *world, const struct bt_object *object)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
+	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_APPLY);
 
 	parcel->object = *object;
 	feed(world, parcel);
@@ -86,7 +86,7 @@ bool bt_world_take_name(
 
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
+	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
 
 	bt_map_remove(&world->taken, taken_key(kind, namespace_, name));
 	parcel->object.kind = kind;
@@ -147,10 +147,10 @@ static uint64_t name_key(uint32_t space, struct bt_str name)
 	return (bt_hash_bytes(name.ptr, name.len) ^ (uint64_t)space * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 
-static void feed_pod(struct bt_world *world, uint32_t number, enum bt_parcel_kind kind)
+static void feed_pod(struct bt_world *world, uint32_t number, enum bt_watch_event_kind kind)
 {
 	const struct bt_world_pod *pod = &world->pods[number];
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_watch_event *parcel = bt_watch_event_create(kind);
 	struct bt_meta_object *meta = &parcel->object.meta;
 
 	parcel->object = (struct bt_object){
@@ -290,7 +290,7 @@ uint32_t bt_world_add_pod(struct bt_world *world, const struct bt_pod_object *ob
 		pod->state = BT_WORLD_GONE;
 		return BT_NO_POD;
 	}
-	feed_pod(world, number, BT_PARCEL_APPLY);
+	feed_pod(world, number, BT_WATCH_EVENT_APPLY);
 	return number;
 }
 
@@ -314,7 +314,7 @@ void bt_world_update_pod(struct bt_world *world, uint32_t number, const struct b
 	own->claim_statuses = pod->object->claim_statuses;
 	own->claim_status_n = pod->object->claim_status_n;
 	pod->object = own;
-	feed_pod(world, number, BT_PARCEL_APPLY);
+	feed_pod(world, number, BT_WATCH_EVENT_APPLY);
 }
 
 /* ---- watching ---- */
@@ -397,12 +397,12 @@ void bt_world_delete_pod(struct bt_world *world, uint32_t number, bool now)
 	if (object->meta.finalizers.n || (pod->state == BT_WORLD_BOUND && has_time)) {
 		if (!pod->leaving) {
 			pod->leaving = true;
-			feed_pod(world, number, BT_PARCEL_APPLY);
+			feed_pod(world, number, BT_WATCH_EVENT_APPLY);
 		}
 		return;
 	}
 	enter(world, pod, BT_WORLD_GONE);
-	feed_pod(world, number, BT_PARCEL_DELETE);
+	feed_pod(world, number, BT_WATCH_EVENT_DELETE);
 	delete_claims(world, pod);
 }
 
@@ -422,7 +422,7 @@ static struct bt_world_pod *pod_of(struct bt_world *world, struct bt_str uid)
 }
 
 /* As the API server: a pod that is being deleted, or is there no more, cannot be bound. */
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_world *world = context;
 	struct bt_world_pod *pod = pod_of(world, ask->pod.uid);
@@ -437,7 +437,7 @@ static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_as
 	(void)bt_pipeline_bound(pipeline, ask->handle);
 }
 
-static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_world *world = context;
 

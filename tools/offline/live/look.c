@@ -42,7 +42,7 @@ void bt_live_of_engine(struct bt_live_numbers *numbers, struct bt_engine *engine
 	add_conflict(numbers, "preemptions", counts.preemption_n);
 }
 
-void bt_live_of_stages(struct bt_live_numbers *numbers, const struct bt_stages *stages)
+void bt_live_of_stages(struct bt_live_numbers *numbers, const struct bt_stage_latency *stages)
 {
 	numbers->has_stages = true;
 	for (int i = 0; i < BT_STAGE_N; i++) {
@@ -106,7 +106,7 @@ static void look_at_threads(struct bt_live_numbers *numbers, const struct bt_pip
 void bt_live_of_pipeline(struct bt_live_numbers *numbers, struct bt_pipeline *pipeline)
 {
 	const struct bt_pipeline_counts counts = bt_pipeline_counts(pipeline);
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 
 	bt_pipeline_call(pipeline, visit, numbers);
 	numbers->event_n = counts.applied_n + counts.deleted_n;

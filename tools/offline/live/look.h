@@ -10,7 +10,7 @@
 void bt_live_of_engine(struct bt_live_numbers *numbers, struct bt_engine *engine);
 
 /* The percentiles of what was measured. Context: any thread. */
-void bt_live_of_stages(struct bt_live_numbers *numbers, const struct bt_stages *stages);
+void bt_live_of_stages(struct bt_live_numbers *numbers, const struct bt_stage_latency *stages);
 
 /* The pipeline: its engine, conflicts, rings and threads, and the stages as far as they are measured. After
  * bt_live_of_process, whose threads it says more of. Context: any

@@ -40,10 +40,10 @@ static const struct policy policies[POLICIES] = {
 struct trial {
 	struct bt_config config;
 	struct bt_pipeline *pipeline;
-	struct bt_complaints complaints;
+	struct bt_diagnostics complaints;
 	struct bt_intake intake;
 	struct bt_load load;
-	struct bt_run run;
+	struct bt_simulate_run run;
 	struct bt_quality quality;
 	double decide_s;
 };
@@ -91,9 +91,9 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 			.clock = bt_clock_virtual(&trial->run.now_ns),
 			.sampling = policy->samples ? BT_SAMPLING_UPSTREAM : BT_SAMPLING_NONE,
 			.groups_by_events = true,
-			.evictor = bt_run_evictor(&trial->run)},
-		.conductor = bt_run_conductor(&trial->run),
-		.sink = bt_run_sink(&trial->run),
+			.evictor = bt_simulate_run_evictor(&trial->run)},
+		.step_driver = bt_run_step_driver(&trial->run),
+		.sink = bt_simulate_run_sink(&trial->run),
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_gates gates;
@@ -144,7 +144,7 @@ static int make_trials(struct comparison *c)
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
 		/* What is wrong with the input is said once. */
-		c->trials[i].complaints = (struct bt_complaints){.command = c->invocation->command->name,
+		c->trials[i].complaints = (struct bt_diagnostics){.command = c->invocation->command->name,
 			.quiet = c->quiet || i > 0,
 			.strict = bt_invocation_has(c->invocation, "strict")};
 		status = make_trial(c, &c->trials[i], &policies[i]);
@@ -193,7 +193,7 @@ static void add_path(struct comparison *c, struct bt_object_reader *reader, cons
 static bool take_paths(struct comparison *c)
 {
 	struct bt_object_reader *reader =
-		bt_object_reader_create(bt_complaints_hear, &c->trials[0].complaints);
+		bt_object_reader_create(bt_diagnostics_hear, &c->trials[0].complaints);
 	const struct bt_object *object;
 	const char *path;
 
@@ -208,9 +208,9 @@ static bool take_paths(struct comparison *c)
 	const struct bt_object_counts counts = bt_object_reader_counts(reader);
 	bt_object_reader_destroy(reader);
 	if (!counts.objects && goes_on(c)) {
-		bt_complaints_no_objects(c->invocation);
+		bt_diagnostics_no_objects(c->invocation);
 	} else if (counts.unreadable && goes_on(c)) {
-		bt_complaints_unreadable(c->invocation);
+		bt_diagnostics_unreadable(c->invocation);
 	}
 	return counts.objects && !counts.unreadable && goes_on(c);
 }
@@ -228,7 +228,7 @@ static int load(struct comparison *c)
 		bt_load_finish(&c->trials[i].load);
 		bt_intake_end(&c->trials[i].intake, c->trials[i].run.engine);
 	}
-	bt_complaints_end(&c->trials[0].complaints);
+	bt_diagnostics_end(&c->trials[0].complaints);
 	if (bt_interrupt_pending()) {
 		return BT_EXIT_INTERRUPTED;
 	}
@@ -248,13 +248,14 @@ static int load(struct comparison *c)
 /* Runs until nothing happens any more, and measures. */
 static void decide(struct comparison *c, struct trial *trial)
 {
-	struct bt_run *run = &trial->run;
+	struct bt_simulate_run *run = &trial->run;
 	int64_t begin_ns = bt_clock_monotonic_ns();
 
-	run->now_ns = trial->load.latest_ns < BT_MOMENT_MAX ? trial->load.latest_ns : BT_MOMENT_MAX;
+	run->now_ns =
+		trial->load.latest_ns < BT_VIRTUAL_TIME_MAX ? trial->load.latest_ns : BT_VIRTUAL_TIME_MAX;
 	run->until_ns = INT64_MAX;
 	run->graces = &trial->intake.graces;
-	bt_run_expect_ends(run, &trial->intake);
+	bt_simulate_run_expect_ends(run, &trial->intake);
 	bt_drive(&(struct bt_drive){.run = run, .progress = &c->progress});
 	trial->decide_s = (double)(bt_clock_monotonic_ns() - begin_ns) / 1e9;
 	bt_quality_measure(run->engine, &c->mean, &trial->config.gates, &trial->quality);
@@ -345,7 +346,7 @@ static void end(struct comparison *c)
 	for (int i = 0; i < POLICIES; i++) {
 		struct trial *trial = &c->trials[i];
 
-		bt_run_fini(&trial->run);
+		bt_simulate_run_fini(&trial->run);
 		bt_load_fini(&trial->load);
 		bt_intake_fini(&trial->intake);
 		bt_pipeline_destroy(trial->pipeline);

@@ -145,8 +145,8 @@ static void cast_all(struct bt_api_log *log, const struct bt_decision *decision,
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		cast_pod(log, decision->victims[i].pod_ix, (struct bt_str){.len = 0});
 	}
-	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		cast_pod(log, decision->unpromised[i], node_name(log, decision->nominated_ix));
+	for (uint32_t i = 0; i < decision->cleared_nominations_n; i++) {
+		cast_pod(log, decision->cleared_nominations[i], node_name(log, decision->nominated_ix));
 	}
 }
 
@@ -160,15 +160,15 @@ static void point_at_others(
 		log->victims[i] = (struct bt_api_victim){.pod = &log->cast[1 + i],
 			.terminating = !bt_evicted_take(&log->evicted, decision->victims[i].pod_ix)};
 	}
-	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		log->unpromised =
-			bt_mem_grow(log->unpromised, i, &log->unpromised_cap, sizeof(*log->unpromised));
-		log->unpromised[i] = &log->cast[first + i];
+	for (uint32_t i = 0; i < decision->cleared_nominations_n; i++) {
+		log->cleared_nominations = bt_mem_grow(log->cleared_nominations, i,
+			&log->cleared_nominations_cap, sizeof(*log->cleared_nominations));
+		log->cleared_nominations[i] = &log->cast[first + i];
 	}
 	cycle->victims = log->victims;
 	cycle->victim_n = decision->victim_n;
-	cycle->unpromised = log->unpromised;
-	cycle->unpromised_n = decision->unpromised_n;
+	cycle->cleared_nominations = log->cleared_nominations;
+	cycle->cleared_nominations_n = decision->cleared_nominations_n;
 }
 
 void bt_api_log_decision(
@@ -216,7 +216,7 @@ void bt_api_log_fini(struct bt_api_log *log)
 	bt_mem_free(log->cast_ixs);
 	bt_evicted_fini(&log->evicted);
 	bt_mem_free(log->victims);
-	bt_mem_free(log->unpromised);
+	bt_mem_free(log->cleared_nominations);
 	bt_api_calls_fini(&log->calls);
 	bt_buf_fini(&log->line);
 }

@@ -29,9 +29,9 @@ struct bt_api_log {
 	uint32_t *cast_ixs;
 	uint32_t cast_n;
 	struct bt_api_victim *victims;
-	const struct bt_api_pod **unpromised;
+	const struct bt_api_pod **cleared_nominations;
 	struct bt_evicted evicted;
-	size_t cast_cap, cast_ix_cap, victim_cap, unpromised_cap;
+	size_t cast_cap, cast_ix_cap, victim_cap, cleared_nominations_cap;
 	struct bt_buf line;
 };
 

@@ -19,7 +19,7 @@ struct replay {
 	struct bt_invocation *invocation;
 	const char *path;
 	struct bt_config config;
-	struct bt_parcel_maker maker;
+	struct bt_watch_event_maker maker;
 	struct bt_replay_result result;
 	struct bt_buf text; /* what is wrong */
 	enum bt_status status;
@@ -116,14 +116,14 @@ int bt_cmd_replay(struct bt_invocation *invocation)
 	struct bt_input_file file;
 	int status = BT_EXIT_INPUT, written = BT_EXIT_OK;
 
-	bt_parcel_maker_init(&r.maker);
+	bt_watch_event_maker_init(&r.maker);
 	if (bt_input_add(input, r.path) == BT_OK && bt_input_next(input, &file)) {
 		status = open_and_play(&r, file.text);
 	}
 	if (r.played) {
 		written = report(&r);
 	}
-	bt_parcel_maker_fini(&r.maker);
+	bt_watch_event_maker_fini(&r.maker);
 	bt_config_fini(&r.config);
 	bt_buf_fini(&r.text);
 	bt_input_destroy(input);

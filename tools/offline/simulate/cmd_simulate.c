@@ -33,25 +33,25 @@ struct simulation {
 	struct bt_places places;
 	struct bt_pipeline *pipeline;
 	struct bt_engine *engine; /* the pipeline's; owner: the scheduling thread, while that runs */
-	struct bt_complaints complaints;
-	struct bt_complaints late; /* of the scheduling thread */
+	struct bt_diagnostics complaints;
+	struct bt_diagnostics late; /* of the scheduling thread */
 	struct bt_intake intake;
 	struct bt_load load;
 	struct bt_trace trace;
-	struct bt_replay replay;
-	struct bt_run run;
+	struct bt_trace_player replay;
+	struct bt_simulate_run run;
 	struct bt_recording recording;
 	struct bt_output decisions, events;
 	struct bt_api_log api;
 	struct bt_progress progress;
 	struct bt_live *live;
-	struct bt_stages *stages; /* NULL: nobody wants to know */
+	struct bt_stage_latency *stages; /* NULL: nobody wants to know */
 	struct bt_emit *emit;
 	struct bt_buf source;
 	bool has_decisions, has_events, timed, quiet, has_until, threads, decided;
 	bool has_fates; /* of --explain, in the report */
 	bool unknown;	/* --explain names a pod that is not there */
-	struct bt_moment until;
+	struct bt_virtual_time until;
 	double read_s, decide_s;
 };
 
@@ -71,7 +71,7 @@ static double seconds_since(int64_t start_ns)
 static int warn_of_extenders(struct simulation *s)
 {
 	if (s->config.extender_n > 0) {
-		bt_complaints_say(&s->complaints, option(s, "config"), "extenders",
+		bt_diagnostics_say(&s->complaints, option(s, "config"), "extenders",
 			"extenders are not called, and pods are placed as if they had no objections and no "
 			"preferences",
 			"take the result as that, or leave them out");
@@ -79,7 +79,7 @@ static int warn_of_extenders(struct simulation *s)
 	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	(void)context;
 	(void)bt_pipeline_bound(pipeline, ask->handle); /* every binding succeeds */
@@ -93,13 +93,13 @@ static struct bt_pipeline_options options_of(struct simulation *s)
 			.clock = bt_clock_virtual(&s->run.now_ns),
 			.sampling = bt_configuration_sampling(option(s, "node-sampling")),
 			.groups_by_events = true,
-			.evictor = bt_run_evictor(&s->run),
+			.evictor = bt_simulate_run_evictor(&s->run),
 			.batch = (uint32_t)bt_invocation_number(s->invocation, "batch")},
 		.topo = s->places.topo,
 		.plan = s->places.topo ? &s->places.plan : NULL,
-		.conductor = bt_run_conductor(&s->run),
+		.step_driver = bt_run_step_driver(&s->run),
 		.binder.bind = s->threads ? bind : NULL,
-		.sink = bt_run_sink(&s->run),
+		.sink = bt_simulate_run_sink(&s->run),
 		.stages = s->stages,
 		.messages = option(s, "decisions") || option(s, "events"),
 		.journal = s->recording.journal,
@@ -139,7 +139,7 @@ static int make_pipeline(struct simulation *s)
 
 /* ---- explaining ---- */
 
-static void explain(void *context, struct bt_run_watch *watch, uint32_t pod_ix)
+static void explain(void *context, struct bt_simulate_run_watch *watch, uint32_t pod_ix)
 {
 	struct simulation *s = context;
 
@@ -147,7 +147,7 @@ static void explain(void *context, struct bt_run_watch *watch, uint32_t pod_ix)
 	watch->first = bt_report_explain_attempt(s->emit, s->engine, pod_ix, ++watch->attempt_n);
 }
 
-static void explained(void *context, struct bt_run_watch *watch, const struct bt_decision *decision)
+static void explained(void *context, struct bt_simulate_run_watch *watch, const struct bt_decision *decision)
 {
 	struct simulation *s = context;
 
@@ -164,7 +164,8 @@ static void explained(void *context, struct bt_run_watch *watch, const struct bt
 static void note_ignored(void *context, const struct bt_pod_object *pod, const char *why)
 {
 	struct simulation *s = context;
-	struct bt_run_watch *watch = bt_run_find_watch(&s->run, pod->meta.namespace_, pod->meta.name);
+	struct bt_simulate_run_watch *watch =
+		bt_simulate_run_find_watch(&s->run, pod->meta.namespace_, pod->meta.name);
 
 	if (watch) {
 		watch->ignored = why;
@@ -179,16 +180,16 @@ static void find_watches(struct simulation *s)
 		struct bt_str name = bt_str(pod);
 		size_t slash = bt_str_find(name, '/', 0);
 
-		if (bt_run_find_watch(&s->run, bt_str_sub(name, 0, slash),
+		if (bt_simulate_run_find_watch(&s->run, bt_str_sub(name, 0, slash),
 			    bt_str_sub(name, slash + (slash < name.len), name.len))) {
 			continue; /* it was said before */
 		}
 		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
-		s->run.watches[s->run.watch_n++] = (struct bt_run_watch){.pod = name};
+		s->run.watches[s->run.watch_n++] = (struct bt_simulate_run_watch){.pod = name};
 	}
 }
 
-static uint32_t watched_pod(const struct simulation *s, const struct bt_run_watch *watch)
+static uint32_t watched_pod(const struct simulation *s, const struct bt_simulate_run_watch *watch)
 {
 	size_t slash = bt_str_find(watch->pod, '/', 0);
 
@@ -253,7 +254,7 @@ static void begin_explaining(void *context, struct bt_engine *engine)
 	bt_emit_begin_array(s->emit, "explain");
 	bt_emit_label(s->emit, "Node verdicts");
 	for (size_t i = 0; i < s->run.watch_n; i++) {
-		struct bt_run_watch *watch = &s->run.watches[i];
+		struct bt_simulate_run_watch *watch = &s->run.watches[i];
 		uint32_t pod_ix = watched_pod(s, watch);
 
 		if (pod_ix != BT_NO_POD &&
@@ -267,7 +268,7 @@ static void begin_explaining(void *context, struct bt_engine *engine)
 	}
 }
 
-static void add_fate(struct simulation *s, const struct bt_run_watch *watch, const char *verdict,
+static void add_fate(struct simulation *s, const struct bt_simulate_run_watch *watch, const char *verdict,
 	const char *plugin, const char *reason)
 {
 	const struct bt_report_fate fate = {watch->pod, verdict, plugin, reason};
@@ -277,9 +278,9 @@ static void add_fate(struct simulation *s, const struct bt_run_watch *watch, con
 }
 
 /* What preemption has made of a watched pod. */
-static void explain_eviction(struct simulation *s, const struct bt_run_watch *watch)
+static void explain_eviction(struct simulation *s, const struct bt_simulate_run_watch *watch)
 {
-	const struct bt_run_tally *tally = &s->run.tally;
+	const struct bt_simulate_run_tally *tally = &s->run.tally;
 	const struct bt_intern *intern = bt_engine_cache(s->engine)->dictionary->intern;
 	struct bt_buf text = {0};
 
@@ -287,7 +288,8 @@ static void explain_eviction(struct simulation *s, const struct bt_run_watch *wa
 		const struct bt_report_preemption *p = &tally->preemptions[i];
 
 		for (size_t v = p->first_victim; v < p->first_victim + p->victim_n; v++) {
-			if (bt_run_find_watch(&s->run, bt_intern_str(intern, tally->victims[v].namespace_),
+			if (bt_simulate_run_find_watch(&s->run,
+				    bt_intern_str(intern, tally->victims[v].namespace_),
 				    bt_intern_str(intern, tally->victims[v].name)) != watch) {
 				continue;
 			}
@@ -306,7 +308,7 @@ static void explain_eviction(struct simulation *s, const struct bt_run_watch *wa
 static void end_explaining(struct simulation *s)
 {
 	for (size_t i = 0; i < s->run.watch_n; i++) {
-		struct bt_run_watch *watch = &s->run.watches[i];
+		struct bt_simulate_run_watch *watch = &s->run.watches[i];
 		uint32_t pod_ix = watch->seen ? BT_NO_POD : watched_pod(s, watch);
 
 		explain_eviction(s, watch);
@@ -365,21 +367,21 @@ static int load_paths(struct simulation *s)
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
 	if (!usable && !s->complaints.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
-		bt_complaints_no_objects(s->invocation);
+		bt_diagnostics_no_objects(s->invocation);
 	} else if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
-		bt_complaints_unreadable(s->invocation);
+		bt_diagnostics_unreadable(s->invocation);
 	}
 	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
 static void complain_about_nodes(void *context, const char *message)
 {
-	bt_complaints_say(context, NULL, NULL, message, NULL);
+	bt_diagnostics_say(context, NULL, NULL, message, NULL);
 }
 
 static void complain_about_pods(void *context, const char *message)
 {
-	bt_complaints_say_lost(context, NULL, NULL, message, NULL);
+	bt_diagnostics_say_lost(context, NULL, NULL, message, NULL);
 }
 
 static int load_trace(struct simulation *s)
@@ -448,9 +450,9 @@ static void end_intake(void *context, struct bt_engine *engine)
 static int finish_load(struct simulation *s)
 {
 	bt_load_finish(&s->load);
-	bt_complaints_pass(&s->complaints, &s->late);
+	bt_diagnostics_pass(&s->complaints, &s->late);
 	bt_pipeline_call(s->pipeline, end_intake, s);
-	bt_complaints_pass(&s->complaints, &s->late);
+	bt_diagnostics_pass(&s->complaints, &s->late);
 	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
@@ -459,7 +461,7 @@ static int load_input(struct simulation *s)
 	int64_t start_ns = bt_clock_monotonic_ns();
 	int status = BT_EXIT_OK;
 
-	s->late = (struct bt_complaints){.keeps = true};
+	s->late = (struct bt_diagnostics){.keeps = true};
 	s->intake = (struct bt_intake){.complaints = s->threads ? &s->late : &s->complaints,
 		.entered = log_entered,
 		.ignored = note_ignored,
@@ -504,7 +506,7 @@ static int read_times(struct simulation *s)
 	const char *until = option(s, "until"), *speed = option(s, "speed");
 
 	s->has_until = until != NULL;
-	if (until && !bt_moment_parse(until, &s->until)) {
+	if (until && !bt_virtual_time_parse(until, &s->until)) {
 		return bt_invocation_wrong(s->invocation->command,
 			"--until is a duration such as 90, 90s, 5m or 1h30m, or a time such as "
 			"2026-01-01T00:05:00Z, not '%s'",
@@ -525,10 +527,10 @@ static int read_times(struct simulation *s)
 /* Sets the clock to the latest creation time, or to where a trace begins. */
 static int set_clock(struct simulation *s)
 {
-	struct bt_run *run = &s->run;
+	struct bt_simulate_run *run = &s->run;
 	int64_t zero_ns = s->timed ? BT_TRACE_EPOCH_S * NS_PER_S : s->load.latest_ns;
 
-	run->now_ns = zero_ns < BT_MOMENT_MAX ? zero_ns : BT_MOMENT_MAX;
+	run->now_ns = zero_ns < BT_VIRTUAL_TIME_MAX ? zero_ns : BT_VIRTUAL_TIME_MAX;
 	run->until_ns = INT64_MAX;
 	run->graces = &s->intake.graces;
 	if (s->has_until) {
@@ -542,21 +544,21 @@ static int set_clock(struct simulation *s)
 			option(s, "until"));
 	}
 	if (s->timed) {
-		bt_replay_init(&s->replay, &s->trace);
+		bt_trace_player_init(&s->replay, &s->trace);
 		run->comes_and_goes = true;
-		int64_t first_ns = bt_replay_next_ns(&s->replay);
+		int64_t first_ns = bt_trace_player_next_ns(&s->replay);
 		run->now_ns = first_ns == INT64_MAX	 ? run->now_ns
 			      : first_ns < run->until_ns ? first_ns
 							 : run->until_ns;
 	}
-	bt_run_expect_ends(run, &s->intake);
+	bt_simulate_run_expect_ends(run, &s->intake);
 	return BT_EXIT_OK;
 }
 
 /* ---- showing ---- */
 
 /* What the pipeline's threads have measured so far. */
-static const struct bt_stages *measured(struct simulation *s)
+static const struct bt_stage_latency *measured(struct simulation *s)
 {
 	memset(s->stages, 0, sizeof(*s->stages));
 	bt_pipeline_stages(s->pipeline, s->stages);
@@ -651,7 +653,7 @@ static void decide(struct simulation *s)
 /* ---- report ---- */
 
 /* The means and peaks of a trace. */
-static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_FIRST_RARE + 1])
+static void sum_uses(const struct bt_simulate_run *run, struct bt_report_use uses[BT_FIRST_RARE + 1])
 {
 	double lasted_s = (double)(run->now_ns - run->begin_ns) / NS_PER_S;
 
@@ -661,9 +663,9 @@ static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_FIRS
 	}
 }
 
-static struct bt_queueing_facts queueing_of(const struct bt_run *run, bool all)
+static struct bt_queueing_facts queueing_of(const struct bt_simulate_run *run, bool all)
 {
-	const struct bt_run_tally *tally = &run->tally;
+	const struct bt_simulate_run_tally *tally = &run->tally;
 
 	return (struct bt_queueing_facts){
 		.begin_ns = run->begin_ns,
@@ -742,12 +744,12 @@ static int report(struct simulation *s)
 		.pods_scheduled_before = taken->scheduled,
 		.pods_expanded = counts->expanded,
 		.pods_ended = taken->ended,
-		.pods_foreign = taken->foreign,
+		.pods_other_schedulers = taken->other_schedulers,
 		.pods_deleting = counts->deleting,
 		.pods_on_unknown_nodes = taken->on_unknown_nodes,
 		.pods_deleted = s->run.deleted_n,
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
-		.pods_leaving = bt_ends_count(&s->run.ends),
+		.pods_leaving = bt_terminations_count(&s->run.ends),
 		.problems = s->complaints.n,
 		.pods_lost = s->complaints.lost_n,
 		.bytes_read = counts->bytes,
@@ -864,7 +866,7 @@ static int simulate(struct simulation *s)
 	if (status == BT_EXIT_OK) {
 		status = load_input(s);
 	}
-	bt_complaints_end(&s->complaints);
+	bt_diagnostics_end(&s->complaints);
 	if (status == BT_EXIT_OK) {
 		bt_load_warn(&s->load);
 		status = set_clock(s);
@@ -890,14 +892,14 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	struct simulation s = {.invocation = invocation};
 
 	s.quiet = bt_invocation_has(invocation, "quiet");
-	s.complaints = (struct bt_complaints){.command = invocation->command->name,
+	s.complaints = (struct bt_diagnostics){.command = invocation->command->name,
 		.quiet = s.quiet,
 		.strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
 	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
-		s.stages = bt_stages_create();
+		s.stages = bt_stage_latency_create();
 	}
-	bt_run_init(&s.run);
+	bt_simulate_run_init(&s.run);
 	int status = simulate(&s);
 	if (s.pipeline) {
 		bt_pipeline_stop(s.pipeline, BT_END_ABANDON, BT_FOREVER);
@@ -911,12 +913,12 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (status == BT_EXIT_OK && unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
 		status = BT_EXIT_NO;
 	}
-	bt_run_fini(&s.run);
+	bt_simulate_run_fini(&s.run);
 	bt_api_log_fini(&s.api);
 	bt_mem_free(s.run.watches);
 	bt_load_fini(&s.load);
 	bt_intake_fini(&s.intake);
-	bt_replay_fini(&s.replay);
+	bt_trace_player_fini(&s.replay);
 	bt_pipeline_destroy(s.pipeline);
 	bt_places_fini(&s.places);
 	bt_config_fini(&s.config);

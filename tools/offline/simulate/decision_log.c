@@ -69,12 +69,12 @@ static void write_refusal(struct bt_decision_log *log, struct bt_json_writer *js
 	const struct bt_decision *decision, struct bt_str message)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
-	uint32_t promised_ix = bt_ledger_pod(ledger, decision->pod_ix)->nominated_ix;
+	uint32_t nominated_ix = bt_ledger_pod(ledger, decision->pod_ix)->nominated_ix;
 
 	bt_json_write_key(json, "node");
 	bt_json_write_null(json);
-	if (promised_ix != BT_NO_NODE) {
-		write_node(log, json, "nominated", promised_ix);
+	if (nominated_ix != BT_NO_NODE) {
+		write_node(log, json, "nominated", nominated_ix);
 	}
 	write_evicted(log, json, decision);
 	bt_json_write_key(json, "message");

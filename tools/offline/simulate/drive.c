@@ -21,7 +21,7 @@ static void tell(const struct bt_drive *drive)
 
 static void nap(const struct bt_drive *drive)
 {
-	int64_t left_ns = bt_run_nap_ns(drive->run);
+	int64_t left_ns = bt_simulate_run_nap_ns(drive->run);
 	const struct timespec slice = {.tv_nsec = left_ns < SLICE ? (long)left_ns : (long)SLICE};
 
 	if (left_ns > 0) {
@@ -31,12 +31,12 @@ static void nap(const struct bt_drive *drive)
 }
 
 /* Feeds some events, as far as there is room. Returns whether it did. */
-static bool feed_some(const struct bt_drive *drive, struct bt_parcel **next)
+static bool feed_some(const struct bt_drive *drive, struct bt_watch_event **next)
 {
 	int n = 0;
 
 	for (; drive->replay && n < FED; n++) {
-		*next = *next ? *next : bt_replay_next(drive->replay, drive->run->pipeline);
+		*next = *next ? *next : bt_trace_player_next(drive->replay, drive->run->pipeline);
 		if (!*next || bt_pipeline_feed(drive->run->pipeline, 0, next, 0) != BT_OK) {
 			break;
 		}
@@ -46,10 +46,10 @@ static bool feed_some(const struct bt_drive *drive, struct bt_parcel **next)
 
 static void run_inline(const struct bt_drive *drive)
 {
-	struct bt_parcel *next = NULL;
+	struct bt_watch_event *next = NULL;
 
-	bt_run_begin(drive->run);
-	while (!bt_run_is_over(drive->run)) {
+	bt_simulate_run_begin(drive->run);
+	while (!bt_simulate_run_is_over(drive->run)) {
 		/* Events are made when they are wanted, so that few parcels go round, and stay in the cache.
 		 */
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
@@ -57,7 +57,7 @@ static void run_inline(const struct bt_drive *drive)
 		}
 		tell(drive);
 	}
-	bt_parcel_destroy(next);
+	bt_watch_event_destroy(next);
 }
 
 /* ---- threads ---- */
@@ -65,18 +65,18 @@ static void run_inline(const struct bt_drive *drive)
 static void begin(void *context, struct bt_engine *engine)
 {
 	(void)engine;
-	bt_run_begin(context);
+	bt_simulate_run_begin(context);
 }
 
 static void feed_all(void *context)
 {
 	const struct bt_drive *drive = context;
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 
-	while ((parcel = bt_replay_next(drive->replay, drive->run->pipeline)) &&
+	while ((parcel = bt_trace_player_next(drive->replay, drive->run->pipeline)) &&
 		bt_pipeline_feed(drive->run->pipeline, 0, &parcel, BT_FOREVER) == BT_OK) {
 	}
-	bt_parcel_destroy(parcel);
+	bt_watch_event_destroy(parcel);
 }
 
 /* The trace has a thread of its own; when the system gives none, this one feeds it before it looks on. */
@@ -94,13 +94,13 @@ static struct bt_thread *start_source(const struct bt_drive *drive)
 
 static void look_on(const struct bt_drive *drive)
 {
-	while (!bt_run_is_over(drive->run)) {
-		uint32_t key = bt_park_prepare(&drive->run->park);
+	while (!bt_simulate_run_is_over(drive->run)) {
+		uint32_t key = bt_eventcount_prepare(&drive->run->park);
 
 		tell(drive);
 		bt_progress_look(drive->progress);
-		if (!bt_run_is_over(drive->run)) {
-			bt_park_wait(&drive->run->park, key, LOOK);
+		if (!bt_simulate_run_is_over(drive->run)) {
+			bt_eventcount_wait(&drive->run->park, key, LOOK);
 		}
 	}
 	tell(drive);

@@ -9,8 +9,9 @@
 #include "tools/offline/simulate/run.h"
 
 struct bt_drive {
-	struct bt_run *run;
-	struct bt_replay *replay; /* where events come from that are not there at the beginning; or NULL */
+	struct bt_simulate_run *run;
+	struct bt_trace_player
+		*replay; /* where events come from that are not there at the beginning; or NULL */
 	struct bt_progress *progress;
 	bool threads; /* the pipeline has been started */
 };

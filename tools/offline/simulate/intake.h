@@ -12,7 +12,7 @@
 struct bt_intake_counts {
 	uint64_t nodes, pods;		    /* entered */
 	uint64_t scheduled, pending, gated; /* pods by how they came */
-	uint64_t ended, foreign;	    /* pods that were left out */
+	uint64_t ended, other_schedulers;   /* pods that were left out */
 	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
 };
 
@@ -24,7 +24,7 @@ struct bt_leaver {
 
 /* Zeroes but for the first four. Owns: bt_intake_fini. */
 struct bt_intake {
-	struct bt_complaints *complaints;
+	struct bt_diagnostics *complaints;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
 	void *context;

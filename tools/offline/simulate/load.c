@@ -42,7 +42,7 @@ static void count_kind(struct bt_load *load, const struct bt_object *object)
 /* Has the input had a node or pod of that kind and name? From now on it has. */
 static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 {
-	const struct bt_sighting sighting = bt_sighting_of(object);
+	const struct bt_object_version sighting = bt_object_version_of(object);
 	uint32_t check;
 
 	if (bt_map_get(&load->seen, sighting.key, &check)) {
@@ -56,7 +56,7 @@ static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 static bool counts(const struct bt_load *load, const struct bt_pod_object *pod)
 {
 	return !bt_ingest_pod_has_ended(pod) &&
-	       !bt_engine_is_foreign(bt_pipeline_engine(load->pipeline), pod);
+	       !bt_engine_is_other_schedulers(bt_pipeline_engine(load->pipeline), pod);
 }
 
 static bool is_known(struct bt_load *load, const struct bt_object *object)
@@ -69,7 +69,7 @@ static bool is_known(struct bt_load *load, const struct bt_object *object)
 		return false;
 	}
 	bt_object_name(object, name, sizeof(name));
-	bt_complaints_say(load->complaints, name, "metadata.name",
+	bt_diagnostics_say(load->complaints, name, "metadata.name",
 		node ? "the input has this node already" : "the input has this pod already",
 		"the first one counts; remove the other");
 	return true;
@@ -103,10 +103,10 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	bt_references_note(&load->references, object);
 	if (load->threads) {
 		/* It is too late only when the user interrupts. */
-		(void)bt_feeder_hand_over(&load->feeder, BT_PARCEL_APPLY, object);
+		(void)bt_feeder_hand_over(&load->feeder, BT_WATCH_EVENT_APPLY, object);
 		return;
 	}
-	enum bt_status status = bt_pipeline_show(load->pipeline, BT_PARCEL_APPLY, object, &taken);
+	enum bt_status status = bt_pipeline_show(load->pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
 	bt_intake_note(load->intake, object, status, &taken);
 }
 
@@ -115,7 +115,7 @@ void bt_load_init(struct bt_load *load)
 	load->admission = (struct bt_admission){
 		.admitted = admitted,
 		.context = load,
-		.report = bt_complaints_hear,
+		.report = bt_diagnostics_hear,
 		.report_context = load->complaints,
 		.stop = &load->complaints->stop,
 		.expand = load->expand,
@@ -167,7 +167,7 @@ static struct bt_object *next_in_files(void *context)
 
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_complaints_hear, load->complaints);
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->complaints);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_read_ahead(reader, load->helper_n, 0);
@@ -186,11 +186,11 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 
 static void wait_until_taken(struct bt_load *load)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
-	bt_park_init(&park);
+	bt_eventcount_init(&park);
 	while (!bt_feeders_are_taken(&load->feeder, 1) && !bt_interrupt_pending()) {
-		bt_park_wait(&park, bt_park_prepare(&park), NAP_NS);
+		bt_eventcount_wait(&park, bt_eventcount_prepare(&park), NAP_NS);
 	}
 }
 
@@ -234,7 +234,7 @@ static void warn_of(struct bt_load *load, const struct bt_missing *m)
 			referrer_n, m->referrer, more, verb, m->kind);
 	}
 	bt_buf_printf(&load->text, "; add %s to kubectl get", m->resource);
-	bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+	bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
 }
 
 static void warn_of_missing(struct bt_load *load)
@@ -246,7 +246,7 @@ static void warn_of_missing(struct bt_load *load)
 		warn_of(load, &missing[i]);
 	}
 	if (n) {
-		bt_complaints_warn(
+		bt_diagnostics_warn(
 			load->complaints, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
 	}
 }
@@ -262,7 +262,7 @@ void bt_load_warn(struct bt_load *load)
 			bt_buf_clear(&load->text);
 			bt_buf_printf(&load->text, "%llu of kind %s ignored: %s", (unsigned long long)kind->n,
 				kind->name, effect);
-			bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+			bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
 		}
 	}
 	if (load->expand && load->counts.claim_templates) {
@@ -272,7 +272,7 @@ void bt_load_warn(struct bt_load *load)
 			"them; pods wait for "
 			"claims that the input lacks",
 			(unsigned long long)load->counts.claim_templates);
-		bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+		bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
 	}
 }
 

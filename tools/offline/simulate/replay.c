@@ -25,9 +25,9 @@ static int by_time(const void *a, const void *b)
 	return x->pod < y->pod ? -1 : x->pod > y->pod;
 }
 
-void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace)
+void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace *trace)
 {
-	*replay = (struct bt_replay){.trace = trace};
+	*replay = (struct bt_trace_player){.trace = trace};
 	replay->departures = bt_mem_zalloc(trace->pod_n, sizeof(*replay->departures));
 	for (size_t i = 0; i < trace->pod_n; i++) {
 		int64_t gone_s = trace->pods[i].delete_s, come_s = trace->pods[i].create_s;
@@ -41,7 +41,7 @@ void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace)
 	}
 }
 
-void bt_replay_fini(struct bt_replay *replay)
+void bt_trace_player_fini(struct bt_trace_player *replay)
 {
 	bt_mem_free(replay->departures);
 }
@@ -51,22 +51,22 @@ static int64_t moment_of(int64_t second)
 	return second == INT64_MAX ? INT64_MAX : (BT_TRACE_EPOCH_S + second) * NS_PER_S;
 }
 
-static size_t pod_n(const struct bt_replay *replay)
+static size_t pod_n(const struct bt_trace_player *replay)
 {
 	return replay->trace ? replay->trace->pod_n : 0;
 }
 
-static int64_t next_arrival(const struct bt_replay *replay)
+static int64_t next_arrival(const struct bt_trace_player *replay)
 {
 	return replay->come < pod_n(replay) ? replay->trace->pods[replay->come].create_s : INT64_MAX;
 }
 
-static int64_t next_departure(const struct bt_replay *replay)
+static int64_t next_departure(const struct bt_trace_player *replay)
 {
 	return replay->gone < pod_n(replay) ? replay->departures[replay->gone].at_s : INT64_MAX;
 }
 
-int64_t bt_replay_next_ns(const struct bt_replay *replay)
+int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay)
 {
 	int64_t come = next_arrival(replay), gone = next_departure(replay);
 
@@ -74,13 +74,13 @@ int64_t bt_replay_next_ns(const struct bt_replay *replay)
 }
 
 /* Nothing of the object is copied: the trace stays. */
-static struct bt_parcel *parcel_of(const struct bt_replay *replay, struct bt_pipeline *pipeline,
-	enum bt_parcel_kind kind, size_t pod, int64_t second)
+static struct bt_watch_event *parcel_of(const struct bt_trace_player *replay, struct bt_pipeline *pipeline,
+	enum bt_watch_event_kind kind, size_t pod, int64_t second)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
 	const struct bt_object *object = &replay->trace->pods[pod].object;
 
-	if (kind == BT_PARCEL_APPLY) {
+	if (kind == BT_WATCH_EVENT_APPLY) {
 		parcel->object = *object;
 	} else {
 		parcel->object = (struct bt_object){.kind = BT_KIND_POD,
@@ -91,7 +91,7 @@ static struct bt_parcel *parcel_of(const struct bt_replay *replay, struct bt_pip
 	return parcel;
 }
 
-struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline)
+struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline)
 {
 	int64_t come = next_arrival(replay), gone = next_departure(replay);
 
@@ -100,11 +100,11 @@ struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *p
 	}
 	if (come == INT64_MAX && gone == INT64_MAX) {
 		replay->ended = true;
-		return bt_parcel_create(BT_PARCEL_SYNCED);
+		return bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 	}
 	if (gone <= come) {
-		return parcel_of(
-			replay, pipeline, BT_PARCEL_DELETE, replay->departures[replay->gone++].pod, gone);
+		return parcel_of(replay, pipeline, BT_WATCH_EVENT_DELETE,
+			replay->departures[replay->gone++].pod, gone);
 	}
-	return parcel_of(replay, pipeline, BT_PARCEL_APPLY, replay->come++, come);
+	return parcel_of(replay, pipeline, BT_WATCH_EVENT_APPLY, replay->come++, come);
 }

@@ -9,8 +9,8 @@
 
 struct bt_departure;
 
-/* Owns: bt_replay_fini. All zeroes is a trace without pods. */
-struct bt_replay {
+/* Owns: bt_trace_player_fini. All zeroes is a trace without pods. */
+struct bt_trace_player {
 	/* private: */
 	const struct bt_trace *trace;
 	struct bt_departure *departures; /* in order of time */
@@ -19,15 +19,15 @@ struct bt_replay {
 };
 
 /* trace must outlive the replay and the parcels that it makes. */
-void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace);
-void bt_replay_fini(struct bt_replay *replay);
+void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace *trace);
+void bt_trace_player_fini(struct bt_trace_player *replay);
 
 /* The next moment, or INT64_MAX. */
-int64_t bt_replay_next_ns(const struct bt_replay *replay);
+int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay);
 
 /*
  * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
  * them,
- * once, that there are no more (BT_PARCEL_SYNCED); then NULL. Owns: as bt_pipeline_parcel.
+ * once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_parcel.
  */
-struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline);
+struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline);

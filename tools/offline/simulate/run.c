@@ -15,7 +15,7 @@
 
 /* ---- pods that go ---- */
 
-int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix)
+int64_t bt_simulate_run_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	uint32_t grace_s = BT_GRACE_S;
 
@@ -23,24 +23,24 @@ int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix)
 	return grace_s * NS_PER_S;
 }
 
-void bt_run_expect_ends(struct bt_run *run, const struct bt_intake *intake)
+void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_intake *intake)
 {
 	for (size_t i = 0; i < intake->leaver_n; i++) {
 		const struct bt_leaver *leaver = &intake->leavers[i];
-		int64_t end_ns = bt_later(run->now_ns, bt_run_grace_ns(run, leaver->pod_ix));
+		int64_t end_ns = bt_later(run->now_ns, bt_simulate_run_grace_ns(run, leaver->pod_ix));
 
-		bt_ends_add(&run->ends, leaver->pod_ix,
+		bt_terminations_add(&run->ends, leaver->pod_ix,
 			leaver->deletion_ns > run->now_ns ? leaver->deletion_ns : end_ns);
 	}
 }
 
 static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
-	struct bt_run *run = context;
+	struct bt_simulate_run *run = context;
 
 	(void)for_ix;
 	bt_engine_evict(engine, pod_ix);
-	bt_ends_add(&run->ends, pod_ix, bt_later(run->now_ns, bt_run_grace_ns(run, pod_ix)));
+	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, bt_simulate_run_grace_ns(run, pod_ix)));
 	run->tally.evicted_n++;
 	bt_decision_log_evict(&run->decisions, pod_ix);
 	if (run->api) {
@@ -48,7 +48,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	}
 }
 
-struct bt_evictor bt_run_evictor(struct bt_run *run)
+struct bt_evictor bt_simulate_run_evictor(struct bt_simulate_run *run)
 {
 	return (struct bt_evictor){evict, run};
 }
@@ -64,7 +64,7 @@ static void grow(uint32_t **table, size_t *n, size_t ix)
 }
 
 /* A pod of the trace is there. */
-static void arrive(struct bt_run *run, uint64_t number, uint32_t pod_ix)
+static void arrive(struct bt_simulate_run *run, uint64_t number, uint32_t pod_ix)
 {
 	grow(&run->visitors, &run->visitor_n, number);
 	grow(&run->numbers, &run->number_n, pod_ix);
@@ -73,24 +73,24 @@ static void arrive(struct bt_run *run, uint64_t number, uint32_t pod_ix)
 }
 
 /* The pod that has that number in the trace, if it is there. */
-static uint32_t visitor(const struct bt_run *run, uint64_t number)
+static uint32_t visitor(const struct bt_simulate_run *run, uint64_t number)
 {
 	return number < run->visitor_n && run->visitors[number] ? run->visitors[number] - 1 : BT_NO_POD;
 }
 
 /* A pod is about to be gone. */
-static void part_with(struct bt_run *run, uint32_t pod_ix)
+static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 {
-	if (bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED) {
-		bt_tally_leave(&run->tally, pod_ix);
+	if (bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED) {
+		bt_domain_counts_leave(&run->tally, pod_ix);
 	} else {
-		bt_run_use(run, pod_ix, -1);
+		bt_simulate_run_use(run, pod_ix, -1);
 	}
 	if (run->api) {
 		bt_api_log_forget(run->api, pod_ix);
 	}
 	bt_decision_log_delete(&run->decisions, pod_ix);
-	bt_ends_drop(&run->ends, pod_ix);
+	bt_terminations_drop(&run->ends, pod_ix);
 	if (pod_ix < run->number_n && run->numbers[pod_ix]) {
 		run->visitors[run->numbers[pod_ix] - 1] = 0;
 		run->numbers[pod_ix] = 0;
@@ -98,24 +98,24 @@ static void part_with(struct bt_run *run, uint32_t pod_ix)
 }
 
 /* Those whose end has come. */
-static void end_pods(struct bt_run *run)
+static void end_pods(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
 
-	while ((pod_ix = bt_ends_take(&run->ends, run->now_ns)) != BT_NO_POD) {
+	while ((pod_ix = bt_terminations_take(&run->ends, run->now_ns)) != BT_NO_POD) {
 		part_with(run, pod_ix);
 		bt_pipeline_remove_pod(run->pipeline, pod_ix);
 	}
 }
 
-static void count_use(struct bt_run_use *use, double lasted_s)
+static void count_use(struct bt_simulate_run_use *use, double lasted_s)
 {
 	use->peak = use->now > use->peak ? use->now : use->peak;
 	use->second_sum += use->now * lasted_s;
 }
 
 /* Time goes on to now_ns: what was used until then is counted. */
-static void pass_time(struct bt_run *run, int64_t now_ns)
+static void pass_time(struct bt_simulate_run *run, int64_t now_ns)
 {
 	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
 	int resource_n = bt_resource_count(bt_engine_cache(run->engine)->dictionary);
@@ -131,22 +131,22 @@ static void pass_time(struct bt_run *run, int64_t now_ns)
 
 /* ---- decisions ---- */
 
-static bool stops(const struct bt_run *run)
+static bool stops(const struct bt_simulate_run *run)
 {
 	return bt_interrupt_pending() || (run->decisions.output && bt_output_failed(run->decisions.output)) ||
 	       (run->api && bt_output_failed(run->api->output));
 }
 
 /* A pod that was promised a node has its next turns before all others: when those that leave have gone. */
-static void see_through(struct bt_run *run, uint32_t pod_ix)
+static void see_through(struct bt_simulate_run *run, uint32_t pod_ix)
 {
-	const struct bt_pod *pod = bt_run_pod(run, pod_ix);
+	const struct bt_pod *pod = bt_simulate_run_pod(run, pod_ix);
 
 	while (!stops(run) && pod->state == BT_POD_QUEUED && pod->nominated_ix != BT_NO_NODE &&
-		bt_ends_next(&run->ends) <= run->until_ns) {
-		pass_time(run, bt_ends_next(&run->ends));
+		bt_terminations_next(&run->ends) <= run->until_ns) {
+		pass_time(run, bt_terminations_next(&run->ends));
 		end_pods(run);
-		if (bt_ends_count(&run->ends) == 0) {
+		if (bt_terminations_count(&run->ends) == 0) {
 			bt_pipeline_take_turn_of(run->pipeline, pod_ix);
 		}
 	}
@@ -160,7 +160,7 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* Notes whether the cluster is another one than when this was called before. */
-static void note_change(struct bt_run *run)
+static void note_change(struct bt_simulate_run *run)
 {
 	const struct bt_cache *cache = bt_engine_cache(run->engine);
 	const struct bt_state now = {cache->view.usage->journal_end, cache->view.snapshot->version,
@@ -177,7 +177,7 @@ static void note_change(struct bt_run *run)
  * When pods that have waited for too long are let back, if that is by limit_ns; else INT64_MAX. Only those
  * are thought of that were refused before something changed, unless the user says how long to go on.
  */
-static int64_t next_flush(struct bt_run *run, int64_t limit_ns)
+static int64_t next_flush(struct bt_simulate_run *run, int64_t limit_ns)
 {
 	int64_t by_ns = run->until_ns == INT64_MAX ? run->changed_ns : INT64_MAX;
 
@@ -191,7 +191,7 @@ static int64_t next_flush(struct bt_run *run, int64_t limit_ns)
 }
 
 /* Waits a pod for the end of a backoff that was refused before something changed? Looks at every pod. */
-static bool backs_off_from_the_past(const struct bt_run *run)
+static bool backs_off_from_the_past(const struct bt_simulate_run *run)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(run->engine)->ledger;
 	const struct bt_queue *queue = bt_engine_queue(run->engine);
@@ -213,7 +213,7 @@ static bool backs_off_from_the_past(const struct bt_run *run)
  * at all, is tried again and again by backoff alone, and would never end. It is, while something is to come,
  * or the user says how long to go on, or something has changed since.
  */
-static int64_t next_backoff(const struct bt_run *run, bool something_comes)
+static int64_t next_backoff(const struct bt_simulate_run *run, bool something_comes)
 {
 	int64_t next = bt_engine_next_backoff_ns(run->engine);
 	bool counts = something_comes || run->until_ns != INT64_MAX || next == INT64_MAX;
@@ -224,13 +224,13 @@ static int64_t next_backoff(const struct bt_run *run, bool something_comes)
 /* ---- events ---- */
 
 /* The next event. Returns: NULL when it is not known, or there is none any more: run->ended says which. */
-static const struct bt_parcel *next_event(struct bt_run *run)
+static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 {
-	const struct bt_parcel *next = run->ended ? NULL : bt_pipeline_next_parcel(run->pipeline);
-	struct bt_parcel *parcel;
+	const struct bt_watch_event *next = run->ended ? NULL : bt_pipeline_next_parcel(run->pipeline);
+	struct bt_watch_event *parcel;
 	struct bt_taken taken;
 
-	if (next && next->kind == BT_PARCEL_SYNCED) {
+	if (next && next->kind == BT_WATCH_EVENT_SYNCED) {
 		(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* there is nothing in it */
 		bt_pipeline_end_parcel(run->pipeline, parcel);
 		run->ended = true;
@@ -240,10 +240,10 @@ static const struct bt_parcel *next_event(struct bt_run *run)
 }
 
 /* A pod leaves, if it is still there. */
-static void let_go(struct bt_run *run, uint64_t number)
+static void let_go(struct bt_simulate_run *run, uint64_t number)
 {
 	uint32_t pod_ix = visitor(run, number);
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	struct bt_taken taken;
 
 	if (pod_ix == BT_NO_POD) {
@@ -251,18 +251,18 @@ static void let_go(struct bt_run *run, uint64_t number)
 		return;
 	}
 	run->deleted_n++;
-	run->deleted_waiting_n += bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
+	run->deleted_waiting_n += bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
 	part_with(run, pod_ix);
 	(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* it was there */
 	bt_pipeline_end_parcel(run->pipeline, parcel);
 }
 
 /* A pod comes, unless there is one of its name. */
-static void let_in(struct bt_run *run, const struct bt_parcel *next)
+static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *next)
 {
 	const struct bt_meta_object *meta = &next->object.meta;
 	uint64_t number = next->tag - 1;
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	struct bt_taken taken;
 
 	if (bt_engine_find_pod(run->engine, meta->namespace_, meta->name) != BT_NO_POD) {
@@ -278,9 +278,9 @@ static void let_in(struct bt_run *run, const struct bt_parcel *next)
 /* ---- steps ---- */
 
 /* Takes in what is there before the beginning. */
-static bool load(struct bt_run *run)
+static bool load(struct bt_simulate_run *run)
 {
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	struct bt_taken taken;
 	int n = 0;
 
@@ -293,18 +293,18 @@ static bool load(struct bt_run *run)
 	return n > 0;
 }
 
-static bool finish(struct bt_run *run)
+static bool finish(struct bt_simulate_run *run)
 {
 	pass_time(run, run->now_ns);
-	bt_tally_end(&run->tally);
+	bt_domain_counts_end(&run->tally);
 	run->state = BT_RUN_OVER;
 	bt_store_release(&run->over, 1u); /* EDGE run.over release: what was counted is seen by who waited */
-	bt_park_wake(&run->park);
+	bt_eventcount_wake(&run->park);
 	return true;
 }
 
 /* Decides as long as there is a pod that can be decided now. */
-static bool decide(struct bt_run *run)
+static bool decide(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
 
@@ -314,16 +314,16 @@ static bool decide(struct bt_run *run)
 			return finish(run);
 		}
 		enum bt_pipeline_turn turn = bt_pipeline_take_turn(run->pipeline, &pod_ix);
-		if (turn == BT_TURN_LATER) {
+		if (turn == BT_SCHEDULING_CYCLE_LATER) {
 			return n > 0;
 		}
-		if (turn == BT_TURN_NONE) {
+		if (turn == BT_SCHEDULING_CYCLE_NONE) {
 			note_change(run);
 			run->state = BT_RUN_RESTS;
 			run->next_ns = 0;
 			return true;
 		}
-		if (run->one_by_one && bt_ends_count(&run->ends)) {
+		if (run->one_by_one && bt_terminations_count(&run->ends)) {
 			see_through(run, pod_ix);
 		}
 		bt_add_owned(&run->turn_n, 1u);
@@ -332,9 +332,9 @@ static bool decide(struct bt_run *run)
 }
 
 /* The next moment, or INT64_MAX. */
-static int64_t next_moment(struct bt_run *run, const struct bt_parcel *event)
+static int64_t next_moment(struct bt_simulate_run *run, const struct bt_watch_event *event)
 {
-	int64_t next = earlier(bt_ends_next(&run->ends), event ? event->at_ns : INT64_MAX);
+	int64_t next = earlier(bt_terminations_next(&run->ends), event ? event->at_ns : INT64_MAX);
 
 	next = earlier(next, next_backoff(run, next != INT64_MAX));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
@@ -342,7 +342,7 @@ static int64_t next_moment(struct bt_run *run, const struct bt_parcel *event)
 }
 
 /* Nobody has to wait longer for what has been written than for what comes next. */
-static void show_logs(struct bt_run *run)
+static void show_logs(struct bt_simulate_run *run)
 {
 	if (run->decisions.output) {
 		bt_output_flush(run->decisions.output);
@@ -353,9 +353,9 @@ static void show_logs(struct bt_run *run)
 }
 
 /* Nothing can be decided until the next moment, which comes when it is known that nothing comes before it. */
-static bool rest(struct bt_run *run)
+static bool rest(struct bt_simulate_run *run)
 {
-	const struct bt_parcel *event = next_event(run);
+	const struct bt_watch_event *event = next_event(run);
 
 	if (stops(run)) {
 		return finish(run);
@@ -371,7 +371,7 @@ static bool rest(struct bt_run *run)
 	if (run->next_ns == INT64_MAX) {
 		return finish(run);
 	}
-	if (bt_run_nap_ns(run) > 0) {
+	if (bt_simulate_run_nap_ns(run) > 0) {
 		show_logs(run);
 		return false;
 	}
@@ -387,12 +387,12 @@ static bool rest(struct bt_run *run)
 
 /* Takes the events of one kind that have come by now. Returns: false when it is not known whether there are
  * more. */
-static bool take_events(struct bt_run *run, enum bt_parcel_kind kind)
+static bool take_events(struct bt_simulate_run *run, enum bt_watch_event_kind kind)
 {
-	const struct bt_parcel *event;
+	const struct bt_watch_event *event;
 
 	while ((event = next_event(run)) && event->kind == kind && event->at_ns <= run->now_ns) {
-		if (kind == BT_PARCEL_DELETE) {
+		if (kind == BT_WATCH_EVENT_DELETE) {
 			let_go(run, event->tag - 1);
 		} else {
 			let_in(run, event);
@@ -401,9 +401,9 @@ static bool take_events(struct bt_run *run, enum bt_parcel_kind kind)
 	return event || run->ended;
 }
 
-static bool part(struct bt_run *run)
+static bool part(struct bt_simulate_run *run)
 {
-	if (!take_events(run, BT_PARCEL_DELETE)) {
+	if (!take_events(run, BT_WATCH_EVENT_DELETE)) {
 		return false;
 	}
 	end_pods(run);
@@ -411,9 +411,9 @@ static bool part(struct bt_run *run)
 	return true;
 }
 
-static bool come(struct bt_run *run)
+static bool come(struct bt_simulate_run *run)
 {
-	if (!take_events(run, BT_PARCEL_APPLY)) {
+	if (!take_events(run, BT_WATCH_EVENT_APPLY)) {
 		return false;
 	}
 	run->state = BT_RUN_DECIDES;
@@ -421,7 +421,7 @@ static bool come(struct bt_run *run)
 }
 
 /* Events that come too late. */
-static bool empty(struct bt_run *run)
+static bool empty(struct bt_simulate_run *run)
 {
 	bool any = false;
 
@@ -434,7 +434,7 @@ static bool empty(struct bt_run *run)
 
 static bool step(void *context, struct bt_pipeline *pipeline)
 {
-	struct bt_run *run = context;
+	struct bt_simulate_run *run = context;
 
 	(void)pipeline;
 	switch (run->state) {
@@ -458,22 +458,22 @@ static bool step(void *context, struct bt_pipeline *pipeline)
 
 static int64_t nap_ns(void *context)
 {
-	const struct bt_run *run = context;
+	const struct bt_simulate_run *run = context;
 
-	return run->state == BT_RUN_RESTS && run->next_ns > 0 ? bt_run_nap_ns(run) : INT64_MAX;
+	return run->state == BT_RUN_RESTS && run->next_ns > 0 ? bt_simulate_run_nap_ns(run) : INT64_MAX;
 }
 
 static bool is_over(void *context)
 {
-	return bt_run_is_over(context);
+	return bt_simulate_run_is_over(context);
 }
 
-struct bt_pipeline_conductor bt_run_conductor(struct bt_run *run)
+struct bt_pipeline_step_driver bt_run_step_driver(struct bt_simulate_run *run)
 {
-	return (struct bt_pipeline_conductor){step, nap_ns, is_over, run};
+	return (struct bt_pipeline_step_driver){step, nap_ns, is_over, run};
 }
 
-void bt_run_begin(struct bt_run *run)
+void bt_simulate_run_begin(struct bt_simulate_run *run)
 {
 	run->tally.engine = run->decisions.engine = run->engine;
 	run->ended = !run->comes_and_goes;
@@ -483,26 +483,26 @@ void bt_run_begin(struct bt_run *run)
 	run->state = BT_RUN_DECIDES;
 }
 
-bool bt_run_is_over(const struct bt_run *run)
+bool bt_simulate_run_is_over(const struct bt_simulate_run *run)
 {
 	return bt_load_acquire(&run->over); /* EDGE run.over acquire */
 }
 
-int64_t bt_run_nap_ns(const struct bt_run *run)
+int64_t bt_simulate_run_nap_ns(const struct bt_simulate_run *run)
 {
 	return run->next_ns > 0 && run->next_ns < INT64_MAX ? bt_pace_left(&run->pace, run->next_ns) : 0;
 }
 
-void bt_run_init(struct bt_run *run)
+void bt_simulate_run_init(struct bt_simulate_run *run)
 {
-	bt_park_init(&run->park);
+	bt_eventcount_init(&run->park);
 }
 
-void bt_run_fini(struct bt_run *run)
+void bt_simulate_run_fini(struct bt_simulate_run *run)
 {
 	bt_decision_log_fini(&run->decisions);
-	bt_tally_fini(&run->tally);
+	bt_domain_counts_fini(&run->tally);
 	bt_mem_free(run->visitors);
 	bt_mem_free(run->numbers);
-	bt_ends_fini(&run->ends);
+	bt_terminations_fini(&run->ends);
 }

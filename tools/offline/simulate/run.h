@@ -10,7 +10,8 @@
  * A run conducts a pipeline. Its steps belong to the scheduling thread, and are the same whether there are
  * threads or not: time moves only when it is known which event comes next, or that none does.
  *
- *   LOADS --bt_run_begin--> DECIDES --no pod is left--> RESTS --the next moment--> PARTS --who leaves has
+ *   LOADS --bt_simulate_run_begin--> DECIDES --no pod is left--> RESTS --the next moment--> PARTS --who
+ *   leaves has
  * left ^                          |                                     |
  *                              +--who comes has come-- COMES <----------------------------------+
  *                                                         |  RESTS --no moment is left--> OVER
@@ -30,7 +31,7 @@
 
 /* A pod that is to be explained at each of its attempts. owner: who takes objects in, then the scheduling
  * thread. */
-struct bt_run_watch {
+struct bt_simulate_run_watch {
 	struct bt_str pod; /* namespace/name */
 	bool seen;	   /* it has been explained */
 	uint32_t attempt_n;
@@ -39,46 +40,55 @@ struct bt_run_watch {
 };
 
 /* How much of a resource a trace's pods used in the course of time, in the resource's unit. */
-struct bt_run_use {
+struct bt_simulate_run_use {
 	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
 };
 
-enum bt_run_state { BT_RUN_LOADS = 0, BT_RUN_DECIDES, BT_RUN_RESTS, BT_RUN_PARTS, BT_RUN_COMES, BT_RUN_OVER };
+enum bt_simulate_run_state {
+	BT_RUN_LOADS = 0,
+	BT_RUN_DECIDES,
+	BT_RUN_RESTS,
+	BT_RUN_PARTS,
+	BT_RUN_COMES,
+	BT_RUN_OVER
+};
 
-/* What a run is made of, and what it has counted. The pipeline's conductor is bt_run_conductor, its evictor
- * bt_run_evictor, its sink bt_run_sink. owner: the scheduling thread, once it runs. Owns: bt_run_fini. */
-struct bt_run {
+/* What a run is made of, and what it has counted. The pipeline's conductor is bt_run_step_driver, its evictor
+ * bt_simulate_run_evictor, its sink bt_simulate_run_sink. owner: the scheduling thread, once it runs. Owns:
+ * bt_simulate_run_fini. */
+struct bt_simulate_run {
 	struct bt_pipeline *pipeline;
 	struct bt_engine *engine;    /* the pipeline's */
 	int64_t now_ns;		     /* virtual time */
 	const struct bt_map *graces; /* by pod_ix plus one: grace periods other than BT_GRACE_S */
 	struct bt_intake *intake;    /* hears of what is fed before the beginning */
-	bool comes_and_goes;	     /* events may follow; the last one is BT_PARCEL_SYNCED */
+	bool comes_and_goes;	     /* events may follow; the last one is BT_WATCH_EVENT_SYNCED */
 	int64_t until_ns;	     /* where to stop; INT64_MAX: when nothing happens any more */
 	double speed;		     /* virtual seconds in one; 0: as fast as can be */
 	bool one_by_one;	     /* nobody is decided between a preemption and its pod's next turn */
 	struct bt_decision_log decisions;
 	struct bt_api_log *api; /* what an API server would see, or NULL */
-	struct bt_run_watch *watches;
+	struct bt_simulate_run_watch *watches;
 	size_t watch_n;
-	void (*explain)(void *context, struct bt_run_watch *watch,
+	void (*explain)(void *context, struct bt_simulate_run_watch *watch,
 		uint32_t pod_ix); /* a watched pod is decided next */
 	/* ... and has been; the pod is to have that node, or none */
-	void (*explained)(void *context, struct bt_run_watch *watch, const struct bt_decision *decision);
+	void (*explained)(
+		void *context, struct bt_simulate_run_watch *watch, const struct bt_decision *decision);
 	void *context;
 	/* What has happened. */
 	int64_t begin_ns;
-	struct bt_run_tally tally;
-	struct bt_ends ends;			   /* pods that are being deleted */
-	struct bt_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
+	struct bt_simulate_run_tally tally;
+	struct bt_terminations ends;			    /* pods that are being deleted */
+	struct bt_simulate_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* atomic: anyone reads, relaxed */
-	_Atomic uint64_t turn_n; /* pods whose turn has come, and is over */
-	_Atomic int64_t seen_ns; /* virtual time since the beginning */
-	_Atomic uint32_t over;	 /* atomic: EDGE run.over */
-	struct bt_park park;	 /* where somebody waits for that */
+	_Atomic uint64_t turn_n;   /* pods whose turn has come, and is over */
+	_Atomic int64_t seen_ns;   /* virtual time since the beginning */
+	_Atomic uint32_t over;	   /* atomic: EDGE run.over */
+	struct bt_eventcount park; /* where somebody waits for that */
 	/* private: */
-	enum bt_run_state state;
+	enum bt_simulate_run_state state;
 	bool ended;	    /* no event comes any more */
 	bool is_last;	    /* nothing happens at next_ns but that the run ends */
 	int64_t next_ns;    /* while it rests: until when; 0: not known yet */
@@ -93,32 +103,33 @@ struct bt_run {
 	int64_t refused_ns; /* no pod waits for an event since before that */
 };
 
-void bt_run_init(struct bt_run *run);
-void bt_run_fini(struct bt_run *run);
+void bt_simulate_run_init(struct bt_simulate_run *run);
+void bt_simulate_run_fini(struct bt_simulate_run *run);
 
 /* The watch of the pod with that name, or NULL. */
-struct bt_run_watch *bt_run_find_watch(struct bt_run *run, struct bt_str namespace_, struct bt_str name);
+struct bt_simulate_run_watch *bt_simulate_run_find_watch(
+	struct bt_simulate_run *run, struct bt_str namespace_, struct bt_str name);
 
-struct bt_pipeline_conductor bt_run_conductor(struct bt_run *run);
-struct bt_pipeline_sink bt_run_sink(struct bt_run *run);
+struct bt_pipeline_step_driver bt_run_step_driver(struct bt_simulate_run *run);
+struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run);
 
 /* Carries preemption out: a victim is being deleted for its grace period, and then gone. */
-struct bt_evictor bt_run_evictor(struct bt_run *run);
+struct bt_evictor bt_simulate_run_evictor(struct bt_simulate_run *run);
 
 /* Pods that were being deleted before the beginning are gone when their deletionTimestamp says so, or, if
  * that has
  * passed, after another grace period. Requires: now_ns and graces are set. */
-void bt_run_expect_ends(struct bt_run *run, const struct bt_intake *intake);
+void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_intake *intake);
 
 /* How long a pod takes to end. */
-int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix);
+int64_t bt_simulate_run_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix);
 
 /* Begins at now_ns, after everything that was there before has been taken in. Context: the scheduling thread,
  * or another one while it does nothing. */
-void bt_run_begin(struct bt_run *run);
+void bt_simulate_run_begin(struct bt_simulate_run *run);
 
 /* Has it come to its end, because of the user, or because a log cannot be written? Context: any thread. */
-bool bt_run_is_over(const struct bt_run *run);
+bool bt_simulate_run_is_over(const struct bt_simulate_run *run);
 
 /* How long the next moment is off in real time; 0: it has come, or nobody knows it. Context: a step's. */
-int64_t bt_run_nap_ns(const struct bt_run *run);
+int64_t bt_simulate_run_nap_ns(const struct bt_simulate_run *run);

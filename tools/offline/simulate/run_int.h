@@ -5,10 +5,10 @@
 
 #include "tools/offline/simulate/run.h"
 
-static inline const struct bt_pod *bt_run_pod(const struct bt_run *run, uint32_t pod_ix)
+static inline const struct bt_pod *bt_simulate_run_pod(const struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	return bt_ledger_pod(bt_engine_cache(run->engine)->ledger, pod_ix);
 }
 
 /* A pod comes to a node, or with -1 leaves it: what it uses counts. */
-void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign);
+void bt_simulate_run_use(struct bt_simulate_run *run, uint32_t pod_ix, double sign);

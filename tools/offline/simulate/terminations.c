@@ -20,7 +20,7 @@ static bool sooner(const struct bt_end *a, const struct bt_end *b)
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
-static void push(struct bt_ends *ends, struct bt_end end)
+static void push(struct bt_terminations *ends, struct bt_end end)
 {
 	ends->heap = bt_mem_grow(ends->heap, ends->n, &ends->cap, sizeof(*ends->heap));
 
@@ -31,7 +31,7 @@ static void push(struct bt_ends *ends, struct bt_end end)
 	ends->heap[i] = end;
 }
 
-static void pop(struct bt_ends *ends)
+static void pop(struct bt_terminations *ends)
 {
 	struct bt_end last = ends->heap[--ends->n];
 	size_t i = 0;
@@ -49,7 +49,7 @@ static void pop(struct bt_ends *ends)
 	}
 }
 
-void bt_ends_add(struct bt_ends *ends, uint32_t pod_ix, int64_t at_ns)
+void bt_terminations_add(struct bt_terminations *ends, uint32_t pod_ix, int64_t at_ns)
 {
 	while (pod_ix >= ends->pod_n) {
 		size_t old = ends->pod_n;
@@ -62,7 +62,7 @@ void bt_ends_add(struct bt_ends *ends, uint32_t pod_ix, int64_t at_ns)
 	push(ends, (struct bt_end){at_ns, ends->order_n, pod_ix});
 }
 
-void bt_ends_drop(struct bt_ends *ends, uint32_t pod_ix)
+void bt_terminations_drop(struct bt_terminations *ends, uint32_t pod_ix)
 {
 	if (pod_ix < ends->pod_n && ends->orders[pod_ix]) {
 		ends->orders[pod_ix] = 0;
@@ -70,12 +70,12 @@ void bt_ends_drop(struct bt_ends *ends, uint32_t pod_ix)
 	}
 }
 
-size_t bt_ends_count(const struct bt_ends *ends)
+size_t bt_terminations_count(const struct bt_terminations *ends)
 {
 	return ends->pending_n;
 }
 
-int64_t bt_ends_next(struct bt_ends *ends)
+int64_t bt_terminations_next(struct bt_terminations *ends)
 {
 	while (ends->n && ends->orders[ends->heap[0].pod_ix] != ends->heap[0].order) {
 		pop(ends);
@@ -83,18 +83,18 @@ int64_t bt_ends_next(struct bt_ends *ends)
 	return ends->n ? ends->heap[0].at_ns : INT64_MAX;
 }
 
-uint32_t bt_ends_take(struct bt_ends *ends, int64_t now_ns)
+uint32_t bt_terminations_take(struct bt_terminations *ends, int64_t now_ns)
 {
-	if (bt_ends_next(ends) > now_ns || ends->n == 0) {
+	if (bt_terminations_next(ends) > now_ns || ends->n == 0) {
 		return BT_NO_POD;
 	}
 	uint32_t pod_ix = ends->heap[0].pod_ix;
 	pop(ends);
-	bt_ends_drop(ends, pod_ix);
+	bt_terminations_drop(ends, pod_ix);
 	return pod_ix;
 }
 
-void bt_ends_fini(struct bt_ends *ends)
+void bt_terminations_fini(struct bt_terminations *ends)
 {
 	bt_mem_free(ends->heap);
 	bt_mem_free(ends->orders);

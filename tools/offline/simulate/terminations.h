@@ -11,8 +11,8 @@
 
 struct bt_end;
 
-/* All zeroes is an empty one. Owns: bt_ends_fini. */
-struct bt_ends {
+/* All zeroes is an empty one. Owns: bt_terminations_fini. */
+struct bt_terminations {
 	/* private: */
 	struct bt_end *heap; /* the next one first; of pods that have gone since, stale */
 	size_t n, cap;
@@ -24,18 +24,18 @@ struct bt_ends {
 
 /* The pod will be gone at at_ns. Of two ends of a pod, the last one said counts. Those of one moment come in
  * the order in which they were said. */
-void bt_ends_add(struct bt_ends *ends, uint32_t pod_ix, int64_t at_ns);
+void bt_terminations_add(struct bt_terminations *ends, uint32_t pod_ix, int64_t at_ns);
 
 /* The pod is gone already. Nothing happens when it was not being deleted. */
-void bt_ends_drop(struct bt_ends *ends, uint32_t pod_ix);
+void bt_terminations_drop(struct bt_terminations *ends, uint32_t pod_ix);
 
 /* The next end, or INT64_MAX. */
-int64_t bt_ends_next(struct bt_ends *ends);
+int64_t bt_terminations_next(struct bt_terminations *ends);
 
 /* How many pods there are. */
-size_t bt_ends_count(const struct bt_ends *ends);
+size_t bt_terminations_count(const struct bt_terminations *ends);
 
 /* Takes a pod whose end has come by now_ns, or BT_NO_POD. */
-uint32_t bt_ends_take(struct bt_ends *ends, int64_t now_ns);
+uint32_t bt_terminations_take(struct bt_terminations *ends, int64_t now_ns);
 
-void bt_ends_fini(struct bt_ends *ends);
+void bt_terminations_fini(struct bt_terminations *ends);

@@ -3,9 +3,9 @@
  */
 #include "tools/offline/simulate/run_int.h"
 
-void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign)
+void bt_simulate_run_use(struct bt_simulate_run *run, uint32_t pod_ix, double sign)
 {
-	struct bt_amounts used = bt_run_pod(run, pod_ix)->signature->requests.used;
+	struct bt_amounts used = bt_simulate_run_pod(run, pod_ix)->signature->requests.used;
 
 	run->uses[BT_FIRST_RARE].now += sign;
 	for (uint32_t i = 0; i < used.n && used.items[i].slot < BT_FIRST_RARE; i++) {
@@ -13,7 +13,8 @@ void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign)
 	}
 }
 
-struct bt_run_watch *bt_run_find_watch(struct bt_run *run, struct bt_str namespace_, struct bt_str name)
+struct bt_simulate_run_watch *bt_simulate_run_find_watch(
+	struct bt_simulate_run *run, struct bt_str namespace_, struct bt_str name)
 {
 	for (size_t i = 0; i < run->watch_n; i++) {
 		struct bt_str wanted = run->watches[i].pod;
@@ -27,12 +28,12 @@ struct bt_run_watch *bt_run_find_watch(struct bt_run *run, struct bt_str namespa
 	return NULL;
 }
 
-static struct bt_run_watch *watch_of(struct bt_run *run, uint32_t pod_ix)
+static struct bt_simulate_run_watch *watch_of(struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	const struct bt_intern *intern = bt_engine_cache(run->engine)->dictionary->intern;
-	const struct bt_pod *pod = run->watch_n ? bt_run_pod(run, pod_ix) : NULL;
+	const struct bt_pod *pod = run->watch_n ? bt_simulate_run_pod(run, pod_ix) : NULL;
 
-	return pod ? bt_run_find_watch(run, bt_intern_str(intern, pod->signature->namespace_),
+	return pod ? bt_simulate_run_find_watch(run, bt_intern_str(intern, pod->signature->namespace_),
 			     bt_intern_str(intern, pod->name))
 		   : NULL;
 }
@@ -40,8 +41,8 @@ static struct bt_run_watch *watch_of(struct bt_run *run, uint32_t pod_ix)
 /* Has a pod explained that the user wants to see. */
 static void look(void *context, uint32_t pod_ix)
 {
-	struct bt_run *run = context;
-	struct bt_run_watch *watch = watch_of(run, pod_ix);
+	struct bt_simulate_run *run = context;
+	struct bt_simulate_run_watch *watch = watch_of(run, pod_ix);
 
 	if (watch) {
 		run->explain(run->context, watch, pod_ix);
@@ -52,17 +53,17 @@ static void look(void *context, uint32_t pod_ix)
 static void note_decision(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
-	struct bt_run *run = context;
+	struct bt_simulate_run *run = context;
 
-	struct bt_run_watch *watch = watch_of(run, decision->pod_ix);
+	struct bt_simulate_run_watch *watch = watch_of(run, decision->pod_ix);
 
 	if (watch && watch->first) {
 		run->explained(run->context, watch, decision);
 	}
 	if (decision->outcome == BT_PLACED) {
-		bt_run_use(run, decision->pod_ix, 1);
+		bt_simulate_run_use(run, decision->pod_ix, 1);
 	}
-	bt_tally_decision(&run->tally, decision, info,
+	bt_domain_counts_decision(&run->tally, decision, info,
 		info->entered_ns > run->begin_ns ? info->entered_ns : run->begin_ns, run->now_ns);
 	bt_decision_log_decision(&run->decisions, decision, message);
 	if (run->api) {
@@ -70,7 +71,7 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	}
 }
 
-struct bt_pipeline_sink bt_run_sink(struct bt_run *run)
+struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run)
 {
 	return (struct bt_pipeline_sink){.look = look, .told = note_decision, .context = run};
 }

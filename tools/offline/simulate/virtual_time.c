@@ -21,14 +21,14 @@ static bool parse_duration(const char *text, int64_t *out_ns)
 	bool good = *text != '+' && *text != '-' && bt_duration_parse(bt_buf_view(&copy), out_ns, NULL);
 
 	bt_buf_fini(&copy);
-	return good && *out_ns <= BT_MOMENT_MAX;
+	return good && *out_ns <= BT_VIRTUAL_TIME_MAX;
 }
 
-bool bt_moment_parse(const char *text, struct bt_moment *out_moment)
+bool bt_virtual_time_parse(const char *text, struct bt_virtual_time *out_moment)
 {
 	if (bt_time_parse(bt_str(text), &out_moment->ns) == BT_OK) {
 		out_moment->is_date = true;
-		return out_moment->ns >= 0 && out_moment->ns <= BT_MOMENT_MAX;
+		return out_moment->ns >= 0 && out_moment->ns <= BT_VIRTUAL_TIME_MAX;
 	}
 	out_moment->is_date = false;
 	return parse_duration(text, &out_moment->ns);
@@ -58,5 +58,5 @@ int64_t bt_pace_left(const struct bt_pace *pace, int64_t virtual_ns)
 	}
 	double wait = (double)(virtual_ns - pace->virtual_ns) / pace->speed;
 	double left = wait - (double)(bt_clock_monotonic_ns() - pace->real_ns);
-	return left < 1 ? 0 : left < (double)BT_MOMENT_MAX ? (int64_t)left : BT_MOMENT_MAX;
+	return left < 1 ? 0 : left < (double)BT_VIRTUAL_TIME_MAX ? (int64_t)left : BT_VIRTUAL_TIME_MAX;
 }

@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 /* No moment is later: half of what an int64_t holds, so that sums stay in it. */
-#define BT_MOMENT_MAX INT64_C(4600000000000000000)
+#define BT_VIRTUAL_TIME_MAX INT64_C(4600000000000000000)
 
 /* A moment as a duration since some beginning, or as a date. */
-struct bt_moment {
+struct bt_virtual_time {
 	bool is_date;
 	int64_t ns; /* since 1970, or since the beginning */
 };
 
 /* Reads "90", "90s", "1.5h", "1h30m10s" or "2026-01-01T00:05:00Z". Returns: false when it is none of these,
  * below zero, or more than 146 years. */
-bool bt_moment_parse(const char *text, struct bt_moment *out_moment);
+bool bt_virtual_time_parse(const char *text, struct bt_virtual_time *out_moment);
 
 /* Reads how many virtual seconds pass in one: 0 or more, in decimals. Returns: false when it is not that. */
 bool bt_speed_parse(const char *text, double *out_speed);

@@ -159,7 +159,8 @@ static void show_pod(struct bt_api *api, struct bt_api_object *stored, const str
 
 	if (stored->pod_ix == BT_NO_POD) {
 		bt_engine_add_pod(engine, &object->pod, &entry, &stored->pod_ix);
-	} else if (bt_ingest_pod_has_ended(&object->pod) || bt_engine_is_foreign(engine, &object->pod)) {
+	} else if (bt_ingest_pod_has_ended(&object->pod) ||
+		   bt_engine_is_other_schedulers(engine, &object->pod)) {
 		bt_engine_update_pod(engine, stored->pod_ix, &object->pod);
 		stored->pod_ix = BT_NO_POD;
 	} else {
@@ -507,7 +508,7 @@ void bt_api_close(struct bt_api *api)
 	bt_mem_free(api->bind_errors);
 	bt_mem_free(api->seen);
 	for (size_t i = 0; i < api->writes_n; i++) {
-		bt_writes_destroy(api->writes[i]);
+		bt_prebind_writes_destroy(api->writes[i]);
 	}
 	bt_mem_free(api->writes);
 	bt_buf_fini(&api->text);

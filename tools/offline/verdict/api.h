@@ -50,7 +50,7 @@ struct bt_api {
 	 * conflict, the last write counts. */
 	struct bt_api_seen *seen;
 	size_t seen_n, seen_cap;
-	struct bt_writes **writes; /* which stored claims point into */
+	struct bt_prebind_writes **writes; /* which stored claims point into */
 	size_t writes_n, writes_cap;
 	bool fail_bind;			       /* the API refuses bindings now */
 	struct bt_buf bind_error;	       /* what became of the last binding; empty: it is there */

@@ -24,7 +24,7 @@ struct work {
 	struct bt_api *api;
 	const struct bt_engine *engine;
 	struct bt_str namespace_, name, uid;
-	struct bt_writes *writes;
+	struct bt_prebind_writes *writes;
 	struct written *claims;
 	uint32_t claim_n, user_n;
 };
@@ -130,7 +130,7 @@ static struct bt_str_list without(struct bt_api *api, const struct bt_str_list *
 }
 
 static void allocate(
-	struct bt_api *api, struct bt_resource_claim_object *claim, const struct bt_ask_claim *ask)
+	struct bt_api *api, struct bt_resource_claim_object *claim, const struct bt_bind_request_claim *ask)
 {
 	claim->allocated = true;
 	claim->results = (struct bt_device_result_object *)ask->results;
@@ -172,7 +172,7 @@ static bool fail_missing(struct work *w, const char *what, const struct written 
 	return false;
 }
 
-static bool bind_claim(struct work *w, struct written *claim, const struct bt_ask_claim *ask)
+static bool bind_claim(struct work *w, struct written *claim, const struct bt_bind_request_claim *ask)
 {
 	struct bt_resource_claim_object *now = copy_of(w->api, claim->now);
 
@@ -197,7 +197,7 @@ static bool bind_claim(struct work *w, struct written *claim, const struct bt_as
 
 /* ---- the claim for extended resources ---- */
 
-static void write_requests(const struct bt_ask_claim *ask, struct bt_buf *out)
+static void write_requests(const struct bt_bind_request_claim *ask, struct bt_buf *out)
 {
 	bt_buf_text(out, "\"requests\":[");
 	for (uint32_t i = 0; i < ask->request_n; i++) {
@@ -207,7 +207,7 @@ static void write_requests(const struct bt_ask_claim *ask, struct bt_buf *out)
 	bt_buf_char(out, ']');
 }
 
-static struct bt_str special_text(struct work *w, struct bt_str name, const struct bt_ask_claim *ask)
+static struct bt_str special_text(struct work *w, struct bt_str name, const struct bt_bind_request_claim *ask)
 {
 	struct bt_buf text = {.len = 0};
 
@@ -227,7 +227,7 @@ static struct bt_str special_text(struct work *w, struct bt_str name, const stru
 	return doc;
 }
 
-static bool bind_special(struct work *w, const struct bt_ask_claim *ask)
+static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask)
 {
 	struct bt_buf name = {.len = 0}, error = {.len = 0};
 	struct written *claim = &w->claims[w->claim_n++];
@@ -277,7 +277,7 @@ static void list_claims(struct work *w, const struct bt_pod *pod)
 }
 
 /* What is to be written of the user's i-th claim, which may stand there twice. */
-static struct bt_ask_claim ask_of(const struct work *w, uint32_t i)
+static struct bt_bind_request_claim ask_of(const struct work *w, uint32_t i)
 {
 	uint32_t before = 0;
 
@@ -285,19 +285,19 @@ static struct bt_ask_claim ask_of(const struct work *w, uint32_t i)
 		before += bt_str_eq(w->claims[k].name, w->claims[i].name);
 	}
 	for (uint32_t k = 0; w->writes && k < w->writes->claim_n; k++) {
-		const struct bt_ask_claim *ask = &w->writes->claims[k];
+		const struct bt_bind_request_claim *ask = &w->writes->claims[k];
 
 		if (!ask->special && bt_str_eq(ask->name, w->claims[i].name) && before-- == 0) {
 			return *ask;
 		}
 	}
-	return (struct bt_ask_claim){.allocates = !w->claims[i].now->allocated};
+	return (struct bt_bind_request_claim){.allocates = !w->claims[i].now->allocated};
 }
 
 static bool prebind(struct work *w)
 {
 	for (uint32_t i = 0; i < w->user_n; i++) {
-		struct bt_ask_claim ask = ask_of(w, i);
+		struct bt_bind_request_claim ask = ask_of(w, i);
 
 		ask.allocates &= !w->claims[i].now->allocated;
 		if (!is_reserved(w->claims[i].now, w->uid) && !bind_claim(w, &w->claims[i], &ask)) {
@@ -373,11 +373,11 @@ static void answer(struct work *w, uint32_t pod_ix, bool bound)
 }
 
 /* What objects are made of is not given back before the history ends. */
-static void keep_writes(struct bt_api *api, struct bt_writes *writes)
+static void keep_writes(struct bt_api *api, struct bt_prebind_writes *writes)
 {
 	if (writes) {
-		api->writes =
-			bt_mem_grow(api->writes, api->writes_n, &api->writes_cap, sizeof(struct bt_writes *));
+		api->writes = bt_mem_grow(
+			api->writes, api->writes_n, &api->writes_cap, sizeof(struct bt_prebind_writes *));
 		api->writes[api->writes_n++] = writes;
 	}
 }
@@ -392,7 +392,7 @@ void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt
 		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
 		.name = bt_intern_str(intern, pod->name),
 		.uid = bt_intern_str(intern, bt_consumer_uid(pod->name, pod->uid)),
-		.writes = bt_writes_of(api->cluster.engine, pod_ix)};
+		.writes = bt_prebind_writes_of(api->cluster.engine, pod_ix)};
 
 	keep_writes(api, w.writes);
 	list_claims(&w, pod);

@@ -80,7 +80,7 @@ static void write_left(struct bt_api *api, struct bt_json_writer *json, const st
 
 	bt_json_write_key(json, "left");
 	bt_json_write_real(json, (double)left_ms / 1000, 3);
-	if (!(info->rejectors | info->pending)) {
+	if (!(info->unschedulable_plugins | info->pending)) {
 		bt_json_write_key(json, "error");
 		bt_json_write_bool(json, true);
 	}
@@ -139,7 +139,8 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 		bt_json_write_begin_object(json);
 		bt_json_write_key(json, "pod");
 		bt_json_write_str(json, pods[i].key);
-		write_plugins(json, where == BT_WAIT_GATED ? 1u << info.gate : info.rejectors | info.pending);
+		write_plugins(json,
+			where == BT_WAIT_GATED ? 1u << info.gate : info.unschedulable_plugins | info.pending);
 		bt_json_write_end(json);
 	}
 	bt_json_write_end(json);
@@ -148,7 +149,7 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 
 /* The name of the node that a waiting pod was promised, or BT_NAME_NONE. Who was dropped because it is being
  * deleted keeps its promise, though nobody yields to it. */
-static uint32_t promise_of(struct bt_api *api, uint32_t pod_ix)
+static uint32_t nomination_of(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -170,9 +171,9 @@ static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 	bool any = false;
 
 	for (uint32_t i = 0; i < bt_ledger_pod_end(cache->ledger); i++) {
-		uint32_t promise = promise_of(api, i);
+		uint32_t nomination = nomination_of(api, i);
 
-		if (promise == BT_NAME_NONE) {
+		if (nomination == BT_NAME_NONE) {
 			continue;
 		}
 		if (!any) {
@@ -181,7 +182,7 @@ static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 			any = true;
 		}
 		bt_json_write_key_str(json, bt_queue_look_key(api, i));
-		bt_json_write_str(json, bt_intern_str(cache->dictionary->intern, promise));
+		bt_json_write_str(json, bt_intern_str(cache->dictionary->intern, nomination));
 	}
 	if (any) {
 		bt_json_write_end(json);

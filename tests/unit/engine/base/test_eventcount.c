@@ -15,73 +15,73 @@ enum { MILLISECOND_NS = 1000000 };
 
 static void a_wake_up_after_preparing_is_not_lost(void **state)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
-	uint32_t key = bt_park_prepare(&park);
-	bt_park_wake(&park);
-	assert_true(bt_park_wait(&park, key, BT_PARK_FOREVER));
+	bt_eventcount_init(&park);
+	uint32_t key = bt_eventcount_prepare(&park);
+	bt_eventcount_wake(&park);
+	assert_true(bt_eventcount_wait(&park, key, BT_EVENTCOUNT_FOREVER));
 	assert_true(bt_load_relaxed(&park.wakes) == 1);
 }
 
 static void waking_nobody_leaves_no_trace(void **state)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
-	bt_park_wake(&park);
-	bt_park_wake(&park);
+	bt_eventcount_init(&park);
+	bt_eventcount_wake(&park);
+	bt_eventcount_wake(&park);
 	assert_true(bt_load_relaxed(&park.wakes) == 0);
-	uint32_t key = bt_park_prepare(&park);
-	assert_false(bt_park_wait(&park, key, 1));
+	uint32_t key = bt_eventcount_prepare(&park);
+	assert_false(bt_eventcount_wait(&park, key, 1));
 }
 
 static void a_wait_ends_with_its_time(void **state)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
+	bt_eventcount_init(&park);
 	for (int64_t timeout_ns = 0; timeout_ns <= MILLISECOND_NS; timeout_ns += MILLISECOND_NS / 2) {
-		uint32_t key = bt_park_prepare(&park);
+		uint32_t key = bt_eventcount_prepare(&park);
 		int64_t begin_ns = bt_clock_monotonic_ns();
 
-		assert_false(bt_park_wait(&park, key, timeout_ns));
+		assert_false(bt_eventcount_wait(&park, key, timeout_ns));
 		assert_true(bt_clock_monotonic_ns() - begin_ns >= timeout_ns);
 	}
-	assert_false(bt_park_wait(&park, bt_park_prepare(&park), -5));
+	assert_false(bt_eventcount_wait(&park, bt_eventcount_prepare(&park), -5));
 }
 
 static void a_wake_up_in_time_counts_even_when_the_time_is_over(void **state)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
-	uint32_t key = bt_park_prepare(&park);
-	bt_park_wake(&park);
-	assert_true(bt_park_wait(&park, key, 0));
+	bt_eventcount_init(&park);
+	uint32_t key = bt_eventcount_prepare(&park);
+	bt_eventcount_wake(&park);
+	assert_true(bt_eventcount_wait(&park, key, 0));
 }
 
 static void one_wake_up_serves_all_that_prepared(void **state)
 {
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
-	uint32_t first = bt_park_prepare(&park);
-	uint32_t second = bt_park_prepare(&park);
-	bt_park_wake(&park);
-	bt_park_wake(&park);
+	bt_eventcount_init(&park);
+	uint32_t first = bt_eventcount_prepare(&park);
+	uint32_t second = bt_eventcount_prepare(&park);
+	bt_eventcount_wake(&park);
+	bt_eventcount_wake(&park);
 	assert_true(bt_load_relaxed(&park.wakes) == 1);
-	assert_true(bt_park_wait(&park, first, BT_PARK_FOREVER));
-	assert_true(bt_park_wait(&park, second, BT_PARK_FOREVER));
+	assert_true(bt_eventcount_wait(&park, first, BT_EVENTCOUNT_FOREVER));
+	assert_true(bt_eventcount_wait(&park, second, BT_EVENTCOUNT_FOREVER));
 }
 
 struct sleeper {
-	struct bt_park park;
+	struct bt_eventcount park;
 	_Atomic uint32_t flag, seen;
 };
 
@@ -90,10 +90,10 @@ static void *sleep_for_flag(void *context)
 	struct sleeper *sleeper = context;
 
 	while (!bt_load_acquire(&sleeper->flag)) {
-		uint32_t key = bt_park_prepare(&sleeper->park);
+		uint32_t key = bt_eventcount_prepare(&sleeper->park);
 
 		if (!bt_load_acquire(&sleeper->flag)) {
-			assert_true(bt_park_wait(&sleeper->park, key, BT_PARK_FOREVER));
+			assert_true(bt_eventcount_wait(&sleeper->park, key, BT_EVENTCOUNT_FOREVER));
 		}
 	}
 	bt_add(&sleeper->seen, 1);
@@ -106,7 +106,7 @@ static void everybody_who_sleeps_wakes(void **state)
 	pthread_t threads[3];
 
 	(void)state;
-	bt_park_init(&sleeper.park);
+	bt_eventcount_init(&sleeper.park);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(pthread_create(&threads[i], NULL, sleep_for_flag, &sleeper), 0);
 	}
@@ -114,7 +114,7 @@ static void everybody_who_sleeps_wakes(void **state)
 		bt_cpu_relax();
 	}
 	bt_store_release(&sleeper.flag, 1);
-	bt_park_wake(&sleeper.park);
+	bt_eventcount_wake(&sleeper.park);
 	for (int i = 0; i < 3; i++) {
 		pthread_join(threads[i], NULL);
 	}

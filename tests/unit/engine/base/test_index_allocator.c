@@ -18,38 +18,39 @@
 
 static void none_is_taken_where_none_was_given(void **state)
 {
-	struct bt_vacancies vacant = {0};
+	struct bt_index_allocator vacant = {0};
 	uint32_t ix = 7;
 
 	(void)state;
-	assert_false(bt_vacancies_take(&vacant, &ix));
-	assert_int_equal(bt_vacancies_cut(&vacant, 5), 5);
-	assert_int_equal(bt_vacancies_end(&vacant, 5), 5);
-	bt_vacancies_give(&vacant, 3);
-	assert_true(bt_vacancies_take(&vacant, &ix));
+	assert_false(bt_index_allocator_take(&vacant, &ix));
+	assert_int_equal(bt_index_allocator_cut(&vacant, 5), 5);
+	assert_int_equal(bt_index_allocator_end(&vacant, 5), 5);
+	bt_index_allocator_give(&vacant, 3);
+	assert_true(bt_index_allocator_take(&vacant, &ix));
 	assert_int_equal(ix, 3);
-	assert_false(bt_vacancies_take(&vacant, &ix));
-	bt_vacancies_fini(&vacant);
+	assert_false(bt_index_allocator_take(&vacant, &ix));
+	bt_index_allocator_fini(&vacant);
 }
 
 static void the_highest_index_is_taken_last(void **state)
 {
-	struct bt_vacancies vacant = {0};
+	struct bt_index_allocator vacant = {0};
 	uint32_t ix;
 
 	(void)state;
-	bt_vacancies_give(&vacant, 0);
-	bt_vacancies_give(&vacant, UINT32_MAX / 64); /* the levels above come when there is something below */
-	bt_vacancies_give(&vacant, 64);
-	assert_true(bt_vacancies_take(&vacant, &ix) && ix == 0);
-	assert_true(bt_vacancies_take(&vacant, &ix) && ix == 64);
-	assert_true(bt_vacancies_take(&vacant, &ix) && ix == UINT32_MAX / 64);
-	bt_vacancies_fini(&vacant);
+	bt_index_allocator_give(&vacant, 0);
+	bt_index_allocator_give(
+		&vacant, UINT32_MAX / 64); /* the levels above come when there is something below */
+	bt_index_allocator_give(&vacant, 64);
+	assert_true(bt_index_allocator_take(&vacant, &ix) && ix == 0);
+	assert_true(bt_index_allocator_take(&vacant, &ix) && ix == 64);
+	assert_true(bt_index_allocator_take(&vacant, &ix) && ix == UINT32_MAX / 64);
+	bt_index_allocator_fini(&vacant);
 }
 
 /* An array of elements as its owner has it. */
 struct array {
-	struct bt_vacancies vacant;
+	struct bt_index_allocator vacant;
 	bool used[ELEMENTS];
 	uint32_t end, used_n;
 };
@@ -63,9 +64,9 @@ static void add(struct array *a)
 	}
 	assert_int_equal(a->vacant.n, a->end - a->used_n);
 	if (a->vacant.n) {
-		assert_int_equal(bt_vacancies_first(&a->vacant), lowest);
+		assert_int_equal(bt_index_allocator_first(&a->vacant), lowest);
 	}
-	if (!bt_vacancies_take(&a->vacant, &ix)) {
+	if (!bt_index_allocator_take(&a->vacant, &ix)) {
 		ix = a->end++;
 	}
 	assert_int_equal(ix, lowest);
@@ -78,7 +79,7 @@ static void drop(struct array *a, uint32_t ix)
 	if (a->used[ix]) {
 		a->used[ix] = false;
 		a->used_n--;
-		bt_vacancies_give(&a->vacant, ix);
+		bt_index_allocator_give(&a->vacant, ix);
 	}
 }
 
@@ -95,7 +96,7 @@ static void cut(struct array *a)
 {
 	uint32_t end = end_of(a, a->end);
 
-	a->end = (uint32_t)bt_vacancies_cut(&a->vacant, a->end);
+	a->end = (uint32_t)bt_index_allocator_cut(&a->vacant, a->end);
 	assert_int_equal(a->end, end);
 	assert_int_equal(a->vacant.n, end - a->used_n);
 }
@@ -123,10 +124,11 @@ static void the_lowest_comes_first_while_the_array_grows_and_shrinks(void **stat
 		for (uint32_t i = 0; i < 20; i++) {
 			uint32_t end = bt_rng_below(&rng, a.end + 1);
 
-			assert_int_equal(bt_vacancies_end(&a.vacant, end), end_of(&a, end));
-			assert_int_equal(bt_vacancies_end(&a.vacant, end & ~63u), end_of(&a, end & ~63u));
+			assert_int_equal(bt_index_allocator_end(&a.vacant, end), end_of(&a, end));
+			assert_int_equal(
+				bt_index_allocator_end(&a.vacant, end & ~63u), end_of(&a, end & ~63u));
 		}
-		assert_int_equal(bt_vacancies_end(&a.vacant, a.end), end_of(&a, a.end));
+		assert_int_equal(bt_index_allocator_end(&a.vacant, a.end), end_of(&a, a.end));
 		if (bt_rng_below(&rng, 2)) {
 			cut(&a);
 		}
@@ -134,16 +136,16 @@ static void the_lowest_comes_first_while_the_array_grows_and_shrinks(void **stat
 			add(&a);
 		}
 	}
-	bt_vacancies_fini(&a.vacant);
+	bt_index_allocator_fini(&a.vacant);
 }
 
 static void the_room_of_what_has_become_short_is_less(void **state)
 {
 	(void)state;
-	assert_int_equal(bt_vacancies_room(0, 200), 200);
-	assert_int_equal(bt_vacancies_room(0, 1000), 128);
-	assert_int_equal(bt_vacancies_room(251, 1000), 1000);
-	assert_int_equal(bt_vacancies_room(250, 1000), 500);
+	assert_int_equal(bt_index_allocator_room(0, 200), 200);
+	assert_int_equal(bt_index_allocator_room(0, 1000), 128);
+	assert_int_equal(bt_index_allocator_room(251, 1000), 1000);
+	assert_int_equal(bt_index_allocator_room(250, 1000), 500);
 }
 
 static void an_array_that_has_become_short_keeps_what_is_left(void **state)
@@ -155,9 +157,9 @@ static void an_array_that_has_become_short_keeps_what_is_left(void **state)
 	for (uint32_t i = 0; i < cap; i++) {
 		array[i] = i;
 	}
-	array = bt_vacancies_shrink(array, 251, &cap, sizeof(*array));
+	array = bt_index_allocator_shrink(array, 251, &cap, sizeof(*array));
 	assert_int_equal(cap, 1000);
-	array = bt_vacancies_shrink(array, 250, &cap, sizeof(*array));
+	array = bt_index_allocator_shrink(array, 250, &cap, sizeof(*array));
 	assert_int_equal(cap, 500);
 	for (uint32_t i = 0; i < 250; i++) {
 		assert_int_equal(array[i], i);

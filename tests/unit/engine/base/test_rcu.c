@@ -34,7 +34,7 @@ static struct {
 	_Atomic uint32_t stall_n;
 	char stalled[BT_RCU_NAME_BYTES];
 	int64_t held_ns;
-	struct bt_park stall_park;
+	struct bt_eventcount stall_park;
 } seen;
 
 static void reclaim(struct bt_rcu_head *head)
@@ -63,7 +63,7 @@ static void note_stall(void *context, const char *reader, int64_t held_ns)
 	memcpy(seen.stalled, reader, strlen(reader) + 1);
 	seen.held_ns = held_ns;
 	bt_add(&seen.stall_n, 1);
-	bt_park_wake(&seen.stall_park);
+	bt_eventcount_wake(&seen.stall_park);
 }
 
 /* Every test begins and ends with nothing pending. */
@@ -77,7 +77,7 @@ static int begin(void **state)
 	bt_store_relaxed(&seen.next_number, 0);
 	bt_store_relaxed(&seen.out_of_order_n, 0);
 	bt_store_relaxed(&seen.stall_n, 0);
-	bt_park_init(&seen.stall_park);
+	bt_eventcount_init(&seen.stall_park);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static void *write_with_throttle(void *context)
 	(void)context;
 	visit_once();
 	for (uint64_t i = 0; i < 200; i++) {
-		assert_true(bt_rcu_throttle(BT_PARK_FOREVER));
+		assert_true(bt_rcu_throttle(BT_EVENTCOUNT_FOREVER));
 		defer_one(i, 50);
 	}
 	return NULL;
@@ -276,10 +276,10 @@ static void *wait_for_stall(void *context)
 	uint32_t wanted = *(const uint32_t *)context;
 
 	while (bt_load_acquire(&seen.stall_n) < wanted) {
-		uint32_t key = bt_park_prepare(&seen.stall_park);
+		uint32_t key = bt_eventcount_prepare(&seen.stall_park);
 
 		if (bt_load_acquire(&seen.stall_n) < wanted) {
-			bt_park_wait(&seen.stall_park, key, BT_PARK_FOREVER);
+			bt_eventcount_wait(&seen.stall_park, key, BT_EVENTCOUNT_FOREVER);
 		}
 	}
 	return NULL;
@@ -347,7 +347,7 @@ static void a_stalled_visitor_is_reported_by_the_name_of_its_thread(void **state
 }
 
 struct sleeper {
-	struct bt_park park;
+	struct bt_eventcount park;
 	_Atomic uint32_t may_go;
 };
 
@@ -357,10 +357,10 @@ static void *sleep_registered(void *context)
 
 	bt_rcu_register("sleeper");
 	while (!bt_load_acquire(&sleeper->may_go)) {
-		uint32_t key = bt_park_prepare(&sleeper->park);
+		uint32_t key = bt_eventcount_prepare(&sleeper->park);
 
 		if (!bt_load_acquire(&sleeper->may_go)) {
-			bt_park_wait(&sleeper->park, key, BT_PARK_FOREVER);
+			bt_eventcount_wait(&sleeper->park, key, BT_EVENTCOUNT_FOREVER);
 		}
 		assert_true(bt_rcu_is_reading());
 	}
@@ -374,7 +374,7 @@ static void a_reader_that_is_parked_holds_up_nothing(void **state)
 	pthread_t thread;
 
 	(void)state;
-	bt_park_init(&sleeper.park);
+	bt_eventcount_init(&sleeper.park);
 	assert_int_equal(pthread_create(&thread, NULL, sleep_registered, &sleeper), 0);
 	while (!bt_load_relaxed(&sleeper.park.armed)) {
 		bt_cpu_relax();
@@ -383,7 +383,7 @@ static void a_reader_that_is_parked_holds_up_nothing(void **state)
 	bt_rcu_drain();
 	assert_true(bt_load_relaxed(&seen.reclaimed_n) == 1);
 	bt_store_release(&sleeper.may_go, 1);
-	bt_park_wake(&sleeper.park);
+	bt_eventcount_wake(&sleeper.park);
 	pthread_join(thread, NULL);
 }
 

@@ -153,10 +153,10 @@ static void a_closed_ring_is_drained_once_it_is_empty(void **state)
 	bt_ring_close(&ring);
 	assert_false(bt_ring_is_drained(&ring));
 	entry = 0;
-	assert_true(bt_ring_pop(&ring, &entry, BT_PARK_FOREVER));
+	assert_true(bt_ring_pop(&ring, &entry, BT_EVENTCOUNT_FOREVER));
 	assert_true(entry == 17);
 	assert_true(bt_ring_is_drained(&ring));
-	assert_false(bt_ring_pop(&ring, &entry, BT_PARK_FOREVER));
+	assert_false(bt_ring_pop(&ring, &entry, BT_EVENTCOUNT_FOREVER));
 	bt_ring_fini(&ring);
 }
 
@@ -170,8 +170,8 @@ static void pushing_into_an_abandoned_ring_does_not_wait(void **state)
 	assert_false(bt_ring_is_abandoned(&ring));
 	bt_ring_abandon(&ring);
 	assert_true(bt_ring_is_abandoned(&ring));
-	assert_int_equal(bt_ring_push_n(&ring, entries, 6, BT_PARK_FOREVER), 4);
-	assert_false(bt_ring_push(&ring, entries, BT_PARK_FOREVER));
+	assert_int_equal(bt_ring_push_n(&ring, entries, 6, BT_EVENTCOUNT_FOREVER), 4);
+	assert_false(bt_ring_push(&ring, entries, BT_EVENTCOUNT_FOREVER));
 	bt_ring_fini(&ring);
 }
 
@@ -180,7 +180,7 @@ static void *produce(void *context)
 	struct bt_ring *ring = context;
 
 	for (uint64_t i = 0; i < 5000; i++) {
-		if (!bt_ring_push(ring, &i, BT_PARK_FOREVER)) {
+		if (!bt_ring_push(ring, &i, BT_EVENTCOUNT_FOREVER)) {
 			return NULL;
 		}
 	}
@@ -200,7 +200,7 @@ static void a_producer_that_is_faster_waits_and_loses_nothing(void **state)
 	while (!bt_ring_stats_read(&ring).full_n) {
 		bt_cpu_relax();
 	}
-	while (bt_ring_pop(&ring, &got, BT_PARK_FOREVER)) {
+	while (bt_ring_pop(&ring, &got, BT_EVENTCOUNT_FOREVER)) {
 		assert_true(got == expected);
 		expected++;
 	}
@@ -246,7 +246,7 @@ static void an_inbox_gives_every_ring_its_turn(void **state)
 		assert_true(bt_ring_try_push(&rings[2], &i));
 	}
 	for (uint32_t turn = 0; turn < 8; turn++) {
-		assert_int_equal(bt_inbox_pop_n(&inbox, entry, 1, BT_PARK_FOREVER, &ring_ix), 1);
+		assert_int_equal(bt_inbox_pop_n(&inbox, entry, 1, BT_EVENTCOUNT_FOREVER, &ring_ix), 1);
 		assert_int_equal(ring_ix, turn % 2 * 2);
 		assert_true(entry[0] == turn / 2);
 	}
@@ -255,7 +255,7 @@ static void an_inbox_gives_every_ring_its_turn(void **state)
 		bt_ring_close(&rings[i]);
 	}
 	assert_true(bt_inbox_is_drained(&inbox));
-	assert_int_equal(bt_inbox_pop_n(&inbox, entry, 4, BT_PARK_FOREVER, &ring_ix), 0);
+	assert_int_equal(bt_inbox_pop_n(&inbox, entry, 4, BT_EVENTCOUNT_FOREVER, &ring_ix), 0);
 	for (int i = 0; i < 3; i++) {
 		bt_ring_fini(&rings[i]);
 	}

@@ -74,13 +74,13 @@ static void workers_that_park_at_once_miss_no_job(void **state)
 static void delays_at_race_points_change_nothing(void **state)
 {
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	for (uint64_t seed = 1; seed <= 5; seed++) {
-		bt_race_delay(seed);
+		bt_testpoint_delay(seed);
 		run_jobs(4, seed % 2 ? 1 : 100, 200);
-		bt_race_off();
+		bt_testpoint_off();
 	}
 }
 
@@ -89,18 +89,18 @@ static void the_caller_takes_the_share_of_a_worker_that_does_not_come(void **sta
 	struct job job = {0};
 
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	struct bt_team *team = team_of(2, 1);
-	bt_race_hold("team.worker.has_job", 0);
+	bt_testpoint_hold("team.worker.has_job", 0);
 	for (job.number = 1; job.number <= 100; job.number++) {
 		bt_team_run(team, note, &job);
 		assert_int_equal(job.seen[1], job.number);
 	}
 	assert_true(bt_team_taken_over_n(team) >= 99);
-	bt_race_release();
-	bt_race_off();
+	bt_testpoint_release();
+	bt_testpoint_off();
 	bt_team_run(team, note, &job);
 	assert_int_equal(job.done_n[1], 101);
 	bt_team_destroy(team);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Race points: a thread is held at the point that was chosen, and what was hit is known. Without BT_RACE,
+ * Race points: a thread is held at the point that was chosen, and what was hit is known. Without
+ * BT_TESTPOINTS,
  * nothing.
  */
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 static int begin(void **state)
 {
 	(void)state;
-	bt_race_off();
+	bt_testpoint_off();
 	return 0;
 }
 
@@ -28,9 +29,9 @@ static void *walk(void *context)
 {
 	(void)context;
 	for (uint32_t i = 0; i < 3; i++) {
-		BT_RACE_POINT("test.walk.first");
+		BT_TESTPOINT("test.walk.first");
 		bt_add(&step, 1);
-		BT_RACE_POINT("test.walk.second");
+		BT_TESTPOINT("test.walk.second");
 		bt_add(&step, 1);
 	}
 	return NULL;
@@ -50,8 +51,8 @@ static void points_are_nothing_until_asked_for(void **state)
 
 	(void)state;
 	walk(NULL);
-	assert_int_equal(bt_race_points(names, 4), 0);
-	assert_false(bt_race_await_held(0));
+	assert_int_equal(bt_testpoint_points(names, 4), 0);
+	assert_false(bt_testpoint_await_held(0));
 }
 
 static void what_was_hit_is_known_by_name(void **state)
@@ -59,39 +60,39 @@ static void what_was_hit_is_known_by_name(void **state)
 	const char *names[4];
 
 	(void)state;
-	bt_race_record();
+	bt_testpoint_record();
 	walk(NULL);
 	walk_elsewhere();
-	if (!bt_race_is_built()) {
-		assert_int_equal(bt_race_points(names, 4), 0);
+	if (!bt_testpoint_is_built()) {
+		assert_int_equal(bt_testpoint_points(names, 4), 0);
 		skip();
 	}
-	assert_int_equal(bt_race_points(names, 4), 2);
+	assert_int_equal(bt_testpoint_points(names, 4), 2);
 	assert_true(strcmp(names[0], "test.walk.first") == 0 || strcmp(names[1], "test.walk.first") == 0);
 	assert_true(strcmp(names[0], "test.walk.second") == 0 || strcmp(names[1], "test.walk.second") == 0);
-	assert_int_equal(bt_race_points(names, 1), 2);
-	bt_race_off();
-	assert_int_equal(bt_race_points(names, 4), 0);
+	assert_int_equal(bt_testpoint_points(names, 1), 2);
+	bt_testpoint_off();
+	assert_int_equal(bt_testpoint_points(names, 4), 0);
 }
 
 static void a_thread_stops_at_the_chosen_point(void **state)
 {
 	(void)state;
-	if (!bt_race_is_built()) {
+	if (!bt_testpoint_is_built()) {
 		skip();
 	}
 	for (uint32_t skip_n = 0; skip_n < 3; skip_n++) {
 		pthread_t thread;
 
 		bt_store_relaxed(&step, 0);
-		bt_race_hold("test.walk.second", skip_n);
+		bt_testpoint_hold("test.walk.second", skip_n);
 		assert_int_equal(pthread_create(&thread, NULL, walk, NULL), 0);
-		assert_true(bt_race_await_held(LONG_NS));
+		assert_true(bt_testpoint_await_held(LONG_NS));
 		assert_int_equal(bt_load_acquire(&step), 2 * skip_n + 1);
 		walk_elsewhere(); /* others pass */
 		assert_int_equal(bt_load_acquire(&step), 2 * skip_n + 7);
-		bt_race_release();
-		assert_false(bt_race_await_held(LONG_NS));
+		bt_testpoint_release();
+		assert_false(bt_testpoint_await_held(LONG_NS));
 		pthread_join(thread, NULL);
 		assert_int_equal(bt_load_acquire(&step), 12);
 	}
@@ -100,19 +101,19 @@ static void a_thread_stops_at_the_chosen_point(void **state)
 static void a_hold_that_nobody_came_to_can_be_given_up(void **state)
 {
 	(void)state;
-	bt_race_hold("test.walk.nowhere", 0);
+	bt_testpoint_hold("test.walk.nowhere", 0);
 	walk_elsewhere();
-	assert_false(bt_race_await_held(1000));
-	bt_race_release();
-	bt_race_hold("test.walk.first", 0);
-	bt_race_off();
+	assert_false(bt_testpoint_await_held(1000));
+	bt_testpoint_release();
+	bt_testpoint_hold("test.walk.first", 0);
+	bt_testpoint_off();
 	walk_elsewhere();
 }
 
 static void delays_change_nothing_but_time(void **state)
 {
 	(void)state;
-	bt_race_delay(seed_of_test());
+	bt_testpoint_delay(seed_of_test());
 	for (uint32_t i = 0; i < 100; i++) {
 		bt_store_relaxed(&step, 0);
 		walk_elsewhere();

@@ -161,7 +161,7 @@ static void a_pod_that_is_deleted_in_time_is_not_bound(void **state)
 	struct lab *lab = *state;
 
 	begin_decision(lab);
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
 	lab_take_in(lab);
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 0);
@@ -175,7 +175,7 @@ static void a_pod_that_is_deleted_while_it_is_bound_is_gone(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
 	lab_settle(lab);
 	assert_null(lab_find(lab, "p"));
 	fail_binding(lab, handle);
@@ -187,7 +187,7 @@ static void a_deleted_pod_needs_no_answer(void **state)
 	struct lab *lab = *state;
 
 	begin_binding(lab);
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 0);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
@@ -242,8 +242,8 @@ static void the_source_shows_the_binding_before_the_answer(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n1'");
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).shown_early_n, 1);
@@ -256,8 +256,8 @@ static void a_binding_that_is_shown_needs_no_answer(void **state)
 	struct lab *lab = *state;
 
 	begin_binding(lab);
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n1'");
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
@@ -269,8 +269,8 @@ static void a_binding_that_failed_had_come_about_after_all(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n1'");
 	lab_settle(lab);
 	fail_binding(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
@@ -283,8 +283,8 @@ static void a_pod_that_somebody_else_bound_is_where_they_put_it(void **state)
 	uint64_t handle = begin_binding(lab);
 
 	lab_node(lab, "n2");
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n2'");
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).elsewhere_n, 1);
 	fail_binding(lab, handle);
@@ -300,8 +300,8 @@ static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **sta
 
 	begin_decision(lab);
 	lab_node(lab, "n2");
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n2'");
 	lab_take_in(lab);
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 0);
@@ -319,14 +319,14 @@ static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void 
 	lab_settle(lab);
 	lab_assert_sets(lab, 1, 2, 0);
 	lab_feed(lab,
-		lab_parcel(lab, BT_PARCEL_APPLY,
+		lab_parcel(lab, BT_WATCH_EVENT_APPLY,
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n2'}, 'spec': "
 			"{'unschedulable': true}, 'status': {'allocatable': {'cpu': '2', 'memory': '8Gi', "
 			"'pods': '10'}}}"));
 	lab_wait(lab, 20 * LAB_SECOND);
 	assert_int_equal(lab->ask_n, 2);
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		", 'nodeName': 'n2'");
 	lab_settle(lab);
 	lab_wait(lab, 5 * LAB_SECOND);
 	assert_int_equal(lab->ask_n, 3);
@@ -339,7 +339,7 @@ static void a_pod_is_not_sent_to_a_node_that_has_gone(void **state)
 	struct lab *lab = *state;
 
 	begin_decision(lab);
-	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "n1", "");
 	lab_take_in(lab);
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 0);
@@ -353,7 +353,7 @@ static void a_node_that_is_made_anew_is_another_node(void **state)
 	struct lab *lab = *state;
 
 	begin_decision(lab);
-	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "n1", "");
 	lab_node(lab, "n1");
 	lab_take_in(lab);
 	lab_settle(lab);
@@ -368,14 +368,14 @@ static void a_node_of_another_uid_is_another_node(void **state)
 {
 	struct lab *lab = *state;
 
-	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '1'");
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '1'");
 	lab_pod(lab, "p", "");
 	lab_take_in(lab);
 	bt_pipeline_decide_step(lab->pipeline, 1);
-	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '2'");
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '2'");
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 0);
-	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'b', 'resourceVersion': '3'");
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n1", ", 'uid': 'b', 'resourceVersion': '3'");
 	lab_take_in(lab);
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 1);
@@ -388,7 +388,7 @@ static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "n1", "");
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 1);
 	lab_assert_sets(lab, 0, 1, 0);
@@ -397,7 +397,7 @@ static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void
 }
 
 /* Nodes before the one of the pod, which go, so that it gets another slot. */
-static void move_node(struct lab *lab, enum bt_parcel_kind kind)
+static void move_node(struct lab *lab, enum bt_watch_event_kind kind)
 {
 	char name[16];
 
@@ -406,9 +406,9 @@ static void move_node(struct lab *lab, enum bt_parcel_kind kind)
 		lab_node_event(lab, kind, name, ", 'labels': {'small': 'yes'}");
 		lab_take_in(lab);
 	}
-	for (int i = 0; kind == BT_PARCEL_DELETE && i < 2; i++) {
+	for (int i = 0; kind == BT_WATCH_EVENT_DELETE && i < 2; i++) {
 		lab_pod(lab, "event", "");
-		lab_pod_event(lab, BT_PARCEL_DELETE, "event", "", "");
+		lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "event", "", "");
 		lab_take_in(lab);
 	}
 }
@@ -423,9 +423,9 @@ static uint64_t moved_n(const struct lab *lab)
 /* A pod is decided for n1, which is the ninth node. sent: the binder has been asked. */
 static void begin_on_last(struct lab *lab, bool sent)
 {
-	move_node(lab, BT_PARCEL_APPLY);
-	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'large': 'yes'}");
-	lab_pod_event(lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '10'", ON_N1);
+	move_node(lab, BT_WATCH_EVENT_APPLY);
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n1", ", 'labels': {'large': 'yes'}");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '10'", ON_N1);
 	lab_take_in(lab);
 	bt_pipeline_decide_step(lab->pipeline, 1);
 	if (sent) {
@@ -433,7 +433,7 @@ static void begin_on_last(struct lab *lab, bool sent)
 	}
 	assert_int_equal(lab->ask_n, sent);
 	assert_int_equal(lab_find(lab, "p")->node_ix, 8);
-	move_node(lab, BT_PARCEL_DELETE);
+	move_node(lab, BT_WATCH_EVENT_DELETE);
 	assert_true(moved_n(lab) > 0);
 	assert_in_range(lab_find(lab, "p")->node_ix, 0, 3);
 }
@@ -443,7 +443,7 @@ static void a_binding_on_its_way_is_its_nodes_whatever_slot_that_has(void **stat
 	struct lab *lab = *state;
 
 	begin_on_last(lab, true);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
 		ON_N1 ", 'nodeName': 'n1'");
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).shown_early_n, 1);
@@ -459,10 +459,10 @@ static void a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_go
 
 	begin_on_last(lab, false);
 	/* Others that have the slots which it had, and would have had, go first. */
-	move_node(lab, BT_PARCEL_APPLY);
-	move_node(lab, BT_PARCEL_DELETE);
+	move_node(lab, BT_WATCH_EVENT_APPLY);
+	move_node(lab, BT_WATCH_EVENT_DELETE);
 	assert_int_equal(lab_counts(lab).node_gone_n, 0);
-	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "n1", "");
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 1);
 	lab_settle(lab);
@@ -476,11 +476,11 @@ static void a_late_event_does_not_undo_a_later_one(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'", ", 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'",
+		", 'nodeName': 'n1'");
 	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '11'");
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'", ", 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'",
+		", 'nodeName': 'n1'");
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).stale_n, 2);
 	say_bound(lab, handle);
@@ -493,7 +493,7 @@ static void a_late_delete_does_not_take_the_new_pod_away(void **state)
 
 	begin_binding(lab);
 	lab_pod(lab, "p", ", 'uid': 'u2', 'resourceVersion': '20'");
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
 	lab_settle(lab);
 	assert_non_null(lab_find(lab, "p"));
 	assert_int_equal(lab_counts(lab).stale_n, 1);
@@ -503,7 +503,7 @@ static void what_is_deleted_does_not_come_back(void **state)
 {
 	struct lab *lab = *state;
 
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
 	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '14'");
 	lab_settle(lab);
 	assert_null(lab_find(lab, "p"));
@@ -522,7 +522,7 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	lab_pod(lab, "low2", ", 'uid': 'u2'");
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 0, 2);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 3);
 	assert_int_equal(lab->decisions[2].outcome, BT_REFUSED);
@@ -535,7 +535,7 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_OK);
 	lab_settle(lab);
 	assert_true(lab_find(lab, lab->asks[2].pod)->terminating);
-	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[2].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[2].pod, "", "");
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->decisions[3].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[3].pod, "high");
@@ -550,8 +550,8 @@ static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
 	lab_pod(lab, "low1", ", 'uid': 'u1'");
 	lab_pod(lab, "low2", ", 'uid': 'u2'");
 	lab_settle(lab);
-	lab_pod_event(
-		lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10, 'overhead': {'cpu': '1'}");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u3'",
+		", 'priority': 10, 'overhead': {'cpu': '1'}");
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[2].victim_n, 2);
 	assert_int_equal(lab->ask_n, 4);
@@ -569,7 +569,7 @@ static void begin_eviction(struct lab *lab)
 	lab_pod(lab, "low1", ", 'uid': 'u1'");
 	lab_pod(lab, "low2", ", 'uid': 'u2'");
 	lab_settle(lab);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 3);
 	assert_int_equal(lab->ask_n, 3);
@@ -582,7 +582,7 @@ static void evict_after_all(struct lab *lab)
 	assert_int_equal(lab->decision_n, 4);
 	assert_int_equal(lab->asks[3].verb, 'e');
 	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[3].handle), BT_OK);
-	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[3].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[3].pod, "", "");
 	lab_wait(lab, 6 * LAB_SECOND);
 	assert_int_equal(lab->decisions[4].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[4].pod, "high");
@@ -619,7 +619,7 @@ static void a_failed_eviction_of_who_is_gone_changes_nothing(void **state)
 	struct lab *lab = *state;
 
 	begin_eviction(lab);
-	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[2].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[2].pod, "", "");
 	lab_settle(lab);
 	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("gone")), BT_OK);
 	lab_settle(lab);
@@ -632,7 +632,7 @@ static void a_failed_eviction_is_nothing_to_the_next_pod_of_that_name(void **sta
 	struct lab *lab = *state;
 
 	begin_eviction(lab);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u4'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u4'", "");
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 4);
 	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("no")), BT_OK);

@@ -133,7 +133,7 @@ static void a_condition_that_stays_is_not_patched_and_keeps_its_time(void **stat
 		       "p PodScheduled=False/Unschedulable @50 g5\n");
 }
 
-static void the_promise_is_set_cleared_or_left(void **state)
+static void the_nomination_is_set_cleared_or_left(void **state)
 {
 	struct bt_api_pod pod = pod_named("p");
 	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_UNSCHEDULABLE);
@@ -167,7 +167,7 @@ static void preempt(bool in_turn, const char *want)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), b = pod_named("b"), c = pod_named("c");
 	struct bt_api_pod lower = pod_named("lower");
-	const struct bt_api_pod *unpromised[] = {&lower};
+	const struct bt_api_pod *cleared_nominations[] = {&lower};
 	const struct bt_api_victim victims[] = {
 		{.pod = &a}, {.pod = &b, .terminating = true}, {.pod = &c, .in_memory = true}};
 	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_UNSCHEDULABLE);
@@ -178,8 +178,8 @@ static void preempt(bool in_turn, const char *want)
 	cycle.nomination = BT_NOMINATION_SET;
 	cycle.victims = victims;
 	cycle.victim_n = 3;
-	cycle.unpromised = unpromised;
-	cycle.unpromised_n = 1;
+	cycle.cleared_nominations = cleared_nominations;
+	cycle.cleared_nominations_n = 1;
 	cycle.preempts_in_turn = in_turn;
 	expect(&cycle, want);
 }
@@ -204,7 +204,7 @@ static void victims_go_after_the_refusal_or_before_it_in_turn(void **state)
 static void nothing_is_sent_when_all_victims_are_going(void **state)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), lower = pod_named("lower");
-	const struct bt_api_pod *unpromised[] = {&lower};
+	const struct bt_api_pod *cleared_nominations[] = {&lower};
 	const struct bt_api_victim victim = {.pod = &a, .terminating = true};
 	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_UNSCHEDULABLE);
 
@@ -214,8 +214,8 @@ static void nothing_is_sent_when_all_victims_are_going(void **state)
 	cycle.nomination = BT_NOMINATION_SET;
 	cycle.victims = &victim;
 	cycle.victim_n = 1;
-	cycle.unpromised = unpromised;
-	cycle.unpromised_n = 1;
+	cycle.cleared_nominations = cleared_nominations;
+	cycle.cleared_nominations_n = 1;
 	expect(&cycle, REFUSED);
 	cycle.preempts_in_turn = true;
 	expect(&cycle, LOWER REFUSED);
@@ -262,7 +262,7 @@ static void pods_without_a_cycle_are_noted(void **state)
 	expect(&cycle, "");
 }
 
-static void decisions_say_how_the_turn_ended_and_what_becomes_of_the_promise(void **state)
+static void decisions_say_how_the_turn_ended_and_what_becomes_of_the_nomination(void **state)
 {
 	static const struct {
 		struct bt_decision decision;
@@ -296,12 +296,12 @@ int main(void)
 		cmocka_unit_test(a_placed_pod_is_bound_and_then_reported),
 		cmocka_unit_test(a_refused_pod_gets_an_event_and_a_condition),
 		cmocka_unit_test(a_condition_that_stays_is_not_patched_and_keeps_its_time),
-		cmocka_unit_test(the_promise_is_set_cleared_or_left),
+		cmocka_unit_test(the_nomination_is_set_cleared_or_left),
 		cmocka_unit_test(victims_go_after_the_refusal_or_before_it_in_turn),
 		cmocka_unit_test(nothing_is_sent_when_all_victims_are_going),
 		cmocka_unit_test(a_long_note_is_cut_but_not_the_condition),
 		cmocka_unit_test(pods_without_a_cycle_are_noted),
-		cmocka_unit_test(decisions_say_how_the_turn_ended_and_what_becomes_of_the_promise),
+		cmocka_unit_test(decisions_say_how_the_turn_ended_and_what_becomes_of_the_nomination),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -419,7 +419,7 @@ static void points_count_ten_times_their_weight(void **state)
 	end(&s.t);
 }
 
-static void a_promised_node_needs_the_extenders_too(void **state)
+static void a_nominated_node_needs_the_extenders_too(void **state)
 {
 	struct stage s;
 
@@ -626,7 +626,7 @@ int main(void)
 		FIXTURE_TEST(an_extender_may_not_invent_nodes),
 		FIXTURE_TEST(an_extender_is_asked_about_pods_that_want_its_resources),
 		FIXTURE_TEST(points_count_ten_times_their_weight),
-		FIXTURE_TEST(a_promised_node_needs_the_extenders_too),
+		FIXTURE_TEST(a_nominated_node_needs_the_extenders_too),
 		FIXTURE_TEST(extenders_choose_among_candidates),
 		FIXTURE_TEST(extenders_name_the_victims),
 		FIXTURE_TEST(no_candidate_may_be_left),

@@ -189,9 +189,9 @@ static struct bt_queue_info info(const struct trial *t, uint32_t pod_ix)
 
 static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin)
 {
-	uint32_t rejectors = info(t, pod_ix).rejectors;
+	uint32_t unschedulable_plugins = info(t, pod_ix).unschedulable_plugins;
 
-	for (uint32_t rest = rejectors; rest; rest &= rest - 1) {
+	for (uint32_t rest = unschedulable_plugins; rest; rest &= rest - 1) {
 		if (strcmp(bt_hints_name((uint32_t)__builtin_ctz(rest)), plugin) == 0) {
 			return true;
 		}
@@ -324,7 +324,7 @@ static void refused_members_come_back_by_backoff_only(void **state)
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
 	assert_int_equal(info(&t, a).where, BT_WAIT_BACKOFF);
-	assert_int_equal(info(&t, a).rejectors, 0);
+	assert_int_equal(info(&t, a).unschedulable_plugins, 0);
 	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
 	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
 	assert_false(is_blamed(&t, b, "GangScheduling"));
@@ -689,7 +689,7 @@ static void a_group_that_is_taken_back_leaves_the_ports_of_its_victims(void **st
 	end(&t);
 }
 
-static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
+static void each_preemptor_says_who_lost_the_nomination_of_its_node(void **state)
 {
 	struct trial t;
 
@@ -711,8 +711,8 @@ static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
 		const struct bt_decision *decision = &t.group.members[i].decision;
 
 		assert_int_equal(decision->outcome, BT_REFUSED);
-		assert_int_equal(decision->unpromised_n, 1);
-		assert_int_equal(decision->unpromised[0], waiting[decision->node_ix]);
+		assert_int_equal(decision->cleared_nominations_n, 1);
+		assert_int_equal(decision->cleared_nominations[0], waiting[decision->node_ix]);
 	}
 	end(&t);
 }
@@ -805,7 +805,7 @@ static uint64_t deciding_n(const struct trial *t)
  * schedulers. */
 static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
 {
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 	struct trial t;
 
 	begin_with(&t, state, "GenericWorkload=true,GangScheduling=true",
@@ -862,7 +862,7 @@ int main(void)
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
-		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
+		FIXTURE_TEST(each_preemptor_says_who_lost_the_nomination_of_its_node),
 		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
 		FIXTURE_TEST(a_popped_member_that_somebody_else_binds_is_theirs),
 		FIXTURE_TEST(a_popped_member_that_leaves_its_group_is_tried_again_alone),

@@ -50,11 +50,11 @@ static uint32_t bit(const struct profile *p, const char *name)
 	return 1u << number;
 }
 
-static bool queue(
-	const struct profile *p, const char *spec, bool own, const struct bt_event *event, uint32_t rejectors)
+static bool queue(const struct profile *p, const char *spec, bool own, const struct bt_cluster_event *event,
+	uint32_t unschedulable_plugins)
 {
-	return bt_hints_queue(
-		&p->hints, &p->f->cache->view, fixture_signature(p->f, spec), own, event, rejectors, NULL);
+	return bt_hints_queue(&p->hints, &p->f->cache->view, fixture_signature(p->f, spec), own, event,
+		unschedulable_plugins, NULL);
 }
 
 static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
@@ -65,7 +65,7 @@ static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
 	assert_int_equal(number_of(&p, "SchedulingGates"), bt_plugin_find(bt_str("SchedulingGates")));
 	assert_int_equal(number_of(&p, "NodeUnschedulable"), bt_plugin_find(bt_str("NodeUnschedulable")));
 	for (uint32_t i = 0; i < BT_HINTERS; i++) {
-		bool there = p.hints.hinters[i].is_there;
+		bool there = p.hints.hint_plugins[i].is_there;
 
 		assert_int_equal(bt_hints_number(&p.hints, i), there ? (int)i : -1);
 	}
@@ -79,7 +79,7 @@ static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
 
 static void a_wildcard_concerns_everybody_and_always_queues(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
 	struct profile p;
 
 	begin(&p, state, "");
@@ -90,10 +90,11 @@ static void a_wildcard_concerns_everybody_and_always_queues(void **state)
 
 static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **state)
 {
-	static const struct bt_event events[] = {{.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL},
-		{.resource = BT_EVENT_ASSIGNED_POD, .action = BT_DELETE},
-		{.resource = BT_EVENT_RESOURCE_CLAIM, .action = BT_UPDATE},
-		{.resource = BT_EVENT_POD_GROUP, .action = BT_ADD}};
+	static const struct bt_cluster_event events[] = {
+		{.resource = BT_CLUSTER_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL},
+		{.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = BT_DELETE},
+		{.resource = BT_CLUSTER_EVENT_RESOURCE_CLAIM, .action = BT_UPDATE},
+		{.resource = BT_CLUSTER_EVENT_POD_GROUP, .action = BT_ADD}};
 	struct profile p;
 
 	begin(&p, state, "");
@@ -101,9 +102,9 @@ static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **sta
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		assert_false(bt_hints_interested(&p.hints, &events[i]) & gates);
 	}
-	struct bt_hinter *hinter = &p.flow.hinters[bt_plugin_find(bt_str("SchedulingGates"))];
-	hinter->hears_all = true;
-	hinter->event_n = 0;
+	struct bt_hint_plugin *hint_plugin = &p.flow.hint_plugins[bt_plugin_find(bt_str("SchedulingGates"))];
+	hint_plugin->hears_all = true;
+	hint_plugin->event_n = 0;
 	bt_hints_of(&p.hints, &p.flow);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		assert_true(bt_hints_interested(&p.hints, &events[i]) & gates);
@@ -114,7 +115,8 @@ static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **sta
 
 static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
 {
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_TAINT};
+	const struct bt_cluster_event event = {
+		.resource = BT_CLUSTER_EVENT_NODE, .action = BT_UPDATE_NODE_TAINT};
 	struct profile p;
 
 	begin(&p, state, "");
@@ -125,15 +127,16 @@ static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
 	assert_false(interested & bit(&p, "NodeVolumeLimits"));
 	assert_false(interested & bit(&p, "SchedulingGates"));
 	assert_true(queue(&p, "", false, &event, bit(&p, "NodeName")));
-	assert_true(p.hints.always[BT_EVENT_NODE][4] & bit(&p, "InterPodAffinity"));
-	assert_false(p.hints.always[BT_EVENT_NODE][4] & bit(&p, "TaintToleration"));
+	assert_true(p.hints.always[BT_CLUSTER_EVENT_NODE][4] & bit(&p, "InterPodAffinity"));
+	assert_false(p.hints.always[BT_CLUSTER_EVENT_NODE][4] & bit(&p, "TaintToleration"));
 	end(&p);
 }
 
 static void only_rejectors_are_asked(void **state)
 {
 	const struct bt_node_facts node = {.unschedulable = false, .alloc_pods = 0};
-	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD, .node = {.new = &node}};
+	const struct bt_cluster_event event = {
+		.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD, .node = {.new = &node}};
 	struct profile p;
 
 	begin(&p, state, "");
@@ -147,8 +150,9 @@ static void only_rejectors_are_asked(void **state)
 
 static void gates_take_registrations_away(void **state)
 {
-	const struct bt_event gone = {.resource = BT_EVENT_UNSCHEDULED_POD, .action = BT_DELETE};
-	const struct bt_event class_ = {.resource = BT_EVENT_DEVICE_CLASS, .action = BT_ADD};
+	const struct bt_cluster_event gone = {
+		.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD, .action = BT_DELETE};
+	const struct bt_cluster_event class_ = {.resource = BT_CLUSTER_EVENT_DEVICE_CLASS, .action = BT_ADD};
 	struct profile p;
 
 	begin(&p, state, "");
@@ -191,7 +195,7 @@ static void a_device_class_queues_who_asks_for_its_resource(void **state)
 	begin(&p, state, "");
 	for (size_t i = 0; i < COUNT_OF(class_rows); i++) {
 		const struct class_row *row = &class_rows[i];
-		const struct bt_event event = {.resource = BT_EVENT_DEVICE_CLASS,
+		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_DEVICE_CLASS,
 			.action = row->action,
 			.object = {.name = fixture_name(p.f, row->name),
 				.other = row->extended ? fixture_name(p.f, row->extended) : BT_NAME_NONE,

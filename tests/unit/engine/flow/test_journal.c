@@ -129,7 +129,7 @@ static void begin_with(struct studio *s, uint32_t ring_bytes)
 	options.journal = s->journal;
 	options.engine.moves_pods = true;
 	if (s->extended) {
-		options.engine.extending = (struct bt_extending){
+		options.engine.extending = (struct bt_extender_hooks){
 			.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = s};
 	}
 	bt_config_init_default(&s->lab.config, NULL);
@@ -152,15 +152,15 @@ static void end(struct studio *s)
 static enum bt_status replay(const struct studio *s, struct bt_str bytes, struct bt_replay_result *out_result,
 	struct bt_buf *out_text)
 {
-	struct bt_parcel_maker maker;
+	struct bt_watch_event_maker maker;
 	struct bt_config config;
 
 	bt_config_init_default(&config, NULL);
 	extend(s, &config);
-	bt_parcel_maker_init(&maker);
+	bt_watch_event_maker_init(&maker);
 	const struct bt_replay_options options = {.config = &config, .codec = bt_journal_json(&maker)};
 	enum bt_status status = bt_journal_replay(bytes, &options, out_result, out_text);
-	bt_parcel_maker_fini(&maker);
+	bt_watch_event_maker_fini(&maker);
 	bt_config_fini(&config);
 	return status;
 }
@@ -181,7 +181,7 @@ static void play(struct lab *lab)
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[0].handle), BT_OK);
 	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, lab->asks[1].handle, bt_str("no")), BT_OK);
 	lab_wait(lab, LAB_SECOND / 3);
-	lab_pod_event(lab, BT_PARCEL_DELETE, "p2", ", 'uid': 'u2'", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p2", ", 'uid': 'u2'", "");
 	lab_pod(lab, "p3", ", 'uid': 'new', 'resourceVersion': '77'");
 	lab_pod(lab, "p3", ", 'uid': 'u3', 'resourceVersion': '50'");
 	lab_wait(lab, 3 * LAB_SECOND);
@@ -190,7 +190,7 @@ static void play(struct lab *lab)
 	}
 	lab->answers = true;
 	lab_wait(lab, 3 * LAB_SECOND);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
 	lab_wait(lab, 3 * LAB_SECOND);
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
 		if (lab->asks[i].verb == 'e') {
@@ -202,7 +202,7 @@ static void play(struct lab *lab)
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
 		if (lab->asks[i].verb == 'e') {
 			bt_pipeline_evicted(lab->pipeline, lab->asks[i].handle);
-			lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[i].pod, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[i].pod, "", "");
 		}
 	}
 	lab_wait(lab, 100 * LAB_SECOND);
@@ -250,16 +250,16 @@ static void play_turnover(struct lab *lab)
 			/* One of them is on a node that is not there yet. */
 			snprintf(spec, sizeof(spec), ", 'nodeName': 'n%d'", i + 2);
 			spec[p == 2 ? strlen(spec) : 0] = 0;
-			lab_pod_event(lab, BT_PARCEL_APPLY, name, meta, spec);
+			lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, meta, spec);
 		}
 		lab_settle(lab);
 		for (int p = 0; i >= 5 && p < 3; p++) {
 			snprintf(name, sizeof(name), "p%d-%d", i - 5, p);
-			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		}
 		snprintf(name, sizeof(name), "n%d", i - 4);
 		if (i >= 4) {
-			lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+			lab_node_event(lab, BT_WATCH_EVENT_DELETE, name, "");
 		}
 		lab_wait(lab, LAB_SECOND);
 		lab_wait(lab, 20 * LAB_SECOND);
@@ -310,7 +310,7 @@ static void play_exodus(struct lab *lab)
 		lab_node(lab, name);
 		snprintf(name, sizeof(name), "on-%d", i);
 		snprintf(spec, sizeof(spec), ", 'nodeName': 'n%d'", i);
-		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", spec);
+		lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, "", spec);
 	}
 	for (int i = 0; i < 60; i++) {
 		lab->answers = i % 2;
@@ -319,19 +319,19 @@ static void play_exodus(struct lab *lab)
 		lab_settle(lab);
 		snprintf(name, sizeof(name), "on-%d", i);
 		if (i % 7 && i % 3) {
-			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		}
 		snprintf(name, sizeof(name), "n%d", i);
 		if (i % 7) {
-			lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+			lab_node_event(lab, BT_WATCH_EVENT_DELETE, name, "");
 		}
 		snprintf(name, sizeof(name), "on-%d", i);
 		if (i % 7 && i % 3 == 0) {
-			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		}
 		snprintf(name, sizeof(name), "p-%d", i - 4);
 		if (i >= 4 && i % 8) {
-			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		}
 		lab_wait(lab, LAB_SECOND);
 		for (uint32_t a = 0; a < lab->ask_n && i % 5 == 4; a++) {
@@ -368,26 +368,26 @@ static void play_decline(struct lab *lab)
 		lab_node(lab, name);
 		snprintf(name, sizeof(name), "on-%d", i);
 		snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
-		lab_pod_event(lab, BT_PARCEL_APPLY, name, meta, spec);
+		lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, meta, spec);
 		lab_settle(lab);
 	}
 	for (int i = 0; i < 32; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		lab_node_event(lab, BT_WATCH_EVENT_DELETE, name, "");
 		lab_settle(lab);
 	}
 	for (int i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "high-%d", i);
-		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", ", 'priority': 7");
+		lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, "", ", 'priority': 7");
 	}
-	lab_pod_event(lab, BT_PARCEL_APPLY, "low", "", ", 'priority': -1");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "low", "", ", 'priority': -1");
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 2);
 	assert_true(lab->asks[0].verb == 'e' && lab->asks[1].verb == 'e');
 	uint32_t low_ix = index_of(lab, "low");
 	for (int i = 0; i < 64; i++) {
 		snprintf(name, sizeof(name), "on-%d", i);
-		lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		lab_take_in(lab);
 	}
 	assert_true(bt_engine_counts(engine).pod_move_n > 10);
@@ -398,7 +398,7 @@ static void play_decline(struct lab *lab)
 	lab_settle(lab);
 	assert_true(lab_find(lab, lab->asks[0].pod)->terminating);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
-	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[0].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[0].pod, "", "");
 	lab->answers = true;
 	lab_wait(lab, 20 * LAB_SECOND);
 	lab_node(lab, "late");
@@ -424,12 +424,12 @@ static void play_departure(struct lab *lab)
 		snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", name);
 		lab_node(lab, name);
 		snprintf(name, sizeof(name), "on-%d", i);
-		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", spec);
+		lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, "", spec);
 		lab_settle(lab);
 	}
 	for (int i = 0; i < 50; i++) {
 		snprintf(name, sizeof(name), "n%d", (i * 7) % 60);
-		lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		lab_node_event(lab, BT_WATCH_EVENT_DELETE, name, "");
 		lab_settle(lab);
 	}
 	for (int i = 0; i < 60; i++) {
@@ -437,7 +437,7 @@ static void play_departure(struct lab *lab)
 		bt_pipeline_remove_pod(lab->pipeline, index_of(lab, name));
 		if (i % 10 == 9) {
 			snprintf(name, sizeof(name), "new-%d", i);
-			lab_pod_event(lab, BT_PARCEL_APPLY, name, "", "");
+			lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, "", "");
 			lab_settle(lab);
 			lab->decision_n = 0;
 		}
@@ -445,7 +445,7 @@ static void play_departure(struct lab *lab)
 	assert_true(bt_engine_counts(engine).node_move_n > 0);
 	for (int i = 60; i < 90; i++) {
 		snprintf(name, sizeof(name), "new-%d", i);
-		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", "");
+		lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, "", "");
 		lab_settle(lab);
 		lab->decision_n = 0;
 	}
@@ -500,7 +500,7 @@ static void play_extended(struct lab *lab)
 		lab_wait(lab, LAB_SECOND);
 		look_at(lab, name);
 	}
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
 	for (int i = 0; i < 10; i++) {
 		lab_wait(lab, 20 * LAB_SECOND);
 	}

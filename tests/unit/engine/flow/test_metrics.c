@@ -12,7 +12,7 @@
 #include "engine/flow/cycle/metrics.h"
 
 static const struct bt_series *find(
-	const struct bt_measures *measures, enum bt_measure measure, uint16_t a, uint16_t b)
+	const struct bt_cycle_metrics *measures, enum bt_measure measure, uint16_t a, uint16_t b)
 {
 	const struct bt_measure_table *table = &measures->tables[measure];
 
@@ -26,11 +26,12 @@ static const struct bt_series *find(
 	return NULL;
 }
 
-static void note(struct bt_measures *measures, enum bt_measure measure, uint16_t a, uint16_t b, int64_t ns)
+static void note(
+	struct bt_cycle_metrics *measures, enum bt_measure measure, uint16_t a, uint16_t b, int64_t ns)
 {
 	const uint16_t labels[4] = {a, b};
 
-	bt_measures_note(measures, measure, labels, ns);
+	bt_cycle_metrics_note(measures, measure, labels, ns);
 }
 
 static void bounds_are_upstreams(void **state)
@@ -52,7 +53,7 @@ static void bounds_are_upstreams(void **state)
 
 static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **state)
 {
-	struct bt_measures *measures = bt_measures_create();
+	struct bt_cycle_metrics *measures = bt_cycle_metrics_create();
 
 	(void)state;
 	note(measures, BT_MEASURE_EVENT, 1, 0, 100000);
@@ -66,12 +67,12 @@ static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **s
 	assert_int_equal(series->counts[12], 1);
 	assert_int_equal(series->n, 3);
 	assert_int_equal(series->sum_ns, INT64_C(10000200001));
-	bt_measures_destroy(measures);
+	bt_cycle_metrics_destroy(measures);
 }
 
 static void each_set_of_labels_is_a_series_of_its_own(void **state)
 {
-	struct bt_measures *measures = bt_measures_create();
+	struct bt_cycle_metrics *measures = bt_cycle_metrics_create();
 
 	(void)state;
 	for (uint16_t i = 0; i < 20; i++) {
@@ -84,12 +85,12 @@ static void each_set_of_labels_is_a_series_of_its_own(void **state)
 	}
 	assert_null(find(measures, BT_MEASURE_PLUGIN, 0, 0));
 	assert_null(find(measures, BT_MEASURE_HINT, 0, 7));
-	bt_measures_destroy(measures);
+	bt_cycle_metrics_destroy(measures);
 }
 
 static void a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory(void **state)
 {
-	struct bt_measures *measures = bt_measures_create();
+	struct bt_cycle_metrics *measures = bt_cycle_metrics_create();
 	uint64_t bytes = bt_mem_in_use_bytes();
 
 	(void)state;
@@ -101,7 +102,7 @@ static void a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory(void 
 	assert_int_equal(measures->tables[BT_MEASURE_PLUGIN].lost_n, 968);
 	note(measures, BT_MEASURE_PLUGIN, 31, 0, 5); /* who has a place keeps it */
 	assert_int_equal(find(measures, BT_MEASURE_PLUGIN, 31, 0)->n, 2);
-	bt_measures_destroy(measures);
+	bt_cycle_metrics_destroy(measures);
 }
 
 int main(void)

@@ -182,7 +182,7 @@ static void usage_and_ports_move_with_their_node(void **state)
 	end(&t);
 }
 
-static void promises_move_with_their_node(void **state)
+static void nominations_move_with_their_node(void **state)
 {
 	struct trial t = begin_with_nodes(state, MANY);
 	const struct bt_ledger *ledger = cache_of(&t)->ledger;
@@ -389,7 +389,7 @@ int main(void)
 		FIXTURE_TEST(a_few_nodes_are_moved_at_a_time),
 		FIXTURE_TEST(usage_and_ports_move_with_their_node),
 		FIXTURE_TEST(rare_resources_move_with_their_node),
-		FIXTURE_TEST(promises_move_with_their_node),
+		FIXTURE_TEST(nominations_move_with_their_node),
 		FIXTURE_TEST(counters_move_with_their_node),
 		FIXTURE_TEST(volumes_move_with_their_node),
 		FIXTURE_TEST(nobody_moves_while_a_pod_is_in_its_cycle),

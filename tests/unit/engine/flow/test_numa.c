@@ -180,7 +180,7 @@ static void every_array_that_workers_read_lies_beside_them(void **state)
 	check_array(view->usage->nodes, sizeof(*view->usage->nodes));
 	check_array(view->snapshot->rooms, sizeof(*view->snapshot->rooms));
 	/* Those, and of each column the values, of each plan the bases. */
-	struct bt_warm_counts counts = bt_engine_counts(engine).warm;
+	struct bt_parallel_prepare_counts counts = bt_engine_counts(engine).warm;
 	printf("%zu calls for %u arrays; %lu columns, %lu plans\n", call_n, count_arrays(),
 		(unsigned long)counts.column_n, (unsigned long)counts.plan_n);
 	assert_true(counts.column_n > 5 && counts.plan_n > 5 && count_arrays() > 2 + 2 * 5 + 2 * 5);

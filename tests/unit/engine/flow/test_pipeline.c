@@ -35,7 +35,7 @@ static void a_refused_pod_comes_with_its_message(void **state)
 	struct lab *lab = *state;
 
 	lab_node(lab, "n1");
-	lab_pod_event(lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[0].outcome, BT_REFUSED);
 	assert_non_null(strstr(lab->decisions[0].message, "0/1 nodes are available"));
@@ -68,11 +68,11 @@ static void nobody_is_decided_before_every_source_is_synced(void **state)
 	lab_begin(&lab, &options);
 	lab_node(&lab, "n1");
 	lab_pod(&lab, "p", "");
-	lab_feed(&lab, bt_parcel_create(BT_PARCEL_SYNCED));
-	lab_feed(&lab, bt_parcel_create(BT_PARCEL_SYNCED));
+	lab_feed(&lab, bt_watch_event_create(BT_WATCH_EVENT_SYNCED));
+	lab_feed(&lab, bt_watch_event_create(BT_WATCH_EVENT_SYNCED));
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 0);
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 	assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &parcel, 0), BT_OK);
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
@@ -85,17 +85,17 @@ static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **sta
 	struct bt_pipeline_options options = lab_options(&lab);
 
 	(void)state;
-	options.held = true;
+	options.paused = true;
 	lab_begin(&lab, &options);
 	lab_node(&lab, "n1");
 	lab_pod(&lab, "p", "");
 	lab_settle(&lab);
 	assert_non_null(lab_find(&lab, "p"));
 	assert_int_equal(lab.decision_n, 0);
-	bt_pipeline_hold(lab.pipeline, false);
+	bt_pipeline_pause(lab.pipeline, false);
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
-	bt_pipeline_hold(lab.pipeline, true);
+	bt_pipeline_pause(lab.pipeline, true);
 	lab_pod(&lab, "q", "");
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
@@ -103,9 +103,9 @@ static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **sta
 }
 
 /* A pod's parcel as a source makes it, with so many bytes besides. */
-static struct bt_parcel *own_parcel(struct lab *lab, const char *name, size_t bytes)
+static struct bt_watch_event *own_parcel(struct lab *lab, const char *name, size_t bytes)
 {
-	struct bt_parcel *parcel = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+	struct bt_watch_event *parcel = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 	char *own = bt_arena_copy(&parcel->arena, name, strlen(name));
 
 	bt_arena_alloc(&parcel->arena, bytes, 1);
@@ -118,29 +118,29 @@ static struct bt_parcel *own_parcel(struct lab *lab, const char *name, size_t by
 static void parcels_are_used_again_without_what_they_held(void **state)
 {
 	struct lab *lab = *state;
-	struct bt_parcel *first = own_parcel(lab, "p", 8);
+	struct bt_watch_event *first = own_parcel(lab, "p", 8);
 
 	lab_feed(lab, first);
 	lab_take_in(lab);
-	struct bt_parcel *again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_DELETE);
+	struct bt_watch_event *again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_DELETE);
 	assert_ptr_equal(again, first);
-	assert_int_equal(again->kind, BT_PARCEL_DELETE);
+	assert_int_equal(again->kind, BT_WATCH_EVENT_DELETE);
 	assert_int_equal(again->delta.name, BT_NAME_NONE);
 	assert_int_equal(again->tag, 0);
-	bt_parcel_destroy(again);
+	bt_watch_event_destroy(again);
 	/* What held much is not kept. */
 	lab_feed(lab, own_parcel(lab, "q", 1 << 20));
 	lab_take_in(lab);
 	assert_non_null(lab_find(lab, "q"));
-	again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+	again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 	assert_true(bt_arena_bytes(&again->arena) < 1 << 20);
-	bt_parcel_destroy(again);
+	bt_watch_event_destroy(again);
 }
 
 static void no_more_parcels_are_kept_than_the_limit_says(void **state)
 {
 	struct lab *lab = *state;
-	struct bt_parcel *parcels[8];
+	struct bt_watch_event *parcels[8];
 	char name[8];
 
 	for (int i = 0; i < 8; i++) {
@@ -153,10 +153,10 @@ static void no_more_parcels_are_kept_than_the_limit_says(void **state)
 	}
 	/* The last four of them found no room: nothing leaks, and what comes next is as good as new. */
 	for (int i = 0; i < 8; i++) {
-		struct bt_parcel *again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+		struct bt_watch_event *again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 
-		assert_int_equal(again->kind, BT_PARCEL_APPLY);
-		bt_parcel_destroy(again);
+		assert_int_equal(again->kind, BT_WATCH_EVENT_APPLY);
+		bt_watch_event_destroy(again);
 	}
 }
 
@@ -202,12 +202,12 @@ static void a_busy_source_does_not_keep_another_waiting(void **state)
 	options.limits.sources = 2;
 	options.limits.events = 1;
 	lab_begin(&lab, &options);
-	struct bt_parcel *parcel = lab_parcel(
-		&lab, BT_PARCEL_APPLY, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'late'}}");
+	struct bt_watch_event *parcel = lab_parcel(&lab, BT_WATCH_EVENT_APPLY,
+		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'late'}}");
 	for (int i = 0; i < 20; i++) {
 		snprintf(text, sizeof(text),
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'busy-%d'}}", i);
-		lab_feed(&lab, lab_parcel(&lab, BT_PARCEL_APPLY, text));
+		lab_feed(&lab, lab_parcel(&lab, BT_WATCH_EVENT_APPLY, text));
 		if (i < 3) {
 			continue; /* there is always something left */
 		}
@@ -232,7 +232,7 @@ static void a_full_ring_refuses_and_waits_and_loses_nothing(void **state)
 
 	lab_node(lab, "n1");
 	for (;; fed_n++) {
-		struct bt_parcel *parcel = lab_parcel(lab, BT_PARCEL_APPLY,
+		struct bt_watch_event *parcel = lab_parcel(lab, BT_WATCH_EVENT_APPLY,
 			"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
 
 		if (bt_pipeline_feed(lab->pipeline, 0, &parcel, 0) == BT_FULL) {
@@ -258,14 +258,14 @@ static void what_memory_is_short_for_stays_with_its_source(void **state)
 	enum bt_mem_use use = BT_MEM_OBJECT;
 
 	lab_node(lab, "n1");
-	struct bt_parcel *parcel = lab_parcel(
-		lab, BT_PARCEL_APPLY, "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
+	struct bt_watch_event *parcel = lab_parcel(lab, BT_WATCH_EVENT_APPLY,
+		"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
 	bt_mem_set_refuser(refuse_use, &use);
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, BT_FOREVER), BT_NO_MEMORY);
 	assert_non_null(parcel);
 	/* The end of an object makes room. */
-	struct bt_parcel *gone = lab_parcel(
-		lab, BT_PARCEL_DELETE, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}}");
+	struct bt_watch_event *gone = lab_parcel(lab, BT_WATCH_EVENT_DELETE,
+		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}}");
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &gone, 0), BT_OK);
 	bt_mem_set_refuser(NULL, NULL);
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, 0), BT_OK);
@@ -343,7 +343,7 @@ static void no_pod_is_popped_while_the_binder_has_no_room(void **state)
 	assert_int_equal(lab.decision_n, 1);
 	lab_assert_sets(&lab, 1, 1, 0);
 	/* Who comes meanwhile has its turn by its priority. */
-	lab_pod_event(&lab, BT_PARCEL_APPLY, "high", "", ", 'priority': 7");
+	lab_pod_event(&lab, BT_WATCH_EVENT_APPLY, "high", "", ", 'priority': 7");
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
 	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[0].handle), BT_OK);
@@ -473,7 +473,7 @@ static void a_stop_that_abandons_frees_what_is_on_its_way(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_pipeline_options options = lab_options(&lab);
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 
 	(void)state;
 	options.sink.decided = NULL;
@@ -482,7 +482,7 @@ static void a_stop_that_abandons_frees_what_is_on_its_way(void **state)
 	feed_some(&lab, 4, 20);
 	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_ABANDON, BT_FOREVER));
 	assert_int_equal(bt_pipeline_feed(lab.pipeline, 0, &parcel, BT_FOREVER), BT_CONFLICT);
-	bt_parcel_destroy(parcel);
+	bt_watch_event_destroy(parcel);
 	lab_end(&lab);
 }
 
@@ -525,14 +525,14 @@ static void visitors_see_the_engine_between_cycles(void **state)
 	assert_int_equal(node_n, 1);
 }
 
-static void hang(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void hang(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
-	struct bt_park *park = context;
-	uint32_t key = bt_park_prepare(park);
+	struct bt_eventcount *park = context;
+	uint32_t key = bt_eventcount_prepare(park);
 
 	(void)pipeline;
 	(void)ask;
-	bt_park_wait(park, key, BT_PARK_FOREVER);
+	bt_eventcount_wait(park, key, BT_EVENTCOUNT_FOREVER);
 }
 
 static bool is_stalled(const struct lab *lab, const char *name)
@@ -552,10 +552,10 @@ static void a_thread_that_hangs_is_named_and_does_not_hang_the_stop(void **state
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_pipeline_options options = lab_options(&lab);
-	struct bt_park park;
+	struct bt_eventcount park;
 
 	(void)state;
-	bt_park_init(&park);
+	bt_eventcount_init(&park);
 	options.sink.decided = NULL;
 	options.limits.stall_ns = LAB_SECOND / 100;
 	options.binder = (struct bt_pipeline_binder){.bind = hang, .context = &park};
@@ -568,7 +568,7 @@ static void a_thread_that_hangs_is_named_and_does_not_hang_the_stop(void **state
 	assert_false(is_stalled(&lab, "ingest"));
 	assert_false(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, LAB_SECOND / 20));
 	while (!bt_pipeline_stop(lab.pipeline, BT_END_ABANDON, LAB_SECOND / 100)) {
-		bt_park_wake(&park);
+		bt_eventcount_wake(&park);
 	}
 	lab_end(&lab);
 }

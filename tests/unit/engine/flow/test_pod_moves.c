@@ -276,7 +276,7 @@ static void pods_that_have_moved_are_preempted(void **state)
 }
 
 /* Who has a promise keeps its index, and others keep off. */
-static void a_pod_that_was_promised_a_node_stays(void **state)
+static void a_pod_that_was_nominated_a_node_stays(void **state)
 {
 	struct trial t = begin_moving(state);
 
@@ -284,13 +284,13 @@ static void a_pod_that_was_promised_a_node_stays(void **state)
 	uint32_t ix = show(&t, "high", "", "priority: 7, " CPU("3900m"));
 	struct bt_decision decision = decide_next(&t);
 	assert_int_equal(decision.outcome, BT_REFUSED);
-	uint32_t promised = decision.nominated_ix;
-	assert_int_not_equal(promised, BT_NO_NODE);
+	uint32_t nominated = decision.nominated_ix;
+	assert_int_not_equal(nominated, BT_NO_NODE);
 	thin_out(&t, MANY - 4);
 	assert_true(move_n(&t) > 0);
 	assert_int_equal(find(&t, "high"), ix);
-	assert_int_equal(pod_of(&t, "high")->nominated_ix, promised);
-	assert_int_equal(bt_ledger_first_nominated(ledger_of(&t), promised), ix);
+	assert_int_equal(pod_of(&t, "high")->nominated_ix, nominated);
+	assert_int_equal(bt_ledger_first_nominated(ledger_of(&t), nominated), ix);
 	end(&t);
 }
 
@@ -439,7 +439,7 @@ static void describe(const struct trial *t, const struct bt_decision *decision, 
 	bt_buf_clear(out);
 	bt_buf_printf(out, "%s: %d on %" PRIu32 ", promised %" PRIu32 ", refused by %" PRIx32 ", for it go",
 		name_at(t, decision->pod_ix), (int)decision->outcome, decision->node_ix,
-		decision->nominated_ix, decision->rejectors);
+		decision->nominated_ix, decision->unschedulable_plugins);
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		bt_buf_printf(out, " %s", name_at(t, decision->victims[i].pod_ix));
 	}
@@ -575,7 +575,7 @@ int main(void)
 		FIXTURE_TEST(a_few_pods_are_moved_at_a_time),
 		FIXTURE_TEST(pods_that_have_moved_count_where_they_counted),
 		FIXTURE_TEST(pods_that_have_moved_are_preempted),
-		FIXTURE_TEST(a_pod_that_was_promised_a_node_stays),
+		FIXTURE_TEST(a_pod_that_was_nominated_a_node_stays),
 		FIXTURE_TEST(a_pod_stays_while_it_is_being_bound),
 		FIXTURE_TEST(nobody_moves_while_a_pod_is_in_its_cycle),
 		FIXTURE_TEST(pods_that_wait_move_and_their_turn_comes_as_before),

@@ -36,7 +36,7 @@ static void tell_selector(struct bt_buf *out, const struct bt_node_selector_obje
 	}
 }
 
-static void tell_claim(struct bt_buf *out, const struct bt_ask_claim *claim)
+static void tell_claim(struct bt_buf *out, const struct bt_bind_request_claim *claim)
 {
 	bt_buf_printf(out, "claim %.*s/%.*s%s%s%s%s\n", BT_STR_ARG(claim->name), BT_STR_ARG(claim->uid),
 		claim->allocates ? " allocates" : "", claim->special ? " special" : "",
@@ -70,7 +70,7 @@ static void tell_claim(struct bt_buf *out, const struct bt_ask_claim *claim)
 	}
 }
 
-static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct trial *t = context;
 
@@ -79,7 +79,7 @@ static void note_bind(void *context, struct bt_pipeline *pipeline, const struct 
 	t->handle = ask->handle;
 	bt_buf_clear(&t->told);
 	for (uint32_t i = 0; i < ask->volume_n; i++) {
-		const struct bt_ask_volume *volume = &ask->volumes[i];
+		const struct bt_bind_request_volume *volume = &ask->volumes[i];
 
 		bt_buf_printf(&t->told, "volume of %.*s/%.*s: %.*s\n", BT_STR_ARG(volume->claim),
 			BT_STR_ARG(volume->claim_uid), BT_STR_ARG(volume->volume));
@@ -89,7 +89,7 @@ static void note_bind(void *context, struct bt_pipeline *pipeline, const struct 
 	}
 }
 
-static void note_release(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+static void note_release(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct trial *t = context;
 
@@ -120,7 +120,7 @@ static void end(struct trial *t)
 
 static void apply(struct trial *t, const char *text)
 {
-	lab_feed(&t->lab, lab_parcel(&t->lab, BT_PARCEL_APPLY, text));
+	lab_feed(&t->lab, lab_parcel(&t->lab, BT_WATCH_EVENT_APPLY, text));
 	lab_take_in(&t->lab);
 }
 
@@ -199,7 +199,7 @@ static void volumes_are_bound_first_and_then_provisioned(void **state)
 	add_volume_claim(&t, "new", "late");
 	add_volume_claim(&t, "old", "static");
 	add_volume(&t, "v1");
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'",
+	lab_pod_event(&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'",
 		", 'volumes': [" VOLUME("a", "new") ", " VOLUME("b", "old") "]");
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 1);
@@ -282,7 +282,7 @@ static void a_claim_is_allocated_as_the_engine_has_chosen(void **state)
 		"'ExactCount', "
 		"'count': 1}]}",
 		"");
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'",
+	lab_pod_event(&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'",
 		", 'resourceClaims': [" USES("c") ", " USES("e") "]");
 	lab_settle(&t.lab);
 	assert_told(&t, "claim c/u-c allocates timed\n  x: d/p/a\n  x: d/p/b\n  request x of k\n"
@@ -309,8 +309,8 @@ static void a_claim_that_is_allocated_is_only_reserved(void **state)
 		snprintf(status, sizeof(status), has_a,
 			reserved ? ", 'reservedFor': [{'resource': 'pods', 'name': 'p', 'uid': 'u'}]" : "");
 		add_claim(&t, "c", "10", EXACTLY("x", "1"), status);
-		lab_pod_event(
-			&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+		lab_pod_event(&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'",
+			", 'resourceClaims': [" USES("c") "]");
 		lab_settle(&t.lab);
 		assert_int_equal(t.bind_n, 1);
 		assert_told(&t, reserved ? "claim c/u-c reserved\n" : "claim c/u-c\n");
@@ -361,7 +361,8 @@ static void what_is_taken_of_a_shared_device_is_said_with_an_id(void **state)
 		"1, "
 		"'capacity': {'requests': {'m': '4Gi'}}}}",
 		"");
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+	lab_pod_event(
+		&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 	lab_settle(&t.lab);
 	assert_told(&t, "claim c/u-c allocates timed\n  x: d/p/a share m=4294967296\n  request x of k\n"
 			"  on field metadata.name In n1\n");
@@ -372,7 +373,8 @@ static void what_is_taken_of_a_shared_device_is_said_with_an_id(void **state)
 		"1, "
 		"'capacity': {'requests': {'m': '4Gi'}}}}",
 		"");
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "q", ", 'uid': 'v'", ", 'resourceClaims': [" USES("e") "]");
+	lab_pod_event(
+		&t.lab, BT_WATCH_EVENT_APPLY, "q", ", 'uid': 'v'", ", 'resourceClaims': [" USES("e") "]");
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 2);
 	assert_int_not_equal(pending_share(&t, "e"), first);
@@ -435,7 +437,8 @@ static void begin_binding(struct trial *t)
 	lab_node(&t->lab, "n1");
 	add_devices(t, "{'name': 'a'}");
 	add_claim(t, "c", "10", EXACTLY("x", "1"), "");
-	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+	lab_pod_event(
+		&t->lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 	lab_settle(&t->lab);
 	assert_int_equal(t->bind_n, 1);
 }
@@ -489,7 +492,7 @@ static void a_pod_that_has_gone_keeps_its_devices_until_the_binder_answers(void 
 
 	(void)state;
 	begin_binding(&t);
-	lab_pod_event(&t.lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u'", "");
+	lab_pod_event(&t.lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u'", "");
 	for (int i = 0; i < 5; i++) {
 		lab_wait(&t.lab, 3600 * LAB_SECOND);
 	}
@@ -511,15 +514,17 @@ static void what_is_never_called_leaves_nothing(void **state)
 	lab_node(&t.lab, "n1");
 	add_devices(&t, "{'name': 'a'}");
 	add_claim(&t, "c", "10", EXACTLY("x", "1"), "");
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+	lab_pod_event(
+		&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 	lab_take_in(&t.lab);
 	assert_true(bt_pipeline_decide_step(t.lab.pipeline, 1));
 	assert_true(claim_of(&t, "c")->pending);
-	lab_pod_event(&t.lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u'", "");
+	lab_pod_event(&t.lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u'", "");
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 0);
 	assert_false(claim_of(&t, "c")->pending);
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "q", ", 'uid': 'v'", ", 'resourceClaims': [" USES("c") "]");
+	lab_pod_event(
+		&t.lab, BT_WATCH_EVENT_APPLY, "q", ", 'uid': 'v'", ", 'resourceClaims': [" USES("c") "]");
 	lab_take_in(&t.lab);
 	assert_true(bt_pipeline_decide_step(t.lab.pipeline, 1));
 	end(&t);
@@ -540,7 +545,8 @@ static void begin_kept_out(struct trial *t)
 	lab_node(&t->lab, "n1");
 	add_devices(t, "{'name': 'a'}");
 	add_claim(t, "c", "10", EXACTLY("x", "1"), elsewhere);
-	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+	lab_pod_event(
+		&t->lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 	lab_settle(&t->lab);
 }
 

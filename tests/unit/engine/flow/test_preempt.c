@@ -66,11 +66,11 @@ static void budgets_are_spared(void **state)
 	end(&t);
 }
 
-static void a_promised_node_is_kept_from_equals_and_given_to_higher_ones(void **state)
+static void a_nominated_node_is_kept_from_equals_and_given_to_higher_ones(void **state)
 {
 	struct trial t = begin(state);
 	uint32_t node = add_node(&t, "n1", "1");
-	uint32_t promised = add_pod(&t, "name: p", "priority: 5, " CPU("1"), "nominatedNodeName: n1");
+	uint32_t nominated = add_pod(&t, "name: p", "priority: 5, " CPU("1"), "nominatedNodeName: n1");
 	uint32_t high = add_pod(&t, "name: h", "priority: 6, " CPU("1"), "");
 	uint32_t equal = add_pod(&t, "name: e", "priority: 5, " CPU("1"), "");
 	struct bt_decision decision;
@@ -79,7 +79,7 @@ static void a_promised_node_is_kept_from_equals_and_given_to_higher_ones(void **
 	bt_engine_decide(t.engine, equal, &decision);
 	assert_int_equal(decision.outcome, BT_REFUSED);
 	assert_int_equal(decide(&t, high).node_ix, node);
-	assert_int_equal(decide(&t, promised).outcome, BT_REFUSED);
+	assert_int_equal(decide(&t, nominated).outcome, BT_REFUSED);
 	end(&t);
 }
 
@@ -500,7 +500,7 @@ int main(void)
 		FIXTURE_TEST(the_least_important_pod_goes_and_the_preemptor_takes_its_node),
 		FIXTURE_TEST(a_trial_leaves_no_trace),
 		FIXTURE_TEST(budgets_are_spared),
-		FIXTURE_TEST(a_promised_node_is_kept_from_equals_and_given_to_higher_ones),
+		FIXTURE_TEST(a_nominated_node_is_kept_from_equals_and_given_to_higher_ones),
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
 		FIXTURE_TEST(five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle),

@@ -32,7 +32,7 @@ static struct bt_engine *engine_of(struct trial *t)
 	return bt_pipeline_engine(t->lab.pipeline);
 }
 
-static void show(struct trial *t, enum bt_parcel_kind kind, const char *text)
+static void show(struct trial *t, enum bt_watch_event_kind kind, const char *text)
 {
 	lab_feed(&t->lab, lab_parcel(&t->lab, kind, text));
 	lab_take_in(&t->lab);
@@ -44,12 +44,12 @@ static void begin_with(struct trial *t, const char *claim, const char *volume)
 	const struct bt_pipeline_options options = lab_options(&t->lab);
 
 	lab_begin(&t->lab, &options);
-	show(t, BT_PARCEL_APPLY, CLASS("late", "csi.example.com"));
-	show(t, BT_PARCEL_APPLY, CLASS("static", "kubernetes.io/no-provisioner"));
-	show(t, BT_PARCEL_APPLY, volume);
-	show(t, BT_PARCEL_APPLY, claim);
+	show(t, BT_WATCH_EVENT_APPLY, CLASS("late", "csi.example.com"));
+	show(t, BT_WATCH_EVENT_APPLY, CLASS("static", "kubernetes.io/no-provisioner"));
+	show(t, BT_WATCH_EVENT_APPLY, volume);
+	show(t, BT_WATCH_EVENT_APPLY, claim);
 	lab_node(&t->lab, "n1");
-	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u-p'",
+	lab_pod_event(&t->lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u-p'",
 		", 'volumes': [{'name': 'd', 'persistentVolumeClaim': {'claimName': 'c'}}]");
 	lab_take_in(&t->lab);
 	uint32_t pod_ix = bt_engine_pop(engine_of(t));
@@ -101,13 +101,13 @@ static void what_has_gone_fails_the_cycle(void **state)
 
 	(void)state;
 	begin(&t, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_DELETE, CLAIM("c", "late"));
+	show(&t, BT_WATCH_EVENT_DELETE, CLAIM("c", "late"));
 	assert_fails(&t, RESERVE "persistentvolumeclaims \"default/c\" not found");
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	show(&t, BT_WATCH_EVENT_DELETE, VOLUME(""));
 	assert_fails(&t, RESERVE "persistentvolumes \"v\" not found");
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_DELETE, CLAIM("c", "static"));
+	show(&t, BT_WATCH_EVENT_DELETE, CLAIM("c", "static"));
 	assert_fails(&t, PRE_BIND "persistentvolumeclaims \"default/c\" not found");
 }
 
@@ -117,14 +117,14 @@ static void what_has_changed_fails_the_cycle(void **state)
 
 	(void)state;
 	begin(&t, LATE_CLAIM_OF("7"));
-	show(&t, BT_PARCEL_APPLY, LATE_CLAIM_OF("12"));
+	show(&t, BT_WATCH_EVENT_APPLY, LATE_CLAIM_OF("12"));
 	assert_fails(&t, RESERVE "\"default/c\" is out of sync (stored: 12, assume: 7)");
 	begin(&t, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_DELETE, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_APPLY, CLAIM_AS("c", "u-other", "", ", 'storageClassName': 'late'"));
+	show(&t, BT_WATCH_EVENT_DELETE, CLAIM("c", "late"));
+	show(&t, BT_WATCH_EVENT_APPLY, CLAIM_AS("c", "u-other", "", ", 'storageClassName': 'late'"));
 	assert_fails(&t, RESERVE "\"default/c\" is out of sync (stored: , assume: )");
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_APPLY, VOLUME(", 'resourceVersion': '9'"));
+	show(&t, BT_WATCH_EVENT_APPLY, VOLUME(", 'resourceVersion': '9'"));
 	assert_fails(&t, RESERVE "\"v\" is out of sync (stored: 9, assume: )");
 }
 
@@ -141,13 +141,13 @@ static void a_volume_that_is_the_claims_already_may_change(void **state)
 
 	(void)state;
 	begin_with(&t, CLAIM("c", "static"), VOLUME_OF(", 'uid': 'u-c'", ""));
-	show(&t, BT_PARCEL_APPLY, VOLUME_OF(", 'uid': 'u-c'", ", 'resourceVersion': '9'"));
+	show(&t, BT_WATCH_EVENT_APPLY, VOLUME_OF(", 'uid': 'u-c'", ", 'resourceVersion': '9'"));
 	assert_placed(&t);
 	begin_with(&t, CLAIM("c", "static"), VOLUME_OF("", ""));
-	show(&t, BT_PARCEL_APPLY, VOLUME_OF("", ", 'resourceVersion': '9'"));
+	show(&t, BT_WATCH_EVENT_APPLY, VOLUME_OF("", ", 'resourceVersion': '9'"));
 	assert_fails(&t, RESERVE "\"v\" is out of sync (stored: 9, assume: )");
 	begin_with(&t, CLAIM("c", "static"), VOLUME_OF(", 'uid': 'u-c'", ""));
-	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	show(&t, BT_WATCH_EVENT_DELETE, VOLUME(""));
 	assert_fails(&t, "running PreBind plugin \"VolumeBinding\": persistentvolumes \"v\" not found");
 }
 
@@ -157,11 +157,11 @@ static void what_others_change_is_no_matter(void **state)
 
 	(void)state;
 	begin(&t, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_APPLY, CLAIM("other", "late"));
-	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	show(&t, BT_WATCH_EVENT_APPLY, CLAIM("other", "late"));
+	show(&t, BT_WATCH_EVENT_DELETE, VOLUME(""));
 	assert_placed(&t);
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_APPLY, CLAIM("other", "late"));
+	show(&t, BT_WATCH_EVENT_APPLY, CLAIM("other", "late"));
 	assert_placed(&t);
 }
 
@@ -172,11 +172,11 @@ static void claims_that_are_bound_meanwhile_are_left_alone(void **state)
 
 	(void)state;
 	begin(&t, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_APPLY, BOUND("c"));
+	show(&t, BT_WATCH_EVENT_APPLY, BOUND("c"));
 	assert_placed(&t);
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_DELETE, VOLUME(""));
-	show(&t, BT_PARCEL_APPLY, BOUND("c"));
+	show(&t, BT_WATCH_EVENT_DELETE, VOLUME(""));
+	show(&t, BT_WATCH_EVENT_APPLY, BOUND("c"));
 	assert_placed(&t);
 }
 

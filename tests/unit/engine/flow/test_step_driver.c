@@ -16,7 +16,7 @@ struct score {
 static bool move(void *context, struct bt_pipeline *pipeline)
 {
 	struct score *score = context;
-	struct bt_parcel *parcel;
+	struct bt_watch_event *parcel;
 	uint32_t pod_ix;
 
 	switch (*score->moves) {
@@ -69,7 +69,7 @@ static void begin(struct lab *lab, struct score *score)
 	struct bt_pipeline_options options = lab_options(lab);
 
 	*score = (struct score){.lab = lab, .moves = ""};
-	options.conductor = (struct bt_pipeline_conductor){move, nap, is_over, score};
+	options.step_driver = (struct bt_pipeline_step_driver){move, nap, is_over, score};
 	options.sink = (struct bt_pipeline_sink){.told = told, .context = score};
 	lab_begin(lab, &options);
 }
@@ -97,10 +97,10 @@ static void nothing_is_taken_in_or_decided_unasked(void **state)
 	assert_int_equal(score.taken.entry, BT_ENTERED_QUEUE);
 	assert_int_equal(score.told_n, 0);
 	play(&score, "d");
-	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_TAKEN);
 	assert_int_equal(score.told_n, 1);
 	play(&score, "d");
-	assert_int_equal(score.turn, BT_TURN_NONE);
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_NONE);
 	lab_end(&lab);
 }
 
@@ -150,10 +150,10 @@ static void a_turn_waits_for_room_among_bindings(void **state)
 	}
 	play(&score, "ddddd");
 	assert_int_equal(score.told_n, 4); /* limits.bindings */
-	assert_int_equal(score.turn, BT_TURN_LATER);
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_LATER);
 	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[2].handle), BT_OK);
 	play(&score, "d");
-	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_TAKEN);
 	lab_end(&lab);
 }
 
@@ -191,10 +191,10 @@ static void time_is_what_the_conductor_says(void **state)
 	lab.now_ns += 1000 * LAB_SECOND;
 	lab_node(&lab, "n1");
 	play(&score, "td");
-	assert_int_equal(score.turn, BT_TURN_NONE); /* its backoff has not passed */
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_NONE); /* its backoff has not passed */
 	lab.now_ns -= 1000 * LAB_SECOND;
 	play(&score, "ssd");
-	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_TAKEN);
 	lab_assert_sets(&lab, 0, 0, 1);
 	lab_end(&lab);
 }
@@ -228,16 +228,18 @@ static void what_is_shown_is_taken_in_at_once(void **state)
 	begin(&lab, &score);
 	lab_node(&lab, "n1");
 	play(&score, "t");
-	struct bt_parcel *parcel = lab_parcel(&lab, BT_PARCEL_APPLY,
+	struct bt_watch_event *parcel = lab_parcel(&lab, BT_WATCH_EVENT_APPLY,
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p'}, "
 		"'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': 'a'}]}}");
-	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_PARCEL_APPLY, &parcel->object, &taken), BT_OK);
-	assert_int_equal(taken.entry, BT_ENTERED_QUEUE);
-	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_PARCEL_DELETE, &parcel->object, &taken), BT_OK);
 	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_PARCEL_DELETE, &parcel->object, &taken), BT_NOT_FOUND);
+		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_APPLY, &parcel->object, &taken), BT_OK);
+	assert_int_equal(taken.entry, BT_ENTERED_QUEUE);
+	assert_int_equal(
+		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &parcel->object, &taken), BT_OK);
+	assert_int_equal(
+		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &parcel->object, &taken), BT_NOT_FOUND);
 	lab_assert_sets(&lab, 0, 0, 0);
-	bt_parcel_destroy(parcel);
+	bt_watch_event_destroy(parcel);
 	lab_end(&lab);
 }
 

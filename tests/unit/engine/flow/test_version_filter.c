@@ -11,7 +11,7 @@
 
 #include "engine/flow/pipeline/version_filter.h"
 
-static struct bt_sighting see(const char *name, const char *uid, const char *version)
+static struct bt_object_version see(const char *name, const char *uid, const char *version)
 {
 	const struct bt_object object = {.kind = BT_KIND_POD,
 		.pod.meta = {.namespace_ = BT_STR("default"),
@@ -19,25 +19,27 @@ static struct bt_sighting see(const char *name, const char *uid, const char *ver
 			.uid = {uid, strlen(uid)},
 			.resource_version = {version, strlen(version)}}};
 
-	return bt_sighting_of(&object);
+	return bt_object_version_of(&object);
 }
 
-static enum bt_news apply(struct bt_freshness *f, const char *name, const char *uid, const char *version)
+static enum bt_version_verdict apply(
+	struct bt_version_filter *f, const char *name, const char *uid, const char *version)
 {
-	const struct bt_sighting seen = see(name, uid, version);
+	const struct bt_object_version seen = see(name, uid, version);
 
-	return bt_freshness_apply(f, &seen);
+	return bt_version_filter_apply(f, &seen);
 }
 
-static enum bt_news delete (struct bt_freshness *f, const char *name, const char *uid, const char *version) {
-	const struct bt_sighting seen = see(name, uid, version);
+static enum bt_version_verdict delete (
+	struct bt_version_filter *f, const char *name, const char *uid, const char *version) {
+	const struct bt_object_version seen = see(name, uid, version);
 
-	return bt_freshness_delete(f, &seen);
+	return bt_version_filter_delete(f, &seen);
 }
 
 static void only_a_later_version_is_fresh(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
 	assert_int_equal(apply(&f, "a", "1", "10"), BT_NEWS_FRESH);
@@ -45,12 +47,12 @@ static void only_a_later_version_is_fresh(void **state)
 	assert_int_equal(apply(&f, "a", "1", "9"), BT_NEWS_STALE);
 	assert_int_equal(apply(&f, "b", "2", "9"), BT_NEWS_FRESH);
 	assert_int_equal(apply(&f, "a", "1", "100"), BT_NEWS_FRESH);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 static void what_has_no_version_is_always_fresh(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
 	assert_int_equal(apply(&f, "a", "", ""), BT_NEWS_FRESH);
@@ -60,12 +62,12 @@ static void what_has_no_version_is_always_fresh(void **state)
 	assert_int_equal(apply(&f, "b", "1", "x7"), BT_NEWS_FRESH);
 	assert_int_equal(apply(&f, "b", "1", "x6"), BT_NEWS_FRESH);
 	assert_int_equal(f.entry_n, 1);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 static void another_uid_is_another_object(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
 	apply(&f, "a", "1", "10");
@@ -73,12 +75,12 @@ static void another_uid_is_another_object(void **state)
 	assert_int_equal(apply(&f, "a", "1", "15"), BT_NEWS_STALE);
 	assert_int_equal(delete (&f, "a", "1", "16"), BT_NEWS_STALE);
 	assert_int_equal(delete (&f, "a", "2", "21"), BT_NEWS_FRESH);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 static void a_delete_of_a_younger_object_takes_the_older_one_along(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
 	apply(&f, "a", "1", "10");
@@ -86,12 +88,12 @@ static void a_delete_of_a_younger_object_takes_the_older_one_along(void **state)
 	assert_int_equal(apply(&f, "a", "2", "20"), BT_NEWS_STALE);
 	assert_int_equal(apply(&f, "a", "1", "12"), BT_NEWS_STALE);
 	assert_int_equal(apply(&f, "a", "3", "40"), BT_NEWS_FRESH);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 static void the_dead_stay_dead_and_the_name_may_be_used_again(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
 	apply(&f, "a", "1", "10");
@@ -100,12 +102,12 @@ static void the_dead_stay_dead_and_the_name_may_be_used_again(void **state)
 	assert_int_equal(apply(&f, "a", "1", "99"), BT_NEWS_STALE);
 	assert_int_equal(apply(&f, "a", "2", "11"), BT_NEWS_FRESH);
 	assert_int_equal(apply(&f, "a", "2", "12"), BT_NEWS_FRESH);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 static void only_so_many_of_the_dead_are_remembered(void **state)
 {
-	struct bt_freshness f = {.tombstone_max = 4};
+	struct bt_version_filter f = {.tombstone_max = 4};
 	char name[16];
 
 	(void)state;
@@ -124,14 +126,14 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 	assert_int_equal(apply(&f, "p0", "p0", "9"), BT_NEWS_FRESH);
 	assert_true(f.entry_n <= 10);
 	assert_true(f.ixs.count <= 6);
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 /* What lives takes no more room for what has gone beside it, and is known as before. */
 static void those_that_stay_are_known_when_most_have_gone(void **state)
 {
 	enum { N = 3000, EACH = 37, TOMBS = 16 };
-	struct bt_freshness f = {.tombstone_max = TOMBS};
+	struct bt_version_filter f = {.tombstone_max = TOMBS};
 	char name[16];
 
 	(void)state;
@@ -162,7 +164,7 @@ static void those_that_stay_are_known_when_most_have_gone(void **state)
 			assert_int_equal(apply(&f, name, name, "12"), BT_NEWS_STALE);
 		}
 	}
-	bt_freshness_fini(&f);
+	bt_version_filter_fini(&f);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
 #include "engine/model/kind.h"
 #include "tools/cli/kubectl_text.h"
@@ -83,11 +83,12 @@ static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **s
 			     info->store == BT_STORE_POD_GROUPS;
 		char name[96];
 
-		assert_int_equal(info->event != BT_EVENT_WILDCARD, heard);
+		assert_int_equal(info->event != BT_CLUSTER_EVENT_WILDCARD, heard);
 		snprintf(name, sizeof(name), "%s%s%s", info->group, info->group[0] ? "/" : "", info->name);
 		if (heard) {
 			assert_string_equal(
-				bt_event_resource_name((enum bt_event_resource)info->event), name);
+				bt_cluster_event_resource_name((enum bt_cluster_event_resource)info->event),
+				name);
 		}
 	}
 }

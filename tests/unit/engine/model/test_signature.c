@@ -216,7 +216,7 @@ static uint32_t retire(struct fixture *f, uint32_t keep_n)
 	const uint32_t *ixs;
 	uint32_t n = bt_signatures_retire(f->cache->signatures, keep_n, &ixs);
 
-	bt_signatures_bury(f->cache->signatures);
+	bt_signatures_free_retired(f->cache->signatures);
 	return n;
 }
 

@@ -27,11 +27,11 @@ struct world {
 	uint32_t nodes[NODE_N], zones[NODE_N], hosts[NODE_N], racks[NODE_N];
 	uint32_t members[NODE_N], first[RACK_N + 1];
 	int32_t by_host[NODE_N], by_rack[RACK_N], by_node[NODE_N];
-	uint32_t journals[2][BT_TALLY_JOURNAL];
-	struct bt_tally host_tally, rack_tally;
+	uint32_t journals[2][BT_DOMAIN_COUNTS_JOURNAL];
+	struct bt_domain_counts host_tally, rack_tally;
 	uint16_t group[NODE_N];
 	struct bt_column column;
-	struct bt_axis axes[AXIS_N];
+	struct bt_equivalence_key axes[AXIS_N];
 };
 
 static uint32_t below(struct world *w, uint32_t n)
@@ -61,22 +61,22 @@ static struct world *world_create(uint64_t seed)
 		w->hosts[i] = below(w, 4) ? 100 + i : 0;
 		w->group[i] = (uint16_t)below(w, GROUP_N);
 	}
-	w->host_tally = (struct bt_tally){.domain = w->nodes,
+	w->host_tally = (struct bt_domain_counts){.domain = w->nodes,
 		.domain_n = NODE_N,
 		.sums = w->by_host,
 		.by_node = w->by_host,
 		.journal = w->journals[0]};
-	w->rack_tally = (struct bt_tally){.domain = w->racks,
+	w->rack_tally = (struct bt_domain_counts){.domain = w->racks,
 		.domain_n = RACK_N,
 		.sums = w->by_rack,
 		.by_node = w->by_node,
 		.members = w->members,
 		.first = w->first,
 		.journal = w->journals[1]};
-	w->axes[0] = (struct bt_axis){.kind = BT_AXIS_VALUE, .column = w->zones};
-	w->axes[1] = (struct bt_axis){.kind = BT_AXIS_PRESENCE, .column = w->hosts};
-	w->axes[2] = bt_tally_axis(&w->host_tally, BT_AXIS_SIGN);
-	w->axes[3] = bt_tally_axis(&w->rack_tally, BT_AXIS_SUM);
+	w->axes[0] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_VALUE, .column = w->zones};
+	w->axes[1] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_PRESENCE, .column = w->hosts};
+	w->axes[2] = bt_domain_counts_key(&w->host_tally, BT_EQUIVALENCE_KEY_SIGN);
+	w->axes[3] = bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SUM);
 	w->column.slot_n = NODE_N;
 	w->column.value = bt_mem_column(NODE_N + 64, sizeof(*w->column.value));
 	return w;
@@ -103,14 +103,14 @@ static void change(struct world *w, int32_t most)
 	switch (below(w, 3)) {
 	case 0:
 		w->by_host[node] = (int32_t)below(w, 3);
-		w->journals[0][w->host_tally.journal_end++ % BT_TALLY_JOURNAL] = node;
+		w->journals[0][w->host_tally.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = node;
 		break;
 	case 1:
 		w->by_rack[rack] = (int32_t)below(w, (uint32_t)most);
 		for (uint32_t m = w->first[rack]; m < w->first[rack + 1]; m++) {
 			w->by_node[w->members[m]] = w->by_rack[rack];
 		}
-		w->journals[1][w->rack_tally.journal_end++ % BT_TALLY_JOURNAL] = rack;
+		w->journals[1][w->rack_tally.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = rack;
 		break;
 	default:
 		w->column.value[node] = (uint16_t)(w->column.value[node] ? 0 : 5);
@@ -170,7 +170,7 @@ static void classes_follow_tallies_and_column_however_far_behind(void **state)
 
 	(void)state;
 	for (int round = 0; round < 1500; round++) {
-		for (uint32_t n = below(w, round % 50 ? 12 : 4 * BT_TALLY_JOURNAL); n; n--) {
+		for (uint32_t n = below(w, round % 50 ? 12 : 4 * BT_DOMAIN_COUNTS_JOURNAL); n; n--) {
 			change(w, 2);
 		}
 		bt_classes_catch_up(c, &w->column);
@@ -209,7 +209,7 @@ static void other_axes_need_other_classes(void **state)
 	(void)state;
 	assert_true(bt_classes_current(c, w->axes, AXIS_N));
 	assert_false(bt_classes_current(c, w->axes, AXIS_N - 1));
-	w->axes[2].kind = BT_AXIS_SUM;
+	w->axes[2].kind = BT_EQUIVALENCE_KEY_SUM;
 	assert_false(bt_classes_current(c, w->axes, AXIS_N));
 	bt_classes_destroy(c);
 	world_destroy(w);
@@ -220,10 +220,12 @@ static void few_domains_are_told_apart_for_good(void **state)
 	struct world *w = world_create(seed_of(11));
 
 	(void)state;
-	assert_int_equal(bt_tally_axis(&w->rack_tally, BT_AXIS_SIGN).kind, BT_AXIS_SIGN);
+	assert_int_equal(
+		bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).kind, BT_EQUIVALENCE_KEY_SIGN);
 	w->rack_tally.domain_n = BT_FEW_DOMAINS;
-	assert_int_equal(bt_tally_axis(&w->rack_tally, BT_AXIS_SIGN).kind, BT_AXIS_VALUE);
-	assert_ptr_equal(bt_tally_axis(&w->rack_tally, BT_AXIS_SIGN).column, w->racks);
+	assert_int_equal(
+		bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).kind, BT_EQUIVALENCE_KEY_VALUE);
+	assert_ptr_equal(bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).column, w->racks);
 	world_destroy(w);
 }
 

@@ -99,7 +99,7 @@ static void a_column_follows_the_journal_however_far_behind(void **state)
 		bt_column_catch_up(&column, &w->view, NULL);
 		assert_right(w, &column);
 	}
-	assert_false(column.odd);
+	assert_false(column.out_of_range);
 	bt_column_fini(&column);
 	bt_mem_free(w);
 }
@@ -294,10 +294,10 @@ static void few_changes_are_caught_up_with_and_calm_columns_are_indexed(void **s
 static void handing_over_pays_for_much_work_and_several_workers(void **state)
 {
 	(void)state;
-	assert_true(bt_warm_gain_ns(1000000, 2) > 0);
-	assert_true(bt_warm_gain_ns(1000000, 4) > bt_warm_gain_ns(1000000, 2));
-	assert_true(bt_warm_gain_ns(1000, 8) < 0);
-	assert_true(bt_warm_gain_ns(1000000000, 1) < 0);
+	assert_true(bt_parallel_prepare_gain_ns(1000000, 2) > 0);
+	assert_true(bt_parallel_prepare_gain_ns(1000000, 4) > bt_parallel_prepare_gain_ns(1000000, 2));
+	assert_true(bt_parallel_prepare_gain_ns(1000, 8) < 0);
+	assert_true(bt_parallel_prepare_gain_ns(1000000000, 1) < 0);
 }
 
 static void only_nodes_in_the_journal_are_asked_again(void **state)
@@ -363,7 +363,7 @@ static void a_calm_column_keeps_its_index_right_change_by_change(void **state)
 	}
 	change(w, 3, 101);
 	bt_column_catch_up(&column, &w->view, NULL);
-	assert_true(column.odd && !column.indexed);
+	assert_true(column.out_of_range && !column.indexed);
 	bt_column_fini(&column);
 	bt_mem_free(w);
 }
@@ -376,10 +376,10 @@ static void scores_out_of_range_make_the_column_odd(void **state)
 	(void)state;
 	change(w, 3, 100);
 	bt_column_catch_up(&column, &w->view, NULL);
-	assert_false(column.odd);
+	assert_false(column.out_of_range);
 	change(w, 3, 101);
 	bt_column_catch_up(&column, &w->view, NULL);
-	assert_true(column.odd);
+	assert_true(column.out_of_range);
 	bt_column_fini(&column);
 	bt_mem_free(w);
 }

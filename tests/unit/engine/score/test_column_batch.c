@@ -17,7 +17,7 @@
 
 #define NODE_N	  400 /* a column is calm up to six changes */
 #define JOURNAL_N 64
-#define COLUMN_N  (BT_ABREAST_MAX + 6)
+#define COLUMN_N  (BT_COLUMN_BATCH_MAX + 6)
 
 /* What a pod asks for: of the third resource some do. */
 struct want {
@@ -35,7 +35,7 @@ struct world {
 	uint32_t journal[JOURNAL_N];
 	struct want wants[COLUMN_N];
 	struct bt_column columns[COLUMN_N];
-	struct bt_abreast abreast;
+	struct bt_column_batch column_batch;
 	struct bt_rng rng;
 };
 
@@ -92,8 +92,9 @@ static const struct bt_plugin plugin = {
 
 static void column_init(struct world *w, uint32_t c)
 {
-	w->columns[c] = (struct bt_column){
-		.parts[0] = {&plugin, &w->wants[c], 2, true, true}, .part_n = 1, .abreast = &w->abreast};
+	w->columns[c] = (struct bt_column){.parts[0] = {&plugin, &w->wants[c], 2, true, true},
+		.part_n = 1,
+		.column_batch = &w->column_batch};
 	bt_column_init(&w->columns[c], NODE_N);
 }
 
@@ -131,7 +132,7 @@ static void world_destroy(struct world *w)
 	for (uint32_t c = 0; c < COLUMN_N; c++) {
 		bt_column_fini(&w->columns[c]);
 	}
-	assert_int_equal(w->abreast.n, 0);
+	assert_int_equal(w->column_batch.n, 0);
 	bt_mem_free(w);
 }
 
@@ -190,7 +191,7 @@ static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 
 		change(w, node);
 		for (uint32_t n = bt_rng_below(&w->rng, 3); n; n--) {
-			bt_abreast_ready(&w->abreast, &w->view);
+			bt_column_batch_ready(&w->column_batch, &w->view);
 		}
 		if (bt_rng_below(&w->rng, 3) == 0) {
 			change(w, bt_rng_below(&w->rng, 2) ? node : bt_rng_below(&w->rng, NODE_N));
@@ -202,21 +203,21 @@ static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 }
 
 /* So that all of them are calm. */
-static void calm(struct world *w, uint32_t column_n)
+static void stable(struct world *w, uint32_t column_n)
 {
 	for (uint32_t i = 0; i < 40 * column_n; i++) {
 		ask_for(w, i % column_n);
 	}
 }
 
-static void columns_abreast_have_the_values_that_they_would_have_alone(void **state)
+static void columns_column_batch_have_the_values_that_they_would_have_alone(void **state)
 {
 	struct world *w = world_create(seed_of(21));
 
 	(void)state;
 	for (uint32_t column_n = 1; column_n <= 9; column_n += 2) {
-		calm(w, column_n);
-		assert_int_equal(w->abreast.n, bt_range_vectors() ? column_n : 0);
+		stable(w, column_n);
+		assert_int_equal(w->column_batch.n, bt_range_vectors() ? column_n : 0);
 		take_turns(w, column_n, 300);
 	}
 	world_destroy(w);
@@ -227,8 +228,8 @@ static void more_columns_than_there_is_room_for_follow_by_themselves(void **stat
 	struct world *w = world_create(seed_of(22));
 
 	(void)state;
-	calm(w, COLUMN_N);
-	assert_int_equal(w->abreast.n, bt_range_vectors() ? BT_ABREAST_MAX : 0);
+	stable(w, COLUMN_N);
+	assert_int_equal(w->column_batch.n, bt_range_vectors() ? BT_COLUMN_BATCH_MAX : 0);
 	take_turns(w, COLUMN_N, 60);
 	world_destroy(w);
 }
@@ -238,16 +239,16 @@ static void a_column_that_nobody_asks_for_leaves_and_may_come_back(void **state)
 	struct world *w = world_create(seed_of(23));
 
 	(void)state;
-	calm(w, 5);
+	stable(w, 5);
 	/* One that others move behind leaves, too. */
 	for (uint32_t round = 0; round < 40; round++) {
 		change(w, bt_rng_below(&w->rng, NODE_N));
 		ask_for(w, 1);
 		ask_for(w, 3);
 	}
-	assert_int_equal(w->abreast.n, bt_range_vectors() ? 2 : 0);
-	calm(w, 5);
-	assert_int_equal(w->abreast.n, bt_range_vectors() ? 5 : 0);
+	assert_int_equal(w->column_batch.n, bt_range_vectors() ? 2 : 0);
+	stable(w, 5);
+	assert_int_equal(w->column_batch.n, bt_range_vectors() ? 5 : 0);
 	take_turns(w, 5, 100);
 	world_destroy(w);
 }
@@ -258,13 +259,13 @@ static void columns_that_are_too_far_behind_go_their_own_ways(void **state)
 
 	(void)state;
 	for (uint32_t much = 7; much < 3 * JOURNAL_N; much += 20) {
-		calm(w, 6);
-		assert_int_equal(w->abreast.n, bt_range_vectors() ? 6 : 0);
+		stable(w, 6);
+		assert_int_equal(w->column_batch.n, bt_range_vectors() ? 6 : 0);
 		for (uint32_t n = much; n; n--) {
 			change(w, bt_rng_below(&w->rng, NODE_N));
 		}
 		ask_for(w, 2);
-		assert_int_equal(w->abreast.n, 0);
+		assert_int_equal(w->column_batch.n, 0);
 		take_turns(w, 6, 20);
 	}
 	world_destroy(w);
@@ -279,27 +280,27 @@ static void nodes_with_strange_numbers_are_asked_about_one_by_one(void **state)
 	for (uint32_t i = 0; i < NODE_N; i += 3) {
 		w->rooms[i].alloc[i % 2] = BT_RANGE_EXACT_BELOW + i;
 	}
-	calm(w, 6);
+	stable(w, 6);
 	take_turns(w, 6, 300);
 	world_destroy(w);
 }
 
-static void a_column_may_end_while_it_is_abreast(void **state)
+static void a_column_may_end_while_it_is_column_batch(void **state)
 {
 	struct world *w = world_create(seed_of(26));
 
 	(void)state;
-	calm(w, 7);
+	stable(w, 7);
 	for (uint32_t round = 0; round < 20; round++) {
 		uint32_t c = bt_rng_below(&w->rng, 7);
 
 		/* Perhaps what the others follow next is ready. */
 		change(w, bt_rng_below(&w->rng, NODE_N));
 		if (round % 2) {
-			bt_abreast_ready(&w->abreast, &w->view);
+			bt_column_batch_ready(&w->column_batch, &w->view);
 		}
 		bt_column_fini(&w->columns[c]);
-		assert_true(w->abreast.n <= 6);
+		assert_true(w->column_batch.n <= 6);
 		for (uint32_t k = 0; k < 7; k++) {
 			if (k != c) {
 				ask_for(w, k);
@@ -307,7 +308,7 @@ static void a_column_may_end_while_it_is_abreast(void **state)
 		}
 		column_init(w, c);
 		take_turns(w, 7, 5);
-		calm(w, 7);
+		stable(w, 7);
 	}
 	world_destroy(w);
 }
@@ -315,12 +316,12 @@ static void a_column_may_end_while_it_is_abreast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_abreast_have_the_values_that_they_would_have_alone),
+		cmocka_unit_test(columns_column_batch_have_the_values_that_they_would_have_alone),
 		cmocka_unit_test(more_columns_than_there_is_room_for_follow_by_themselves),
 		cmocka_unit_test(a_column_that_nobody_asks_for_leaves_and_may_come_back),
 		cmocka_unit_test(columns_that_are_too_far_behind_go_their_own_ways),
 		cmocka_unit_test(nodes_with_strange_numbers_are_asked_about_one_by_one),
-		cmocka_unit_test(a_column_may_end_while_it_is_abreast),
+		cmocka_unit_test(a_column_may_end_while_it_is_column_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

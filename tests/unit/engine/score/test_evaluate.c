@@ -23,7 +23,7 @@
  * those on which it fails. */
 struct term {
 	struct world *w;
-	uint8_t refuses[SLOT_N], refuses_promised[SLOT_N], fails[SLOT_N];
+	uint8_t refuses[SLOT_N], refuses_nominated[SLOT_N], fails[SLOT_N];
 	uint64_t asked_n;
 };
 
@@ -34,9 +34,9 @@ struct world {
 	struct bt_profile profile;
 	struct bt_plan plan;
 	struct term terms[PLUGIN_N];
-	uint8_t promised[SLOT_N];
+	uint8_t nominated[SLOT_N];
 	uint32_t put_ix; /* the node whose promised pods are there now, or BT_NO_NODE */
-	struct bt_promises promises;
+	struct bt_yields_to nominations;
 	uint32_t nodes[SLOT_N];
 	uint32_t node_n;
 };
@@ -58,7 +58,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 
 		assert_true(ix < SLOT_N);
 		pass[i] = !term->refuses[ix] && !term->fails[ix] &&
-			  !(term->w->put_ix == ix && term->refuses_promised[ix]);
+			  !(term->w->put_ix == ix && term->refuses_nominated[ix]);
 	}
 }
 
@@ -75,8 +75,8 @@ static bool put(void *context, uint32_t node_ix)
 	struct world *w = context;
 
 	assert_int_equal(w->put_ix, BT_NO_NODE);
-	w->put_ix = w->promised[node_ix] ? node_ix : BT_NO_NODE;
-	return w->promised[node_ix];
+	w->put_ix = w->nominated[node_ix] ? node_ix : BT_NO_NODE;
+	return w->nominated[node_ix];
 }
 
 static void take(void *context, uint32_t node_ix)
@@ -93,7 +93,7 @@ static void make_world(struct world *w)
 	uint32_t refusing = 1 + bt_rng_below(&w->rng, 60), failing = one_in(w, 3) ? 200 : 1000000;
 	uint32_t gaps = 1 + bt_rng_below(&w->rng, 100);
 
-	w->promises = (struct bt_promises){put, take, w};
+	w->nominations = (struct bt_yields_to){put, take, w};
 	w->put_ix = BT_NO_NODE;
 	w->profile = (struct bt_profile){.use_n = PLUGIN_N, .filter_n = PLUGIN_N};
 	w->plan = (struct bt_plan){.profile = &w->profile};
@@ -109,13 +109,13 @@ static void make_world(struct world *w)
 		w->plan.filter_error[u] = one_in(w, 40) ? "it was wrong before" : NULL;
 		for (uint32_t i = 0; i < SLOT_N; i++) {
 			term->refuses[i] = one_in(w, refusing);
-			term->refuses_promised[i] = one_in(w, 3);
+			term->refuses_nominated[i] = one_in(w, 3);
 			term->fails[i] = w->plugins[u].failure && one_in(w, failing);
 		}
 	}
 	w->node_n = 0;
 	for (uint32_t i = 0; i < SLOT_N; i++) {
-		w->promised[i] = one_in(w, 10);
+		w->nominated[i] = one_in(w, 10);
 		if (!one_in(w, gaps)) {
 			w->nodes[w->node_n++] = i;
 		}
@@ -123,13 +123,14 @@ static void make_world(struct world *w)
 }
 
 /* Whom upstream's loop over the nodes would find, by asking one after the other. */
-static void check_nodes(struct world *w, const struct bt_evaluation *e, const struct bt_promises *promises)
+static void check_nodes(
+	struct world *w, const struct bt_evaluation *e, const struct bt_yields_to *nominations)
 {
 	uint32_t feasible_n = 0;
 	const char *error = NULL;
 
 	for (uint32_t i = 0; i < w->node_n && !error; i++) {
-		uint32_t by = bt_filter_node(&w->plan, &w->view, promises, w->nodes[i], &error);
+		uint32_t by = bt_filter_node(&w->plan, &w->view, nominations, w->nodes[i], &error);
 
 		if (error) {
 			assert_int_equal(e->visited_n, i);
@@ -161,23 +162,23 @@ static void runs_of_nodes_are_judged_like_single_ones(void **state)
 {
 	static struct world w;
 	struct bt_evaluation e = {0};
-	uint32_t failed_n = 0, promised_n = 0;
+	uint32_t failed_n = 0, nominated_n = 0;
 
 	(void)state;
 	w.rng.state = seed();
 	for (int round = 0; round < ROUNDS; round++) {
-		const struct bt_promises *promises = round % 2 ? &w.promises : NULL;
+		const struct bt_yields_to *nominations = round % 2 ? &w.nominations : NULL;
 
 		make_world(&w);
-		e.promises = promises;
+		e.nominations = nominations;
 		bt_evaluate(&w.plan, &w.view, w.nodes, w.node_n, UINT32_MAX, &e);
 		assert_int_equal(w.put_ix, BT_NO_NODE);
-		check_nodes(&w, &e, promises);
+		check_nodes(&w, &e, nominations);
 		failed_n += e.error != NULL;
-		promised_n += promises != NULL;
+		nominated_n += nominations != NULL;
 	}
 	assert_true(failed_n > ROUNDS / 20 && failed_n < ROUNDS);
-	assert_int_equal(promised_n, ROUNDS / 2);
+	assert_int_equal(nominated_n, ROUNDS / 2);
 	bt_evaluation_fini(&e);
 }
 

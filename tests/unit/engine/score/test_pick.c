@@ -24,7 +24,7 @@
 
 /* What makes scores leave 0..100: a node with amounts beyond reason, or sums, whose changes count as
  * releases. */
-enum odd { ODD_NOTHING = 0, ODD_AMOUNTS, ODD_SUMS };
+enum out_of_range { ODD_NOTHING = 0, ODD_AMOUNTS, ODD_SUMS };
 
 /* What the plugins know: their settings. */
 struct world {
@@ -220,11 +220,11 @@ static void add_use(struct world *w, const struct bt_plugin *plugin, int64_t wei
 }
 
 /* Few different scores make ties; high ones let usage make up for much. */
-static int64_t any_score(struct world *w, bool odd)
+static int64_t any_score(struct world *w, bool out_of_range)
 {
 	static const int64_t some[] = {0, 50, 99, 100};
 
-	if (odd && below(w, 40) == 0) {
+	if (out_of_range && below(w, 40) == 0) {
 		return 101;
 	}
 	return below(w, 3) ? some[below(w, 4)] : (int64_t)below(w, 101);
@@ -246,7 +246,7 @@ static void be_like_another(struct world *w, uint32_t s)
 	}
 }
 
-static void fill(struct world *w, enum odd odd)
+static void fill(struct world *w, enum out_of_range out_of_range)
 {
 	static const int64_t some[] = {-1, 0, 1, 50, 70, 100};
 
@@ -262,7 +262,7 @@ static void fill(struct world *w, enum odd odd)
 		be_like_another(w, s);
 		for (uint32_t i = 0; i < NODE_N; i++) {
 			for (uint32_t p = 0; p < ROOM; p++) {
-				w->uses[s][i][p] = any_score(w, odd == ODD_AMOUNTS && i == 7);
+				w->uses[s][i][p] = any_score(w, out_of_range == ODD_AMOUNTS && i == 7);
 			}
 		}
 	}
@@ -272,10 +272,10 @@ static void fill(struct world *w, enum odd odd)
 		w->rooms[i].alloc[BT_CPU] = i;
 		w->on[i].pod_n = below(w, ROOM + 1);
 	}
-	w->rooms[7].alloc[BT_CPU] = odd == ODD_AMOUNTS ? (INT64_C(1) << 46) / 1000 * 1000 + 1007 : 7;
+	w->rooms[7].alloc[BT_CPU] = out_of_range == ODD_AMOUNTS ? (INT64_C(1) << 46) / 1000 * 1000 + 1007 : 7;
 }
 
-static struct world *world_create(uint64_t seed, enum odd odd)
+static struct world *world_create(uint64_t seed, enum out_of_range out_of_range)
 {
 	struct world *w = bt_mem_zalloc(1, sizeof(*w));
 
@@ -292,7 +292,7 @@ static struct world *world_create(uint64_t seed, enum odd odd)
 	add_use(w, &likes, 2);
 	add_use(w, &dislikes, 3);
 	add_use(w, &use, 1 + (int64_t)below(w, 2));
-	fill(w, odd);
+	fill(w, out_of_range);
 	return w;
 }
 
@@ -302,12 +302,12 @@ static void note(struct world *w, uint32_t node, bool release)
 	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
 }
 
-static void change(struct world *w, enum odd odd)
+static void change(struct world *w, enum out_of_range out_of_range)
 {
 	uint32_t node = below(w, NODE_N);
 	bool release = below(w, 30) == 0;
 
-	if (odd == ODD_SUMS && below(w, 100) == 0) {
+	if (out_of_range == ODD_SUMS && below(w, 100) == 0) {
 		w->on[node].used[BT_CPU] = !w->on[node].used[BT_CPU];
 		note(w, node, true);
 		return;
@@ -346,9 +346,9 @@ static void compare(struct world *w, struct bt_planner *planner, struct bt_evalu
 	out->picked++;
 }
 
-static struct outcome play(uint64_t seed, enum odd odd)
+static struct outcome play(uint64_t seed, enum out_of_range out_of_range)
 {
-	struct world *w = world_create(seed, odd);
+	struct world *w = world_create(seed, out_of_range);
 	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
 	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
 	struct bt_evaluation evaluation = {0};
@@ -356,7 +356,7 @@ static struct outcome play(uint64_t seed, enum odd odd)
 
 	for (int round = 0; round < 800; round++) {
 		for (uint32_t n = below(w, round % 40 ? 4 : 100); n; n--) {
-			change(w, odd);
+			change(w, out_of_range);
 		}
 		compare(w, planner, &evaluation, &outcome);
 	}
@@ -366,7 +366,7 @@ static struct outcome play(uint64_t seed, enum odd odd)
 	return outcome;
 }
 
-static void play_all(enum odd odd, uint64_t otherwise)
+static void play_all(enum out_of_range out_of_range, uint64_t otherwise)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : otherwise;
@@ -374,7 +374,7 @@ static void play_all(enum odd odd, uint64_t otherwise)
 
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < 60; i++) {
-		struct outcome one = play(bt_rng_at(seed, i), odd);
+		struct outcome one = play(bt_rng_at(seed, i), out_of_range);
 
 		sum.picked += one.picked;
 		sum.refused += one.refused;
@@ -382,7 +382,7 @@ static void play_all(enum odd odd, uint64_t otherwise)
 	}
 	print_message("%" PRIu64 " picked, %" PRIu64 " refused, %" PRIu64 " declined\n", sum.picked,
 		sum.refused, sum.declined);
-	assert_true(sum.picked && (sum.declined > 0) == (odd != ODD_NOTHING));
+	assert_true(sum.picked && (sum.declined > 0) == (out_of_range != ODD_NOTHING));
 }
 
 static void columns_pick_what_evaluation_picks(void **state)

@@ -116,22 +116,22 @@ static void check_classes(scan_classes_fn *scan, find_fn *find)
 	const char *given = getenv("BT_SEED");
 	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 4};
 	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
-	uint16_t *of = bt_mem_column(SLOTS_MAX, 2), *totals = bt_mem_column(SLOTS_MAX, 2), worth[320];
+	uint16_t *of = bt_mem_column(SLOTS_MAX, 2), *totals = bt_mem_column(SLOTS_MAX, 2), static_score[320];
 
 	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 500; round++) {
 		uint32_t class_n = class_ns[bt_rng_below(&rng, 9)], limit = limits[bt_rng_below(&rng, 4)];
 
 		fill(&c, &rng, limit);
-		memset(worth, 0, sizeof(worth));
+		memset(static_score, 0, sizeof(static_score));
 		for (uint32_t k = 0; k < class_n; k++) {
-			worth[k] = (uint16_t)(bt_rng_below(&rng, 3) ? bt_rng_below(&rng, limit) : 0);
+			static_score[k] = (uint16_t)(bt_rng_below(&rng, 3) ? bt_rng_below(&rng, limit) : 0);
 		}
 		for (size_t i = 0; i < c.n; i++) {
 			of[i] = (uint16_t)bt_rng_below(&rng, class_n);
-			c.b[i] = worth[of[i]];
+			c.b[i] = static_score[of[i]];
 		}
-		const struct bt_scan_classes nodes = {c.a, of, worth, class_n, c.n, totals};
+		const struct bt_scan_classes nodes = {c.a, of, static_score, class_n, c.n, totals};
 		for (uint32_t n = 0; n < 20; n++) {
 			size_t start = bt_rng_below(&rng, (uint32_t)c.n);
 			uint16_t wanted = of[bt_rng_below(&rng, (uint32_t)c.n)];

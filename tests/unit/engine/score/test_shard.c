@@ -224,7 +224,7 @@ static void an_index_of_few_nodes_stays_where_it_is(void **state)
 
 static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
 {
-	const struct bt_axis none = {.column = NULL};
+	const struct bt_equivalence_key none = {.column = NULL};
 	struct bt_column column = {0};
 	struct machine m;
 

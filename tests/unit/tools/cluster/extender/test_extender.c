@@ -34,7 +34,7 @@ struct stage {
 	struct trial t;
 	struct bt_extender_config extenders[2];
 	struct server *server, *tls;
-	struct bt_access *api;
+	struct bt_client_config *api;
 	struct bt_extenders *frontend;
 	struct bt_lock lock;
 	struct route routes[ROUTES]; /* lock(lock): the last one for a path counts */
@@ -139,7 +139,8 @@ static struct stage *set(void **state, uint32_t n)
 	char api[64];
 
 	snprintf(api, sizeof(api), "http://127.0.0.1:%u", server_port(stage->server));
-	stage->api = bt_access_create_for(&(struct bt_access_target){.url = bt_str(api)}, &error);
+	stage->api =
+		bt_client_config_create_for(&(struct bt_client_config_target){.url = bt_str(api)}, &error);
 	assert_non_null(stage->api);
 	bt_config_init_default(&stage->t.config, NULL);
 	stage->t.config.extenders = stage->extenders;
@@ -169,7 +170,7 @@ static void drop_curtain(struct stage *stage)
 {
 	end(&stage->t);
 	bt_extenders_destroy(stage->frontend);
-	bt_access_destroy(stage->api);
+	bt_client_config_destroy(stage->api);
 	server_stop(stage->server);
 	if (stage->tls) {
 		server_stop(stage->tls);
@@ -237,7 +238,7 @@ static void another_gets_whole_nodes(void **state)
 	drop_curtain(stage);
 }
 
-static void show(struct stage *stage, enum bt_parcel_kind what, const char *yaml)
+static void show(struct stage *stage, enum bt_watch_event_kind what, const char *yaml)
 {
 	struct bt_watch_listener listener = bt_extenders_listener(stage->frontend);
 
@@ -268,14 +269,14 @@ static void objects_are_fetched_once_until_the_watch_shows_others(void **state)
 	ask_again(stage, pod);
 	assert_null(asked(stage, POD_PATH, 1));
 	assert_null(asked(stage, "/api/v1/nodes/n1", 1));
-	show(stage, BT_PARCEL_APPLY, NODE_1);
-	show(stage, BT_PARCEL_APPLY, POD_P);
+	show(stage, BT_WATCH_EVENT_APPLY, NODE_1);
+	show(stage, BT_WATCH_EVENT_APPLY, POD_P);
 	ask_again(stage, pod);
 	assert_non_null(asked(stage, POD_PATH, 1));
 	assert_non_null(asked(stage, "/api/v1/nodes/n1", 1));
 	assert_null(asked(stage, "/api/v1/nodes/n2", 1));
 	/* What has gone is forgotten: it is fetched when it is asked for again. */
-	show(stage, BT_PARCEL_DELETE, NODE_1);
+	show(stage, BT_WATCH_EVENT_DELETE, NODE_1);
 	ask_again(stage, pod);
 	assert_non_null(asked(stage, "/api/v1/nodes/n1", 2));
 	drop_curtain(stage);
@@ -517,7 +518,7 @@ static struct bt_decision decide_by_preemption(struct stage *stage)
 	return decide(&stage->t, add_pod(&stage->t, "name: p, uid: u1", "priority: 5, " CPU("1"), ""));
 }
 
-static const char *promised(struct stage *stage, const struct bt_decision *decision)
+static const char *nominated(struct stage *stage, const struct bt_decision *decision)
 {
 	const struct bt_cache *cache = bt_engine_cache(stage->t.engine);
 
@@ -537,7 +538,7 @@ static void victims_are_said_by_uid_and_chosen_by_the_extender(void **state)
 				      "\"NumPDBViolations\":0}}}"});
 	struct bt_decision decision = decide_by_preemption(stage);
 
-	assert_string_equal(promised(stage, &decision), "n2");
+	assert_string_equal(nominated(stage, &decision), "n2");
 	assert_string_equal(asked(stage, "/x0/preempt", 0),
 		"{\"Pod\":" SENT_POD("p",
 			"u1") ",\"NodeNameToVictims\":null,\"NodeNameToMetaVictims\":{\"n1\":{\"Pods\":[{"
@@ -556,7 +557,7 @@ static void victims_are_said_as_pods_to_others(void **state)
 			      .body = "{\"nodeNameToMetaVictims\":{\"n1\":{\"pods\":[{\"uid\":\"w1\"}]}}}"});
 	struct bt_decision decision = decide_by_preemption(stage);
 
-	assert_string_equal(promised(stage, &decision), "n1");
+	assert_string_equal(nominated(stage, &decision), "n1");
 	assert_string_equal(asked(stage, "/x0/preempt", 0),
 		"{\"Pod\":" SENT_POD("p", "u1") ",\"NodeNameToVictims\":{\"n1\":{\"Pods\":[" SENT_POD(
 			"v1", "w1") "],\"NumPDBViolations\":0},\"n2\":{\"Pods\":[" SENT_POD("v2",
@@ -587,7 +588,7 @@ static void bind(struct stage *stage, struct bound *bound)
 
 	bt_latch_init(&bound->over);
 	bt_extenders_bind(stage->frontend, &stage->extenders[0], &pod, bt_str("n1"), note_bound, bound);
-	assert_true(bt_latch_wait(&bound->over, BT_PARK_FOREVER));
+	assert_true(bt_latch_wait(&bound->over, BT_EVENTCOUNT_FOREVER));
 	bt_latch_fini(&bound->over);
 }
 

@@ -53,7 +53,7 @@ struct world {
 
 struct candidate {
 	struct world *world;
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_http *http;
 	struct bt_lease *lease;
 	/* world's lock: */
@@ -371,8 +371,8 @@ static void stand(struct candidate *candidate, struct world *world, const char *
 
 	*candidate = (struct candidate){.world = world};
 	snprintf(master, sizeof(master), "http://127.0.0.1:%u", server_port(world->server));
-	candidate->access = bt_access_create(
-		&(struct bt_access_options){.kubeconfig = "/dev/null", .master = master}, &error);
+	candidate->access = bt_client_config_create(
+		&(struct bt_client_config_options){.kubeconfig = "/dev/null", .master = master}, &error);
 	assert_non_null(candidate->access);
 	candidate->http = bt_http_create(
 		&(struct bt_http_options){.access = candidate->access, .name = identity}, &error);
@@ -404,7 +404,7 @@ static void withdraw(struct candidate *candidate, int64_t limit_ns)
 {
 	bt_lease_destroy(candidate->lease, limit_ns);
 	bt_http_destroy(candidate->http);
-	bt_access_destroy(candidate->access);
+	bt_client_config_destroy(candidate->access);
 }
 
 #define DEADLINE_NS (MINUTES + 10 * SECOND)

@@ -19,7 +19,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "access_int.h"
+#include "client_config_int.h"
 #include "exec_plugin_int.h"
 #include "pki.h"
 #include "server.h"
@@ -125,7 +125,7 @@ static bool mirror(void *context, struct peer *peer, const struct request *reque
 struct way {
 	SSL_CTX *tls;
 	struct server *server;
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_http *http;
 	struct bt_buf answer, error;
 	struct bt_http_head head;
@@ -152,8 +152,8 @@ static void write_kubeconfig(const struct way *way, const char *scheme, const ch
 
 static void open_client(struct way *way)
 {
-	way->access = bt_access_create(
-		&(struct bt_access_options){.kubeconfig = path_of("config"), .user_agent = "tester/1"},
+	way->access = bt_client_config_create(
+		&(struct bt_client_config_options){.kubeconfig = path_of("config"), .user_agent = "tester/1"},
 		&way->error);
 	if (!way->access) {
 		fail_msg("%s", way->error.ptr);
@@ -182,7 +182,7 @@ static void start_way(struct way *way, const char *cluster, const char *user)
 static void close_way(struct way *way)
 {
 	bt_http_destroy(way->http);
-	bt_access_destroy(way->access);
+	bt_client_config_destroy(way->access);
 	server_stop(way->server);
 	SSL_CTX_free(way->tls);
 	bt_buf_fini(&way->answer);
@@ -462,8 +462,8 @@ static void missing_files_are_named(void **state)
 	start_server(&way, true);
 	for (size_t i = 0; i < 2; i++) {
 		write_kubeconfig(&way, "https", "", users[i]);
-		assert_null(bt_access_create(
-			&(struct bt_access_options){.kubeconfig = path_of("config")}, &way.error));
+		assert_null(bt_client_config_create(
+			&(struct bt_client_config_options){.kubeconfig = path_of("config")}, &way.error));
 		assert_non_null(strstr(way.error.ptr, "/none: No such file or directory; the file must be"));
 		bt_buf_clear(&way.error);
 	}
@@ -491,8 +491,8 @@ static void what_tls_cannot_use_is_said_at_once(void **state)
 	write_pair(&client_pair);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		write_kubeconfig(&way, "https", cases[i].cluster, cases[i].user);
-		assert_null(bt_access_create(
-			&(struct bt_access_options){.kubeconfig = path_of("config")}, &way.error));
+		assert_null(bt_client_config_create(
+			&(struct bt_client_config_options){.kubeconfig = path_of("config")}, &way.error));
 		if (!strstr(way.error.ptr, cases[i].error)) {
 			fail_msg("%s: %s", cases[i].error, way.error.ptr);
 		}
@@ -583,11 +583,11 @@ static void write_certifier(const struct pki_pair *pair)
 	bt_buf_fini(&script);
 }
 
-static struct bt_access_counts counts_of(const struct way *way)
+static struct bt_client_config_counts counts_of(const struct way *way)
 {
-	struct bt_access_counts counts = {.expires_s = INT64_MAX};
+	struct bt_client_config_counts counts = {.expires_s = INT64_MAX};
 
-	bt_access_count(way->access, &counts);
+	bt_client_config_count(way->access, &counts);
 	return counts;
 }
 
@@ -619,7 +619,7 @@ static void runs_of_plugins_and_the_age_of_their_certificates_are_counted(void *
 	start_way(&way, cluster.ptr, EXEC("", ""));
 	assert_true(counts_of(&way).expires_s == INT64_MAX);
 	expect_answer(&way, 200, "first||");
-	struct bt_access_counts counts = counts_of(&way);
+	struct bt_client_config_counts counts = counts_of(&way);
 	int64_t left_s = counts.expires_s - bt_clock_now_ns(&wall) / SECOND;
 
 	assert_int_equal(counts.exits[0], 1);
@@ -642,7 +642,7 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 {
 	static const char *const scripts[] = {
 		"#!/bin/sh\nexit 3\n", "#!/bin/sh\nkill -9 $$\n", "#!/bin/sh\necho nonsense\n", NULL};
-	struct bt_access_counts sum = {.expires_s = INT64_MAX};
+	struct bt_client_config_counts sum = {.expires_s = INT64_MAX};
 	struct bt_buf cluster = {0};
 	struct way way;
 
@@ -656,7 +656,7 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 		}
 		start_way(&way, cluster.ptr, EXEC("", ""));
 		assert_int_equal(call(&way), BT_HTTP_UNSENT);
-		bt_access_count(way.access, &sum);
+		bt_client_config_count(way.access, &sum);
 		close_way(&way);
 	}
 	assert_int_equal(sum.exits[3], 1);
@@ -712,8 +712,9 @@ static void a_server_that_no_url_names_is_refused(void **state)
 	start_server(&way, true);
 	write_kubeconfig(&way, "https", "", "");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_null(bt_access_create(
-			&(struct bt_access_options){.kubeconfig = path_of("config"), .master = cases[i][0]},
+		assert_null(bt_client_config_create(
+			&(struct bt_client_config_options){
+				.kubeconfig = path_of("config"), .master = cases[i][0]},
 			&way.error));
 		if (!strstr(way.error.ptr, cases[i][1])) {
 			fail_msg("%s: %s", cases[i][0], way.error.ptr);
@@ -721,12 +722,13 @@ static void a_server_that_no_url_names_is_refused(void **state)
 		bt_buf_clear(&way.error);
 	}
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		struct bt_access *access = bt_access_create(
-			&(struct bt_access_options){.kubeconfig = path_of("config"), .master = good[i]},
+		struct bt_client_config *access = bt_client_config_create(
+			&(struct bt_client_config_options){
+				.kubeconfig = path_of("config"), .master = good[i]},
 			&way.error);
 
 		assert_non_null(access);
-		bt_access_destroy(access);
+		bt_client_config_destroy(access);
 	}
 	close_way(&way);
 }
@@ -815,9 +817,9 @@ static void what_a_plugin_says_is_checked(void **state)
 	struct bt_exec_credential credential = {0};
 	struct bt_buf error = {0};
 	char command[256];
-	struct bt_access_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
-					      .api_version = bt_str("client.authentication.k8s.io/v1"),
-					      .interactive_mode = bt_str("Never")}};
+	struct bt_client_config_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
+						     .api_version = bt_str("client.authentication.k8s.io/v1"),
+						     .interactive_mode = bt_str("Never")}};
 
 	(void)state;
 	snprintf(command, sizeof(command), "%s", path_of("plugin"));
@@ -848,9 +850,9 @@ static size_t run_script(const char *script, int64_t limit_ns, bool good, const 
 	struct bt_exec_credential credential = {0};
 	struct bt_buf error = {0};
 	char command[256];
-	struct bt_access_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
-					      .api_version = bt_str("client.authentication.k8s.io/v1"),
-					      .interactive_mode = bt_str("Never")}};
+	struct bt_client_config_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
+						     .api_version = bt_str("client.authentication.k8s.io/v1"),
+						     .interactive_mode = bt_str("Never")}};
 	int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	int file = open(path_of("said"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct stat about;
@@ -899,17 +901,18 @@ static void what_a_plugin_leaves_running_holds_up_nothing_for_long(void **state)
 
 /* ---- where from ---- */
 
-static char *server_of(const struct bt_access_options *options, struct bt_buf *error)
+static char *server_of(const struct bt_client_config_options *options, struct bt_buf *error)
 {
-	struct bt_access *access = bt_access_create(options, error);
+	struct bt_client_config *access = bt_client_config_create(options, error);
 	char *server =
-		access ? bt_mem_copy(bt_access_server(access), strlen(bt_access_server(access))) : NULL;
+		access ? bt_mem_copy(bt_client_config_server(access), strlen(bt_client_config_server(access)))
+		       : NULL;
 
-	bt_access_destroy(access);
+	bt_client_config_destroy(access);
 	return server;
 }
 
-static void expect_server(const struct bt_access_options *options, const char *wanted)
+static void expect_server(const struct bt_client_config_options *options, const char *wanted)
 {
 	struct bt_buf error = {0};
 	char *server = server_of(options, &error);
@@ -936,14 +939,14 @@ static void kubeconfig_in_the_environment_counts_outside_a_pod_alone(void **stat
 	write_text("other", CONFIG("https://other:1"));
 	snprintf(list, sizeof(list), "%s:%s:%s", path_of("missing"), path_of("other"), path_of("named"));
 	setenv("KUBECONFIG", list, 1);
-	expect_server(&(struct bt_access_options){.kubeconfig = path_of("named")}, "https://named:1");
-	expect_server(&(struct bt_access_options){.kubeconfig = NULL}, "https://other:1");
-	expect_server(&(struct bt_access_options){.master = "https://master:1"}, "https://master:1");
+	expect_server(&(struct bt_client_config_options){.kubeconfig = path_of("named")}, "https://named:1");
+	expect_server(&(struct bt_client_config_options){.kubeconfig = NULL}, "https://other:1");
+	expect_server(&(struct bt_client_config_options){.master = "https://master:1"}, "https://master:1");
 	setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
 	setenv("KUBERNETES_SERVICE_PORT", "443", 1);
-	assert_null(server_of(&(struct bt_access_options){.kubeconfig = NULL}, &error));
+	assert_null(server_of(&(struct bt_client_config_options){.kubeconfig = NULL}, &error));
 	assert_non_null(strstr(error.ptr, "/var/run/secrets/kubernetes.io/serviceaccount"));
-	expect_server(&(struct bt_access_options){.kubeconfig = path_of("named")}, "https://named:1");
+	expect_server(&(struct bt_client_config_options){.kubeconfig = path_of("named")}, "https://named:1");
 	unsetenv("KUBERNETES_SERVICE_HOST");
 	unsetenv("KUBERNETES_SERVICE_PORT");
 	unsetenv("KUBECONFIG");
@@ -961,14 +964,15 @@ static void a_master_alone_gets_no_credentials(void **state)
 	(void)state;
 	write_text("named", CONFIG("https://named:1"));
 	setenv("KUBECONFIG", path_of("named"), 1);
-	struct bt_access *access =
-		bt_access_create(&(struct bt_access_options){.master = "https://master:1"}, &error);
+	struct bt_client_config *access = bt_client_config_create(
+		&(struct bt_client_config_options){.master = "https://master:1"}, &error);
 
 	assert_non_null(access);
-	assert_int_equal(bt_access_identity(access, 0, NULL, NULL, &identity, &error), BT_ACCESS_READY);
+	assert_int_equal(
+		bt_client_config_identity(access, 0, NULL, NULL, &identity, &error), BT_CLIENT_CONFIG_READY);
 	assert_int_equal(identity->header_n, 0);
 	bt_identity_release(identity);
-	bt_access_destroy(access);
+	bt_client_config_destroy(access);
 	unsetenv("KUBECONFIG");
 	remove_file("named");
 	bt_buf_fini(&error);
@@ -978,7 +982,7 @@ static void a_master_alone_gets_no_credentials(void **state)
 
 static void a_service_account_is_a_folder(void **state)
 {
-	struct bt_access_plan plan;
+	struct bt_client_config_plan plan;
 	struct bt_buf error = {0};
 
 	(void)state;
@@ -991,7 +995,7 @@ static void a_service_account_is_a_folder(void **state)
 	assert_true(bt_str_is(plan.server, "https://[fd00::1]:443"));
 	assert_string_equal(plan.token_file, path_of("token"));
 	assert_string_equal(plan.authority_file, path_of("ca.crt"));
-	bt_access_plan_fini(&plan);
+	bt_client_config_plan_fini(&plan);
 	unsetenv("KUBERNETES_SERVICE_HOST");
 	unsetenv("KUBERNETES_SERVICE_PORT");
 	bt_buf_fini(&error);

@@ -119,7 +119,7 @@ static void wait_for(struct ends *ends, const uint32_t *n, uint32_t wanted)
 struct way {
 	SSL_CTX *tls;
 	struct server *server;
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_http *http;
 	struct ends ends;
 };
@@ -161,7 +161,8 @@ static void open_way(struct way *way, const struct plan *plan)
 	way->server = server_start(way->tls, plan->handle, way);
 	server_limit_streams(way->server, plan->no_streams ? SERVER_NO_STREAMS : plan->stream_max);
 	write_config(way, plan);
-	way->access = bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
+	way->access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = config}, &error);
 	if (!way->access) {
 		fail_msg("%s", error.ptr);
 	}
@@ -180,7 +181,7 @@ static void close_way(struct way *way)
 {
 	bt_http_destroy(way->http);
 	server_stop(way->server);
-	bt_access_destroy(way->access);
+	bt_client_config_destroy(way->access);
 	SSL_CTX_free(way->tls);
 	ends_fini(&way->ends);
 }

@@ -122,7 +122,7 @@ static char config[] = "/tmp/berth-http-XXXXXX";
 struct way {
 	SSL_CTX *tls;
 	struct server *server;
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_http *http;
 };
 
@@ -142,7 +142,8 @@ static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 		"\"insecure-skip-tls-verify\": %s}}]}",
 		master, over_h2 ? "true" : "false");
 	fclose(file);
-	way->access = bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
+	way->access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = config}, &error);
 	if (!way->access) {
 		fail_msg("%s", error.ptr);
 	}
@@ -171,7 +172,7 @@ static void close_way(struct way *way)
 	if (way->server) {
 		server_stop(way->server);
 	}
-	bt_access_destroy(way->access);
+	bt_client_config_destroy(way->access);
 	SSL_CTX_free(way->tls);
 }
 
@@ -271,14 +272,14 @@ static void an_answer_has_status_type_and_body(void **state)
 
 static uint64_t code_n(const struct way *way, enum bt_http_method method, uint32_t status)
 {
-	return bt_traffic_code_n(bt_access_traffic(way->access), method, status);
+	return bt_client_metrics_code_n(bt_client_config_traffic(way->access), method, status);
 }
 
 static void traffic_counts_calls_by_method_and_code(void **state)
 {
 	struct bt_http_head head;
 	struct bt_buf body = {0}, error = {0};
-	struct bt_traffic_view view;
+	struct bt_client_metrics_view view;
 	struct way way;
 	char host[32];
 
@@ -292,22 +293,26 @@ static void traffic_counts_calls_by_method_and_code(void **state)
 		again.again = i == 2;
 		assert_int_equal(bt_http_fetch(way.http, &again, &head, &body, &error), BT_HTTP_ANSWERED);
 	}
-	assert_int_equal(bt_traffic_again_n(bt_access_traffic(way.access), BT_HTTP_PUT, 201), 1);
+	assert_int_equal(
+		bt_client_metrics_again_n(bt_client_config_traffic(way.access), BT_HTTP_PUT, 201), 1);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 201), 3);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 0), 0);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 0);
-	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_SENT, BT_HTTP_PUT, &view);
+	bt_client_metrics_read(
+		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_SENT, BT_HTTP_PUT, &view);
 	assert_int_equal(view.n, 3);
 	assert_int_equal(view.counts[0], 3);
 	assert_true(view.sum == 9);
-	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_RECEIVED, BT_HTTP_PUT, &view);
+	bt_client_metrics_read(
+		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_RECEIVED, BT_HTTP_PUT, &view);
 	assert_true(view.sum == 3.0 * (double)body.len);
-	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_DURATION, BT_HTTP_PUT, &view);
+	bt_client_metrics_read(
+		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_PUT, &view);
 	assert_int_equal(view.n, 3);
 	assert_int_equal(view.bound_n, 12);
 	assert_true(view.sum > 0);
 	snprintf(host, sizeof(host), "127.0.0.1:%u", server_port(way.server));
-	assert_string_equal(bt_access_host(way.access), host);
+	assert_string_equal(bt_client_config_host(way.access), host);
 	bt_buf_fini(&body);
 	bt_buf_fini(&error);
 	close_way(&way);
@@ -315,50 +320,54 @@ static void traffic_counts_calls_by_method_and_code(void **state)
 
 static void traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed(void **state)
 {
-	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
-	struct bt_traffic_view view;
+	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics_view view;
 
 	(void)state;
-	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST,
-					 .status = 409,
-					 .took_ns = 5000000,
-					 .sent_bytes = 65,
-					 .received_bytes = 20000000});
-	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST, .took_ns = 5000001});
-	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST, .status = 1234});
-	bt_traffic_read(traffic, BT_TRAFFIC_DURATION, BT_HTTP_POST, &view);
+	bt_client_metrics_note(traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
+						.status = 409,
+						.took_ns = 5000000,
+						.sent_bytes = 65,
+						.received_bytes = 20000000});
+	bt_client_metrics_note(
+		traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = 5000001});
+	bt_client_metrics_note(
+		traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .status = 1234});
+	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_DURATION, BT_HTTP_POST, &view);
 	assert_int_equal(view.counts[0], 2);
 	assert_int_equal(view.counts[1], 1);
-	bt_traffic_read(traffic, BT_TRAFFIC_SENT, BT_HTTP_POST, &view);
+	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_SENT, BT_HTTP_POST, &view);
 	assert_int_equal(view.bound_n, 11);
 	assert_int_equal(view.counts[0], 2);
 	assert_int_equal(view.counts[1], 1);
-	bt_traffic_read(traffic, BT_TRAFFIC_RECEIVED, BT_HTTP_POST, &view);
+	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_RECEIVED, BT_HTTP_POST, &view);
 	assert_int_equal(view.n, 1); /* where an answer came */
 	assert_int_equal(view.counts[11], 1);
-	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 409), 1);
-	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 0), 2);
+	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_POST, 409), 1);
+	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_POST, 0), 2);
 	bt_mem_free(traffic);
 }
 
 static void traffic_knows_waits_and_what_was_sent_again(void **state)
 {
-	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
-	struct bt_traffic_view view;
+	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics_view view;
 
 	(void)state;
-	bt_traffic_note(&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .status = 503});
-	bt_traffic_note(
-		&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .status = 200, .again = true});
-	bt_traffic_note(&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .again = true});
-	bt_traffic_waited(&traffic[0], BT_HTTP_PUT, -1);
-	bt_traffic_waited(&traffic[1], BT_HTTP_PUT, 2 * SECOND);
-	bt_traffic_merge(&traffic[0], &traffic[1]);
-	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 503), 0);
-	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 200), 1);
-	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 0), 1);
-	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_PUT, 200), 1);
-	bt_traffic_read(traffic, BT_TRAFFIC_WAIT, BT_HTTP_PUT, &view);
+	bt_client_metrics_note(
+		&traffic[0], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .status = 503});
+	bt_client_metrics_note(&traffic[0],
+		&(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .status = 200, .again = true});
+	bt_client_metrics_note(
+		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .again = true});
+	bt_client_metrics_waited(&traffic[0], BT_HTTP_PUT, -1);
+	bt_client_metrics_waited(&traffic[1], BT_HTTP_PUT, 2 * SECOND);
+	bt_client_metrics_merge(&traffic[0], &traffic[1]);
+	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 503), 0);
+	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 200), 1);
+	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 0), 1);
+	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_PUT, 200), 1);
+	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_WAIT, BT_HTTP_PUT, &view);
 	assert_int_equal(view.bound_n, 12);
 	assert_int_equal(view.counts[0], 1);
 	assert_int_equal(view.counts[6], 1);
@@ -418,7 +427,7 @@ static void a_stream_comes_in_parts_and_ends(void **state)
 
 static void traffic_knows_no_duration_of_a_watch(void **state)
 {
-	struct bt_traffic_view view;
+	struct bt_client_metrics_view view;
 	struct outcome outcome;
 	struct way way;
 
@@ -428,7 +437,8 @@ static void traffic_knows_no_duration_of_a_watch(void **state)
 	send_stream(&way, "/x?watch=true", &outcome);
 	finish_call(&outcome);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 1);
-	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_DURATION, BT_HTTP_GET, &view);
+	bt_client_metrics_read(
+		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_GET, &view);
 	assert_int_equal(view.n, 0);
 	outcome_fini(&outcome);
 	close_way(&way);

@@ -87,8 +87,8 @@ static const char good[] = "apiVersion: v1\n"
 			   "- name: work\n"
 			   "  context: {cluster: prod, user: me, namespace: team}\n";
 
-static bool read_files(const char *files, const struct bt_access_options *options,
-	struct bt_access_plan *plan, struct bt_buf *error)
+static bool read_files(const char *files, const struct bt_client_config_options *options,
+	struct bt_client_config_plan *plan, struct bt_buf *error)
 {
 	bt_buf_clear(error);
 	return bt_kubeconfig_read(files, options, plan, error);
@@ -104,11 +104,11 @@ static void expect_text(struct bt_str text, const char *expected)
 static void the_current_context_is_followed(void **state)
 {
 	const char *path = write_file("config", good);
-	struct bt_access_plan plan;
+	struct bt_client_config_plan plan;
 	struct bt_buf error = {0}, wanted = {0};
 
 	(void)state;
-	assert_true(read_files(path, &(struct bt_access_options){.kubeconfig = path}, &plan, &error));
+	assert_true(read_files(path, &(struct bt_client_config_options){.kubeconfig = path}, &plan, &error));
 	expect_text(plan.server, "https://10.0.0.1:6443");
 	expect_text(plan.namespace_, "team");
 	expect_text(plan.tls_server_name, "api.example");
@@ -131,7 +131,7 @@ static void the_current_context_is_followed(void **state)
 	expect_text(plan.exec.args.items[1], "two");
 	expect_text(plan.exec.env[0].value, "b");
 	assert_non_null(strstr(plan.exec.cluster_config.ptr, "audience"));
-	bt_access_plan_fini(&plan);
+	bt_client_config_plan_fini(&plan);
 	bt_buf_fini(&error);
 	bt_buf_fini(&wanted);
 	unlink(path);
@@ -153,21 +153,22 @@ static void the_first_file_that_names_something_decides(void **state)
 				  "- {name: a, context: {cluster: c, user: u}}\n"
 				  "- {name: b, context: {cluster: d, user: u}}\n");
 	const char *missing = path_of("missing");
-	struct bt_access_plan plan;
+	struct bt_client_config_plan plan;
 	struct bt_buf error = {0}, list = {0};
 
 	(void)state;
 	bt_buf_printf(&list, "%s::%s:%s", missing, one, two);
-	assert_true(read_files(list.ptr, &(struct bt_access_options){0}, &plan, &error));
+	assert_true(read_files(list.ptr, &(struct bt_client_config_options){0}, &plan, &error));
 	expect_text(plan.server, "https://one");
 	expect_text(plan.tls_server_name, ""); /* an entry is one file's, whole */
 	assert_string_equal(plan.token.ptr, "one");
-	bt_access_plan_fini(&plan);
-	assert_true(read_files(list.ptr, &(struct bt_access_options){.context = "b"}, &plan, &error));
+	bt_client_config_plan_fini(&plan);
+	assert_true(read_files(list.ptr, &(struct bt_client_config_options){.context = "b"}, &plan, &error));
 	expect_text(plan.server, "https://d");
-	bt_access_plan_fini(&plan);
-	assert_false(read_files(missing, &(struct bt_access_options){0}, &plan, &error));
-	assert_false(read_files(missing, &(struct bt_access_options){.kubeconfig = missing}, &plan, &error));
+	bt_client_config_plan_fini(&plan);
+	assert_false(read_files(missing, &(struct bt_client_config_options){0}, &plan, &error));
+	assert_false(read_files(
+		missing, &(struct bt_client_config_options){.kubeconfig = missing}, &plan, &error));
 	assert_non_null(strstr(error.ptr, "missing: No such file"));
 	bt_buf_fini(&error);
 	bt_buf_fini(&list);
@@ -217,7 +218,7 @@ static void wrong_files_are_told_by_line_and_remedy(void **state)
 		{"users:\n", "users: [\n", ":"},
 	};
 	struct bt_buf error = {0}, text = {0};
-	struct bt_access_plan plan;
+	struct bt_client_config_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -230,7 +231,7 @@ static void wrong_files_are_told_by_line_and_remedy(void **state)
 		bt_buf_text(&text, at + strlen(cases[i].from));
 		const char *path = write_file("wrong", text.ptr);
 
-		if (read_files(path, &(struct bt_access_options){.kubeconfig = path}, &plan, &error) ||
+		if (read_files(path, &(struct bt_client_config_options){.kubeconfig = path}, &plan, &error) ||
 			strncmp(error.ptr, path, strlen(path)) != 0 || !strstr(error.ptr, cases[i].error)) {
 			fail_msg("case %zu: %s: %s", i, cases[i].error, error.len ? error.ptr : "no error");
 		}
@@ -245,7 +246,7 @@ static void wrong_files_are_told_by_line_and_remedy(void **state)
 static void any_cut_of_a_file_is_an_error_or_a_plan(void **state)
 {
 	struct bt_buf error = {0};
-	struct bt_access_plan plan;
+	struct bt_client_config_plan plan;
 	char text[sizeof(good)];
 
 	(void)state;
@@ -254,8 +255,8 @@ static void any_cut_of_a_file_is_an_error_or_a_plan(void **state)
 		text[n] = 0;
 		const char *path = write_file("cut", text);
 
-		if (read_files(path, &(struct bt_access_options){.kubeconfig = path}, &plan, &error)) {
-			bt_access_plan_fini(&plan);
+		if (read_files(path, &(struct bt_client_config_options){.kubeconfig = path}, &plan, &error)) {
+			bt_client_config_plan_fini(&plan);
 		} else {
 			assert_true(error.len > 0);
 		}

@@ -99,7 +99,7 @@ static void await_ends(struct ends *ends, uint32_t n)
 }
 
 static struct bt_http *open_client(
-	const char *proxy, uint16_t port, int64_t connect_timeout_ns, struct bt_access **out_access)
+	const char *proxy, uint16_t port, int64_t connect_timeout_ns, struct bt_client_config **out_access)
 {
 	struct bt_buf error = {0}, trusted = {0};
 	FILE *file = fopen(config, "w");
@@ -112,7 +112,8 @@ static struct bt_http *open_client(
 		"\"%s127.0.0.1:%u\", \"certificate-authority-data\": \"%s\"}}]}",
 		proxy, port, trusted.ptr);
 	fclose(file);
-	*out_access = bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
+	*out_access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = config}, &error);
 	assert_non_null(*out_access);
 	struct bt_http *http = bt_http_create(
 		&(struct bt_http_options){
@@ -131,7 +132,7 @@ static uint32_t call_through(SSL_CTX *tls, const char *proxy, const struct habit
 {
 	struct habit own = *habit;
 	struct server *server = server_start(tls, misbehave, &own);
-	struct bt_access *access;
+	struct bt_client_config *access;
 	struct bt_http *http = open_client(proxy, server_port(server), connect_timeout_ns, &access);
 
 	*ends = (struct ends){0};
@@ -149,7 +150,7 @@ static uint32_t call_through(SSL_CTX *tls, const char *proxy, const struct habit
 	ends->request_n = server_request_n(server);
 	bt_http_destroy(http);
 	server_stop(server);
-	bt_access_destroy(access);
+	bt_client_config_destroy(access);
 	pthread_mutex_destroy(&ends->lock);
 	pthread_cond_destroy(&ends->changed);
 	return connection_n;

@@ -93,8 +93,8 @@ static void expect_over(const struct show *show, const char *why, bool h2)
 	struct bt_http_head head;
 
 	write_config(show, server_port(server));
-	struct bt_access *access =
-		bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
+	struct bt_client_config *access =
+		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = config}, &error);
 
 	assert_non_null(access);
 	struct bt_http *http =
@@ -105,7 +105,7 @@ static void expect_over(const struct show *show, const char *why, bool h2)
 
 	bt_http_destroy(http);
 	server_stop(server);
-	bt_access_destroy(access);
+	bt_client_config_destroy(access);
 	SSL_CTX_free(tls);
 	if (why ? end != BT_HTTP_UNSENT || request_n || !strstr(error.ptr, why) : end != BT_HTTP_ANSWERED) {
 		fail_msg("by %s: %d, %u requests: %s", h2 ? "HTTP/2" : "HTTP/1.1", end, request_n,

@@ -24,7 +24,7 @@ struct bench {
 	struct lab lab;
 	struct server server;
 	struct bt_pod_pages *pages;
-	struct bt_audit *audit;
+	struct bt_cache_comparer *audit;
 };
 
 static struct bench *bench;
@@ -95,11 +95,11 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 /* Looks until a round is over. */
 static void look(int64_t from_ns)
 {
-	const uint64_t round_n = bt_audit_counts(bench->audit).round_n;
+	const uint64_t round_n = bt_cache_comparer_counts(bench->audit).round_n;
 
-	for (int64_t ns = 0; bt_audit_counts(bench->audit).round_n == round_n && ns < 30 * SECOND;
+	for (int64_t ns = 0; bt_cache_comparer_counts(bench->audit).round_n == round_n && ns < 30 * SECOND;
 		ns += SECOND / 4) {
-		bt_audit_look(bench->audit, from_ns + ns);
+		bt_cache_comparer_look(bench->audit, from_ns + ns);
 	}
 }
 
@@ -120,7 +120,7 @@ static void shown(const char *name, const char *uid, const char *node)
 
 	snprintf(meta, sizeof(meta), ", 'uid': '%s'", uid);
 	snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", node);
-	lab_pod_event(&bench->lab, BT_PARCEL_APPLY, name, meta, spec);
+	lab_pod_event(&bench->lab, BT_WATCH_EVENT_APPLY, name, meta, spec);
 	lab_settle(&bench->lab);
 }
 
@@ -135,7 +135,7 @@ static int setup(void **state)
 	lab_settle(&bench->lab);
 	bench->pages = bt_pod_pages_create(
 		&(struct bt_pod_pages_options){.http = (struct bt_http *)&bench->server, .fetch = fetch});
-	bench->audit = bt_audit_create(&(struct bt_audit_options){
+	bench->audit = bt_cache_comparer_create(&(struct bt_cache_comparer_options){
 		.pipeline = bench->lab.pipeline,
 		.pages = bench->pages,
 		.interval_ns = 30 * SECOND,
@@ -147,7 +147,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	bt_audit_destroy(bench->audit);
+	bt_cache_comparer_destroy(bench->audit);
 	bt_pod_pages_destroy(bench->pages);
 	lab_end(&bench->lab);
 	free(bench);
@@ -156,7 +156,7 @@ static int teardown(void **state)
 
 static void expect(uint64_t round_n, uint64_t differ_n, uint64_t repaired_n, uint64_t failed_n)
 {
-	const struct bt_audit_counts counts = bt_audit_counts(bench->audit);
+	const struct bt_cache_comparer_counts counts = bt_cache_comparer_counts(bench->audit);
 
 	assert_int_equal(counts.round_n, round_n);
 	assert_int_equal(counts.differ_n, differ_n);
@@ -171,7 +171,7 @@ static void nothing_happens_when_both_agree(void **state)
 	on_server("waits", "u2", "");
 	shown("p", "u1", "n1");
 	look(0);
-	bt_audit_look(bench->audit, 29 * SECOND); /* not yet */
+	bt_cache_comparer_look(bench->audit, 29 * SECOND); /* not yet */
 	look(30 * SECOND);
 	expect(2, 0, 0, 0);
 	assert_int_equal(bench->server.get_n, 0);
@@ -244,12 +244,12 @@ static void a_pod_of_another_uid_takes_the_place_of_one_that_has_gone(void **sta
 	look(0);
 	look(2 * SECOND);
 	look(4 * SECOND);
-	bt_audit_look(bench->audit, 6 * SECOND);
+	bt_cache_comparer_look(bench->audit, 6 * SECOND);
 	const struct bt_pod *pod = lab_find(&bench->lab, "p");
 	assert_non_null(pod);
 	lab_assert_sets(&bench->lab, 0, 0, 1);
 	look(36 * SECOND);
-	const struct bt_audit_counts counts = bt_audit_counts(bench->audit);
+	const struct bt_cache_comparer_counts counts = bt_cache_comparer_counts(bench->audit);
 	assert_int_equal(counts.round_n, 4); /* all agree since the third one */
 }
 
@@ -273,10 +273,10 @@ static void nothing_is_asked_for_again_before_its_time(void **state)
 	(void)state;
 	on_server("p", "u1", "n1");
 	on_server("q", "u2", "n2");
-	bt_audit_look(bench->audit, 0);
-	bt_audit_look(bench->audit, SECOND / 8);
+	bt_cache_comparer_look(bench->audit, 0);
+	bt_cache_comparer_look(bench->audit, SECOND / 8);
 	assert_int_equal(bench->server.page_n, 1);
-	bt_audit_look(bench->audit, SECOND / 4);
+	bt_cache_comparer_look(bench->audit, SECOND / 4);
 	assert_int_equal(bench->server.page_n, 2);
 	expect(1, 0, 0, 0);
 }
@@ -287,17 +287,17 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 	shown("p", "u1", "n1");
 	on_server("p", "u1", "n1");
 	on_server("q", "u2", "n2");
-	bt_audit_look(bench->audit, 0);
+	bt_cache_comparer_look(bench->audit, 0);
 	bench->server.no_lists = true;
-	bt_audit_look(bench->audit, SECOND);
-	bt_audit_look(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
+	bt_cache_comparer_look(bench->audit, SECOND);
+	bt_cache_comparer_look(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
 	assert_int_equal(bench->server.page_n, 2);
 	bench->server.no_lists = false;
 	look(8 * SECOND);
 	look(10 * SECOND);
 	look(13 * SECOND);
-	assert_int_equal(bt_audit_counts(bench->audit).unlisted_n, 1);
-	assert_int_equal(bt_audit_counts(bench->audit).repaired_n, 1);
+	assert_int_equal(bt_cache_comparer_counts(bench->audit).unlisted_n, 1);
+	assert_int_equal(bt_cache_comparer_counts(bench->audit).repaired_n, 1);
 	assert_non_null(lab_find(&bench->lab, "q"));
 }
 
@@ -353,7 +353,7 @@ static int64_t used_on_n1(const char *name)
 
 static void show(const char *text)
 {
-	lab_feed(&bench->lab, lab_parcel(&bench->lab, BT_PARCEL_APPLY, text));
+	lab_feed(&bench->lab, lab_parcel(&bench->lab, BT_WATCH_EVENT_APPLY, text));
 	lab_settle(&bench->lab);
 }
 

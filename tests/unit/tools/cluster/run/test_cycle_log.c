@@ -49,8 +49,8 @@ static struct desk *begin(int verbosity, bool binds)
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");
 	lab_node(&desk->lab, "n3");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "a", "", ", 'nodeName': 'n1'");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "b", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "a", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "b", "", ", 'nodeName': 'n1'");
 	lab_settle(&desk->lab);
 	desk->lab.answers = true;
 	caught_begin();
@@ -126,7 +126,7 @@ static void a_pod_that_fits_nowhere_is_said_with_the_reason(void **state)
 	struct desk *desk = begin(2, true);
 
 	(void)state;
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	LINES(caught_text(),
 		"] \"No preemption candidate is found; preemption is not helpful for scheduling\" "
@@ -144,9 +144,9 @@ static void a_preemption_names_its_node_and_counts_its_victims(void **state)
 	struct desk *desk = begin(2, true);
 
 	(void)state;
-	lab_node_event(&desk->lab, BT_PARCEL_DELETE, "n2", "");
-	lab_node_event(&desk->lab, BT_PARCEL_DELETE, "n3", "");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'priority': 5");
+	lab_node_event(&desk->lab, BT_WATCH_EVENT_DELETE, "n2", "");
+	lab_node_event(&desk->lab, BT_WATCH_EVENT_DELETE, "n3", "");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'priority': 5");
 	lab_settle(&desk->lab);
 	LINES(caught_text(),
 		"] \"the target node for the preemption is determined\" node=\"n1\" pod=\"default/p\"",
@@ -164,7 +164,8 @@ static void without_nodes_it_is_said_so(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 3; i++) {
-		lab_node_event(&desk->lab, BT_PARCEL_DELETE, (const char *[]){"n1", "n2", "n3"}[i - 1], "");
+		lab_node_event(
+			&desk->lab, BT_WATCH_EVENT_DELETE, (const char *[]){"n1", "n2", "n3"}[i - 1], "");
 	}
 	lab_pod(&desk->lab, "p", "");
 	lab_settle(&desk->lab);
@@ -179,7 +180,7 @@ static void nothing_is_said_and_nothing_is_counted_below_level_two(void **state)
 
 	(void)state;
 	lab_pod(&desk->lab, "p", "");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "q", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "q", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	assert_string_equal(caught_text(), "");
 	end(desk);

@@ -37,7 +37,7 @@ static void another_minor_version_is_noticed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(bt_peer_look(&release, bt_str(cases[i].json)), cases[i].other);
+		assert_int_equal(bt_server_version_look(&release, bt_str(cases[i].json)), cases[i].other);
 	}
 }
 

@@ -10,21 +10,21 @@
 
 struct desk {
 	struct lab lab;
-	struct bt_rival *shadow;
+	struct bt_shadow_compare *shadow;
 };
 
 static void look(void *context, uint32_t pod_ix)
 {
 	struct desk *desk = context;
 
-	bt_rival_look(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
+	bt_shadow_compare_look(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
 }
 
 static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
 {
 	struct desk *desk = context;
 
-	bt_rival_judge(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix, node);
+	bt_shadow_compare_judge(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix, node);
 }
 
 /* Two nodes are empty and equal, a third holds a pod. */
@@ -33,13 +33,13 @@ static int setup(void **state)
 	struct desk *desk = calloc(1, sizeof(*desk));
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
-	desk->shadow = bt_rival_create();
+	desk->shadow = bt_shadow_compare_create();
 	options.sink = (struct bt_pipeline_sink){.look = look, .arrives = arrives, .context = desk};
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");
 	lab_node(&desk->lab, "n3");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "there", ", 'uid': 'u0'", ", 'nodeName': 'n3'");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "there", ", 'uid': 'u0'", ", 'nodeName': 'n3'");
 	lab_settle(&desk->lab);
 	*state = desk;
 	return 0;
@@ -50,7 +50,7 @@ static int teardown(void **state)
 	struct desk *desk = *state;
 
 	lab_end(&desk->lab);
-	bt_rival_destroy(desk->shadow);
+	bt_shadow_compare_destroy(desk->shadow);
 	free(desk);
 	return 0;
 }
@@ -72,18 +72,18 @@ static void bind_there(struct desk *desk, int i, const char *node)
 	snprintf(name, sizeof(name), "p%d", i);
 	snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
 	snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", node);
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, name, meta, spec);
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, name, meta, spec);
 	lab_take_in(&desk->lab);
 }
 
 /* Of all pods so far, however long ago. */
 static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uint64_t lower, uint64_t refused)
 {
-	bt_rival_tick(desk->shadow, INT64_MAX);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_SAME), same);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_TIED), tied);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_LOWER), lower);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_REFUSED), refused);
+	bt_shadow_compare_tick(desk->shadow, INT64_MAX);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_SAME), same);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_TIED), tied);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_LOWER), lower);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_REFUSED), refused);
 }
 
 /* Nobody's turn comes before all are bound. */
@@ -128,8 +128,8 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[i - 1].handle, bt_str("no"));
 		lab_settle(&desk->lab);
 	}
-	assert_int_equal(
-		bt_rival_count(desk->shadow, BT_RIVAL_LOWER) + bt_rival_count(desk->shadow, BT_RIVAL_REFUSED),
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_LOWER) +
+				 bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_REFUSED),
 		0);
 }
 
@@ -144,10 +144,10 @@ static void a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer
 	lab_take_in(&desk->lab);
 	bind_there(desk, 3, "n3");
 	bind_there(desk, 2, "n2");
-	bt_rival_tick(desk->shadow, bt_clock_monotonic_ns());
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 0);
+	bt_shadow_compare_tick(desk->shadow, bt_clock_monotonic_ns());
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_CROSSED), 0);
 	bind_there(desk, 1, "n1");
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 1);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_CROSSED), 1);
 	assert_verdicts(desk, 1, 1, 0, 0);
 }
 
@@ -162,7 +162,7 @@ static void pods_that_came_later_cross_nobody(void **state)
 	bind_there(desk, 1, "n3");
 	bind_there(desk, 2, "n2");
 	bind_there(desk, 3, "n1");
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 0);
+	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_CROSSED), 0);
 	assert_verdicts(desk, 1, 1, 1, 0);
 }
 
@@ -202,15 +202,15 @@ static void it_says_every_minute_how_it_stands_and_at_the_end(void **state)
 	lab_take_in(&desk->lab);
 	caught_begin();
 	bt_log_setup(BT_LOG_TEXT, 0);
-	bt_rival_report(desk->shadow, now_ns);
+	bt_shadow_compare_report(desk->shadow, now_ns);
 	bind_there(desk, 1, "n1");
-	bt_rival_report(desk->shadow, now_ns + 59 * LAB_SECOND);
+	bt_shadow_compare_report(desk->shadow, now_ns + 59 * LAB_SECOND);
 	bt_buf_text(&so_far, caught_text());
-	bt_rival_report(desk->shadow, now_ns + 60 * LAB_SECOND);
+	bt_shadow_compare_report(desk->shadow, now_ns + 60 * LAB_SECOND);
 	bt_buf_text(&so_far, caught_text());
-	bt_rival_report(desk->shadow, now_ns + 60 * LAB_SECOND);
+	bt_shadow_compare_report(desk->shadow, now_ns + 60 * LAB_SECOND);
 	bind_there(desk, 2, "n3"); /* nothing crosses it before the end */
-	bt_rival_report_end(desk->shadow);
+	bt_shadow_compare_report_end(desk->shadow);
 	const char *last = caught_end();
 
 	assert_non_null(

@@ -10,7 +10,7 @@
 /* A pipeline whose outcomes are counted. */
 struct desk {
 	struct lab lab;
-	struct bt_outcomes *outcomes;
+	struct bt_attempt_metrics *outcomes;
 	struct bt_serve_sources sources;
 	struct bt_buf text;
 };
@@ -23,15 +23,15 @@ static void told(void *context, const struct bt_decision *decision, const struct
 	(void)info;
 	(void)nominated;
 	(void)message;
-	bt_outcomes_told(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), decision);
+	bt_attempt_metrics_told(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), decision);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
 {
 	struct desk *desk = context;
 
-	bt_outcomes_bound(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info, took_ns,
-		desk->lab.now_ns);
+	bt_attempt_metrics_bound(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info,
+		took_ns, desk->lab.now_ns);
 }
 
 static int setup(void **state)
@@ -43,7 +43,7 @@ static int setup(void **state)
 	options.sink = (struct bt_pipeline_sink){.told = told, .bound = bound, .context = desk};
 	options.stages = true;
 	lab_begin(&desk->lab, &options);
-	desk->outcomes = bt_outcomes_create(&desk->lab.config);
+	desk->outcomes = bt_attempt_metrics_create(&desk->lab.config);
 	desk->sources = (struct bt_serve_sources){.version = "1.2.3",
 		.config = &desk->lab.config,
 		.pipeline = desk->lab.pipeline,
@@ -57,7 +57,7 @@ static int teardown(void **state)
 	struct desk *desk = *state;
 
 	lab_end(&desk->lab);
-	bt_outcomes_destroy(desk->outcomes);
+	bt_attempt_metrics_destroy(desk->outcomes);
 	bt_buf_fini(&desk->text);
 	bt_mem_free(desk);
 	return 0;
@@ -139,7 +139,7 @@ static void a_refused_pod_counts_for_the_plugins_that_refuse_it(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -157,7 +157,7 @@ static void a_gated_pod_is_pending_and_was_never_attempted(void **state)
 {
 	struct desk *desk = *state;
 
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'schedulingGates': [{'name': 'g'}]");
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -174,7 +174,7 @@ static void attempts_that_fail_have_durations_too(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	lab_pod(&desk->lab, "q", ", 'uid': 'u1'");
 	lab_settle(&desk->lab);
@@ -197,10 +197,10 @@ static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
 	lab_settle(&desk->lab);
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -224,15 +224,16 @@ static void durations_have_upstreams_labels(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	lab_wait(&desk->lab, 2 * LAB_SECOND);
 	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle), BT_OK);
 	lab_settle(&desk->lab);
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_PARCEL_DELETE, "p", "", "");
+	lab_pod_event(
+		&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_DELETE, "p", "", "");
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -267,7 +268,7 @@ static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(voi
 
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -447,15 +448,15 @@ static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void 
 static void calls_are_counted_as_client_go_counts_them(void **state)
 {
 	struct desk *desk = *state;
-	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
 
-	bt_traffic_note(&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_POST,
-					     .status = 201,
-					     .took_ns = LAB_SECOND / 10,
-					     .sent_bytes = 100,
-					     .received_bytes = 1000});
-	bt_traffic_note(
-		&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
+	bt_client_metrics_note(&traffic[0], &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
+						    .status = 201,
+						    .took_ns = LAB_SECOND / 10,
+						    .sent_bytes = 100,
+						    .received_bytes = 1000});
+	bt_client_metrics_note(
+		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
 	for (int i = 0; i < 2; i++) {
 		desk->sources.servers[i].host = "10.0.0.1:6443";
 		desk->sources.servers[i].traffic = &traffic[i];
@@ -482,13 +483,14 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 static void waits_and_repetitions_of_calls_are_shown(void **state)
 {
 	struct desk *desk = *state;
-	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
 
-	bt_traffic_waited(&traffic[0], BT_HTTP_POST, LAB_SECOND / 20);
-	bt_traffic_waited(&traffic[1], BT_HTTP_POST, 2 * LAB_SECOND);
-	bt_traffic_note(&traffic[1],
-		&(struct bt_traffic_call){.method = BT_HTTP_PATCH, .status = 200, .again = true});
-	bt_traffic_note(&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_GET, .status = 200});
+	bt_client_metrics_waited(&traffic[0], BT_HTTP_POST, LAB_SECOND / 20);
+	bt_client_metrics_waited(&traffic[1], BT_HTTP_POST, 2 * LAB_SECOND);
+	bt_client_metrics_note(&traffic[1],
+		&(struct bt_client_metrics_call){.method = BT_HTTP_PATCH, .status = 200, .again = true});
+	bt_client_metrics_note(
+		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_GET, .status = 200});
 	for (int i = 0; i < 2; i++) {
 		desk->sources.servers[i].host = "h";
 		desk->sources.servers[i].traffic = &traffic[i];
@@ -507,7 +509,7 @@ static void waits_and_repetitions_of_calls_are_shown(void **state)
 	bt_mem_free(traffic);
 }
 
-static void count_access(const struct bt_access *access, struct bt_access_counts *counts)
+static void count_access(const struct bt_client_config *access, struct bt_client_config_counts *counts)
 {
 	(void)access;
 	counts->exits[0] += 2;
@@ -524,7 +526,7 @@ static void count_access(const struct bt_access *access, struct bt_access_counts
 static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **state)
 {
 	struct desk *desk = *state;
-	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
 
 	for (int i = 0; i < 2; i++) {
 		desk->sources.servers[i].host = "h";
@@ -573,9 +575,11 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 	struct lab *lab = &desk->lab;
 
 	lab_node(lab, "n1"); /* which two pods fill */
-	lab_pod_event(lab, BT_PARCEL_APPLY, "low1", ", 'uid': 'u1'", ", 'priority': 1, 'nodeName': 'n1'");
-	lab_pod_event(lab, BT_PARCEL_APPLY, "low2", ", 'uid': 'u2'", ", 'priority': 1, 'nodeName': 'n1'");
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high1", ", 'uid': 'u3'", ", 'priority': 9");
+	lab_pod_event(
+		lab, BT_WATCH_EVENT_APPLY, "low1", ", 'uid': 'u1'", ", 'priority': 1, 'nodeName': 'n1'");
+	lab_pod_event(
+		lab, BT_WATCH_EVENT_APPLY, "low2", ", 'uid': 'u2'", ", 'priority': 1, 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high1", ", 'uid': 'u3'", ", 'priority': 9");
 	lab_settle(lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -583,7 +587,7 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 	free(p);
 	assert_int_equal(bt_pipeline_evicted(lab->pipeline, last_eviction(lab)), BT_OK);
 	lab_settle(lab);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high2", ", 'uid': 'u4'", ", 'priority': 9");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high2", ", 'uid': 'u4'", ", 'priority': 9");
 	lab_wait(lab, 20 * LAB_SECOND);
 	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, last_eviction(lab), bt_str("no")), BT_OK);
 	lab_settle(lab);
@@ -629,14 +633,14 @@ static void pod_groups_are_counted_by_result(void **state)
 {
 	struct desk *desk = *state;
 	/* What a cycle of a group notes (test_group_cycle). */
-	struct bt_measures *measures = NULL;
-	const struct bt_measures *shared = bt_engine_measures(bt_pipeline_engine(desk->lab.pipeline));
+	struct bt_cycle_metrics *measures = NULL;
+	const struct bt_cycle_metrics *shared = bt_engine_measures(bt_pipeline_engine(desk->lab.pipeline));
 	const uint16_t waits[4] = {BT_MEASURE_GROUP_WAITS, 0}, none[4] = {0};
 
 	memcpy(&measures, &shared, sizeof(measures));
-	bt_measures_note(measures, BT_MEASURE_GROUP, waits, 3000000);
-	bt_measures_note(measures, BT_MEASURE_GROUP, waits, 1000000);
-	bt_measures_note(measures, BT_MEASURE_GROUP_DECIDING, none, 500000);
+	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 3000000);
+	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 1000000);
+	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP_DECIDING, none, 500000);
 	desk->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	struct prometheus *p = metrics_of(desk);
 
@@ -761,18 +765,19 @@ static void values_that_are_not_allowed_become_one_series(void **state)
 		       "\"scheduler_schedule_attempts_total,result=scheduled\","
 		       "\"rest_client_request_duration_seconds,verb=GET\""),
 		&error));
-	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
 	const enum bt_http_method methods[] = {BT_HTTP_GET, BT_HTTP_PUT, BT_HTTP_POST};
 
 	for (int i = 0; i < 3; i++) {
-		bt_traffic_note(traffic,
-			&(struct bt_traffic_call){.method = methods[i], .status = 200, .took_ns = 1000000});
+		bt_client_metrics_note(
+			traffic, &(struct bt_client_metrics_call){
+					 .method = methods[i], .status = 200, .took_ns = 1000000});
 	}
 	desk->sources.servers[0].host = "h";
 	desk->sources.servers[0].traffic = traffic;
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
 	lab_settle(&desk->lab);
 	bt_metrics_write(&desk->sources, &settings, &desk->text);
 	struct prometheus *p = prometheus_parse(&desk->text);

@@ -50,9 +50,9 @@ static int teardown(void **state)
 }
 
 /* Tells of a pod that is written as JSON with ' for "; the text is gone afterwards. */
-static void tell(struct desk *desk, enum bt_parcel_kind what, const char *name, const char *spec)
+static void tell(struct desk *desk, enum bt_watch_event_kind what, const char *name, const char *spec)
 {
-	struct bt_parcel *parcel = bt_parcel_create(what);
+	struct bt_watch_event *parcel = bt_watch_event_create(what);
 	char text[2048];
 	int n = snprintf(text, sizeof(text),
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': '%s'}, %s}",
@@ -70,7 +70,7 @@ static void tell(struct desk *desk, enum bt_parcel_kind what, const char *name, 
 		fail_msg("%s: %s: %s", text, decode.error.path, decode.error.message);
 	}
 	desk->listener.event(desk->listener.context, what, &parcel->object);
-	bt_parcel_destroy(parcel);
+	bt_watch_event_destroy(parcel);
 }
 
 static struct prometheus *read_all(struct desk *desk)
@@ -96,7 +96,7 @@ static void requests_and_limits_are_sums_with_units(void **state)
 {
 	struct desk *desk = *state;
 
-	tell(desk, BT_PARCEL_APPLY, "p",
+	tell(desk, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'overhead': {'cpu': '10m', 'memory': '1Mi'}, 'containers': ["
 		"{'name': 'a', 'resources': {'requests': {'cpu': '100m', 'hugepages-2Mi': '2Mi', 'x.y/gpu': "
 		"'1'},"
@@ -119,7 +119,7 @@ static void init_containers_and_sidecars_count_as_they_run(void **state)
 {
 	struct desk *desk = *state;
 
-	tell(desk, BT_PARCEL_APPLY, "p",
+	tell(desk, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'initContainers': ["
 		"{'name': 'i', 'resources': {'requests': {'cpu': '3', 'memory': '10'}}},"
 		"{'name': 's', 'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
@@ -136,7 +136,7 @@ static void resources_of_the_pod_replace_those_of_containers(void **state)
 {
 	struct desk *desk = *state;
 
-	tell(desk, BT_PARCEL_APPLY, "p",
+	tell(desk, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'resources': {'requests': {'cpu': '7', 'x.y/gpu': '9'}},"
 		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
 	struct prometheus *p = read_all(desk);
@@ -153,18 +153,19 @@ static void pods_come_change_end_and_go(void **state)
 {
 	struct desk *desk = *state;
 
-	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
-	tell(desk, BT_PARCEL_APPLY, "q", "'spec': {" ONE_CPU "}");
+	tell(desk, BT_WATCH_EVENT_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
+	tell(desk, BT_WATCH_EVENT_APPLY, "q", "'spec': {" ONE_CPU "}");
 	free(read_all(desk));
 	assert_true(is_there(desk, REQUEST("p", "", "cpu", "cores") " 1\n"));
 	assert_true(is_there(desk, "pod=\"q\",priority=\"\""));
-	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
+	tell(desk, BT_WATCH_EVENT_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
 	free(read_all(desk));
 	assert_false(is_there(desk, REQUEST("p", "", "cpu", "cores")));
 	assert_true(is_there(desk, REQUEST("p", "n", "cpu", "cores") " 1\n"));
-	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}, 'status': {'phase': 'Succeeded'}");
-	tell(desk, BT_PARCEL_DELETE, "q", "'spec': {}");
-	tell(desk, BT_PARCEL_DELETE, "unknown", "'spec': {}");
+	tell(desk, BT_WATCH_EVENT_APPLY, "p",
+		"'spec': {" SPEC ", " ONE_CPU "}, 'status': {'phase': 'Succeeded'}");
+	tell(desk, BT_WATCH_EVENT_DELETE, "q", "'spec': {}");
+	tell(desk, BT_WATCH_EVENT_DELETE, "unknown", "'spec': {}");
 	free(read_all(desk));
 	assert_false(is_there(desk, "default"));
 }
@@ -189,7 +190,7 @@ static void random_histories_leave_what_was_said_last(void **state)
 			"'spec': {" SPEC
 			", 'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '%u'}}}]}",
 			cpu);
-		tell(desk, cpu ? BT_PARCEL_APPLY : BT_PARCEL_DELETE, name, spec);
+		tell(desk, cpu ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE, name, spec);
 	}
 	free(read_all(desk));
 	size_t lines = 0, expected = 0;

@@ -99,7 +99,7 @@ static int teardown(void **state)
 static void sync_all(struct desk *desk)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+		struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 
 		assert_int_equal(bt_pipeline_feed(desk->lab.pipeline, i, &parcel, 0), BT_OK);
 	}
@@ -285,7 +285,7 @@ static void the_queue_can_be_looked_at(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	assert_int_equal(get(desk, "/debug/queue"), 200);
 	assert_has(desk, "\"unschedulable\": 1");
@@ -334,7 +334,7 @@ static void objects_that_could_not_be_read_whole_are_named(void **state)
 
 	lab_node(&desk->lab, "n1");
 	lab_pod_event(
-		&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeName': 'n1', 'incomplete': 'spec.x: why'");
+		&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeName': 'n1', 'incomplete': 'spec.x: why'");
 	lab_settle(&desk->lab);
 	assert_int_equal(get(desk, "/debug/unread"), 200);
 	assert_has(desk, "\"resource\": \"resourceclaims\"");
@@ -349,7 +349,7 @@ static void a_pod_can_be_explained(void **state)
 	struct desk *desk = *state;
 
 	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	assert_int_equal(get(desk, "/debug/explain?pod=default/p"), 200);
 	assert_has(desk, "n1");
@@ -371,9 +371,10 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	char there[512];
 
 	snprintf(there, sizeof(there), "%s, 'nodeName': 'n1'", apart);
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", ", 'labels': {'a': 'b'}", there);
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "a", "", ", 'nodeName': 'n1'");
+	lab_node_event(
+		&desk->lab, BT_WATCH_EVENT_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", ", 'labels': {'a': 'b'}", there);
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "a", "", ", 'nodeName': 'n1'");
 	lab_settle(&desk->lab);
 	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
 	assert_has(desk, "default/p,n1,feasible");
@@ -382,8 +383,8 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
 	assert_has(desk, "\"usedPods\": 2");
 	/* What was seen without it is not remembered: its twin is kept out, and not placed. */
-	lab_pod_event(&desk->lab, BT_PARCEL_DELETE, "a", "", ", 'nodeName': 'n1'");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "twin", ", 'labels': {'a': 'b'}", apart);
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_DELETE, "a", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "twin", ", 'labels': {'a': 'b'}", apart);
 	lab_settle(&desk->lab);
 	assert_int_equal(get(desk, "/debug/explain?pod=default/twin&output=csv"), 200);
 	assert_has(desk, "default/twin,n1,rejected");
@@ -405,10 +406,12 @@ static void a_terminating_pod_is_explained_by_those_that_count(void **state)
 				      "'deletionGracePeriodSeconds': 30";
 	struct desk *desk = *state;
 
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'kubernetes.io/hostname': 'n2'}");
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", leaving, there);
-	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "stays", ", 'labels': {'a': 'b'}", there);
+	lab_node_event(
+		&desk->lab, BT_WATCH_EVENT_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
+	lab_node_event(
+		&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'kubernetes.io/hostname': 'n2'}");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", leaving, there);
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "stays", ", 'labels': {'a': 'b'}", there);
 	lab_settle(&desk->lab);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);

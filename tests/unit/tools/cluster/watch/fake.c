@@ -204,15 +204,15 @@ void fake_pass(int64_t ns)
 
 /* ---- the pipeline ---- */
 
-struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind)
+struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind)
 {
-	struct bt_parcel *parcel = bt_mem_zalloc(1, sizeof(*parcel));
+	struct bt_watch_event *parcel = bt_mem_zalloc(1, sizeof(*parcel));
 
 	parcel->kind = kind;
 	return parcel;
 }
 
-void bt_parcel_destroy(struct bt_parcel *parcel)
+void bt_watch_event_destroy(struct bt_watch_event *parcel)
 {
 	if (parcel) {
 		bt_arena_fini(&parcel->arena);
@@ -220,11 +220,12 @@ void bt_parcel_destroy(struct bt_parcel *parcel)
 	}
 }
 
-struct bt_parcel *bt_pipeline_parcel(struct bt_pipeline *pipeline, uint32_t source, enum bt_parcel_kind kind)
+struct bt_watch_event *bt_pipeline_parcel(
+	struct bt_pipeline *pipeline, uint32_t source, enum bt_watch_event_kind kind)
 {
 	(void)pipeline;
 	(void)source;
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_watch_event *parcel = bt_watch_event_create(kind);
 
 	memset(&parcel->object, 0xa5, sizeof(parcel->object)); /* the source has to set it wholly */
 	return parcel;
@@ -236,7 +237,7 @@ static void copy(char *out, size_t cap, struct bt_str text)
 }
 
 enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *pipeline, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns)
+	struct bt_pipeline *pipeline, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns)
 {
 	const struct bt_object *object = &(*parcel)->object;
 	struct fake_fed *fed = &fake_fed[fake_fed_n];
@@ -248,16 +249,16 @@ enum bt_status bt_pipeline_feed(
 	}
 	fake_room -= fake_room != UINT32_MAX;
 	*fed = (struct fake_fed){.kind = (*parcel)->kind, .source = source};
-	if (fed->kind != BT_PARCEL_SYNCED) {
+	if (fed->kind != BT_WATCH_EVENT_SYNCED) {
 		copy(fed->name, sizeof(fed->name), object->meta.name);
 		copy(fed->uid, sizeof(fed->uid), object->meta.uid);
 		copy(fed->version, sizeof(fed->version), object->meta.resource_version);
-		if (object->kind == BT_KIND_POD && fed->kind == BT_PARCEL_APPLY) {
+		if (object->kind == BT_KIND_POD && fed->kind == BT_WATCH_EVENT_APPLY) {
 			copy(fed->node, sizeof(fed->node), object->pod.spec.node_name);
 		}
 	}
 	fake_fed_n++;
-	bt_parcel_destroy(*parcel);
+	bt_watch_event_destroy(*parcel);
 	*parcel = NULL;
 	return BT_OK;
 }

@@ -52,7 +52,7 @@ int64_t fake_next_ns(void);
 #define FAKE_FED 65536
 
 struct fake_fed {
-	enum bt_parcel_kind kind;
+	enum bt_watch_event_kind kind;
 	uint32_t source;
 	char name[64], uid[40], node[64], version[24];
 };

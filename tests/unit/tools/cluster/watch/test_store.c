@@ -26,7 +26,7 @@ struct plain {
 
 static struct plain table[NAMES];
 static struct bt_intern *names;
-static struct bt_listed *known;
+static struct bt_store *known;
 
 struct texts {
 	char namespace_[16], name[32], uid[40], version[24];
@@ -56,14 +56,14 @@ static void show(struct bt_rng *rng)
 	struct plain *p = &table[ix];
 	struct texts t;
 	struct bt_meta_object meta = meta_of(ix, uid, version, &t);
-	enum bt_listed_news want =
+	enum bt_store_change want =
 		!p->there || version > p->version || (version == p->version && uid != p->uid)
-			? BT_LISTED_CHANGED
-		: version < p->version ? BT_LISTED_OLD
-				       : BT_LISTED_SAME;
+			? BT_STORE_CHANGED
+		: version < p->version ? BT_STORE_OLD
+				       : BT_STORE_SAME;
 
-	assert_int_equal(bt_listed_show(known, &meta), want);
-	if (want == BT_LISTED_CHANGED) {
+	assert_int_equal(bt_store_show(known, &meta), want);
+	if (want == BT_STORE_CHANGED) {
 		*p = (struct plain){true, true, uid, version};
 	}
 	p->listed = true;
@@ -78,11 +78,11 @@ static void take_away(struct bt_rng *rng)
 	struct bt_meta_object meta = meta_of(ix, 1, version, &t);
 	bool want = p->there && version >= p->version;
 
-	assert_int_equal(bt_listed_remove(known, &meta), want);
+	assert_int_equal(bt_store_remove(known, &meta), want);
 	p->there &= !want;
 }
 
-static uint32_t ix_of(const struct bt_listed_object *object)
+static uint32_t ix_of(const struct bt_store_object *object)
 {
 	char text[64];
 	uint32_t team, pod;
@@ -93,7 +93,7 @@ static uint32_t ix_of(const struct bt_listed_object *object)
 }
 
 /* An object is shown as it was. */
-static uint32_t check_object(const struct bt_listed_object *object)
+static uint32_t check_object(const struct bt_store_object *object)
 {
 	uint32_t ix = ix_of(object);
 	const struct plain *p = &table[ix];
@@ -108,18 +108,18 @@ static uint32_t check_object(const struct bt_listed_object *object)
 
 static void sweep(void)
 {
-	struct bt_listed_object object;
+	struct bt_store_object object;
 	uint32_t cursor = 0, n = 0, want = 0;
 
 	for (uint32_t i = 0; i < NAMES; i++) {
 		want += table[i].there && !table[i].listed;
 	}
-	while (bt_listed_next_gone(known, &cursor, &object)) {
+	while (bt_store_next_gone(known, &cursor, &object)) {
 		uint32_t ix = check_object(&object);
 
 		assert_false(table[ix].listed);
 		table[ix].there = false;
-		bt_listed_forget(known, cursor);
+		bt_store_forget(known, cursor);
 		n++;
 	}
 	assert_int_equal(n, want);
@@ -132,7 +132,7 @@ static void check_count(void)
 	for (uint32_t i = 0; i < NAMES; i++) {
 		want += table[i].there;
 	}
-	assert_int_equal(bt_listed_n(known), want);
+	assert_int_equal(bt_store_n(known), want);
 }
 
 static void it_knows_what_a_plain_table_knows(void **state)
@@ -144,12 +144,12 @@ static void it_knows_what_a_plain_table_knows(void **state)
 	print_message("seed %llu\n", (unsigned long long)rng.state);
 	names = bt_intern_create();
 	uint32_t before = bt_intern_count(names);
-	known = bt_listed_create(names);
+	known = bt_store_create(names);
 	for (uint32_t round = 0; round < 300; round++) {
 		bool lists = round % 3 == 0;
 
 		if (lists) {
-			bt_listed_begin_list(known);
+			bt_store_begin_list(known);
 			for (uint32_t i = 0; i < NAMES; i++) {
 				table[i].listed = false;
 			}
@@ -166,7 +166,7 @@ static void it_knows_what_a_plain_table_knows(void **state)
 		}
 		check_count();
 	}
-	bt_listed_destroy(known);
+	bt_store_destroy(known);
 	assert_int_equal(bt_intern_count(names), before);
 	bt_intern_destroy(names);
 }
@@ -177,17 +177,17 @@ static void versions_that_are_no_numbers_are_only_the_same_or_not(void **state)
 
 	(void)state;
 	names = bt_intern_create();
-	known = bt_listed_create(names);
-	assert_int_equal(bt_listed_show(known, &meta), BT_LISTED_CHANGED);
-	assert_int_equal(bt_listed_show(known, &meta), BT_LISTED_SAME);
+	known = bt_store_create(names);
+	assert_int_equal(bt_store_show(known, &meta), BT_STORE_CHANGED);
+	assert_int_equal(bt_store_show(known, &meta), BT_STORE_SAME);
 	meta.resource_version = bt_str("0x11");
-	assert_int_equal(bt_listed_show(known, &meta), BT_LISTED_CHANGED);
+	assert_int_equal(bt_store_show(known, &meta), BT_STORE_CHANGED);
 	meta.resource_version = (struct bt_str){0};
-	assert_int_equal(bt_listed_show(known, &meta), BT_LISTED_CHANGED);
-	assert_int_equal(bt_listed_show(known, &meta), BT_LISTED_CHANGED);
-	assert_true(bt_listed_remove(known, &meta));
-	assert_false(bt_listed_remove(known, &meta));
-	bt_listed_destroy(known);
+	assert_int_equal(bt_store_show(known, &meta), BT_STORE_CHANGED);
+	assert_int_equal(bt_store_show(known, &meta), BT_STORE_CHANGED);
+	assert_true(bt_store_remove(known, &meta));
+	assert_false(bt_store_remove(known, &meta));
+	bt_store_destroy(known);
 	bt_intern_destroy(names);
 }
 

@@ -32,13 +32,13 @@ static uint32_t heard_n;
 static bool heard_incomplete; /* the last one */
 static bool opens;	      /* there is room now and then, while others wait already */
 
-static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
+static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	(void)context;
 	assert_true(object->meta.name.len > 0);
 	heard_n++;
-	heard_incomplete =
-		what == BT_PARCEL_APPLY && object->kind == BT_KIND_POD && object->pod.spec.incomplete.len;
+	heard_incomplete = what == BT_WATCH_EVENT_APPLY && object->kind == BT_KIND_POD &&
+			   object->pod.spec.incomplete.len;
 	fake_room += opens && heard_n % 7 == 0;
 }
 
@@ -109,9 +109,9 @@ static const char *fed(void)
 
 		if (one->source == source && n < sizeof(text) - 80) {
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s", n ? " " : "",
-				one->kind == BT_PARCEL_SYNCED  ? "!"
-				: one->kind == BT_PARCEL_APPLY ? "+"
-							       : "-",
+				one->kind == BT_WATCH_EVENT_SYNCED  ? "!"
+				: one->kind == BT_WATCH_EVENT_APPLY ? "+"
+								    : "-",
 				one->name);
 		}
 	}
@@ -808,7 +808,7 @@ static void without_room_nothing_is_lost_and_the_server_waits(void **state)
 		for (uint32_t i = 0; i < n; i++) {
 			assert_string_equal(fake_fed[i].name, names[i]);
 		}
-		assert_int_equal(fake_fed[n].kind, BT_PARCEL_SYNCED);
+		assert_int_equal(fake_fed[n].kind, BT_WATCH_EVENT_SYNCED);
 		expect_watch("9000");
 		opens = false;
 		stop();
@@ -887,10 +887,11 @@ static void compare(const struct truth *t)
 	uint64_t versions[NAMES] = {0};
 
 	for (uint32_t i = 0; i < fake_fed_n; i++) {
-		if (fake_fed[i].source == source && fake_fed[i].kind != BT_PARCEL_SYNCED) {
+		if (fake_fed[i].source == source && fake_fed[i].kind != BT_WATCH_EVENT_SYNCED) {
 			versions[fake_fed[i].name[0] - 'a'] =
-				fake_fed[i].kind == BT_PARCEL_APPLY ? strtoull(fake_fed[i].version, NULL, 10)
-								    : 0;
+				fake_fed[i].kind == BT_WATCH_EVENT_APPLY
+					? strtoull(fake_fed[i].version, NULL, 10)
+					: 0;
 		}
 	}
 	for (uint32_t i = 0; i < NAMES; i++) {

@@ -50,7 +50,7 @@ static struct fake {
 	struct bt_engine *engine;
 	struct bt_intern *names;
 	bool may_write;
-	struct bt_traffic traffic;
+	struct bt_client_metrics traffic;
 } fake;
 
 static bool fake_speaks_proto; /* clientConnection.contentType is protobuf */
@@ -64,7 +64,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	return (struct bt_http *)&fake;
 }
 
-struct bt_traffic *bt_access_traffic(const struct bt_access *access)
+struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access)
 {
 	(void)access;
 	return &fake.traffic;
@@ -308,9 +308,10 @@ static inline const char *fake_uid(const char *pod)
 	return strcmp(pod, "p") == 0 ? "u" : pod;
 }
 
-static inline struct bt_ask fake_ask(uint64_t handle, const char *pod, const char *uid, const char *node)
+static inline struct bt_bind_request fake_ask(
+	uint64_t handle, const char *pod, const char *uid, const char *node)
 {
-	return (struct bt_ask){.handle = handle,
+	return (struct bt_bind_request){.handle = handle,
 		.number = handle,
 		.pod = {bt_str("ns"), bt_str(pod), bt_str(uid)},
 		.node = bt_str(node)};
@@ -318,7 +319,7 @@ static inline struct bt_ask fake_ask(uint64_t handle, const char *pod, const cha
 
 static inline void bind(uint64_t handle, const char *pod, const char *node)
 {
-	const struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
+	const struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	binder.bind(binder.context, NULL, &ask);
@@ -327,7 +328,7 @@ static inline void bind(uint64_t handle, const char *pod, const char *node)
 
 static inline void check(uint64_t handle, uint64_t number, const char *pod, const char *node)
 {
-	struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.number = number;
@@ -337,7 +338,7 @@ static inline void check(uint64_t handle, uint64_t number, const char *pod, cons
 
 static inline void evict(uint64_t handle, const char *pod, const char *node, const char *other)
 {
-	struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str(fake_uid(other))};
@@ -357,7 +358,7 @@ static inline struct bt_object fake_pod(
 			.spec = {.scheduler_name = bt_str("s"), .node_name = bt_str(node)}}};
 }
 
-static inline void hear(enum bt_parcel_kind what, const struct bt_object *object)
+static inline void hear(enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	const struct bt_watch_listener listener = bt_writer_listener(fake.writer);
 
@@ -370,5 +371,5 @@ static inline void show(const char *name, const char *version, const char *node)
 {
 	const struct bt_object pod = fake_pod(name, fake_uid(name), version, node);
 
-	hear(BT_PARCEL_APPLY, &pod);
+	hear(BT_WATCH_EVENT_APPLY, &pod);
 }

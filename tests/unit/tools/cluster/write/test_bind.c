@@ -49,7 +49,7 @@ static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
 		"k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
 		"node1";
 	struct bt_buf body = {.len = 0};
-	struct bt_ask ask = fake_ask(1, "p", "u-1", "node1");
+	struct bt_bind_request ask = fake_ask(1, "p", "u-1", "node1");
 
 	(void)state;
 	bt_proto_binding(&ask.pod, ask.node, &body);
@@ -368,7 +368,7 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
 	bind(1, "p", "n1"); /* out */
 	bind(2, "q", "n1"); /* waits */
-	struct bt_ask ask = fake_ask(3, "r", "u", "n1");
+	struct bt_bind_request ask = fake_ask(3, "r", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 	binder.bind(binder.context, NULL, &ask); /* not even begun */
 	assert_false(bt_writer_drain(fake.writer, 0));
@@ -483,11 +483,11 @@ static void qps_and_burst_hold_for_all_but_events(void **state)
 	assert_in_range(fake.call_n, 13, 14);
 }
 
-static struct bt_traffic_view waits_of(enum bt_http_method method)
+static struct bt_client_metrics_view waits_of(enum bt_http_method method)
 {
-	struct bt_traffic_view view;
+	struct bt_client_metrics_view view;
 
-	bt_traffic_read(&fake.traffic, BT_TRAFFIC_WAIT, method, &view);
+	bt_client_metrics_read(&fake.traffic, BT_CLIENT_METRICS_WAIT, method, &view);
 	return view;
 }
 
@@ -502,7 +502,7 @@ static void how_long_qps_keeps_writes_back_is_counted(void **state)
 	}
 	fake_pass(FAKE_S);
 	assert_int_equal(fake.call_n, 4);
-	struct bt_traffic_view view = waits_of(BT_HTTP_POST);
+	struct bt_client_metrics_view view = waits_of(BT_HTTP_POST);
 
 	assert_int_equal(view.n, 4);
 	assert_int_equal(view.counts[0], 2); /* up to 5 ms */
@@ -615,7 +615,7 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 /* One of several victims of the preemption that began with eviction 5. */
 static void evict_one(uint64_t handle, const char *pod, uint32_t after_n)
 {
-	struct bt_ask ask = fake_ask(handle, pod, pod, "n1");
+	struct bt_bind_request ask = fake_ask(handle, pod, pod, "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};

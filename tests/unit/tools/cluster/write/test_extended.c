@@ -55,7 +55,7 @@ static int finish(void **state)
 
 static void ask(uint64_t handle)
 {
-	struct bt_ask ask = fake_ask(handle, "p", "u", "n1");
+	struct bt_bind_request ask = fake_ask(handle, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.extender = &config;
@@ -144,7 +144,7 @@ static void who_does_not_lead_asks_no_extender(void **state)
 
 static void a_check_asks_the_extender_again(void **state)
 {
-	struct bt_ask again = fake_ask(9, "p", "u", "n1");
+	struct bt_bind_request again = fake_ask(9, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	(void)state;

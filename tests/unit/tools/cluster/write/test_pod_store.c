@@ -18,7 +18,7 @@
 	}
 
 struct world {
-	struct bt_known *known;
+	struct bt_pod_store *known;
 	struct bt_arena arena;
 };
 
@@ -26,7 +26,7 @@ static int begin(void **state)
 {
 	static struct world world;
 
-	world = (struct world){.known = bt_known_create()};
+	world = (struct world){.known = bt_pod_store_create()};
 	*state = &world;
 	return 0;
 }
@@ -35,7 +35,7 @@ static int finish(void **state)
 {
 	struct world *w = *state;
 
-	bt_known_destroy(w->known);
+	bt_pod_store_destroy(w->known);
 	bt_arena_fini(&w->arena);
 	return 0;
 }
@@ -52,11 +52,11 @@ static struct bt_object pod(const char *name, const char *uid, const char *versi
 			.nominated_node_name = bt_str("n9")}};
 }
 
-static bool get(struct world *w, const char *name, const char *uid, struct bt_known_pod *out)
+static bool get(struct world *w, const char *name, const char *uid, struct bt_stored_pod *out)
 {
 	const struct bt_pod_ref ref = {bt_str("ns"), bt_str(name), bt_str(uid)};
 
-	return bt_known_get(w->known, &ref, &w->arena, out);
+	return bt_pod_store_get(w->known, &ref, &w->arena, out);
 }
 
 static void of_a_pod_that_waits_all_is_known(void **state)
@@ -64,11 +64,11 @@ static void of_a_pod_that_waits_all_is_known(void **state)
 	struct world *w = *state;
 	struct bt_condition_object conditions[] = {CONDITION("PodScheduled", "Unschedulable")};
 	struct bt_object object = pod("p", "u", "18446744073709551000", "");
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	object.pod.conditions = conditions;
 	object.pod.condition_n = 1;
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &object));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object));
 	assert_true(get(w, "p", "u", &known));
 	assert_true(known.waits);
 	assert_true(bt_str_is(known.pod.resource_version, "18446744073709551000"));
@@ -85,11 +85,11 @@ static void of_a_pod_on_a_node_the_order_of_conditions_is_known(void **state)
 	struct world *w = *state;
 	struct bt_condition_object conditions[] = {CONDITION("Ready", "x"), CONDITION("PodScheduled", "y")};
 	struct bt_object object = pod("p", "u", "7", "n1");
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	object.pod.conditions = conditions;
 	object.pod.condition_n = 2;
-	bt_known_show(w->known, BT_PARCEL_APPLY, &object);
+	bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 	assert_true(get(w, "p", "u", &known));
 	assert_false(known.waits);
 	assert_int_equal(known.pod.condition_n, 2);
@@ -102,12 +102,12 @@ static void another_uid_is_another_pod(void **state)
 {
 	struct world *w = *state;
 	struct bt_object object = pod("p", "u", "7", ""), gone = pod("p", "old", "", "");
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
-	bt_known_show(w->known, BT_PARCEL_APPLY, &object);
+	bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 	assert_false(get(w, "p", "v", &known));
 	assert_true(bt_str_is(known.pod.name, "p")); /* names are there in any case */
-	assert_false(bt_known_show(w->known, BT_PARCEL_DELETE, &gone));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &gone));
 	assert_true(get(w, "p", "u", &known));
 }
 
@@ -117,16 +117,16 @@ static void it_says_when_a_pod_gets_its_node_or_goes(void **state)
 	struct bt_object waits = pod("p", "u", "7", ""), bound = pod("p", "u", "8", "n1"),
 			 other = pod("p", "v", "9", "n1");
 
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &bound));
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &waits));
-	assert_true(bt_known_show(w->known, BT_PARCEL_APPLY, &bound));
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &bound));
-	assert_false(bt_known_show(w->known, BT_PARCEL_DELETE, &bound));
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &waits));
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &other)); /* it was not this one */
-	assert_false(bt_known_show(w->known, BT_PARCEL_APPLY, &waits));
-	assert_true(bt_known_show(w->known, BT_PARCEL_DELETE, &waits));
-	assert_int_equal(bt_known_n(w->known), 0);
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &bound));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &waits));
+	assert_true(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &bound));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &bound));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &bound));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &waits));
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &other)); /* it was not this one */
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &waits));
+	assert_true(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &waits));
+	assert_int_equal(bt_pod_store_n(w->known), 0);
 }
 
 static void a_patch_changes_what_is_known(void **state)
@@ -137,11 +137,11 @@ static void a_patch_changes_what_is_known(void **state)
 		.condition = {.type = BT_STR("PodScheduled"), .status = BT_STR("False")},
 		.nomination = BT_NOMINATION_CLEAR};
 	struct bt_object object = pod("p", "u", "7", "");
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
-	bt_known_patched(w->known, &ref, &patch); /* nobody is there */
-	bt_known_show(w->known, BT_PARCEL_APPLY, &object);
-	bt_known_patched(w->known, &ref, &patch);
+	bt_pod_store_patched(w->known, &ref, &patch); /* nobody is there */
+	bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
+	bt_pod_store_patched(w->known, &ref, &patch);
 	assert_true(get(w, "p", "u", &known));
 	assert_int_equal(known.pod.condition_n, 1);
 	assert_int_equal(known.pod.nominated_node_name.len, 0);
@@ -154,9 +154,9 @@ static void versions_that_are_no_numbers_are_left_out(void **state)
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		struct bt_object object = pod("p", "u", versions[i], "");
-		struct bt_known_pod known;
+		struct bt_stored_pod known;
 
-		bt_known_show(w->known, BT_PARCEL_APPLY, &object);
+		bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 		assert_true(get(w, "p", "u", &known));
 		assert_int_equal(known.pod.resource_version.len, 0);
 	}
@@ -165,7 +165,7 @@ static void versions_that_are_no_numbers_are_left_out(void **state)
 static void pods_share_texts_and_keep_their_own(void **state)
 {
 	struct world *w = *state;
-	struct bt_known_pod known;
+	struct bt_stored_pod known;
 
 	for (uint32_t i = 0; i < 600; i++) {
 		char type[16], name[16];
@@ -176,7 +176,7 @@ static void pods_share_texts_and_keep_their_own(void **state)
 		struct bt_object object = pod(name, "u", "7", i % 2 ? "n1" : "");
 		object.pod.conditions = &condition;
 		object.pod.condition_n = 1;
-		bt_known_show(w->known, BT_PARCEL_APPLY, &object);
+		bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 	}
 	for (uint32_t i = 0; i < 600; i++) {
 		char type[16], name[16];
@@ -189,10 +189,10 @@ static void pods_share_texts_and_keep_their_own(void **state)
 		if (i % 3 == 0) {
 			struct bt_object object = pod(name, "u", "8", "");
 
-			bt_known_show(w->known, BT_PARCEL_DELETE, &object);
+			bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &object);
 		}
 	}
-	assert_int_equal(bt_known_n(w->known), 400);
+	assert_int_equal(bt_pod_store_n(w->known), 400);
 	assert_true(get(w, "p599", "u", &known));
 	assert_true(bt_str_is(known.pod.conditions[0].type, "c300"));
 }

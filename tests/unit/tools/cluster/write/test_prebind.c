@@ -42,10 +42,10 @@ static int finish(void **state)
 	return 0;
 }
 
-static void bind_with(const struct bt_ask_volume *volumes, uint32_t volume_n,
-	const struct bt_ask_claim *claims, uint32_t claim_n)
+static void bind_with(const struct bt_bind_request_volume *volumes, uint32_t volume_n,
+	const struct bt_bind_request_claim *claims, uint32_t claim_n)
 {
-	struct bt_ask ask = fake_ask(1, "p", "u", "n1");
+	struct bt_bind_request ask = fake_ask(1, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.volumes = volumes;
@@ -68,8 +68,8 @@ static void says(const char *body)
 
 /* ---- volumes ---- */
 
-static const struct bt_ask_volume has_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("v")};
-static const struct bt_ask_volume wants_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("")};
+static const struct bt_bind_request_volume has_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("v")};
+static const struct bt_bind_request_volume wants_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("")};
 
 /* A look at the volumes begins with the node, in zone z1, and with the claim. */
 static void see_node(void)
@@ -150,7 +150,7 @@ static void what_becomes_of_a_volume_that_was_bound_may_fail_the_binding(void **
 
 static void all_volumes_are_bound_in_one_look(void **state)
 {
-	static const struct bt_ask_volume two[] = {
+	static const struct bt_bind_request_volume two[] = {
 		{BT_STR("b"), BT_STR("u-b"), BT_STR("")}, {BT_STR("a"), BT_STR("u-a"), BT_STR("v")}};
 
 	(void)state;
@@ -180,7 +180,7 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("b")}}};
 
 	(void)state;
-	hear(BT_PARCEL_APPLY, &claim); /* nobody waits */
+	hear(BT_WATCH_EVENT_APPLY, &claim); /* nobody waits */
 	bind_with(&wants_volume, 1, NULL, 0);
 	sent(last(), "PATCH", PVC "a");
 	says("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}"
@@ -189,13 +189,13 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	uint32_t before = fake.call_n;
-	hear(BT_PARCEL_APPLY, &other);
+	hear(BT_WATCH_EVENT_APPLY, &other);
 	assert_int_equal(fake.call_n, before);
-	hear(BT_PARCEL_APPLY, &claim);
+	hear(BT_WATCH_EVENT_APPLY, &claim);
 	assert_int_equal(fake.call_n, before + 1);
 	see_node();
 	/* It comes while the claim is being asked for: the answer may be older. */
-	hear(BT_PARCEL_APPLY, &claim);
+	hear(BT_WATCH_EVENT_APPLY, &claim);
 	fake_answer(last(), 200, UNBOUND);
 	see_node();
 	fake_answer(last(), 200, BOUND);
@@ -216,9 +216,9 @@ static void a_volume_that_the_watch_shows_is_looked_at_at_once(void **state)
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	uint32_t before = fake.call_n;
-	hear(BT_PARCEL_APPLY, &other);
+	hear(BT_WATCH_EVENT_APPLY, &other);
 	assert_int_equal(fake.call_n, before);
-	hear(BT_PARCEL_DELETE, &volume);
+	hear(BT_WATCH_EVENT_DELETE, &volume);
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 404, "{}");
@@ -350,14 +350,14 @@ static void news_of_the_node_are_looked_at_at_once(void **state)
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	uint32_t before = fake.call_n;
-	hear(BT_PARCEL_DELETE, &other);
-	hear(BT_PARCEL_APPLY, &node); /* such as a heartbeat */
+	hear(BT_WATCH_EVENT_DELETE, &other);
+	hear(BT_WATCH_EVENT_APPLY, &node); /* such as a heartbeat */
 	assert_int_equal(fake.call_n, before);
-	hear(BT_PARCEL_APPLY, &csi);
+	hear(BT_WATCH_EVENT_APPLY, &csi);
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
-	hear(BT_PARCEL_DELETE, &node);
+	hear(BT_WATCH_EVENT_DELETE, &node);
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_status(last(), 404, "gone");
 	told(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
@@ -540,7 +540,7 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
 	see_node();
-	hear(BT_PARCEL_DELETE, &pod);
+	hear(BT_WATCH_EVENT_DELETE, &pod);
 	fake_answer(last(), 200, UNBOUND);
 	told(FAILED "pod does not exist any more: pod \"p\" not found\n");
 }
@@ -559,15 +559,15 @@ static void who_winds_up_waits_for_no_claim(void **state)
 
 static struct bt_device_result_object results[] = {
 	{.request = BT_STR("r"), .driver = BT_STR("d"), .pool = BT_STR("pool"), .device = BT_STR("dev-1")}};
-static const struct bt_ask_request requests[] = {{BT_STR("r"), BT_STR("gpu")}};
-static const struct bt_ask_claim allocates = {.name = BT_STR("c"),
+static const struct bt_bind_request_device requests[] = {{BT_STR("r"), BT_STR("gpu")}};
+static const struct bt_bind_request_claim allocates = {.name = BT_STR("c"),
 	.uid = BT_STR("u-c"),
 	.allocates = true,
 	.results = results,
 	.result_n = 1,
 	.requests = requests,
 	.request_n = 1};
-static const struct bt_ask_claim shares = {.name = BT_STR("c"), .uid = BT_STR("u-c")};
+static const struct bt_bind_request_claim shares = {.name = BT_STR("c"), .uid = BT_STR("u-c")};
 
 #define FRESH                                                                                                \
 	"{\"kind\":\"ResourceClaim\",\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":"      \
@@ -723,7 +723,8 @@ static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **st
 /* Upstream writes it as often, each time as it was before. */
 static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 {
-	const struct bt_ask_claim new_twice[] = {allocates, allocates}, old_twice[] = {shares, shares};
+	const struct bt_bind_request_claim new_twice[] = {allocates, allocates},
+					   old_twice[] = {shares, shares};
 
 	(void)state;
 	bind_with(NULL, 0, new_twice, 2);
@@ -749,7 +750,7 @@ static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 
 static void a_claim_for_extended_resources_that_maps_nothing_fails_the_binding(void **state)
 {
-	const struct bt_ask_claim special = {.allocates = true, .special = true};
+	const struct bt_bind_request_claim special = {.allocates = true, .special = true};
 
 	(void)state;
 	bind_with(NULL, 0, &special, 1);
@@ -785,7 +786,8 @@ static void a_binding_that_fails_takes_its_reservations_back(void **state)
 	assert_non_null(strstr(fake.calls[i + 1].body, "running Bind plugin \\\"DefaultBinder\\\": no"));
 }
 
-static const struct bt_ask_claim held = {.name = BT_STR("c"), .uid = BT_STR("u-c"), .reserved = true};
+static const struct bt_bind_request_claim held = {
+	.name = BT_STR("c"), .uid = BT_STR("u-c"), .reserved = true};
 
 /* Such as one whose reservation an earlier binding could not take back. */
 static void a_reservation_of_before_the_cycle_is_taken_back_as_well(void **state)
@@ -814,7 +816,7 @@ static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(voi
 /* The claim that fails is the one behind it. */
 static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(void **state)
 {
-	const struct bt_ask_claim two[] = {held, {.name = BT_STR("c"), .uid = BT_STR("u-c")}};
+	const struct bt_bind_request_claim two[] = {held, {.name = BT_STR("c"), .uid = BT_STR("u-c")}};
 
 	(void)state;
 	bind_with(NULL, 0, two, 2);
@@ -838,8 +840,9 @@ static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
 
 static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state)
 {
-	static const struct bt_ask_mapping mappings[] = {{1, BT_STR("example.com/gpu"), BT_STR("r")}};
-	struct bt_ask_claim special = allocates;
+	static const struct bt_bind_request_mapping mappings[] = {
+		{1, BT_STR("example.com/gpu"), BT_STR("r")}};
+	struct bt_bind_request_claim special = allocates;
 
 	(void)state;
 	special.name = special.uid = (struct bt_str){.len = 0};
@@ -880,7 +883,7 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state
 
 static void a_claim_that_cannot_be_made_is_counted(void **state)
 {
-	struct bt_ask_claim special = allocates;
+	struct bt_bind_request_claim special = allocates;
 
 	(void)state;
 	special.name = special.uid = (struct bt_str){.len = 0};
@@ -953,7 +956,7 @@ static void devices_that_have_to_get_ready_are_waited_for(void **state)
 
 static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **state)
 {
-	struct bt_ask_claim late = held;
+	struct bt_bind_request_claim late = held;
 
 	(void)state;
 	late.conditional = true;
@@ -1034,7 +1037,7 @@ static void at_the_end_what_was_written_is_told(void **state)
 
 static void release(bool deletes)
 {
-	struct bt_ask ask = fake_ask(1, "p", "u", "");
+	struct bt_bind_request ask = fake_ask(1, "p", "u", "");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("c"), bt_str("u-c")};

@@ -14,32 +14,32 @@
 
 static void a_burst_goes_at_once_and_then_qps_a_second(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 	int64_t now_ns = 5 * S, wait_ns;
 
 	(void)state;
-	bt_throttle_init(&throttle, 50, 100, now_ns);
+	bt_rate_limiter_init(&throttle, 50, 100, now_ns);
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(bt_throttle_take(&throttle, now_ns), 0);
+		assert_int_equal(bt_rate_limiter_take(&throttle, now_ns), 0);
 	}
-	wait_ns = bt_throttle_take(&throttle, now_ns);
+	wait_ns = bt_rate_limiter_take(&throttle, now_ns);
 	assert_in_range(wait_ns, S / 50, S / 50 + 2);
-	assert_int_not_equal(bt_throttle_take(&throttle, now_ns + wait_ns - 10), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, now_ns + wait_ns - 10), 0);
 	for (int i = 0; i < 250; i++) {
 		now_ns += S / 50 + 1;
-		assert_int_equal(bt_throttle_take(&throttle, now_ns), 0);
-		assert_int_not_equal(bt_throttle_take(&throttle, now_ns), 0);
+		assert_int_equal(bt_rate_limiter_take(&throttle, now_ns), 0);
+		assert_int_not_equal(bt_rate_limiter_take(&throttle, now_ns), 0);
 	}
 }
 
 static void idle_time_fills_it_up_to_the_burst_and_no_further(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 	int n = 0;
 
 	(void)state;
-	bt_throttle_init(&throttle, 10, 3, 0);
-	while (!bt_throttle_take(&throttle, 3600 * S)) {
+	bt_rate_limiter_init(&throttle, 10, 3, 0);
+	while (!bt_rate_limiter_take(&throttle, 3600 * S)) {
 		n++;
 	}
 	assert_int_equal(n, 3);
@@ -47,72 +47,72 @@ static void idle_time_fills_it_up_to_the_burst_and_no_further(void **state)
 
 static void who_is_kept_back_has_waited_since_then(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 
 	(void)state;
-	bt_throttle_init(&throttle, 10, 2, 0);
-	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_equal(bt_throttle_waited(&throttle, 0, 0), 0);
-	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_not_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_equal(bt_throttle_take(&throttle, S / 10 + 1), 0);
-	assert_int_equal(bt_throttle_waited(&throttle, 0, S / 10 + 1), S / 10 + 1);
+	bt_rate_limiter_init(&throttle, 10, 2, 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, 0), 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, S / 10 + 1), 0);
+	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, S / 10 + 1), S / 10 + 1);
 	/* The next one had wanted to go all the while; one that came later has waited less. */
-	assert_int_not_equal(bt_throttle_take(&throttle, S / 10 + 1), 0);
-	assert_int_equal(bt_throttle_take(&throttle, S / 5 + 2), 0);
-	assert_int_equal(bt_throttle_waited(&throttle, 0, S / 5 + 2), S / 5 + 2);
-	assert_int_equal(bt_throttle_waited(&throttle, S / 5, S / 5 + 2), 2);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, S / 10 + 1), 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, S / 5 + 2), 0);
+	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, S / 5 + 2), S / 5 + 2);
+	assert_int_equal(bt_rate_limiter_waited(&throttle, S / 5, S / 5 + 2), 2);
 	/* Nobody is kept back when there are tokens again, however long ago he came. */
-	assert_int_equal(bt_throttle_take(&throttle, 10 * S), 0);
-	assert_int_equal(bt_throttle_waited(&throttle, 0, 10 * S), 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 10 * S), 0);
+	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, 10 * S), 0);
 }
 
 static void without_a_limit_nobody_has_waited(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 
 	(void)state;
-	bt_throttle_init(&throttle, -1, 1, 0);
+	bt_rate_limiter_init(&throttle, -1, 1, 0);
 	for (int i = 0; i < 10; i++) {
-		assert_int_equal(bt_throttle_take(&throttle, i), 0);
-		assert_int_equal(bt_throttle_waited(&throttle, 0, i), 0);
+		assert_int_equal(bt_rate_limiter_take(&throttle, i), 0);
+		assert_int_equal(bt_rate_limiter_waited(&throttle, 0, i), 0);
 	}
 }
 
 static void what_is_returned_can_be_taken_again(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 
 	(void)state;
-	bt_throttle_init(&throttle, 1, 1, 0);
-	bt_throttle_return(&throttle);
-	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_not_equal(bt_throttle_take(&throttle, 0), 0);
-	bt_throttle_return(&throttle);
-	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_not_equal(bt_throttle_take(&throttle, 0), 0);
+	bt_rate_limiter_init(&throttle, 1, 1, 0);
+	bt_rate_limiter_return(&throttle);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	bt_rate_limiter_return(&throttle);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, 0), 0);
 }
 
 static void a_clock_that_goes_back_gives_nothing(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 
 	(void)state;
-	bt_throttle_init(&throttle, 1, 1, 10 * S);
-	assert_int_equal(bt_throttle_take(&throttle, 10 * S), 0);
-	assert_int_not_equal(bt_throttle_take(&throttle, 0), 0);
-	assert_int_not_equal(bt_throttle_take(&throttle, 10 * S + S / 2), 0);
-	assert_int_equal(bt_throttle_take(&throttle, 11 * S), 0);
+	bt_rate_limiter_init(&throttle, 1, 1, 10 * S);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 10 * S), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, 0), 0);
+	assert_int_not_equal(bt_rate_limiter_take(&throttle, 10 * S + S / 2), 0);
+	assert_int_equal(bt_rate_limiter_take(&throttle, 11 * S), 0);
 }
 
 static void below_zero_there_is_no_limit(void **state)
 {
-	struct bt_throttle throttle;
+	struct bt_rate_limiter throttle;
 
 	(void)state;
-	bt_throttle_init(&throttle, -1, 1, 0);
+	bt_rate_limiter_init(&throttle, -1, 1, 0);
 	for (int i = 0; i < 1000; i++) {
-		assert_int_equal(bt_throttle_take(&throttle, 0), 0);
+		assert_int_equal(bt_rate_limiter_take(&throttle, 0), 0);
 	}
 }
 

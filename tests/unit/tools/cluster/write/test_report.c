@@ -50,7 +50,7 @@ static uint32_t add_pod(const char *name)
 	uint32_t pod_ix;
 
 	object.pod.spec.scheduler_name = bt_str("default-scheduler");
-	hear(BT_PARCEL_APPLY, &object);
+	hear(BT_WATCH_EVENT_APPLY, &object);
 	assert_int_equal(bt_engine_add_pod(fake.engine, &object.pod, &entry, &pod_ix), BT_OK);
 	return pod_ix;
 }
@@ -233,7 +233,7 @@ static void a_patch_is_tried_a_few_times(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).patch_failed_n, 1);
 }
 
-static void a_promise_is_made_and_taken_back(void **state)
+static void a_nomination_is_made_and_taken_back(void **state)
 {
 	struct bt_node_object node = {.meta = {.name = BT_STR("n1")}};
 	uint32_t node_ix, pod_ix = add_pod("p"), lower_ix = add_pod("q");
@@ -245,19 +245,19 @@ static void a_promise_is_made_and_taken_back(void **state)
 		.preempt = BT_PREEMPT_FOUND,
 		.victims = &victim,
 		.victim_n = 1,
-		.unpromised = &lower_ix,
-		.unpromised_n = 1};
+		.cleared_nominations = &lower_ix,
+		.cleared_nominations_n = 1};
 
 	(void)state;
 	assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
 	lower.pod.nominated_node_name = bt_str("n1");
-	hear(BT_PARCEL_APPLY, &lower);
+	hear(BT_WATCH_EVENT_APPLY, &lower);
 	decision.nominated_ix = node_ix;
 	tell_decision(&decision, "m");
 	says(open_call(STATUS), "\"nominatedNodeName\":\"n1\"");
 	says(open_call("/api/v1/namespaces/ns/pods/q/status"), "{\"status\":{\"nominatedNodeName\":null}}");
 	fake_answer(open_call(STATUS), 200, "{}");
-	decision.unpromised_n = 0;
+	decision.cleared_nominations_n = 0;
 	decision.nominated_ix = BT_NO_NODE;
 	decision.preempt = BT_PREEMPT_NOWHERE;
 	tell_decision(&decision, "m");
@@ -613,7 +613,7 @@ int main(void)
 		CASE(a_patch_that_a_newer_cycle_takes_back_is_not_sent),
 		CASE(a_pod_that_is_on_a_node_meanwhile_is_not_patched),
 		CASE(a_patch_is_tried_a_few_times),
-		CASE(a_promise_is_made_and_taken_back),
+		CASE(a_nomination_is_made_and_taken_back),
 		CASE(placed_and_gated_pods_are_not_reported),
 		CASE(an_event_seen_again_becomes_a_series),
 		CASE(a_long_series_is_written_every_half_hour),

@@ -70,7 +70,7 @@ static void of_a_known_condition_only_the_changes_are_sent(void **state)
 		      "\"type\":\"PodScheduled\"}],\"nominatedNodeName\":null}}");
 }
 
-static void a_promise_alone_is_a_patch_of_its_own(void **state)
+static void a_nomination_alone_is_a_patch_of_its_own(void **state)
 {
 	(void)state;
 	patches(&refused, 1, NULL, BT_NOMINATION_CLEAR, "{\"status\":{\"nominatedNodeName\":null}}");
@@ -150,7 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_first_condition_is_sent_whole),
 		cmocka_unit_test(of_a_known_condition_only_the_changes_are_sent),
-		cmocka_unit_test(a_promise_alone_is_a_patch_of_its_own),
+		cmocka_unit_test(a_nomination_alone_is_a_patch_of_its_own),
 		cmocka_unit_test(a_further_condition_names_the_order_of_all),
 		cmocka_unit_test(an_event_has_upstreams_fields),
 		cmocka_unit_test(bindings_and_deletions_are_one_line_each),

@@ -11,11 +11,11 @@
 #include "tools/offline/bench/run_int.h"
 
 struct stage {
-	struct bt_run run;
-	struct bt_run_result result;
+	struct bt_bench_run run;
+	struct bt_bench_run_result result;
 	struct bt_config config;
-	struct bt_op op;
-	struct bt_run_timer timer;
+	struct bt_bench_op op;
+	struct bt_bench_run_timer timer;
 	struct bt_spec_object object;
 	struct bt_churned slots[2];
 };
@@ -35,11 +35,11 @@ static void open_stage(struct stage *s, const char *mode, struct bt_spec_object 
 	s->run.world.pipeline = bt_pipeline_create(&s->config, &options, &errors);
 	assert_non_null(s->run.world.pipeline);
 	bt_config_errors_fini(&errors);
-	s->op = (struct bt_op){
-		.kind = BT_OP_CHURN, .mode = bt_str(mode), .count = 1, .namespace_ = BT_STR("x")};
+	s->op = (struct bt_bench_op){
+		.kind = BT_BENCH_OP_CHURN, .mode = bt_str(mode), .count = 1, .namespace_ = BT_STR("x")};
 	s->object = object;
 	s->slots[0].pod = s->slots[1].pod = BT_NO_POD;
-	s->timer = (struct bt_run_timer){
+	s->timer = (struct bt_bench_run_timer){
 		.op = &s->op, .objects = &s->object, .object_n = 1, .churned = s->slots};
 }
 
@@ -53,7 +53,7 @@ static void close_stage(struct stage *s)
 /* How many objects have been shown, and how many have been shown to be gone, after churn's next tick. */
 static void tick(struct stage *s, uint64_t applied_n, uint64_t deleted_n)
 {
-	assert_true(bt_run_churn_again(&s->run, &s->timer) || bt_str_is(s->op.mode, "create"));
+	assert_true(bt_bench_run_churn_again(&s->run, &s->timer) || bt_str_is(s->op.mode, "create"));
 	s->timer.fired_n++;
 	while (bt_world_step(&s->run.world)) {
 	}

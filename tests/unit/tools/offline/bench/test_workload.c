@@ -61,7 +61,7 @@ static void refuse(const char *text, const char *wanted)
 	"  workloadTemplate:\n"                                                                              \
 	"  - {opcode: createPods, count: 1, collectMetrics: true}\n" ops
 
-static const struct bt_op *op_of(struct bt_workload_file *file, const char *text)
+static const struct bt_bench_op *op_of(struct bt_workload_file *file, const char *text)
 {
 	parse(file, text);
 	assert_int_equal(file->cases[0].op_n, 2);
@@ -122,7 +122,7 @@ static void a_file_is_cases_with_operations_and_workloads(void **state)
 static void nodes_are_prepared_in_three_ways(void **state)
 {
 	struct bt_workload_file file;
-	const struct bt_op *op =
+	const struct bt_bench_op *op =
 		op_of(&file, FILE_OF("  - opcode: createNodes\n"
 				     "    count: 4\n"
 				     "    nodeTemplatePath: node.yaml\n"
@@ -132,7 +132,7 @@ static void nodes_are_prepared_in_three_ways(void **state)
 				     "      migratedPlugins: [kubernetes.io/aws-ebs]\n"));
 
 	(void)state;
-	assert_int_equal(op->kind, BT_OP_CREATE_NODES);
+	assert_int_equal(op->kind, BT_BENCH_OP_CREATE_NODES);
 	assert_true(op->nodes.sets_allocatable && !op->nodes.sets_label && op->count == 4);
 	assert_int_equal(op->nodes.allocatable.n, 1);
 	assert_int_equal(op->nodes.driver_n, 2);
@@ -156,45 +156,45 @@ static void every_opcode_is_read(void **state)
 {
 	static const struct {
 		const char *text;
-		enum bt_op_kind kind;
+		enum bt_bench_op_kind kind;
 	} rows[] = {
-		{"  - {opcode: allocResourceClaims, namespace: a}\n", BT_OP_ALLOC_CLAIMS},
+		{"  - {opcode: allocResourceClaims, namespace: a}\n", BT_BENCH_OP_ALLOC_CLAIMS},
 		{"  - {opcode: createAny, namespace: a, templatePath: x, countParam: $num}\n",
-			BT_OP_CREATE_ANY},
-		{"  - {opcode: createNodes, countParam: $num}\n", BT_OP_CREATE_NODES},
+			BT_BENCH_OP_CREATE_ANY},
+		{"  - {opcode: createNodes, countParam: $num}\n", BT_BENCH_OP_CREATE_NODES},
 		{"  - {opcode: createNamespaces, prefix: p, count: 2, namespaceTemplatePath: x}\n",
-			BT_OP_CREATE_NAMESPACES},
+			BT_BENCH_OP_CREATE_NAMESPACES},
 		{"  - {opcode: createPods, count: 2, namespace: a, podTemplatePath: x, skipWaitToCompletion: "
 		 "true,"
 		 " persistentVolumeTemplatePath: x, persistentVolumeClaimTemplatePath: z}\n",
-			BT_OP_CREATE_PODS},
+			BT_BENCH_OP_CREATE_PODS},
 		{"  - {opcode: createPods, count: 2, steadyStateParam: $steady, durationParam: $long}\n",
-			BT_OP_CREATE_PODS},
+			BT_BENCH_OP_CREATE_PODS},
 		{"  - {opcode: createPodSets, countParam: $num, namespacePrefix: p, createPodsOp: {opcode: "
 		 "createPods,"
 		 " countParam: $size}}\n",
-			BT_OP_CREATE_POD_SETS},
+			BT_BENCH_OP_CREATE_POD_SETS},
 		{"  - {opcode: deletePods, namespace: a, labelSelector: {k: v}, deletePodsPerSecond: 5,"
 		 " skipWaitToCompletion: true}\n",
-			BT_OP_DELETE_PODS},
+			BT_BENCH_OP_DELETE_PODS},
 		{"  - {opcode: createResourceClaims, namespace: a, templatePath: x, count: 3}\n",
-			BT_OP_CREATE_CLAIMS},
+			BT_BENCH_OP_CREATE_CLAIMS},
 		{"  - {opcode: createResourceDriver, driverName: d, nodes: \"n-*\", maxClaimsPerNodeParam: "
 		 "$num}\n",
-			BT_OP_CREATE_DRIVER},
+			BT_BENCH_OP_CREATE_DRIVER},
 		{"  - {opcode: churn, mode: recreate, number: 2, intervalMilliseconds: 5, namespace: a,"
 		 " templatePaths: [x, z]}\n",
-			BT_OP_CHURN},
+			BT_BENCH_OP_CHURN},
 		{"  - {opcode: updateAny, namespace: a, templatePath: x, count: 2, updatePerSecond: 9,"
 		 " subresources: [resize]}\n",
-			BT_OP_UPDATE_ANY},
+			BT_BENCH_OP_UPDATE_ANY},
 		{"  - {opcode: barrier, namespaces: [a], labelSelector: {k: v}, stageRequirement: "
 		 "Attempted}\n",
-			BT_OP_BARRIER},
-		{"  - {opcode: sleep, durationParam: $long}\n", BT_OP_SLEEP},
+			BT_BENCH_OP_BARRIER},
+		{"  - {opcode: sleep, durationParam: $long}\n", BT_BENCH_OP_SLEEP},
 		{"  - {opcode: startCollectingMetrics, name: x, namespaces: [a], labelSelector: {k: v}}\n",
-			BT_OP_START_METRICS},
-		{"  - {opcode: stopCollectingMetrics}\n", BT_OP_STOP_METRICS},
+			BT_BENCH_OP_START_METRICS},
+		{"  - {opcode: stopCollectingMetrics}\n", BT_BENCH_OP_STOP_METRICS},
 	};
 
 	(void)state;
@@ -311,7 +311,7 @@ static void operations_say_what_they_lack(void **state)
 
 /* ---- parameters ---- */
 
-static enum bt_status unroll(struct bt_workload_file *file, struct bt_op_list *list)
+static enum bt_status unroll(struct bt_workload_file *file, struct bt_bench_op_list *list)
 {
 	bt_buf_clear(&said);
 	return bt_workload_ops(file, &file->cases[0], &file->cases[0].workloads[0], list, hear, NULL);
@@ -320,7 +320,7 @@ static enum bt_status unroll(struct bt_workload_file *file, struct bt_op_list *l
 static void parameters_become_numbers(void **state)
 {
 	struct bt_workload_file file;
-	struct bt_op_list list;
+	struct bt_bench_op_list list;
 
 	(void)state;
 	parse(&file, FILE_OF("  - {opcode: createNodes, countParam: $num}\n"
@@ -334,7 +334,7 @@ static void parameters_become_numbers(void **state)
 	assert_int_equal(unroll(&file, &list), BT_OK);
 	assert_int_equal(list.n, 8);
 	assert_int_equal(list.ops[1].count, 3);
-	assert_true(list.ops[2].kind == BT_OP_CREATE_PODS && list.ops[2].count == 7);
+	assert_true(list.ops[2].kind == BT_BENCH_OP_CREATE_PODS && list.ops[2].count == 7);
 	assert_true(bt_str_is(list.ops[2].namespace_, "set-0") && bt_str_is(list.ops[4].namespace_, "set-2"));
 	assert_true(list.ops[5].steady && list.ops[5].duration_ns == INT64_C(5000000000));
 	assert_int_equal(list.ops[6].count, 1);
@@ -346,7 +346,7 @@ static void parameters_become_numbers(void **state)
 static void refuse_params(const char *params, const char *op, const char *wanted)
 {
 	struct bt_workload_file file;
-	struct bt_op_list list;
+	struct bt_bench_op_list list;
 	char text[1000];
 
 	snprintf(text, sizeof(text),
@@ -425,7 +425,7 @@ static void no_damage_crashes_it(void **state)
 	print_message("seed 11\n");
 	for (int round = 0; round < 20000; round++) {
 		struct bt_workload_file file;
-		struct bt_op_list list;
+		struct bt_bench_op_list list;
 		char text[sizeof(whole)];
 
 		memcpy(text, whole, sizeof(whole));

@@ -20,11 +20,11 @@ static void begin(struct lab *lab)
 	lab_settle(lab);
 	lab->answers = false;
 	lab_pod(lab, "asked", "");
-	lab_pod_event(lab, BT_PARCEL_APPLY, "refused", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "refused", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_settle(lab);
 }
 
-static uint64_t count(const struct bt_stages *stages, enum bt_stage stage)
+static uint64_t count(const struct bt_stage_latency *stages, enum bt_stage stage)
 {
 	return bt_histogram_count(&stages->histograms[stage]);
 }
@@ -32,7 +32,7 @@ static uint64_t count(const struct bt_stages *stages, enum bt_stage stage)
 static void every_stage_measures_each_of_what_it_does(void **state)
 {
 	struct lab lab = {.now_ns = 1};
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 
 	(void)state;
 	begin(&lab);
@@ -56,7 +56,7 @@ static void a_wait_is_by_the_engines_clock(void **state)
 {
 	struct lab lab = {.now_ns = 100 * LAB_SECOND};
 	struct bt_pipeline_options options = lab_options(&lab);
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 
 	(void)state;
 	options.stages = true;
@@ -78,7 +78,7 @@ static void nothing_is_measured_unless_wanted(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	const struct bt_pipeline_options options = lab_options(&lab);
-	struct bt_stages *stages = bt_stages_create();
+	struct bt_stage_latency *stages = bt_stage_latency_create();
 
 	(void)state;
 	lab_begin(&lab, &options);

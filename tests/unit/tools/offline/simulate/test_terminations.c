@@ -20,57 +20,57 @@
 
 static void ends_come_by_time_and_then_as_they_were_said(void **state)
 {
-	struct bt_ends ends = {0};
+	struct bt_terminations ends = {0};
 
 	(void)state;
-	assert_true(bt_ends_next(&ends) == INT64_MAX);
-	assert_int_equal(bt_ends_take(&ends, INT64_MAX), BT_NO_POD);
-	bt_ends_add(&ends, 7, 20);
-	bt_ends_add(&ends, 3, 10);
-	bt_ends_add(&ends, 9, 10);
-	assert_int_equal(bt_ends_count(&ends), 3);
-	assert_int_equal(bt_ends_next(&ends), 10);
-	assert_int_equal(bt_ends_take(&ends, 9), BT_NO_POD);
-	assert_int_equal(bt_ends_take(&ends, 10), 3);
-	assert_int_equal(bt_ends_take(&ends, 10), 9);
-	assert_int_equal(bt_ends_take(&ends, 19), BT_NO_POD);
-	assert_int_equal(bt_ends_take(&ends, 21), 7);
-	assert_int_equal(bt_ends_count(&ends), 0);
-	bt_ends_fini(&ends);
+	assert_true(bt_terminations_next(&ends) == INT64_MAX);
+	assert_int_equal(bt_terminations_take(&ends, INT64_MAX), BT_NO_POD);
+	bt_terminations_add(&ends, 7, 20);
+	bt_terminations_add(&ends, 3, 10);
+	bt_terminations_add(&ends, 9, 10);
+	assert_int_equal(bt_terminations_count(&ends), 3);
+	assert_int_equal(bt_terminations_next(&ends), 10);
+	assert_int_equal(bt_terminations_take(&ends, 9), BT_NO_POD);
+	assert_int_equal(bt_terminations_take(&ends, 10), 3);
+	assert_int_equal(bt_terminations_take(&ends, 10), 9);
+	assert_int_equal(bt_terminations_take(&ends, 19), BT_NO_POD);
+	assert_int_equal(bt_terminations_take(&ends, 21), 7);
+	assert_int_equal(bt_terminations_count(&ends), 0);
+	bt_terminations_fini(&ends);
 }
 
 static void a_pod_that_has_gone_does_not_end(void **state)
 {
-	struct bt_ends ends = {0};
+	struct bt_terminations ends = {0};
 
 	(void)state;
-	bt_ends_drop(&ends, 5);
-	bt_ends_add(&ends, 5, 10);
-	bt_ends_add(&ends, 6, 30);
-	bt_ends_drop(&ends, 5);
-	assert_int_equal(bt_ends_next(&ends), 30);
+	bt_terminations_drop(&ends, 5);
+	bt_terminations_add(&ends, 5, 10);
+	bt_terminations_add(&ends, 6, 30);
+	bt_terminations_drop(&ends, 5);
+	assert_int_equal(bt_terminations_next(&ends), 30);
 	/* Its index has come again. */
-	bt_ends_add(&ends, 5, 40);
-	assert_int_equal(bt_ends_count(&ends), 2);
-	assert_int_equal(bt_ends_take(&ends, 30), 6);
-	assert_int_equal(bt_ends_take(&ends, 39), BT_NO_POD);
-	assert_int_equal(bt_ends_take(&ends, 40), 5);
-	bt_ends_fini(&ends);
+	bt_terminations_add(&ends, 5, 40);
+	assert_int_equal(bt_terminations_count(&ends), 2);
+	assert_int_equal(bt_terminations_take(&ends, 30), 6);
+	assert_int_equal(bt_terminations_take(&ends, 39), BT_NO_POD);
+	assert_int_equal(bt_terminations_take(&ends, 40), 5);
+	bt_terminations_fini(&ends);
 }
 
 static void an_end_said_anew_counts_once(void **state)
 {
-	struct bt_ends ends = {0};
+	struct bt_terminations ends = {0};
 
 	(void)state;
-	bt_ends_add(&ends, 1, 10);
-	bt_ends_add(&ends, 1, 50);
-	assert_int_equal(bt_ends_count(&ends), 1);
-	assert_int_equal(bt_ends_next(&ends), 50);
-	bt_ends_add(&ends, 1, 20);
-	assert_int_equal(bt_ends_take(&ends, 100), 1);
-	assert_int_equal(bt_ends_take(&ends, 100), BT_NO_POD);
-	bt_ends_fini(&ends);
+	bt_terminations_add(&ends, 1, 10);
+	bt_terminations_add(&ends, 1, 50);
+	assert_int_equal(bt_terminations_count(&ends), 1);
+	assert_int_equal(bt_terminations_next(&ends), 50);
+	bt_terminations_add(&ends, 1, 20);
+	assert_int_equal(bt_terminations_take(&ends, 100), 1);
+	assert_int_equal(bt_terminations_take(&ends, 100), BT_NO_POD);
+	bt_terminations_fini(&ends);
 }
 
 /* The pod with the first end, those said before first; or BT_NO_POD. */
@@ -91,7 +91,7 @@ static void random_ends_come_as_a_list_would_give_them(void **state)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
-	struct bt_ends ends = {0};
+	struct bt_terminations ends = {0};
 	uint64_t order[PODS] = {0};
 	int64_t at[PODS];
 
@@ -107,23 +107,24 @@ static void random_ends_come_as_a_list_would_give_them(void **state)
 		if (random % 4 < 2) {
 			at[pod] = (int64_t)(random >> 32) % 64;
 			order[pod] = step;
-			bt_ends_add(&ends, pod, at[pod]);
+			bt_terminations_add(&ends, pod, at[pod]);
 		} else if (random % 4 == 2) {
 			at[pod] = -1;
-			bt_ends_drop(&ends, pod);
+			bt_terminations_drop(&ends, pod);
 		} else {
 			uint32_t first = first_of(at, order);
 			int64_t now = (int64_t)(random >> 32) % 64;
 
-			assert_true(bt_ends_next(&ends) == (first == BT_NO_POD ? INT64_MAX : at[first]));
+			assert_true(
+				bt_terminations_next(&ends) == (first == BT_NO_POD ? INT64_MAX : at[first]));
 			first = first != BT_NO_POD && at[first] <= now ? first : BT_NO_POD;
-			assert_int_equal(bt_ends_take(&ends, now), first);
+			assert_int_equal(bt_terminations_take(&ends, now), first);
 			if (first != BT_NO_POD) {
 				at[first] = -1;
 			}
 		}
 	}
-	bt_ends_fini(&ends);
+	bt_terminations_fini(&ends);
 }
 
 int main(void)

@@ -31,9 +31,9 @@ static void a_duration_has_numbers_and_units(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct bt_moment moment;
+		struct bt_virtual_time moment;
 
-		assert_true(bt_moment_parse(cases[i].text, &moment));
+		assert_true(bt_virtual_time_parse(cases[i].text, &moment));
 		assert_false(moment.is_date);
 		assert_true(moment.ns == cases[i].ns);
 	}
@@ -41,14 +41,14 @@ static void a_duration_has_numbers_and_units(void **state)
 
 static void a_date_is_one_of_RFC_3339(void **state)
 {
-	struct bt_moment moment;
+	struct bt_virtual_time moment;
 
 	(void)state;
-	assert_true(bt_moment_parse("1970-01-01T00:00:01Z", &moment));
+	assert_true(bt_virtual_time_parse("1970-01-01T00:00:01Z", &moment));
 	assert_true(moment.is_date && moment.ns == SECOND);
-	assert_true(bt_moment_parse("2026-01-01T01:00:00.5+01:00", &moment));
+	assert_true(bt_virtual_time_parse("2026-01-01T01:00:00.5+01:00", &moment));
 	assert_true(moment.is_date && moment.ns == 1767225600 * SECOND + SECOND / 2);
-	assert_true(bt_moment_parse("2115-01-01T00:00:00Z", &moment));
+	assert_true(bt_virtual_time_parse("2115-01-01T00:00:00Z", &moment));
 }
 
 static void what_is_no_moment_is_refused(void **state)
@@ -56,11 +56,11 @@ static void what_is_no_moment_is_refused(void **state)
 	static const char *const odd[] = {"", " ", "s", "-1", "+1", "1x", "1 s", "1h2", "1.2.3s", ".", "1e3",
 		"0x10", "inf", "nan", "1d", "2026-01-01", "1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z",
 		"9999-12-31T23:59:59Z", "1300000h", "99999999999999999999999999", "5ms3"};
-	struct bt_moment moment;
+	struct bt_virtual_time moment;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		if (bt_moment_parse(odd[i], &moment)) {
+		if (bt_virtual_time_parse(odd[i], &moment)) {
 			fail_msg("'%s' is a moment", odd[i]);
 		}
 	}
@@ -87,9 +87,9 @@ static void sums_stay_in_range(void **state)
 {
 	(void)state;
 	assert_true(bt_later(1, 2) == 3);
-	assert_true(bt_later(BT_MOMENT_MAX, BT_MOMENT_MAX) == 2 * BT_MOMENT_MAX);
+	assert_true(bt_later(BT_VIRTUAL_TIME_MAX, BT_VIRTUAL_TIME_MAX) == 2 * BT_VIRTUAL_TIME_MAX);
 	assert_true(bt_later(INT64_MAX, 1) == INT64_MAX);
-	assert_true(bt_later(BT_MOMENT_MAX + 1, INT64_MAX) == INT64_MAX);
+	assert_true(bt_later(BT_VIRTUAL_TIME_MAX + 1, INT64_MAX) == INT64_MAX);
 }
 
 static void without_a_speed_time_takes_no_time(void **state)
@@ -107,7 +107,7 @@ static void without_a_speed_time_takes_no_time(void **state)
 	int64_t left_ns = bt_pace_left(&pace, 4000 * SECOND);
 	assert_true(left_ns > 1000 * SECOND && left_ns <= 2000 * SECOND);
 	bt_pace_begin(&pace, 1e-9, 0);
-	assert_true(bt_pace_left(&pace, BT_MOMENT_MAX) == BT_MOMENT_MAX);
+	assert_true(bt_pace_left(&pace, BT_VIRTUAL_TIME_MAX) == BT_VIRTUAL_TIME_MAX);
 }
 
 int main(void)

@@ -11,27 +11,28 @@
 #include "engine/model/taint.h"
 
 /* What changed. A pod that has a node and one that has none are different resources. */
-enum bt_event_resource {
-	BT_EVENT_ASSIGNED_POD = 0,
-	BT_EVENT_UNSCHEDULED_POD,
-	BT_EVENT_NODE,
-	BT_EVENT_PERSISTENT_VOLUME,
-	BT_EVENT_PERSISTENT_VOLUME_CLAIM,
-	BT_EVENT_CSI_NODE,
-	BT_EVENT_CSI_DRIVER,
-	BT_EVENT_CSI_STORAGE_CAPACITY,
-	BT_EVENT_STORAGE_CLASS,
-	BT_EVENT_VOLUME_ATTACHMENT,
-	BT_EVENT_RESOURCE_CLAIM,
-	BT_EVENT_RESOURCE_SLICE,
-	BT_EVENT_DEVICE_CLASS,
-	BT_EVENT_POD_GROUP,
-	BT_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
-	BT_EVENT_POD	   /* in registrations only: pods with a node and pods without */
+enum bt_cluster_event_resource {
+	BT_CLUSTER_EVENT_ASSIGNED_POD = 0,
+	BT_CLUSTER_EVENT_UNSCHEDULED_POD,
+	BT_CLUSTER_EVENT_NODE,
+	BT_CLUSTER_EVENT_PERSISTENT_VOLUME,
+	BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM,
+	BT_CLUSTER_EVENT_CSI_NODE,
+	BT_CLUSTER_EVENT_CSI_DRIVER,
+	BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY,
+	BT_CLUSTER_EVENT_STORAGE_CLASS,
+	BT_CLUSTER_EVENT_VOLUME_ATTACHMENT,
+	BT_CLUSTER_EVENT_RESOURCE_CLAIM,
+	BT_CLUSTER_EVENT_RESOURCE_SLICE,
+	BT_CLUSTER_EVENT_DEVICE_CLASS,
+	BT_CLUSTER_EVENT_POD_GROUP,
+	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
+	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods with a node and pods without */
 };
 
-/* What happened to it, one bit an event; registrations join bits. The order matters to bt_event_matches. */
-enum bt_event_action {
+/* What happened to it, one bit an event; registrations join bits. The order matters to
+ * bt_cluster_event_matches. */
+enum bt_cluster_event_action {
 	BT_ADD = 1 << 0,
 	BT_DELETE = 1 << 1,
 	BT_UPDATE_NODE_ALLOCATABLE = 1 << 2,
@@ -49,7 +50,7 @@ enum bt_event_action {
 };
 
 /* A pod as it was or is. */
-struct bt_event_pod {
+struct bt_cluster_event_pod {
 	const struct bt_signature
 		*signature; /* NULL: there is no such object (no old one of an addition, …) */
 	uint32_t name, uid; /* names */
@@ -88,86 +89,87 @@ enum bt_object_change {
 };
 
 /* An object of a kind other than pod and node. */
-struct bt_event_object {
+struct bt_cluster_event_object {
 	uint32_t namespace_, name, uid; /* names; BT_NAME_NONE when it has none */
 	uint32_t other;	  /* VolumeAttachment: the attacher; DeviceClass: extendedResourceName */
 	uint32_t changes; /* enum bt_object_change bits */
 };
 
-struct bt_event {
-	enum bt_event_resource resource;
-	uint32_t action; /* one of enum bt_event_action */
+struct bt_cluster_event {
+	enum bt_cluster_event_resource resource;
+	uint32_t action; /* one of enum bt_cluster_event_action */
 	union {
 		struct {
-			struct bt_event_pod old, new;
+			struct bt_cluster_event_pod old, new;
 		} pod; /* resource is one of the pods' */
 		struct {
 			const struct bt_node_facts *old, *new; /* NULL: there is none */
 		} node;
-		struct bt_event_object object;
+		struct bt_cluster_event_object object;
 	};
 };
 
 /* Is an event's action among those that were registered, or more specific than one of them? */
-static inline bool bt_event_action_matches(uint32_t actions, uint32_t action)
+static inline bool bt_cluster_event_action_matches(uint32_t actions, uint32_t action)
 {
 	return (actions & action) && action <= actions;
 }
 
 /* Does an event belong to what was registered? Source: framework.MatchClusterEvents, v1.36.3. */
-static inline bool bt_event_matches(
-	enum bt_event_resource registered, uint32_t actions, const struct bt_event *event)
+static inline bool bt_cluster_event_matches(
+	enum bt_cluster_event_resource registered, uint32_t actions, const struct bt_cluster_event *event)
 {
-	bool same = registered == event->resource ||
-		    (registered == BT_EVENT_POD && event->resource <= BT_EVENT_UNSCHEDULED_POD);
+	bool same =
+		registered == event->resource ||
+		(registered == BT_CLUSTER_EVENT_POD && event->resource <= BT_CLUSTER_EVENT_UNSCHEDULED_POD);
 
-	return same && bt_event_action_matches(actions, event->action);
+	return same && bt_cluster_event_action_matches(actions, event->action);
 }
 
 /* The words of which upstream makes an event's label, such as "AssignedPod" and "Delete". */
-const char *bt_event_resource_name(enum bt_event_resource resource);
-const char *bt_event_action_name(uint32_t action);
+const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resource);
+const char *bt_cluster_event_action_name(uint32_t action);
 
 /* Events by number: a resource and an action each. */
-#define BT_EVENT_ACTION_N 14 /* the bits of enum bt_event_action, and BT_UPDATE */
-#define BT_EVENT_LABELS	  (BT_EVENT_WILDCARD * BT_EVENT_ACTION_N)
+#define BT_CLUSTER_EVENT_ACTION_N 14 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
+#define BT_CLUSTER_EVENT_LABELS	  (BT_CLUSTER_EVENT_WILDCARD * BT_CLUSTER_EVENT_ACTION_N)
 
-static inline uint32_t bt_event_action_ix(uint32_t action)
+static inline uint32_t bt_cluster_event_action_ix(uint32_t action)
 {
-	return action == BT_UPDATE ? BT_EVENT_ACTION_N - 1 : (uint32_t)__builtin_ctz(action);
+	return action == BT_UPDATE ? BT_CLUSTER_EVENT_ACTION_N - 1 : (uint32_t)__builtin_ctz(action);
 }
 
-/* Requires: resource < BT_EVENT_WILDCARD. */
-static inline uint32_t bt_event_label(enum bt_event_resource resource, uint32_t action)
+/* Requires: resource < BT_CLUSTER_EVENT_WILDCARD. */
+static inline uint32_t bt_cluster_event_label(enum bt_cluster_event_resource resource, uint32_t action)
 {
-	return (uint32_t)resource * BT_EVENT_ACTION_N + bt_event_action_ix(action);
+	return (uint32_t)resource * BT_CLUSTER_EVENT_ACTION_N + bt_cluster_event_action_ix(action);
 }
 
-#define BT_EVENT_LABEL_BYTES 80
+#define BT_CLUSTER_EVENT_LABEL_BYTES 80
 
 /* A label's text as upstream's metrics have it, such as "AssignedPodDelete". */
-void bt_event_label_text(uint32_t label, char out_text[BT_EVENT_LABEL_BYTES]);
+void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
 
 /* The most actions that one update has. */
-#define BT_EVENT_ACTIONS 8
+#define BT_CLUSTER_EVENT_ACTIONS 8
 
 /*
  * The actions, each an event of its own, that the update of a pod has, in upstream's order; BT_UPDATE when
  * nothing that matters has changed. Returns how many there are. Pure.
  * Requires: both pods are there. Source: PodSchedulingPropertiesChange, v1.36.3.
  */
-uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_pod *new,
-	uint32_t out_actions[BT_EVENT_ACTIONS]);
+uint32_t bt_pod_changes(const struct bt_cluster_event_pod *old, const struct bt_cluster_event_pod *new,
+	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
 /* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3. */
 uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
-	uint32_t out_actions[BT_EVENT_ACTIONS]);
+	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
 bool bt_labels_equal(struct bt_labels a, struct bt_labels b);
 bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
 
 /* Is the pod on a node, or has it been promised one? Those that are neither take nothing from others. */
-static inline bool bt_event_pod_placed(const struct bt_event_pod *pod)
+static inline bool bt_cluster_event_pod_placed(const struct bt_cluster_event_pod *pod)
 {
 	return pod->node != BT_NAME_NONE || pod->nominated;
 }

@@ -3,25 +3,26 @@
  */
 #include "object_fixture.h"
 
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 struct match_row {
-	enum bt_event_resource registered;
+	enum bt_cluster_event_resource registered;
 	uint32_t actions;
-	enum bt_event_resource resource;
+	enum bt_cluster_event_resource resource;
 	uint32_t action;
 	bool matches;
 };
 
 static const struct match_row match_rows[] = {
-	{BT_EVENT_POD, BT_DELETE, BT_EVENT_ASSIGNED_POD, BT_DELETE, true},
-	{BT_EVENT_POD, BT_DELETE, BT_EVENT_UNSCHEDULED_POD, BT_DELETE, true},
-	{BT_EVENT_POD, BT_DELETE, BT_EVENT_NODE, BT_DELETE, false},
-	{BT_EVENT_POD, BT_DELETE, BT_EVENT_ASSIGNED_POD, BT_ADD, false},
-	{BT_EVENT_POD, BT_UPDATE, BT_EVENT_ASSIGNED_POD, BT_UPDATE_POD_LABEL, true},
-	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL, BT_EVENT_ASSIGNED_POD, BT_UPDATE, false},
-	{BT_EVENT_POD, BT_ADD | BT_UPDATE, BT_EVENT_ASSIGNED_POD, BT_UPDATE, true},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, BT_EVENT_NODE, BT_UPDATE_NODE_LABEL, false},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, true},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, true},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_NODE, BT_DELETE, false},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, false},
+	{BT_CLUSTER_EVENT_POD, BT_UPDATE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE_POD_LABEL, true},
+	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE, false},
+	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE, true},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, BT_CLUSTER_EVENT_NODE, BT_UPDATE_NODE_LABEL,
+		false},
 };
 
 static void a_registration_matches_its_events_and_more_specific_ones(void **state)
@@ -29,22 +30,22 @@ static void a_registration_matches_its_events_and_more_specific_ones(void **stat
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(match_rows); i++) {
 		const struct match_row *row = &match_rows[i];
-		const struct bt_event event = {.resource = row->resource, .action = row->action};
+		const struct bt_cluster_event event = {.resource = row->resource, .action = row->action};
 
-		if (bt_event_matches(row->registered, row->actions, &event) != row->matches) {
+		if (bt_cluster_event_matches(row->registered, row->actions, &event) != row->matches) {
 			fail_msg("row %zu", i);
 		}
 	}
 }
 
-static struct bt_event_pod pod_of(struct fixture *f, const char *metadata, const char *spec)
+static struct bt_cluster_event_pod pod_of(struct fixture *f, const char *metadata, const char *spec)
 {
 	bt_buf_clear(&f->text);
 	bt_buf_printf(&f->text,
 		"{apiVersion: v1, kind: Pod, metadata: {namespace: a, name: p, %s}, spec: {%s}}", metadata,
 		spec);
 	const struct bt_pod_object *pod = &fixture_read(f, f->text.ptr)->pod;
-	return (struct bt_event_pod){
+	return (struct bt_cluster_event_pod){
 		.signature = bt_signatures_intern(f->cache->signatures, pod),
 		.gated = pod->spec.scheduling_gates.n > 0,
 	};
@@ -84,18 +85,18 @@ static void an_update_of_a_pod_has_its_actions_in_order(void **state)
 
 	for (size_t i = 0; i < COUNT_OF(pod_rows); i++) {
 		const struct pod_row *row = &pod_rows[i];
-		struct bt_event_pod old = pod_of(f, row->old_metadata, row->old_spec);
-		struct bt_event_pod new = pod_of(f, row->new_metadata, row->new_spec);
-		uint32_t actions[BT_EVENT_ACTIONS] = {0}, n = bt_pod_changes(&old, &new, actions);
+		struct bt_cluster_event_pod old = pod_of(f, row->old_metadata, row->old_spec);
+		struct bt_cluster_event_pod new = pod_of(f, row->new_metadata, row->new_spec);
+		uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {0}, n = bt_pod_changes(&old, &new, actions);
 
 		if (memcmp(actions, row->actions, sizeof(row->actions)) != 0 || n > 4) {
 			fail_msg("row %zu: %u actions, the first is %s", i, n,
-				bt_event_action_name(actions[0]));
+				bt_cluster_event_action_name(actions[0]));
 		}
 	}
 }
 
-static struct bt_event_pod pod_with_claims(struct fixture *f, const char *statuses)
+static struct bt_cluster_event_pod pod_with_claims(struct fixture *f, const char *statuses)
 {
 	bt_buf_clear(&f->text);
 	bt_buf_printf(&f->text,
@@ -103,19 +104,19 @@ static struct bt_event_pod pod_with_claims(struct fixture *f, const char *status
 		"{resourceClaims: "
 		"[{name: c, resourceClaimTemplateName: t}]}, status: {resourceClaimStatuses: [%s]}}",
 		statuses);
-	return (struct bt_event_pod){
+	return (struct bt_cluster_event_pod){
 		.signature = bt_signatures_intern(f->cache->signatures, &fixture_read(f, f->text.ptr)->pod)};
 }
 
 static void claims_that_were_made_for_a_pod_are_an_action_of_their_own(void **state)
 {
 	const char *const statuses[] = {"", "{name: c}", "{name: c, resourceClaimName: x}"};
-	uint32_t actions[BT_EVENT_ACTIONS];
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS];
 
 	for (size_t i = 0; i < COUNT_OF(statuses); i++) {
 		for (size_t j = 0; j < COUNT_OF(statuses); j++) {
-			struct bt_event_pod old = pod_with_claims(*state, statuses[i]);
-			struct bt_event_pod new = pod_with_claims(*state, statuses[j]);
+			struct bt_cluster_event_pod old = pod_with_claims(*state, statuses[i]);
+			struct bt_cluster_event_pod new = pod_with_claims(*state, statuses[j]);
 
 			assert_int_equal(bt_pod_changes(&old, &new, actions), 1);
 			assert_int_equal(actions[0], i == j ? BT_UPDATE : BT_UPDATE_POD_GENERATED_CLAIM);
@@ -149,7 +150,7 @@ static struct bt_node_facts node_of(
 
 struct node_row {
 	const char *old[3], *new[3]; /* metadata, spec, status */
-	uint32_t actions[BT_EVENT_ACTIONS];
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS];
 };
 
 static const struct node_row node_rows[] = {
@@ -197,11 +198,12 @@ static void an_update_of_a_node_has_its_actions_in_order(void **state)
 		const struct node_row *row = &node_rows[i];
 		struct bt_node_facts old = node_of(f, row->old[0], row->old[1], row->old[2]);
 		struct bt_node_facts new = node_of(f, row->new[0], row->new[1], row->new[2]);
-		uint32_t actions[BT_EVENT_ACTIONS] = {0}, n = bt_node_facts_changes(&old, &new, actions);
+		uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {0},
+			 n = bt_node_facts_changes(&old, &new, actions);
 
 		if (memcmp(actions, row->actions, sizeof(actions)) != 0) {
 			fail_msg("row %zu: %u actions, the first is %s", i, n,
-				n ? bt_event_action_name(actions[0]) : "");
+				n ? bt_cluster_event_action_name(actions[0]) : "");
 		}
 	}
 }

@@ -32,25 +32,25 @@ struct bt_identity {
 	uint32_t header_n;
 };
 
-enum bt_access_answer {
-	BT_ACCESS_READY = 0, /* *out_identity is held: bt_identity_release */
-	BT_ACCESS_LATER,     /* ready(context) is called once, in another thread: ask again then */
-	BT_ACCESS_FAILED     /* out_error says why; asking again later may help */
+enum bt_client_config_answer {
+	BT_CLIENT_CONFIG_READY = 0, /* *out_identity is held: bt_identity_release */
+	BT_CLIENT_CONFIG_LATER,	    /* ready(context) is called once, in another thread: ask again then */
+	BT_CLIENT_CONFIG_FAILED	    /* out_error says why; asking again later may help */
 };
 
-const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access);
+const struct bt_endpoint *bt_client_config_endpoint(const struct bt_client_config *access);
 
 /*
  * As whom to call now. refused: the number of an identity that was answered by 401, so that files are read
  * and a plugin is run again whatever they said before; 0: none.
  * Context: any thread; reads files that may have changed, never waits.
  */
-enum bt_access_answer bt_access_identity(const struct bt_access *access, uint64_t refused,
-	void (*ready)(void *context), void *context, struct bt_identity **out_identity,
+enum bt_client_config_answer bt_client_config_identity(const struct bt_client_config *access,
+	uint64_t refused, void (*ready)(void *context), void *context, struct bt_identity **out_identity,
 	struct bt_buf *out_error);
 
 /* No ready with this context is called any more. Context: any thread. */
-void bt_access_forget(const struct bt_access *access, void *context);
+void bt_client_config_forget(const struct bt_client_config *access, void *context);
 
 /* One holder more; returns it. */
 struct bt_identity *bt_identity_hold(struct bt_identity *identity);

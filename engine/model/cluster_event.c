@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which aspects of pods and nodes an update has changed.
  */
-#include "engine/model/event.h"
+#include "engine/model/cluster_event.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/base/wrap.h"
 
-const char *bt_event_resource_name(enum bt_event_resource resource)
+const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resource)
 {
 	static const char *const names[] = {
-		[BT_EVENT_ASSIGNED_POD] = "AssignedPod",
-		[BT_EVENT_UNSCHEDULED_POD] = "UnschedulablePod",
-		[BT_EVENT_NODE] = "Node",
-		[BT_EVENT_PERSISTENT_VOLUME] = "PersistentVolume",
-		[BT_EVENT_PERSISTENT_VOLUME_CLAIM] = "PersistentVolumeClaim",
-		[BT_EVENT_CSI_NODE] = "storage.k8s.io/CSINode",
-		[BT_EVENT_CSI_DRIVER] = "storage.k8s.io/CSIDriver",
-		[BT_EVENT_CSI_STORAGE_CAPACITY] = "storage.k8s.io/CSIStorageCapacity",
-		[BT_EVENT_STORAGE_CLASS] = "storage.k8s.io/StorageClass",
-		[BT_EVENT_VOLUME_ATTACHMENT] = "storage.k8s.io/VolumeAttachment",
-		[BT_EVENT_RESOURCE_CLAIM] = "resource.k8s.io/ResourceClaim",
-		[BT_EVENT_RESOURCE_SLICE] = "resource.k8s.io/ResourceSlice",
-		[BT_EVENT_DEVICE_CLASS] = "resource.k8s.io/DeviceClass",
-		[BT_EVENT_POD_GROUP] = "scheduling.k8s.io/PodGroup",
-		[BT_EVENT_WILDCARD] = "*",
-		[BT_EVENT_POD] = "Pod",
+		[BT_CLUSTER_EVENT_ASSIGNED_POD] = "AssignedPod",
+		[BT_CLUSTER_EVENT_UNSCHEDULED_POD] = "UnschedulablePod",
+		[BT_CLUSTER_EVENT_NODE] = "Node",
+		[BT_CLUSTER_EVENT_PERSISTENT_VOLUME] = "PersistentVolume",
+		[BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM] = "PersistentVolumeClaim",
+		[BT_CLUSTER_EVENT_CSI_NODE] = "storage.k8s.io/CSINode",
+		[BT_CLUSTER_EVENT_CSI_DRIVER] = "storage.k8s.io/CSIDriver",
+		[BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY] = "storage.k8s.io/CSIStorageCapacity",
+		[BT_CLUSTER_EVENT_STORAGE_CLASS] = "storage.k8s.io/StorageClass",
+		[BT_CLUSTER_EVENT_VOLUME_ATTACHMENT] = "storage.k8s.io/VolumeAttachment",
+		[BT_CLUSTER_EVENT_RESOURCE_CLAIM] = "resource.k8s.io/ResourceClaim",
+		[BT_CLUSTER_EVENT_RESOURCE_SLICE] = "resource.k8s.io/ResourceSlice",
+		[BT_CLUSTER_EVENT_DEVICE_CLASS] = "resource.k8s.io/DeviceClass",
+		[BT_CLUSTER_EVENT_POD_GROUP] = "scheduling.k8s.io/PodGroup",
+		[BT_CLUSTER_EVENT_WILDCARD] = "*",
+		[BT_CLUSTER_EVENT_POD] = "Pod",
 	};
 
 	return names[resource];
 }
 
-const char *bt_event_action_name(uint32_t action)
+const char *bt_cluster_event_action_name(uint32_t action)
 {
 	static const char *const names[] = {"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel",
 		"UpdateNodeTaint", "UpdateNodeCondition", "UpdateNodeAnnotation", "UpdateNodeDeclaredFeature",
@@ -42,13 +42,15 @@ const char *bt_event_action_name(uint32_t action)
 	return action == BT_UPDATE ? "Update" : names[__builtin_ctz(action)];
 }
 
-void bt_event_label_text(uint32_t label, char out_text[BT_EVENT_LABEL_BYTES])
+void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
 {
-	uint32_t action = label % BT_EVENT_ACTION_N;
+	uint32_t action = label % BT_CLUSTER_EVENT_ACTION_N;
 
-	snprintf(out_text, BT_EVENT_LABEL_BYTES, "%s%s",
-		bt_event_resource_name((enum bt_event_resource)(label / BT_EVENT_ACTION_N)),
-		bt_event_action_name(action == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << action));
+	snprintf(out_text, BT_CLUSTER_EVENT_LABEL_BYTES, "%s%s",
+		bt_cluster_event_resource_name(
+			(enum bt_cluster_event_resource)(label / BT_CLUSTER_EVENT_ACTION_N)),
+		bt_cluster_event_action_name(
+			action == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << action));
 }
 
 bool bt_labels_equal(struct bt_labels a, struct bt_labels b)
@@ -103,8 +105,8 @@ static bool claims_came(const struct bt_signature *old, const struct bt_signatur
 	return false;
 }
 
-uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_pod *new,
-	uint32_t out_actions[BT_EVENT_ACTIONS])
+uint32_t bt_pod_changes(const struct bt_cluster_event_pod *old, const struct bt_cluster_event_pod *new,
+	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
 {
 	const struct bt_signature *was = old->signature, *is = new->signature;
 	const uint32_t actions[] = {
@@ -134,7 +136,7 @@ bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_n
 }
 
 uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
-	uint32_t out_actions[BT_EVENT_ACTIONS])
+	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
 {
 	const uint32_t actions[] = {
 		old->unschedulable && !new->unschedulable ? BT_UPDATE_NODE_TAINT : 0,

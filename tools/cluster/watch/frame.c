@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the parts of a stream mean.
  */
-#include "tools/cluster/watch/event_int.h"
+#include "tools/cluster/watch/frame_int.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "tools/format/object_schema.h"
 #include "tools/cluster/watch/store.h"
 
-void bt_event_reader_init(struct bt_event_reader *reader)
+void bt_watch_frame_reader_init(struct bt_watch_frame_reader *reader)
 {
-	*reader = (struct bt_event_reader){.proto = bt_proto_create(), .json = bt_json_create()};
+	*reader = (struct bt_watch_frame_reader){.proto = bt_proto_create(), .json = bt_json_create()};
 }
 
-void bt_event_reader_fini(struct bt_event_reader *reader)
+void bt_watch_frame_reader_fini(struct bt_watch_frame_reader *reader)
 {
 	bt_proto_destroy(reader->proto);
 	bt_json_destroy(reader->json);
@@ -23,27 +23,27 @@ void bt_event_reader_fini(struct bt_event_reader *reader)
 	bt_buf_fini(&reader->mended);
 }
 
-static bool proto_failed(struct bt_event_reader *reader, const struct bt_proto_error *error)
+static bool proto_failed(struct bt_watch_frame_reader *reader, const struct bt_proto_error *error)
 {
 	snprintf(reader->error, sizeof(reader->error), "%s%s%s, at byte %zu",
 		error->field ? error->field : "", error->field ? ": " : "", error->text, error->offset);
 	return false;
 }
 
-static void say_json_error(struct bt_event_reader *reader, const struct bt_decode_error *error)
+static void say_json_error(struct bt_watch_frame_reader *reader, const struct bt_decode_error *error)
 {
 	snprintf(reader->error, sizeof(reader->error), "%s%s%s, at byte %zu", error->path,
 		error->path[0] ? ": " : "", error->message, error->offset);
 }
 
-static bool json_failed(struct bt_event_reader *reader, const struct bt_decode *decode)
+static bool json_failed(struct bt_watch_frame_reader *reader, const struct bt_decode *decode)
 {
 	say_json_error(reader, &decode->error);
 	return false;
 }
 
 static bool decode_json(
-	struct bt_event_reader *reader, const struct bt_schema *schema, struct bt_str text, void *out)
+	struct bt_watch_frame_reader *reader, const struct bt_schema *schema, struct bt_str text, void *out)
 {
 	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena};
 
@@ -56,11 +56,11 @@ static bool decode_json(
 
 static bool is_name(struct bt_str name)
 {
-	return name.len <= BT_LISTED_NAME_BYTES && bt_str_find(name, '\0', 0) == name.len;
+	return name.len <= BT_STORE_NAME_BYTES && bt_str_find(name, '\0', 0) == name.len;
 }
 
 /* Every object has a name once the API server has taken it. */
-bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object *object)
+bool bt_watch_frame_check_name(struct bt_watch_frame_reader *reader, const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
 
@@ -73,7 +73,7 @@ bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object 
 }
 
 /* Decodes as far as that can be done. Returns: false when the text ends to be JSON. */
-static bool decode_tolerantly(struct bt_event_reader *reader, const struct bt_kind_schema *schema,
+static bool decode_tolerantly(struct bt_watch_frame_reader *reader, const struct bt_kind_schema *schema,
 	struct bt_str text, struct bt_object *out, struct bt_decode_error *out_error)
 {
 	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena, .tolerant = true};
@@ -86,7 +86,7 @@ static bool decode_tolerantly(struct bt_event_reader *reader, const struct bt_ki
 	return ok;
 }
 
-static enum bt_proto_extent decode_json_object(struct bt_event_reader *reader,
+static enum bt_proto_extent decode_json_object(struct bt_watch_frame_reader *reader,
 	const struct bt_kind_info *kind, struct bt_str text, struct bt_arena *arena, struct bt_object *out)
 {
 	const struct bt_kind_schema *schema = bt_kind_schema_of(kind->kind);
@@ -112,7 +112,7 @@ static enum bt_proto_extent decode_json_object(struct bt_event_reader *reader,
 }
 
 /* Nothing is decided on half knowledge. */
-static void mark_in_part(struct bt_event_reader *reader, struct bt_arena *arena, struct bt_object *out)
+static void mark_in_part(struct bt_watch_frame_reader *reader, struct bt_arena *arena, struct bt_object *out)
 {
 	size_t n = strlen(reader->error);
 
@@ -123,7 +123,7 @@ static void mark_in_part(struct bt_event_reader *reader, struct bt_arena *arena,
 	}
 }
 
-enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
+enum bt_proto_extent bt_watch_frame_object(struct bt_watch_frame_reader *reader, bool is_proto,
 	const struct bt_kind_info *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out)
 {
 	struct bt_proto_error error;
@@ -145,16 +145,16 @@ enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_pro
 
 /* ---- events ---- */
 
-static enum bt_event_type type_of(struct bt_str word)
+static enum bt_watch_frame_type type_of(struct bt_str word)
 {
 	static const struct bt_str words[] = {
 		BT_STR("ADDED"), BT_STR("MODIFIED"), BT_STR("DELETED"), BT_STR("BOOKMARK"), BT_STR("ERROR")};
 	uint32_t type = 0;
 
-	while (type < BT_EVENT_OTHER && !bt_str_eq(words[type], word)) {
+	while (type < BT_WATCH_FRAME_OTHER && !bt_str_eq(words[type], word)) {
 		type++;
 	}
-	return (enum bt_event_type)type;
+	return (enum bt_watch_frame_type)type;
 }
 
 struct json_event {
@@ -162,7 +162,7 @@ struct json_event {
 };
 
 /* out: views of bytes, or of what had to be made of them. */
-static bool open_json(struct bt_event_reader *reader, struct bt_str bytes, struct json_event *out)
+static bool open_json(struct bt_watch_frame_reader *reader, struct bt_str bytes, struct json_event *out)
 {
 	static const struct bt_field fields[] = {
 		{.name = BT_STR("type"), .type = BT_FIELD_STR, .offset = offsetof(struct json_event, type)},
@@ -183,8 +183,8 @@ static bool open_json(struct bt_event_reader *reader, struct bt_str bytes, struc
 	return reader->is_mended;
 }
 
-static bool open_proto(struct bt_event_reader *reader, const struct bt_kind_info *kind, struct bt_str bytes,
-	enum bt_event_type *out_type, struct bt_str *out_object)
+static bool open_proto(struct bt_watch_frame_reader *reader, const struct bt_kind_info *kind,
+	struct bt_str bytes, enum bt_watch_frame_type *out_type, struct bt_str *out_object)
 {
 	struct bt_proto_error error;
 	struct bt_proto_event event;
@@ -195,7 +195,7 @@ static bool open_proto(struct bt_event_reader *reader, const struct bt_kind_info
 	}
 	*out_type = type_of(event.type);
 	*out_object = unknown.raw;
-	if (!bt_str_is(unknown.kind, *out_type == BT_EVENT_ERROR ? "Status" : kind->name)) {
+	if (!bt_str_is(unknown.kind, *out_type == BT_WATCH_FRAME_ERROR ? "Status" : kind->name)) {
 		snprintf(reader->error, sizeof(reader->error), "the object of an event is a %.*s",
 			(int)(unknown.kind.len < 64 ? unknown.kind.len : 64), unknown.kind.ptr);
 		return false;
@@ -203,8 +203,8 @@ static bool open_proto(struct bt_event_reader *reader, const struct bt_kind_info
 	return true;
 }
 
-bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_kind_info *kind,
-	struct bt_str bytes, enum bt_event_type *out_type, struct bt_str *out_object)
+bool bt_watch_frame_open(struct bt_watch_frame_reader *reader, bool is_proto, const struct bt_kind_info *kind,
+	struct bt_str bytes, enum bt_watch_frame_type *out_type, struct bt_str *out_object)
 {
 	struct json_event event;
 
@@ -225,8 +225,8 @@ bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct b
 
 /* ---- statuses and lists ---- */
 
-bool bt_event_status(
-	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_status *out)
+bool bt_watch_frame_status(
+	struct bt_watch_frame_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_status *out)
 {
 	static const struct bt_field detail_fields[] = {
 		{.name = BT_STR("retryAfterSeconds"),
@@ -256,8 +256,8 @@ bool bt_event_status(
 	return decode_json(reader, &schema, bytes, out);
 }
 
-bool bt_event_list_meta(
-	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_list_meta *out)
+bool bt_watch_frame_list_meta(struct bt_watch_frame_reader *reader, bool is_proto, struct bt_str bytes,
+	struct bt_proto_list_meta *out)
 {
 	static const struct bt_field meta_fields[] = {
 		{.name = BT_STR("continue"),
