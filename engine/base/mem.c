@@ -35,10 +35,16 @@ BT_WEAK const char *malloc_conf = "thp:always";
 
 static BT_NORETURN void exhausted(const char *who, size_t n, size_t size)
 {
-	fprintf(stderr,
-		"berth: out of memory: %zu x %zu bytes for %s are not to be had; give it more memory or less "
-		"input\n",
-		n, size, who);
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"};
+	double amount = (double)n * (double)size;
+	int unit = 0;
+
+	while (amount >= 1024 && unit < 7) {
+		amount /= 1024;
+		unit++;
+	}
+	fprintf(stderr, "berth: out of memory (%.1f %s needed for %s); give it more memory or less input\n",
+		amount, units[unit], who);
 	_Exit(70);
 }
 

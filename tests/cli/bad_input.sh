@@ -97,11 +97,11 @@ fi
 
 # Objects that do not fit together.
 wrong_json '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}' \
-	"berth simulate: Node n1: metadata.name: the input has this node already; the first one counts; remove the other"
+	"berth simulate: Node n1: metadata.name: duplicate node ignored; the input has it already, and the first one counts; remove the other"
 wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"}}' \
-	"berth simulate: Pod default/p1: metadata.name: the input has this pod already; the first one counts; remove the other"
+	"berth simulate: Pod default/p1: metadata.name: duplicate pod ignored; the input has it already, and the first one counts; remove the other"
 wrong_json "$pod"'{"nodeName":"nowhere"}}' \
-	'berth simulate: Pod default/x: spec.nodeName: there is no node "nowhere"; the pod counts on no node; add the node to the input'
+	'berth simulate: Pod default/x: spec.nodeName: unknown node "nowhere"; pod ignored; add the node to the input'
 wrong_json "$pod"'{"priorityClassName":"vip"}}' \
 	"Pod default/x: spec.priorityClassName: there is no such PriorityClass; the API server would refuse the pod; add the class to the input"
 

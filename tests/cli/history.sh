@@ -11,7 +11,7 @@ good='{"id":"good","objects":['$node','$(pod a 2)'],"steps":[{"cycle":{}},{"upda
 
 # Usage.
 expect 2 "FILE|- is missing" "$berth" history
-expect 2 "'b' is one argument too many" "$berth" history a b
+expect 2 "unexpected argument 'b'" "$berth" history a b
 expect 2 "there is no option '--seed'" "$berth" history --seed 1 x
 expect 2 "Try 'berth history --help'." "$berth" history --nonsense x
 expect 0 "cycleBegin" "$berth" history --help

@@ -8,7 +8,7 @@ samples=$here/../../tools/samples
 
 # Usage.
 expect 2 "FILE|- is missing" "$berth" replay
-expect 2 "'b' is one argument too many" "$berth" replay a b
+expect 2 "unexpected argument 'b'" "$berth" replay a b
 expect 2 "there is no option '--seed'" "$berth" replay --seed 1 x
 expect 0 "clock" "$berth" replay --help
 expect 3 "nothing.journal" "$berth" replay nothing.journal
@@ -24,8 +24,8 @@ same() {
 	name=$1
 	shift
 	"$berth" simulate -q "$@" --journal "$name.journal" -o json >"$name.report" 2>err || fail "$name: $(cat err)"
-	expect 0 "every decision is the journal's" "$berth" replay "$name.journal"
-	expect 0 '"verdict": "every decision is the journal' "$berth" replay "$name.journal" --workers 2 -o json
+	expect 0 "all decisions match the journal" "$berth" replay "$name.journal"
+	expect 0 '"verdict": "all decisions match the journal' "$berth" replay "$name.journal" --workers 2 -o json
 }
 same samples "$samples"
 same groups "$here/gang.yaml" --feature-gates GenericWorkload=true,GangScheduling=true
@@ -40,7 +40,7 @@ same config fit.json --config config.json
 
 # Compressed, and from standard input.
 gzip -k samples.journal
-expect 0 "every decision is the journal's" "$berth" replay samples.journal.gz
+expect 0 "all decisions match the journal" "$berth" replay samples.journal.gz
 "$berth" replay - <samples.journal >out 2>err || fail "standard input: $(cat err)"
 
 # A journal that breaks off, and one that is damaged: what came before was played.

@@ -51,7 +51,7 @@ for threads in 0 2; do
 	grep -q '"on_unknown_nodes": 1' out || grep -q 'there is no node "gone"' err.$threads || fail "twice: $(cat err.$threads)"
 done
 cmp -s err.0 err.2 || fail "with threads other complaints: $(diff err.0 err.2)"
-expect 3 "the input has this node already" "$berth" simulate -q --strict --threads 2 twice.yaml
+expect 3 "duplicate node ignored" "$berth" simulate -q --strict --threads 2 twice.yaml
 
 # ---- seen at work ----
 "$berth" simulate -q --stats --threads 2 --workers 2 "$samples" -o json >stats || fail "--stats fails"

@@ -7,7 +7,7 @@
 #define BT_BENCH_DIFFERENCES                                                                                 \
 	"Upstream measures a scheduler together with an API server, etcd, informers and clients with "       \
 	"limits. Here objects are handed to the engine in memory, one thread makes all its steps in "        \
-	"turn, every node is looked at, and a binder says yes at once, so figures say what the "             \
+	"turn, every node is looked at, and bindings always succeed, so figures say what the "               \
 	"scheduler itself can do. A pod counts when it was created, popped from the queue, decided, "        \
 	"assumed and bound. Templates of pods are read before the clock starts; the claims of a pod's "      \
 	"ResourceClaimTemplates are there before the pod; what was asked of the API server has come "        \

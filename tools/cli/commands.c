@@ -43,8 +43,8 @@ static const struct bt_option simulate_options[] = {
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
-		.help = "Write the configuration as it counts, with every default filled in, to FILE or to "
-			"standard output when it is -, and end. The file may be given to --config."},
+		.help = "Print the effective configuration, with every default filled in, to FILE or to "
+			"standard output when it is -, and exit. The file may be given to --config."},
 	{.name = "trace",
 		.type = BT_OPTION_CHOICE,
 		.argument = "FORMAT",
@@ -82,7 +82,7 @@ static const struct bt_option simulate_options[] = {
 		.argument = "HOW",
 		.choices = "overlap|wait",
 		.default_value = "overlap",
-		.help = "What goes on while victims end: overlap lets other pods be decided, as "
+		.help = "Scheduling while victims terminate: overlap lets other pods be decided, as "
 			"kube-scheduler "
 			"does; wait lets nobody be decided before the preemptor, so that each line of the "
 			"log of "
@@ -95,7 +95,7 @@ static const struct bt_option simulate_options[] = {
 		.argument = "N",
 		.default_value = "1",
 		.max = UINT64_MAX,
-		.help = SEED_HELP " Nodes with the same highest score are chosen between by it."},
+		.help = SEED_HELP " Breaks ties between equal scores."},
 	{.name = "workers",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -223,7 +223,7 @@ static const struct bt_exit_text simulate_exits[] = {
 			"--strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -341,7 +341,7 @@ static const struct bt_exit_text bench_exits[] = {
 	{BT_EXIT_INPUT, "A file is missing or wrong, or no workload was chosen."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -402,7 +402,7 @@ static const struct bt_option quality_options[] = {
 		.argument = "N",
 		.default_value = "1",
 		.max = UINT64_MAX,
-		.help = SEED_HELP " Nodes with the same highest score are chosen between by it."},
+		.help = SEED_HELP " Breaks ties between equal scores."},
 	{.name = "output",
 		.letter = 'o',
 		.type = BT_OPTION_CHOICE,
@@ -435,7 +435,7 @@ static const struct bt_exit_text quality_exits[] = {
 			"--strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -457,7 +457,7 @@ static const struct bt_note quality_notes[] = {
 		    "constraints, hard and "
 		    "soft, counted once for all pods with the same specification, whose fullest domain has "
 		    "more than "
-		    "maxSkew pods above the emptiest one; skew too high by: how much, on average over all "
+		    "maxSkew pods above the emptiest one; mean excess over maxSkew: on average over all "
 		    "constraints."},
 	{0},
 };
@@ -484,7 +484,7 @@ static const struct bt_exit_text verdict_exits[] = {
 	{BT_EXIT_INPUT, "The file or a scenario could not be read; the others were answered."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -518,7 +518,7 @@ static const struct bt_exit_text replay_exits[] = {
 	{BT_EXIT_USAGE, "The command line is wrong."},
 	{BT_EXIT_INPUT, "The journal cannot be read, breaks off or is damaged; what came before was played."},
 	{BT_EXIT_IO, "Writing failed, or no worker could be started."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -546,7 +546,7 @@ static const struct bt_exit_text history_exits[] = {
 	{BT_EXIT_INPUT, "The file or a history could not be read; the others were played."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -655,7 +655,7 @@ static const struct bt_exit_text generate_exits[] = {
 	{BT_EXIT_INPUT, "The trace cannot be read or holds nothing usable, or anything wrong with --strict."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the output ends after a whole object."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -735,7 +735,7 @@ static const struct bt_exit_text topology_exits[] = {
 	{BT_EXIT_USAGE, "The command line is wrong, or names CPUs that are not there or not allowed."},
 	{BT_EXIT_INPUT, "The machine's topology, or the one that a variable describes, cannot be read."},
 	{BT_EXIT_IO, "Writing failed."},
-	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
 	{0},
 };
 
@@ -799,8 +799,8 @@ static const struct bt_note run_notes[] = {
 	{"SERVING",
 		"/healthz, /livez and /readyz (?verbose, ?exclude=NAME, /readyz/NAME), /metrics, /configz, "
 		"/version, and /debug/: queue, cache, compare, explain?pod=NAMESPACE/NAME. All but "
-		"--authorization-always-allow-paths asks the API server who comes (TokenReview, client "
-		"certificates) and whether that may be (SubjectAccessReview)."},
+		"--authorization-always-allow-paths authenticates (TokenReview, client certificates) and "
+		"authorizes (SubjectAccessReview) requests."},
 	{0},
 };
 

@@ -165,7 +165,7 @@ static error_t take_operand(struct parse *parse, const char *text)
 	struct bt_invocation *invocation = parse->invocation;
 
 	if (invocation->operand_n == invocation->command->operand_max) {
-		bt_invocation_wrong(invocation->command, "'%s' is one argument too many", text);
+		bt_invocation_wrong(invocation->command, "unexpected argument '%s'", text);
 		parse->reported = true;
 		return EINVAL;
 	}

@@ -37,8 +37,8 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
-		.help = "Write the configuration as it counts, with every default filled in, to FILE or to "
-			"standard output when it is -, and end."},
+		.help = "Print the effective configuration, with every default filled in, to FILE or to "
+			"standard output when it is -, and exit."},
 	{.name = "shadow",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",

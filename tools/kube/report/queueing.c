@@ -69,8 +69,8 @@ static void report_attempts(struct bt_emit *emit, const struct bt_report_attempt
 		"  pods tried once", "  twice", "  3 to 5 times", "  more than 5 times"};
 
 	bt_emit_real(emit, "attempts_mean", a->pod_n ? (double)a->sum / (double)a->pod_n : 0, 3);
-	bt_emit_label(emit, "attempts a pod, mean");
-	add_int(emit, "attempts_max", a->most, "  most");
+	bt_emit_label(emit, "attempts per pod: mean");
+	add_int(emit, "attempts_max", a->most, "  max");
 	for (int i = 0; i < 4; i++) {
 		add_rare(emit, keys[i], a->buckets[i], labels[i]);
 	}
@@ -90,9 +90,9 @@ static void report_queue(
 	add_wait(emit, facts, "wait_p99_s", 99, "  p99");
 	add_wait(emit, facts, "wait_max_s", 100, "  longest");
 	report_attempts(emit, &facts->attempts);
-	add_rare(emit, "woken", counts.moved_n, "let back by an event");
+	add_rare(emit, "woken", counts.moved_n, "requeued by an event");
 	add_rare(emit, "backoffs", counts.backoff_n, "backoffs");
-	add_rare(emit, "flushed", counts.flushed_n, "let back after five minutes");
+	add_rare(emit, "flushed", counts.flushed_n, "requeued by the 5-minute flush");
 	bt_emit_end(emit);
 }
 
@@ -216,7 +216,8 @@ static void add_name(struct bt_engine *engine, const struct bt_report_victim *po
 static void report_preemption(struct bt_emit *emit, struct bt_engine *engine,
 	const struct bt_queueing_facts *facts, const struct bt_report_preemption *preemption)
 {
-	static const char *const ends[] = {"waits", "placed", "in vain"};
+	static const char *const ends[] = {
+		"waits", "placed", "preemptor not scheduled on its nominated node"};
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	uint32_t shown = (uint32_t)bt_rows_shown(preemption->victim_n, VICTIMS_MAX, facts->all);
 	struct bt_buf text = {0};

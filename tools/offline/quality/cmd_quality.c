@@ -303,7 +303,7 @@ static void add_row(struct bt_emit *emit, const struct policy *policy, const str
 	add_percent(emit, "memory_stranded_percent", q->memory_stranded, "memory stranded %");
 	bt_emit_count(emit, "room", "room for", q->room_n);
 	bt_emit_count(emit, "spread_violated", "spread violated", q->spread_violated_n);
-	add_real(emit, "skew_excess", q->skew_excess, "skew too high by");
+	add_real(emit, "skew_excess", q->skew_excess, "mean excess over maxSkew");
 	bt_emit_count(emit, "evicted", "evicted", trial->run.tally.evicted_n);
 	add_real(emit, "decide_s", trial->decide_s, "s");
 	bt_emit_end(emit);

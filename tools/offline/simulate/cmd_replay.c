@@ -76,7 +76,7 @@ static int open_and_play(struct replay *r, struct bt_str bytes)
 static const char *verdict_of(const struct replay *r)
 {
 	if (r->status == BT_OK) {
-		return "every decision is the journal's";
+		return "all decisions match the journal";
 	}
 	return r->result.differs ? "a decision differs" : "the journal could not be played to its end";
 }

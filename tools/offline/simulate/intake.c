@@ -128,10 +128,10 @@ void bt_intake_end(struct bt_intake *intake, struct bt_engine *engine)
 		snprintf(name, sizeof(name), "Pod %.*s/%.*s",
 			BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
 			BT_STR_ARG(bt_intern_str(intern, pod->name)));
-		snprintf(message, sizeof(message), "there is no node \"%.*s\"",
+		snprintf(message, sizeof(message), "unknown node \"%.*s\"",
 			BT_STR_ARG(bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name)));
 		bt_diagnostics_say(intake->complaints, name, "spec.nodeName", message,
-			"the pod counts on no node; add the node to the input");
+			"pod ignored; add the node to the input");
 	}
 }
 

@@ -70,8 +70,8 @@ static bool is_known(struct bt_load *load, const struct bt_object *object)
 	}
 	bt_object_name(object, name, sizeof(name));
 	bt_diagnostics_say(load->complaints, name, "metadata.name",
-		node ? "the input has this node already" : "the input has this pod already",
-		"the first one counts; remove the other");
+		node ? "duplicate node ignored" : "duplicate pod ignored",
+		"the input has it already, and the first one counts; remove the other");
 	return true;
 }
 

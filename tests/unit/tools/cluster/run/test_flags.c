@@ -140,7 +140,7 @@ static void switches_take_gos_words(void **state)
 		drop(&line);
 	}
 	assert_complains("--shadow=yes", "--shadow is true or false, not 'yes'");
-	assert_complains("--shadow false", "one argument too many");
+	assert_complains("--shadow false", "unexpected argument");
 }
 
 static void verbosity_is_written_in_four_ways(void **state)
@@ -418,7 +418,7 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--kube-api-qps=fast", "--kube-api-qps is a number");
 	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
 	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
-	assert_complains("pod.yaml", "one argument too many");
+	assert_complains("pod.yaml", "unexpected argument");
 }
 
 static void front_proxies_say_who_in_the_usual_headers(void **state)
