@@ -35,7 +35,7 @@ enum bt_status bt_budgets_remove(struct bt_budgets *budgets, uint32_t namespace_
 }
 
 /* A selector that cannot be parsed, a missing one and one that selects everything protect nothing. */
-static struct bt_selector compile(
+static struct bt_selector budgets_compile(
 	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_label_selector_object *object)
 {
 	struct bt_selector selector;
@@ -47,7 +47,7 @@ static struct bt_selector compile(
 }
 
 /* Moves the selector and the list of names into one piece of memory of the budget's own. */
-static void keep(struct bt_budget *budget)
+static void budgets_keep(struct bt_budget *budget)
 {
 	size_t item_n = budget->selector.n, name_n = budget->disrupted_n;
 
@@ -88,8 +88,8 @@ void bt_budgets_apply(
 	}
 	budget.disrupted = disrupted;
 	budget.disrupted_n = bt_names_sort(disrupted, names->n);
-	budget.selector = compile(&budget.names, &budgets->scratch, &object->selector);
-	keep(&budget);
+	budget.selector = budgets_compile(&budget.names, &budgets->scratch, &object->selector);
+	budgets_keep(&budget);
 	bt_budgets_remove(budgets, budget.namespace_, budget.name);
 	budgets->items = bt_mem_grow(budgets->items, budgets->n, &budgets->cap, sizeof(*budgets->items));
 	budgets->items[budgets->n++] = budget;

@@ -265,31 +265,31 @@ int32_t bt_counters_on_node(const struct bt_counters *c, uint32_t counter, uint3
 
 /* ---- words: equal bytes, equal meaning ---- */
 
-static void put(struct bt_counters *c, uint64_t word)
+static void counters_put(struct bt_counters *c, uint64_t word)
 {
 	bt_buf_add(&c->words, &word, sizeof(word));
 }
 
 static void put_selector(struct bt_counters *c, const struct bt_selector *selector)
 {
-	put(c, (uint64_t)selector->n << 1 | selector->nothing);
+	counters_put(c, (uint64_t)selector->n << 1 | selector->nothing);
 	for (uint32_t i = 0; i < selector->n; i++) {
 		const struct bt_requirement *item = &selector->items[i];
 
-		put(c, (uint64_t)item->key << 32 | (uint32_t)item->op);
-		put(c, item->value_n);
+		counters_put(c, (uint64_t)item->key << 32 | (uint32_t)item->op);
+		counters_put(c, item->value_n);
 		for (uint32_t j = 0; j < item->value_n; j++) {
-			put(c, item->values[j]);
+			counters_put(c, item->values[j]);
 		}
-		put(c, (uint64_t)item->number);
+		counters_put(c, (uint64_t)item->number);
 	}
 }
 
 static void put_match(struct bt_counters *c, const struct bt_pod_match *match)
 {
-	put(c, (uint64_t)match->namespace_n << 1 | match->any_namespace);
+	counters_put(c, (uint64_t)match->namespace_n << 1 | match->any_namespace);
 	for (uint32_t i = 0; i < match->namespace_n; i++) {
-		put(c, match->namespaces[i]);
+		counters_put(c, match->namespaces[i]);
 	}
 	put_selector(c, &match->labels);
 }
@@ -503,8 +503,8 @@ static uint32_t carried_ix(struct bt_counters *c, enum bt_existing_affinity_term
 	uint32_t ix;
 
 	bt_buf_clear(&c->words);
-	put(c, (uint64_t)kind << 32 | (uint32_t)weight);
-	put(c, term->topology_key);
+	counters_put(c, (uint64_t)kind << 32 | (uint32_t)weight);
+	counters_put(c, term->topology_key);
 	put_match(c, &term->match);
 	put_selector(c, &term->namespace_selector);
 	uint64_t hash = bt_hash_bytes(c->words.ptr, c->words.len) | 1;
@@ -806,7 +806,8 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 	uint32_t ix;
 
 	bt_buf_clear(&c->words);
-	put(c, (uint64_t)query->n << 2 | (uint64_t)query->trials_only << 1 | query->skip_terminating);
+	counters_put(
+		c, (uint64_t)query->n << 2 | (uint64_t)query->trials_only << 1 | query->skip_terminating);
 	for (uint32_t i = 0; i < query->n; i++) {
 		put_match(c, &query->items[i]);
 	}

@@ -7,7 +7,7 @@
 
 #include "engine/base/mem.h"
 
-static uint64_t key_of(uint32_t namespace_, uint32_t name)
+static uint64_t default_spread_selectors_key_of(uint32_t namespace_, uint32_t name)
 {
 	return (uint64_t)namespace_ << 32 | name;
 }
@@ -39,7 +39,7 @@ static uint32_t service_ix(struct bt_default_spread_selectors *w, uint32_t names
 {
 	uint32_t ix, first = 0;
 
-	if (bt_map_get(&w->service_ixs, key_of(namespace_, name), &ix)) {
+	if (bt_map_get(&w->service_ixs, default_spread_selectors_key_of(namespace_, name), &ix)) {
 		return ix;
 	}
 	if (!bt_index_allocator_take(&w->vacant_services, &ix)) {
@@ -49,7 +49,7 @@ static uint32_t service_ix(struct bt_default_spread_selectors *w, uint32_t names
 	bt_map_get(&w->first_of, namespace_, &first);
 	w->services[ix] = (struct bt_service){.namespace_ = namespace_, .name = name, .next = first};
 	bt_map_put(&w->first_of, namespace_, ix + 1);
-	bt_map_put(&w->service_ixs, key_of(namespace_, name), ix);
+	bt_map_put(&w->service_ixs, default_spread_selectors_key_of(namespace_, name), ix);
 	return ix;
 }
 
@@ -99,7 +99,8 @@ void bt_default_spread_selectors_apply_controller(struct bt_default_spread_selec
 {
 	struct bt_name_refs held = {.intern = intern};
 	uint32_t namespace_ = bt_name_refs_add(&held, object->meta.namespace_);
-	uint64_t key = key_of(namespace_, bt_name_refs_add(&held, object->meta.name));
+	uint64_t key =
+		default_spread_selectors_key_of(namespace_, bt_name_refs_add(&held, object->meta.name));
 	struct bt_selector selector = {0};
 	uint32_t ix;
 
@@ -147,11 +148,11 @@ enum bt_status bt_default_spread_selectors_remove_service(
 {
 	uint32_t ix;
 
-	if (!name || !bt_map_get(&w->service_ixs, key_of(namespace_, name), &ix)) {
+	if (!name || !bt_map_get(&w->service_ixs, default_spread_selectors_key_of(namespace_, name), &ix)) {
 		return BT_NOT_FOUND;
 	}
 	unlink_service(w, ix);
-	bt_map_remove(&w->service_ixs, key_of(namespace_, name));
+	bt_map_remove(&w->service_ixs, default_spread_selectors_key_of(namespace_, name));
 	bt_mem_free(w->services[ix].pairs);
 	bt_name_refs_release(&w->services[ix].names);
 	w->services[ix] = (struct bt_service){0};
@@ -164,10 +165,11 @@ enum bt_status bt_default_spread_selectors_remove_controller(
 {
 	uint32_t ix;
 
-	if (!name || !bt_map_get(&w->controller_ixs[kind], key_of(namespace_, name), &ix)) {
+	if (!name || !bt_map_get(&w->controller_ixs[kind], default_spread_selectors_key_of(namespace_, name),
+			     &ix)) {
 		return BT_NOT_FOUND;
 	}
-	bt_map_remove(&w->controller_ixs[kind], key_of(namespace_, name));
+	bt_map_remove(&w->controller_ixs[kind], default_spread_selectors_key_of(namespace_, name));
 	bt_mem_free(w->controllers[ix].items);
 	bt_name_refs_release(&w->controllers[ix].names);
 	w->controllers[ix] = (struct bt_controller){0};
@@ -192,7 +194,7 @@ static const struct bt_controller *owner_of(
 
 	if (signature->owner_kind == BT_OWNER_NONE ||
 		!bt_map_get(&w->controller_ixs[signature->owner_kind],
-			key_of(signature->namespace_, signature->owner_name), &ix)) {
+			default_spread_selectors_key_of(signature->namespace_, signature->owner_name), &ix)) {
 		return NULL;
 	}
 	return &w->controllers[ix];

@@ -174,7 +174,8 @@ static void share(
 
 /* Enters what an allocation takes, or takes it back. pending: it is not in a claim yet. As upstream, a device
  * that two claims have is free when one of them has gone. Source: foreachAllocatedDevice, v1.36.3. */
-static void enter(struct bt_devices *d, const struct bt_allocation *allocation, bool add, bool pending)
+static void devices_enter(
+	struct bt_devices *d, const struct bt_allocation *allocation, bool add, bool pending)
 {
 	for (uint32_t i = 0; i < allocation->result_n; i++) {
 		const struct bt_device_result *result = &allocation->results[i];
@@ -198,7 +199,7 @@ static void enter(struct bt_devices *d, const struct bt_allocation *allocation, 
 /* ---- names ---- */
 
 /* They stay for those who still have them in hand. */
-static void give_up(struct bt_devices *d, struct bt_name_refs *names)
+static void devices_give_up(struct bt_devices *d, struct bt_name_refs *names)
 {
 	bt_name_refs_move(&d->gone, names);
 }
@@ -348,13 +349,13 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	struct bt_resource_claim *claim = &d->claims[ix];
 
 	if (claim->allocated) {
-		enter(d, &claim->allocation, false, false);
+		devices_enter(d, &claim->allocation, false, false);
 	}
 	d->view.special_n -= claim->special;
 	bt_map_remove(&d->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name));
 	*claim = (struct bt_resource_claim){.pending = claim->pending};
 	bt_arena_fini(&d->claim_arenas[ix]);
-	give_up(d, &d->claim_names[ix]);
+	devices_give_up(d, &d->claim_names[ix]);
 	free_claim(d, ix);
 }
 
@@ -409,9 +410,9 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 		keep_status(claim, &arena, &names, &fresh);
 	}
 	if (claim->allocated && !fresh.allocated) {
-		enter(d, &claim->allocation, false, false);
+		devices_enter(d, &claim->allocation, false, false);
 	} else if (!claim->allocated && fresh.allocated) {
-		enter(d, &fresh.allocation, true, false);
+		devices_enter(d, &fresh.allocation, true, false);
 	}
 	d->view.special_n += fresh.special;
 	d->view.special_n -= claim->special;
@@ -421,7 +422,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	*claim = fresh;
 	bt_arena_fini(&d->claim_arenas[ix]);
 	d->claim_arenas[ix] = arena;
-	give_up(d, &d->claim_names[ix]);
+	devices_give_up(d, &d->claim_names[ix]);
 	d->claim_names[ix] = names;
 }
 
@@ -431,7 +432,7 @@ void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
 
 	BT_REQUIRE(claim->live);
 	if (claim->allocated) {
-		enter(d, &claim->allocation, false, false);
+		devices_enter(d, &claim->allocation, false, false);
 	}
 	claim->allocated = claim->shown_free = false;
 	claim->kept_for = 0;
@@ -472,7 +473,7 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 		d->uses[slice->devices[i].use_ix].shown_n--;
 		leave_use(d, slice->devices[i].use_ix);
 	}
-	give_up(d, &d->slice_names[ix]);
+	devices_give_up(d, &d->slice_names[ix]);
 	d->slices[ix] = (struct bt_resource_slice){0};
 	d->gone_arenas =
 		bt_mem_grow(d->gone_arenas, d->gone_arena_n, &d->gone_arena_cap, sizeof(*d->gone_arenas));
@@ -658,7 +659,7 @@ static bool apply_class(struct bt_devices *d, const struct bt_device_class_objec
 	const struct bt_device_class was = d->classes[ix];
 	bt_arena_fini(&d->class_arenas[ix]);
 	bt_arena_start(&d->class_arenas[ix], OBJECT_BYTES);
-	give_up(d, &d->class_names[ix]);
+	devices_give_up(d, &d->class_names[ix]);
 	bt_device_class_compile(&d->class_names[ix], &d->class_arenas[ix], object, &d->classes[ix]);
 	d->classes[ix].live = true;
 	d->view.version++;
@@ -674,7 +675,7 @@ static void remove_class(struct bt_devices *d, uint32_t ix)
 	}
 	*class_ = (struct bt_device_class){.name = class_->name};
 	bt_arena_fini(&d->class_arenas[ix]);
-	give_up(d, &d->class_names[ix]);
+	devices_give_up(d, &d->class_names[ix]);
 	leave_class(d, ix);
 	d->view.version++;
 }
@@ -792,7 +793,7 @@ void bt_devices_assume(
 		choice->allocation = copy_allocation(&pending->arena, &choices[i].allocation);
 		hold_allocation(&pending->names, &choice->allocation);
 		name_shares(d, pending, choice);
-		enter(d, &choice->allocation, true, true);
+		devices_enter(d, &choice->allocation, true, true);
 		if (choice->claim_ix != BT_NO_CLAIM) {
 			d->claims[choice->claim_ix].pending = true;
 			d->claims[choice->claim_ix].shown = false;
@@ -817,7 +818,7 @@ const struct bt_device_choice *bt_devices_pending(
 /* The claim of a choice is not pending any more. */
 static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice)
 {
-	enter(d, &choice->allocation, false, true);
+	devices_enter(d, &choice->allocation, false, true);
 	if (choice->claim_ix != BT_NO_CLAIM) {
 		d->claims[choice->claim_ix].pending = false;
 		free_claim(d, choice->claim_ix);
@@ -829,7 +830,7 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 {
 	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
 	bt_arena_fini(&d->pending[at].arena);
-	give_up(d, &d->pending[at].names);
+	devices_give_up(d, &d->pending[at].names);
 	d->pending[at] = d->pending[--d->view.pending_n];
 	if (at < d->view.pending_n) {
 		bt_map_put(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1, at);
@@ -913,12 +914,12 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 	struct bt_resource_claim *claim = &d->claims[ix];
 
 	if (claim->allocated) {
-		enter(d, &claim->allocation, false, false);
+		devices_enter(d, &claim->allocation, false, false);
 	}
 	claim->allocated = true;
 	claim->allocation = copy_allocation(&d->claim_arenas[ix], allocation);
 	hold_allocation(&d->claim_names[ix], allocation);
-	enter(d, &claim->allocation, true, false);
+	devices_enter(d, &claim->allocation, true, false);
 }
 
 static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choice,

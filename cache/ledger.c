@@ -195,7 +195,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 }
 
 /* It stays for those who still have it in hand. */
-static void give_up(struct bt_ledger *l, uint32_t name)
+static void ledger_give_up(struct bt_ledger *l, uint32_t name)
 {
 	if (l->intern && name != BT_NAME_NONE) {
 		bt_intern_prefetch_release(l->intern, name);
@@ -212,10 +212,10 @@ static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 	if (!l->intern) {
 		return;
 	}
-	give_up(l, pod->name);
-	give_up(l, pod->uid);
-	give_up(l, pod->gates);
-	give_up(l, pod->status_node);
+	ledger_give_up(l, pod->name);
+	ledger_give_up(l, pod->uid);
+	ledger_give_up(l, pod->gates);
+	ledger_give_up(l, pod->status_node);
 	l->left = bt_mem_grow(l->left, l->left_n, &l->left_cap, sizeof(const struct bt_signature *));
 	l->left[l->left_n++] = pod->signature;
 }
@@ -572,7 +572,7 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 
 /* ---- moves ---- */
 
-static uint64_t key_of(uint32_t namespace_, uint32_t name)
+static uint64_t ledger_key_of(uint32_t namespace_, uint32_t name)
 {
 	return (uint64_t)namespace_ << 32 | name;
 }
@@ -703,7 +703,7 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 	if (pod->state == BT_POD_SCHEDULED && l->counters) {
 		bt_counters_move_pod(l->counters, pod->signature, pod_ix, to);
 	}
-	bt_map_put(&l->keys, key_of(pod->signature->namespace_, pod->name), to);
+	bt_map_put(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name), to);
 	l->pods[pod_ix].state = BT_POD_VACANT;
 	bt_index_allocator_give(&l->vacant, pod_ix);
 	return to;
@@ -883,7 +883,7 @@ static void quit_level(struct bt_ledger *l, uint32_t ix)
 
 enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint32_t *out_ix)
 {
-	uint64_t key = key_of(pod->signature->namespace_, pod->name);
+	uint64_t key = ledger_key_of(pod->signature->namespace_, pod->name);
 	uint32_t ix;
 
 	if (bt_map_get(&l->keys, key, &ix)) {
@@ -985,7 +985,7 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 		l->counts.scheduled--;
 	}
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
-	bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	bt_map_remove(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	pod->detached = true;
 }
 
@@ -996,7 +996,7 @@ void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t na
 	if (l->intern) {
 		bt_intern_hold_again(l->intern, name);
 	}
-	give_up(l, pod->status_node);
+	ledger_give_up(l, pod->status_node);
 	if (pod->status_ix != BT_NO_NODE) {
 		l->nodes[pod->status_ix].status_n--;
 	}
@@ -1029,7 +1029,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 		break;
 	}
 	if (!pod->detached) {
-		bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
+		bt_map_remove(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	}
 	give_names_up(l, pod);
 	quit_level(l, pod->level);
@@ -1077,7 +1077,7 @@ void bt_ledger_fetch_pod(const struct bt_ledger *l, uint32_t pod_ix)
 	if (l->counters) {
 		bt_counters_fetch_pod(l->counters, pod_ix);
 	}
-	bt_map_prefetch(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	bt_map_prefetch(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	if (l->intern) {
 		bt_intern_prefetch_name(l->intern, pod->name);
 		bt_intern_prefetch_name(l->intern, pod->uid);
@@ -1121,7 +1121,7 @@ uint32_t bt_ledger_find(const struct bt_ledger *l, uint32_t namespace_, uint32_t
 {
 	uint32_t ix;
 
-	return name && bt_map_get(&l->keys, key_of(namespace_, name), &ix) ? ix : BT_NO_POD;
+	return name && bt_map_get(&l->keys, ledger_key_of(namespace_, name), &ix) ? ix : BT_NO_POD;
 }
 
 const struct bt_pod *bt_ledger_pod(const struct bt_ledger *l, uint32_t pod_ix)

@@ -309,7 +309,7 @@ void bt_node_desc_destroy(const struct bt_node_desc *desc)
 }
 
 /* The dictionary may have lost its maker meanwhile. */
-static void end(struct bt_rcu_head *head)
+static void node_desc_end(struct bt_rcu_head *head)
 {
 	struct bt_node_desc *desc = (struct bt_node_desc *)head;
 	struct bt_dictionary *dictionary = desc->dictionary;
@@ -323,7 +323,8 @@ void bt_node_desc_defer(const struct bt_node_desc *desc)
 	static_assert(offsetof(struct bt_node_desc, head) == 0, "end frees the whole");
 	if (desc) {
 		bt_dictionary_share(desc->dictionary);
-		bt_rcu_defer((struct bt_rcu_head *)(uintptr_t)&desc->head, end, sizeof(*desc) + desc->bytes);
+		bt_rcu_defer((struct bt_rcu_head *)(uintptr_t)&desc->head, node_desc_end,
+			sizeof(*desc) + desc->bytes);
 	}
 }
 
@@ -337,7 +338,7 @@ bool bt_node_desc_alike_but_images(const struct bt_node_desc *a, const struct bt
 
 /* ---- as events show it ---- */
 
-static void *keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
+static void *node_desc_keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
 {
 	void *copy = bt_arena_alloc(arena, n * size, 8);
 
@@ -366,8 +367,8 @@ void bt_node_facts_of(const struct bt_node_desc *desc, struct bt_arena *arena, s
 
 	*out = (struct bt_node_facts){
 		.name = desc->name,
-		.labels = {keep(arena, labels.items, labels.n, sizeof(*labels.items)), labels.n},
-		.taints = keep(arena, desc->taints, desc->taint_n, sizeof(*desc->taints)),
+		.labels = {node_desc_keep(arena, labels.items, labels.n, sizeof(*labels.items)), labels.n},
+		.taints = node_desc_keep(arena, desc->taints, desc->taint_n, sizeof(*desc->taints)),
 		.taint_n = desc->taint_n,
 		.unschedulable = desc->unschedulable,
 		.features = desc->features,

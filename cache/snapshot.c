@@ -685,7 +685,7 @@ static void leave(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_n
 	*node = (struct bt_node){.name = node->name};
 }
 
-static void enter(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
+static void snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
 {
 	struct bt_node *node = &w->nodes[slot];
 
@@ -706,7 +706,7 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 		leave(w, slot, old);
 	}
 	if (new) {
-		enter(w, slot, new);
+		snapshot_enter(w, slot, new);
 	} else {
 		bt_node_order_remove(&w->order, slot);
 	}

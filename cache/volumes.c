@@ -531,7 +531,7 @@ static void add_disk(struct node_state *node, const struct bt_csi_disk *disk)
 	node->disks[node->is.disk_n++] = bt_disk_id(disk);
 }
 
-static uint32_t fail(
+static uint32_t volumes_fail(
 	struct node_state *node, const char *format, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	const struct bt_intern *intern = node->names.intern;
@@ -553,8 +553,9 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 		struct bt_csi_disk disk = volume->disk;
 
 		if (disk.error) {
-			node->is.error = fail(node, "converting volume(%.*s) from inline to csi: %.*s",
-				volume->name, disk.error, BT_NAME_NONE, BT_NAME_NONE);
+			node->is.error =
+				volumes_fail(node, "converting volume(%.*s) from inline to csi: %.*s",
+					volume->name, disk.error, BT_NAME_NONE, BT_NAME_NONE);
 			return false;
 		}
 		if (bt_volume_claims(volume->type)) {
@@ -570,7 +571,7 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 			}
 			if (volume->type == BT_VOLUME_EPHEMERAL &&
 				(!claim->owner_uid || claim->owner_uid != signature->pod_uid)) {
-				node->is.error = fail(node,
+				node->is.error = volumes_fail(node,
 					"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
 					signature->namespace_, volume->source, signature->namespace_,
 					signature->pod_name);

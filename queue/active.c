@@ -148,7 +148,7 @@ static BT_NOINLINE void heap_pop(struct bt_active_line *heap)
 }
 
 /* Behind the first line that it fits behind, so that lines stay few; or into the heap. */
-static void put(struct bt_queue *queue, const struct bt_active_entry *entry)
+static void active_put(struct bt_queue *queue, const struct bt_active_entry *entry)
 {
 	struct bt_active *active = &queue->active;
 
@@ -174,7 +174,7 @@ void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
 		queue->active.kinds[slot->kind].kind.priority};
 
 	slot->stamp = queue->stamp_n;
-	put(queue, &entry);
+	active_put(queue, &entry);
 	queue->active.entry_n++;
 }
 
@@ -506,7 +506,7 @@ void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 	struct bt_active_line line = kind->parked;
 	kind->parked = (struct bt_active_line){.n = 0};
 	for (size_t i = line.head; i < line.n; i++) {
-		put(queue, &line.items[i]);
+		active_put(queue, &line.items[i]);
 	}
 	bt_mem_free(line.items);
 }

@@ -56,7 +56,7 @@ bool bt_pod_backoff_before(
 	return a->timestamp_ns != b->timestamp_ns ? a->timestamp_ns < b->timestamp_ns : a->order < b->order;
 }
 
-static void put(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at, uint32_t slot)
+static void backoff_put(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at, uint32_t slot)
 {
 	heap->slots[at] = slot;
 	queue->slots[slot].heap_ix = (uint32_t)at;
@@ -72,10 +72,10 @@ static void up(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 	uint32_t slot = heap->slots[at];
 
 	while (at > 0 && before(queue, heap, slot, heap->slots[(at - 1) / 2])) {
-		put(queue, heap, at, heap->slots[(at - 1) / 2]);
+		backoff_put(queue, heap, at, heap->slots[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	put(queue, heap, at, slot);
+	backoff_put(queue, heap, at, slot);
 }
 
 static void down(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
@@ -91,16 +91,16 @@ static void down(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 		if (child >= heap->n || !before(queue, heap, heap->slots[child], slot)) {
 			break;
 		}
-		put(queue, heap, at, heap->slots[child]);
+		backoff_put(queue, heap, at, heap->slots[child]);
 		at = child;
 	}
-	put(queue, heap, at, slot);
+	backoff_put(queue, heap, at, slot);
 }
 
 void bt_pod_backoff_push(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot)
 {
 	heap->slots = bt_mem_grow(heap->slots, heap->n, &heap->cap, sizeof(*heap->slots));
-	put(queue, heap, heap->n++, slot);
+	backoff_put(queue, heap, heap->n++, slot);
 	up(queue, heap, heap->n - 1);
 }
 
@@ -110,7 +110,7 @@ void bt_pod_backoff_remove(struct bt_queue *queue, struct bt_pod_backoff *heap, 
 	uint32_t last = heap->slots[--heap->n];
 
 	if (last != slot) {
-		put(queue, heap, at, last);
+		backoff_put(queue, heap, at, last);
 		up(queue, heap, at);
 		down(queue, heap, queue->slots[last].heap_ix);
 	}

@@ -14,7 +14,7 @@ static bool same(const struct bt_name_refs_group *group, const struct bt_slot *s
 }
 
 /* Groups whose keys are equal are chained. Never 0. */
-static uint64_t key_of(const struct bt_slot *slot)
+static uint64_t groups_key_of(const struct bt_slot *slot)
 {
 	const uint32_t words[] = {
 		slot->kind, slot->unschedulable_plugins, slot->pending, (uint32_t)slot->gate};
@@ -53,7 +53,7 @@ static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
 /* The slot's group, made now if there is none. */
 static uint32_t group_of(struct bt_queue *queue, const struct bt_slot *slot)
 {
-	uint64_t key = key_of(slot);
+	uint64_t key = groups_key_of(slot);
 	uint32_t first = BT_NO_GROUP, ix;
 
 	bt_map_get(&queue->group_ixs, key, &first);
@@ -89,7 +89,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
 {
 	struct bt_name_refs_group *group = &queue->groups[ix];
-	uint64_t key = key_of(like);
+	uint64_t key = groups_key_of(like);
 	uint32_t first = BT_NO_GROUP;
 
 	bt_map_get(&queue->group_ixs, key, &first);

@@ -47,7 +47,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 
 /* ---- slots ---- */
 
-static uint32_t find(const struct bt_queue *queue, uint32_t pod_ix)
+static uint32_t queue_find(const struct bt_queue *queue, uint32_t pod_ix)
 {
 	return pod_ix < queue->pod_cap ? queue->slot_ixs[pod_ix] - 1 : BT_NO_SLOT;
 }
@@ -129,7 +129,7 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 
 void bt_queue_move_pod(struct bt_queue *queue, uint32_t from, uint32_t to)
 {
-	uint32_t ix = find(queue, from);
+	uint32_t ix = queue_find(queue, from);
 
 	if (ix == BT_NO_SLOT) {
 		return;
@@ -202,7 +202,7 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 }
 
 /* Puts a slot that is nowhere into one of the four places. */
-static void enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
+static void queue_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
@@ -238,7 +238,7 @@ static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked,
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
-	enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
+	queue_enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
 	if (slot->where == BT_WAIT_ACTIVE && slot->first_ns == INT64_MAX) {
 		slot->first_ns = now_ns;
 	}
@@ -251,7 +251,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 	bool passed = !queue->options.pop_from_backoff || pass_gate(queue, slot);
 
 	queue->counts.backoff_n += passed;
-	enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
+	queue_enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
 	return slot->where;
 }
 
@@ -261,7 +261,8 @@ static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy st
 	struct bt_slot *slot = &queue->slots[ix];
 
 	if (strategy == SKIP) {
-		enter(queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
+		queue_enter(
+			queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
 		return slot->where;
 	}
 	if (strategy == AFTER_BACKOFF && bt_pod_backoff_lasts(queue, slot, now_ns)) {
@@ -305,10 +306,10 @@ static enum strategy weigh(
 											     : SKIP;
 }
 
-static inline enum bt_wait add(
+static inline enum bt_wait queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
 {
-	BT_REQUIRE(find(queue, pod_ix) == BT_NO_SLOT);
+	BT_REQUIRE(queue_find(queue, pod_ix) == BT_NO_SLOT);
 	uint32_t ix = make_slot(queue, pod_ix);
 
 	queue->slots[ix].kind = bt_active_join_kind(queue, kind);
@@ -319,7 +320,7 @@ static inline enum bt_wait add(
 enum bt_wait bt_queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
 {
-	enum bt_wait where = add(queue, pod_ix, kind, timestamp_ns);
+	enum bt_wait where = queue_add(queue, pod_ix, kind, timestamp_ns);
 
 	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
 		queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD);
@@ -379,7 +380,7 @@ uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places)
 
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT || queue->slots[ix].where < BT_WAIT_ACTIVE ||
 		queue->slots[ix].where > BT_WAIT_UNSCHEDULABLE) {
@@ -392,7 +393,7 @@ enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
 	if (queue->active.kinds[queue->slots[ix].kind].is_parked) {
@@ -406,7 +407,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
 	queue->slots[ix].missed = true;
@@ -439,7 +440,7 @@ static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slo
 enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
 	uint32_t pending, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && (queue->slots[ix].where == BT_WAIT_IN_FLIGHT ||
 					       queue->slots[ix].where == BT_WAIT_BINDING));
@@ -463,7 +464,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT);
 	bt_active_park(queue, ix, unschedulable_plugins);
@@ -471,7 +472,7 @@ void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulab
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return BT_NOT_FOUND;
@@ -511,7 +512,7 @@ static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
 static enum bt_wait enter_late(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t now_ns)
 {
-	enum bt_wait where = add(queue, pod_ix, kind, now_ns);
+	enum bt_wait where = queue_add(queue, pod_ix, kind, now_ns);
 
 	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
 	queue->late_n++;
@@ -522,7 +523,7 @@ static enum bt_wait enter_late(
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return enter_late(queue, pod_ix, kind, now_ns);
@@ -541,7 +542,7 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 	if (queue->slots[ix].kind != new_kind) {
 		leave(queue, ix);
 		change_kind(queue, ix, new_kind);
-		enter(queue, ix, where);
+		queue_enter(queue, ix, where);
 	} else {
 		bt_active_leave_kind(queue, new_kind);
 	}
@@ -563,7 +564,7 @@ static bool gate_cares(
 	       hooks->interested(hooks->context, slot->pod_ix, event) >> slot->gate & 1;
 }
 
-static void note(struct bt_queue *queue, size_t *n, uint32_t slot)
+static void queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
 {
 	queue->scratch = bt_mem_grow(queue->scratch, *n, &queue->scratch_cap, sizeof(*queue->scratch));
 	queue->scratch[(*n)++] = slot;
@@ -595,7 +596,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 
 	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
 		if (ix != own) {
-			note(queue, &n, ix);
+			queue_note(queue, &n, ix);
 			break;
 		}
 	}
@@ -608,7 +609,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	}
 	while ((ix = queue->slots[ix].next) != BT_NO_SLOT) {
 		if (ix != own) {
-			note(queue, &n, ix);
+			queue_note(queue, &n, ix);
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -652,7 +653,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 	uint32_t plugins = hooks->matters ? hooks->matters(hooks->context, event) : UINT32_MAX;
-	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : find(queue, own_ix);
+	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : queue_find(queue, own_ix);
 	size_t group_n = queue->group_n;
 
 	if (plugins == 0) {
@@ -678,7 +679,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return;
@@ -696,7 +697,7 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 
 void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return;
@@ -754,7 +755,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		/* Also one that stays gated is an event for those in flight. */
 		any = true;
 		if (slot->where == BT_WAIT_UNSCHEDULABLE || is_stuck(queue, slot)) {
-			note(queue, &n, i);
+			queue_note(queue, &n, i);
 		}
 	}
 	queue->cause = BT_CAUSE_TIMEOUT;
@@ -809,7 +810,7 @@ bool bt_queue_keeps_events(const struct bt_queue *queue)
 
 struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix)
 {
-	uint32_t ix = find(queue, pod_ix);
+	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return (struct bt_queue_info){.gate = BT_QUEUE_NO_GATE};
@@ -862,7 +863,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 
 	for (uint32_t i = 0; i < queue->slot_n; i++) {
 		if (queue->slots[i].where == where) {
-			note(queue, &n, i);
+			queue_note(queue, &n, i);
 		}
 	}
 	if (n && (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF)) {

@@ -24,7 +24,7 @@ struct writer {
 	uint64_t object_n;
 };
 
-static void begin(struct writer *writer, const struct bt_invocation *invocation, uint64_t total)
+static void cmd_generate_begin(struct writer *writer, const struct bt_invocation *invocation, uint64_t total)
 {
 	bool yaml = strcmp(bt_invocation_text(invocation, "output"), "yaml") == 0;
 
@@ -46,7 +46,7 @@ static bool take(void *context, const struct bt_object *object)
 }
 
 /* Closes the List also when interrupted, so that what was written can be read. */
-static int end(struct writer *writer)
+static int cmd_generate_end(struct writer *writer)
 {
 	bt_progress_end(&writer->progress);
 	bt_serialize_end(&writer->stream, &writer->text);
@@ -62,7 +62,7 @@ static int end(struct writer *writer)
 	return status;
 }
 
-static void complain(void *context, const char *message)
+static void cmd_generate_complain(void *context, const char *message)
 {
 	(void)context;
 	bt_say("%s\n", message);
@@ -71,7 +71,7 @@ static void complain(void *context, const char *message)
 static int write_trace(const struct bt_invocation *invocation)
 {
 	struct bt_openb_reader reader = {
-		.strict = bt_invocation_has(invocation, "strict"), .complain = complain};
+		.strict = bt_invocation_has(invocation, "strict"), .complain = cmd_generate_complain};
 	struct bt_trace trace = {0};
 	struct writer writer;
 	bool go_on = true;
@@ -89,7 +89,7 @@ static int write_trace(const struct bt_invocation *invocation)
 		bt_trace_fini(&trace);
 		return BT_EXIT_INPUT;
 	}
-	begin(&writer, invocation, trace.node_n + trace.pod_n);
+	cmd_generate_begin(&writer, invocation, trace.node_n + trace.pod_n);
 	for (size_t i = 0; go_on && i < trace.node_n; i++) {
 		go_on = take(&writer, &trace.nodes[i]);
 	}
@@ -97,7 +97,7 @@ static int write_trace(const struct bt_invocation *invocation)
 		go_on = take(&writer, &trace.pods[i].object);
 	}
 	bt_trace_fini(&trace);
-	return end(&writer);
+	return cmd_generate_end(&writer);
 }
 
 /* A count from the command line: --nodes and --pods are files with --trace, so the table takes any text for
@@ -168,7 +168,7 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		return BT_EXIT_USAGE;
 	}
 	options.node_n = (uint32_t)node_n;
-	begin(&writer, invocation, node_n + options.pod_n);
+	cmd_generate_begin(&writer, invocation, node_n + options.pod_n);
 	bt_generate(&options, take, &writer);
-	return end(&writer);
+	return cmd_generate_end(&writer);
 }

@@ -18,7 +18,7 @@ struct bt_arena_block {
 	_Alignas(16) char bytes[];
 };
 
-static void enter(struct bt_arena *arena, struct bt_arena_block *block)
+static void arena_enter(struct bt_arena *arena, struct bt_arena_block *block)
 {
 	arena->current = block;
 	arena->next = block->bytes;
@@ -41,7 +41,7 @@ static void next_block(struct bt_arena *arena, size_t need)
 	size_t size = arena->current ? arena->current->size_bytes * 2 : FIRST_BLOCK_BYTES;
 
 	if (block && block->size_bytes >= need) {
-		enter(arena, block);
+		arena_enter(arena, block);
 		return;
 	}
 	size = size < LAST_BLOCK_BYTES ? size : LAST_BLOCK_BYTES;
@@ -53,14 +53,14 @@ static void next_block(struct bt_arena *arena, size_t need)
 	} else {
 		arena->first = fresh;
 	}
-	enter(arena, fresh);
+	arena_enter(arena, fresh);
 }
 
 void bt_arena_start(struct bt_arena *arena, size_t bytes)
 {
 	BT_REQUIRE(!arena->first);
 	arena->first = make_block(bytes);
-	enter(arena, arena->first);
+	arena_enter(arena, arena->first);
 }
 
 void bt_arena_fini(struct bt_arena *arena)
@@ -79,7 +79,7 @@ void bt_arena_fini(struct bt_arena *arena)
 void bt_arena_reset(struct bt_arena *arena)
 {
 	if (arena->first) {
-		enter(arena, arena->first);
+		arena_enter(arena, arena->first);
 	}
 }
 

@@ -21,7 +21,7 @@ static void quote(struct bt_buf *buf, struct bt_str text)
 	bt_buf_char(buf, '"');
 }
 
-static bool refuse(struct bt_buf *out_error, struct bt_str text)
+static bool duration_refuse(struct bt_buf *out_error, struct bt_str text)
 {
 	if (out_error) {
 		bt_buf_text(out_error, "time: invalid duration ");
@@ -110,14 +110,14 @@ bool bt_duration_parse(struct bt_str text, int64_t *out_ns, struct bt_buf *out_e
 		return true;
 	}
 	if (i == text.len) {
-		return refuse(out_error, text);
+		return duration_refuse(out_error, text);
 	}
 	while (i < text.len) {
 		struct amount amount = read_amount(text, &i);
 		size_t unit_at = i;
 
 		if (!amount.given || amount.overflow) {
-			return refuse(out_error, text);
+			return duration_refuse(out_error, text);
 		}
 		while (i < text.len && text.ptr[i] != '.' && !is_digit(text, i)) {
 			i++;
@@ -128,7 +128,7 @@ bool bt_duration_parse(struct bt_str text, int64_t *out_ns, struct bt_buf *out_e
 			return refuse_unit(out_error, name, text);
 		}
 		if (amount.whole > limit / unit) {
-			return refuse(out_error, text);
+			return duration_refuse(out_error, text);
 		}
 		amount.whole *= unit;
 		if (amount.fraction) {
@@ -136,11 +136,11 @@ bool bt_duration_parse(struct bt_str text, int64_t *out_ns, struct bt_buf *out_e
 		}
 		total += amount.whole;
 		if (amount.whole > limit || total > limit) {
-			return refuse(out_error, text);
+			return duration_refuse(out_error, text);
 		}
 	}
 	if (!negative && total == limit) {
-		return refuse(out_error, text);
+		return duration_refuse(out_error, text);
 	}
 	*out_ns = negative ? (int64_t)-total : (int64_t)total;
 	return true;

@@ -19,7 +19,7 @@ static size_t home_of(const struct bt_map *map, uint64_t key)
 }
 
 /* The entry of the key, or the free entry where it belongs. The map is never full. */
-static size_t find(const struct bt_map *map, uint64_t key)
+static size_t map_find(const struct bt_map *map, uint64_t key)
 {
 	size_t slot = home_of(map, key);
 
@@ -35,7 +35,7 @@ bool bt_map_get(const struct bt_map *map, uint64_t key, uint32_t *out_value)
 	if (map->count == 0) {
 		return false;
 	}
-	size_t slot = find(map, key);
+	size_t slot = map_find(map, key);
 	if (!map->entries[slot].key) {
 		return false;
 	}
@@ -62,7 +62,7 @@ static void resize(struct bt_map *map, size_t slot_n)
 	map->entries = bt_mem_zalloc(map->slot_n, sizeof(*map->entries));
 	for (size_t i = 0; i < old.slot_n; i++) {
 		if (old.entries[i].key) {
-			map->entries[find(map, old.entries[i].key)] = old.entries[i];
+			map->entries[map_find(map, old.entries[i].key)] = old.entries[i];
 		}
 	}
 	bt_mem_free(old.entries);
@@ -74,7 +74,7 @@ void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value)
 	if ((map->count + 1) * 2 > map->slot_n) {
 		resize(map, map->slot_n ? map->slot_n * 2 : 16);
 	}
-	struct bt_map_entry *entry = &map->entries[find(map, key)];
+	struct bt_map_entry *entry = &map->entries[map_find(map, key)];
 	map->count += !entry->key;
 	*entry = (struct bt_map_entry){key, value};
 }
@@ -84,7 +84,7 @@ void bt_map_remove(struct bt_map *map, uint64_t key)
 	if (map->count == 0) {
 		return;
 	}
-	size_t mask = map->slot_n - 1, hole = find(map, key);
+	size_t mask = map->slot_n - 1, hole = map_find(map, key);
 	if (!map->entries[hole].key) {
 		return;
 	}

@@ -333,7 +333,7 @@ uint64_t bt_mem_refused_n(enum bt_mem_use use)
 	return bt_load_relaxed(&budget.refused_n[use]);
 }
 
-static bool refuse(enum bt_mem_use use)
+static bool mem_refuse(enum bt_mem_use use)
 {
 	bt_add_relaxed(&budget.refused_n[use], 1u);
 	return false;
@@ -344,7 +344,7 @@ bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
 	size_t limit = bt_load_relaxed(&budget.limit);
 
 	if (BT_UNLIKELY(budget.refuses) && budget.refuses(budget.context, use, bytes)) {
-		return refuse(use);
+		return mem_refuse(use);
 	}
 	if (limit == 0) {
 		return true;
@@ -355,7 +355,7 @@ bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
 	size_t held = bt_mem_in_use_bytes();
 	if (held >= limit || bytes > limit - held) {
 		bt_store_relaxed(&budget.granted, INT64_C(0));
-		return refuse(use);
+		return mem_refuse(use);
 	}
 	bt_store_relaxed(&budget.granted, (int64_t)((limit - held) / GRANTED_PART));
 	return true;

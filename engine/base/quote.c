@@ -91,7 +91,7 @@ static bool is_safe(unsigned char c)
 }
 
 /* Appends what is between the quotes. */
-static void add(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
+static void quote_add(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
 {
 	char out[BT_QUOTE_BYTES_MAX];
 
@@ -112,13 +112,13 @@ static void add(enum bt_quote_style style, struct bt_buf *buf, struct bt_str tex
 static void add_quoted(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
 {
 	bt_buf_char(buf, '"');
-	add(style, buf, text);
+	quote_add(style, buf, text);
 	bt_buf_char(buf, '"');
 }
 
 void bt_printable(struct bt_buf *buf, struct bt_str text)
 {
-	add(BT_QUOTE_TERMINAL, buf, text);
+	quote_add(BT_QUOTE_TERMINAL, buf, text);
 }
 
 void bt_quote(struct bt_buf *buf, struct bt_str text)

@@ -202,7 +202,7 @@ static void make_visitor_key(void)
 	BT_SYNC_RELEASE(&visitor_key);
 }
 
-static void enter(void)
+static void rcu_enter(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	char name[BT_RCU_NAME_BYTES] = "";
@@ -218,7 +218,7 @@ static void enter(void)
 void bt_rcu_visit_begin(void)
 {
 	if (BT_UNLIKELY(!visitor)) {
-		enter();
+		rcu_enter();
 	}
 	urcu_memb_read_lock();
 	if (!visit_depth++) {

@@ -30,7 +30,7 @@ struct bt_thread {
 static _Thread_local const char *current_name = "main";
 static _Atomic uint64_t refusals_n; /* atomic: */
 
-static void *enter(void *argument)
+static void *thread_enter(void *argument)
 {
 	struct bt_thread *thread = argument;
 
@@ -48,7 +48,8 @@ static void *enter(void *argument)
 	return NULL;
 }
 
-static void explain(struct bt_buf *out_why, const char *name, const char *what, int error, const char *remedy)
+static void thread_explain(
+	struct bt_buf *out_why, const char *name, const char *what, int error, const char *remedy)
 {
 	if (out_why) {
 		bt_buf_printf(out_why, "thread %s: %s: %s; %s", name, what, strerror(error), remedy);
@@ -89,7 +90,7 @@ static int create(struct bt_thread *thread, const pthread_attr_t *attributes,
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	bt_lock_acquire(&thread->start);
-	int error = pthread_create(&thread->id, attributes, enter, thread);
+	int error = pthread_create(&thread->id, attributes, thread_enter, thread);
 	if (!error && options->pinned) {
 		int refusal = pin(thread->id, options->cpu);
 
@@ -110,12 +111,12 @@ enum bt_status bt_thread_start(const struct bt_thread_options *options, void (*r
 
 	BT_REQUIRE(run && out_thread);
 	if (!options->name || !options->name[0]) {
-		explain(out_why, "?", "no name", EINVAL, "give it one");
+		thread_explain(out_why, "?", "no name", EINVAL, "give it one");
 		return BT_INVALID;
 	}
 	pthread_attr_init(&attributes);
 	if (options->stack_bytes && pthread_attr_setstacksize(&attributes, options->stack_bytes)) {
-		explain(out_why, options->name, "its stack is too small or not whole pages", EINVAL,
+		thread_explain(out_why, options->name, "its stack is too small or not whole pages", EINVAL,
 			"ask for 64 KiB or more");
 		pthread_attr_destroy(&attributes);
 		return BT_INVALID;
@@ -127,7 +128,7 @@ enum bt_status bt_thread_start(const struct bt_thread_options *options, void (*r
 	int error = create(thread, &attributes, options, out_why);
 	pthread_attr_destroy(&attributes);
 	if (error) {
-		explain(out_why, thread->name, "could not be started", error,
+		thread_explain(out_why, thread->name, "could not be started", error,
 			"start fewer, or raise the limit (ulimit -u, pids.max of the cgroup)");
 		bt_lock_fini(&thread->start);
 		bt_mem_free(thread);

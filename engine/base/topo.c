@@ -20,7 +20,7 @@ struct bt_topo {
 	struct bt_topo_cpu *cpus;	/* init: machine.cpu_n of them, by core, then by number */
 };
 
-static void explain(struct bt_buf *out_why, const char *what, const char *which, const char *remedy)
+static void topo_explain(struct bt_buf *out_why, const char *what, const char *which, const char *remedy)
 {
 	if (out_why) {
 		bt_buf_printf(out_why, "topology: %s%s; %s", what, which, remedy);
@@ -35,13 +35,14 @@ static enum bt_status choose_source(hwloc_topology_t hwloc, struct bt_buf *out_w
 
 	if (xml && xml[0]) {
 		if (hwloc_topology_set_xml(hwloc, xml)) {
-			explain(out_why, "HWLOC_XMLFILE is no topology that hwloc can read: ", xml,
+			topo_explain(out_why, "HWLOC_XMLFILE is no topology that hwloc can read: ", xml,
 				"write one with lstopo --of xml, or unset the variable");
 			return BT_INVALID;
 		}
 	} else if (synthetic && synthetic[0]) {
 		if (hwloc_topology_set_synthetic(hwloc, synthetic)) {
-			explain(out_why, "HWLOC_SYNTHETIC is no description that hwloc can read: ", synthetic,
+			topo_explain(out_why,
+				"HWLOC_SYNTHETIC is no description that hwloc can read: ", synthetic,
 				"write it like \"pack:2 [numa] core:4 pu:2\", or unset the variable");
 			return BT_INVALID;
 		}
@@ -56,7 +57,7 @@ static enum bt_status choose_source(hwloc_topology_t hwloc, struct bt_buf *out_w
 static enum bt_status load(struct bt_topo *topo, struct bt_buf *out_why)
 {
 	if (hwloc_topology_init(&topo->hwloc)) {
-		explain(out_why, "hwloc could not start: ", strerror(errno), "free some memory");
+		topo_explain(out_why, "hwloc could not start: ", strerror(errno), "free some memory");
 		return BT_IO;
 	}
 	enum bt_status status = choose_source(topo->hwloc, out_why);
@@ -72,7 +73,7 @@ static enum bt_status load(struct bt_topo *topo, struct bt_buf *out_why)
 	hwloc_topology_set_flags(topo->hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 	errno = 0;
 	if (hwloc_topology_load(topo->hwloc)) {
-		explain(out_why, "hwloc could not read it: ", errno ? strerror(errno) : "not understood",
+		topo_explain(out_why, "hwloc could not read it: ", errno ? strerror(errno) : "not understood",
 			"look at what lstopo says, and at the HWLOC_ variables");
 		hwloc_topology_destroy(topo->hwloc);
 		return BT_IO;
@@ -147,7 +148,7 @@ static void take_cpus(struct bt_topo *topo)
 	hwloc_bitmap_free(usable);
 }
 
-static uint32_t count(hwloc_topology_t hwloc, hwloc_obj_type_t type)
+static uint32_t topo_count(hwloc_topology_t hwloc, hwloc_obj_type_t type)
 {
 	int n = hwloc_get_nbobjs_by_type(hwloc, type);
 
@@ -165,10 +166,10 @@ enum bt_status bt_topo_discover(struct bt_topo **out_topo, struct bt_buf *out_wh
 	}
 	int kind_n = hwloc_cpukinds_get_nr(topo->hwloc, 0);
 	topo->machine = (struct bt_topo_machine){
-		.cpu_n = count(topo->hwloc, HWLOC_OBJ_PU),
-		.core_n = count(topo->hwloc, HWLOC_OBJ_CORE),
-		.numa_n = count(topo->hwloc, HWLOC_OBJ_NUMANODE),
-		.package_n = count(topo->hwloc, HWLOC_OBJ_PACKAGE),
+		.cpu_n = topo_count(topo->hwloc, HWLOC_OBJ_PU),
+		.core_n = topo_count(topo->hwloc, HWLOC_OBJ_CORE),
+		.numa_n = topo_count(topo->hwloc, HWLOC_OBJ_NUMANODE),
+		.package_n = topo_count(topo->hwloc, HWLOC_OBJ_PACKAGE),
 		.kind_n = kind_n > 1 ? (uint32_t)kind_n : 1,
 		.is_simulated = !hwloc_topology_is_thissystem(topo->hwloc),
 	};

@@ -62,7 +62,7 @@ void bt_config_seen_fini(struct bt_config_seen *seen)
 	*seen = (struct bt_config_seen){.n = 0};
 }
 
-static struct bt_str keep(struct bt_config_errors *errors, struct bt_buf *buf)
+static struct bt_str config_error_keep(struct bt_config_errors *errors, struct bt_buf *buf)
 {
 	struct bt_str text = {bt_arena_copy(&errors->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};
 
@@ -70,10 +70,10 @@ static struct bt_str keep(struct bt_config_errors *errors, struct bt_buf *buf)
 	return text;
 }
 
-static void add(struct bt_config_errors *errors, struct bt_buf *buf)
+static void config_error_add(struct bt_config_errors *errors, struct bt_buf *buf)
 {
 	errors->items = bt_mem_grow(errors->items, errors->n, &errors->cap, sizeof *errors->items);
-	errors->items[errors->n++] = keep(errors, buf);
+	errors->items[errors->n++] = config_error_keep(errors, buf);
 }
 
 void bt_config_errors_add(struct bt_config_errors *errors, const char *format, ...)
@@ -84,7 +84,7 @@ void bt_config_errors_add(struct bt_config_errors *errors, const char *format, .
 	va_start(args, format);
 	bt_buf_vprintf(&buf, format, args);
 	va_end(args);
-	add(errors, &buf);
+	config_error_add(errors, &buf);
 }
 
 void bt_config_errors_text(const struct bt_config_errors *errors, struct bt_buf *out_text)
@@ -124,7 +124,7 @@ struct bt_str bt_config_path(struct bt_config_errors *errors, const char *format
 	va_start(args, format);
 	bt_buf_vprintf(&buf, format, args);
 	va_end(args);
-	return keep(errors, &buf);
+	return config_error_keep(errors, &buf);
 }
 
 static void start(struct bt_buf *buf, struct bt_str path, const char *kind)
@@ -140,7 +140,7 @@ static void finish(struct bt_config_errors *errors, struct bt_buf *buf, const ch
 		bt_buf_text(buf, ": ");
 		bt_buf_text(buf, detail);
 	}
-	add(errors, buf);
+	config_error_add(errors, buf);
 }
 
 void bt_config_required(struct bt_config_errors *errors, struct bt_str path, const char *detail)

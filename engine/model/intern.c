@@ -474,7 +474,7 @@ uint32_t bt_intern_count(const struct bt_intern *intern)
 /* ---- coming ---- */
 
 /* Enters one more holder, or pins, in the generation of state. Returns whether that was still there. */
-static bool enter(struct record *record, uint64_t state, bool pin)
+static bool intern_enter(struct record *record, uint64_t state, bool pin)
 {
 	uint64_t generation = state / GENERATION;
 
@@ -492,7 +492,7 @@ static bool enter(struct record *record, uint64_t state, bool pin)
 }
 
 /* Puts a number where its tag belongs. Context: the table's writer. */
-static void put(struct table *table, uint64_t slot)
+static void intern_put(struct table *table, uint64_t slot)
 {
 	uint32_t at = (uint32_t)(slot >> 32) & table->mask;
 
@@ -519,7 +519,7 @@ static void change_table(struct shard *shard, uint32_t slot_n)
 		uint64_t slot = bt_load_relaxed(&old->slots[i]);
 
 		if (slot) {
-			put(new, slot);
+			intern_put(new, slot);
 		}
 	}
 	BT_TESTPOINT("intern.change_table.filled");
@@ -549,7 +549,7 @@ static void fill(struct shard *shard, uint32_t name, struct record *record, uint
 	if (count * 2 > bt_load_relaxed(&shard->table)->mask) {
 		change_table(shard, (bt_load_relaxed(&shard->table)->mask + 1) * 2);
 	}
-	put(bt_load_relaxed(&shard->table), (uint64_t)tag << 32 | name);
+	intern_put(bt_load_relaxed(&shard->table), (uint64_t)tag << 32 | name);
 	bt_store_relaxed(&shard->count, count);
 }
 
@@ -603,7 +603,7 @@ static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
 	uint32_t name = look_up(intern, shard, tag, s, &state);
 
 	BT_TESTPOINT("intern.obtain.found");
-	if (name != BT_NAME_NONE && enter(record_of(intern, name), state, pin)) {
+	if (name != BT_NAME_NONE && intern_enter(record_of(intern, name), state, pin)) {
 		return name;
 	}
 	BT_REQUIRE(s.len <= UINT32_MAX);
@@ -614,7 +614,7 @@ static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
 		fill(shard, name, record_of(intern, name), tag, s, pin ? PINNED : 1);
 	} else {
 		/* The last holder leaves under the lock only. */
-		bool entered = enter(record_of(intern, name), state, pin);
+		bool entered = intern_enter(record_of(intern, name), state, pin);
 
 		BT_INVARIANT(entered);
 	}
@@ -659,7 +659,7 @@ uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s)
 static void enter_known(struct bt_intern *intern, uint32_t name, bool pin)
 {
 	struct record *record = record_of(intern, name);
-	bool entered = enter(record, bt_load_relaxed(&record->state), pin);
+	bool entered = intern_enter(record, bt_load_relaxed(&record->state), pin);
 
 	BT_REQUIRE(entered);
 }

@@ -67,7 +67,7 @@ struct term_compiler {
 };
 
 /* Ends a list that could not be parsed: its error joins the others, and it has no terms. */
-static void give_up(struct term_compiler *c, const char *list, struct bt_str why)
+static void pod_term_give_up(struct term_compiler *c, const char *list, struct bt_str why)
 {
 	bt_buf_printf(c->text, "%s%s: %.*s", c->error_n ? ", " : "", list, BT_STR_ARG(why));
 	c->error_n++;
@@ -81,7 +81,7 @@ static struct bt_pod_term_list compile_required(
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!compile_term(c->held, c->arena, &objects[i], c->namespace_, &items[i], &why)) {
-			give_up(c, name, bt_buf_view(&why));
+			pod_term_give_up(c, name, bt_buf_view(&why));
 			n = 0;
 		}
 	}
@@ -98,7 +98,7 @@ static struct bt_pod_term_list compile_preferred(struct term_compiler *c,
 	for (uint32_t i = 0; i < n; i++) {
 		items[i].weight = objects[i].weight;
 		if (!compile_term(c->held, c->arena, &objects[i].term, c->namespace_, &items[i], &why)) {
-			give_up(c, name, bt_buf_view(&why));
+			pod_term_give_up(c, name, bt_buf_view(&why));
 			n = 0;
 		}
 	}

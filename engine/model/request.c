@@ -95,7 +95,7 @@ static void widen(struct sum *sum, int cell)
 	sum->end = cell + 1;
 }
 
-static void note(struct sum *sum, int cell)
+static void request_note(struct sum *sum, int cell)
 {
 	if (!has(sum, cell)) {
 		if (cell >= sum->end) {
@@ -161,16 +161,16 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 		}
 		int cell = slot >= 0 ? cell_of(adder, slot) : -1;
 		if (cell >= 0) {
-			note(sum, cell);
+			request_note(sum, cell);
 			sum->quantities[cell] = list->items[i].quantity;
 		}
 	}
 }
 
-static void add(struct sum *to, const struct sum *from)
+static void request_add(struct sum *to, const struct sum *from)
 {
 	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
-		note(to, cell);
+		request_note(to, cell);
 		to->quantities[cell] = bt_quantity_add(to->quantities[cell], from->quantities[cell]);
 	}
 }
@@ -180,7 +180,7 @@ static void raise_to(struct sum *to, const struct sum *from)
 	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
 		bool fresh = !has(to, cell);
 
-		note(to, cell);
+		request_note(to, cell);
 		if (fresh || bt_quantity_cmp(from->quantities[cell], to->quantities[cell]) > 0) {
 			to->quantities[cell] = from->quantities[cell];
 		}
@@ -224,7 +224,7 @@ static const struct bt_container_status_object *find_status(
 static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
 {
 	if (wanted && !has(sum, cell)) {
-		note(sum, cell);
+		request_note(sum, cell);
 		sum->quantities[cell].nano = (__int128)units * nano_per_unit;
 	}
 }
@@ -258,7 +258,7 @@ static void add_containers(struct adder *adder, struct sum *total)
 		/* There is nothing to add the first one to. */
 		container_sum(adder, &spec->containers[i], true, i ? one : total);
 		if (i) {
-			add(total, one);
+			request_add(total, one);
 		}
 	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
@@ -267,11 +267,11 @@ static void add_containers(struct adder *adder, struct sum *total)
 
 		container_sum(adder, container, sidecar, one);
 		if (sidecar) {
-			add(total, one);
-			add(sidecars, one);
+			request_add(total, one);
+			request_add(sidecars, one);
 			raise_to(init_max, sidecars);
 		} else {
-			add(one, sidecars);
+			request_add(one, sidecars);
 			raise_to(init_max, one);
 		}
 	}
@@ -314,7 +314,7 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 	}
 	for (int cell = next(level, 0); cell < level->end; cell = next(level, cell + 1)) {
 		if (pod_level_name(bt_resource_name(adder->dictionary, slot_of(adder, cell)))) {
-			note(total, cell);
+			request_note(total, cell);
 			total->quantities[cell] = level->quantities[cell];
 		}
 	}
@@ -331,12 +331,12 @@ static struct sum *pod_sum(struct adder *adder, struct way way, int which)
 		replace_by_pod_level(adder, total);
 	}
 	read_list(adder, overhead, &adder->pod->spec.overhead);
-	add(total, overhead);
+	request_add(total, overhead);
 	return total;
 }
 
 /* Puts an amount where its slot wants it. Cells come in the order of slots as a rule. */
-static void put(struct bt_amount *items, uint32_t *n, struct bt_amount amount)
+static void request_put(struct bt_amount *items, uint32_t *n, struct bt_amount amount)
 {
 	uint32_t at = (*n)++;
 
@@ -354,7 +354,8 @@ static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *ar
 	for (int cell = next(sum, 0); cell < sum->end; cell = next(sum, cell + 1)) {
 		uint32_t slot = slot_of(adder, cell);
 
-		put(items, &n, (struct bt_amount){slot, bt_resource_amount(slot, sum->quantities[cell])});
+		request_put(
+			items, &n, (struct bt_amount){slot, bt_resource_amount(slot, sum->quantities[cell])});
 	}
 	return (struct bt_amounts){items, n};
 }
@@ -372,7 +373,7 @@ static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *a
 
 		if (milli != bt_wrap_mul(amount, 1000)) {
 			items = items ? items : bt_arena_alloc(arena, (size_t)sum->end * sizeof(*items), 8);
-			put(items, &odd.n, (struct bt_amount){slot, milli});
+			request_put(items, &odd.n, (struct bt_amount){slot, milli});
 		}
 	}
 	odd.items = items;

@@ -110,7 +110,7 @@ static bool parse_operator(struct bt_str word, bool node, enum bt_operator *out_
 	return false;
 }
 
-static bool explain(struct bt_buf *out_why, const char *field, struct bt_str value, const char *why)
+static bool selector_explain(struct bt_buf *out_why, const char *field, struct bt_str value, const char *why)
 {
 	if (out_why) {
 		bt_buf_printf(out_why, "%s%s: Invalid value: \"%.*s\": %s", out_why->len ? ", " : "", field,
@@ -126,30 +126,30 @@ static bool check_requirement(const struct bt_requirement_object *object, enum b
 	const struct bt_str_list *values = &object->values;
 
 	if (!bt_is_qualified_name(object->key)) {
-		return explain(out_why, "key", object->key,
+		return selector_explain(out_why, "key", object->key,
 			"a label key is [prefix/]name of letters, digits, '-', '_' and '.'");
 	}
 	if ((op == BT_OP_IN || op == BT_OP_NOT_IN) && values->n == 0) {
-		return explain(out_why, "values", object->key,
+		return selector_explain(out_why, "values", object->key,
 			"for 'in', 'notin' operators, values set can't be empty");
 	}
 	if ((op == BT_OP_EXISTS || op == BT_OP_DOES_NOT_EXIST) && values->n != 0) {
-		return explain(out_why, "values", object->key,
+		return selector_explain(out_why, "values", object->key,
 			"values set must be empty for exists and does not exist");
 	}
 	if (op == BT_OP_GT || op == BT_OP_LT) {
 		if (values->n != 1) {
-			return explain(out_why, "values", object->key,
+			return selector_explain(out_why, "values", object->key,
 				"for 'Gt', 'Lt' operators, exactly one value is required");
 		}
 		if (!bt_parse_int64(values->items[0], out_number)) {
-			return explain(out_why, "values[0]", values->items[0],
+			return selector_explain(out_why, "values[0]", values->items[0],
 				"for 'Gt', 'Lt' operators, the value must be an integer");
 		}
 	}
 	for (uint32_t i = 0; i < values->n; i++) {
 		if (!bt_is_label_value(values->items[i])) {
-			return explain(out_why, "values", values->items[i],
+			return selector_explain(out_why, "values", values->items[i],
 				"a label value has at most 63 letters, digits, '-', '_' and '.'");
 		}
 	}
@@ -164,7 +164,8 @@ static bool compile_requirement(struct bt_name_refs *held, struct bt_arena *aren
 	int64_t number = 0;
 
 	if (!parse_operator(object->operator_, node, &op)) {
-		return explain(out_why, "operator", object->operator_, "not a valid selector operator");
+		return selector_explain(
+			out_why, "operator", object->operator_, "not a valid selector operator");
 	}
 	if (!check_requirement(object, op, &number, out_why)) {
 		return false;
@@ -324,10 +325,11 @@ static bool compile_field(struct bt_name_refs *held, const struct bt_requirement
 	bool in = bt_str_is(object->operator_, "In");
 
 	if (!in && !bt_str_is(object->operator_, "NotIn")) {
-		return explain(out_why, "operator", object->operator_, "supported values: \"In\", \"NotIn\"");
+		return selector_explain(
+			out_why, "operator", object->operator_, "supported values: \"In\", \"NotIn\"");
 	}
 	if (object->values.n != 1) {
-		return explain(out_why, "values", object->key, "must have one element");
+		return selector_explain(out_why, "values", object->key, "must have one element");
 	}
 	*out = (struct bt_field_requirement){
 		.value = bt_name_refs_add(held, object->values.items[0]),

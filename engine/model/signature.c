@@ -242,7 +242,7 @@ void bt_signature_release(const struct bt_signature *signature)
 
 /* The entry of a run, which is held from now on, or NULL. May miss one that is being moved, unless the lock
  * is held. */
-static struct entry *find(struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
+static struct entry *signature_find(struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
 {
 	/* EDGE signatures.table acquire: the table is filled. */
 	const struct table *table = bt_load_acquire(&s->table);
@@ -324,11 +324,11 @@ static uint32_t take_ix(struct bt_signatures *s)
 }
 
 /* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there, held. */
-static const struct bt_signature *enter(struct bt_signatures *s, struct entry *made)
+static const struct bt_signature *signature_enter(struct bt_signatures *s, struct entry *made)
 {
 	bt_lock_acquire(&s->lock);
 	const struct entry *known =
-		find(s, made->hash, (struct bt_str){made->words, made->words_bytes}, true);
+		signature_find(s, made->hash, (struct bt_str){made->words, made->words_bytes}, true);
 	if (!known) {
 		uint32_t ix = take_ix(s), count = bt_load_relaxed(&s->count) + 1;
 		struct entry *entry = entry_of(s, ix);
@@ -379,7 +379,7 @@ const struct bt_signature *bt_signature_make(
 	bt_signature_canonical(maker, pod, &requests);
 	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
-	const struct entry *known = find(maker->signatures, hash, words, false);
+	const struct entry *known = signature_find(maker->signatures, hash, words, false);
 	if (known) {
 		return known->signature;
 	}
@@ -391,7 +391,7 @@ const struct bt_signature *bt_signature_make(
 	keep_held(maker, &made);
 	made.arena = maker->arena;
 	maker->arena = (struct bt_arena){0};
-	const struct bt_signature *entered = enter(maker->signatures, &made);
+	const struct bt_signature *entered = signature_enter(maker->signatures, &made);
 	empty(maker->signatures, &made); /* if another thread was first */
 	return entered;
 }

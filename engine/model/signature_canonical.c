@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void put(struct bt_signature_maker *s, uint64_t word)
+static void signature_canonical_put(struct bt_signature_maker *s, uint64_t word)
 {
 	if (BT_UNLIKELY(s->words.len + sizeof(word) >= s->words.cap)) {
 		bt_buf_reserve(&s->words, sizeof(word));
@@ -20,7 +20,7 @@ static void put_text(struct bt_signature_maker *s, struct bt_str text)
 	if (BT_UNLIKELY(s->words.len + sizeof(uint64_t) + text.len >= s->words.cap)) {
 		bt_buf_reserve(&s->words, sizeof(uint64_t) + text.len);
 	}
-	put(s, text.len);
+	signature_canonical_put(s, text.len);
 	if (text.len) {
 		memcpy(s->words.ptr + s->words.len, text.ptr, text.len);
 		s->words.len += text.len;
@@ -53,7 +53,7 @@ static void put_map(struct bt_signature_maker *s, const struct bt_str_map *map)
 {
 	const struct bt_str_pair *pairs = in_order(s, map);
 
-	put(s, (uint64_t)map->n << 1 | map->set);
+	signature_canonical_put(s, (uint64_t)map->n << 1 | map->set);
 	for (uint32_t i = 0; i < map->n; i++) {
 		put_text(s, pairs[i].key);
 		put_text(s, pairs[i].value);
@@ -62,13 +62,13 @@ static void put_map(struct bt_signature_maker *s, const struct bt_str_map *map)
 
 static void put_requirements(struct bt_signature_maker *s, const struct bt_requirement_object_list *list)
 {
-	put(s, list->n);
+	signature_canonical_put(s, list->n);
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct bt_requirement_object *item = &list->items[i];
 
 		put_text(s, item->key);
 		put_text(s, item->operator_);
-		put(s, item->values.n);
+		signature_canonical_put(s, item->values.n);
 		for (uint32_t j = 0; j < item->values.n; j++) {
 			put_text(s, item->values.items[j]);
 		}
@@ -77,14 +77,15 @@ static void put_requirements(struct bt_signature_maker *s, const struct bt_requi
 
 static void put_node_affinity(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity)
 {
-	put(s, (uint64_t)affinity->required.term_n << 33 | (uint64_t)affinity->required.set << 32 |
-			(uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
+	signature_canonical_put(s, (uint64_t)affinity->required.term_n << 33 |
+					   (uint64_t)affinity->required.set << 32 |
+					   (uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
 	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
 		put_requirements(s, &affinity->required.terms[i].match_expressions);
 		put_requirements(s, &affinity->required.terms[i].match_fields);
 	}
 	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
-		put(s, (uint64_t)affinity->preferred[i].weight);
+		signature_canonical_put(s, (uint64_t)affinity->preferred[i].weight);
 		put_requirements(s, &affinity->preferred[i].preference.match_expressions);
 		put_requirements(s, &affinity->preferred[i].preference.match_fields);
 	}
@@ -92,7 +93,7 @@ static void put_node_affinity(struct bt_signature_maker *s, const struct bt_node
 
 static void put_tolerations(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
-	put(s, spec->toleration_n);
+	signature_canonical_put(s, spec->toleration_n);
 	for (uint32_t i = 0; i < spec->toleration_n; i++) {
 		const struct bt_toleration_object *toleration = &spec->tolerations[i];
 
@@ -105,10 +106,10 @@ static void put_tolerations(struct bt_signature_maker *s, const struct bt_pod_sp
 
 static void put_amounts(struct bt_signature_maker *s, struct bt_amounts amounts)
 {
-	put(s, amounts.n);
+	signature_canonical_put(s, amounts.n);
 	for (uint32_t i = 0; i < amounts.n; i++) {
-		put(s, amounts.items[i].slot);
-		put(s, (uint64_t)amounts.items[i].amount);
+		signature_canonical_put(s, amounts.items[i].slot);
+		signature_canonical_put(s, (uint64_t)amounts.items[i].amount);
 	}
 }
 
@@ -126,7 +127,7 @@ static bool same_amounts(struct bt_amounts a, struct bt_amounts b)
 static void put_like(struct bt_signature_maker *s, struct bt_amounts amounts, struct bt_amounts others)
 {
 	if (same_amounts(amounts, others)) {
-		put(s, UINT64_MAX);
+		signature_canonical_put(s, UINT64_MAX);
 	} else {
 		put_amounts(s, amounts);
 	}
@@ -138,17 +139,17 @@ static void put_container(
 	put_text(s, container->image);
 	for (uint32_t i = 0; ports_count && i < container->port_n; i++) {
 		if (container->ports[i].host_port > 0) {
-			put(s, (uint64_t)container->ports[i].host_port);
+			signature_canonical_put(s, (uint64_t)container->ports[i].host_port);
 			put_text(s, container->ports[i].host_ip);
 			put_text(s, container->ports[i].protocol);
 		}
 	}
-	put(s, UINT64_MAX);
+	signature_canonical_put(s, UINT64_MAX);
 }
 
 static void put_list(struct bt_signature_maker *s, const struct bt_str_list *list)
 {
-	put(s, list->n);
+	signature_canonical_put(s, list->n);
 	for (uint32_t i = 0; i < list->n; i++) {
 		put_text(s, list->items[i]);
 	}
@@ -156,7 +157,7 @@ static void put_list(struct bt_signature_maker *s, const struct bt_str_list *lis
 
 static void put_label_selector(struct bt_signature_maker *s, const struct bt_label_selector_object *selector)
 {
-	put(s, selector->set);
+	signature_canonical_put(s, selector->set);
 	put_map(s, &selector->match_labels);
 	put_requirements(s, &selector->match_expressions);
 }
@@ -165,7 +166,7 @@ static void put_label_selector(struct bt_signature_maker *s, const struct bt_lab
  * not read them. */
 static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const struct bt_pod_term_object *term)
 {
-	put(s, (uint64_t)(uint32_t)weight);
+	signature_canonical_put(s, (uint64_t)(uint32_t)weight);
 	put_label_selector(s, &term->label_selector);
 	put_label_selector(s, &term->namespace_selector);
 	put_list(s, &term->namespaces);
@@ -174,7 +175,7 @@ static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const str
 
 static void put_pod_affinity(struct bt_signature_maker *s, const struct bt_pod_affinity_object *affinity)
 {
-	put(s, (uint64_t)affinity->required_n << 32 | affinity->preferred_n);
+	signature_canonical_put(s, (uint64_t)affinity->required_n << 32 | affinity->preferred_n);
 	for (uint32_t i = 0; i < affinity->required_n; i++) {
 		put_pod_term(s, 0, &affinity->required[i]);
 	}
@@ -185,12 +186,13 @@ static void put_pod_affinity(struct bt_signature_maker *s, const struct bt_pod_a
 
 static void put_spread(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
-	put(s, spec->spread_n);
+	signature_canonical_put(s, spec->spread_n);
 	for (uint32_t i = 0; i < spec->spread_n; i++) {
 		const struct bt_spread_constraint_object *constraint = &spec->spread[i];
 
-		put(s, (uint64_t)(uint32_t)constraint->max_skew << 32 | (uint32_t)constraint->min_domains);
-		put(s, constraint->has_min_domains);
+		signature_canonical_put(s,
+			(uint64_t)(uint32_t)constraint->max_skew << 32 | (uint32_t)constraint->min_domains);
+		signature_canonical_put(s, constraint->has_min_domains);
 		put_text(s, constraint->topology_key);
 		put_text(s, constraint->when_unsatisfiable);
 		put_text(s, constraint->node_affinity_policy);
@@ -205,7 +207,7 @@ static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *
 	struct bt_str name = {0};
 	enum bt_owner_kind kind = pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(&pod->meta, &name);
 
-	put(s, kind);
+	signature_canonical_put(s, kind);
 	if (kind != BT_OWNER_NONE) {
 		put_text(s, name);
 	}
@@ -213,12 +215,12 @@ static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *
 
 static void put_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
-	put(s, pod->spec.claim_n);
+	signature_canonical_put(s, pod->spec.claim_n);
 	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
 		struct bt_str name;
 		enum bt_pod_claim_kind kind = bt_signature_claim_kind(pod, &pod->spec.claims[i], &name);
 
-		put(s, kind);
+		signature_canonical_put(s, kind);
 		put_text(s, pod->spec.claims[i].name);
 		put_text(s, name);
 		if (kind == BT_POD_CLAIM_GENERATED) {
@@ -233,17 +235,17 @@ static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_
 {
 	uint32_t n = bt_signature_list_extended(s->dictionary, spec, requests, NULL);
 
-	put(s, n);
+	signature_canonical_put(s, n);
 	if (n == 0) {
 		return;
 	}
 	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
 	bt_signature_list_extended(s->dictionary, spec, requests, items);
 	for (uint32_t i = 0; i < n; i++) {
-		put(s, (uint64_t)items[i].container << 33 | (uint64_t)items[i].short_lived << 32 |
-				items[i].key);
-		put(s, items[i].slot);
-		put(s, (uint64_t)items[i].count);
+		signature_canonical_put(s, (uint64_t)items[i].container << 33 |
+						   (uint64_t)items[i].short_lived << 32 | items[i].key);
+		signature_canonical_put(s, items[i].slot);
+		signature_canonical_put(s, (uint64_t)items[i].count);
 	}
 }
 
@@ -257,13 +259,13 @@ static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object
 		const struct bt_volume_object *volume = &spec->volumes[i];
 
 		if (bt_volume_noted(volume->type) || volume->type == BT_VOLUME_IMAGE) {
-			put(s, (uint64_t)volume->type << 1);
+			signature_canonical_put(s, (uint64_t)volume->type << 1);
 			put_text(s, volume->source);
 		}
 		if (!bt_volume_matters(volume->type)) {
 			continue;
 		}
-		put(s, (uint64_t)volume->type << 1 | volume->read_only);
+		signature_canonical_put(s, (uint64_t)volume->type << 1 | volume->read_only);
 		put_text(s, volume->name);
 		put_text(s, volume->source);
 		put_text(s, volume->pool);
@@ -271,7 +273,7 @@ static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object
 		put_list(s, &volume->monitors);
 		own |= volume->type == BT_VOLUME_EPHEMERAL;
 	}
-	put(s, UINT64_MAX);
+	signature_canonical_put(s, UINT64_MAX);
 	if (own) {
 		put_text(s, pod->meta.name);
 		put_text(s, pod->meta.uid);
@@ -293,11 +295,12 @@ void bt_signature_canonical(
 	put_like(s, requests->used, requests->fit);
 	put_amounts(s, requests->used_milli);
 	put_like(s, requests->score, requests->fit);
-	put(s, (uint64_t)requests->nonzero_milli_cpu);
-	put(s, (uint64_t)requests->nonzero_memory);
-	put(s, (uint64_t)bt_signature_features(spec) << 3 | (uint64_t)requests->names_missing << 2 |
-			(uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
-	put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
+	signature_canonical_put(s, (uint64_t)requests->nonzero_milli_cpu);
+	signature_canonical_put(s, (uint64_t)requests->nonzero_memory);
+	signature_canonical_put(
+		s, (uint64_t)bt_signature_features(spec) << 3 | (uint64_t)requests->names_missing << 2 |
+			   (uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
+	signature_canonical_put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(
 			s, &spec->init_containers[i], bt_signature_is_sidecar(&spec->init_containers[i]));

@@ -34,7 +34,7 @@ static bool whole(struct bt_quantity quantity, int64_t *out)
 	return quantity.mantissa && quantity.nano_exp >= 9 && value <= INT64_MAX && value >= INT64_MIN;
 }
 
-static uint32_t key_of(const struct bt_resource_list *requests, struct bt_str name)
+static uint32_t signature_facts_key_of(const struct bt_resource_list *requests, struct bt_str name)
 {
 	uint32_t before = 0;
 
@@ -63,8 +63,8 @@ static void list_extended(const struct bt_dictionary *dictionary, const struct b
 			continue;
 		}
 		if (items) {
-			items[*n] = (struct bt_extended_request){
-				container_ix, key_of(requests, name), (uint32_t)slot, short_lived, count};
+			items[*n] = (struct bt_extended_request){container_ix,
+				signature_facts_key_of(requests, name), (uint32_t)slot, short_lived, count};
 		}
 		++*n;
 	}

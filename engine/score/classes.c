@@ -47,7 +47,7 @@ static uint32_t place_in(const struct bt_equivalence_key *axis, uint32_t node_ix
 	return axis->kind == BT_EQUIVALENCE_KEY_SIGN ? sum > 0 : (uint32_t)sum;
 }
 
-static uint32_t *key_of(const struct bt_classes *c, uint32_t class)
+static uint32_t *classes_key_of(const struct bt_classes *c, uint32_t class)
 {
 	return c->keys + (size_t) class * (c->axis_n + 1);
 }
@@ -78,7 +78,7 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
 		class = c->n++;
 	}
 	c->classes[class] = (struct bt_class){.hash = hash};
-	memcpy(key_of(c, class), key, (c->axis_n + 1) * sizeof(*key));
+	memcpy(classes_key_of(c, class), key, (c->axis_n + 1) * sizeof(*key));
 	bt_map_put(&c->ixs, hash, class);
 	return class;
 }
@@ -98,14 +98,14 @@ static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
 		hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + key[k + 1]);
 	}
 	for (hash |= 1; bt_map_get(&c->ixs, hash, &class); hash += 2) {
-		if (memcmp(key_of(c, class), key, bytes) == 0) {
+		if (memcmp(classes_key_of(c, class), key, bytes) == 0) {
 			return class;
 		}
 	}
 	return open_class(c, key, hash);
 }
 
-static void enter(struct bt_classes *c, uint32_t node_ix, uint32_t class)
+static void classes_enter(struct bt_classes *c, uint32_t node_ix, uint32_t class)
 {
 	c->of[node_ix] = (uint16_t) class;
 	c->classes[class].example = node_ix;
@@ -139,7 +139,7 @@ static void forget_classes(struct bt_classes *c)
 	c->n = c->cap = c->vacant_n = 0;
 }
 
-static void give_up(struct bt_classes *c)
+static void classes_give_up(struct bt_classes *c)
 {
 	forget_classes(c);
 	c->single = true;
@@ -177,10 +177,10 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 		}
 		uint32_t class = class_for(c, i);
 		if (class == NO_CLASS) {
-			give_up(c);
+			classes_give_up(c);
 			return;
 		}
-		enter(c, i, class);
+		classes_enter(c, i, class);
 	}
 	count_alive(c, column);
 }
@@ -266,7 +266,7 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 		return false;
 	}
 	leave(c, node_ix);
-	enter(c, node_ix, class);
+	classes_enter(c, node_ix, class);
 	return true;
 }
 
@@ -304,7 +304,7 @@ void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
 		for (; tally && c->axis_at[k] != tally->journal_end; c->axis_at[k]++) {
 			if (!move_domain(
 				    c, tally, tally->journal[c->axis_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
-				give_up(c);
+				classes_give_up(c);
 				return;
 			}
 		}

@@ -252,7 +252,7 @@ static void evaluate_batch(struct batch *batch)
 	batch->n = 0;
 }
 
-static void add(struct batch *batch, uint32_t node_ix)
+static void column_add(struct batch *batch, uint32_t node_ix)
 {
 	/* Of many columns few are in the cache: the old value is fetched while the new one is found. */
 	__builtin_prefetch(&batch->column->value[node_ix], 1);
@@ -279,7 +279,7 @@ static void freshen(struct batch *batch, const uint64_t *mask, bool anew)
 			continue;
 		}
 		for (; bits; bits &= bits - 1) {
-			add(batch, w * 64 + (uint32_t)__builtin_ctzll(bits));
+			column_add(batch, w * 64 + (uint32_t)__builtin_ctzll(bits));
 		}
 	}
 }
@@ -354,7 +354,7 @@ static void replay(struct batch *batch)
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
 		if (is_ours(batch, node_ix)) {
-			add(batch, node_ix);
+			column_add(batch, node_ix);
 		}
 	}
 }

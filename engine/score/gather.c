@@ -5,7 +5,7 @@
 
 #define RARE bt_resource_bit(BT_FIRST_RARE)
 
-static void add(struct bt_gather *gather, const int64_t *from, const int64_t **out_column)
+static void gather_add(struct bt_gather *gather, const int64_t *from, const int64_t **out_column)
 {
 	if (!from) {
 		return;
@@ -37,8 +37,8 @@ bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint6
 	for (slots &= BT_SCALARS; slots; slots &= slots - 1) {
 		uint32_t slot = (uint32_t)__builtin_ctzll(slots);
 
-		add(gather, snapshot->scalars[slot], &gather->snapshot.scalars[slot]);
-		add(gather, usage->scalars[slot], &gather->usage.scalars[slot]);
+		gather_add(gather, snapshot->scalars[slot], &gather->snapshot.scalars[slot]);
+		gather_add(gather, usage->scalars[slot], &gather->usage.scalars[slot]);
 	}
 	gather->view = (struct bt_view){
 		.snapshot = &gather->snapshot,

@@ -314,7 +314,7 @@ uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view)
 	return plan->profile->pre_filter_n;
 }
 
-static void compile(struct bt_planner *planner, struct bt_plan *plan)
+static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
 {
 	const struct bt_compile_env env = {
 		.dictionary = planner->env.dictionary,
@@ -828,7 +828,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->memory_bytes = &planner->column_bytes;
 	plan->signature = signature;
 	plan->images_at = planner->env.view->snapshot->image_version;
-	compile(planner, plan);
+	plan_compile(planner, plan);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		errors |= plan->filter_error[u] != NULL;
 		plan->witness[u] = BT_NO_NODE;

@@ -111,7 +111,7 @@ struct location {
 	uint32_t pool, slice, device;
 };
 
-static struct bt_str text_of(const struct search *s, uint32_t name)
+static struct bt_str allocator_text_of(const struct search *s, uint32_t name)
 {
 	return bt_intern_str(s->view->snapshot->dictionary->intern, name);
 }
@@ -121,7 +121,7 @@ static void blame(const struct search *s, uint32_t claim)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 
-	bt_buf_printf(s->error, "claim %.*s/%.*s", BT_STR_ARG(text_of(s, wanted->namespace_)),
+	bt_buf_printf(s->error, "claim %.*s/%.*s", BT_STR_ARG(allocator_text_of(s, wanted->namespace_)),
 		BT_STR_ARG(wanted->name));
 }
 
@@ -143,7 +143,7 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
 		if (!selectors->expressions[i]) { /* Of a class: requests are checked at the start. */
-			bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(text_of(s, class_->name)));
+			bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(allocator_text_of(s, class_->name)));
 			bt_buf_printf(s->error,
 				": selector #%u: CEL expression empty (unsupported selector type?)", i);
 			found = FAILED;
@@ -158,7 +158,8 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 		found = answer == BT_DEVICE_NO ? NOTHING : FAILED;
 		if (found == FAILED) {
 			if (class_) {
-				bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(text_of(s, class_->name)));
+				bt_buf_printf(s->error, "class %.*s",
+					BT_STR_ARG(allocator_text_of(s, class_->name)));
 			} else {
 				blame(s, claim);
 			}
@@ -503,8 +504,10 @@ static enum found unconstrained(
 	bt_buf_printf(s->error,
 		", request %.*s: cannot add device %.*s/%.*s/%.*s because a claim constraint would not be "
 		"satisfied",
-		BT_STR_ARG(text_of(s, asked->name)), BT_STR_ARG(text_of(s, at->slice->driver)),
-		BT_STR_ARG(text_of(s, at->slice->pool)), BT_STR_ARG(text_of(s, at->device->name)));
+		BT_STR_ARG(allocator_text_of(s, asked->name)),
+		BT_STR_ARG(allocator_text_of(s, at->slice->driver)),
+		BT_STR_ARG(allocator_text_of(s, at->slice->pool)),
+		BT_STR_ARG(allocator_text_of(s, at->device->name)));
 	return FAILED;
 }
 
@@ -842,7 +845,7 @@ static enum found search_from(struct search *s, struct position at, struct locat
 static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
 {
 	blame(s, claim);
-	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(text_of(s, name)));
+	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(allocator_text_of(s, name)));
 }
 
 /* Adds the pool's devices that mode All takes. */
@@ -886,7 +889,8 @@ static enum found list_all(struct search *s, uint32_t claim, struct asked *asked
 			blame_request(s, claim, asked->name);
 			bt_buf_printf(s->error,
 				": asks for all devices, but resource pool %.*s/%.*s is currently %s",
-				BT_STR_ARG(text_of(s, pool->driver)), BT_STR_ARG(text_of(s, pool->pool)),
+				BT_STR_ARG(allocator_text_of(s, pool->driver)),
+				BT_STR_ARG(allocator_text_of(s, pool->pool)),
 				pool->incomplete ? "being updated" : "invalid");
 			return FAILED;
 		}
@@ -921,7 +925,7 @@ static enum found check_asked(struct search *s, uint32_t claim, struct asked *as
 		if (ask->class_ == BT_NAME_EMPTY) {
 			bt_buf_text(s->error, ": missing device class name (unsupported request type?)");
 		} else {
-			struct bt_str name = text_of(s, ask->class_);
+			struct bt_str name = allocator_text_of(s, ask->class_);
 
 			bt_buf_printf(s->error,
 				": could not retrieve device class %.*s: "
@@ -940,7 +944,8 @@ static enum found check_asked(struct search *s, uint32_t claim, struct asked *as
 		break;
 	}
 	blame_request(s, claim, asked->name);
-	bt_buf_printf(s->error, ": unsupported count mode %.*s", BT_STR_ARG(text_of(s, ask->mode_text)));
+	bt_buf_printf(
+		s->error, ": unsupported count mode %.*s", BT_STR_ARG(allocator_text_of(s, ask->mode_text)));
 	return FAILED;
 }
 
@@ -962,7 +967,7 @@ static bool capacity_disabled(struct search *s, uint32_t claim, const struct bt_
 		blame(s, claim);
 		bt_buf_printf(s->error,
 			", %s %.*s: has capacity requests, but the DRAConsumableCapacity feature is disabled",
-			what, BT_STR_ARG(text_of(s, name)));
+			what, BT_STR_ARG(allocator_text_of(s, name)));
 	}
 	return what != NULL;
 }
@@ -971,10 +976,11 @@ static bool capacity_disabled(struct search *s, uint32_t claim, const struct bt_
 static bool names(
 	const struct search *s, const struct bt_device_constraint *constraint, const struct asked *asked)
 {
-	struct bt_str name = text_of(s, asked->name), parent = text_of(s, base_name(asked));
+	struct bt_str name = allocator_text_of(s, asked->name),
+		      parent = allocator_text_of(s, base_name(asked));
 
 	for (uint32_t i = 0; i < constraint->request_n; i++) {
-		struct bt_str at = text_of(s, constraint->requests[i]);
+		struct bt_str at = allocator_text_of(s, constraint->requests[i]);
 
 		if (bt_str_eq(at, parent)) {
 			return true;

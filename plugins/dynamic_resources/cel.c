@@ -173,7 +173,7 @@ static void plan(struct planner *planner, struct bt_cel_node *node)
 
 /* ---- compiling ---- */
 
-static struct bt_cel_node *compile(struct bt_cel_compiler *compiler, struct bt_buf *error)
+static struct bt_cel_node *cel_compile(struct bt_cel_compiler *compiler, struct bt_buf *error)
 {
 	struct planner planner = {.compiler = compiler, .error = &(struct bt_buf){0}};
 	struct bt_cel_node *root = NULL;
@@ -214,7 +214,7 @@ struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struc
 	compiler.source.len = expression.len;
 	compiler.source.ptr =
 		bt_arena_copy(&cel->arena, expression.ptr ? expression.ptr : "", expression.len);
-	cel->root = compile(&compiler, error);
+	cel->root = cel_compile(&compiler, error);
 	cel->slot_n = compiler.slot_n;
 	cel->patterns = compiler.patterns;
 	if (!cel->root) {

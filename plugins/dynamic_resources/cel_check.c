@@ -37,7 +37,7 @@ static const struct bt_cel_type *one_of(struct checker *checker, enum bt_cel_kin
 }
 
 /* The type's text, in memory of the compiler. */
-static const char *text_of(struct checker *checker, const struct bt_cel_type *type)
+static const char *cel_check_text_of(struct checker *checker, const struct bt_cel_type *type)
 {
 	struct bt_buf buf = {0};
 
@@ -51,7 +51,7 @@ static void mismatch(struct checker *checker, const struct bt_cel_node *node,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found)
 {
 	bt_cel_complain(checker->compiler, node->at, "expected type '%s' but found '%s'",
-		text_of(checker, expected), text_of(checker, found));
+		cel_check_text_of(checker, expected), cel_check_text_of(checker, found));
 }
 
 static bool fits(struct checker *checker, const struct bt_cel_type *a, const struct bt_cel_type *b)
@@ -144,7 +144,7 @@ static const struct bt_cel_type *check_field(
 	case BT_CEL_K_QUANTITY:
 	case BT_CEL_K_SEMVER:
 		bt_cel_complain(checker->compiler, at, "unexpected failed resolution of '%s'",
-			text_of(checker, type));
+			cel_check_text_of(checker, type));
 		result = basic(BT_CEL_K_ERROR);
 		break;
 	case BT_CEL_K_PARAM:
@@ -156,7 +156,7 @@ static const struct bt_cel_type *check_field(
 		break;
 	default:
 		bt_cel_complain(checker->compiler, at, "type '%s' does not support field selection",
-			text_of(checker, type));
+			cel_check_text_of(checker, type));
 	}
 	return optional ? one_of(checker, BT_CEL_K_OPTIONAL, result, NULL) : result;
 }
@@ -386,7 +386,7 @@ static const struct bt_cel_type *variable_type(
 		bt_cel_complain(checker->compiler, range->at,
 			"expression of type '%s' cannot be range of a comprehension (must be list, map, or "
 			"dynamic)",
-			text_of(checker, type));
+			cel_check_text_of(checker, type));
 		return basic(BT_CEL_K_ERROR);
 	}
 }

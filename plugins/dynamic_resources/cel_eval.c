@@ -313,7 +313,7 @@ static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt
 }
 
 /* No overload takes these values. */
-static struct bt_cel_value refuse(
+static struct bt_cel_value cel_eval_refuse(
 	struct bt_cel_run *run, const char *name, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	struct bt_buf text = {0};
@@ -362,7 +362,7 @@ static struct bt_cel_value dispatch(
 			return first[i].call(run, args, node->arg_n);
 		}
 	}
-	return refuse(run, first->name, args, node->arg_n);
+	return cel_eval_refuse(run, first->name, args, node->arg_n);
 }
 
 /* Upstream evaluates all of up to two arguments, and charges for the call, unless it has to find the

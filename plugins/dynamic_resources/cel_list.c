@@ -4,7 +4,7 @@
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
-static struct bt_cel_value fail(const char *text)
+static struct bt_cel_value cel_list_fail(const char *text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR, .text = bt_str(text)};
 }
@@ -59,7 +59,7 @@ static struct bt_cel_value extreme(const struct bt_cel_value *list, int sign, co
 	struct bt_cel_value best;
 
 	if (list->n == 0) {
-		return fail(none);
+		return cel_list_fail(none);
 	}
 	best = list->items->values[0];
 	for (uint32_t i = 1; i < list->n; i++) {
@@ -142,7 +142,7 @@ static struct bt_cel_value flatten(
 		const struct bt_cel_value *value = &list->items->values[i];
 
 		if (!bt_cel_step(run, 1)) {
-			return fail("");
+			return cel_list_fail("");
 		}
 		flat = value->kind == BT_CEL_K_LIST && depth > 0 ? flatten(run, flat, value, depth - 1)
 								 : bt_cel_append(run, &flat, value, 1);
@@ -164,7 +164,7 @@ struct bt_cel_value bt_cel_flatten(struct bt_cel_run *run, const struct bt_cel_v
 		return bt_cel_fail(run, "no such overload: list.flatten(%s)", bt_cel_kind_name(args[1].kind));
 	}
 	if (depth < 0) {
-		return fail("level must be non-negative");
+		return cel_list_fail("level must be non-negative");
 	}
 	return flatten(run, bt_cel_new_list(run, 0), &args[0], depth);
 }
@@ -235,7 +235,7 @@ static struct bt_cel_value sort_by(
 	const char *why;
 
 	if (sorted.kind == BT_CEL_K_ERROR || !from) {
-		return fail("");
+		return cel_list_fail("");
 	}
 	if (list->n != keys->n) {
 		return bt_cel_fail(run,
@@ -249,7 +249,7 @@ static struct bt_cel_value sort_by(
 	}
 	why = check_keys(keys);
 	if (why) {
-		return fail(why);
+		return cel_list_fail(why);
 	}
 	uint32_t *to = from + list->n;
 	for (uint32_t i = 0; i < list->n; i++) {

@@ -107,7 +107,8 @@ static struct bt_cel_node *make_bind(
 	return make_fold(macro, bt_str(unused), name, args);
 }
 
-static struct bt_cel_node *refuse(const struct macro *macro, const struct bt_cel_node *node, const char *why)
+static struct bt_cel_node *cel_macro_refuse(
+	const struct macro *macro, const struct bt_cel_node *node, const char *why)
 {
 	bt_cel_complain(macro->compiler, node->at, "%s", why);
 	return NULL;
@@ -118,7 +119,7 @@ static struct bt_cel_node *expand_has(const struct macro *macro)
 	struct bt_cel_node *operand = macro->args[0];
 
 	if (operand->kind != BT_CEL_SELECT || operand->test_only) {
-		return refuse(macro, operand, "invalid argument to has() macro");
+		return cel_macro_refuse(macro, operand, "invalid argument to has() macro");
 	}
 	struct bt_cel_node *node =
 		bt_cel_node_call(macro->compiler, macro->call->at, "", false, operand->args[0], NULL, NULL);
@@ -194,7 +195,7 @@ static struct bt_cel_node *expand_sort_by(const struct macro *macro)
 	struct bt_str input = bt_str(sort_input);
 
 	if (macro->target->kind == BT_CEL_CONST || macro->target->kind == BT_CEL_MAP) {
-		return refuse(macro, macro->target,
+		return cel_macro_refuse(macro, macro->target,
 			"sortBy can only be applied to a list, identifier, comprehension, call or select "
 			"expression");
 	}
@@ -283,7 +284,7 @@ static bool check_variables(const struct macro *macro, const char *otherwise)
 {
 	for (uint32_t i = 0; i < macro->variable_n; i++) {
 		if (macro->args[i]->kind != BT_CEL_IDENT) {
-			refuse(macro, macro->args[i], otherwise);
+			cel_macro_refuse(macro, macro->args[i], otherwise);
 			return false;
 		}
 	}
@@ -296,7 +297,8 @@ static bool check_variables(const struct macro *macro, const char *otherwise)
 		bool binds = otherwise != no_name && otherwise != no_identifier;
 
 		if (!binds && bt_str_is(macro->args[i]->name, "__result__")) {
-			refuse(macro, macro->args[i], "iteration variable overwrites accumulator variable");
+			cel_macro_refuse(
+				macro, macro->args[i], "iteration variable overwrites accumulator variable");
 			return false;
 		}
 	}

@@ -21,7 +21,7 @@ static struct bt_cel_value make_double(double real)
 	return (struct bt_cel_value){.kind = BT_CEL_K_DOUBLE, .real = real};
 }
 
-static struct bt_cel_value fail(const char *text)
+static struct bt_cel_value cel_operator_fail(const char *text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR, .text = bt_str(text)};
 }
@@ -42,7 +42,7 @@ static struct bt_cel_value join(
 	struct bt_cel_value value = *left;
 
 	if (!text) {
-		return fail("");
+		return cel_operator_fail("");
 	}
 	if (left->text.len) {
 		memcpy(text, left->text.ptr, left->text.len);
@@ -76,11 +76,11 @@ struct bt_cel_value bt_cel_add(struct bt_cel_run *run, const struct bt_cel_value
 	switch (left->kind) {
 	case BT_CEL_K_INT:
 		return __builtin_add_overflow(left->integer, right->integer, &sum.integer)
-			       ? fail(int_overflow)
+			       ? cel_operator_fail(int_overflow)
 			       : sum;
 	case BT_CEL_K_UINT:
 		return __builtin_add_overflow(left->uinteger, right->uinteger, &sum.uinteger)
-			       ? fail(uint_overflow)
+			       ? cel_operator_fail(uint_overflow)
 			       : sum;
 	case BT_CEL_K_DOUBLE:
 		return make_double(left->real + right->real);
@@ -109,11 +109,11 @@ struct bt_cel_value bt_cel_subtract(struct bt_cel_run *run, const struct bt_cel_
 	switch (left->kind) {
 	case BT_CEL_K_INT:
 		return __builtin_sub_overflow(left->integer, right->integer, &rest.integer)
-			       ? fail(int_overflow)
+			       ? cel_operator_fail(int_overflow)
 			       : rest;
 	case BT_CEL_K_UINT:
 		return __builtin_sub_overflow(left->uinteger, right->uinteger, &rest.uinteger)
-			       ? fail(uint_overflow)
+			       ? cel_operator_fail(uint_overflow)
 			       : rest;
 	default:
 		return make_double(left->real - right->real);
@@ -136,11 +136,11 @@ struct bt_cel_value bt_cel_multiply(struct bt_cel_run *run, const struct bt_cel_
 	switch (left->kind) {
 	case BT_CEL_K_INT:
 		return __builtin_mul_overflow(left->integer, right->integer, &product.integer)
-			       ? fail(int_overflow)
+			       ? cel_operator_fail(int_overflow)
 			       : product;
 	case BT_CEL_K_UINT:
 		return __builtin_mul_overflow(left->uinteger, right->uinteger, &product.uinteger)
-			       ? fail(uint_overflow)
+			       ? cel_operator_fail(uint_overflow)
 			       : product;
 	default:
 		return make_double(left->real * right->real);
@@ -169,13 +169,13 @@ struct bt_cel_value bt_cel_divide(struct bt_cel_run *run, const struct bt_cel_va
 		return make_double(left->real / right->real);
 	}
 	if (right->integer == 0) {
-		return fail("division by zero");
+		return cel_operator_fail("division by zero");
 	}
 	if (left->kind == BT_CEL_K_UINT) {
 		return make_uint(left->uinteger / right->uinteger);
 	}
 	return left->integer == INT64_MIN && right->integer == -1
-		       ? fail(int_overflow)
+		       ? cel_operator_fail(int_overflow)
 		       : bt_cel_int(left->integer / right->integer);
 }
 
@@ -192,13 +192,13 @@ struct bt_cel_value bt_cel_modulo(struct bt_cel_run *run, const struct bt_cel_va
 		return bt_cel_no_overload();
 	}
 	if (right->integer == 0) {
-		return fail("modulus by zero");
+		return cel_operator_fail("modulus by zero");
 	}
 	if (left->kind == BT_CEL_K_UINT) {
 		return make_uint(left->uinteger % right->uinteger);
 	}
 	return left->integer == INT64_MIN && right->integer == -1
-		       ? fail(int_overflow)
+		       ? cel_operator_fail(int_overflow)
 		       : bt_cel_int(left->integer % right->integer);
 }
 
@@ -209,7 +209,8 @@ struct bt_cel_value bt_cel_negate(struct bt_cel_run *run, const struct bt_cel_va
 	case BT_CEL_K_BOOL:
 		return bt_cel_no_overload();
 	case BT_CEL_K_INT:
-		return args[0].integer == INT64_MIN ? fail(int_overflow) : bt_cel_int(-args[0].integer);
+		return args[0].integer == INT64_MIN ? cel_operator_fail(int_overflow)
+						    : bt_cel_int(-args[0].integer);
 	case BT_CEL_K_DOUBLE:
 		return make_double(-args[0].real);
 	default:
@@ -402,7 +403,7 @@ struct bt_cel_value bt_cel_to_double(struct bt_cel_run *run, const struct bt_cel
 	char *copy = bt_cel_alloc(run, args[0].text.len + 1);
 	struct bt_str text = {copy, 0};
 	if (!copy) {
-		return fail("");
+		return cel_operator_fail("");
 	}
 	for (size_t i = 0; i < args[0].text.len; i++) {
 		if (!is_separator(args[0].text, i)) {
@@ -449,12 +450,12 @@ struct bt_cel_value bt_cel_to_int(struct bt_cel_run *run, const struct bt_cel_va
 	(void)arg_n;
 	switch (args[0].kind) {
 	case BT_CEL_K_UINT:
-		return args[0].uinteger > INT64_MAX ? fail(int_overflow)
+		return args[0].uinteger > INT64_MAX ? cel_operator_fail(int_overflow)
 						    : bt_cel_int((int64_t)args[0].uinteger);
 	case BT_CEL_K_DOUBLE:
 		/* Both limits are out, as upstream has it. */
 		return args[0].real > -0x1p63 && args[0].real < 0x1p63 ? bt_cel_int((int64_t)args[0].real)
-								       : fail(int_overflow);
+								       : cel_operator_fail(int_overflow);
 	default:
 		return read_integer(args[0].text, false, &number) ? bt_cel_int((int64_t)number)
 								  : cannot(run, "int");
@@ -468,10 +469,11 @@ struct bt_cel_value bt_cel_to_uint(struct bt_cel_run *run, const struct bt_cel_v
 	(void)arg_n;
 	switch (args[0].kind) {
 	case BT_CEL_K_INT:
-		return args[0].integer < 0 ? fail(uint_overflow) : make_uint((uint64_t)args[0].integer);
+		return args[0].integer < 0 ? cel_operator_fail(uint_overflow)
+					   : make_uint((uint64_t)args[0].integer);
 	case BT_CEL_K_DOUBLE:
 		return args[0].real >= 0 && args[0].real < 0x1p64 ? make_uint((uint64_t)args[0].real)
-								  : fail(uint_overflow);
+								  : cel_operator_fail(uint_overflow);
 	default:
 		return read_integer(args[0].text, true, &number) ? make_uint(number) : cannot(run, "uint");
 	}
@@ -486,7 +488,7 @@ struct bt_cel_value bt_cel_to_string(struct bt_cel_run *run, const struct bt_cel
 		value.kind = BT_CEL_K_STRING;
 		return bt_utf8_foreign_n(value.text) == 0
 			       ? value
-			       : fail("invalid UTF-8 in bytes, cannot convert to string");
+			       : cel_operator_fail("invalid UTF-8 in bytes, cannot convert to string");
 	}
 	struct bt_buf text = {0};
 	bt_cel_print(&value, &text);
@@ -495,7 +497,7 @@ struct bt_cel_value bt_cel_to_string(struct bt_cel_run *run, const struct bt_cel
 		memcpy(copy, text.ptr, text.len);
 		value = bt_cel_text((struct bt_str){copy, text.len});
 	} else {
-		value = fail("");
+		value = cel_operator_fail("");
 	}
 	bt_buf_fini(&text);
 	return value;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static struct bt_cel_value fail(const char *text)
+static struct bt_cel_value cel_resource_fail(const char *text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR, .text = bt_str(text)};
 }
@@ -39,11 +39,11 @@ static struct bt_cel_value refuse_quantity(struct bt_str text)
 		i++;
 	}
 	if (text.len == 0 || i < text.len) {
-		return fail("quantities must match the regular expression "
-			    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+		return cel_resource_fail("quantities must match the regular expression "
+					 "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 	}
-	return fail(suffix < text.len ? "unable to parse quantity's suffix"
-				      : "unable to parse numeric part of quantity");
+	return cel_resource_fail(suffix < text.len ? "unable to parse quantity's suffix"
+						   : "unable to parse numeric part of quantity");
 }
 
 static struct bt_cel_value make_quantity(struct bt_cel_run *run, struct bt_quantity quantity, bool sum)
@@ -51,7 +51,7 @@ static struct bt_cel_value make_quantity(struct bt_cel_run *run, struct bt_quant
 	struct bt_quantity *copy = bt_cel_alloc(run, sizeof(*copy));
 
 	if (!copy) {
-		return fail("");
+		return cel_resource_fail("");
 	}
 	*copy = quantity;
 	return (struct bt_cel_value){.kind = BT_CEL_K_QUANTITY, .view = sum, .quantity = copy};
@@ -131,8 +131,9 @@ struct bt_cel_value bt_cel_quantity_int(
 
 	(void)run;
 	(void)arg_n;
-	return bt_quantity_int64(*args[0].quantity, &integer) ? bt_cel_int(integer)
-							      : fail("cannot convert value to integer");
+	return bt_quantity_int64(*args[0].quantity, &integer)
+		       ? bt_cel_int(integer)
+		       : cel_resource_fail("cannot convert value to integer");
 }
 
 struct bt_cel_value bt_cel_quantity_is_int(
@@ -238,7 +239,7 @@ struct bt_cel_value bt_cel_semver(struct bt_cel_run *run, const struct bt_cel_va
 	struct bt_buf error = {0};
 
 	if (!version) {
-		return fail("");
+		return cel_resource_fail("");
 	}
 	const char *why = read_version(run, args, arg_n, version, &error);
 	if (why) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* A complaint that ends with the text in quotes, or without. */
-static bool refuse(struct bt_buf *error, const char *why, const struct bt_str *text)
+static bool cel_semver_refuse(struct bt_buf *error, const char *why, const struct bt_str *text)
 {
 	if (error) {
 		bt_buf_text(error, why);
@@ -74,11 +74,11 @@ static bool read_part(
 
 	if (!is_number(text)) {
 		snprintf(why, sizeof(why), "Invalid character(s) found in %s number", lower);
-		return refuse(error, why, &text);
+		return cel_semver_refuse(error, why, &text);
 	}
 	if (text.len > 1 && text.ptr[0] == '0') {
 		snprintf(why, sizeof(why), "%s number must not contain leading zeroes", upper);
-		return refuse(error, why, &text);
+		return cel_semver_refuse(error, why, &text);
 	}
 	return read_digits(text, out_number, error);
 }
@@ -102,18 +102,18 @@ static bool check_pre(struct bt_str pre, struct bt_buf *error)
 
 	for (size_t from = 0; next_word(pre, &from, &word);) {
 		if (word.len == 0) {
-			return refuse(error, "Prerelease is empty", NULL);
+			return cel_semver_refuse(error, "Prerelease is empty", NULL);
 		}
 		if (is_number(word)) {
 			if (word.len > 1 && word.ptr[0] == '0') {
-				return refuse(error,
+				return cel_semver_refuse(error,
 					"Numeric PreRelease version must not contain leading zeroes", &word);
 			}
 			if (!read_digits(word, &number, error)) {
 				return false;
 			}
 		} else if (!is_word(word)) {
-			return refuse(error, "Invalid character(s) found in prerelease", &word);
+			return cel_semver_refuse(error, "Invalid character(s) found in prerelease", &word);
 		}
 	}
 	return true;
@@ -125,10 +125,11 @@ static bool check_build(struct bt_str build, struct bt_buf *error)
 
 	for (size_t from = 0; next_word(build, &from, &word);) {
 		if (word.len == 0) {
-			return refuse(error, "Build meta data is empty", NULL);
+			return cel_semver_refuse(error, "Build meta data is empty", NULL);
 		}
 		if (!is_word(word)) {
-			return refuse(error, "Invalid character(s) found in build meta data", &word);
+			return cel_semver_refuse(
+				error, "Invalid character(s) found in build meta data", &word);
 		}
 	}
 	return true;
@@ -141,10 +142,10 @@ bool bt_cel_semver_parse(struct bt_str text, struct bt_cel_semver *out_version, 
 	size_t second = bt_str_find(text, '.', first + 1);
 
 	if (text.len == 0) {
-		return refuse(error, "Version string empty", NULL);
+		return cel_semver_refuse(error, "Version string empty", NULL);
 	}
 	if (second >= text.len) {
-		return refuse(error, "No Major.Minor.Patch elements found", NULL);
+		return cel_semver_refuse(error, "No Major.Minor.Patch elements found", NULL);
 	}
 	struct bt_str rest = bt_str_sub(text, second + 1, text.len);
 	size_t plus = bt_str_find(rest, '+', 0);

@@ -12,7 +12,7 @@ static struct bt_cel_value failed(void)
 }
 
 /* Where the byte pattern first stands in text at or after from; text.len + 1: nowhere. */
-static size_t find(struct bt_str text, struct bt_str pattern, size_t from)
+static size_t cel_string_find(struct bt_str text, struct bt_str pattern, size_t from)
 {
 	const char *hit;
 
@@ -32,8 +32,9 @@ struct bt_cel_value bt_cel_contains(struct bt_cel_run *run, const struct bt_cel_
 {
 	(void)run;
 	(void)arg_n;
-	return are_texts(args) ? bt_cel_bool(find(args[0].text, args[1].text, 0) <= args[0].text.len)
-			       : bt_cel_no_overload();
+	return are_texts(args)
+		       ? bt_cel_bool(cel_string_find(args[0].text, args[1].text, 0) <= args[0].text.len)
+		       : bt_cel_no_overload();
 }
 
 struct bt_cel_value bt_cel_starts_with(
@@ -131,7 +132,7 @@ struct bt_cel_value bt_cel_index_of(struct bt_cel_run *run, const struct bt_cel_
 	if (from >= (int64_t)bt_utf8_rune_n(text)) {
 		return bt_cel_int(-1);
 	}
-	size_t at = find(text, args[1].text, byte_of(text, from));
+	size_t at = cel_string_find(text, args[1].text, byte_of(text, from));
 	return bt_cel_int(at > text.len ? -1 : (int64_t)bt_utf8_rune_n(bt_str_sub(text, 0, at)));
 }
 
@@ -236,20 +237,21 @@ struct bt_cel_value bt_cel_trim(struct bt_cel_run *run, const struct bt_cel_valu
 }
 
 /* How often the pattern stands in the text without overlap; an empty one stands around every code point. */
-static size_t count(struct bt_str text, struct bt_str pattern)
+static size_t cel_string_count(struct bt_str text, struct bt_str pattern)
 {
 	size_t n = 0;
 
 	if (pattern.len == 0) {
 		return bt_utf8_rune_n(text) + 1;
 	}
-	for (size_t at = find(text, pattern, 0); at <= text.len; at = find(text, pattern, at + pattern.len)) {
+	for (size_t at = cel_string_find(text, pattern, 0); at <= text.len;
+		at = cel_string_find(text, pattern, at + pattern.len)) {
 		n++;
 	}
 	return n;
 }
 
-static void put(char *out, size_t *n, struct bt_str text)
+static void cel_string_put(char *out, size_t *n, struct bt_str text)
 {
 	if (text.len) {
 		memcpy(out + *n, text.ptr, text.len);
@@ -261,7 +263,7 @@ struct bt_cel_value bt_cel_replace(struct bt_cel_run *run, const struct bt_cel_v
 {
 	struct bt_str text = args[0].text;
 	struct bt_str old = args[1].text;
-	size_t n = count(text, old);
+	size_t n = cel_string_count(text, old);
 	size_t out_n = 0;
 	size_t from = 0;
 	uint32_t rune;
@@ -279,13 +281,13 @@ struct bt_cel_value bt_cel_replace(struct bt_cel_run *run, const struct bt_cel_v
 		if (old.len == 0) {
 			at += i > 0 && from < text.len ? bt_utf8_decode(text, from, &rune) : 0;
 		} else {
-			at = find(text, old, from);
+			at = cel_string_find(text, old, from);
 		}
-		put(out, &out_n, bt_str_sub(text, from, at));
-		put(out, &out_n, args[2].text);
+		cel_string_put(out, &out_n, bt_str_sub(text, from, at));
+		cel_string_put(out, &out_n, args[2].text);
 		from = at + old.len;
 	}
-	put(out, &out_n, bt_str_sub(text, from, text.len));
+	cel_string_put(out, &out_n, bt_str_sub(text, from, text.len));
 	return bt_cel_text((struct bt_str){out, out_n});
 }
 
@@ -293,7 +295,7 @@ struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_val
 {
 	struct bt_str text = args[0].text;
 	struct bt_str separator = args[1].text;
-	size_t n = separator.len ? count(text, separator) + 1 : bt_utf8_rune_n(text);
+	size_t n = separator.len ? cel_string_count(text, separator) + 1 : bt_utf8_rune_n(text);
 	size_t from = 0;
 	uint32_t rune;
 
@@ -305,7 +307,7 @@ struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_val
 		size_t end = text.len;
 
 		if (i + 1 < list.n) {
-			end = separator.len ? find(text, separator, from)
+			end = separator.len ? cel_string_find(text, separator, from)
 					    : from + bt_utf8_decode(text, from, &rune);
 		}
 		list.items->values[i] = bt_cel_text(bt_str_sub(text, from, end));
@@ -339,8 +341,8 @@ struct bt_cel_value bt_cel_join(struct bt_cel_run *run, const struct bt_cel_valu
 		return failed();
 	}
 	for (uint32_t i = 0; i < args[0].n; i++) {
-		put(out, &n, i ? separator : (struct bt_str){NULL, 0});
-		put(out, &n, args[0].items->values[i].text);
+		cel_string_put(out, &n, i ? separator : (struct bt_str){NULL, 0});
+		cel_string_put(out, &n, args[0].items->values[i].text);
 	}
 	return bt_cel_text((struct bt_str){out, n});
 }

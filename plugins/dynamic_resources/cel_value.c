@@ -479,7 +479,7 @@ static bool is_first(const struct bt_cel_device *device, bool capacity, uint32_t
 }
 
 /* The ix-th attribute's or capacity's key in a view; false: the view does not show it. */
-static bool key_of(const struct bt_cel_device *device, const struct bt_cel_value *map, uint32_t ix,
+static bool cel_value_key_of(const struct bt_cel_device *device, const struct bt_cel_value *map, uint32_t ix,
 	struct bt_str *out_key)
 {
 	bool capacity = map->view == BT_CEL_CAPACITY_DOMAINS || map->view == BT_CEL_CAPACITIES;
@@ -513,7 +513,7 @@ uint32_t bt_cel_map_n(const struct bt_cel_device *device, const struct bt_cel_va
 		return sizeof(device_fields) / sizeof(*device_fields);
 	}
 	for (uint32_t i = 0; i < candidate_n(device, map); i++) {
-		n += key_of(device, map, i, &key);
+		n += cel_value_key_of(device, map, i, &key);
 	}
 	return n;
 }
@@ -536,7 +536,7 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 	}
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < candidate_n(run->device, map); i++) {
-		if (key_of(run->device, map, i, &key)) {
+		if (cel_value_key_of(run->device, map, i, &key)) {
 			keys.items->values[n++] = bt_cel_text(key);
 		}
 	}

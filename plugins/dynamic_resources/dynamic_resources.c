@@ -47,7 +47,7 @@ struct term {
 	struct bt_allocation_cycle *cycle;
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void dynamic_resources_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -441,7 +441,7 @@ static struct bt_wanted_claim wanted_claim(
 	};
 }
 
-static void refuse(struct answer *answer, enum reason_kind kind)
+static void dynamic_resources_refuse(struct answer *answer, enum reason_kind kind)
 {
 	answer->pass = false;
 	answer->kind = kind;
@@ -469,10 +469,10 @@ static void allocate(
 		answer->allocations = allocations;
 		break;
 	case BT_NOT_ALLOCATED:
-		refuse(answer, NOT_ALLOCATED);
+		dynamic_resources_refuse(answer, NOT_ALLOCATED);
 		break;
 	case BT_POOLS_INVALID:
-		refuse(answer, INVALID_POOLS);
+		dynamic_resources_refuse(answer, INVALID_POOLS);
 		break;
 	case BT_ALLOCATION_TIMED_OUT:
 		answer->pass = false;
@@ -496,12 +496,12 @@ static bool settled_by_resources(
 	}
 	const struct bt_resource_claim *special = term->held[term->user_n].claim;
 	if (special && special->has_requests) {
-		refuse(answer, STALE);
+		dynamic_resources_refuse(answer, STALE);
 		return true;
 	}
 	enum bt_extended_source source = bt_extended_source(view, term->signature, node_ix);
 	if (source == BT_EXTENDED_MISSING) {
-		refuse(answer, NO_RESOURCE);
+		dynamic_resources_refuse(answer, NO_RESOURCE);
 		return true;
 	}
 	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
@@ -530,7 +530,7 @@ static void ask(const struct term *term, const struct bt_view *view, uint32_t no
 		term->held[i].unavailable |= apart[i];
 	}
 	answer->allocations = NULL;
-	refuse(answer, NOT_AVAILABLE);
+	dynamic_resources_refuse(answer, NOT_AVAILABLE);
 }
 
 static const struct answer *answer_of(const struct term *term, const struct bt_view *view, uint32_t node_ix)
@@ -554,7 +554,8 @@ static void ask_anew(const struct bt_compiled *compiled)
 	}
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void dynamic_resources_filter(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = answer_of(term, view, first + i)->pass;
@@ -566,7 +567,7 @@ static const char *failure(const void *term, const struct bt_view *view, uint32_
 	return answer_of(term, view, node_ix)->error;
 }
 
-static void reject(
+static void dynamic_resources_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	bt_reject_with(
@@ -638,7 +639,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	return sum;
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void dynamic_resources_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 
@@ -842,10 +844,10 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.score_depends = BT_DEPENDS_ON_COUNTERS,
 	.normalize = BT_NORMALIZE_DEFAULT,
 	.no_pre_filter_error = "not found",
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = dynamic_resources_compile,
+	.filter = dynamic_resources_filter,
+	.reject = dynamic_resources_reject,
+	.score = dynamic_resources_score,
 	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.failure = failure,

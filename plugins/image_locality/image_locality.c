@@ -33,7 +33,7 @@ static const struct bt_image *find_image(const struct bt_snapshot *snapshot, uin
 	return NULL;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void image_locality_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
@@ -76,7 +76,8 @@ static int64_t score_node(const struct term *term, uint32_t node_ix)
 	return BT_MAX_NODE_SCORE * (sum - MIN_SUM) / (term->max_sum - MIN_SUM);
 }
 
-static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void image_locality_score(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	if (view->usage->is_empty) {
 		memset(raw, 0, n * sizeof(*raw));
@@ -91,6 +92,6 @@ const struct bt_plugin bt_plugin_image_locality = {
 	.name = "ImageLocality",
 	.points = BT_AT(SCORE),
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
-	.compile = compile,
-	.score = score,
+	.compile = image_locality_compile,
+	.score = image_locality_score,
 };

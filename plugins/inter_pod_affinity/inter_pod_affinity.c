@@ -86,7 +86,7 @@ static const char *prefixed(const struct bt_compile_env *env, const char *prefix
 	return copy;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void inter_pod_affinity_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_pod_affinity *own = signature->pod_affinity;
@@ -283,7 +283,8 @@ static void keep_apart(const struct bt_domain_counts *tally, uint32_t first, uin
 }
 
 /* Term by term, so that what is read stays in cache. */
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void inter_pod_affinity_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -301,7 +302,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(
+static void inter_pod_affinity_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	(void)view;
@@ -329,7 +330,8 @@ static void add_weighted(
 	}
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void inter_pod_affinity_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 
@@ -478,10 +480,10 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.normalize = BT_NORMALIZE_OWN,
 	.no_pre_filter_error = "error reading \"PreFilterInterPodAffinity\" from cycleState: not found",
 	.no_pre_score_error = "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found",
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = inter_pod_affinity_compile,
+	.filter = inter_pod_affinity_filter,
+	.reject = inter_pod_affinity_reject,
+	.score = inter_pod_affinity_score,
 	.reasons = reasons,
 	.prepare = prepare,
 	.axes = axes,

@@ -95,7 +95,7 @@ static void bind_preferred(const struct bt_compile_env *env, const struct bt_nod
 	term->preferred_n = added_n + own_n;
 }
 
-static void compile(const void *opaque, const struct bt_compile_env *env,
+static void node_affinity_compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_node_affinity_settings *settings = opaque;
@@ -230,7 +230,8 @@ static void need_any(const struct term *term, const struct disjunction *choices,
 	}
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_affinity_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -247,14 +248,15 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(
+static void node_affinity_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		added_passes(term, view, node_ix) ? OWN : ADDED);
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void node_affinity_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 
@@ -330,10 +332,10 @@ const struct bt_plugin bt_plugin_node_affinity = {
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.normalize = BT_NORMALIZE_DEFAULT,
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = node_affinity_compile,
+	.filter = node_affinity_filter,
+	.reject = node_affinity_reject,
+	.score = node_affinity_score,
 	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -7,7 +7,7 @@ struct term {
 	uint32_t features;
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_declared_features_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -17,7 +17,8 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->filter_skip = term->features == 0;
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_declared_features_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -66,8 +67,8 @@ const struct bt_plugin bt_plugin_node_declared_features = {
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.no_pre_filter_error = "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found",
-	.compile = compile,
-	.filter = filter,
+	.compile = node_declared_features_compile,
+	.filter = node_declared_features_filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.key = key,
 	.reasons = reasons,

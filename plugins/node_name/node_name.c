@@ -4,7 +4,7 @@
  */
 #include "plugins/node_name/node_name.h"
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_name_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	(void)settings;
@@ -20,7 +20,7 @@ static const struct bt_registration events[] = {
 const struct bt_plugin bt_plugin_node_name = {
 	.name = "NodeName",
 	.points = BT_AT(FILTER),
-	.compile = compile,
+	.compile = node_name_compile,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

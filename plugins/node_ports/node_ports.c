@@ -8,7 +8,7 @@ struct term {
 	uint32_t n;
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_ports_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -39,7 +39,8 @@ static bool free_on(const struct term *term, const struct bt_port_list *taken)
 	return true;
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_ports_filter(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = free_on(term, &view->usage->ports[first + i]);
@@ -90,8 +91,8 @@ const struct bt_plugin bt_plugin_node_ports = {
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.no_pre_filter_error = "reading \"PreFilterNodePorts\" from cycleState: not found",
-	.compile = compile,
-	.filter = filter,
+	.compile = node_ports_compile,
+	.filter = node_ports_filter,
 	.refusal = BT_UNSCHEDULABLE,
 	.key = key,
 	.reads = reads,

@@ -20,7 +20,7 @@ struct term {
 	uint32_t n;
 };
 
-static void compile(const void *opaque, const struct bt_compile_env *env,
+static void node_resources_balanced_allocation_compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_balanced_settings *settings = opaque;
@@ -134,7 +134,8 @@ static void score_pairs(const struct term *term, const struct bt_view *view,
 	}
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void node_resources_balanced_allocation_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 	struct bt_resource_pair pair = {0};
@@ -200,8 +201,8 @@ const struct bt_plugin bt_plugin_node_resources_balanced_allocation = {
 	.args = &bt_balanced_allocation_args_info,
 	.settings = bt_balanced_allocation_make_settings,
 	.score_depends = BT_DEPENDS_ON_USAGE,
-	.compile = compile,
-	.score = score,
+	.compile = node_resources_balanced_allocation_compile,
+	.score = node_resources_balanced_allocation_score,
 	.key = key,
 	.reads = reads,
 	.describe = describe,

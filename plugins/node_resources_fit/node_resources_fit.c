@@ -117,7 +117,7 @@ static void compile_scored(
 	term->scored = scored;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_resources_fit_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -164,7 +164,8 @@ static bool fits(const struct term *term, const struct bt_view *view, uint32_t n
 	return true;
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_resources_fit_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -193,7 +194,8 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 	}
 }
 
-static void reject(const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
+static void node_resources_fit_reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
 {
 	const struct term *term = opaque;
 	int64_t pods = view->usage->nodes[node_ix].pod_n, pods_alloc = view->snapshot->rooms[node_ix].pods;
@@ -328,7 +330,8 @@ static uint32_t score_front(
 	return bt_range_fullness(&pair, weight, term->settings->strategy == BT_MOST_ALLOCATED, n, raw);
 }
 
-static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void node_resources_fit_score(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	for (uint32_t i = 0; i < n;) {
 		i += n < BT_RANGE_STEP ? 0 : score_front(term, view, first + i, n - i, raw + i);
@@ -545,10 +548,10 @@ const struct bt_plugin bt_plugin_node_resources_fit = {
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.score_depends = BT_DEPENDS_ON_USAGE,
 	.no_pre_filter_error = "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found",
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = node_resources_fit_compile,
+	.filter = node_resources_fit_filter,
+	.reject = node_resources_fit_reject,
+	.score = node_resources_fit_score,
 	.key = key,
 	.reads = reads,
 	.describe = describe,

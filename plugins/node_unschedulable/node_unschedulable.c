@@ -18,14 +18,15 @@ static bool tolerates_cordon(
 	return false;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_unschedulable_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	out_compiled->filter_skip =
 		tolerates_cordon(env->dictionary->intern, signature, *(const bool *)settings);
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_unschedulable_filter(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	(void)term;
 	for (uint32_t i = 0; i < n; i++) {
@@ -74,8 +75,8 @@ const struct bt_plugin bt_plugin_node_unschedulable = {
 	.points = BT_AT(FILTER),
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
-	.compile = compile,
-	.filter = filter,
+	.compile = node_unschedulable_compile,
+	.filter = node_unschedulable_filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.key = key,
 	.reasons = reasons,

@@ -29,7 +29,7 @@ struct term {
 	struct trouble trouble[2]; /* on nodes without and with a CSINode */
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void node_volume_limits_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -49,7 +49,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->score_skip = true;
 }
 
-static void note(struct term *term, bool everywhere, bool missing, const char *text)
+static void node_volume_limits_note(struct term *term, bool everywhere, bool missing, const char *text)
 {
 	for (int i = everywhere ? 0 : 1; i < 2; i++) {
 		if (!term->trouble[i].text) {
@@ -80,12 +80,12 @@ static void add_claim(struct term *term, const struct bt_view *view, const struc
 		      name = bt_view_str(view, volume->source);
 
 	if (name.len == 0) {
-		note(term, true, false, "PersistentVolumeClaim had no name");
+		node_volume_limits_note(term, true, false, "PersistentVolumeClaim had no name");
 		return;
 	}
 	const struct bt_claim *claim = bt_storage_claim(storage, term->signature->namespace_, volume->source);
 	if (!claim) {
-		note(term, true, true,
+		node_volume_limits_note(term, true, true,
 			bt_keep_text(view,
 				"looking up PVC %.*s/%.*s: persistentvolumeclaim \"%.*s\" not found",
 				BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(name)));
@@ -93,7 +93,7 @@ static void add_claim(struct term *term, const struct bt_view *view, const struc
 	}
 	if (volume->type == BT_VOLUME_EPHEMERAL &&
 		(!claim->owner_uid || claim->owner_uid != term->signature->pod_uid)) {
-		note(term, true, false,
+		node_volume_limits_note(term, true, false,
 			bt_keep_text(view,
 				"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
 				BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space),
@@ -117,7 +117,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		if (bt_volume_claims(volume->type)) {
 			add_claim(term, view, volume);
 		} else if (volume->disk.error) {
-			note(term, false, false,
+			node_volume_limits_note(term, false, false,
 				bt_keep_text(view, "converting volume(%.*s) from inline to csi: %.*s",
 					BT_STR_ARG(bt_view_str(view, volume->name)),
 					BT_STR_ARG(bt_view_str(view, volume->disk.error))));
@@ -241,7 +241,8 @@ static struct answer judge(const struct term *term, const struct bt_view *view, 
 	return (struct answer){.refused = !fits(term, csi_node, attached), .reason = {.kind = TOO_MANY}};
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void node_volume_limits_filter(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct answer answer = judge(term, view, first + i);
@@ -255,7 +256,7 @@ static const char *failure(const void *term, const struct bt_view *view, uint32_
 	return judge(term, view, node_ix).error;
 }
 
-static void reject(
+static void node_volume_limits_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	struct answer answer = judge(term, view, node_ix);
@@ -340,9 +341,9 @@ const struct bt_plugin bt_plugin_node_volume_limits = {
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
+	.compile = node_volume_limits_compile,
+	.filter = node_volume_limits_filter,
+	.reject = node_volume_limits_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
 	.failure = failure,

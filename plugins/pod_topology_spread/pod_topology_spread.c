@@ -106,7 +106,7 @@ static void choose_selectors(const struct term *term, struct rules *rules)
 	}
 }
 
-static void compile(const void *opaque, const struct bt_compile_env *env,
+static void pod_topology_spread_compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_spread_settings *settings = opaque;
@@ -377,7 +377,8 @@ static void keep_low(const uint32_t *restrict values, const int32_t *restrict su
 	}
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void pod_topology_spread_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -399,7 +400,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(
+static void pod_topology_spread_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	const struct term *term = opaque;
@@ -495,7 +496,8 @@ static double score_of(const struct term *term, bool empty, uint32_t node_ix)
 	return sum;
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void pod_topology_spread_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 	bool empty = view->usage->is_empty;
@@ -575,10 +577,10 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.normalize = BT_NORMALIZE_OWN,
 	.no_pre_filter_error = "reading \"PreFilterPodTopologySpread\" from cycleState: not found",
 	.no_pre_score_error = "error reading \"PreScorePodTopologySpread\" from cycleState: not found",
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = pod_topology_spread_compile,
+	.filter = pod_topology_spread_filter,
+	.reject = pod_topology_spread_reject,
+	.score = pod_topology_spread_score,
 	.reasons = reasons,
 	.prepare = prepare,
 	.axes = axes,

@@ -86,7 +86,7 @@ struct term {
 	const uint32_t *prices; /* the label's value by node slot */
 };
 
-static void compile(const void *opaque, const struct bt_compile_env *env,
+static void price_label_compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct settings *settings = opaque;
@@ -118,7 +118,8 @@ static bool price_of(const struct bt_view *view, uint32_t value, int64_t *out_pr
 	return value != BT_NAME_NONE && read_price(bt_view_str(view, value), out_price);
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void price_label_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 	int64_t price;
@@ -129,7 +130,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 }
 
 /* A node without a price is liked least. */
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void price_label_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 	const int64_t max_price = term->settings->max_price;
@@ -178,11 +180,11 @@ const struct bt_plugin bt_plugin_price_label = {
 	.settings = make_settings,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
-	.compile = compile,
-	.filter = filter,
+	.compile = price_label_compile,
+	.filter = price_label_filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.reasons = reasons,
-	.score = score,
+	.score = price_label_score,
 	.key = key,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

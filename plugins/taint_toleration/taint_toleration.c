@@ -52,7 +52,7 @@ static int32_t set_score(const struct term *term, const struct bt_taint_set *set
 	return n;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void taint_toleration_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
@@ -75,7 +75,8 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->term = term;
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void taint_toleration_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct bt_node *nodes = view->snapshot->nodes + first;
 	const struct term *term = opaque;
@@ -85,7 +86,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void taint_toleration_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct bt_node *nodes = view->snapshot->nodes + first;
 	const struct term *term = opaque;
@@ -150,10 +152,10 @@ const struct bt_plugin bt_plugin_taint_toleration = {
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.normalize = BT_NORMALIZE_REVERSED,
 	.no_pre_score_error = "failed to read \"PreScoreTaintToleration\" from cycleState: not found",
-	.compile = compile,
-	.filter = filter,
+	.compile = taint_toleration_compile,
+	.filter = taint_toleration_filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
-	.score = score,
+	.score = taint_toleration_score,
 	.key = key,
 	.reasons = reasons,
 	.events = events,

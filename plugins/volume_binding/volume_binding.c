@@ -56,7 +56,7 @@ struct term {
 	struct share *shares;
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void volume_binding_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -218,7 +218,7 @@ static void add_unbound(struct term *term, const struct bt_view *view, const str
 	term->unbound[at] = unbound;
 }
 
-static void begin(struct term *term, struct bt_arena *scratch)
+static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
 {
 	uint32_t n = term->signature->volume_n;
 
@@ -240,7 +240,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	const struct bt_signature *signature = term->signature;
 	bool immediate = false;
 
-	begin(term, view->storage->scratch);
+	volume_binding_begin(term, view->storage->scratch);
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		const char *why = bt_volume_claims(signature->volumes[i].type)
 					  ? illegal(term, view, &signature->volumes[i])
@@ -426,7 +426,8 @@ static void bind_unbound(
 	}
 }
 
-static const struct found *find(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static const struct found *volume_binding_find(
+	const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	struct found *found = term->found;
 
@@ -446,22 +447,23 @@ static bool fits(const struct found *found)
 	       found->enough_space;
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void volume_binding_filter(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = fits(find(term, view, first + i));
+		pass[i] = fits(volume_binding_find(term, view, first + i));
 	}
 }
 
 static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
 {
-	return find(term, view, node_ix)->error;
+	return volume_binding_find(term, view, node_ix)->error;
 }
 
-static void reject(
+static void volume_binding_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct found *found = find(term, view, node_ix);
+	const struct found *found = volume_binding_find(term, view, node_ix);
 	const bool good[] = {
 		[NODE_CONFLICT] = found->bound_match,
 		[NOTHING_TO_BIND] = found->unbound_match,
@@ -490,7 +492,7 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
 	if (compiled->state && use->filter) {
-		const struct found *found = find(compiled->term, view, node_ix);
+		const struct found *found = volume_binding_find(compiled->term, view, node_ix);
 
 		out->bindings = found->bindings;
 		out->binding_n = found->binding_n;
@@ -557,7 +559,7 @@ static int64_t on_shape(const struct bt_volume_binding_settings *settings, int64
 
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	const struct found *found = find(term, view, node_ix);
+	const struct found *found = volume_binding_find(term, view, node_ix);
 	struct share *shares = term->shares;
 	uint32_t n = collect(view, found, shares);
 	int64_t sum = 0;
@@ -572,7 +574,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	return n ? (int64_t)round((double)sum / (double)n) : 0;
 }
 
-static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void volume_binding_score(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = score_node(term, view, first + i);
@@ -640,10 +643,10 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.score_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "not found",
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
-	.score = score,
+	.compile = volume_binding_compile,
+	.filter = volume_binding_filter,
+	.reject = volume_binding_reject,
+	.score = volume_binding_score,
 	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.failure = failure,

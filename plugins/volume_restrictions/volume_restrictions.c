@@ -20,7 +20,7 @@ static bool may_conflict(enum bt_volume_type type)
 	       type == BT_VOLUME_ISCSI;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void volume_restrictions_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -148,7 +148,8 @@ static bool disks_free(const struct term *term, const struct bt_storage *storage
 	return true;
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void volume_restrictions_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 	bool taken = claims_taken(term, view->storage);
@@ -166,7 +167,7 @@ static void filter_disks(
 	}
 }
 
-static void reject(
+static void volume_restrictions_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	bool disk = !disks_free(opaque, view->storage, node_ix);
@@ -228,9 +229,9 @@ const struct bt_plugin bt_plugin_volume_restrictions = {
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "cannot read \"PreFilterVolumeRestrictions\" from cycleState",
 	.filter_first = filter_disks,
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
+	.compile = volume_restrictions_compile,
+	.filter = volume_restrictions_filter,
+	.reject = volume_restrictions_reject,
 	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.events = events,

@@ -15,7 +15,7 @@ struct term {
 	const char *refusal; /* of this cycle, or NULL */
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env,
+static void volume_zone_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -126,7 +126,8 @@ static bool zones_match(const struct term *term, struct bt_labels labels)
 	return true;
 }
 
-static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void volume_zone_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
@@ -135,7 +136,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(
+static void volume_zone_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	const struct term *term = opaque;
@@ -197,9 +198,9 @@ const struct bt_plugin bt_plugin_volume_zone = {
 	.name = "VolumeZone",
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
-	.compile = compile,
-	.filter = filter,
-	.reject = reject,
+	.compile = volume_zone_compile,
+	.filter = volume_zone_filter,
+	.reject = volume_zone_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
 	.events = events,

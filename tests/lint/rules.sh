@@ -164,6 +164,13 @@ code seam cache/x.c '#include <unheard_of.h>'
 code seam cache/x.c '#include <time.h>'
 code order engine/base/clean.c '#include <stdio.h>' '#include "engine/base/clean.h"'
 
+code twice cache/x.c 'struct bt_x {' '	int a;' '};' 'enum bt_x {' '	BT_A' '};'
+fresh
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	printf '%s\n' "$header" 'static void begin(void)' '{' '}' >"$tree/cache/x$i.c"
+done
+expect common
+
 fresh
 rm "$tree/cache/README.md"
 code_file=$tree/cache/x.c

@@ -274,6 +274,31 @@ function check_form(    text, lead) {
 	}
 }
 
+# A type of ours has one meaning; a name that many files give to functions of their own says nothing in a profile.
+function check_names(    word, name) {
+	if (path ~ /^(tests|perf)\//) {
+		return
+	}
+	if ($0 ~ /^(struct|enum|union) bt_[a-z0-9_]+ \{/) {
+		split($0, word, " ")
+		if (word[2] in type_at) {
+			complain("twice", word[1] " " word[2] " is defined in " type_at[word[2]] " too; name one by its module")
+		}
+		type_at[word[2]] = path
+	}
+	if (path ~ /\.c$/ && $0 ~ /^static [^=;]*[ *][a-z_0-9]+\(/) {
+		name = $0
+		sub(/\(.*/, "", name)
+		sub(/.*[ *]/, "", name)
+		if (!((name, path) in private_at)) {
+			private_at[name, path] = 1
+			if (++private_n[name] == 10) {
+				complain("common", name "() is the tenth of its name; let the name say its module")
+			}
+		}
+	}
+}
+
 # Functions begin with a brace in the first column and end with one.
 function check_length() {
 	if ($0 == "{") {
@@ -361,6 +386,7 @@ is_c && /^[ \t]*#[ \t]*include[ \t]*"/ {
 is_c {
 	check_release()
 	check_plugins()
+	check_names()
 	check_code(code_of($0))
 	check_length()
 }

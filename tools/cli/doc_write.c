@@ -104,7 +104,7 @@ static void before_scalar(struct bt_doc *doc)
 	}
 }
 
-static void begin(struct bt_doc *doc, uint64_t is_array)
+static void doc_write_begin(struct bt_doc *doc, uint64_t is_array)
 {
 	struct bt_json_writer *json = &doc->json;
 
@@ -126,7 +126,7 @@ void bt_doc_begin_object(struct bt_doc *doc)
 		bt_json_write_begin_object(&doc->json);
 		return;
 	}
-	begin(doc, 0);
+	doc_write_begin(doc, 0);
 	doc->json.after_key = false;
 }
 
@@ -136,7 +136,7 @@ void bt_doc_begin_array(struct bt_doc *doc)
 		bt_json_write_begin_array(&doc->json);
 		return;
 	}
-	begin(doc, 1);
+	doc_write_begin(doc, 1);
 	doc->json.after_key = false;
 }
 

@@ -41,7 +41,7 @@ static const char *copy(struct bt_emit *emit, const char *text)
 	return text ? bt_arena_copy(&emit->arena, text, strlen(text)) : NULL;
 }
 
-static struct bt_emit_value *add(struct bt_emit *emit, const char *key, enum bt_emit_type type)
+static struct bt_emit_value *emit_add(struct bt_emit *emit, const char *key, enum bt_emit_type type)
 {
 	struct bt_emit_value *value = bt_arena_zalloc(&emit->arena, sizeof(*value));
 	struct bt_emit_value *parent = emit->open;
@@ -60,12 +60,12 @@ static struct bt_emit_value *add(struct bt_emit *emit, const char *key, enum bt_
 
 void bt_emit_begin_object(struct bt_emit *emit, const char *key)
 {
-	emit->open = add(emit, key, BT_EMIT_OBJECT);
+	emit->open = emit_add(emit, key, BT_EMIT_OBJECT);
 }
 
 void bt_emit_begin_array(struct bt_emit *emit, const char *key)
 {
-	emit->open = add(emit, key, BT_EMIT_ARRAY);
+	emit->open = emit_add(emit, key, BT_EMIT_ARRAY);
 }
 
 void bt_emit_end(struct bt_emit *emit)
@@ -76,7 +76,7 @@ void bt_emit_end(struct bt_emit *emit)
 
 void bt_emit_str(struct bt_emit *emit, const char *key, struct bt_str value)
 {
-	struct bt_emit_value *member = add(emit, key, BT_EMIT_STR);
+	struct bt_emit_value *member = emit_add(emit, key, BT_EMIT_STR);
 
 	member->str = (struct bt_str){
 		bt_arena_copy(&emit->arena, value.ptr ? value.ptr : "", value.len), value.len};
@@ -89,12 +89,12 @@ void bt_emit_text(struct bt_emit *emit, const char *key, const char *value)
 
 void bt_emit_int(struct bt_emit *emit, const char *key, int64_t value)
 {
-	add(emit, key, BT_EMIT_INT)->integer = value;
+	emit_add(emit, key, BT_EMIT_INT)->integer = value;
 }
 
 void bt_emit_real(struct bt_emit *emit, const char *key, double value, int digits)
 {
-	struct bt_emit_value *member = add(emit, key, isfinite(value) ? BT_EMIT_REAL : BT_EMIT_NULL);
+	struct bt_emit_value *member = emit_add(emit, key, isfinite(value) ? BT_EMIT_REAL : BT_EMIT_NULL);
 
 	member->real = value;
 	member->digits = digits;
@@ -102,12 +102,12 @@ void bt_emit_real(struct bt_emit *emit, const char *key, double value, int digit
 
 void bt_emit_bool(struct bt_emit *emit, const char *key, bool value)
 {
-	add(emit, key, BT_EMIT_BOOL)->truth = value;
+	emit_add(emit, key, BT_EMIT_BOOL)->truth = value;
 }
 
 void bt_emit_null(struct bt_emit *emit, const char *key)
 {
-	add(emit, key, BT_EMIT_NULL);
+	emit_add(emit, key, BT_EMIT_NULL);
 }
 
 void bt_emit_label(struct bt_emit *emit, const char *label)

@@ -270,7 +270,7 @@ static void explain_long(const struct bt_command *command, const char *token)
 
 /* argp tells only that an option is wrong: the token before the stop, or at it inside a cluster of letters.
  */
-static void explain(const struct bt_command *command, int argc, char **argv, int stop)
+static void invocation_explain(const struct bt_command *command, int argc, char **argv, int stop)
 {
 	const char *token = stop > 1 && stop - 1 < argc ? argv[stop - 1] : "";
 
@@ -334,7 +334,7 @@ enum bt_parse bt_invocation_parse(
 		return BT_PARSE_RUN;
 	}
 	if (parse.result == BT_PARSE_WRONG && !parse.reported) {
-		explain(command, argc, argv, parse.stop);
+		invocation_explain(command, argc, argv, parse.stop);
 	}
 	return parse.result;
 }

@@ -45,7 +45,7 @@ static void before_value(struct bt_json_writer *json)
 	}
 }
 
-static void begin(struct bt_json_writer *json, char bracket, uint64_t is_array)
+static void json_write_begin(struct bt_json_writer *json, char bracket, uint64_t is_array)
 {
 	before_value(json);
 	BT_REQUIRE(json->depth + 1 < BT_JSON_WRITE_DEPTH_MAX);
@@ -58,12 +58,12 @@ static void begin(struct bt_json_writer *json, char bracket, uint64_t is_array)
 
 void bt_json_write_begin_object(struct bt_json_writer *json)
 {
-	begin(json, '{', 0);
+	json_write_begin(json, '{', 0);
 }
 
 void bt_json_write_begin_array(struct bt_json_writer *json)
 {
-	begin(json, '[', 1);
+	json_write_begin(json, '[', 1);
 }
 
 void bt_json_write_end(struct bt_json_writer *json)

@@ -146,7 +146,7 @@ static int begin_beside(const struct stat *old, struct bt_replacement *out)
 	return 0;
 }
 
-static int begin(bool in_place, struct bt_replacement *out)
+static int replace_begin(bool in_place, struct bt_replacement *out)
 {
 	struct stat old;
 	bool there = stat(out->target, &old) == 0;
@@ -174,7 +174,7 @@ static int begin(bool in_place, struct bt_replacement *out)
 int bt_replacement_begin(const char *path, bool in_place, struct bt_replacement *out)
 {
 	struct bt_replacement made = {.fd = -1, .target = bt_path_behind_links(path), .slot = -1};
-	int error = made.target ? begin(in_place, &made) : errno;
+	int error = made.target ? replace_begin(in_place, &made) : errno;
 
 	if (error) {
 		bt_mem_free(made.target);
@@ -184,7 +184,7 @@ int bt_replacement_begin(const char *path, bool in_place, struct bt_replacement 
 	return 0;
 }
 
-static void end(struct bt_replacement *replacement)
+static void replace_end(struct bt_replacement *replacement)
 {
 	if (replacement->slot >= 0) {
 		leave_slot(replacement->slot);
@@ -201,7 +201,7 @@ int bt_replacement_commit(struct bt_replacement *replacement)
 		error = errno;
 		unlink(slots[replacement->slot].path);
 	}
-	end(replacement);
+	replace_end(replacement);
 	return error;
 }
 
@@ -210,5 +210,5 @@ void bt_replacement_drop(struct bt_replacement *replacement)
 	if (replacement->slot >= 0) {
 		unlink(slots[replacement->slot].path);
 	}
-	end(replacement);
+	replace_end(replacement);
 }

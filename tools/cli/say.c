@@ -10,7 +10,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/quote.h"
 
-static void put(struct bt_str text)
+static void say_put(struct bt_str text)
 {
 	while (text.len) {
 		ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
@@ -37,7 +37,7 @@ void bt_say(const char *format, ...)
 		bt_buf_text(&shown, end < rest.len ? "\n" : "");
 		rest = bt_str_sub(rest, end + (end < rest.len), rest.len);
 	}
-	put(bt_buf_view(&shown));
+	say_put(bt_buf_view(&shown));
 	bt_buf_fini(&raw);
 	bt_buf_fini(&shown);
 }

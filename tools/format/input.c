@@ -75,7 +75,7 @@ uint64_t bt_input_ignored(const struct bt_input *input)
 	return input->ignored_n;
 }
 
-static enum bt_status complain(struct bt_input *input, enum bt_status status, const char *name,
+static enum bt_status input_complain(struct bt_input *input, enum bt_status status, const char *name,
 	const char *message, const char *remedy)
 {
 	struct bt_diagnosis diagnosis = {
@@ -151,8 +151,8 @@ static enum bt_status take_entry(struct bt_input *input, const char *folder, con
 		/* A link to a file is followed, one to a directory is not: it could lead round in a circle.
 		 */
 		if (input->path_n >= BT_LIMIT_FILES) {
-			rc = complain(input, BT_RANGE, path.ptr, "more files than can be read in one run",
-				"put the objects into fewer files");
+			rc = input_complain(input, BT_RANGE, path.ptr,
+				"more files than can be read in one run", "put the objects into fewer files");
 		} else {
 			push_path(input, path.ptr);
 		}
@@ -174,7 +174,7 @@ static enum bt_status walk(struct bt_input *input, const char *path, uint32_t de
 	enum bt_status rc = BT_OK;
 
 	if (depth > BT_LIMIT_DIRECTORY_DEPTH) {
-		return complain(
+		return input_complain(
 			input, BT_DEPTH, path, "directories are nested too deeply", "name the inner one");
 	}
 	int n = scandir(path, &entries, NULL, by_bytes);
@@ -213,7 +213,8 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path)
 	size_t before = input->path_n;
 	enum bt_status rc = walk(input, path, 0);
 	if (rc == BT_OK && input->path_n == before) {
-		return complain(input, BT_NOT_FOUND, path, "the directory holds no .json, .yaml or .yml file",
+		return input_complain(input, BT_NOT_FOUND, path,
+			"the directory holds no .json, .yaml or .yml file",
 			"name another directory, or the files themselves");
 	}
 	return rc;
@@ -238,7 +239,7 @@ void bt_input_list(const char *folder, void (*found)(void *context, const char *
 
 static enum bt_status too_large(struct bt_input *input, const char *name)
 {
-	return complain(
+	return input_complain(
 		input, BT_RANGE, name, "the file is larger than 8 GiB", "split it into several files");
 }
 
@@ -311,7 +312,7 @@ static enum bt_status complain_bomb(struct bt_input *input, const char *name, si
 
 	snprintf(message, sizeof(message),
 		"the compressed file unfolds to more than is allowed, after %zu MiB", unfolded >> 20);
-	return complain(input, BT_RANGE, name, message,
+	return input_complain(input, BT_RANGE, name, message,
 		"if you trust it, unpack it yourself, or set " BT_LIMIT_UNPACKED_VARIABLE
 		" to its size, such as 4Gi");
 }
@@ -342,7 +343,7 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 		return BT_OK;
 	}
 	if (read_raised(&raised) != BT_OK) {
-		return complain(input, BT_INVALID, name, BT_LIMIT_UNPACKED_VARIABLE " is not a size",
+		return input_complain(input, BT_INVALID, name, BT_LIMIT_UNPACKED_VARIABLE " is not a size",
 			"write it like 4Gi or 4294967296");
 	}
 	enum bt_status rc = bt_unpack(packing, *text, raised, &input->unpacked);
@@ -351,11 +352,11 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	case BT_OK:
 		return BT_OK;
 	case BT_TRUNCATED:
-		return complain(input, rc, name, "the compressed file is cut off", "copy it again");
+		return input_complain(input, rc, name, "the compressed file is cut off", "copy it again");
 	case BT_RANGE:
 		return complain_bomb(input, name, text->len);
 	default:
-		return complain(input, rc, name, "the compressed file is damaged", "copy it again");
+		return input_complain(input, rc, name, "the compressed file is damaged", "copy it again");
 	}
 }
 

@@ -104,7 +104,7 @@ BT_INLINE const char *token(struct bt_json *json)
 	return json->window.base + json->window.index[json->ix];
 }
 
-static bool refuse(struct bt_json *json, const char *at, const char *text)
+static bool json_refuse(struct bt_json *json, const char *at, const char *text)
 {
 	if (!at) {
 		return stop(json, BT_TRUNCATED, true, json->len, "the text ends too early");
@@ -145,7 +145,7 @@ enum bt_json_type bt_json_peek(struct bt_json *json)
 	enum bt_json_type type = at ? type_of(*at) : BT_JSON_NONE;
 
 	if (type == BT_JSON_NONE) {
-		refuse(json, at, "expected a value");
+		json_refuse(json, at, "expected a value");
 	}
 	return type;
 }
@@ -154,12 +154,12 @@ enum bt_json_type bt_json_peek(struct bt_json *json)
 static bool mismatch(struct bt_json *json, const char *at, const char *text)
 {
 	if (!at || type_of(*at) == BT_JSON_NONE) {
-		return refuse(json, at, "expected a value");
+		return json_refuse(json, at, "expected a value");
 	}
 	return stop(json, BT_INVALID, false, (size_t)(at - json->text), text);
 }
 
-static bool enter(struct bt_json *json, char open, const char *text)
+static bool json_enter(struct bt_json *json, char open, const char *text)
 {
 	const char *at = token(json);
 
@@ -177,12 +177,12 @@ static bool enter(struct bt_json *json, char open, const char *text)
 
 bool bt_json_enter_object(struct bt_json *json)
 {
-	return enter(json, '{', "expected an object");
+	return json_enter(json, '{', "expected an object");
 }
 
 bool bt_json_enter_array(struct bt_json *json)
 {
-	return enter(json, '[', "expected an array");
+	return json_enter(json, '[', "expected an array");
 }
 
 /* Steps over the comma between elements. Returns false when the container ends here, or on an error. */
@@ -198,10 +198,10 @@ BT_INLINE bool advance(struct bt_json *json, char close, const char *text)
 		return false;
 	}
 	if (fresh) {
-		return at ? true : refuse(json, at, text);
+		return at ? true : json_refuse(json, at, text);
 	}
 	if (!at || *at != ',') {
-		return refuse(json, at, text);
+		return json_refuse(json, at, text);
 	}
 	json->ix++;
 	return true;
@@ -345,14 +345,14 @@ bool bt_json_next_key(struct bt_json *json, struct bt_str *out_key)
 	}
 	const char *at = token(json);
 	if (!at || *at != '"') {
-		return refuse(json, at, "expected a key in quotes");
+		return json_refuse(json, at, "expected a key in quotes");
 	}
 	if (!read_string(json, at, out_key)) {
 		return false;
 	}
 	at = token(json);
 	if (!at || *at != ':') {
-		return refuse(json, at, "expected ':' behind the key");
+		return json_refuse(json, at, "expected ':' behind the key");
 	}
 	json->ix++;
 	return true;
@@ -450,7 +450,7 @@ bool bt_json_number(struct bt_json *json, struct bt_str *out_text)
 	}
 	const char *end = number_end(at, json->text + json->len);
 	if (!end) {
-		return refuse(json, at, "malformed number");
+		return json_refuse(json, at, "malformed number");
 	}
 	*out_text = (struct bt_str){at, (size_t)(end - at)};
 	json->ix++;
@@ -495,7 +495,7 @@ bool bt_json_bool(struct bt_json *json, bool *out_value)
 		return mismatch(json, at, "expected true or false");
 	}
 	if (!word_end(at, json->text + json->len)) {
-		return refuse(json, at, "unknown word");
+		return json_refuse(json, at, "unknown word");
 	}
 	*out_value = *at == 't';
 	json->ix++;
@@ -510,7 +510,7 @@ bool bt_json_null(struct bt_json *json)
 		return mismatch(json, at, "expected null");
 	}
 	if (!word_end(at, json->text + json->len)) {
-		return refuse(json, at, "unknown word");
+		return json_refuse(json, at, "unknown word");
 	}
 	json->ix++;
 	return true;
@@ -528,17 +528,17 @@ BT_INLINE bool skip_scalar(struct bt_json *json, const char *at)
 	switch (type_of(*at)) {
 	case BT_JSON_NUMBER:
 		if (!number_end(at, end)) {
-			return refuse(json, at, "malformed number");
+			return json_refuse(json, at, "malformed number");
 		}
 		break;
 	case BT_JSON_BOOL:
 	case BT_JSON_NULL:
 		if (!word_end(at, end)) {
-			return refuse(json, at, "unknown word");
+			return json_refuse(json, at, "unknown word");
 		}
 		break;
 	default:
-		return refuse(json, at, "expected a value");
+		return json_refuse(json, at, "expected a value");
 	}
 	json->ix++;
 	return true;
@@ -550,12 +550,12 @@ BT_INLINE bool skip_key(struct bt_json *json)
 	const char *at = token(json);
 
 	if (BT_UNLIKELY(!at || *at != '"')) {
-		return refuse(json, at, "expected a key in quotes");
+		return json_refuse(json, at, "expected a key in quotes");
 	}
 	json->ix++;
 	at = token(json);
 	if (BT_UNLIKELY(!at || *at != ':')) {
-		return refuse(json, at, "expected ':' behind the key");
+		return json_refuse(json, at, "expected ':' behind the key");
 	}
 	json->ix++;
 	return true;
@@ -597,7 +597,7 @@ static bool skip_close(struct bt_json *json, struct nest *nest)
 			return !object || skip_key(json);
 		}
 		if (!at || *at != (object ? '}' : ']')) {
-			return refuse(json, at, object ? "expected ',' or '}'" : "expected ',' or ']'");
+			return json_refuse(json, at, object ? "expected ',' or '}'" : "expected ',' or ']'");
 		}
 		json->ix++;
 		nest->n--;
@@ -614,7 +614,7 @@ bool bt_json_skip(struct bt_json *json)
 		const char *at = token(json);
 
 		if (BT_UNLIKELY(!at)) {
-			return refuse(json, at, "expected a value");
+			return json_refuse(json, at, "expected a value");
 		}
 		if (*at != '{' && *at != '[') {
 			if (!skip_scalar(json, at)) {

@@ -238,7 +238,8 @@ BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t of
 	return fault.text == NULL;
 }
 
-static void fail(struct bt_json_window *out, enum bt_status status, size_t offset, const char *text)
+static void json_index_fail(
+	struct bt_json_window *out, enum bt_status status, size_t offset, const char *text)
 {
 	out->status = status;
 	out->error_offset = offset;
@@ -258,7 +259,7 @@ BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in
 	while (at < len &&
 		(at - offset < BT_JSON_WINDOW_BYTES || out->n == 0 || (carry.in_string && out->n == 1))) {
 		if (BT_UNLIKELY(at - offset > BT_LIMIT_STRING_BYTES)) {
-			fail(out, BT_RANGE, offset, "a string or a gap is longer than allowed");
+			json_index_fail(out, BT_RANGE, offset, "a string or a gap is longer than allowed");
 			break;
 		}
 		if (!index_block(text, len, offset, at, ways, &carry, out)) {
@@ -271,7 +272,7 @@ BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in
 	out->next_in_word = carry.scalar;
 	if (out->status == BT_OK && carry.in_string) {
 		if (at == len) {
-			fail(out, BT_TRUNCATED, len, "the text ends inside a string");
+			json_index_fail(out, BT_TRUNCATED, len, "the text ends inside a string");
 		} else {
 			out->n--;
 			out->next_offset = offset + out->index[out->n];

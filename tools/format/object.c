@@ -331,7 +331,7 @@ static enum bt_loss loss_of(const struct bt_object *object, bool syntax)
 }
 
 /* Reports decode's error for the object at start and steps behind it, or behind its document. */
-static void give_up(
+static void object_give_up(
 	struct bt_object_reader *reader, const struct bt_decode *decode, struct bt_json_mark start)
 {
 	const struct bt_decode_error *e = &decode->error;
@@ -508,7 +508,7 @@ static bool read_value(struct bt_object_reader *reader)
 		return false;
 	}
 	if (!read_object(reader, &decode, start, &is_object)) {
-		give_up(reader, &decode, start);
+		object_give_up(reader, &decode, start);
 		return false;
 	}
 	return is_object;
@@ -523,7 +523,7 @@ static void lose_document(struct bt_object_reader *reader)
 	reader->object.meta = (struct bt_meta_object){0};
 	reader->list_n = 0;
 	stopped(&decode);
-	give_up(reader, &decode, (struct bt_json_mark){0});
+	object_give_up(reader, &decode, (struct bt_json_mark){0});
 }
 
 /* Behind the last element: steps over what follows the items in the list's object. */

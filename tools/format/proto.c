@@ -43,7 +43,7 @@ struct reader {
 };
 
 /* Notes that the object is read to no more than that extent. */
-static void note(
+static void format_proto_note(
 	struct reader *r, enum bt_proto_extent extent, const char *text, const char *field, const uint8_t *at)
 {
 	if (extent > r->extent) {
@@ -52,15 +52,15 @@ static void note(
 	}
 }
 
-static bool fail(struct reader *r, const char *text, const char *field, const uint8_t *at)
+static bool format_proto_fail(struct reader *r, const char *text, const char *field, const uint8_t *at)
 {
-	note(r, BT_PROTO_IN_PART, text, field, at);
+	format_proto_note(r, BT_PROTO_IN_PART, text, field, at);
 	return false;
 }
 
 static bool fail_in(struct reader *r, const struct bt_wire_in *in, const char *field)
 {
-	return fail(r, in->error, field, in->at);
+	return format_proto_fail(r, in->error, field, in->at);
 }
 
 /* ---- memory ---- */
@@ -76,7 +76,7 @@ static void *alloc(struct reader *r, size_t bytes, size_t align)
 
 static bool too_large(struct reader *r, const struct bt_wire_in *in, const char *field)
 {
-	return fail(r, "the object becomes too large", field, in->at);
+	return format_proto_fail(r, "the object becomes too large", field, in->at);
 }
 
 /* ---- text ---- */
@@ -110,7 +110,7 @@ static bool read_str(struct reader *r, struct bt_wire_in in, const char *field, 
 	const struct bt_str text = {(const char *)in.at, n};
 	size_t foreign_n = copy_ascii(copy, in.at, n) ? 0 : bt_utf8_foreign_n(text);
 	if (BT_UNLIKELY(foreign_n)) {
-		note(r, BT_PROTO_REPLACED, "a string is not UTF-8", field, in.at);
+		format_proto_note(r, BT_PROTO_REPLACED, "a string is not UTF-8", field, in.at);
 		n += foreign_n * (BT_UTF8_REPLACEMENT_BYTES - 1);
 		copy = alloc(r, n, 1);
 		if (!copy) {
@@ -217,7 +217,8 @@ static bool read_quantity(struct reader *r, struct bt_wire_in in, const char *fi
 			return true;
 		}
 		if (bt_quantity_parse(text, out) != BT_OK) {
-			return fail(r, "what should be a quantity is none", field, (const uint8_t *)text.ptr);
+			return format_proto_fail(
+				r, "what should be a quantity is none", field, (const uint8_t *)text.ptr);
 		}
 	}
 	return false;
@@ -289,8 +290,8 @@ static uint32_t count_more(struct bt_wire_in rest, uint32_t wanted)
  * Room for one more element, zeroed. The first one in a message brings room for all that follow there; a
  * message that is there twice brings more to what the first one has brought, as protobuf merges them.
  */
-static char *add(struct reader *r, struct array *array, const struct bt_wire_in *rest, uint32_t number,
-	size_t bytes, bool first)
+static char *format_proto_add(struct reader *r, struct array *array, const struct bt_wire_in *rest,
+	uint32_t number, size_t bytes, bool first)
 {
 	if (first) {
 		size_t old_bytes = (size_t)array->n * bytes;
@@ -417,7 +418,7 @@ static bool read_array(struct reader *r, const struct bt_proto_field *field, con
 
 	memcpy(&array.items, out + field->offset, sizeof(array.items));
 	memcpy(&array.n, n_at, sizeof(array.n));
-	char *item = add(r, &array, place->rest, place->number, bytes, place->first);
+	char *item = format_proto_add(r, &array, place->rest, place->number, bytes, place->first);
 	if (!item) {
 		return too_large(r, &in, field->name);
 	}
@@ -428,7 +429,7 @@ static bool read_array(struct reader *r, const struct bt_proto_field *field, con
 		const char *error = place_key(&array, bytes);
 
 		if (error) {
-			note(r, BT_PROTO_IN_PART, error, field->name, in.at);
+			format_proto_note(r, BT_PROTO_IN_PART, error, field->name, in.at);
 		}
 	}
 	memcpy(out + field->offset, &array.items, sizeof(array.items));
@@ -535,7 +536,7 @@ static void decode(struct reader *r, const struct bt_proto_plan *plan, struct bt
 			continue;
 		}
 		if (wanted) {
-			fail(r, "a value is of the wrong type", field->name, in.at);
+			format_proto_fail(r, "a value is of the wrong type", field->name, in.at);
 		}
 		if (!bt_wire_skip(&in, type)) {
 			fail_in(r, &in, NULL);
@@ -581,7 +582,7 @@ bool bt_proto_knows(enum bt_kind kind)
 	return kind == BT_KIND_POD || kind == BT_KIND_NODE;
 }
 
-static struct bt_wire_in begin(struct bt_str bytes)
+static struct bt_wire_in format_proto_begin(struct bt_str bytes)
 {
 	const uint8_t *at = (const uint8_t *)bytes.ptr;
 
@@ -613,14 +614,15 @@ static enum bt_proto_extent read_identity(const struct known_kind *known, struct
 enum bt_proto_extent bt_proto_identify(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
 {
-	return read_identity(begin_object(proto, kind, out), begin(bytes), arena, out, out_error);
+	return read_identity(
+		begin_object(proto, kind, out), format_proto_begin(bytes), arena, out, out_error);
 }
 
 enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
 {
 	const struct known_kind *known = begin_object(proto, kind, out);
-	struct bt_wire_in in = begin(bytes);
+	struct bt_wire_in in = format_proto_begin(bytes);
 	struct reader r = {
 		.arena = arena, .left_bytes = BT_PROTO_OBJECT_BYTES, .begin = in.at, .error = out_error};
 
@@ -644,7 +646,7 @@ struct view {
 static bool view_message(
 	struct bt_str bytes, const struct view *views, uint32_t n, struct bt_proto_error *out_error)
 {
-	struct bt_wire_in in = begin(bytes), part;
+	struct bt_wire_in in = format_proto_begin(bytes), part;
 	struct reader r = {.begin = in.at, .error = out_error};
 	uint32_t number, type;
 	uint64_t value;
@@ -663,7 +665,7 @@ static bool view_message(
 				return fail_in(&r, &in, NULL);
 			}
 		} else if (type != (view->text ? BT_WIRE_BYTES : BT_WIRE_VARINT)) {
-			return fail(&r, "a value is of the wrong type", NULL, in.at);
+			return format_proto_fail(&r, "a value is of the wrong type", NULL, in.at);
 		} else if (view->text) {
 			if (!bt_wire_bytes(&in, &part)) {
 				return fail_in(&r, &in, NULL);

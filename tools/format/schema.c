@@ -26,7 +26,7 @@
 #define YEAR_DIGITS 12
 #define YEAR_MAX    99999
 
-static void put(char *out, size_t *at, size_t cap, const char *bytes, size_t n)
+static void schema_put(char *out, size_t *at, size_t cap, const char *bytes, size_t n)
 {
 	n = n < cap - 1 - *at ? n : cap - 1 - *at;
 	memcpy(out + *at, bytes, n);
@@ -63,14 +63,14 @@ static void write_path(const struct bt_path *path, char out[BT_PATH_MAX])
 
 		if (!step->key.ptr) {
 			int len = snprintf(number, sizeof(number), "[%u]", step->index);
-			put(out, &at, BT_PATH_MAX, number, (size_t)len);
+			schema_put(out, &at, BT_PATH_MAX, number, (size_t)len);
 		} else if (is_plain_key(step->key)) {
-			put(out, &at, BT_PATH_MAX, ".", at ? 1 : 0);
-			put(out, &at, BT_PATH_MAX, step->key.ptr, step->key.len);
+			schema_put(out, &at, BT_PATH_MAX, ".", at ? 1 : 0);
+			schema_put(out, &at, BT_PATH_MAX, step->key.ptr, step->key.len);
 		} else {
-			put(out, &at, BT_PATH_MAX, "[", 1);
-			put(out, &at, BT_PATH_MAX, step->key.ptr, step->key.len);
-			put(out, &at, BT_PATH_MAX, "]", 1);
+			schema_put(out, &at, BT_PATH_MAX, "[", 1);
+			schema_put(out, &at, BT_PATH_MAX, step->key.ptr, step->key.len);
+			schema_put(out, &at, BT_PATH_MAX, "]", 1);
 		}
 	}
 }

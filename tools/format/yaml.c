@@ -151,7 +151,7 @@ size_t bt_yaml_line(const struct bt_yaml *yaml, size_t offset)
 	return low ? yaml->marks[low - 1].line : yaml->piece_line + 1;
 }
 
-static BT_PRINTF(5, 6) bool fail(struct bt_yaml *yaml, enum bt_status status, const yaml_mark_t *mark,
+static BT_PRINTF(5, 6) bool yaml_fail(struct bt_yaml *yaml, enum bt_status status, const yaml_mark_t *mark,
 	const char *remedy, const char *format, ...)
 {
 	va_list args;
@@ -245,8 +245,8 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 		if (yaml->tell_duplicate && merged) {
 			yaml->tell_duplicate(yaml->tell_context, key, yaml->piece_line + mark->line + 1);
 		} else if (!yaml->tell_duplicate && !old->merged && !merged) {
-			return fail(yaml, BT_EXISTS, mark, "keep one of them", "the key %.*s appears twice",
-				(int)(key.len < 100 ? key.len : 100), key.ptr);
+			return yaml_fail(yaml, BT_EXISTS, mark, "keep one of them",
+				"the key %.*s appears twice", (int)(key.len < 100 ? key.len : 100), key.ptr);
 		}
 		/* The slot stays with the old entry, which takes the new member's place in the text. */
 		erase(yaml, old);
@@ -278,7 +278,7 @@ static bool charge(struct bt_yaml *yaml, size_t bytes, const yaml_mark_t *mark)
 	limit = limit > BT_LIMIT_YAML_EXPANDED_BYTES ? limit : BT_LIMIT_YAML_EXPANDED_BYTES;
 	yaml->expanded_bytes += bytes;
 	if (yaml->expanded_bytes > limit) {
-		return fail(yaml, BT_RANGE, mark, "write the values out",
+		return yaml_fail(yaml, BT_RANGE, mark, "write the values out",
 			"aliases expand to more than %zu bytes", limit);
 	}
 	return true;
@@ -296,7 +296,7 @@ static void end_member(struct bt_yaml *yaml)
 
 static bool merge_needs_mapping(struct bt_yaml *yaml, const yaml_mark_t *mark)
 {
-	return fail(yaml, BT_INVALID, mark, "merge an alias of a mapping",
+	return yaml_fail(yaml, BT_INVALID, mark, "merge an alias of a mapping",
 		"a merge key needs a mapping or a sequence of mappings");
 }
 
@@ -322,7 +322,7 @@ static bool merge_object(struct bt_yaml *yaml, struct bt_str text, const yaml_ma
 		end_member(yaml);
 	}
 	if (bt_json_error(yaml->json)->status != BT_OK) {
-		return fail(yaml, bt_json_error(yaml->json)->status, mark, "write the values out", "%s",
+		return yaml_fail(yaml, bt_json_error(yaml->json)->status, mark, "write the values out", "%s",
 			bt_json_error(yaml->json)->text);
 	}
 	return true;
@@ -477,7 +477,8 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		     is_tag(tag, "null") || is_tag(tag, "timestamp");
 
 	if (is_tag(tag, "binary")) {
-		return fail(yaml, BT_UNSUPPORTED, mark, "write the text itself", "!!binary is not supported");
+		return yaml_fail(
+			yaml, BT_UNSUPPORTED, mark, "write the text itself", "!!binary is not supported");
 	}
 	if (!typed && (tag.len || !event->data.scalar.plain_implicit)) {
 		bt_quote_json(&yaml->out, text);
@@ -486,7 +487,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 	bt_buf_clear(&yaml->copy);
 	enum bt_scalar type = bt_scalar_resolve(text, is_key, &yaml->copy);
 	if (typed && !tag_fits(tag, type)) {
-		return fail(yaml, BT_INVALID, mark, "correct the value or the tag",
+		return yaml_fail(yaml, BT_INVALID, mark, "correct the value or the tag",
 			"the value does not fit its tag %.*s", BT_STR_ARG(tag));
 	}
 	if (type == BT_SCALAR_STRING) {
@@ -494,7 +495,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		return true;
 	}
 	if (type == BT_SCALAR_NO_NUMBER && !is_key) {
-		return fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
+		return yaml_fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
 			"%.*s is no number that can be used", BT_STR_ARG(text));
 	}
 	if (!is_key) {
@@ -502,7 +503,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		return true;
 	}
 	if (type == BT_SCALAR_NULL || type == BT_SCALAR_UINT) {
-		return fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
+		return yaml_fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
 			"\"%.*s\" cannot be a key", BT_STR_ARG(text));
 	}
 	bt_quote_json(&yaml->out, bt_buf_view(&yaml->copy));
@@ -546,11 +547,11 @@ static bool on_alias(struct bt_yaml *yaml, const yaml_event_t *event)
 	size_t start = yaml->out.len;
 
 	if (!anchor) {
-		return fail(yaml, BT_INVALID, mark, "define the anchor before it is used",
+		return yaml_fail(yaml, BT_INVALID, mark, "define the anchor before it is used",
 			"unknown anchor \"%.*s\"", (int)(name.len < 100 ? name.len : 100), name.ptr);
 	}
 	if (!anchor->text.len) {
-		return fail(yaml, BT_INVALID, mark, "write the values out",
+		return yaml_fail(yaml, BT_INVALID, mark, "write the values out",
 			"the anchor \"%.*s\" contains itself", (int)(name.len < 100 ? name.len : 100),
 			name.ptr);
 	}
@@ -563,7 +564,7 @@ static bool on_alias(struct bt_yaml *yaml, const yaml_event_t *event)
 		return end_value(yaml, start, NO_ANCHOR, mark);
 	}
 	if (anchor->text.ptr[0] != '"') {
-		return fail(yaml, BT_INVALID, mark, "write the key out",
+		return yaml_fail(yaml, BT_INVALID, mark, "write the key out",
 			"the alias stands for no string and cannot be a key");
 	}
 	bt_buf_str(&yaml->out, anchor->text);
@@ -575,12 +576,12 @@ static bool on_start(struct bt_yaml *yaml, const yaml_event_t *event, bool is_ma
 	const yaml_mark_t *mark = &event->start_mark;
 
 	if (at_key(yaml)) {
-		return fail(yaml, BT_INVALID, mark,
+		return yaml_fail(yaml, BT_INVALID, mark,
 			"use a plain word as the key, and put words with braces into quotes",
 			"a %s cannot be a key", is_mapping ? "mapping" : "sequence");
 	}
 	if (yaml->level_n == BT_LIMIT_DEPTH) {
-		return fail(
+		return yaml_fail(
 			yaml, BT_DEPTH, mark, "flatten it", "nested deeper than %d levels", BT_LIMIT_DEPTH);
 	}
 	note_line(yaml, mark);
@@ -636,17 +637,17 @@ static bool explain_parser(struct bt_yaml *yaml)
 		bt_json_place(yaml->piece, parser->problem_offset, &line, &column);
 		mark = (yaml_mark_t){.line = line - 1, .column = column - 1};
 		bool nul = parser->problem_value == 0;
-		return fail(yaml, BT_INVALID, &mark, "write the file again as UTF-8 text", "%s",
+		return yaml_fail(yaml, BT_INVALID, &mark, "write the file again as UTF-8 text", "%s",
 			nul ? "NUL byte" : problem);
 	}
 	if (is_tab_indented(yaml->piece, mark.line)) {
-		return fail(yaml, BT_INVALID, &mark, "indent with spaces",
+		return yaml_fail(yaml, BT_INVALID, &mark, "indent with spaces",
 			"a tab stands where YAML wants spaces: %s", problem);
 	}
 	if (parser->mark.index + 1 >= yaml->piece.len) {
 		remedy = "complete the file, it seems to be cut off";
 	}
-	return fail(yaml, BT_INVALID, &mark, remedy, "%s%s%s", parser->context ? parser->context : "",
+	return yaml_fail(yaml, BT_INVALID, &mark, remedy, "%s%s%s", parser->context ? parser->context : "",
 		parser->context ? ", " : "", problem);
 }
 

@@ -44,7 +44,7 @@ enum bt_nomination bt_nomination_of(const struct bt_decision *decision)
 	return BT_NOMINATION_LEAVE;
 }
 
-static struct bt_str keep(struct bt_api_calls *calls, struct bt_buf *buf)
+static struct bt_str cycle_api_calls_keep(struct bt_api_calls *calls, struct bt_buf *buf)
 {
 	struct bt_str text = {bt_arena_copy(&calls->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};
 
@@ -60,10 +60,10 @@ static struct bt_str BT_PRINTF(2, 3) text_of(struct bt_api_calls *calls, const c
 	va_start(args, format);
 	bt_buf_vprintf(&buf, format, args);
 	va_end(args);
-	return keep(calls, &buf);
+	return cycle_api_calls_keep(calls, &buf);
 }
 
-static struct bt_api_call *add(
+static struct bt_api_call *cycle_api_calls_add(
 	struct bt_api_calls *calls, enum bt_api_verb verb, const struct bt_api_pod *pod)
 {
 	calls->items = bt_mem_grow(calls->items, calls->n, &calls->cap, sizeof(*calls->items));
@@ -75,7 +75,7 @@ static struct bt_api_call *add(
 static struct bt_api_event *add_event(
 	struct bt_api_calls *calls, const struct bt_api_cycle *cycle, const struct bt_api_pod *pod)
 {
-	struct bt_api_event *event = &add(calls, BT_API_EVENT, pod)->event;
+	struct bt_api_event *event = &cycle_api_calls_add(calls, BT_API_EVENT, pod)->event;
 
 	event->reporting_controller = cycle->pod->scheduler_name;
 	event->reporting_instance =
@@ -133,7 +133,7 @@ static struct bt_api_call *patch(struct bt_api_calls *calls, const struct bt_api
 	if (!changes) {
 		return NULL;
 	}
-	call = add(calls, BT_API_PATCH_STATUS, pod);
+	call = cycle_api_calls_add(calls, BT_API_PATCH_STATUS, pod);
 	call->status = status;
 	return call;
 }
@@ -144,7 +144,7 @@ static void add_placed(const struct bt_api_cycle *cycle, struct bt_api_calls *ca
 	struct bt_api_call *call;
 	struct bt_api_event *event;
 
-	add(calls, BT_API_BIND, cycle->pod)->node = cycle->node;
+	cycle_api_calls_add(calls, BT_API_BIND, cycle->pod)->node = cycle->node;
 	call = patch(calls, cycle, cycle->pod, &scheduled, BT_NOMINATION_CLEAR, (struct bt_str){.len = 0});
 	if (call) {
 		call->by_server = true;
@@ -197,7 +197,7 @@ static void add_victim(
 				BT_STR_ARG(cycle->pod->scheduler_name))};
 
 		patch(calls, cycle, victim->pod, &target, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
-		add(calls, BT_API_DELETE, victim->pod);
+		cycle_api_calls_add(calls, BT_API_DELETE, victim->pod);
 	}
 	event = add_event(calls, cycle, victim->pod);
 	event->reason = "Preempted";

@@ -828,7 +828,7 @@ static void release_claim(struct bt_engine *engine, struct bt_decision *decision
 	decision->victim_n = 0;
 }
 
-static void refuse(struct bt_engine *engine, struct bt_decision *decision)
+static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *decision)
 {
 	bt_engine_ask_post_filter(engine, decision);
 	release_claim(engine, decision);
@@ -924,7 +924,7 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
 		break;
 	case BT_REFUSED:
 	case BT_FAILED:
-		refuse(engine, decision);
+		cycle_engine_refuse(engine, decision);
 		break;
 	default:
 		break;

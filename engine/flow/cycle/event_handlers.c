@@ -235,7 +235,7 @@ static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* A pod that may not be known yet. */
-static enum bt_status enter(
+static enum bt_status event_handlers_enter(
 	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
 	bool waits = delta->pod.node == BT_NAME_NONE;
@@ -500,11 +500,11 @@ static enum bt_status take_pod(
 		return BT_OK;
 	}
 	if (pod_ix == BT_NO_POD) {
-		return enter(engine, delta, out_taken);
+		return event_handlers_enter(engine, delta, out_taken);
 	}
 	if (is_successor(bt_ledger_pod(ledger, pod_ix), &delta->pod)) {
 		bt_engine_remove_pod(engine, pod_ix);
-		return enter(engine, delta, out_taken);
+		return event_handlers_enter(engine, delta, out_taken);
 	}
 	return update(engine, pod_ix, delta, out_taken);
 }
@@ -597,7 +597,7 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	bt_ingest_prefetch(engine->cache->worker, &object->meta);
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
 	adopt_pod(engine, &delta);
-	enum bt_status status = enter(engine, &delta, &taken);
+	enum bt_status status = event_handlers_enter(engine, &delta, &taken);
 	bt_delta_drop(&delta);
 	*out_pod_ix = taken.ix;
 	if (status == BT_OK || status == BT_FULL) {

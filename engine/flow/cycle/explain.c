@@ -114,8 +114,8 @@ static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out
 	out->error = out->text.ptr;
 }
 
-static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation_hooks *hooks,
-	struct bt_explanation *out)
+static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
+	const struct bt_evaluation_hooks *hooks, struct bt_explanation *out)
 {
 	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
 
@@ -142,7 +142,7 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), out);
+	explain_explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), out);
 }
 
 /* A trial changes what is counted and no version of it: what a plan has found idle before does not count in
@@ -190,7 +190,7 @@ void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain(engine, pod_ix, bt_extender_calls_recall(engine->extend, pod_ix), out);
+	explain_explain(engine, pod_ix, bt_extender_calls_recall(engine->extend, pod_ix), out);
 }
 
 void bt_explanation_fini(struct bt_explanation *explanation)

@@ -87,7 +87,7 @@ enum mark {
 /* What is kept of an answer: which question, then this for each thing that was said. */
 enum said { SAID_FAIL = 0, SAID_KEEP, SAID_OBJECTS, SAID_REFUSE, SAID_SCORE, SAID_CANDIDATE, SAID_VICTIM };
 
-static void note(struct bt_extender_reply *reply, enum said what, struct bt_str name, int64_t number,
+static void extender_note(struct bt_extender_reply *reply, enum said what, struct bt_str name, int64_t number,
 	struct bt_str message)
 {
 	if (reply->kept) {
@@ -125,7 +125,7 @@ static void add_text(struct bt_extender_reply *reply, struct line *line, struct 
 	bt_buf_str(&reply->text, text);
 }
 
-static struct bt_str text_of(const struct bt_extender_reply *reply, const struct line *line)
+static struct bt_str extender_text_of(const struct bt_extender_reply *reply, const struct line *line)
 {
 	return line->text_n ? (struct bt_str){reply->text.ptr + line->text, line->text_n} : bt_str("");
 }
@@ -140,13 +140,13 @@ void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
 	reply->failed = true;
 	bt_buf_clear(&reply->error);
 	bt_buf_str(&reply->error, error);
-	note(reply, SAID_FAIL, error, 0, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_FAIL, error, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node)
 {
 	add_text(reply, add_node(reply, &reply->nodes, node), node);
-	note(reply, SAID_KEEP, node, 0, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_KEEP, node, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_refuse(
@@ -160,13 +160,13 @@ void bt_extender_refuse(
 		line->name_n = node.len;
 		bt_buf_str(&reply->text, node);
 	}
-	note(reply, SAID_REFUSE, node, unresolvable, message);
+	extender_note(reply, SAID_REFUSE, node, unresolvable, message);
 }
 
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
 {
 	add_node(reply, &reply->nodes, node)->number = score;
-	note(reply, SAID_SCORE, node, score, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_SCORE, node, score, (struct bt_str){.len = 0});
 }
 
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n)
@@ -175,7 +175,7 @@ void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, 
 
 	line->number = violation_n;
 	add_text(reply, line, node);
-	note(reply, SAID_CANDIDATE, node, violation_n, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_CANDIDATE, node, violation_n, (struct bt_str){.len = 0});
 }
 
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
@@ -186,13 +186,13 @@ void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
 	line->uid = bt_intern_find(reply->cache->dictionary->intern, uid);
 	add_text(reply, line, uid);
 	reply->nodes.items[reply->nodes.n - 1].victim_n++;
-	note(reply, SAID_VICTIM, uid, 0, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_VICTIM, uid, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep_objects(struct bt_extender_reply *reply)
 {
 	reply->objects = true;
-	note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
+	extender_note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
 }
 
 /* Returns: false: it is no thing that can be said. */
@@ -259,7 +259,7 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 }
 
 /* It has been answered. */
-static void keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
+static void extender_keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
 {
 	if (reply->kept) {
 		x->calls.keep(x->calls.keeper, bt_buf_view(&reply->said));
@@ -492,7 +492,7 @@ static void mark_kept(
 			"extender \"%.*s\" claims a filtered node \"%.*s\" which is not found in the input "
 			"node "
 			"list",
-			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(reply, line)));
+			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(extender_text_of(reply, line)));
 		return;
 	}
 }
@@ -523,7 +523,7 @@ static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
 static void refuse_other(struct bt_extender_calls *x, struct bt_evaluation *e,
 	const struct bt_extender_reply *reply, const struct line *line)
 {
-	struct bt_str message = text_of(reply, line);
+	struct bt_str message = extender_text_of(reply, line);
 	uint32_t visit = line->node_ix == BT_NO_NODE ? 0 : visit_of(x, e, line->node_ix);
 
 	if (line->node_ix == BT_NO_NODE) {
@@ -570,7 +570,7 @@ static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 			bt_evaluation_refuse(e, x->places[i], true, NULL);
 		} else {
 			const struct line *line = &reply->refused.items[mark - REFUSED];
-			struct bt_str message = text_of(reply, line);
+			struct bt_str message = extender_text_of(reply, line);
 
 			bt_evaluation_refuse(e, x->places[i], line->unresolvable, &message);
 		}
@@ -594,7 +594,7 @@ static struct bt_extender_reply *ask_to_filter(
 
 	expect(x, extender->config, BT_EXTENDER_FILTER, reply);
 	x->calls.filter(x->calls.context, &call, reply);
-	keep(x, reply);
+	extender_keep(x, reply);
 	return reply;
 }
 
@@ -691,7 +691,7 @@ static void scored(void *context, struct bt_evaluation *e)
 		x->calls.prioritize(x->calls.context, x->scorers, n, x->scores);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		keep(x, x->scores[i]);
+		extender_keep(x, x->scores[i]);
 		if (!x->scores[i]->failed) {
 			add_scores(x, x->scorers[i].extender, x->scores[i], e);
 		}
@@ -717,8 +717,8 @@ static uint32_t victim_of(struct bt_extender_calls *x, const struct extender *ex
 			"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: %.*s, but the pod is "
 			"not "
 			"found on that node",
-			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(reply, line)),
-			BT_STR_ARG(text_of(reply, node)));
+			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(extender_text_of(reply, line)),
+			BT_STR_ARG(extender_text_of(reply, node)));
 	}
 	return i;
 }
@@ -732,7 +732,7 @@ static void add_candidate(struct bt_extender_calls *x, const struct extender *ex
 	if (node->node_ix == BT_NO_NODE) {
 		reply->failed = true;
 		bt_buf_printf(&reply->error, "nodeinfo not found for node name \"%.*s\"",
-			BT_STR_ARG(text_of(reply, node)));
+			BT_STR_ARG(extender_text_of(reply, node)));
 		return;
 	}
 	for (size_t i = first; i < first + node->victim_n; i++) {
@@ -751,7 +751,7 @@ static void add_candidate(struct bt_extender_calls *x, const struct extender *ex
 	if (node->victim_n == 0) {
 		reply->failed = true;
 		bt_buf_printf(&reply->error, "expected at least one victim pod on node \"%.*s\"",
-			BT_STR_ARG(text_of(reply, node)));
+			BT_STR_ARG(extender_text_of(reply, node)));
 		return;
 	}
 	p->candidates = bt_mem_grow(p->candidates, p->candidate_n, &p->candidate_cap, sizeof(*p->candidates));
@@ -801,7 +801,7 @@ static struct bt_extender_reply *ask_to_preempt(
 
 	expect(x, extender->config, BT_EXTENDER_PREEMPT, reply);
 	x->calls.preempt(x->calls.context, &call, reply);
-	keep(x, reply);
+	extender_keep(x, reply);
 	return reply;
 }
 

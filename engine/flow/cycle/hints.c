@@ -31,7 +31,8 @@ static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plu
 	}
 }
 
-static void add(struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
+static void cycle_hints_add(
+	struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
 {
 	if (registration->resource == BT_CLUSTER_EVENT_POD) {
 		add_row(hints, BT_CLUSTER_EVENT_ASSIGNED_POD, hint_plugin, registration);
@@ -54,7 +55,7 @@ static void add_all(struct bt_hints *hints, uint32_t hint_plugin, bool pod_group
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
 		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
 
-		add(hints, hint_plugin, &all);
+		cycle_hints_add(hints, hint_plugin, &all);
 	}
 }
 
@@ -74,13 +75,13 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 			add_all(hints, i, true);
 		}
 		for (uint32_t j = 0; j < hint_plugin->event_n; j++) {
-			add(hints, i, &hint_plugin->events[j]);
+			cycle_hints_add(hints, i, &hint_plugin->events[j]);
 			node_actions |= hint_plugin->events[j].resource == BT_CLUSTER_EVENT_NODE
 						? hint_plugin->events[j].actions
 						: 0;
 		}
 		if (taints && (node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
-			add(hints, i, &taint);
+			cycle_hints_add(hints, i, &taint);
 		}
 	}
 }

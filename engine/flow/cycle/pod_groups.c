@@ -7,7 +7,7 @@
 #include "engine/base/mem.h"
 
 /* Names are never 0, so the key is not either. */
-static uint64_t key_of(uint32_t namespace_, uint32_t name)
+static uint64_t pod_groups_key_of(uint32_t namespace_, uint32_t name)
 {
 	return (uint64_t)namespace_ << 32 | name;
 }
@@ -23,18 +23,20 @@ void bt_pod_groups_fini(struct bt_pod_groups *groups)
 	*groups = (struct bt_pod_groups){.tracked = false};
 }
 
-static struct bt_pod_group *find(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+static struct bt_pod_group *pod_groups_find(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix;
 
-	return namespace_ != BT_NAME_NONE && bt_map_get(&groups->ixs, key_of(namespace_, name), &ix)
+	return namespace_ != BT_NAME_NONE &&
+			       bt_map_get(&groups->ixs, pod_groups_key_of(namespace_, name), &ix)
 		       ? &groups->groups[ix]
 		       : NULL;
 }
 
 static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	struct bt_pod_group *group = find(groups, namespace_, name);
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
 	uint32_t ix;
 
 	if (group) {
@@ -52,7 +54,7 @@ static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t 
 		bt_intern_hold_again(groups->intern, namespace_);
 		bt_intern_hold_again(groups->intern, name);
 	}
-	bt_map_put(&groups->ixs, key_of(namespace_, name), ix);
+	bt_map_put(&groups->ixs, pod_groups_key_of(namespace_, name), ix);
 	return &groups->groups[ix];
 }
 
@@ -62,7 +64,7 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 	if (group->known || group->member_n) {
 		return;
 	}
-	bt_map_remove(&groups->ixs, key_of(group->namespace_, group->name));
+	bt_map_remove(&groups->ixs, pod_groups_key_of(group->namespace_, group->name));
 	if (groups->intern) {
 		bt_intern_release(groups->intern, group->namespace_);
 		bt_intern_release(groups->intern, group->name);
@@ -88,7 +90,7 @@ bool bt_pod_groups_apply(
 
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	struct bt_pod_group *group = find(groups, namespace_, name);
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
 
 	if (!group || !group->known) {
 		return BT_NOT_FOUND;
@@ -109,7 +111,7 @@ void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint3
 
 void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix)
 {
-	struct bt_pod_group *group = find(groups, namespace_, name);
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
 	size_t i = 0;
 
 	BT_REQUIRE(group);
@@ -124,13 +126,13 @@ void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint
 const struct bt_pod_group *bt_pod_groups_find(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	return find(groups, namespace_, name);
+	return pod_groups_find(groups, namespace_, name);
 }
 
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	const struct bt_pod_group *group = find(groups, namespace_, name);
+	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
 
 	if (!group) {
 		return (struct bt_group_state){.counted = groups->tracked};

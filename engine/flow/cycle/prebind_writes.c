@@ -19,7 +19,7 @@ struct maker {
 	struct bt_arena *arena;
 };
 
-static struct bt_str keep(const struct maker *m, uint32_t name)
+static struct bt_str prebind_writes_keep(const struct maker *m, uint32_t name)
 {
 	struct bt_str text = bt_engine_name(m->engine, name);
 
@@ -31,7 +31,7 @@ static struct bt_str_list keep_names(const struct maker *m, const uint32_t *name
 	struct bt_str_list list = {bt_arena_zalloc(m->arena, n * sizeof(*list.items)), n, n > 0};
 
 	for (uint32_t i = 0; i < n; i++) {
-		list.items[i] = keep(m, names[i]);
+		list.items[i] = prebind_writes_keep(m, names[i]);
 	}
 	return list;
 }
@@ -49,10 +49,11 @@ static void add_volumes(const struct maker *m, uint32_t pod_ix, struct bt_prebin
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_claim *claim = &m->view->storage->claims[bindings[i].claim_ix];
 
-		asked[i] = (struct bt_bind_request_volume){
-			.claim = keep(m, claim->name), .claim_uid = keep(m, claim->uid)};
+		asked[i] = (struct bt_bind_request_volume){.claim = prebind_writes_keep(m, claim->name),
+			.claim_uid = prebind_writes_keep(m, claim->uid)};
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
-			asked[i].volume = keep(m, m->view->storage->pvs[bindings[i].pv_ix].name);
+			asked[i].volume =
+				prebind_writes_keep(m, m->view->storage->pvs[bindings[i].pv_ix].name);
 		}
 	}
 	out->volumes = asked;
@@ -89,7 +90,7 @@ static void add_once(struct bt_requirement_object_list *list, struct bt_requirem
 static struct bt_requirement_object requirement_of(const struct maker *m, const struct bt_requirement *from)
 {
 	static const char *const operators[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-	struct bt_requirement_object out = {.key = keep(m, from->key),
+	struct bt_requirement_object out = {.key = prebind_writes_keep(m, from->key),
 		.operator_ = bt_str(operators[from->op]),
 		.values = keep_names(m, from->values, from->value_n)};
 
@@ -148,7 +149,7 @@ static struct bt_resource_list consumed_of(const struct maker *m, const struct b
 		from->consumed_n, from->consumed_n > 0};
 
 	for (uint32_t i = 0; i < from->consumed_n; i++) {
-		list.items[i].name = keep(m, from->consumed[i].name);
+		list.items[i].name = prebind_writes_keep(m, from->consumed[i].name);
 		list.items[i].quantity.nano = from->consumed[i].value;
 	}
 	return list;
@@ -157,11 +158,11 @@ static struct bt_resource_list consumed_of(const struct maker *m, const struct b
 static struct bt_device_result_object result_of(const struct maker *m, const struct bt_device_result *from)
 {
 	return (struct bt_device_result_object){
-		.request = keep(m, from->request),
-		.driver = keep(m, from->driver),
-		.pool = keep(m, from->pool),
-		.device = keep(m, from->device),
-		.share_id = keep(m, from->share),
+		.request = prebind_writes_keep(m, from->request),
+		.driver = prebind_writes_keep(m, from->driver),
+		.pool = prebind_writes_keep(m, from->pool),
+		.device = prebind_writes_keep(m, from->device),
+		.share_id = prebind_writes_keep(m, from->share),
 		.has_share_id = from->share != BT_NAME_NONE,
 		.admin_access = from->admin,
 		.consumed = consumed_of(m, from),
@@ -237,11 +238,13 @@ static void add_requests(
 		const struct bt_device_ask *alternative = chosen(m, request, out);
 
 		if (request->has_exactly) {
-			requests[out->request_n++] = (struct bt_bind_request_device){
-				keep(m, request->name), keep(m, request->exactly.class_)};
+			requests[out->request_n++] =
+				(struct bt_bind_request_device){prebind_writes_keep(m, request->name),
+					prebind_writes_keep(m, request->exactly.class_)};
 		} else if (alternative) {
-			requests[out->request_n++] = (struct bt_bind_request_device){
-				alternative_name(m, request, alternative), keep(m, alternative->class_)};
+			requests[out->request_n++] =
+				(struct bt_bind_request_device){alternative_name(m, request, alternative),
+					prebind_writes_keep(m, alternative->class_)};
 		}
 	}
 	out->requests = requests;
@@ -397,7 +400,7 @@ static void add_special(const struct maker *m, struct bt_bind_request_claim *out
 
 		if (class_ && has_request(out, name)) {
 			requests[out->request_n++] =
-				(struct bt_bind_request_device){name, keep(m, class_->name)};
+				(struct bt_bind_request_device){name, prebind_writes_keep(m, class_->name)};
 		}
 	}
 	if (out->request_n) {
@@ -461,7 +464,8 @@ static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_
 	struct bt_bind_request_claim *out = &claims[*n];
 	bool conditions = m->view->devices->features.binding_conditions;
 
-	*out = (struct bt_bind_request_claim){.name = keep(m, claim->name), .uid = keep(m, claim->uid)};
+	*out = (struct bt_bind_request_claim){
+		.name = prebind_writes_keep(m, claim->name), .uid = prebind_writes_keep(m, claim->uid)};
 	out->reserved = !choice && is_reserved(claim, bt_consumer_uid(m->pod->name, m->pod->uid));
 	out->conditional = out->reserved && conditions && is_conditional(&claim->allocation);
 	out->timed = !out->reserved && conditions && (choice || claim->allocation.since_ns == 0);

@@ -439,7 +439,7 @@ static void explain_errors(struct search *s)
 }
 
 /* Begins a search. Returns whether the pod may preempt. */
-static bool begin(struct search *s)
+static bool preempt_begin(struct search *s)
 {
 	struct bt_preemption *out = s->out;
 
@@ -486,7 +486,7 @@ void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *
 {
 	struct search s = {.request = request, .out = out};
 
-	if (!begin(&s)) {
+	if (!preempt_begin(&s)) {
 		return;
 	}
 	if (out->node_n) {
@@ -682,7 +682,7 @@ void bt_preempt_by_notes(
 	struct search s = {.request = request, .out = out};
 
 	BT_REQUIRE(!request->explain);
-	if (!begin(&s)) {
+	if (!preempt_begin(&s)) {
 		return;
 	}
 	catch_up(&s, notes);

@@ -42,7 +42,8 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 	reserved->binding_n++;
 }
 
-static struct bt_reserved_choice note(const struct bt_engine *engine, const struct bt_device_choice *choice)
+static struct bt_reserved_choice reserve_note(
+	const struct bt_engine *engine, const struct bt_device_choice *choice)
 {
 	const struct bt_resource_claim *claims = engine->cache->view.devices->claims;
 
@@ -66,7 +67,7 @@ static void note_reservation(
 	for (uint32_t i = 0; i < reservation->choice_n; i++) {
 		reserved->choices = bt_mem_grow(reserved->choices, reserved->choice_n, &reserved->choice_cap,
 			sizeof(*reserved->choices));
-		reserved->choices[reserved->choice_n++] = note(engine, &reservation->choices[i]);
+		reserved->choices[reserved->choice_n++] = reserve_note(engine, &reservation->choices[i]);
 		reserved->choices_by = plugin->name;
 	}
 }

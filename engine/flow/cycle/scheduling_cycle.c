@@ -79,7 +79,7 @@ static const struct bt_scheduling_cycle_note *note_of(const struct bt_scheduling
 	return &none;
 }
 
-static struct bt_str text_of(
+static struct bt_str scheduling_cycle_text_of(
 	const struct bt_scheduling_cycle *turn, const struct bt_scheduling_cycle_note *note)
 {
 	return bt_str_sub(bt_buf_view(&turn->group_text), note->from, note->from + note->len);
@@ -94,8 +94,8 @@ static void end_member(struct bt_scheduling_cycle *turn, const struct bt_group_d
 	if (turn->texts && member->decision.outcome != BT_PLACED) {
 		uint32_t culprit_ix = group->members[group->culprit].decision.pod_ix;
 
-		bt_engine_group_message(turn->engine, group, i, text_of(turn, note),
-			text_of(turn, note_of(turn, culprit_ix)), &message);
+		bt_engine_group_message(turn->engine, group, i, scheduling_cycle_text_of(turn, note),
+			scheduling_cycle_text_of(turn, note_of(turn, culprit_ix)), &message);
 	}
 	turn->told(turn->context, &member->decision, &note->info, member->nominated, bt_buf_view(&message));
 	bt_buf_fini(&message);

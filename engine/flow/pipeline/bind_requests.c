@@ -701,7 +701,7 @@ static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 }
 
 /* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
-static void give_up(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
+static void bind_requests_give_up(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	if (step(slot, own_tag(slot), BT_BIND_REQUEST_CALLED, BT_BIND_REQUEST_UNKNOWN)) {
 		take_answer(p, slot);
@@ -712,7 +712,7 @@ static void give_up(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have gone */
-		give_up(p, slot);
+		bind_requests_give_up(p, slot);
 		return;
 	}
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
@@ -787,7 +787,7 @@ static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 }
 
 /* Nobody waits for this answer. */
-static enum bt_status reject(struct bt_pipeline *p, bool repeated)
+static enum bt_status bind_requests_reject(struct bt_pipeline *p, bool repeated)
 {
 	if (repeated) {
 		bt_add_relaxed(&p->counts.repeated_n, 1u);
@@ -835,19 +835,20 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 	/* EDGE ask.slots acquire */
 	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) ||
 		eviction != (kind_of(tag) == BT_BIND_REQUEST_EVICT)) {
-		return reject(p, false);
+		return bind_requests_reject(p, false);
 	}
 	struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
 	uint64_t word = bt_load_acquire(&slot->word);
 	bool same = tag_of(word) == tag;
 	if (!same || state_of(word) != BT_BIND_REQUEST_CALLED) {
-		return reject(p, same ? state_of(word) != BT_BIND_REQUEST_READY : tag < tag_of(word));
+		return bind_requests_reject(
+			p, same ? state_of(word) != BT_BIND_REQUEST_READY : tag < tag_of(word));
 	}
 	if (state == BT_BIND_REQUEST_UNKNOWN && kind_of(tag) == BT_BIND_REQUEST_BIND) {
 		return BT_OK; /* it stays as it is */
 	}
 	if (!step(slot, tag, BT_BIND_REQUEST_CALLED, state)) {
-		return reject(p, true);
+		return bind_requests_reject(p, true);
 	}
 	size_t n = said->reason.len < BT_REASON_MAX - 1 ? said->reason.len : BT_REASON_MAX - 1;
 	memcpy(slot->reason, n ? said->reason.ptr : "", n);

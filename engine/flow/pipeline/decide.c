@@ -110,7 +110,7 @@ static bool deliver(struct bt_pipeline *p)
 	return true;
 }
 
-static void keep(struct bt_pipeline *p, const struct bt_pipeline_decision *decision)
+static void decide_keep(struct bt_pipeline *p, const struct bt_pipeline_decision *decision)
 {
 	struct bt_pipeline_decision *copy = copy_decision(decision);
 
@@ -175,7 +175,7 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 		p->options.sink.decided(p->options.sink.context, &shown);
 	}
 	if (p->limits.decisions) {
-		keep(p, &shown);
+		decide_keep(p, &shown);
 	}
 }
 

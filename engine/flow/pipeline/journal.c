@@ -257,7 +257,8 @@ static uint32_t read_fixed(const char *bytes)
 	return n;
 }
 
-static enum bt_status fail(enum bt_status status, size_t offset, const char *what, struct bt_buf *out_error)
+static enum bt_status journal_fail(
+	enum bt_status status, size_t offset, const char *what, struct bt_buf *out_error)
 {
 	bt_buf_printf(out_error, "at byte %zu: %s", offset, what);
 	return status;
@@ -274,14 +275,16 @@ enum bt_status bt_journal_next(
 	}
 	if (!bt_varint_get(&rest, &n)) {
 		return rest.len >= 10
-			       ? fail(BT_INVALID, reader->offset, "this is no record", out_error)
-			       : fail(BT_TRUNCATED, reader->offset, "the journal breaks off", out_error);
+			       ? journal_fail(BT_INVALID, reader->offset, "this is no record", out_error)
+			       : journal_fail(
+					 BT_TRUNCATED, reader->offset, "the journal breaks off", out_error);
 	}
 	if (n > rest.len || rest.len - n < 1 + SUM_BYTES) {
-		return fail(BT_TRUNCATED, reader->offset, "the journal breaks off in a record", out_error);
+		return journal_fail(
+			BT_TRUNCATED, reader->offset, "the journal breaks off in a record", out_error);
 	}
 	if (sum_of(rest.ptr, (size_t)n + 1) != read_fixed(rest.ptr + n + 1)) {
-		return fail(BT_INVALID, reader->offset,
+		return journal_fail(BT_INVALID, reader->offset,
 			"the record is damaged: its checksum is not that of its bytes", out_error);
 	}
 	*out_record = (struct bt_journal_record){
@@ -317,7 +320,7 @@ enum bt_status bt_journal_open(struct bt_str bytes, struct bt_journal_reader *ou
 	struct bt_journal_record record;
 
 	if (!bt_str_starts(bytes, MAGIC) || bytes.len < MAGIC_BYTES + 4) {
-		return fail(BT_INVALID, 0, "this is no journal of berth", out_error);
+		return journal_fail(BT_INVALID, 0, "this is no journal of berth", out_error);
 	}
 	if (read_fixed(bytes.ptr + MAGIC_BYTES) != VERSION) {
 		bt_buf_printf(out_error,
@@ -328,11 +331,12 @@ enum bt_status bt_journal_open(struct bt_str bytes, struct bt_journal_reader *ou
 	*out_reader = (struct bt_journal_reader){bytes, MAGIC_BYTES + 4};
 	enum bt_status status = bt_journal_next(out_reader, &record, out_error);
 	if (status == BT_NOT_FOUND) {
-		return fail(BT_TRUNCATED, out_reader->offset, "the journal breaks off before its header",
-			out_error);
+		return journal_fail(BT_TRUNCATED, out_reader->offset,
+			"the journal breaks off before its header", out_error);
 	}
 	if (status == BT_OK && (record.kind != BT_JOURNAL_HEADER || !read_header(record.body, out_header))) {
-		return fail(BT_INVALID, record.offset, "there is no header that can be read", out_error);
+		return journal_fail(
+			BT_INVALID, record.offset, "there is no header that can be read", out_error);
 	}
 	return status;
 }

@@ -64,7 +64,7 @@ static void repeat(struct bt_journal_player *r, enum bt_extender_verb verb,
 	}
 }
 
-static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+static void replay_filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	repeat(context, BT_EXTENDER_FILTER, call, reply);
 }
@@ -88,7 +88,7 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 {
 	const struct bt_journal_header *h = &r->header;
 	const struct bt_extender_hooks extending = {
-		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = r};
+		.filter = replay_filter, .prioritize = prioritize, .preempt = preempt, .context = r};
 	struct bt_limits limits = bt_limits_default();
 
 	limits.tombstones = h->tombstones;

@@ -74,7 +74,8 @@ static void free_retired(struct bt_version_filter *f, uint32_t ix)
 }
 
 /* What is known under that name, or NULL; two names with one hash are not known at all. */
-static struct bt_fresh_entry *find(struct bt_version_filter *f, const struct bt_object_version *seen)
+static struct bt_fresh_entry *version_filter_find(
+	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
 	uint32_t ix;
 
@@ -82,7 +83,7 @@ static struct bt_fresh_entry *find(struct bt_version_filter *f, const struct bt_
 											  : NULL;
 }
 
-static void enter(struct bt_version_filter *f, const struct bt_object_version *seen, bool gone)
+static void version_filter_enter(struct bt_version_filter *f, const struct bt_object_version *seen, bool gone)
 {
 	uint32_t ix;
 
@@ -105,16 +106,16 @@ static void revive(
 {
 	bt_map_remove(&f->ixs, entry->key);
 	entry->key = 0;
-	enter(f, seen, false);
+	version_filter_enter(f, seen, false);
 }
 
 enum bt_version_verdict bt_version_filter_apply(
 	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
-	struct bt_fresh_entry *entry = find(f, seen);
+	struct bt_fresh_entry *entry = version_filter_find(f, seen);
 
 	if (!entry) {
-		enter(f, seen, false);
+		version_filter_enter(f, seen, false);
 		return BT_NEWS_FRESH;
 	}
 	bool other = seen->uid && entry->uid && seen->uid != entry->uid;
@@ -136,10 +137,10 @@ enum bt_version_verdict bt_version_filter_apply(
 enum bt_version_verdict bt_version_filter_delete(
 	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
-	struct bt_fresh_entry *entry = find(f, seen);
+	struct bt_fresh_entry *entry = version_filter_find(f, seen);
 
 	if (!entry) {
-		enter(f, seen, true);
+		version_filter_enter(f, seen, true);
 		return BT_NEWS_FRESH;
 	}
 	bool known = seen->uid && entry->uid, other = known && seen->uid != entry->uid;

@@ -269,7 +269,7 @@ static struct bt_pod_ref pod_ref(const struct bt_extender_call *call, uint32_t p
 }
 
 /* Begins a call: what the last one of this extender left is over. */
-static struct extender *begin(struct bt_extenders *x, const struct bt_extender_call *call)
+static struct extender *extender_begin(struct bt_extenders *x, const struct bt_extender_call *call)
 {
 	struct extender *e = extender_of(x, call->extender);
 
@@ -301,10 +301,11 @@ static bool write_args(struct bt_extenders *x, struct extender *e, const struct 
 	return true;
 }
 
-static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+static void extender_filter(
+	void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	struct bt_extenders *x = context;
-	struct extender *e = begin(x, call);
+	struct extender *e = extender_begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
@@ -343,7 +344,7 @@ static void prioritize(void *context, const struct bt_extender_call *calls, uint
 	bool *asked = bt_arena_zalloc(&x->arena, n * sizeof(*asked));
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct extender *e = begin(x, &calls[i]);
+		struct extender *e = extender_begin(x, &calls[i]);
 
 		asked[i] = write_args(x, e, &calls[i]);
 		if (asked[i]) {
@@ -423,7 +424,7 @@ static bool write_preempt_args(
 static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	struct bt_extenders *x = context;
-	struct extender *e = begin(x, call);
+	struct extender *e = extender_begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
@@ -439,7 +440,7 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 struct bt_extender_hooks bt_extenders_hooks(struct bt_extenders *x)
 {
 	return (struct bt_extender_hooks){
-		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = x};
+		.filter = extender_filter, .prioritize = prioritize, .preempt = preempt, .context = x};
 }
 
 /* ---- bindings ---- */

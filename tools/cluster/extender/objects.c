@@ -85,7 +85,7 @@ static uint64_t hash_of(struct bt_str text)
 	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
 }
 
-static uint64_t key_of(bool is_pod, struct bt_str namespace_, struct bt_str name)
+static uint64_t extender_objects_key_of(bool is_pod, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t key = bt_hash_u64(hash_of(namespace_) + (is_pod ? 1 : 2)) ^ hash_of(name);
 
@@ -94,7 +94,7 @@ static uint64_t key_of(bool is_pod, struct bt_str namespace_, struct bt_str name
 
 /* ---- what is kept; under the lock ---- */
 
-static uint32_t enter(struct bt_objects *o, uint64_t key, bool is_pod)
+static uint32_t extender_objects_enter(struct bt_objects *o, uint64_t key, bool is_pod)
 {
 	uint32_t ix;
 
@@ -148,7 +148,8 @@ void bt_objects_hear(struct bt_objects *o, enum bt_watch_event_kind what, const 
 		return;
 	}
 	bool is_pod = object->kind == BT_KIND_POD;
-	uint64_t key = key_of(is_pod, is_pod ? object->meta.namespace_ : bt_str(""), object->meta.name);
+	uint64_t key = extender_objects_key_of(
+		is_pod, is_pod ? object->meta.namespace_ : bt_str(""), object->meta.name);
 
 	bt_lock_acquire(&o->lock);
 	if (bt_map_get(&o->by_key, key, &ix)) {
@@ -249,7 +250,7 @@ static bool read_object(struct bt_objects *o, struct bt_json *json, struct bt_st
 }
 
 /* Keeps the text of an object, of a pod without what its managers own. */
-static void keep(struct entry *entry, struct bt_str text, const struct seen *seen)
+static void extender_objects_keep(struct entry *entry, struct bt_str text, const struct seen *seen)
 {
 	bt_buf_clear(&entry->text);
 	if (entry->is_pod && seen->managed.len) {
@@ -268,7 +269,7 @@ static void keep(struct entry *entry, struct bt_str text, const struct seen *see
 }
 
 /* An answer that is no object: why. */
-static bool complain(const struct one *one, struct bt_str what, struct bt_buf *out_error)
+static bool extender_objects_complain(const struct one *one, struct bt_str what, struct bt_buf *out_error)
 {
 	bt_buf_printf(out_error,
 		"the API server does not show %.*s to be sent to the extender: ", BT_STR_ARG(what));
@@ -307,9 +308,9 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 			good = ones[i].end == BT_HTTP_ANSWERED && ones[i].status == 200 &&
 			       read_object(o, o->json, body, &seen);
 			if (good) {
-				keep(&o->entries[entries[from + i]], body, &seen);
+				extender_objects_keep(&o->entries[entries[from + i]], body, &seen);
 			} else {
-				complain(&ones[i], bt_buf_view(&ones[i].path), out_error);
+				extender_objects_complain(&ones[i], bt_buf_view(&ones[i].path), out_error);
 			}
 		}
 	}
@@ -345,7 +346,7 @@ static struct asking reserve(struct bt_objects *o, uint32_t n)
 /* From now on a change that is heard of makes it stale again. Under the lock. */
 static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uint64_t key, bool is_pod)
 {
-	uint32_t ix = enter(o, key, is_pod);
+	uint32_t ix = extender_objects_enter(o, key, is_pod);
 	struct entry *entry = &o->entries[ix];
 
 	asking->entries[i] = ix;
@@ -358,7 +359,7 @@ static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uin
 }
 
 /* After a failure nothing is fresh. */
-static void give_up(struct bt_objects *o, const struct asking *asking, uint32_t n)
+static void extender_objects_give_up(struct bt_objects *o, const struct asking *asking, uint32_t n)
 {
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
@@ -397,7 +398,7 @@ bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32
 
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_for(o, &asking, i, key_of(true, pods[i].namespace_, pods[i].name), true);
+		ask_for(o, &asking, i, extender_objects_key_of(true, pods[i].namespace_, pods[i].name), true);
 	}
 	sweep(o, true);
 	bt_lock_release(&o->lock);
@@ -415,7 +416,7 @@ bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32
 		give_out(o, &asking, n);
 		*out_texts = o->texts;
 	} else {
-		give_up(o, &asking, n);
+		extender_objects_give_up(o, &asking, n);
 	}
 	return good;
 }
@@ -461,8 +462,9 @@ static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *o
 		}
 		for (bool items = bt_json_enter_array(o->json); items && bt_json_next_element(o->json);) {
 			if (bt_json_raw(o->json, &text) && read_object(o, o->inner, text, &seen) &&
-				bt_map_get(&o->by_key, key_of(false, bt_str(""), seen.name), &ix)) {
-				keep(&o->entries[ix], text, &seen);
+				bt_map_get(&o->by_key, extender_objects_key_of(false, bt_str(""), seen.name),
+					&ix)) {
+				extender_objects_keep(&o->entries[ix], text, &seen);
 			}
 		}
 	}
@@ -492,7 +494,7 @@ static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct
 		       take_page(o, bt_buf_view(&one.body), &next);
 	} while (good && next.len);
 	if (!good) {
-		complain(&one, bt_str("nodes"), out_error);
+		extender_objects_complain(&one, bt_str("nodes"), out_error);
 	}
 	bt_buf_fini(&next);
 	ones_fini(&one, 1);
@@ -506,7 +508,7 @@ bool bt_objects_nodes(struct bt_objects *o, const struct bt_str *names, uint32_t
 
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_for(o, &asking, i, key_of(false, bt_str(""), names[i]), false);
+		ask_for(o, &asking, i, extender_objects_key_of(false, bt_str(""), names[i]), false);
 	}
 	sweep(o, false);
 	bt_lock_release(&o->lock);
@@ -526,7 +528,7 @@ bool bt_objects_nodes(struct bt_objects *o, const struct bt_str *names, uint32_t
 		give_out(o, &asking, n);
 		*out_texts = o->texts;
 	} else {
-		give_up(o, &asking, n);
+		extender_objects_give_up(o, &asking, n);
 	}
 	return good;
 }

@@ -191,7 +191,7 @@ static const struct bt_schema binding_schema = BT_SCHEMA(binding_fields, struct 
 
 /* Go says more of a value of a wrong type than is said here: the Go type. Where the text ends too early its
  * decoder of streams has other words than that of texts. */
-static bool fail(struct bt_str body, const struct bt_decode *decode, struct bt_buf *out_error)
+static bool extender_wire_fail(struct bt_str body, const struct bt_decode *decode, struct bt_buf *out_error)
 {
 	size_t offset, from = out_error->len;
 
@@ -210,7 +210,7 @@ static bool fail(struct bt_str body, const struct bt_decode *decode, struct bt_b
 	return false;
 }
 
-static struct bt_decode begin(struct bt_wire *wire, struct bt_str body)
+static struct bt_decode extender_wire_begin(struct bt_wire *wire, struct bt_str body)
 {
 	bt_json_begin(wire->json, body, wire->arena);
 	return (struct bt_decode){.json = wire->json, .arena = wire->arena, .fold = true};
@@ -220,12 +220,12 @@ static struct bt_decode begin(struct bt_wire *wire, struct bt_str body)
 static bool read_object(struct bt_wire *wire, struct bt_str body, const struct bt_schema *schema, void *out,
 	struct bt_buf *out_error)
 {
-	struct bt_decode decode = begin(wire, body);
+	struct bt_decode decode = extender_wire_begin(wire, body);
 
 	if (bt_json_peek(wire->json) == BT_JSON_NULL) {
 		return true;
 	}
-	return bt_schema_decode(&decode, schema, out) || fail(body, &decode, out_error);
+	return bt_schema_decode(&decode, schema, out) || extender_wire_fail(body, &decode, out_error);
 }
 
 static void refuse_all(const struct bt_str_map *nodes, bool unresolvable, struct bt_extender_reply *reply)
@@ -267,7 +267,7 @@ bool bt_wire_filter_result(struct bt_wire *wire, struct bt_str body, bool by_nam
 bool bt_wire_priorities(
 	struct bt_wire *wire, struct bt_str body, struct bt_extender_reply *reply, struct bt_buf *out_error)
 {
-	struct bt_decode decode = begin(wire, body);
+	struct bt_decode decode = extender_wire_begin(wire, body);
 
 	if (bt_json_peek(wire->json) == BT_JSON_NULL) {
 		return true;
@@ -278,7 +278,7 @@ bool bt_wire_priorities(
 		if (bt_json_peek(wire->json) == BT_JSON_NULL) {
 			bt_json_skip(wire->json);
 		} else if (!bt_schema_decode(&decode, &priority_schema, &priority)) {
-			return fail(body, &decode, out_error);
+			return extender_wire_fail(body, &decode, out_error);
 		}
 		bt_extender_score(reply, priority.host, priority.score);
 	}
@@ -289,7 +289,7 @@ bool bt_wire_priorities(
 	}
 	decode.error.syntax = error->syntax;
 	snprintf(decode.error.message, sizeof(decode.error.message), "%s", error->text);
-	return fail(body, &decode, out_error);
+	return extender_wire_fail(body, &decode, out_error);
 }
 
 bool bt_wire_preempt_result(

@@ -307,7 +307,7 @@ static void say_released(struct bt_lease *lease)
 	}
 }
 
-static void end(struct bt_lease *lease)
+static void lease_end(struct bt_lease *lease)
 {
 	lease->state = STATE_OVER;
 	lease->step = STEP_NONE;
@@ -321,7 +321,7 @@ static void end(struct bt_lease *lease)
 
 static void lose(struct bt_lease *lease, const char *why)
 {
-	end(lease);
+	lease_end(lease);
 	say(lease, BT_LOG_ERROR, 0, "Failed to renew lease", bt_str(why));
 	record_event(lease, NEWS_STOPPED);
 	report_leader(lease);
@@ -677,7 +677,7 @@ static void begin_watch(struct bt_lease *lease)
 
 /* ---- begin and end ---- */
 
-static void begin(void *context)
+static void lease_begin(void *context)
 {
 	struct bt_lease *lease = *(struct bt_lease **)context;
 
@@ -692,7 +692,7 @@ static void stop(void *context)
 	bool leads = lease->state == STATE_LEADING, writes = lease->call != 0;
 	bool release = leads && lease->options.release_on_stop && is_ours(lease);
 
-	end(lease);
+	lease_end(lease);
 	lease->stopping = true;
 	if (leads) {
 		record_event(lease, NEWS_STOPPED);
@@ -713,7 +713,7 @@ static void detach(void *context)
 {
 	struct bt_lease *lease = *(struct bt_lease **)context;
 
-	end(lease);
+	lease_end(lease);
 	for (int i = 0; i < NEWS_N; i++) {
 		bt_http_cancel(lease->options.http, lease->events[i]);
 	}
@@ -799,7 +799,7 @@ struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct 
 	bt_buf_printf(&lease->path, LEASE_PATH "/%s", options->namespace_, options->name);
 	bt_buf_printf(&lease->watch_path, LEASE_PATH "?watch=true&fieldSelector=metadata.name%%3D%s",
 		options->namespace_, options->name);
-	bt_http_after(lease->options.http, 0, begin, &lease->wake);
+	bt_http_after(lease->options.http, 0, lease_begin, &lease->wake);
 	return lease;
 }
 

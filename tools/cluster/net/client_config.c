@@ -838,14 +838,14 @@ struct bt_client_config *bt_client_config_create(
 	return open_access(access, options, out_error);
 }
 
-static struct bt_str keep(struct bt_arena *arena, struct bt_str text)
+static struct bt_str client_config_keep(struct bt_arena *arena, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(arena, text.len ? text.ptr : "", text.len), text.len};
 }
 
 static const char *keep_file(struct bt_arena *arena, struct bt_str path)
 {
-	return path.len ? keep(arena, path).ptr : NULL;
+	return path.len ? client_config_keep(arena, path).ptr : NULL;
 }
 
 static void keep_secret(struct bt_secret *secret, struct bt_str bytes)
@@ -861,8 +861,8 @@ struct bt_client_config *bt_client_config_create_for(
 	struct bt_client_config *access = new_access();
 	struct bt_client_config_plan *plan = &access->plan;
 
-	plan->server = keep(&plan->arena, target->url);
-	plan->tls_server_name = keep(&plan->arena, target->server_name);
+	plan->server = client_config_keep(&plan->arena, target->url);
+	plan->tls_server_name = client_config_keep(&plan->arena, target->server_name);
 	plan->insecure = target->insecure;
 	plan->proxy_from_environment = true;
 	plan->authority_file = keep_file(&plan->arena, target->authority_file);

@@ -20,7 +20,7 @@ static const struct {
 	[BT_CLIENT_METRICS_WAIT] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
 };
 
-static void note(
+static void client_metrics_note(
 	struct bt_client_metrics_buckets *buckets, enum bt_client_metrics_measure measure, uint64_t value)
 {
 	uint32_t i = 0;
@@ -43,17 +43,19 @@ void bt_client_metrics_note(struct bt_client_metrics *traffic, const struct bt_c
 	if (call->watch) {
 		return;
 	}
-	note(&traffic->durations[call->method], BT_CLIENT_METRICS_DURATION,
+	client_metrics_note(&traffic->durations[call->method], BT_CLIENT_METRICS_DURATION,
 		call->took_ns > 0 ? (uint64_t)call->took_ns : 0);
-	note(&traffic->sent[call->method], BT_CLIENT_METRICS_SENT, call->sent_bytes);
+	client_metrics_note(&traffic->sent[call->method], BT_CLIENT_METRICS_SENT, call->sent_bytes);
 	if (status) {
-		note(&traffic->received[call->method], BT_CLIENT_METRICS_RECEIVED, call->received_bytes);
+		client_metrics_note(
+			&traffic->received[call->method], BT_CLIENT_METRICS_RECEIVED, call->received_bytes);
 	}
 }
 
 void bt_client_metrics_waited(struct bt_client_metrics *traffic, enum bt_http_method method, int64_t wait_ns)
 {
-	note(&traffic->waits[method], BT_CLIENT_METRICS_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
+	client_metrics_note(
+		&traffic->waits[method], BT_CLIENT_METRICS_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
 }
 
 static void merge(struct bt_client_metrics_buckets *sum, const struct bt_client_metrics_buckets *other)

@@ -76,7 +76,8 @@ void bt_exec_credential_fini(struct bt_exec_credential *credential)
 	*credential = (struct bt_exec_credential){0};
 }
 
-static bool fail(const struct bt_client_config_plan *plan, struct bt_buf *out_error, const char *message)
+static bool exec_plugin_fail(
+	const struct bt_client_config_plan *plan, struct bt_buf *out_error, const char *message)
 {
 	bt_buf_printf(out_error, "exec plugin %.*s: %s", BT_STR_ARG(plan->exec.command), message);
 	return false;
@@ -355,13 +356,13 @@ static bool run_program(const struct bt_client_config_plan *plan, const struct b
 
 	if (pipe2(pipes, O_CLOEXEC) != 0) {
 		run->end = BT_EXEC_BROKEN;
-		return fail(plan, out_error, strerror(errno));
+		return exec_plugin_fail(plan, out_error, strerror(errno));
 	}
 	if (!interactive && pipe2(errors, O_CLOEXEC) != 0) {
 		run->end = BT_EXEC_BROKEN;
 		close(pipes[0]);
 		close(pipes[1]);
-		return fail(plan, out_error, strerror(errno));
+		return exec_plugin_fail(plan, out_error, strerror(errno));
 	}
 	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
 	int rc = spawn(arguments, environment, interactive, pipes[1], errors[1], &pid);
@@ -377,7 +378,7 @@ static bool run_program(const struct bt_client_config_plan *plan, const struct b
 		close(pipes[0]);
 		end_errors(run);
 		run->end = BT_EXEC_MISSING;
-		fail(plan, out_error, strerror(rc));
+		exec_plugin_fail(plan, out_error, strerror(rc));
 		bt_buf_printf(out_error, "; %.*s",
 			BT_STR_ARG(plan->exec.install_hint.len ? plan->exec.install_hint
 							       : bt_str("install it, or name its path")));
@@ -395,12 +396,12 @@ static bool run_program(const struct bt_client_config_plan *plan, const struct b
 		kill(pid, SIGKILL); /* it may have left its group */
 		waitpid(pid, &status, 0);
 		run->end = BT_EXEC_KILLED;
-		return fail(plan, out_error, wrong);
+		return exec_plugin_fail(plan, out_error, wrong);
 	}
 	run->end = WIFEXITED(status) ? BT_EXEC_EXITED : BT_EXEC_KILLED;
 	run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		fail(plan, out_error,
+		exec_plugin_fail(plan, out_error,
 			WIFEXITED(status) ? "it failed with exit code " : "it was killed by signal ");
 		bt_buf_int(out_error, WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 		return false;
@@ -416,26 +417,27 @@ static bool check_answer(
 	const struct status *status = &answer->status;
 
 	if (!bt_str_is(answer->kind, "ExecCredential")) {
-		return fail(plan, out_error, "its output is no ExecCredential");
+		return exec_plugin_fail(plan, out_error, "its output is no ExecCredential");
 	}
 	if (!bt_str_eq(answer->api_version, plan->exec.api_version)) {
-		fail(plan, out_error, "");
+		exec_plugin_fail(plan, out_error, "");
 		bt_buf_printf(out_error, "it must print the version that the kubeconfig names, %.*s",
 			BT_STR_ARG(plan->exec.api_version));
 		return false;
 	}
 	if (!status->set) {
-		return fail(plan, out_error, "its ExecCredential has no status");
+		return exec_plugin_fail(plan, out_error, "its ExecCredential has no status");
 	}
 	if (!status->token.len && !status->certificate.len && !status->key.len) {
-		return fail(
+		return exec_plugin_fail(
 			plan, out_error, "its status has neither a token nor a client certificate and key");
 	}
 	if (!status->certificate.len != !status->key.len) {
-		return fail(plan, out_error, "clientCertificateData and clientKeyData must come together");
+		return exec_plugin_fail(
+			plan, out_error, "clientCertificateData and clientKeyData must come together");
 	}
 	if (status->certificate.len && !bt_client_tls_belong(status->certificate, status->key)) {
-		return fail(plan, out_error,
+		return exec_plugin_fail(plan, out_error,
 			"clientCertificateData and clientKeyData are no certificate in PEM and its key");
 	}
 	return true;
@@ -490,11 +492,11 @@ static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str 
 	bool good = bt_schema_decode(&decode, &answer_schema, &answer);
 
 	if (!good) {
-		fail(plan, out_error, "its output is no ExecCredential in JSON");
+		exec_plugin_fail(plan, out_error, "its output is no ExecCredential in JSON");
 	}
 	good = good && check_answer(plan, &answer, out_error);
 	if (good && status->expires.len && bt_time_parse(status->expires, &read.expires_ns) != BT_OK) {
-		good = fail(plan, out_error, "expirationTimestamp is no time of RFC 3339");
+		good = exec_plugin_fail(plan, out_error, "expirationTimestamp is no time of RFC 3339");
 	}
 	if (good) {
 		bt_secret_set(&read.token, status->token.ptr, status->token.len);
@@ -518,7 +520,7 @@ bool bt_exec_run(const struct bt_client_config_plan *plan, const char *server, i
 	struct bt_buf info = {0};
 
 	if (bt_str_is(plan->exec.interactive_mode, "Always") && !interactive) {
-		return fail(plan, out_error,
+		return exec_plugin_fail(plan, out_error,
 			"it needs a terminal (interactiveMode: Always), and standard input is none");
 	}
 	write_info(plan, server, interactive, &info);

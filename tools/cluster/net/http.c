@@ -663,7 +663,7 @@ static void cancel(struct bt_http *http, struct bt_call *call)
 	finish(call, BT_HTTP_CANCELLED, (struct bt_str){0});
 }
 
-static void begin(struct bt_http *http, struct bt_call *call, bool ending)
+static void http_begin(struct bt_http *http, struct bt_call *call, bool ending)
 {
 	http->calls = bt_mem_grow(http->calls, http->call_n, &http->call_cap, sizeof(struct bt_call *));
 	call->slot = (uint32_t)http->call_n;
@@ -686,7 +686,7 @@ static void obey(struct bt_http *http, struct bt_http_command *command, bool end
 
 	switch (command->kind) {
 	case COMMAND_SEND:
-		begin(http, (struct bt_call *)command, ending);
+		http_begin(http, (struct bt_call *)command, ending);
 		return; /* it is the call's own */
 	case COMMAND_CANCEL:
 		if (call) {

@@ -558,7 +558,7 @@ static void probed(void *context, enum bt_http_end end, const struct bt_http_hea
 }
 
 /* Ends the calls of a lane, and its connections: another call on them would hang as well. */
-static void give_up(struct bt_http *http, struct lane *lane)
+static void http_curl_give_up(struct bt_http *http, struct lane *lane)
 {
 	for (size_t i = http->call_n; i-- > 0;) {
 		struct bt_call *call = i < http->call_n ? http->calls[i] : NULL;
@@ -577,7 +577,7 @@ static void look_after_lane(struct bt_http *http, struct lane *lane, int64_t now
 		return;
 	}
 	if (lane->broken) {
-		give_up(http, lane);
+		http_curl_give_up(http, lane);
 		return;
 	}
 	lane->probe = bt_http_send(http, &(struct bt_http_call){.path = bt_str("/version"),

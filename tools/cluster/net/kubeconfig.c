@@ -192,8 +192,8 @@ static const struct bt_schema user_schema = BT_SCHEMA(user_fields, struct user);
 /* ---- errors ---- */
 
 /* at: a byte of the file's JSON, or NULL. Always returns false. */
-static bool fail(struct reading *reading, const struct file *file, const char *at, const char *path,
-	const char *message, const char *remedy)
+static bool kubeconfig_fail(struct reading *reading, const struct file *file, const char *at,
+	const char *path, const char *message, const char *remedy)
 {
 	struct bt_diagnosis diagnosis = {
 		.file = file ? file->path : NULL, .path = path, .message = message, .remedy = remedy};
@@ -217,10 +217,11 @@ static bool read_bytes(struct reading *reading, struct file *file, int fd)
 		file->text.len += n > 0 ? (size_t)n : 0;
 	}
 	if (n < 0) {
-		return fail(reading, file, NULL, NULL, strerror(errno), "it must be a file that can be read");
+		return kubeconfig_fail(
+			reading, file, NULL, NULL, strerror(errno), "it must be a file that can be read");
 	}
 	return file->text.len <= FILE_SIZE ||
-	       fail(reading, file, NULL, NULL, "more than 8 MiB", "is it a kubeconfig?");
+	       kubeconfig_fail(reading, file, NULL, NULL, "more than 8 MiB", "is it a kubeconfig?");
 }
 
 /* The JSON text of a part of a file into a struct. */
@@ -233,8 +234,8 @@ static bool decode(struct reading *reading, struct file *file, struct bt_str tex
 	if (bt_schema_decode(&decode, schema, out)) {
 		return true;
 	}
-	return fail(reading, file, text.ptr + decode.error.offset, decode.error.path, decode.error.message,
-		decode.error.remedy);
+	return kubeconfig_fail(reading, file, text.ptr + decode.error.offset, decode.error.path,
+		decode.error.message, decode.error.remedy);
 }
 
 static bool parse_file(struct reading *reading, struct file *file)
@@ -263,7 +264,8 @@ static bool parse_file(struct reading *reading, struct file *file)
 		return false;
 	}
 	return !file->kind.len || bt_str_is(file->kind, "Config") ||
-	       fail(reading, file, file->kind.ptr, "kind", "not a kubeconfig", "kind must be Config");
+	       kubeconfig_fail(
+		       reading, file, file->kind.ptr, "kind", "not a kubeconfig", "kind must be Config");
 }
 
 /* Returns: false on an error; a file that is not there is passed over unless it must be. */
@@ -277,7 +279,7 @@ static bool read_file(struct reading *reading, const char *path, bool needed)
 		return true;
 	}
 	if (fd < 0) {
-		return fail(reading, file, NULL, NULL, strerror(errno),
+		return kubeconfig_fail(reading, file, NULL, NULL, strerror(errno),
 			"a kubeconfig must be a file that can be read");
 	}
 	reading->file_n++;
@@ -362,13 +364,14 @@ static bool choose(struct reading *reading, const char *kind, struct bt_str name
 	}
 	bt_buf_printf(&message, "there is no %s named \"%.*s\"", kind, BT_STR_ARG(name));
 	name_entries(reading, kind, &remedy);
-	fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, NULL, message.ptr, remedy.ptr);
+	kubeconfig_fail(
+		reading, reading->file_n ? &reading->files[0] : NULL, NULL, NULL, message.ptr, remedy.ptr);
 	bt_buf_fini(&message);
 	bt_buf_fini(&remedy);
 	return false;
 }
 
-static struct bt_str keep(struct reading *reading, struct bt_str text)
+static struct bt_str kubeconfig_keep(struct reading *reading, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&reading->plan->arena, text.ptr, text.len), text.len};
 }
@@ -379,7 +382,7 @@ static struct bt_str_list keep_list(struct reading *reading, struct bt_str_list 
 
 	copy.items = bt_arena_zalloc(&reading->plan->arena, (list.n + 1) * sizeof(*copy.items));
 	for (uint32_t i = 0; i < list.n; i++) {
-		copy.items[i] = keep(reading, list.items[i]);
+		copy.items[i] = kubeconfig_keep(reading, list.items[i]);
 	}
 	return copy;
 }
@@ -397,7 +400,7 @@ static const char *keep_path(struct reading *reading, const struct file *file, s
 		bt_buf_add(&whole, file->path, (size_t)(slash - file->path) + 1);
 	}
 	bt_buf_str(&whole, path);
-	const char *kept = keep(reading, bt_buf_view(&whole)).ptr;
+	const char *kept = kubeconfig_keep(reading, bt_buf_view(&whole)).ptr;
 
 	bt_buf_fini(&whole);
 	return kept;
@@ -418,7 +421,7 @@ static bool keep_data(struct reading *reading, const struct file *file, struct b
 		bt_secret_set(out, bytes.ptr, bytes.len);
 	}
 	bt_secret_buf_fini(&bytes);
-	return good || fail(reading, file, data.ptr, field, "not base64",
+	return good || kubeconfig_fail(reading, file, data.ptr, field, "not base64",
 			       "it must be the PEM file in base64, on one line (base64 -w0 FILE)");
 }
 
@@ -443,29 +446,30 @@ static bool take_cluster(struct reading *reading, struct bt_str name, bool serve
 		return false;
 	}
 	if (!cluster.server.len && !server_is_given) {
-		return fail(reading, file, entry->text.ptr, "cluster.server", "the cluster has no server",
+		return kubeconfig_fail(reading, file, entry->text.ptr, "cluster.server",
+			"the cluster has no server",
 			"it must be the URL of the API server, such as https://10.0.0.1:6443");
 	}
 	if (cluster.insecure && (cluster.authority_file.len || cluster.authority_data.len)) {
-		return fail(reading, file, entry->text.ptr, "cluster.insecure-skip-tls-verify",
+		return kubeconfig_fail(reading, file, entry->text.ptr, "cluster.insecure-skip-tls-verify",
 			"the server shall not be verified, yet a certificate authority is given",
 			"remove one of them");
 	}
 	if (cluster.proxy_url.len && !bt_proxy_url(cluster.proxy_url, &unused)) {
-		return fail(reading, file, entry->text.ptr, "cluster.proxy-url", "not the URL of a proxy",
-			"its scheme must be http, https or socks5");
+		return kubeconfig_fail(reading, file, entry->text.ptr, "cluster.proxy-url",
+			"not the URL of a proxy", "its scheme must be http, https or socks5");
 	}
 	bt_buf_fini(&unused);
-	plan->server = keep(reading, cluster.server);
-	plan->tls_server_name = keep(reading, cluster.tls_server_name);
-	plan->proxy_url = keep(reading, cluster.proxy_url);
+	plan->server = kubeconfig_keep(reading, cluster.server);
+	plan->tls_server_name = kubeconfig_keep(reading, cluster.tls_server_name);
+	plan->proxy_url = kubeconfig_keep(reading, cluster.proxy_url);
 	plan->proxy_from_environment = !cluster.proxy_url.len;
 	plan->insecure = cluster.insecure;
 	plan->disable_compression = cluster.disable_compression;
 	plan->authority_file = keep_path(reading, file, cluster.authority_file);
 	for (uint32_t i = 0; i < cluster.extension_n; i++) {
 		if (bt_str_is(cluster.extensions[i].name, "client.authentication.k8s.io/exec")) {
-			plan->exec.cluster_config = keep(reading, cluster.extensions[i].text);
+			plan->exec.cluster_config = kubeconfig_keep(reading, cluster.extensions[i].text);
 		}
 	}
 	return keep_data(reading, file, cluster.authority_data, "cluster.certificate-authority-data",
@@ -480,38 +484,39 @@ static bool take_exec(struct reading *reading, const struct file *file, const st
 	bool v1 = bt_str_is(from->api_version, "client.authentication.k8s.io/v1");
 
 	if (!from->command.len) {
-		return fail(reading, file, at, "user.exec.command", "no command", "name the plugin to run");
+		return kubeconfig_fail(
+			reading, file, at, "user.exec.command", "no command", "name the plugin to run");
 	}
 	if (!v1 && !bt_str_is(from->api_version, "client.authentication.k8s.io/v1beta1")) {
-		return fail(reading, file, at, "user.exec.apiVersion", "not a version of this API",
+		return kubeconfig_fail(reading, file, at, "user.exec.apiVersion", "not a version of this API",
 			"it must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1");
 	}
 	if (!bt_str_is(from->interactive_mode, "Never") &&
 		!bt_str_is(from->interactive_mode, "IfAvailable") &&
 		!bt_str_is(from->interactive_mode, "Always") && (v1 || from->interactive_mode.len)) {
-		return fail(reading, file, at, "user.exec.interactiveMode", "not a mode",
+		return kubeconfig_fail(reading, file, at, "user.exec.interactiveMode", "not a mode",
 			"it must be Never, IfAvailable or Always");
 	}
 	struct bt_str config = to->cluster_config;
 
 	*to = (struct bt_exec_plan){.cluster = from->cluster, .cluster_config = config, .env_n = from->env_n};
-	to->command = keep(reading, from->command);
+	to->command = kubeconfig_keep(reading, from->command);
 	/* A command with a slash is a path relative to the file, as client-go has it. */
 	if (bt_str_find(from->command, '/', 0) < from->command.len) {
 		to->command = bt_str(keep_path(reading, file, from->command));
 	}
-	to->api_version = keep(reading, from->api_version);
-	to->interactive_mode = keep(reading, from->interactive_mode);
-	to->install_hint = keep(reading, from->install_hint);
+	to->api_version = kubeconfig_keep(reading, from->api_version);
+	to->interactive_mode = kubeconfig_keep(reading, from->interactive_mode);
+	to->install_hint = kubeconfig_keep(reading, from->install_hint);
 	to->args = keep_list(reading, from->args);
 	to->env = bt_arena_zalloc(&reading->plan->arena, (from->env_n + 1) * sizeof(*to->env));
 	for (uint32_t i = 0; i < from->env_n; i++) {
 		if (!from->env[i].name.len) {
-			return fail(reading, file, at, "user.exec.env", "a variable without a name",
-				"each entry must have a name and a value");
+			return kubeconfig_fail(reading, file, at, "user.exec.env",
+				"a variable without a name", "each entry must have a name and a value");
 		}
-		to->env[i] = (struct bt_exec_env){
-			keep(reading, from->env[i].name), keep(reading, from->env[i].value)};
+		to->env[i] = (struct bt_exec_env){kubeconfig_keep(reading, from->env[i].name),
+			kubeconfig_keep(reading, from->env[i].value)};
 	}
 	reading->plan->has_exec = true;
 	return true;
@@ -536,11 +541,11 @@ static bool take_extra(struct reading *reading, struct file *file, struct bt_str
 		for (more = bt_json_enter_array(json); more && bt_json_next_element(json);) {
 			more = bt_json_string(json, &value);
 			list.items = bt_mem_grow(list.items, list.n, &cap, sizeof(*list.items));
-			list.items[list.n++] = more ? keep(reading, value) : (struct bt_str){0};
+			list.items[list.n++] = more ? kubeconfig_keep(reading, value) : (struct bt_str){0};
 		}
 		keys.items = bt_mem_grow(keys.items, keys.n, &key_cap, sizeof(*keys.items));
 		values = bt_mem_grow(values, keys.n, &value_cap, sizeof(*values));
-		keys.items[keys.n] = keep(reading, key);
+		keys.items[keys.n] = kubeconfig_keep(reading, key);
 		values[keys.n++] = keep_list(reading, list);
 		bt_mem_free(list.items);
 	}
@@ -552,7 +557,7 @@ static bool take_extra(struct reading *reading, struct file *file, struct bt_str
 	bt_mem_free(keys.items);
 	bt_mem_free(values);
 	return bt_json_error(json)->status == BT_OK ||
-	       fail(reading, file, text.ptr, "user.as-user-extra", "not lists of strings by key",
+	       kubeconfig_fail(reading, file, text.ptr, "user.as-user-extra", "not lists of strings by key",
 		       "write it as {\"key\": [\"value\"]}");
 }
 
@@ -565,19 +570,20 @@ static bool check_user(
 	bool basic = user->username.len || user->password.len;
 
 	if (user->token.len && basic) {
-		return fail(reading, file, at, "user", "both a token and a username with a password",
-			"only one is allowed");
+		return kubeconfig_fail(reading, file, at, "user",
+			"both a token and a username with a password", "only one is allowed");
 	}
 	if (certificate && !user->key_file.len && !user->key_data.len) {
-		return fail(reading, file, at, "user.client-key", "a client certificate without its key",
+		return kubeconfig_fail(reading, file, at, "user.client-key",
+			"a client certificate without its key",
 			"client-key or client-key-data must be given");
 	}
 	if (user->provider.len && !bt_str_is(user->provider, "null")) {
-		return fail(reading, file, at, "user.auth-provider", "auth providers are no more",
+		return kubeconfig_fail(reading, file, at, "user.auth-provider", "auth providers are no more",
 			"use an exec plugin (client.authentication.k8s.io/v1)");
 	}
 	if (!user->as.len && (user->as_uid.len || user->as_groups.n || user->as_extra.len)) {
-		return fail(reading, file, at, "user.as", "a uid, groups or extra of nobody",
+		return kubeconfig_fail(reading, file, at, "user.as", "a uid, groups or extra of nobody",
 			"name in as who shall be impersonated");
 	}
 	return true;
@@ -600,8 +606,8 @@ static bool take_user(struct reading *reading, struct bt_str name)
 	keep_secret(user.token, &plan->token);
 	keep_secret(user.username, &plan->username);
 	keep_secret(user.password, &plan->password);
-	plan->as = keep(reading, user.as);
-	plan->as_uid = keep(reading, user.as_uid);
+	plan->as = kubeconfig_keep(reading, user.as);
+	plan->as_uid = kubeconfig_keep(reading, user.as_uid);
 	plan->as_groups = keep_list(reading, user.as_groups);
 	return keep_data(reading, file, user.certificate_data, "user.client-certificate-data",
 		       &plan->certificate) &&
@@ -628,7 +634,7 @@ static bool take_context(struct reading *reading, const char *wanted, bool serve
 		struct bt_buf remedy = {0};
 
 		name_entries(reading, "context", &remedy);
-		fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, "current-context",
+		kubeconfig_fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, "current-context",
 			"no context is chosen", remedy.ptr);
 		bt_buf_fini(&remedy);
 		return false;
@@ -636,9 +642,9 @@ static bool take_context(struct reading *reading, const char *wanted, bool serve
 	if (!choose(reading, "context", name, &context_schema, &context, &file, &entry)) {
 		return false;
 	}
-	reading->plan->namespace_ = keep(reading, context.namespace_);
+	reading->plan->namespace_ = kubeconfig_keep(reading, context.namespace_);
 	if (!context.cluster.len || !context.user.len) {
-		return fail(reading, file, entry->text.ptr, "context",
+		return kubeconfig_fail(reading, file, entry->text.ptr, "context",
 			context.cluster.len ? "no user" : "no cluster",
 			"a context names a cluster and a user of the kubeconfig");
 	}
@@ -658,7 +664,7 @@ bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options
 	*out_plan = (struct bt_client_config_plan){.proxy_from_environment = true};
 	while (good && (path = strsep(&rest, one ? "" : ":"))) {
 		if (*path && reading.file_n == FILE_MAX) {
-			good = fail(&reading, NULL, NULL, "KUBECONFIG", "more than 16 files",
+			good = kubeconfig_fail(&reading, NULL, NULL, "KUBECONFIG", "more than 16 files",
 				"merge them into one");
 		} else if (*path) {
 			good = read_file(&reading, path, one);
@@ -667,7 +673,7 @@ bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options
 	if (good && !reading.file_n && !options->master) {
 		struct file none = {.path = files};
 
-		good = fail(&reading, &none, NULL, NULL, "no such file",
+		good = kubeconfig_fail(&reading, &none, NULL, NULL, "no such file",
 			"a kubeconfig must be a file that can be read");
 	}
 	good = good && take_context(&reading, options->context, options->master != NULL);

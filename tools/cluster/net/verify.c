@@ -32,7 +32,7 @@ struct search {
 	X509 *culprit;
 };
 
-static bool fail(struct search *search, int error, X509 *culprit)
+static bool verify_fail(struct search *search, int error, X509 *culprit)
 {
 	if (search->error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY) {
 		search->error = error;
@@ -116,7 +116,7 @@ static bool check_chain(struct search *search)
 	if (error == X509_V_OK && !is_for(search)) {
 		error = X509_V_ERR_INVALID_PURPOSE;
 	}
-	return error == X509_V_OK || fail(search, error, search->chain[0]);
+	return error == X509_V_OK || verify_fail(search, error, search->chain[0]);
 }
 
 /* ---- the search ---- */
@@ -154,12 +154,12 @@ static bool has_signed(struct search *search, X509 *issuer, X509 *one, bool root
 		return false;
 	}
 	if (!may_sign(issuer, root)) {
-		return fail(search, X509_V_ERR_INVALID_CA, issuer);
+		return verify_fail(search, X509_V_ERR_INVALID_CA, issuer);
 	}
 	bool good = X509_verify(one, key) == 1;
 
 	ERR_clear_error();
-	return good || fail(search, X509_V_ERR_CERT_SIGNATURE_FAILURE, issuer);
+	return good || verify_fail(search, X509_V_ERR_CERT_SIGNATURE_FAILURE, issuer);
 }
 
 static bool extend(struct search *search);
@@ -252,7 +252,7 @@ int bt_verify_chain(X509 *own, STACK_OF(X509) * others, X509_STORE *store, enum 
 
 /* ---- names ---- */
 
-static struct bt_str text_of(const ASN1_STRING *text)
+static struct bt_str verify_text_of(const ASN1_STRING *text)
 {
 	return (struct bt_str){(const char *)ASN1_STRING_get0_data(text), (size_t)ASN1_STRING_length(text)};
 }
@@ -362,8 +362,9 @@ static bool say_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
 		return false;
 	}
 	if (!address) {
-		bt_buf_str(out,
-			is_host(text_of(name->d.dNSName), true) ? text_of(name->d.dNSName) : bt_str("?"));
+		bt_buf_str(out, is_host(verify_text_of(name->d.dNSName), true)
+					? verify_text_of(name->d.dNSName)
+					: bt_str("?"));
 	} else if (ASN1_STRING_length(name->d.ip) == 4 || ASN1_STRING_length(name->d.ip) == 16) {
 		inet_ntop(ASN1_STRING_length(name->d.ip) == 4 ? AF_INET : AF_INET6,
 			ASN1_STRING_get0_data(name->d.ip), text, sizeof(text));
@@ -416,7 +417,7 @@ int bt_verify_name(const X509 *own, struct bt_str host, struct bt_buf *out_why)
 		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
 
 		good = address_n ? name->type == GEN_IPADD && same_address(name->d.ip, address, address_n)
-				 : name->type == GEN_DNS && matches(text_of(name->d.dNSName), host);
+				 : name->type == GEN_DNS && matches(verify_text_of(name->d.dNSName), host);
 	}
 	if (!good) {
 		say_names(own, names, host, address_n != 0, out_why);

@@ -93,7 +93,7 @@ struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_c
 
 /* ---- sums ---- */
 
-static uint64_t key_of(struct bt_str text)
+static uint64_t cache_comparer_key_of(struct bt_str text)
 {
 	uint64_t key = bt_hash_bytes(text.ptr, text.len);
 
@@ -102,7 +102,7 @@ static uint64_t key_of(struct bt_str text)
 
 static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
 {
-	uint64_t key = key_of(node);
+	uint64_t key = cache_comparer_key_of(node);
 	uint32_t ix;
 
 	if (!bt_map_get(&sums->by_key, key, &ix)) {
@@ -118,10 +118,12 @@ static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
 
 static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
-	return bt_hash_u64(key_of(namespace_) + 3 * key_of(name) + 5 * key_of(uid));
+	return bt_hash_u64(cache_comparer_key_of(namespace_) + 3 * cache_comparer_key_of(name) +
+			   5 * cache_comparer_key_of(uid));
 }
 
-static void add(struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+static void cache_comparer_add(
+	struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
 	side->sum += pod_hash(namespace_, name, uid);
 	side->n++;
@@ -129,7 +131,7 @@ static void add(struct side *side, struct bt_str namespace_, struct bt_str name,
 
 static void add_api(void *context, const struct bt_watch_pod *pod)
 {
-	add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
+	cache_comparer_add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
 }
 
 /* A part of the ledger's pods. */
@@ -183,7 +185,7 @@ static int each_in_ledger(struct bt_cache_comparer *audit,
 
 static void add_ledger(void *context, const struct bt_watch_pod *pod)
 {
-	add(&sums_of(context, pod->node)->ledger, pod->namespace_, pod->name, pod->uid);
+	cache_comparer_add(&sums_of(context, pod->node)->ledger, pod->namespace_, pod->name, pod->uid);
 }
 
 static bool differs(const struct node_sums *node)
@@ -214,7 +216,7 @@ struct views {
 	bool api; /* which side is being read */
 };
 
-static struct bt_str keep(struct views *views, struct bt_str text)
+static struct bt_str cache_comparer_keep(struct views *views, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&views->arena, text.ptr, text.len), text.len};
 }
@@ -225,15 +227,16 @@ static void view(void *context, const struct bt_watch_pod *pod)
 	uint64_t key = pod_hash(pod->namespace_, pod->name, pod->uid) | 1;
 	uint32_t ix;
 
-	if (key_of(pod->node) != views->key) {
+	if (cache_comparer_key_of(pod->node) != views->key) {
 		return;
 	}
 	if (!bt_map_get(&views->by_key, key, &ix)) {
 		views->items = bt_mem_grow(views->items, views->n, &views->cap, sizeof(*views->items));
 		ix = (uint32_t)views->n++;
-		views->items[ix] = (struct pod_view){.namespace_ = keep(views, pod->namespace_),
-			.name = keep(views, pod->name),
-			.uid = keep(views, pod->uid)};
+		views->items[ix] =
+			(struct pod_view){.namespace_ = cache_comparer_keep(views, pod->namespace_),
+				.name = cache_comparer_keep(views, pod->name),
+				.uid = cache_comparer_keep(views, pod->uid)};
 		bt_map_put(&views->by_key, key, ix);
 	}
 	views->items[ix].in_api |= views->api;
@@ -385,7 +388,7 @@ static void compare(struct bt_cache_comparer *audit, int64_t now_ns)
 }
 
 /* The server has not answered, or in vain: what it has told in this round is forgotten. */
-static void give_up(struct bt_cache_comparer *audit, int64_t now_ns)
+static void cache_comparer_give_up(struct bt_cache_comparer *audit, int64_t now_ns)
 {
 	int64_t wish_ns = bt_pod_pages_retry_after_ns(audit->options.pages);
 
@@ -411,6 +414,6 @@ void bt_cache_comparer_look(struct bt_cache_comparer *audit, int64_t now_ns)
 	} else if (step == BT_PAGES_END) {
 		compare(audit, now_ns);
 	} else {
-		give_up(audit, now_ns);
+		cache_comparer_give_up(audit, now_ns);
 	}
 }

@@ -69,7 +69,7 @@ static int configure(const struct bt_invocation *invocation, const struct bt_run
 	return status ? status : check(out_config);
 }
 
-static int fail(const struct bt_buf *why)
+static int cmd_run_fail(const struct bt_buf *why)
 {
 	bt_log(BT_LOG_ERROR, 0, "Failed", bt_log_fields(bt_log_str("err", bt_buf_view(why))));
 	return BT_EXIT_INPUT;
@@ -82,7 +82,7 @@ static int serve(struct bt_scheduler *scheduler)
 	int status = BT_EXIT_OK;
 
 	if (bt_scheduler_start(scheduler, &why) != BT_OK) {
-		status = fail(&why);
+		status = cmd_run_fail(&why);
 	} else {
 		while (!bt_interrupt_pending()) {
 			if (!bt_scheduler_look(scheduler)) {
@@ -120,7 +120,7 @@ static int schedule(const struct bt_invocation *invocation, const struct bt_run_
 	if (scheduler) {
 		status = serve(scheduler);
 	} else {
-		status = fail(&why);
+		status = cmd_run_fail(&why);
 	}
 	bt_buf_fini(&why);
 	return status;

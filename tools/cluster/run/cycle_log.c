@@ -77,7 +77,7 @@ void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine,
 	bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Attempting to schedule pod", fields);
 }
 
-static void keep(struct bt_cycle_log *log, const struct bt_decision *decision)
+static void cycle_log_keep(struct bt_cycle_log *log, const struct bt_decision *decision)
 {
 	if (!log->binds) {
 		return;
@@ -165,7 +165,7 @@ void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const
 	}
 	switch (decision->outcome) {
 	case BT_PLACED:
-		keep(log, decision);
+		cycle_log_keep(log, decision);
 		break;
 	case BT_REFUSED:
 		say_refused(engine, decision, message);

@@ -25,7 +25,7 @@
 /* Source: SetDefaults_KubeSchedulerConfiguration, v1.36.3. */
 #define DEFAULT_PARALLELISM 16
 
-static const char *text_of(const struct bt_invocation *invocation, const char *name)
+static const char *flags_text_of(const struct bt_invocation *invocation, const char *name)
 {
 	const char *text = bt_invocation_text(invocation, name);
 
@@ -113,11 +113,11 @@ static struct bt_str_list list_of(
 static int read_tls(const struct bt_invocation *invocation, struct bt_serve_settings *serving)
 {
 	static const char *const older[] = {"VersionTLS10", "VersionTLS11", "VersionTLS12"};
-	const char *version = text_of(invocation, "tls-min-version");
+	const char *version = flags_text_of(invocation, "tls-min-version");
 
-	serving->cert_file = text_of(invocation, "tls-cert-file");
-	serving->key_file = text_of(invocation, "tls-private-key-file");
-	serving->cert_dir = text_of(invocation, "cert-dir");
+	serving->cert_file = flags_text_of(invocation, "tls-cert-file");
+	serving->key_file = flags_text_of(invocation, "tls-private-key-file");
+	serving->cert_dir = flags_text_of(invocation, "cert-dir");
 	if (!serving->cert_file != !serving->key_file) {
 		return bt_invocation_wrong(invocation->command,
 			"--tls-cert-file and --tls-private-key-file belong together; give both or none");
@@ -238,12 +238,12 @@ static int read_sni(
 static int read_metrics(struct bt_run_flags *flags, const struct bt_invocation *invocation,
 	struct bt_metric_settings *metrics)
 {
-	const char *manifest = text_of(invocation, "allow-metric-labels-manifest"), *text,
+	const char *manifest = flags_text_of(invocation, "allow-metric-labels-manifest"), *text,
 		   *flag = "show-hidden-metrics-for-version";
 	bool allows = bt_invocation_has(invocation, "allow-metric-labels");
 	struct bt_buf error = {0};
 	bool good = bt_metric_settings_show_hidden(
-		flags->gates.release, bt_str(text_of(invocation, flag)), &error);
+		flags->gates.release, bt_str(flags_text_of(invocation, flag)), &error);
 
 	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "disabled-metrics", i)); i++) {
 		flag = "disabled-metrics";
@@ -283,7 +283,7 @@ static int read_serving(
 	if (!status) {
 		status = read_sni(flags, invocation, serving);
 	}
-	serving->bind_address = text_of(invocation, "bind-address");
+	serving->bind_address = flags_text_of(invocation, "bind-address");
 	if (!status && serving->bind_address && !is_address(serving->bind_address)) {
 		status = bt_invocation_wrong(invocation->command,
 			"--bind-address is an IP address, such as 0.0.0.0 or ::, not '%s'",
@@ -292,8 +292,8 @@ static int read_serving(
 	serving->port = (uint16_t)bt_invocation_number(invocation, "secure-port");
 	serving->share_port = bt_invocation_switch(invocation, "permit-port-sharing");
 	serving->cipher_suites = list_of(flags, invocation, "tls-cipher-suites");
-	serving->client_ca_file = text_of(invocation, "client-ca-file");
-	serving->proxy_ca_file = text_of(invocation, "requestheader-client-ca-file");
+	serving->client_ca_file = flags_text_of(invocation, "client-ca-file");
+	serving->proxy_ca_file = flags_text_of(invocation, "requestheader-client-ca-file");
 	serving->proxy = (struct bt_front_proxy_settings){
 		.allowed_names = list_of(flags, invocation, "requestheader-allowed-names"),
 		.username_headers = list_of(flags, invocation, "requestheader-username-headers"),
@@ -418,14 +418,14 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 
 	*out_flags = (struct bt_run_flags){
 		.invocation = invocation,
-		.config = text_of(invocation, "config"),
-		.kubeconfig = text_of(invocation, "kubeconfig"),
-		.master = text_of(invocation, "master"),
-		.write_config_to = text_of(invocation, "write-config-to"),
-		.authentication_kubeconfig = text_of(invocation, "authentication-kubeconfig"),
-		.authorization_kubeconfig = text_of(invocation, "authorization-kubeconfig"),
-		.cpus = text_of(invocation, "cpus"),
-		.journal = text_of(invocation, "journal"),
+		.config = flags_text_of(invocation, "config"),
+		.kubeconfig = flags_text_of(invocation, "kubeconfig"),
+		.master = flags_text_of(invocation, "master"),
+		.write_config_to = flags_text_of(invocation, "write-config-to"),
+		.authentication_kubeconfig = flags_text_of(invocation, "authentication-kubeconfig"),
+		.authorization_kubeconfig = flags_text_of(invocation, "authorization-kubeconfig"),
+		.cpus = flags_text_of(invocation, "cpus"),
+		.journal = flags_text_of(invocation, "journal"),
 		.log_format = strcmp(bt_invocation_text(invocation, "logging-format"), "json") == 0
 				      ? BT_LOG_JSON
 				      : BT_LOG_TEXT,
@@ -459,7 +459,7 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);
 	}
 	for (size_t i = 0; !status && i < sizeof(ignored) / sizeof(*ignored); i++) {
-		if (text_of(invocation, ignored[i])) {
+		if (flags_text_of(invocation, ignored[i])) {
 			status = read_duration(invocation, ignored[i], &unused_ns);
 		}
 	}
@@ -541,7 +541,7 @@ int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config 
 {
 	int status = apply_election(invocation, &config->leader_election);
 
-	if (!status && !text_of(invocation, "config")) {
+	if (!status && !flags_text_of(invocation, "config")) {
 		status = apply_connection(invocation, &config->client_connection);
 		config->enable_profiling = switch_of(invocation, "profiling");
 		config->enable_contention_profiling = switch_of(invocation, "contention-profiling");

@@ -66,7 +66,7 @@ static const char *const system_paths[] = {"/usr", "/lib", "/lib64", "/proc", "/
 	"/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
 	"/etc/services", "/etc/protocols", "/etc/localtime", "/dev/null", "/dev/urandom", "/dev/random"};
 
-static void add(struct bt_sandbox *sandbox, const char *path, size_t n, uint64_t rights)
+static void sandbox_add(struct bt_sandbox *sandbox, const char *path, size_t n, uint64_t rights)
 {
 	sandbox->paths = bt_mem_realloc(sandbox->paths, sandbox->path_n + 1, sizeof(*sandbox->paths));
 	sandbox->paths[sandbox->path_n++] = (struct bt_sandbox_path){bt_mem_copy(path, n), rights};
@@ -78,11 +78,11 @@ static void add_folder(struct bt_sandbox *sandbox, const char *file, uint64_t ri
 	const char *slash = strrchr(file, '/');
 
 	if (!slash) {
-		add(sandbox, ".", 1, rights);
+		sandbox_add(sandbox, ".", 1, rights);
 	} else if (slash == file) {
-		add(sandbox, file, strlen(file), rights & OF_FILES);
+		sandbox_add(sandbox, file, strlen(file), rights & OF_FILES);
 	} else {
-		add(sandbox, file, (size_t)(slash - file), rights);
+		sandbox_add(sandbox, file, (size_t)(slash - file), rights);
 	}
 }
 
@@ -113,7 +113,7 @@ void bt_sandbox_write_in(struct bt_sandbox *sandbox, const char *folder)
 {
 	if (folder && *folder) {
 		(void)mkdir(folder, 0755);
-		add(sandbox, folder, strlen(folder), READ | WRITE);
+		sandbox_add(sandbox, folder, strlen(folder), READ | WRITE);
 	}
 }
 
@@ -217,7 +217,7 @@ static const int alone[] = {SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork)
 	SCMP_SYS(msgsnd), SCMP_SYS(msgrcv), SCMP_SYS(semget), SCMP_SYS(semop), SCMP_SYS(semtimedop),
 	SCMP_SYS(mq_open), SCMP_SYS(setsid)};
 
-static int refuse(scmp_filter_ctx filter, const int *calls, size_t n)
+static int sandbox_refuse(scmp_filter_ctx filter, const int *calls, size_t n)
 {
 	int rc = 0;
 
@@ -266,9 +266,9 @@ static int enter_seccomp(const struct bt_sandbox *sandbox)
 	}
 	int rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
-	rc = rc ? rc : refuse(filter, never, sizeof(never) / sizeof(never[0]));
+	rc = rc ? rc : sandbox_refuse(filter, never, sizeof(never) / sizeof(never[0]));
 	if (!sandbox->programs) {
-		rc = rc ? rc : refuse(filter, alone, sizeof(alone) / sizeof(alone[0]));
+		rc = rc ? rc : sandbox_refuse(filter, alone, sizeof(alone) / sizeof(alone[0]));
 		rc = rc ? rc : refuse_processes(filter);
 		rc = rc ? rc : refuse_families(filter);
 	}

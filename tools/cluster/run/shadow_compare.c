@@ -74,7 +74,7 @@ void bt_shadow_compare_destroy(struct bt_shadow_compare *rival)
 	}
 }
 
-static struct bt_str text_of(struct bt_engine *engine, uint32_t name)
+static struct bt_str shadow_compare_text_of(struct bt_engine *engine, uint32_t name)
 {
 	return bt_intern_str(bt_engine_cache(engine)->dictionary->intern, name);
 }
@@ -86,13 +86,15 @@ static uint64_t hash_of(struct bt_str text)
 
 static uint64_t uid_of(struct bt_engine *engine, uint32_t pod_ix)
 {
-	return hash_of(text_of(engine, bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->uid));
+	return hash_of(
+		shadow_compare_text_of(engine, bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->uid));
 }
 
-static void add(struct bt_engine *engine, struct record *record, uint32_t name, int64_t total)
+static void shadow_compare_add(struct bt_engine *engine, struct record *record, uint32_t name, int64_t total)
 {
 	record->items = bt_mem_grow(record->items, record->n, &record->cap, sizeof(*record->items));
-	record->items[record->n++] = (struct static_score){hash_of(text_of(engine, name)), total};
+	record->items[record->n++] =
+		(struct static_score){hash_of(shadow_compare_text_of(engine, name)), total};
 	if (record->n == 1 || total > record->best) {
 		record->best = total;
 		record->best_n = 0;
@@ -101,7 +103,7 @@ static void add(struct bt_engine *engine, struct record *record, uint32_t name, 
 	record->best_n += total == record->best;
 }
 
-static void note(
+static void shadow_compare_note(
 	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct record *record)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
@@ -112,7 +114,7 @@ static void note(
 	record->n = 0;
 	if (!rival->explanation.gated && !rival->explanation.refused) {
 		for (uint32_t i = 0; i < evaluation->feasible_n; i++) {
-			add(engine, record, snapshot->nodes[evaluation->feasible[i]].name,
+			shadow_compare_add(engine, record, snapshot->nodes[evaluation->feasible[i]].name,
 				evaluation->totals[i]);
 		}
 	}
@@ -120,7 +122,7 @@ static void note(
 
 void bt_shadow_compare_look(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix)
 {
-	note(rival, engine, pod_ix, &rival->turn);
+	shadow_compare_note(rival, engine, pod_ix, &rival->turn);
 }
 
 const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdict)
@@ -162,7 +164,7 @@ static void say(const struct doubt *doubt, enum bt_shadow_compare_verdict verdic
 			bt_log_int("scoreOfTheirs", doubt->total), bt_log_int("bestScore", doubt->best)));
 }
 
-static void count(struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
+static void shadow_compare_count(struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
 {
 	bt_add_relaxed(&rival->counts[verdict], 1u);
 }
@@ -171,7 +173,7 @@ static void count(struct bt_shadow_compare *rival, enum bt_shadow_compare_verdic
 static void conclude(
 	struct bt_shadow_compare *rival, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
-	count(rival, verdict);
+	shadow_compare_count(rival, verdict);
 	if (verdict >= BT_SHADOW_COMPARE_LOWER) {
 		say(doubt, verdict);
 	}
@@ -210,7 +212,7 @@ void bt_shadow_compare_tick(struct bt_shadow_compare *rival, int64_t now_ns)
 	}
 }
 
-static void keep(struct bt_shadow_compare *rival, const struct doubt *doubt)
+static void shadow_compare_keep(struct bt_shadow_compare *rival, const struct doubt *doubt)
 {
 	bt_lock_acquire(&rival->lock);
 	rival->doubts[rival->doubt_n++] = *doubt;
@@ -253,8 +255,8 @@ static void cross(struct bt_shadow_compare *rival, uint64_t node, int32_t priori
 static void describe(struct bt_engine *engine, const struct bt_pod *pod, struct bt_str ours,
 	struct bt_str theirs, struct bt_buf *out)
 {
-	const struct bt_str parts[] = {
-		text_of(engine, pod->signature->namespace_), text_of(engine, pod->name), ours, theirs};
+	const struct bt_str parts[] = {shadow_compare_text_of(engine, pod->signature->namespace_),
+		shadow_compare_text_of(engine, pod->name), ours, theirs};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		bt_buf_str(out, parts[i]);
@@ -289,12 +291,12 @@ void bt_shadow_compare_judge(
 	cross(rival, hash_of(node), pod->priority, info.order);
 	if (!chosen || record->uid != uid_of(engine, pod_ix)) {
 		record = &rival->now;
-		note(rival, engine, pod_ix, &rival->now);
+		shadow_compare_note(rival, engine, pod_ix, &rival->now);
 	}
 	uint32_t name = chosen	    ? cache->view.snapshot->nodes[pod->node_ix].name
 			: record->n ? record->best_name
 				    : BT_NAME_NONE;
-	struct bt_str ours = text_of(engine, name);
+	struct bt_str ours = shadow_compare_text_of(engine, name);
 	struct doubt doubt = {.priority = pod->priority,
 		.order = info.order,
 		.until_ns = bt_clock_monotonic_ns() + DOUBT_NS,
@@ -304,12 +306,12 @@ void bt_shadow_compare_judge(
 							 : look_up(record, node, &doubt.total);
 
 	if (verdict < BT_SHADOW_COMPARE_LOWER) {
-		count(rival, verdict);
+		shadow_compare_count(rival, verdict);
 		return;
 	}
 	describe(engine, pod, ours, node, &doubt.texts);
 	if (verdict == BT_SHADOW_COMPARE_LOWER && note_better(record, &doubt)) {
-		keep(rival, &doubt);
+		shadow_compare_keep(rival, &doubt);
 	} else {
 		conclude(rival, &doubt, verdict);
 	}

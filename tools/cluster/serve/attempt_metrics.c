@@ -72,7 +72,8 @@ void bt_attempt_metrics_destroy(struct bt_attempt_metrics *outcomes)
 	}
 }
 
-static void note(struct bt_outcome_buckets *buckets, enum bt_outcome_histogram histogram, int64_t value)
+static void attempt_metrics_note(
+	struct bt_outcome_buckets *buckets, enum bt_outcome_histogram histogram, int64_t value)
 {
 	int64_t bound = shapes[histogram].start;
 	uint32_t i = 0;
@@ -129,13 +130,13 @@ void bt_attempt_metrics_told(
 
 	bt_add_owned(&profile->attempts[result], 1);
 	if (took_ns > 0) {
-		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+		attempt_metrics_note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
 	}
 	if (!failed && profile->preempts) {
 		bt_add_owned(&outcomes->preemption_n, 1);
 	}
 	if (!failed && evicts(engine, decision)) {
-		note(&outcomes->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
+		attempt_metrics_note(&outcomes->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
 	}
 }
 
@@ -150,15 +151,15 @@ void bt_attempt_metrics_bound(struct bt_attempt_metrics *outcomes, struct bt_eng
 
 	bt_add_owned(&profile->attempts[result], 1);
 	if (took_ns > 0) {
-		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+		attempt_metrics_note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
 	}
 	if (!yes) {
 		return;
 	}
-	note(&outcomes->tries, BT_OUTCOME_TRIES, attempts);
+	attempt_metrics_note(&outcomes->tries, BT_OUTCOME_TRIES, attempts);
 	/* Of a pod that has left the queue meanwhile nobody knows when it came. */
 	if (info->where != BT_WAIT_NOWHERE && info->first_ns <= now_ns) {
-		note(&outcomes->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
+		attempt_metrics_note(&outcomes->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
 	}
 	if (info->flushed) {
 		bt_add_owned(&outcomes->after_flush_n, 1);

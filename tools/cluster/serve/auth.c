@@ -413,7 +413,7 @@ static void add_sane(struct bt_buf *out, struct bt_str text)
 	}
 }
 
-static void explain(unsigned status, const struct bt_auth_request *request, const struct bt_user *user,
+static void auth_explain(unsigned status, const struct bt_auth_request *request, const struct bt_user *user,
 	const struct bt_buf *reason, struct bt_buf *out)
 {
 	struct bt_buf text = {0};
@@ -457,7 +457,7 @@ unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *requ
 		bt_buf_text(out_message, "Unauthorized");
 	} else {
 		status = authorize(auth, request, &user, &reason);
-		explain(status, request, &user, &reason, out_message);
+		auth_explain(status, request, &user, &reason, out_message);
 	}
 	bt_user_fini(&user);
 	bt_buf_fini(&reason);
@@ -603,7 +603,7 @@ static enum bt_status read_cluster(struct bt_auth *auth, struct bt_buf *out_map,
 	return status;
 }
 
-static void keep(struct bt_buf *kept, struct bt_buf *read)
+static void auth_keep(struct bt_buf *kept, struct bt_buf *read)
 {
 	bt_buf_clear(kept);
 	bt_buf_str(kept, bt_buf_view(read));
@@ -624,7 +624,7 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 
 		status = files[i] ? bt_file_read(files[i], &read, &why) : BT_OK;
 		if (files[i] && status == BT_OK) {
-			keep(kept[i], &read);
+			auth_keep(kept[i], &read);
 		}
 		bt_buf_text(out_error, status == BT_OK ? "" : flags[i]);
 		bt_buf_str(out_error, bt_buf_view(&why));
@@ -635,7 +635,7 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 	if ((!files[0] || !files[1]) && !settings->skip_lookup && auth->options.authentication) {
 		other = read_cluster(auth, &read, out_error);
 		if (other == BT_OK) {
-			keep(&auth->config_map, &read);
+			auth_keep(&auth->config_map, &read);
 		}
 	}
 	bt_buf_fini(&read);

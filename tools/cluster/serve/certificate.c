@@ -65,7 +65,7 @@ enum bt_status bt_file_read(const char *path, struct bt_buf *out, struct bt_buf 
 	return n == 0 ? BT_OK : BT_IO;
 }
 
-static enum bt_status fail(struct bt_buf *out_error, const char *what)
+static enum bt_status certificate_fail(struct bt_buf *out_error, const char *what)
 {
 	char text[160];
 
@@ -93,11 +93,11 @@ static enum bt_status check_pair(const struct bt_certificate *pair, struct bt_bu
 	enum bt_status status = BT_OK;
 
 	if (!certificate) {
-		status = fail(out_error, "no certificate in PEM");
+		status = certificate_fail(out_error, "no certificate in PEM");
 	} else if (!key) {
-		status = fail(out_error, "no private key in PEM, or it has a password");
+		status = certificate_fail(out_error, "no private key in PEM, or it has a password");
 	} else if (X509_check_private_key(certificate, key) != 1) {
-		status = fail(out_error, "the private key is not the certificate's");
+		status = certificate_fail(out_error, "the private key is not the certificate's");
 	}
 	ERR_clear_error();
 	EVP_PKEY_free(key);
@@ -217,7 +217,7 @@ static enum bt_status make_pair(
 	if (!key || !certificate || !describe(certificate, key, names.ptr) ||
 		PEM_write_bio_X509(certificate_bio, certificate) != 1 ||
 		PEM_write_bio_PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) != 1) {
-		status = fail(out_error, "no certificate can be made");
+		status = certificate_fail(out_error, "no certificate can be made");
 	}
 	take_bio(certificate_bio, &out->certificate);
 	take_bio(key_bio, &out->key);
@@ -293,7 +293,7 @@ static enum bt_status write_file(int folder_fd, const char *folder, const char *
 	enum bt_status status = BT_OK;
 
 	if (RAND_bytes((unsigned char *)&random, sizeof(random)) != 1) {
-		return fail(out_error, "no random numbers");
+		return certificate_fail(out_error, "no random numbers");
 	}
 	snprintf(beside, sizeof(beside), ".%s.%016llx", name, (unsigned long long)random);
 	int fd = openat(

@@ -34,7 +34,7 @@ static uint32_t limit_of(const struct bt_route_request *request)
 	return limit == 0 ? LIMIT_DEFAULT : limit < LIMIT_MAX ? limit : LIMIT_MAX;
 }
 
-static void begin(struct look *look, const struct bt_serve_sources *sources,
+static void debug_begin(struct look *look, const struct bt_serve_sources *sources,
 	const struct bt_route_request *request, struct bt_route_answer *out)
 {
 	*look = (struct look){.sources = sources, .request = request, .out = out, .limit = limit_of(request)};
@@ -43,13 +43,13 @@ static void begin(struct look *look, const struct bt_serve_sources *sources,
 	bt_doc_begin_object(&look->doc);
 }
 
-static void end(struct look *look)
+static void debug_end(struct look *look)
 {
 	bt_doc_end(&look->doc);
 	bt_buf_char(&look->out->body, '\n');
 }
 
-static struct bt_str text_of(struct bt_engine *engine, uint32_t name)
+static struct bt_str debug_text_of(struct bt_engine *engine, uint32_t name)
 {
 	return bt_intern_str(bt_engine_cache(engine)->dictionary->intern, name);
 }
@@ -71,9 +71,9 @@ static void add_pod_name(struct bt_doc *doc, const char *key, struct bt_engine *
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
 	struct bt_buf name = {0};
 
-	bt_buf_str(&name, text_of(engine, pod->signature->namespace_));
+	bt_buf_str(&name, debug_text_of(engine, pod->signature->namespace_));
 	bt_buf_char(&name, '/');
-	bt_buf_str(&name, text_of(engine, pod->name));
+	bt_buf_str(&name, debug_text_of(engine, pod->name));
 	add_text(doc, key, bt_buf_view(&name));
 	bt_buf_fini(&name);
 }
@@ -150,9 +150,9 @@ void bt_debug_queue(const struct bt_serve_sources *sources, const struct bt_rout
 	struct look look;
 
 	(void)rest;
-	begin(&look, sources, request, out);
+	debug_begin(&look, sources, request, out);
 	bt_pipeline_call(sources->pipeline, show_queue, &look);
-	end(&look);
+	debug_end(&look);
 }
 
 /* ---- the cache ---- */
@@ -206,7 +206,7 @@ static void add_node(struct look *look, struct bt_engine *engine, uint32_t node_
 	const struct bt_cache *cache = bt_engine_cache(engine);
 
 	bt_doc_begin_object(&look->doc);
-	add_text(&look->doc, "node", text_of(engine, cache->view.snapshot->nodes[node_ix].name));
+	add_text(&look->doc, "node", debug_text_of(engine, cache->view.snapshot->nodes[node_ix].name));
 	add_int(&look->doc, "allocatablePods", cache->view.snapshot->rooms[node_ix].pods);
 	add_int(&look->doc, "usedPods", bt_ledger_usage(cache->ledger)->nodes[node_ix].pod_n);
 	bt_doc_key(&look->doc, "unschedulable");
@@ -234,7 +234,7 @@ static void show_cache(void *context, struct bt_engine *engine)
 	bt_doc_begin_array(&look->doc);
 	for (uint32_t i = 0; i < snapshot->slot_n && n < look->limit; i++) {
 		if (!bt_bitmap_test(snapshot->live, i) ||
-			(wanted.ptr && !bt_str_eq(text_of(engine, snapshot->nodes[i].name), wanted))) {
+			(wanted.ptr && !bt_str_eq(debug_text_of(engine, snapshot->nodes[i].name), wanted))) {
 			continue;
 		}
 		add_node(look, engine, i, wanted.ptr != NULL);
@@ -249,9 +249,9 @@ void bt_debug_cache(const struct bt_serve_sources *sources, const struct bt_rout
 	struct look look;
 
 	(void)rest;
-	begin(&look, sources, request, out);
+	debug_begin(&look, sources, request, out);
 	bt_pipeline_call(sources->pipeline, show_cache, &look);
-	end(&look);
+	debug_end(&look);
 }
 
 /* ---- beside the API ---- */
@@ -270,7 +270,7 @@ struct comparison {
 	uint64_t difference_n;
 };
 
-static uint64_t key_of(struct bt_str namespace_, struct bt_str name)
+static uint64_t debug_key_of(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_u64(bt_hash_bytes(namespace_.ptr, namespace_.len) * 3 +
 			   bt_hash_bytes(name.ptr, name.len)) |
@@ -291,7 +291,7 @@ static void take_pod(void *context, const struct bt_watch_pod *pod)
 	known->node = c->text.len;
 	bt_buf_str(&c->text, pod->node);
 	known->end = c->text.len;
-	bt_map_put(&c->by_key, key_of(pod->namespace_, pod->name), (uint32_t)c->pod_n++);
+	bt_map_put(&c->by_key, debug_key_of(pod->namespace_, pod->name), (uint32_t)c->pod_n++);
 }
 
 static void add_difference(struct comparison *c, struct bt_str namespace_, struct bt_str name,
@@ -317,7 +317,7 @@ static struct bt_str node_of(struct bt_engine *engine, uint32_t pod_ix)
 	uint32_t node_ix = pod_ix == BT_NO_POD ? BT_NO_NODE : bt_ledger_pod(cache->ledger, pod_ix)->node_ix;
 
 	return node_ix == BT_NO_NODE ? (struct bt_str){0}
-				     : text_of(engine, cache->view.snapshot->nodes[node_ix].name);
+				     : debug_text_of(engine, cache->view.snapshot->nodes[node_ix].name);
 }
 
 /* Each pod of the API is looked up in the ledger. */
@@ -349,9 +349,9 @@ static void compare_ledger(struct comparison *c, struct bt_engine *engine)
 		if (pod->state != BT_POD_SCHEDULED || pod->detached) {
 			continue;
 		}
-		struct bt_str namespace_ = text_of(engine, pod->signature->namespace_);
-		struct bt_str name = text_of(engine, pod->name);
-		if (!bt_map_get(&c->by_key, key_of(namespace_, name), &ix)) {
+		struct bt_str namespace_ = debug_text_of(engine, pod->signature->namespace_);
+		struct bt_str name = debug_text_of(engine, pod->name);
+		if (!bt_map_get(&c->by_key, debug_key_of(namespace_, name), &ix)) {
 			add_difference(c, namespace_, name, (struct bt_str){0}, node_of(engine, i));
 		}
 	}
@@ -390,14 +390,14 @@ void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_ro
 		out->status = 503;
 		bt_buf_text(&out->body, "the API server has not listed all pods: ask again\n");
 	} else {
-		begin(&look, sources, request, out);
+		debug_begin(&look, sources, request, out);
 		c.look = &look;
 		add_text(&look.doc, "note",
 			bt_str("The API server was asked for all pods on nodes, and then the ledger was "
 			       "looked at: what has changed meanwhile differs for a moment. An empty node: "
 			       "not on any, or not known."));
 		bt_pipeline_call(sources->pipeline, compare, &c);
-		end(&look);
+		debug_end(&look);
 	}
 	bt_buf_fini(&c.text);
 	bt_map_fini(&c.by_key);
@@ -453,7 +453,7 @@ void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_rou
 	struct look look;
 
 	(void)rest;
-	begin(&look, sources, request, out);
+	debug_begin(&look, sources, request, out);
 	add_text(&look.doc, "note",
 		bt_str("What is read in part counts with what was read; pods of which something is missing "
 		       "are not bound. Correct the field, or create the object anew without it."));
@@ -467,7 +467,7 @@ void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_rou
 	bt_doc_begin_array(&look.doc);
 	bt_pipeline_call(sources->pipeline, show_incomplete, &look);
 	bt_doc_end(&look.doc);
-	end(&look);
+	debug_end(&look);
 }
 
 /* ---- a pod ---- */
@@ -478,7 +478,7 @@ struct explanation {
 	bool found;
 };
 
-static void explain(void *context, struct bt_engine *engine)
+static void debug_explain(void *context, struct bt_engine *engine)
 {
 	struct explanation *e = context;
 	uint32_t pod_ix = bt_engine_find_pod(engine, e->namespace_, e->name);
@@ -529,7 +529,7 @@ void bt_debug_explain(const struct bt_serve_sources *sources, const struct bt_ro
 	e.namespace_ = bt_str_sub(pod, 0, slash);
 	e.name = bt_str_sub(pod, slash + 1, pod.len);
 	e.emit = bt_emit_create();
-	bt_pipeline_call(sources->pipeline, explain, &e);
+	bt_pipeline_call(sources->pipeline, debug_explain, &e);
 	if (e.found) {
 		write_explanation(request, e.emit, out);
 	} else {

@@ -36,7 +36,7 @@ static struct bt_quantity *amount_of(struct sum *sum, struct bt_str name)
 	return NULL;
 }
 
-static struct bt_quantity *enter(struct sum *sum, struct bt_str name)
+static struct bt_quantity *pod_resources_enter(struct sum *sum, struct bt_str name)
 {
 	struct bt_quantity *known = amount_of(sum, name);
 
@@ -48,10 +48,10 @@ static struct bt_quantity *enter(struct sum *sum, struct bt_str name)
 	return &sum->items[sum->n++].quantity;
 }
 
-static void add(struct sum *sum, const struct bt_named_quantity *items, size_t n)
+static void pod_resources_add(struct sum *sum, const struct bt_named_quantity *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct bt_quantity *amount = enter(sum, items[i].name);
+		struct bt_quantity *amount = pod_resources_enter(sum, items[i].name);
 
 		*amount = bt_quantity_add(*amount, items[i].quantity);
 	}
@@ -60,7 +60,7 @@ static void add(struct sum *sum, const struct bt_named_quantity *items, size_t n
 static void raise_to(struct sum *sum, const struct sum *other)
 {
 	for (size_t i = 0; i < other->n; i++) {
-		struct bt_quantity *amount = enter(sum, other->items[i].name);
+		struct bt_quantity *amount = pod_resources_enter(sum, other->items[i].name);
 
 		if (bt_quantity_cmp(other->items[i].quantity, *amount) > 0) {
 			*amount = other->items[i].quantity;
@@ -81,20 +81,20 @@ static void add_containers(const struct bt_pod_spec_object *spec, bool limits, s
 	for (uint32_t i = 0; i < spec->container_n; i++) {
 		const struct bt_resource_list *list = list_of(&spec->containers[i].resources, limits);
 
-		add(total, list->items, list->n);
+		pod_resources_add(total, list->items, list->n);
 	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		const struct bt_container_object *container = &spec->init_containers[i];
 		const struct bt_resource_list *list = list_of(&container->resources, limits);
 
 		if (bt_str_is(container->restart_policy, "Always")) {
-			add(total, list->items, list->n);
-			add(&sidecars, list->items, list->n);
+			pod_resources_add(total, list->items, list->n);
+			pod_resources_add(&sidecars, list->items, list->n);
 			raise_to(&most, &sidecars);
 		} else {
 			one.n = 0;
-			add(&one, list->items, list->n);
-			add(&one, sidecars.items, sidecars.n);
+			pod_resources_add(&one, list->items, list->n);
+			pod_resources_add(&one, sidecars.items, sidecars.n);
 			raise_to(&most, &one);
 		}
 	}
@@ -111,7 +111,7 @@ static void replace_by_pod_level(const struct bt_resource_list *level, struct su
 
 		if (bt_str_is(name, "cpu") || bt_str_is(name, "memory") ||
 			bt_str_starts(name, "hugepages-")) {
-			*enter(total, name) = level->items[i].quantity;
+			*pod_resources_enter(total, name) = level->items[i].quantity;
 		}
 	}
 }
@@ -124,7 +124,7 @@ static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct su
 	replace_by_pod_level(list_of(&spec->resources, limits), out);
 	for (uint32_t i = 0; i < spec->overhead.n; i++) {
 		struct bt_quantity *amount = limits ? amount_of(out, spec->overhead.items[i].name)
-						    : enter(out, spec->overhead.items[i].name);
+						    : pod_resources_enter(out, spec->overhead.items[i].name);
 
 		if (amount && (!limits || amount->nano != 0)) {
 			*amount = bt_quantity_add(*amount, spec->overhead.items[i].quantity);
@@ -212,7 +212,7 @@ static void serialize(const struct sum *sum, struct bt_buf *out)
 
 /* ---- pods ---- */
 
-static uint64_t key_of(const struct bt_object *object)
+static uint64_t pod_resources_key_of(const struct bt_object *object)
 {
 	struct bt_str namespace_ = object->meta.namespace_, name = object->meta.name;
 	uint64_t key = bt_hash_bytes(namespace_.len ? namespace_.ptr : "", namespace_.len);
@@ -220,13 +220,13 @@ static uint64_t key_of(const struct bt_object *object)
 	return bt_hash_u64(key) ^ bt_hash_bytes(name.len ? name.ptr : "", name.len);
 }
 
-static struct bt_str text_of(const struct bt_pod_resources *r, uint32_t name)
+static struct bt_str pod_resources_text_of(const struct bt_pod_resources *r, uint32_t name)
 {
 	return bt_intern_str(r->names, name);
 }
 
 /* The pod's index, and the one before it with the same key; NONE: there is none. */
-static uint32_t find(
+static uint32_t pod_resources_find(
 	const struct bt_pod_resources *r, uint64_t key, const struct bt_object *object, uint32_t *out_before)
 {
 	uint32_t ix = NONE;
@@ -235,8 +235,9 @@ static uint32_t find(
 	if (!bt_map_get(&r->pod_ixs, key, &ix)) {
 		return NONE;
 	}
-	while (ix != NONE && !(bt_str_eq(text_of(r, r->pods[ix].namespace_), object->meta.namespace_) &&
-				     bt_str_eq(text_of(r, r->pods[ix].name), object->meta.name))) {
+	while (ix != NONE &&
+		!(bt_str_eq(pod_resources_text_of(r, r->pods[ix].namespace_), object->meta.namespace_) &&
+			bt_str_eq(pod_resources_text_of(r, r->pods[ix].name), object->meta.name))) {
 		*out_before = ix;
 		ix = r->pods[ix].next;
 	}
@@ -260,7 +261,7 @@ static void drop(struct bt_pod_resources *r, uint64_t key, uint32_t ix, uint32_t
 	r->vacant[r->vacant_n++] = ix;
 }
 
-static void put(struct bt_pod_resources *r, uint64_t key, const struct bt_object *object)
+static void pod_resources_put(struct bt_pod_resources *r, uint64_t key, const struct bt_object *object)
 {
 	const struct bt_pod_spec_object *spec = &object->pod.spec;
 	struct pod pod = {.born = ++r->born_n,
@@ -305,16 +306,16 @@ static void hear(void *context, enum bt_watch_event_kind what, const struct bt_o
 	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
 	}
-	uint64_t key = key_of(object);
+	uint64_t key = pod_resources_key_of(object);
 
 	bt_lock_acquire(&r->lock);
-	uint32_t ix = find(r, key, object, &before);
+	uint32_t ix = pod_resources_find(r, key, object, &before);
 
 	if (ix != NONE) {
 		drop(r, key, ix, before);
 	}
 	if (what == BT_WATCH_EVENT_APPLY && !has_ended(&object->pod)) {
-		put(r, key, object);
+		pod_resources_put(r, key, object);
 	}
 	bt_lock_release(&r->lock);
 }
@@ -343,7 +344,7 @@ static const char *unit_of(const char *resource)
 static void write_pod(
 	const struct bt_pod_resources *r, const struct pod *pod, bool limits, struct bt_exposition *x)
 {
-	struct bt_str bytes = text_of(r, pod->sums[limits]);
+	struct bt_str bytes = pod_resources_text_of(r, pod->sums[limits]);
 	char priority[16] = "";
 
 	if (pod->has_priority) {
@@ -356,12 +357,12 @@ static void write_pod(
 		at += strlen(name) + 1;
 		memcpy(&value, bytes.ptr + at, sizeof(value));
 		at += sizeof(value);
-		bt_expose_label(x, "namespace", text_of(r, pod->namespace_));
-		bt_expose_label(x, "node", text_of(r, pod->node));
-		bt_expose_label(x, "pod", text_of(r, pod->name));
+		bt_expose_label(x, "namespace", pod_resources_text_of(r, pod->namespace_));
+		bt_expose_label(x, "node", pod_resources_text_of(r, pod->node));
+		bt_expose_label(x, "pod", pod_resources_text_of(r, pod->name));
 		bt_expose_label(x, "priority", bt_str(priority));
 		bt_expose_label(x, "resource", bt_str(name));
-		bt_expose_label(x, "scheduler", text_of(r, pod->scheduler));
+		bt_expose_label(x, "scheduler", pod_resources_text_of(r, pod->scheduler));
 		bt_expose_label(x, "unit", bt_str(unit_of(name)));
 		bt_expose_real(x, value);
 	}

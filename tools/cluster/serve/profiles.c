@@ -80,7 +80,7 @@ static void show_command_line(struct bt_route_answer *out)
 	bt_buf_fini(&error);
 }
 
-static const struct profile *find(struct bt_str name)
+static const struct profile *profiles_find(struct bt_str name)
 {
 	for (size_t i = 0; i < PROFILE_N; i++) {
 		if (bt_str_is(name, profiles[i].name)) {
@@ -93,7 +93,7 @@ static const struct profile *find(struct bt_str name)
 void bt_profiles_answer(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	const struct profile *profile = find(rest);
+	const struct profile *profile = profiles_find(rest);
 
 	(void)sources;
 	(void)request;

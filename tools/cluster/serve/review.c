@@ -91,7 +91,7 @@ struct reader {
 	bool whole; /* all of it is JSON: what stands behind the part that is read, too */
 };
 
-static void begin(struct reader *reader, struct bt_str json)
+static void review_begin(struct reader *reader, struct bt_str json)
 {
 	*reader = (struct reader){.json = bt_json_create()};
 	bt_json_begin(reader->json, json, &reader->arena);
@@ -100,7 +100,7 @@ static void begin(struct reader *reader, struct bt_str json)
 }
 
 /* Returns: whether everything was JSON and of the types that were expected. */
-static bool end(struct reader *reader, struct bt_buf *out_error)
+static bool review_end(struct reader *reader, struct bt_buf *out_error)
 {
 	const struct bt_json_error *error = bt_json_error(reader->json);
 	bool good = reader->whole && error->status == BT_OK;
@@ -115,7 +115,7 @@ static bool end(struct reader *reader, struct bt_buf *out_error)
 }
 
 /* Steps into the object under a key of the object at the cursor. The caller reads on until its end only. */
-static bool enter(struct bt_json *json, const char *wanted)
+static bool review_enter(struct bt_json *json, const char *wanted)
 {
 	struct bt_str key;
 
@@ -197,8 +197,8 @@ bool bt_review_read_token(
 	*out_authenticated = false;
 	bt_user_begin_groups(out_user);
 	bt_user_end_groups(out_user, false);
-	begin(&reader, json);
-	found = enter(reader.json, "status");
+	review_begin(&reader, json);
+	found = review_enter(reader.json, "status");
 	while (found && bt_json_next_key(reader.json, &key)) {
 		if (bt_str_is(key, "authenticated")) {
 			bt_json_bool(reader.json, out_authenticated);
@@ -208,7 +208,7 @@ bool bt_review_read_token(
 			bt_json_skip(reader.json);
 		}
 	}
-	bool good = end(&reader, out_error);
+	bool good = review_end(&reader, out_error);
 
 	if (good && !found) {
 		bt_buf_text(out_error, "the answer has no status");
@@ -224,8 +224,8 @@ bool bt_review_read_access(
 	bool found, denied = false;
 
 	*out_allowed = false;
-	begin(&reader, json);
-	found = enter(reader.json, "status");
+	review_begin(&reader, json);
+	found = review_enter(reader.json, "status");
 	while (found && bt_json_next_key(reader.json, &key)) {
 		if (bt_str_is(key, "allowed")) {
 			bt_json_bool(reader.json, out_allowed);
@@ -237,7 +237,7 @@ bool bt_review_read_access(
 			bt_json_skip(reader.json);
 		}
 	}
-	bool good = end(&reader, out_error);
+	bool good = review_end(&reader, out_error);
 
 	if (good && !found) {
 		bt_buf_text(out_error, "the answer has no status");
@@ -252,8 +252,8 @@ bool bt_review_read_data(struct bt_str json, const char *wanted, struct bt_buf *
 	struct bt_str key;
 
 	bt_buf_clear(out_text);
-	begin(&reader, json);
-	bool found = enter(reader.json, "data");
+	review_begin(&reader, json);
+	bool found = review_enter(reader.json, "data");
 
 	while (found && bt_json_next_key(reader.json, &key)) {
 		if (bt_str_is(key, wanted)) {
@@ -262,7 +262,7 @@ bool bt_review_read_data(struct bt_str json, const char *wanted, struct bt_buf *
 			bt_json_skip(reader.json);
 		}
 	}
-	return end(&reader, NULL) && out_text->len > 0;
+	return review_end(&reader, NULL) && out_text->len > 0;
 }
 
 bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_str_list *out_list)
@@ -274,7 +274,7 @@ bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_s
 	if (!json.len) {
 		return true;
 	}
-	begin(&reader, json);
+	review_begin(&reader, json);
 	struct bt_str *items =
 		bt_arena_zalloc(arena, (json.len / 2 + 1) * sizeof(*items)); /* "" and a comma each */
 
@@ -284,7 +284,7 @@ bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_s
 			n++;
 		}
 	}
-	bool good = end(&reader, NULL);
+	bool good = review_end(&reader, NULL);
 
 	out_list->items = items;
 	out_list->n = good ? n : 0;

@@ -238,7 +238,7 @@ static void list_paths(struct bt_route_answer *out)
 	}
 }
 
-static const struct route *find(struct bt_str path, struct bt_str *out_rest)
+static const struct route *routes_find(struct bt_str path, struct bt_str *out_rest)
 {
 	for (size_t i = 0; i < ROUTE_N; i++) {
 		size_t n = strlen(routes[i].path);
@@ -274,7 +274,7 @@ static bool is_there(const struct route *route, const struct bt_serve_sources *s
 bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str path)
 {
 	struct bt_str rest;
-	const struct route *route = find(path, &rest);
+	const struct route *route = routes_find(path, &rest);
 
 	return route && route->puts && is_there(route, sources);
 }
@@ -282,7 +282,7 @@ bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str pa
 bool bt_route_is_prompt(struct bt_str path)
 {
 	struct bt_str rest;
-	const struct route *route = find(path, &rest);
+	const struct route *route = routes_find(path, &rest);
 
 	return route && (route->answer == answer_healthz || route->answer == answer_livez ||
 				route->answer == answer_readyz);
@@ -292,7 +292,7 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_set
 	const struct bt_route_request *request, struct bt_route_answer *out_answer)
 {
 	struct bt_str rest;
-	const struct route *route = find(request->path, &rest);
+	const struct route *route = routes_find(request->path, &rest);
 
 	out_answer->status = 200;
 	out_answer->type = TEXT;

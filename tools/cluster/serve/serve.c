@@ -255,7 +255,7 @@ bool bt_serve_reload(struct bt_serve *serve)
 
 /* ---- begin and end ---- */
 
-static void keep(void *context)
+static void serve_keep(void *context)
 {
 	struct bt_serve *serve = context;
 	struct pollfd end = {.fd = serve->end_fd, .events = POLLIN};
@@ -327,7 +327,7 @@ static enum bt_status start_front(struct bt_serve *serve, struct bt_buf *out_err
 	return serve->front ? BT_OK : BT_IO;
 }
 
-static enum bt_status begin(struct bt_serve *serve, struct bt_buf *out_error)
+static enum bt_status serve_begin(struct bt_serve *serve, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = &serve->options.settings;
 	const struct served none = {0};
@@ -364,9 +364,9 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 		.clock = bt_clock_real()};
 
 	serve->auth = bt_auth_create(&auth);
-	if (begin(serve, out_error) == BT_OK &&
+	if (serve_begin(serve, out_error) == BT_OK &&
 		(serve->options.look_ns == BT_FOREVER ||
-			bt_thread_start(&keeper, keep, serve, &serve->keeper, out_error) == BT_OK)) {
+			bt_thread_start(&keeper, serve_keep, serve, &serve->keeper, out_error) == BT_OK)) {
 		return serve;
 	}
 	bt_serve_destroy(serve);

@@ -80,7 +80,7 @@ struct bt_workers *bt_workers_create(const struct bt_workers_options *options, s
 	return workers;
 }
 
-static void count(struct bt_workers *workers, uint64_t n)
+static void workers_count(struct bt_workers *workers, uint64_t n)
 {
 	while (workers->semaphore >= 0 && write(workers->semaphore, &n, sizeof(n)) < 0 && errno == EINTR) {
 	}
@@ -91,7 +91,7 @@ void bt_workers_destroy(struct bt_workers *workers)
 	if (!workers) {
 		return;
 	}
-	count(workers, workers->options.threads);
+	workers_count(workers, workers->options.threads);
 	for (uint32_t i = 0; i < workers->options.threads; i++) {
 		bt_thread_join(&workers->threads[i]);
 	}
@@ -115,7 +115,7 @@ bool bt_workers_take(struct bt_workers *workers, void *job)
 	}
 	bt_lock_release(&workers->lock);
 	if (taken) {
-		count(workers, 1);
+		workers_count(workers, 1);
 	}
 	return taken;
 }

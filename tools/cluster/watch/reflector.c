@@ -245,7 +245,7 @@ static void send_watch(struct bt_reflector *r)
 }
 
 /* Begins what comes next, when nothing is under way. */
-static void begin(struct bt_reflector *r)
+static void reflector_begin(struct bt_reflector *r)
 {
 	if (r->version.len && !r->wants_list) {
 		send_watch(r);
@@ -517,7 +517,7 @@ static void turn(struct bt_reflector *r)
 		conclude(r);
 		r->again = true;
 	} else if (!r->rests && !r->sweeping) {
-		begin(r);
+		reflector_begin(r);
 	}
 }
 

@@ -161,14 +161,14 @@ static size_t find_slot(const struct bt_store *known, uint32_t hash, const struc
 	return at;
 }
 
-static struct entry *find(struct bt_store *known, const struct bt_meta_object *meta)
+static struct entry *store_find(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t slot = known->slots[find_slot(known, hash_of(meta), meta)];
 
 	return slot ? &known->entries[slot - 1] : NULL;
 }
 
-static void put(struct bt_store *known, uint32_t hash, uint32_t ix)
+static void store_put(struct bt_store *known, uint32_t hash, uint32_t ix)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -188,7 +188,7 @@ static void grow_slots(struct bt_store *known)
 	known->slots = bt_mem_zalloc(known->slot_n, sizeof(*known->slots));
 	for (size_t i = 0; i < known->entry_n; i++) {
 		if (known->entries[i].name) {
-			put(known, known->entries[i].hash, (uint32_t)i);
+			store_put(known, known->entries[i].hash, (uint32_t)i);
 		}
 	}
 }
@@ -215,7 +215,7 @@ static bool has_uid(
 	return uid[0] == entry->uid[0] && uid[1] == entry->uid[1];
 }
 
-static struct entry *add(struct bt_store *known, const struct bt_meta_object *meta)
+static struct entry *store_add(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t ix;
 
@@ -233,7 +233,7 @@ static struct entry *add(struct bt_store *known, const struct bt_meta_object *me
 		.namespace_ = bt_intern_hold(known->names, meta->namespace_),
 		.name = bt_intern_hold(known->names, meta->name)};
 	set_uid(known, entry, meta);
-	put(known, entry->hash, ix);
+	store_put(known, entry->hash, ix);
 	return entry;
 }
 
@@ -279,7 +279,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 
 enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_object *meta)
 {
-	struct entry *entry = find(known, meta);
+	struct entry *entry = store_find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
 
 	if (entry) {
@@ -296,7 +296,7 @@ enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_
 			set_uid(known, entry, meta);
 		}
 	} else {
-		entry = add(known, meta);
+		entry = store_add(known, meta);
 		entry->list = known->list;
 	}
 	entry->version = version;
@@ -305,7 +305,7 @@ enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_
 
 bool bt_store_remove(struct bt_store *known, const struct bt_meta_object *meta)
 {
-	struct entry *entry = find(known, meta);
+	struct entry *entry = store_find(known, meta);
 
 	if (!entry || is_earlier(version_of(meta->resource_version), entry->version)) {
 		return false;

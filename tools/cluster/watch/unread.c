@@ -16,7 +16,7 @@ struct bt_unread_entry {
 	char *text;
 };
 
-static uint64_t key_of(const struct bt_meta_object *meta)
+static uint64_t unread_key_of(const struct bt_meta_object *meta)
 {
 	return bt_hash_u64(bt_hash_bytes(meta->namespace_.ptr, meta->namespace_.len) * 3 +
 			   bt_hash_bytes(meta->name.ptr, meta->name.len)) |
@@ -86,7 +86,7 @@ bool bt_unread_note(struct bt_unread *unread, const struct bt_meta_object *meta,
 	if (unread->n == 0 && extent == BT_PROTO_WHOLE) {
 		return false;
 	}
-	uint64_t key = key_of(meta);
+	uint64_t key = unread_key_of(meta);
 	bool known = bt_map_get(&unread->by_key, key, &ix), same = false;
 	if (known) {
 		const struct bt_unread_object old = view(&unread->entries[ix]);

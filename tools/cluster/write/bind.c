@@ -27,7 +27,7 @@ enum { POST = 0, CONFIRM, EXTENDED };
 
 /* ---- ends ---- */
 
-static void end(struct bt_writer *writer, struct bt_write_op *op)
+static void bind_end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (op->verbs != &bt_check_verbs) {
 		bt_map_remove(&writer->bindings, op->number);
@@ -57,7 +57,7 @@ static void bound(struct bt_writer *writer, struct bt_write_op *op)
 
 	bt_bind_answer(writer, op, true, (struct bt_str){.len = 0});
 	bt_write_report(writer, &cycle);
-	end(writer, op);
+	bind_end(writer, op);
 }
 
 /* Upstream's cycle ends in an error then; a pod that has gone, or is on a node, hears nothing of it. */
@@ -83,11 +83,11 @@ void bt_bind_failed(
 {
 	bt_bind_answer(writer, op, false, reason);
 	say_failed(writer, op, message);
-	end(writer, op);
+	bind_end(writer, op);
 }
 
 /* A pod that is on another node, or has gone, is not spoken of: silent. */
-static void fail(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, bool silent)
+static void bind_fail(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, bool silent)
 {
 	struct bt_str message = {.len = 0};
 
@@ -104,7 +104,7 @@ static void fail(struct bt_writer *writer, struct bt_write_op *op, struct bt_str
 
 static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why)
 {
-	fail(writer, op, why, false);
+	bind_fail(writer, op, why, false);
 }
 
 /* The pipeline keeps the assumption and asks again (check). */
@@ -112,7 +112,7 @@ static void unsure(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, unsure_n);
 	bt_pipeline_unknown(writer->pipeline, op->handle);
-	end(writer, op);
+	bind_end(writer, op);
 }
 
 /* ---- what the server has ---- */
@@ -165,11 +165,11 @@ static void take_conflict(struct bt_writer *writer, struct bt_write_op *op, stru
 		if (bt_str_eq(node, op->node)) {
 			bound(writer, op);
 		} else {
-			fail(writer, op, why, true);
+			bind_fail(writer, op, why, true);
 		}
 	} else if (contains(why, "is being deleted") || contains(why, "UID in precondition")) {
 		/* What is still on its way will be refused for the same reason. */
-		fail(writer, op, why, true);
+		bind_fail(writer, op, why, true);
 	} else {
 		confirm(op, why, 0);
 	}
@@ -250,7 +250,7 @@ static void again(struct bt_writer *writer, struct bt_write_op *op, struct bt_st
 static void take_refusal(struct bt_writer *writer, struct bt_write_op *op, uint32_t status, struct bt_str why)
 {
 	if (status == 404) {
-		fail(writer, op, why, true);
+		bind_fail(writer, op, why, true);
 	} else if (status == 409) {
 		take_conflict(writer, op, why);
 	} else if (op->unsure) {
@@ -349,11 +349,11 @@ static void take_unbound(struct bt_writer *writer, struct bt_write_op *op)
 static void take_seen(struct bt_writer *writer, struct bt_write_op *op, const struct seen *seen)
 {
 	if (!bt_str_eq(seen->uid, op->pod.uid)) {
-		fail(writer, op, bt_str("the pod has gone"), true);
+		bind_fail(writer, op, bt_str("the pod has gone"), true);
 	} else if (bt_str_eq(seen->node, op->node)) {
 		bound(writer, op);
 	} else if (seen->node.len) {
-		fail(writer, op, bt_str("the pod is on another node"), true);
+		bind_fail(writer, op, bt_str("the pod is on another node"), true);
 	} else {
 		take_unbound(writer, op);
 	}
@@ -366,7 +366,7 @@ static void confirm_answered(struct bt_writer *writer, struct bt_write_op *op, c
 	if (answer->fate == BT_FATE_DONE && read_pod(writer, answer->body, &seen)) {
 		take_seen(writer, op, &seen);
 	} else if (answer->status == 404) {
-		fail(writer, op, bt_str("the pod has gone"), true);
+		bind_fail(writer, op, bt_str("the pod has gone"), true);
 	} else if (answer->fate == BT_FATE_REFUSED || answer->fate == BT_FATE_DONE) {
 		unsure(writer, op);
 	} else {

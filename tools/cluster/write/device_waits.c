@@ -32,7 +32,7 @@ void bt_device_waits_destroy(struct bt_device_waits *waits)
 	bt_mem_free(waits);
 }
 
-static struct bt_str keep(struct bt_device_waits *waits, struct bt_str name)
+static struct bt_str device_waits_keep(struct bt_device_waits *waits, struct bt_str name)
 {
 	return (struct bt_str){bt_arena_copy(&waits->names, name.len ? name.ptr : "", name.len), name.len};
 }
@@ -53,8 +53,9 @@ static struct bt_device_series *series_of(
 		return NULL;
 	}
 	waits->series = bt_mem_grow(waits->series, waits->n, &waits->cap, sizeof(*waits->series));
-	waits->series[waits->n] = (struct bt_device_series){
-		.profile = keep(waits, profile), .driver = keep(waits, driver), .end = end};
+	waits->series[waits->n] = (struct bt_device_series){.profile = device_waits_keep(waits, profile),
+		.driver = device_waits_keep(waits, driver),
+		.end = end};
 	return &waits->series[waits->n++];
 }
 

@@ -167,7 +167,7 @@ static void add_reference(struct bt_buf *key, const struct bt_api_pod *pod)
 }
 
 /* Two events of one key are the same, seen twice, whatever their notes say. */
-static uint64_t key_of(struct bt_event_recorder *events, const struct bt_api_call *call)
+static uint64_t write_events_key_of(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	struct bt_buf *key = &events->key;
 
@@ -182,14 +182,14 @@ static uint64_t key_of(struct bt_event_recorder *events, const struct bt_api_cal
 	return hash ? hash : 1;
 }
 
-static struct bt_sent_event *find(const struct bt_event_recorder *events, uint64_t key)
+static struct bt_sent_event *write_events_find(const struct bt_event_recorder *events, uint64_t key)
 {
 	uint32_t ix;
 
 	return bt_map_get(&events->by_key, key, &ix) ? events->kept[ix] : NULL;
 }
 
-static void keep(struct bt_event_recorder *events, struct bt_sent_event *event, uint64_t key)
+static void write_events_keep(struct bt_event_recorder *events, struct bt_sent_event *event, uint64_t key)
 {
 	if (events->n >= KEPT_MAX) {
 		return;
@@ -306,8 +306,8 @@ static void repeat(struct bt_event_recorder *events, struct bt_sent_event *event
 void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	bool once = bt_str_is(bt_str(call->event.reason), "Scheduled");
-	uint64_t key = once ? 0 : key_of(events, call);
-	struct bt_sent_event *known = key ? find(events, key) : NULL;
+	uint64_t key = once ? 0 : write_events_key_of(events, call);
+	struct bt_sent_event *known = key ? write_events_find(events, key) : NULL;
 
 	if (known) {
 		repeat(events, known);
@@ -319,7 +319,7 @@ void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api
 	}
 	struct bt_sent_event *event = make(events, call);
 	if (key) {
-		keep(events, event, key);
+		write_events_keep(events, event, key);
 	}
 	write_event(events, event, CREATE);
 }
@@ -349,7 +349,7 @@ static void let_go(struct bt_writer *writer, struct bt_write_op *op)
 	}
 }
 
-static void end(struct bt_writer *writer, struct bt_write_op *op)
+static void write_events_end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	let_go(writer, op);
 	bt_write_op_end(op);
@@ -409,7 +409,7 @@ static void again(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (++op->tries >= TRIES) {
 		BT_WRITE_COUNT(writer, event_dropped_n);
-		end(writer, op);
+		write_events_end(writer, op);
 		return;
 	}
 	bt_write_op_repeat(op);
@@ -423,7 +423,7 @@ static void written(struct bt_writer *writer, struct bt_write_op *op)
 		op->stage = PATCH;
 		bt_write_op_queue(op);
 	} else {
-		end(writer, op);
+		write_events_end(writer, op);
 	}
 }
 
@@ -452,17 +452,17 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 		bt_write_complain(&writer->event_said, "An event could not be written", &pod,
 			bt_write_message(writer, answer));
 		BT_WRITE_COUNT(writer, event_dropped_n);
-		end(writer, op);
+		write_events_end(writer, op);
 	}
 }
 
 static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, event_dropped_n);
-	end(writer, op);
+	write_events_end(writer, op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void write_events_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
 	bt_write_op_queue(op);
@@ -476,7 +476,8 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 	let_go(writer, op);
 }
 
-static const struct bt_write_op_verbs verbs = {BT_CLASS_EVENT, begin, request, answered, fenced, given_up};
+static const struct bt_write_op_verbs verbs = {
+	BT_CLASS_EVENT, write_events_begin, request, answered, fenced, given_up};
 
 /* ---- time ---- */
 

@@ -161,7 +161,7 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	note_over(writer, preemption, false);
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void evict_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, evict_n);
 	if (writer->options.dry) {
@@ -247,4 +247,5 @@ void bt_evict_end(struct bt_writer *writer)
 	bt_mem_free(writer->preemptions);
 }
 
-const struct bt_write_op_verbs bt_evict_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_evict_verbs = {
+	BT_CLASS_EVICT, evict_begin, request, answered, fenced, given_up};

@@ -69,21 +69,22 @@ static uint64_t hash_of(struct bt_str text)
 	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
 }
 
-static uint64_t key_of(struct bt_str namespace_, struct bt_str name)
+static uint64_t pod_store_key_of(struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t key = bt_hash_u64(hash_of(namespace_) + 1) ^ hash_of(name);
 
 	return key ? key : 1;
 }
 
-static struct entry *find(struct bt_pod_store *known, struct bt_str namespace_, struct bt_str name)
+static struct entry *pod_store_find(struct bt_pod_store *known, struct bt_str namespace_, struct bt_str name)
 {
 	uint32_t ix;
 
-	return bt_map_get(&known->by_key, key_of(namespace_, name), &ix) ? &known->entries[ix] : NULL;
+	return bt_map_get(&known->by_key, pod_store_key_of(namespace_, name), &ix) ? &known->entries[ix]
+										   : NULL;
 }
 
-static struct entry *add(struct bt_pod_store *known, uint64_t key)
+static struct entry *pod_store_add(struct bt_pod_store *known, uint64_t key)
 {
 	uint32_t ix;
 
@@ -177,11 +178,11 @@ struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
 /* Returns: whether the pod has got its node. */
 static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod)
 {
-	struct entry *entry = find(known, pod->meta.namespace_, pod->meta.name);
+	struct entry *entry = pod_store_find(known, pod->meta.namespace_, pod->meta.name);
 	uint64_t uid = hash_of(pod->meta.uid);
 
 	if (!entry) {
-		entry = add(known, key_of(pod->meta.namespace_, pod->meta.name));
+		entry = pod_store_add(known, pod_store_key_of(pod->meta.namespace_, pod->meta.name));
 	}
 	bool waited = entry->waits && entry->uid == uid;
 	entry->uid = uid;
@@ -200,13 +201,13 @@ static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod
 
 static bool show_end(struct bt_pod_store *known, const struct bt_meta_object *meta)
 {
-	struct entry *entry = find(known, meta->namespace_, meta->name);
+	struct entry *entry = pod_store_find(known, meta->namespace_, meta->name);
 
 	if (!entry || (meta->uid.len && entry->uid != hash_of(meta->uid))) {
 		return false;
 	}
 	bool waited = entry->waits;
-	drop(known, key_of(meta->namespace_, meta->name), entry);
+	drop(known, pod_store_key_of(meta->namespace_, meta->name), entry);
 	return waited;
 }
 
@@ -240,7 +241,7 @@ bool bt_pod_store_get(struct bt_pod_store *known, const struct bt_pod_ref *ref, 
 	*out_pod = (struct bt_stored_pod){
 		.pod = {.namespace_ = ref->namespace_, .name = ref->name, .uid = ref->uid}};
 	bt_lock_acquire(&known->lock);
-	const struct entry *entry = find(known, ref->namespace_, ref->name);
+	const struct entry *entry = pod_store_find(known, ref->namespace_, ref->name);
 	found = entry && entry->uid == hash_of(ref->uid);
 	if (found) {
 		copy_entry(known, entry, arena, out_pod);
@@ -253,7 +254,7 @@ void bt_pod_store_patched(
 	struct bt_pod_store *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch)
 {
 	bt_lock_acquire(&known->lock);
-	struct entry *entry = find(known, ref->namespace_, ref->name);
+	struct entry *entry = pod_store_find(known, ref->namespace_, ref->name);
 	if (entry && entry->waits && entry->uid == hash_of(ref->uid)) {
 		struct bt_api_pod pod;
 

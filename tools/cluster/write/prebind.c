@@ -68,7 +68,7 @@ static bool reads(int stage)
 	       stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
 }
 
-static void enter(struct bt_write_op *op, int stage)
+static void prebind_enter(struct bt_write_op *op, int stage)
 {
 	op->stage = stage;
 	op->reads = reads(stage);
@@ -77,7 +77,7 @@ static void enter(struct bt_write_op *op, int stage)
 
 void bt_prebind_go(struct bt_write_op *op, int stage)
 {
-	enter(op, stage);
+	prebind_enter(op, stage);
 	bt_write_op_queue_first(op);
 }
 
@@ -378,7 +378,7 @@ static void look_again(struct bt_writer *writer, struct bt_write_op *op)
 			BT_STR_ARG(op->pod.name));
 	} else {
 		op->prebind->at = 0;
-		enter(op, BT_PREBIND_NODE);
+		prebind_enter(op, BT_PREBIND_NODE);
 		/* Something may have been shown while it was asked for. */
 		bt_write_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
 	}
@@ -674,7 +674,7 @@ static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 	bt_bind_failed(writer, op, bt_write_fence_reason(writer), (struct bt_str){.len = 0});
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void prebind_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
 	bt_prebind_begin(op);
@@ -686,7 +686,8 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 	bt_bind_answer(writer, op, false, bt_str("the scheduler ends"));
 }
 
-const struct bt_write_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
+const struct bt_write_op_verbs bt_prebind_verbs = {
+	BT_CLASS_BIND, prebind_begin, request, answered, fenced, given_up};
 
 /* ---- claims, volumes and nodes that the watch shows ---- */
 

@@ -20,7 +20,7 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	bt_write_op_end(op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void release_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (writer->options.dry) {
 		failed(writer, op, bt_str("nothing is written in shadow mode"));
@@ -108,4 +108,4 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 }
 
 const struct bt_write_op_verbs bt_release_verbs = {
-	BT_CLASS_EVICT, begin, request, answered, fenced, given_up};
+	BT_CLASS_EVICT, release_begin, request, answered, fenced, given_up};

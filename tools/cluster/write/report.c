@@ -131,7 +131,7 @@ static void speak(struct bt_writer *writer, struct bt_write_op *op)
 	bt_write_report(writer, &op->cycle);
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void write_report_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
 	speak(writer, op);
@@ -146,4 +146,4 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 }
 
 const struct bt_write_op_verbs bt_report_verbs = {
-	.class = BT_CLASS_STATUS, .begin = begin, .given_up = given_up};
+	.class = BT_CLASS_STATUS, .begin = write_report_begin, .given_up = given_up};

@@ -57,7 +57,7 @@ void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
 	bt_mem_free(shadow);
 }
 
-static uint64_t key_of(const struct bt_pod_ref *pod)
+static uint64_t shadow_key_of(const struct bt_pod_ref *pod)
 {
 	uint64_t key = bt_hash_bytes(pod->uid.len ? pod->uid.ptr : "", pod->uid.len);
 
@@ -67,7 +67,7 @@ static uint64_t key_of(const struct bt_pod_ref *pod)
 /* Takes the pod's out. Returns: false when there is none. */
 static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct kept *out)
 {
-	uint64_t key = key_of(pod);
+	uint64_t key = shadow_key_of(pod);
 	uint32_t ix;
 
 	if (!bt_map_get(&shadow->by_uid, key, &ix)) {
@@ -122,7 +122,7 @@ static void set_timer(struct bt_shadow *shadow, int64_t at_ns)
 }
 
 /* What was kept of the pod before is over. Returns: its place. */
-static struct kept *put(struct bt_writer *writer, struct bt_write_op *op)
+static struct kept *shadow_put(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_shadow *shadow = writer->shadow;
 	struct kept old;
@@ -139,7 +139,7 @@ static struct kept *put(struct bt_writer *writer, struct bt_write_op *op)
 	}
 	bt_write_op_close(op); /* nothing is on its way */
 	shadow->kept[ix] = (struct kept){.handle = op->handle, .op = op};
-	bt_map_put(&shadow->by_uid, key_of(&op->pod), ix);
+	bt_map_put(&shadow->by_uid, shadow_key_of(&op->pod), ix);
 	return &shadow->kept[ix];
 }
 
@@ -149,7 +149,7 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;
 	bool waits = bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known) && known.waits;
-	struct kept *kept = put(writer, op);
+	struct kept *kept = shadow_put(writer, op);
 
 	kept->until_ns = bt_write_now(writer) + (waits ? WAIT_NS : SETTLE_NS);
 	kept->why = waits ? "the other scheduler has not bound the pod" : ELSEWHERE;
@@ -158,7 +158,7 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 
 /* ---- what the watch shows ---- */
 
-static void begin(struct bt_writer *writer, struct bt_write_op *seen)
+static void shadow_begin(struct bt_writer *writer, struct bt_write_op *seen)
 {
 	struct kept kept;
 
@@ -194,4 +194,4 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *seen, bool se
 }
 
 const struct bt_write_op_verbs bt_seen_verbs = {
-	.class = BT_CLASS_BIND, .begin = begin, .request = request, .given_up = given_up};
+	.class = BT_CLASS_BIND, .begin = shadow_begin, .request = request, .given_up = given_up};

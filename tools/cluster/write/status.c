@@ -76,18 +76,18 @@ void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
 
 /* ---- lanes ---- */
 
-static uint64_t key_of(const struct bt_pod_ref *ref)
+static uint64_t write_status_key_of(const struct bt_pod_ref *ref)
 {
 	uint64_t key = bt_hash_bytes(ref->uid.len ? ref->uid.ptr : "", ref->uid.len);
 
 	return key ? key : 1;
 }
 
-static struct lane *find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
+static struct lane *write_status_find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
 {
 	uint32_t ix;
 
-	return bt_map_get(&statuses->by_key, key_of(ref), &ix) ? &statuses->lanes[ix] : NULL;
+	return bt_map_get(&statuses->by_key, write_status_key_of(ref), &ix) ? &statuses->lanes[ix] : NULL;
 }
 
 static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
@@ -101,7 +101,7 @@ static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_
 			bt_mem_grow(statuses->lanes, statuses->n, &statuses->cap, sizeof(*statuses->lanes));
 		ix = (uint32_t)statuses->n++;
 	}
-	statuses->lanes[ix] = (struct lane){.key = key_of(ref), .next = NONE};
+	statuses->lanes[ix] = (struct lane){.key = write_status_key_of(ref), .next = NONE};
 	bt_map_put(&statuses->by_key, statuses->lanes[ix].key, ix);
 	return &statuses->lanes[ix];
 }
@@ -189,7 +189,7 @@ static void overlay(struct bt_writer *writer, struct bt_api_pod *pod, const stru
 bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_stored_pod *out_pod)
 {
 	bool known = bt_pod_store_get(writer->known, ref, &writer->scratch, out_pod);
-	const struct lane *lane = find(writer->statuses, ref);
+	const struct lane *lane = write_status_find(writer->statuses, ref);
 
 	if (lane && lane->flying) {
 		overlay(writer, &out_pod->pod, &lane->flying->status);
@@ -269,7 +269,7 @@ static void advance(struct bt_writer *writer)
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 {
 	const struct bt_pod_ref ref = {call->pod->namespace_, call->pod->name, call->pod->uid};
-	struct lane *lane = find(writer->statuses, &ref);
+	struct lane *lane = write_status_find(writer->statuses, &ref);
 
 	if (!lane) {
 		lane = open_lane(writer->statuses, &ref);
@@ -292,10 +292,10 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 /* ---- sending ---- */
 
 /* The one that was out, or waited, is over: the next one's turn. */
-static void end(struct bt_writer *writer, struct bt_write_op *op)
+static void write_status_end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_statuses *statuses = writer->statuses;
-	struct lane *lane = find(statuses, &op->pod);
+	struct lane *lane = write_status_find(statuses, &op->pod);
 
 	if (lane->flying == op) {
 		lane->flying = NULL;
@@ -355,14 +355,14 @@ static void say(const struct bt_write_op *op)
 
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
-	struct lane *lane = find(writer->statuses, &op->pod);
+	struct lane *lane = write_status_find(writer->statuses, &op->pod);
 	struct bt_stored_pod known;
 
 	/* A pod that has got a node meanwhile has the server's condition. */
 	if (!bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known) || !known.waits ||
 		!trim(op, &known.pod)) {
 		BT_WRITE_COUNT(writer, patch_skipped_n);
-		end(writer, op);
+		write_status_end(writer, op);
 		return false;
 	}
 	lane->flying = op;
@@ -392,15 +392,15 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 				&op->pod, bt_write_message(writer, answer));
 		}
 	}
-	end(writer, op);
+	write_status_end(writer, op);
 }
 
 static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
-	end(writer, op);
+	write_status_end(writer, op);
 }
 
-static void begin(struct bt_writer *writer, struct bt_write_op *op)
+static void write_status_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	(void)writer;
 	bt_write_op_queue(op);
@@ -414,4 +414,5 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 	(void)sent;
 }
 
-static const struct bt_write_op_verbs verbs = {BT_CLASS_STATUS, begin, request, answered, fenced, given_up};
+static const struct bt_write_op_verbs verbs = {
+	BT_CLASS_STATUS, write_status_begin, request, answered, fenced, given_up};

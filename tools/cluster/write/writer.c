@@ -864,7 +864,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	return writer;
 }
 
-static void give_up(struct bt_write_op *op)
+static void writer_give_up(struct bt_write_op *op)
 {
 	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
@@ -877,11 +877,11 @@ void bt_writer_destroy(struct bt_writer *writer)
 {
 	bt_store_relaxed(&writer->ending, true);
 	bt_http_destroy(writer->http);
-	give_up(take_inbox(writer));
+	writer_give_up(take_inbox(writer));
 	for (int class = 0; class < BT_CLASS_N; class ++) {
-		give_up(writer->queues[class].first);
+		writer_give_up(writer->queues[class].first);
 	}
-	give_up(writer->later);
+	writer_give_up(writer->later);
 	bt_evict_end(writer);
 	bt_shadow_destroy(writer, writer->shadow);
 	bt_event_recorder_destroy(writer->events);

@@ -73,7 +73,7 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
 	return status;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void config_file_complain(void *context, const struct bt_diagnosis *diagnosis)
 {
 	const struct bt_invocation *invocation = context;
 	struct bt_buf text = {0};
@@ -101,7 +101,7 @@ int bt_configuration_read(
 		bt_say("berth %s: %s: this is a directory; --config takes one file\n", command, path);
 		return BT_EXIT_INPUT;
 	}
-	struct bt_input *input = bt_input_create(complain, (void *)invocation);
+	struct bt_input *input = bt_input_create(config_file_complain, (void *)invocation);
 	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
 		if (bt_config_load(out_config, path, file.text, &error) == BT_OK) {
 			status = BT_EXIT_OK;

@@ -20,7 +20,7 @@ static void say(struct bt_diagnostics *complaints, struct bt_str text, bool fata
 	}
 }
 
-static void keep(struct bt_diagnostics *complaints, struct bt_str text)
+static void diagnostics_keep(struct bt_diagnostics *complaints, struct bt_str text)
 {
 	if (complaints->n++ < PRINTED_MAX) {
 		bt_buf_add(&complaints->kept, (const char *)&text.len, sizeof(text.len));
@@ -36,7 +36,7 @@ void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis)
 	complaints->lost_n += diagnosis->loss != BT_LOST_NOTHING;
 	bt_diagnosis_text(diagnosis, &text);
 	if (complaints->keeps) {
-		keep(complaints, bt_buf_view(&text));
+		diagnostics_keep(complaints, bt_buf_view(&text));
 	} else {
 		say(complaints, bt_buf_view(&text), diagnosis->fatal);
 	}

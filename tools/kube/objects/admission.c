@@ -19,8 +19,8 @@ static bool stopped(const struct bt_admission *admission)
 	return admission->stop && *admission->stop;
 }
 
-static void refuse(struct bt_admission *admission, const struct bt_pod_object *pod, const char *path,
-	const char *message, const char *remedy)
+static void admission_refuse(struct bt_admission *admission, const struct bt_pod_object *pod,
+	const char *path, const char *message, const char *remedy)
 {
 	char name[NAME_MAX_BYTES];
 
@@ -69,7 +69,7 @@ static void admit_pod(struct bt_admission *admission, const struct bt_pod_object
 	const char *negative = negative_field(&pod->spec);
 
 	if (negative) {
-		refuse(admission, pod, negative, "an amount is below zero",
+		admission_refuse(admission, pod, negative, "an amount is below zero",
 			"the API server would refuse the pod; write 0 or more");
 		return;
 	}
@@ -132,7 +132,7 @@ void bt_admission_object(struct bt_admission *admission, struct bt_object *objec
 
 static void refuse_class(struct bt_admission *admission, const struct bt_pod_object *pod)
 {
-	refuse(admission, pod, "spec.priorityClassName", "there is no such PriorityClass",
+	admission_refuse(admission, pod, "spec.priorityClassName", "there is no such PriorityClass",
 		"the API server would refuse the pod; add the class to the input");
 }
 

@@ -189,7 +189,7 @@ bool bt_claim_same_uid(struct bt_str uid, struct bt_str named)
 }
 
 /* Returns false when there is no selector that can be read. */
-static bool compile(struct bt_claims *claims, const struct bt_workload_object *controller,
+static bool claim_compile(struct bt_claims *claims, const struct bt_workload_object *controller,
 	struct bt_arena *arena, struct bt_selector *out)
 {
 	struct bt_name_refs held = names(claims);
@@ -199,7 +199,8 @@ static bool compile(struct bt_claims *claims, const struct bt_workload_object *c
 }
 
 /* Adds what a group has to what the controller has. */
-static void count(const struct bt_claims *claims, const struct bt_owned_pods *group, struct bt_claimed *out)
+static void claim_count(
+	const struct bt_claims *claims, const struct bt_owned_pods *group, struct bt_claimed *out)
 {
 	out->active += group->active;
 	out->succeeded += group->succeeded;
@@ -217,7 +218,7 @@ struct bt_claimed bt_claims_take(
 	struct bt_claimed claimed = {.active = 0};
 	struct bt_arena arena = {0};
 	struct bt_selector selector;
-	bool selects = compile(claims, controller, &arena, &selector);
+	bool selects = claim_compile(claims, controller, &arena, &selector);
 	uint32_t at = 0;
 
 	bt_map_get(&claims->by_owner, owner_key(meta->namespace_, kind, meta->name), &at);
@@ -227,7 +228,7 @@ struct bt_claimed bt_claims_take(
 		/* One that it no longer selects is let go. */
 		if (bt_claim_same_uid(meta->uid, group->owner_uid) &&
 			(!selects || bt_selector_matches(claims->intern, &selector, group->labels))) {
-			count(claims, group, &claimed);
+			claim_count(claims, group, &claimed);
 		}
 	}
 	at = 0;
@@ -240,7 +241,7 @@ struct bt_claimed bt_claims_take(
 		if (!group->adopted && bt_selector_matches(claims->intern, &selector, group->labels)) {
 			/* A StatefulSet adopts by name as well, and so nothing that others would. */
 			group->adopted = !bt_str_is(kind, "StatefulSet");
-			count(claims, group, &claimed);
+			claim_count(claims, group, &claimed);
 		}
 	}
 	bt_arena_fini(&arena);
@@ -265,7 +266,7 @@ bool bt_claims_selects(struct bt_claims *claims, const struct bt_workload_object
 	struct bt_name_refs held = names(claims);
 	struct bt_arena arena = {0};
 	struct bt_selector selector;
-	bool yes = compile(claims, controller, &arena, &selector) &&
+	bool yes = claim_compile(claims, controller, &arena, &selector) &&
 		   bt_selector_matches(
 			   claims->intern, &selector, bt_labels_intern(&held, &arena, &object->labels));
 

@@ -548,7 +548,7 @@ static const struct bt_priority_class_object *find_class(
 	return NULL;
 }
 
-static struct bt_str keep(struct bt_arena *arena, struct bt_str text)
+static struct bt_str defaults_keep(struct bt_arena *arena, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(arena, text.ptr, text.len), text.len};
 }
@@ -563,11 +563,11 @@ void bt_priority_table_add(
 		table->items = bt_mem_grow(table->items, ix, &table->cap, sizeof(*table->items));
 	}
 	struct bt_str policy = priority_class->preemption_policy;
-	table->items[ix] =
-		(struct bt_priority_class_object){.meta.name = keep(&table->arena, priority_class->meta.name),
-			.value = priority_class->value,
-			.global_default = priority_class->global_default,
-			.preemption_policy = policy.len ? keep(&table->arena, policy) : preempt_lower};
+	table->items[ix] = (struct bt_priority_class_object){
+		.meta.name = defaults_keep(&table->arena, priority_class->meta.name),
+		.value = priority_class->value,
+		.global_default = priority_class->global_default,
+		.preemption_policy = policy.len ? defaults_keep(&table->arena, policy) : preempt_lower};
 }
 
 enum bt_status bt_priority_resolve(

@@ -110,7 +110,8 @@ struct places {
 	size_t n, cap;
 };
 
-static void count(struct places *places, struct bt_map *ixs, const struct place *place, uint32_t profile)
+static void queueing_count(
+	struct places *places, struct bt_map *ixs, const struct place *place, uint32_t profile)
 {
 	uint64_t key = ((uint64_t)profile << 40 ^ (uint64_t)place->plugins << 8 ^ place->where) + 1;
 	uint32_t ix;
@@ -142,7 +143,7 @@ static void collect(struct bt_engine *engine, struct places *out)
 		} else if (info.where != BT_WAIT_ACTIVE) {
 			place.plugins = info.unschedulable_plugins | info.pending;
 		}
-		count(out, &ixs, &place, pod->signature->scheduler_name);
+		queueing_count(out, &ixs, &place, pod->signature->scheduler_name);
 	}
 	bt_map_fini(&ixs);
 }

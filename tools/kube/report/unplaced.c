@@ -32,8 +32,8 @@ static enum bt_outcome why_of(const struct bt_engine *engine, const struct bt_po
 	return gated ? BT_GATED : BT_REFUSED;
 }
 
-static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod, uint32_t pod_ix,
-	enum bt_outcome why)
+static void unplaced_count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod,
+	uint32_t pod_ix, enum bt_outcome why)
 {
 	uint64_t key = ((uint64_t)pod->signature->ix << 3 | (uint64_t)why) + 1;
 	uint32_t ix;
@@ -110,7 +110,7 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 		if (is_untried(engine, i)) {
 			out->untried_n++;
 		} else {
-			count(out, &ixs, pod, i, why_of(engine, pod, i));
+			unplaced_count(out, &ixs, pod, i, why_of(engine, pod, i));
 		}
 	}
 	for (size_t g = 0; g < out->group_n; g++) {

@@ -31,7 +31,7 @@ void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis)
 	bt_buf_fini(&text);
 }
 
-static void complain(struct bt_lib *lib, const struct bt_object *object, const char *path,
+static void feed_complain(struct bt_lib *lib, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {
 	char name[600];
@@ -95,7 +95,7 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	}
 	if (!bt_lib_has_room(lib, object)) {
 		job->limited = true;
-		complain(lib, object, NULL, "there are as many as the options allow",
+		feed_complain(lib, object, NULL, "there are as many as the options allow",
 			object->kind == BT_KIND_POD ? "raise pod_max" : "raise node_max");
 		return;
 	}
@@ -107,14 +107,14 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	}
 	if (status == BT_NO_MEMORY) {
 		job->limited = true;
-		complain(lib, object, NULL, "the process holds as much memory as the options allow",
+		feed_complain(lib, object, NULL, "the process holds as much memory as the options allow",
 			"raise memory_bytes_max");
 		return;
 	}
 	if (status == BT_FULL) {
 		bool node = object->kind == BT_KIND_NODE;
 
-		complain(lib, object, node ? "status.allocatable" : "spec.containers",
+		feed_complain(lib, object, node ? "status.allocatable" : "spec.containers",
 			node ? "there are more different resource names than berth can tell apart"
 			     : "the pod asks for too many resources, or too many names of resources are "
 			       "known",

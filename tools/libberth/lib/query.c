@@ -45,7 +45,7 @@ static void write_node(struct bt_engine *engine, uint32_t pod_ix, char out[NODE_
 	}
 }
 
-static char *explain(struct bt_engine *engine, uint32_t pod_ix, bool json)
+static char *query_explain(struct bt_engine *engine, uint32_t pod_ix, bool json)
 {
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_buf text = {0};
@@ -95,7 +95,7 @@ static void answer(void *context, struct bt_engine *engine)
 	if (question->wants_message) {
 		question->text = message(engine, pod_ix);
 	} else if (question->wants_table || question->wants_json) {
-		question->text = explain(engine, pod_ix, question->wants_json);
+		question->text = query_explain(engine, pod_ix, question->wants_json);
 	}
 }
 
@@ -187,7 +187,7 @@ void berth_free(char *text)
 	bt_mem_free(text);
 }
 
-static void count(void *context, struct bt_engine *engine)
+static void query_count(void *context, struct bt_engine *engine)
 {
 	const struct bt_engine_counts counts = bt_engine_counts(engine);
 	struct berth_counts *out = context;
@@ -224,7 +224,7 @@ enum berth_status berth_get_counts(struct berth *berth, struct berth_counts *out
 		bt_lib_leave(lib);
 		return status;
 	}
-	bt_lib_visit(lib, count, out);
+	bt_lib_visit(lib, query_count, out);
 	if (lib->threads) {
 		bt_lib_threads_count(lib, out);
 	} else {

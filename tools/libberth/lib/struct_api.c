@@ -97,7 +97,7 @@ static struct bt_resource_list list_of(struct bt_lib *lib, const struct berth_am
 	return list;
 }
 
-static enum berth_status enter(struct berth *berth, const char *wrong, struct bt_lib **out)
+static enum berth_status struct_api_enter(struct berth *berth, const char *wrong, struct bt_lib **out)
 {
 	enum berth_status status = bt_lib_begin_feeding(berth, out);
 
@@ -153,7 +153,7 @@ static const char *check_node(const struct berth_node *node)
 enum berth_status berth_apply_node(struct berth *berth, const struct berth_node *node)
 {
 	struct bt_lib *lib;
-	enum berth_status status = enter(berth, check_node(node), &lib);
+	enum berth_status status = struct_api_enter(berth, check_node(node), &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -203,7 +203,7 @@ static const char *check_pod(const struct berth_pod *pod)
 enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *pod)
 {
 	struct bt_lib *lib;
-	enum berth_status status = enter(berth, check_pod(pod), &lib);
+	enum berth_status status = struct_api_enter(berth, check_pod(pod), &lib);
 
 	if (status != BERTH_OK) {
 		return status;

@@ -6,7 +6,7 @@
 #include "tools/libberth/lib/lib_int.h"
 
 /* Two names with one hash would share their number; in 2^64 that does not happen. */
-static uint64_t key_of(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+static uint64_t users_key_of(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t key = bt_hash_bytes(name.ptr, name.len);
 
@@ -33,7 +33,7 @@ static void forget(struct bt_lib_users *users, uint64_t key)
 	}
 }
 
-static void keep(struct bt_lib_users *users, uint64_t key, uint64_t user)
+static void users_keep(struct bt_lib_users *users, uint64_t key, uint64_t user)
 {
 	uint32_t ix;
 
@@ -59,21 +59,22 @@ void bt_lib_set_user(struct bt_lib *lib, const struct bt_object *object, uint64_
 	}
 	bt_lock_acquire(&users->lock);
 	if (user) {
-		keep(users, key_of(object->kind, object->meta.namespace_, object->meta.name), user);
+		users_keep(
+			users, users_key_of(object->kind, object->meta.namespace_, object->meta.name), user);
 	} else if (users->ixs.count) {
-		forget(users, key_of(object->kind, object->meta.namespace_, object->meta.name));
+		forget(users, users_key_of(object->kind, object->meta.namespace_, object->meta.name));
 	}
 	bt_lock_release(&users->lock);
 }
 
-static uint64_t find(
+static uint64_t users_find(
 	struct bt_lib_users *users, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t user = 0;
 	uint32_t ix;
 
 	bt_lock_acquire(&users->lock);
-	if (users->ixs.count && bt_map_get(&users->ixs, key_of(kind, namespace_, name), &ix)) {
+	if (users->ixs.count && bt_map_get(&users->ixs, users_key_of(kind, namespace_, name), &ix)) {
 		user = users->values[ix];
 	}
 	bt_lock_release(&users->lock);
@@ -82,10 +83,10 @@ static uint64_t find(
 
 uint64_t bt_lib_pod_user(struct bt_lib *lib, struct bt_str namespace_, struct bt_str name)
 {
-	return find(&lib->users, BT_KIND_POD, namespace_, name);
+	return users_find(&lib->users, BT_KIND_POD, namespace_, name);
 }
 
 uint64_t bt_lib_node_user(struct bt_lib *lib, struct bt_str name)
 {
-	return find(&lib->users, BT_KIND_NODE, (struct bt_str){.len = 0}, name);
+	return users_find(&lib->users, BT_KIND_NODE, (struct bt_str){.len = 0}, name);
 }

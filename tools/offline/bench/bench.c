@@ -71,7 +71,7 @@ bool bt_bucket(const struct bt_buckets *buckets, struct bt_str name, double *out
 
 /* ---- adding up ---- */
 
-static void note(double **values, size_t *n, size_t *cap, double value)
+static void bench_note(double **values, size_t *n, size_t *cap, double value)
 {
 	*values = bt_mem_grow(*values, *n, cap, sizeof(**values));
 	(*values)[(*n)++] = value;
@@ -114,15 +114,15 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 				(double)collected->took_ns;
 	}
 	for (size_t i = 0; i < collected->heap_n; i++) {
-		note(&item->heaps, &item->heap_n, &item->heap_cap, collected->heaps[i]);
+		bench_note(&item->heaps, &item->heap_n, &item->heap_cap, collected->heaps[i]);
 	}
 	item->by_second = collected->rate_n >= RATE_MIN;
 	if (!item->by_second && collected->pod_n && collected->took_ns > 0) {
-		note(&item->rates, &item->rate_n, &item->rate_cap,
+		bench_note(&item->rates, &item->rate_n, &item->rate_cap,
 			(double)collected->pod_n * 1e9 / (double)collected->took_ns);
 	}
 	for (size_t i = 0; i < collected->rate_n && item->by_second; i++) {
-		note(&item->rates, &item->rate_n, &item->rate_cap, collected->rates[i]);
+		bench_note(&item->rates, &item->rate_n, &item->rate_cap, collected->rates[i]);
 	}
 }
 

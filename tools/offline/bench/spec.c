@@ -53,7 +53,7 @@ void bt_specs_fini(struct bt_specs *specs)
 
 /* ---- files ---- */
 
-static struct bt_spec *find(const struct bt_specs *specs, const char *path)
+static struct bt_spec *spec_find(const struct bt_specs *specs, const char *path)
 {
 	for (size_t i = 0; i < specs->n; i++) {
 		if (strcmp(specs->items[i]->path, path) == 0) {
@@ -63,7 +63,7 @@ static struct bt_spec *find(const struct bt_specs *specs, const char *path)
 	return NULL;
 }
 
-static struct bt_spec *add(struct bt_specs *specs, const char *path, struct bt_str text)
+static struct bt_spec *spec_add(struct bt_specs *specs, const char *path, struct bt_str text)
 {
 	struct bt_spec *spec = bt_mem_zalloc(1, sizeof(*spec));
 
@@ -81,7 +81,7 @@ static struct bt_spec *read_file(struct bt_specs *specs, const char *path)
 	struct bt_input_file file;
 
 	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
-		spec = add(specs, path,
+		spec = spec_add(specs, path,
 			(struct bt_str){
 				bt_arena_copy(&specs->arena, file.text.ptr, file.text.len), file.text.len});
 	}
@@ -98,7 +98,7 @@ const struct bt_spec *bt_specs_file(struct bt_specs *specs, struct bt_str folder
 		bt_buf_printf(&joined, "%.*s/", BT_STR_ARG(folder));
 	}
 	bt_buf_str(&joined, path);
-	struct bt_spec *spec = find(specs, joined.ptr);
+	struct bt_spec *spec = spec_find(specs, joined.ptr);
 	if (!spec) {
 		spec = read_file(specs, joined.ptr);
 	}
@@ -108,9 +108,9 @@ const struct bt_spec *bt_specs_file(struct bt_specs *specs, struct bt_str folder
 
 static const struct bt_spec *built_in(struct bt_specs *specs, const char *name, const char *text)
 {
-	struct bt_spec *spec = find(specs, name);
+	struct bt_spec *spec = spec_find(specs, name);
 
-	return spec ? spec : add(specs, name, bt_str(text));
+	return spec ? spec : spec_add(specs, name, bt_str(text));
 }
 
 const struct bt_spec *bt_specs_base_pod(struct bt_specs *specs)
@@ -125,7 +125,7 @@ const struct bt_spec *bt_specs_base_node(struct bt_specs *specs)
 
 /* ---- text ---- */
 
-static void refuse(struct bt_specs *specs, const struct bt_spec *spec, size_t line, const char *field,
+static void spec_refuse(struct bt_specs *specs, const struct bt_spec *spec, size_t line, const char *field,
 	const char *message, const char *remedy)
 {
 	specs->report(specs->context, &(struct bt_diagnosis){.file = spec->path,
@@ -143,7 +143,7 @@ static bool parse(struct bt_specs *specs, struct bt_spec *spec)
 		return true;
 	}
 	if (bt_template_parse(spec->text, &spec->template_, &error) != BT_OK) {
-		refuse(specs, spec, error.line, NULL, error.message, error.remedy);
+		spec_refuse(specs, spec, error.line, NULL, error.message, error.remedy);
 		return false;
 	}
 	return spec->parsed = true;
@@ -151,7 +151,7 @@ static bool parse(struct bt_specs *specs, struct bt_spec *spec)
 
 bool bt_specs_varies(struct bt_specs *specs, const struct bt_spec *spec)
 {
-	struct bt_spec *own = find(specs, spec->path);
+	struct bt_spec *own = spec_find(specs, spec->path);
 
 	return parse(specs, own) && own->template_.varies;
 }
@@ -159,7 +159,7 @@ bool bt_specs_varies(struct bt_specs *specs, const struct bt_spec *spec)
 /* The text of the object. Returns: false when it has been reported. */
 static bool expand(struct bt_specs *specs, const struct bt_spec_request *request, struct bt_str *out_text)
 {
-	struct bt_spec *spec = find(specs, request->spec->path);
+	struct bt_spec *spec = spec_find(specs, request->spec->path);
 	struct bt_template_error error;
 
 	*out_text = spec->text;
@@ -172,7 +172,7 @@ static bool expand(struct bt_specs *specs, const struct bt_spec_request *request
 	bt_buf_clear(&specs->text);
 	if (bt_template_expand(&spec->template_, request->index, request->count, &specs->text, &error) !=
 		BT_OK) {
-		refuse(specs, spec, error.line, NULL, error.message, error.remedy);
+		spec_refuse(specs, spec, error.line, NULL, error.message, error.remedy);
 		return false;
 	}
 	*out_text = bt_buf_view(&specs->text);
@@ -189,13 +189,13 @@ static bool to_json(struct bt_specs *specs, const struct bt_spec_request *reques
 	bt_yaml_begin(specs->yaml, text);
 	enum bt_status status = bt_yaml_next(specs->yaml, out_json);
 	if (status == BT_NOT_FOUND) {
-		refuse(specs, request->spec, 1, NULL, "the file is empty", "write one object into it");
+		spec_refuse(specs, request->spec, 1, NULL, "the file is empty", "write one object into it");
 		return false;
 	}
 	if (status != BT_OK) {
 		const struct bt_yaml_error *error = bt_yaml_error(specs->yaml);
 
-		refuse(specs, request->spec, error->line, NULL, error->message, error->remedy);
+		spec_refuse(specs, request->spec, error->line, NULL, error->message, error->remedy);
 		return false;
 	}
 	out_json->ptr = bt_arena_copy(request->arena, out_json->ptr, out_json->len);
@@ -252,7 +252,7 @@ static bool decode(struct bt_specs *specs, const struct bt_spec_request *request
 	*out = (struct bt_object){0};
 	bt_json_begin(specs->json, json, request->arena);
 	if (!bt_object_decode(&d, out)) {
-		refuse(specs, request->spec, bt_yaml_line(specs->yaml, d.error.offset), d.error.path,
+		spec_refuse(specs, request->spec, bt_yaml_line(specs->yaml, d.error.offset), d.error.path,
 			d.error.message, d.error.remedy);
 		return false;
 	}
@@ -267,7 +267,7 @@ static bool decode_claim_template(struct bt_specs *specs, const struct bt_spec_r
 
 	bt_json_begin(specs->json, json, request->arena);
 	if (!bt_schema_decode(&d, &claim_template_schema, &from)) {
-		refuse(specs, request->spec, bt_yaml_line(specs->yaml, d.error.offset), d.error.path,
+		spec_refuse(specs, request->spec, bt_yaml_line(specs->yaml, d.error.offset), d.error.path,
 			d.error.message, d.error.remedy);
 		return false;
 	}
@@ -285,7 +285,7 @@ static bool check_kind(
 	snprintf(message, sizeof(message), "a %s is wanted here, not %.*s %.*s",
 		bt_kind_info(request->kind)->name, BT_STR_ARG(object->api_version),
 		BT_STR_ARG(object->kind_name));
-	refuse(specs, request->spec, 1, "kind", message, "name another file");
+	spec_refuse(specs, request->spec, 1, "kind", message, "name another file");
 	return false;
 }
 

@@ -39,10 +39,11 @@ struct reading {
 	enum bt_status status;
 };
 
-static bool fail(struct reading *r, enum bt_status status, const char *remedy, const char *format, ...)
-	BT_PRINTF(4, 5);
+static bool template_fail(struct reading *r, enum bt_status status, const char *remedy, const char *format,
+	...) BT_PRINTF(4, 5);
 
-static bool fail(struct reading *r, enum bt_status status, const char *remedy, const char *format, ...)
+static bool template_fail(
+	struct reading *r, enum bt_status status, const char *remedy, const char *format, ...)
 {
 	va_list args;
 
@@ -116,7 +117,7 @@ static bool number_of(struct reading *r, const struct value *value, double *out)
 	snprintf(word, sizeof(word), "%.*s", BT_STR_ARG(value->text));
 	*out = strtod(word, &behind);
 	if (behind == word || *behind || value->text.len >= sizeof(word)) {
-		return fail(r, BT_INVALID, "give it a number", "\"%.*s\" is not a number",
+		return template_fail(r, BT_INVALID, "give it a number", "\"%.*s\" is not a number",
 			BT_STR_ARG(value->text));
 	}
 	return true;
@@ -137,7 +138,7 @@ static bool divide(struct reading *r, enum function function, double a, double b
 
 	if (modulo ? whole(b) == 0 : !(b < 0 || b > 0)) {
 		*out = 0;
-		return r->dry || fail(r, BT_INVALID, "divide by something else", "division by zero");
+		return r->dry || template_fail(r, BT_INVALID, "divide by something else", "division by zero");
 	}
 	*out = modulo ? (whole(b) == -1 ? 0 : (double)(whole(a) % whole(b))) : a / b;
 	return true;
@@ -165,7 +166,7 @@ static bool call(struct reading *r, size_t f, const struct value *args, uint32_t
 	double result = functions[f].function == F_MULTIPLY ? 1 : 0, next;
 
 	if (functions[f].binary && n != 2) {
-		return fail(
+		return template_fail(
 			r, BT_INVALID, "give it two", "%s takes two arguments, not %u", functions[f].name, n);
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -201,8 +202,8 @@ static bool read_field(struct reading *r, struct value *out)
 	} else if (bt_str_is(name, "Count")) {
 		out->number = r->count;
 	} else {
-		return fail(r, BT_INVALID, "the fields are .Index and .Count", "there is no field .%.*s",
-			BT_STR_ARG(name));
+		return template_fail(r, BT_INVALID, "the fields are .Index and .Count",
+			"there is no field .%.*s", BT_STR_ARG(name));
 	}
 	return true;
 }
@@ -213,12 +214,12 @@ static bool read_text(struct reading *r, struct value *out)
 	size_t end = bt_str_find(r->text, quote, r->at);
 
 	if (end == r->text.len) {
-		return fail(r, BT_INVALID, "close it", "a string has no end");
+		return template_fail(r, BT_INVALID, "close it", "a string has no end");
 	}
 	*out = (struct value){.type = VALUE_TEXT, .text = bt_str_sub(r->text, r->at, end)};
 	r->at = end + 1;
 	if (quote == '"' && bt_str_find(out->text, '\\', 0) < out->text.len) {
-		return fail(r, BT_UNSUPPORTED, "write the string between ` and `",
+		return template_fail(r, BT_UNSUPPORTED, "write the string between ` and `",
 			"escapes in strings are not read");
 	}
 	return true;
@@ -237,7 +238,7 @@ static bool read_number(struct reading *r, struct value *out)
 	snprintf(word, sizeof(word), "%.*s", BT_STR_ARG(text));
 	*out = (struct value){.type = VALUE_INT, .number = strtod(word, &behind), .text = text};
 	if (behind == word || *behind || text.len >= sizeof(word)) {
-		return fail(
+		return template_fail(
 			r, BT_INVALID, "write it in decimals", "\"%.*s\" is not a number", BT_STR_ARG(text));
 	}
 	if (strpbrk(word, ".eE")) {
@@ -250,13 +251,14 @@ static bool read_inner(struct reading *r, struct value *out)
 {
 	r->at++;
 	if (++r->depth > DEPTH_MAX) {
-		return fail(r, BT_DEPTH, "use fewer", "parentheses are nested more than %d deep", DEPTH_MAX);
+		return template_fail(
+			r, BT_DEPTH, "use fewer", "parentheses are nested more than %d deep", DEPTH_MAX);
 	}
 	if (!read_pipeline(r, out)) {
 		return false;
 	}
 	if (r->at == r->text.len || r->text.ptr[r->at] != ')') {
-		return fail(r, BT_INVALID, "close it", "a parenthesis has no end");
+		return template_fail(r, BT_INVALID, "close it", "a parenthesis has no end");
 	}
 	r->depth--;
 	r->at++;
@@ -277,12 +279,14 @@ static bool read_argument(struct reading *r, struct value *out)
 	case '`':
 		return read_text(r, out);
 	case '$':
-		return fail(r, BT_UNSUPPORTED, "use .Index and .Count", "variables are not supported");
+		return template_fail(
+			r, BT_UNSUPPORTED, "use .Index and .Count", "variables are not supported");
 	default:
 		if ((c >= '0' && c <= '9') || c == '-' || c == '+') {
 			return read_number(r, out);
 		}
-		return fail(r, BT_INVALID, "see the README of perf/workloads", "'%c' is not understood", c);
+		return template_fail(
+			r, BT_INVALID, "see the README of perf/workloads", "'%c' is not understood", c);
 	}
 }
 
@@ -309,10 +313,10 @@ static bool find_function(struct reading *r, size_t *out_f)
 		}
 	}
 	if (is_control(word)) {
-		return fail(r, BT_UNSUPPORTED, "write a template for each case",
+		return template_fail(r, BT_UNSUPPORTED, "write a template for each case",
 			"the action \"%.*s\" is not supported", BT_STR_ARG(word));
 	}
-	return fail(r, BT_UNSUPPORTED, FUNCTIONS, "there is no function \"%.*s\"", BT_STR_ARG(word));
+	return template_fail(r, BT_UNSUPPORTED, FUNCTIONS, "there is no function \"%.*s\"", BT_STR_ARG(word));
 }
 
 static bool at_end_of_command(struct reading *r)
@@ -329,7 +333,7 @@ static bool read_command(struct reading *r, const struct value *piped, struct va
 	size_t f;
 
 	if (at_end_of_command(r)) {
-		return fail(r, BT_INVALID, "write {{.Index}} or a function", "an action is empty");
+		return template_fail(r, BT_INVALID, "write {{.Index}} or a function", "an action is empty");
 	}
 	char c = r->text.ptr[r->at];
 	if (!is_word(c) || (c >= '0' && c <= '9')) {
@@ -337,14 +341,14 @@ static bool read_command(struct reading *r, const struct value *piped, struct va
 			return false;
 		}
 		return (!piped && at_end_of_command(r)) ||
-		       fail(r, BT_INVALID, FUNCTIONS, "a value is used as a function");
+		       template_fail(r, BT_INVALID, FUNCTIONS, "a value is used as a function");
 	}
 	if (!find_function(r, &f)) {
 		return false;
 	}
 	while (!at_end_of_command(r)) {
 		if (n == ARGS_MAX - 1) {
-			return fail(
+			return template_fail(
 				r, BT_RANGE, "use fewer", "there are more than %d arguments", ARGS_MAX - 1);
 		}
 		if (!read_argument(r, &args[n++])) {
@@ -380,7 +384,7 @@ static bool read_action(struct reading *r, struct value *out)
 		return false;
 	}
 	return r->at == r->text.len ||
-	       fail(r, BT_INVALID, "remove it", "a parenthesis closes that was not open");
+	       template_fail(r, BT_INVALID, "remove it", "a parenthesis closes that was not open");
 }
 
 /* ---- cutting ---- */

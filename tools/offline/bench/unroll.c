@@ -16,10 +16,10 @@ struct unrolling {
 	void *context;
 };
 
-static bool refuse(struct unrolling *u, size_t line, const char *remedy, const char *format, ...)
+static bool unroll_refuse(struct unrolling *u, size_t line, const char *remedy, const char *format, ...)
 	BT_PRINTF(4, 5);
 
-static bool refuse(struct unrolling *u, size_t line, const char *remedy, const char *format, ...)
+static bool unroll_refuse(struct unrolling *u, size_t line, const char *remedy, const char *format, ...)
 {
 	struct bt_buf message = {0};
 	va_list args;
@@ -43,14 +43,15 @@ static const struct bt_param *param_of(
 		bt_workload_param(u->workload, bt_str_sub(reference, 1, reference.len));
 
 	if (!param) {
-		refuse(u, op->line, "add it to the workload's params",
+		unroll_refuse(u, op->line, "add it to the workload's params",
 			"workload %.*s has no parameter %.*s, which %s needs", BT_STR_ARG(u->workload->name),
 			BT_STR_ARG(reference), bt_bench_op_word(op->kind));
 		return NULL;
 	}
 	if (param->type != type) {
-		refuse(u, u->workload->line, "correct its value", "parameter %.*s of workload %.*s is not %s",
-			BT_STR_ARG(reference), BT_STR_ARG(u->workload->name), words[type]);
+		unroll_refuse(u, u->workload->line, "correct its value",
+			"parameter %.*s of workload %.*s is not %s", BT_STR_ARG(reference),
+			BT_STR_ARG(u->workload->name), words[type]);
 		return NULL;
 	}
 	return param;
@@ -72,7 +73,7 @@ static bool patch_count(struct unrolling *u, struct bt_bench_op *op)
 		return false;
 	}
 	if (!(param->number >= 0 && param->number <= (double)bt_bench_op_count_max(op->kind))) {
-		return refuse(u, u->workload->line, "write a number that is not below 0, and less",
+		return unroll_refuse(u, u->workload->line, "write a number that is not below 0, and less",
 			"parameter %.*s of workload %.*s is out of range: the most for %s is %lld",
 			BT_STR_ARG(op->count_param), BT_STR_ARG(u->workload->name),
 			bt_bench_op_word(op->kind), (long long)bt_bench_op_count_max(op->kind));
@@ -94,8 +95,8 @@ static bool patch_duration(struct unrolling *u, struct bt_bench_op *op)
 		text = param->text;
 	}
 	if (text.len && (!bt_duration_parse(text, &op->duration_ns, NULL) || op->duration_ns < 0)) {
-		return refuse(u, op->line, "write a duration such as 10s or 1m30s", "\"%.*s\" is no duration",
-			BT_STR_ARG(text));
+		return unroll_refuse(u, op->line, "write a duration such as 10s or 1m30s",
+			"\"%.*s\" is no duration", BT_STR_ARG(text));
 	}
 	return true;
 }
@@ -114,13 +115,14 @@ static bool patch(struct unrolling *u, struct bt_bench_op *op)
 		op->steady = param->truth;
 	}
 	if (op->steady && op->duration_ns <= 0) {
-		return refuse(u, op->line, "give it a duration above zero", "steadyState needs a duration");
+		return unroll_refuse(
+			u, op->line, "give it a duration above zero", "steadyState needs a duration");
 	}
 	return !(op->steady && op->count == 0) ||
-	       refuse(u, op->line, "give it a count above zero", "steadyState needs pods");
+	       unroll_refuse(u, op->line, "give it a count above zero", "steadyState needs pods");
 }
 
-static struct bt_bench_op *add(struct unrolling *u, const struct bt_bench_op *op)
+static struct bt_bench_op *unroll_add(struct unrolling *u, const struct bt_bench_op *op)
 {
 	if (u->list.n == u->cap) {
 		struct bt_bench_op *bigger =
@@ -140,7 +142,7 @@ static struct bt_bench_op *add(struct unrolling *u, const struct bt_bench_op *op
 static bool take_apart(struct unrolling *u, const struct bt_bench_op *sets)
 {
 	for (int64_t i = 0; i < sets->count; i++) {
-		struct bt_bench_op *pods = add(u, sets->pods);
+		struct bt_bench_op *pods = unroll_add(u, sets->pods);
 		char name[300];
 		int n = snprintf(name, sizeof(name), "%.*s-%lld", BT_STR_ARG(sets->prefix), (long long)i);
 
@@ -162,7 +164,7 @@ static bool all_used(struct unrolling *u)
 		const struct bt_param *param = &u->workload->params[i];
 
 		if (!param->used && !bt_str_is(param->name, "numNodeDeclaredFeatures")) {
-			return refuse(u, u->workload->line, "remove it, or correct its name",
+			return unroll_refuse(u, u->workload->line, "remove it, or correct its name",
 				"parameter %.*s of workload %.*s is used by no operation",
 				BT_STR_ARG(param->name), BT_STR_ARG(u->workload->name));
 		}
@@ -183,7 +185,7 @@ enum bt_status bt_workload_ops(struct bt_workload_file *file, const struct bt_te
 			return BT_INVALID;
 		}
 		if (op.kind != BT_BENCH_OP_CREATE_POD_SETS) {
-			add(&u, &op);
+			unroll_add(&u, &op);
 		} else if (!take_apart(&u, &op)) {
 			return BT_INVALID;
 		}

@@ -678,7 +678,8 @@ static bool read_cases(struct bt_decode *decode, struct bt_workload_file *file)
 
 /* ---- files ---- */
 
-static void refuse(struct reading *r, size_t line, const char *path, const char *message, const char *remedy)
+static void workload_refuse(
+	struct reading *r, size_t line, const char *path, const char *message, const char *remedy)
 {
 	r->report(r->context, &(struct bt_diagnosis){.file = r->file->path,
 				      .line = line,
@@ -703,13 +704,13 @@ static bool parse(struct reading *r, struct bt_str text)
 	bt_yaml_begin(r->yaml, text);
 	enum bt_status status = bt_yaml_next(r->yaml, &json);
 	if (status == BT_NOT_FOUND) {
-		refuse(r, 1, NULL, "the file is empty", "begin with \"- name: ...\"");
+		workload_refuse(r, 1, NULL, "the file is empty", "begin with \"- name: ...\"");
 		return false;
 	}
 	if (status != BT_OK) {
 		const struct bt_yaml_error *error = bt_yaml_error(r->yaml);
 
-		refuse(r, error->line, NULL, error->message, error->remedy);
+		workload_refuse(r, error->line, NULL, error->message, error->remedy);
 		return false;
 	}
 	json.ptr = bt_arena_copy(arena, json.ptr, json.len);
@@ -717,7 +718,8 @@ static bool parse(struct reading *r, struct bt_str text)
 	if (!read_cases(&r->decode, r->file)) {
 		const struct bt_decode_error *error = &r->decode.error;
 
-		refuse(r, bt_yaml_line(r->yaml, error->offset), error->path, error->message, error->remedy);
+		workload_refuse(
+			r, bt_yaml_line(r->yaml, error->offset), error->path, error->message, error->remedy);
 		return false;
 	}
 	return true;

@@ -351,7 +351,7 @@ static bool is_tried(enum bt_world_state state)
 	return state == BT_WORLD_TRIED || state == BT_WORLD_BOUND;
 }
 
-static void count(struct bt_world_watch *watch, const struct bt_world_pod *pod, enum bt_world_state to)
+static void world_count(struct bt_world_watch *watch, const struct bt_world_pod *pod, enum bt_world_state to)
 {
 	if (!watch->on || !bt_world_watches(watch, pod)) {
 		return;
@@ -376,10 +376,10 @@ void bt_world_watch(struct bt_world *world, struct bt_world_watch *watch)
 	watch->on = true;
 }
 
-static void enter(struct bt_world *world, struct bt_world_pod *pod, enum bt_world_state to)
+static void world_enter(struct bt_world *world, struct bt_world_pod *pod, enum bt_world_state to)
 {
-	count(&world->wait, pod, to);
-	count(&world->collector, pod, to);
+	world_count(&world->wait, pod, to);
+	world_count(&world->collector, pod, to);
 	pod->was_bound |= to == BT_WORLD_BOUND;
 	pod->state = to;
 }
@@ -401,7 +401,7 @@ void bt_world_delete_pod(struct bt_world *world, uint32_t number, bool now)
 		}
 		return;
 	}
-	enter(world, pod, BT_WORLD_GONE);
+	world_enter(world, pod, BT_WORLD_GONE);
 	feed_pod(world, number, BT_WATCH_EVENT_DELETE);
 	delete_claims(world, pod);
 }
@@ -433,7 +433,7 @@ static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bi
 	}
 	BT_REQUIRE(pod->state != BT_WORLD_BOUND);
 	world->counts.bound_n++;
-	enter(world, pod, BT_WORLD_BOUND);
+	world_enter(world, pod, BT_WORLD_BOUND);
 	(void)bt_pipeline_bound(pipeline, ask->handle);
 }
 
@@ -465,7 +465,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	world->counts.failed_n += decision->outcome == BT_FAILED;
 	world->counts.preemption_n += decision->nominated.len > 0;
 	if (pod->state == BT_WORLD_WAITING) {
-		enter(world, pod, BT_WORLD_TRIED);
+		world_enter(world, pod, BT_WORLD_TRIED);
 	}
 }
 

@@ -24,7 +24,7 @@ static const struct {
 	{"mixed", BT_PROFILE_MIXED},
 };
 
-static uint32_t find(struct bt_str name)
+static uint32_t profile_find(struct bt_str name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (bt_str_is(name, names[i].name)) {
@@ -41,7 +41,7 @@ enum bt_status bt_profile_parse(struct bt_str list, uint32_t *profiles, struct b
 	for (size_t from = 0; from <= list.len;) {
 		size_t to = bt_str_find(list, ',', from);
 		struct bt_str name = bt_str_sub(list, from, to);
-		uint32_t bits = find(name);
+		uint32_t bits = profile_find(name);
 
 		if (bits == 0) {
 			*out_unknown = name;

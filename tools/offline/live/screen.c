@@ -26,7 +26,7 @@ static struct sigaction before[DEADLY_N], before_stop;
 static struct bt_live_size shown; /* the size of the last picture */
 
 /* What cannot be written cannot be helped. */
-static void put(const char *text, size_t n)
+static void screen_put(const char *text, size_t n)
 {
 	while (n > 0) {
 		ssize_t done = write(screen_fd, text, n);
@@ -44,7 +44,7 @@ static void leave(void)
 {
 	if (is_shown) {
 		is_shown = 0;
-		put(LEAVE, strlen(LEAVE));
+		screen_put(LEAVE, strlen(LEAVE));
 	}
 }
 
@@ -134,6 +134,6 @@ void bt_screen_show(struct bt_str picture)
 	bt_buf_text(&text, "\033[J");
 	shown = size;
 	is_shown = 1; /* before the first byte, so that it is taken back whenever a signal comes */
-	put(text.ptr, text.len);
+	screen_put(text.ptr, text.len);
 	bt_buf_fini(&text);
 }

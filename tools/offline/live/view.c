@@ -44,7 +44,7 @@ static void begin_line(struct picture *p)
 }
 
 /* Writes what fits of a text without control characters. */
-static void put(struct picture *p, const char *style, const char *text)
+static void live_view_put(struct picture *p, const char *style, const char *text)
 {
 	size_t room = p->column < p->size.columns ? p->size.columns - p->column : 0;
 	size_t n = strlen(text) < room ? strlen(text) : room;
@@ -65,7 +65,7 @@ static void begin_named(struct picture *p, const char *name)
 
 	snprintf(text, sizeof(text), "%-*s", NAME_COLUMNS, name);
 	begin_line(p);
-	put(p, TITLE, text);
+	live_view_put(p, TITLE, text);
 }
 
 /* One of several things on a line, which goes on on another one when there is no room. */
@@ -77,8 +77,8 @@ static void put_item(struct picture *p, const char *style, const char *text)
 		begin_named(p, "");
 		first = true;
 	}
-	put(p, NULL, first ? "" : "   ");
-	put(p, style, text);
+	live_view_put(p, NULL, first ? "" : "   ");
+	live_view_put(p, style, text);
 }
 
 /* ---- numbers ---- */
@@ -172,13 +172,13 @@ static void draw_head(struct picture *p, const struct bt_live_numbers *now)
 	char time[32], text[ITEM_MAX];
 
 	begin_line(p);
-	put(p, TITLE, "berth  ");
-	put(p, NULL, now->label);
+	live_view_put(p, TITLE, "berth  ");
+	live_view_put(p, NULL, now->label);
 	snprintf(text, sizeof(text), "   %s", span(now->elapsed_ns, time));
-	put(p, NULL, text);
+	live_view_put(p, NULL, text);
 	if (now->virtual_ns >= 0) {
 		snprintf(text, sizeof(text), "   virtual %s", span(now->virtual_ns, time));
-		put(p, FAINT, text);
+		live_view_put(p, FAINT, text);
 	}
 }
 
@@ -193,7 +193,7 @@ static void draw_bar(struct picture *p, uint64_t part, uint64_t whole, uint32_t 
 	memset(bar + 1 + full, '.', width - full);
 	bar[1 + width] = ']';
 	bar[2 + width] = 0;
-	put(p, NULL, bar);
+	live_view_put(p, NULL, bar);
 }
 
 static void draw_progress(struct picture *p, const struct bt_live_numbers *now)
@@ -207,7 +207,7 @@ static void draw_progress(struct picture *p, const struct bt_live_numbers *now)
 		draw_bar(p, now->done, now->total, width);
 		snprintf(text, sizeof(text), " %3.0f %%",
 			100 * (double)(now->done < now->total ? now->done : now->total) / (double)now->total);
-		put(p, NULL, text);
+		live_view_put(p, NULL, text);
 		snprintf(text, sizeof(text), "%s of %s %s", grouped(now->done, done),
 			grouped(now->total, total), now->unit);
 	} else {
@@ -278,7 +278,7 @@ static void put_cell(struct picture *p, const char *style, const char *text)
 	char cell[CELL_COLUMNS + 32];
 
 	snprintf(cell, sizeof(cell), "%*s", CELL_COLUMNS, text);
-	put(p, style, cell);
+	live_view_put(p, style, cell);
 }
 
 static void draw_stage(struct picture *p, enum bt_stage ix, const struct bt_live_stage *stage, uint32_t room)
@@ -331,7 +331,7 @@ static void draw_conflicts(struct picture *p, const struct bt_live_numbers *now)
 		}
 	}
 	if (!any) {
-		put(p, FAINT, "none");
+		live_view_put(p, FAINT, "none");
 	}
 }
 

@@ -341,7 +341,7 @@ static int report(const struct comparison *c)
 	return status;
 }
 
-static void end(struct comparison *c)
+static void cmd_quality_end(struct comparison *c)
 {
 	for (int i = 0; i < POLICIES; i++) {
 		struct trial *trial = &c->trials[i];
@@ -367,6 +367,6 @@ int bt_cmd_quality(struct bt_invocation *invocation)
 		decide_all(&c);
 		status = bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : report(&c);
 	}
-	end(&c);
+	cmd_quality_end(&c);
 	return status;
 }

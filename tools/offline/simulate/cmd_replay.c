@@ -32,7 +32,7 @@ static void say(const struct replay *r, const char *what)
 	bt_say("berth replay: %s: %s\n", r->path, what);
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void cmd_replay_complain(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_buf text = {0};
 
@@ -112,7 +112,7 @@ static int report(const struct replay *r)
 int bt_cmd_replay(struct bt_invocation *invocation)
 {
 	struct replay r = {.invocation = invocation, .path = invocation->operands[0]};
-	struct bt_input *input = bt_input_create(complain, NULL);
+	struct bt_input *input = bt_input_create(cmd_replay_complain, NULL);
 	struct bt_input_file file;
 	int status = BT_EXIT_INPUT, written = BT_EXIT_OK;
 

@@ -139,7 +139,7 @@ static int make_pipeline(struct simulation *s)
 
 /* ---- explaining ---- */
 
-static void explain(void *context, struct bt_simulate_run_watch *watch, uint32_t pod_ix)
+static void cmd_simulate_explain(void *context, struct bt_simulate_run_watch *watch, uint32_t pod_ix)
 {
 	struct simulation *s = context;
 
@@ -467,7 +467,7 @@ static int load_input(struct simulation *s)
 		.ignored = note_ignored,
 		.context = s};
 	s->run.intake = &s->intake;
-	s->run.explain = explain;
+	s->run.explain = cmd_simulate_explain;
 	s->run.explained = explained;
 	s->run.context = s;
 	find_watches(s);

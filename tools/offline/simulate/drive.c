@@ -62,7 +62,7 @@ static void run_inline(const struct bt_drive *drive)
 
 /* ---- threads ---- */
 
-static void begin(void *context, struct bt_engine *engine)
+static void drive_begin(void *context, struct bt_engine *engine)
 {
 	(void)engine;
 	bt_simulate_run_begin(context);
@@ -108,7 +108,7 @@ static void look_on(const struct bt_drive *drive)
 
 static void run_in_threads(const struct bt_drive *drive)
 {
-	bt_pipeline_call(drive->run->pipeline, begin, drive->run);
+	bt_pipeline_call(drive->run->pipeline, drive_begin, drive->run);
 	struct bt_thread *source = start_source(drive);
 	look_on(drive);
 	/* What was decided is carried out, and a source that waits for room comes back. */

@@ -11,7 +11,7 @@
 
 #define NAME_MAX_BYTES 600
 
-static void complain(struct bt_intake *intake, const struct bt_object *object, const char *path,
+static void intake_complain(struct bt_intake *intake, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {
 	char name[NAME_MAX_BYTES];
@@ -77,7 +77,7 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 	const struct bt_taken *taken)
 {
 	if (status == BT_FULL) {
-		complain(intake, object, "spec.containers",
+		intake_complain(intake, object, "spec.containers",
 			"the pod asks for too many resources, or too many names of resources are known",
 			"the pod is not placed; use fewer names");
 	} else if (status != BT_OK) {
@@ -104,7 +104,7 @@ void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, en
 	} else if (object->kind == BT_KIND_NODE) {
 		intake->counts.nodes++;
 		if (status == BT_FULL) {
-			complain(intake, object, "status.allocatable",
+			intake_complain(intake, object, "status.allocatable",
 				"there are more different resource names than berth can tell apart",
 				"this resource was left out; use fewer names");
 		}

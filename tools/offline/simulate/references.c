@@ -24,7 +24,7 @@ static const enum bt_kind targets[] = {BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_
 #define TARGET_N (sizeof(targets) / sizeof(*targets))
 
 /* Leaves "namespace/name", or the name alone, in text. Returns a hash of it and the kind. */
-static uint64_t key_of(
+static uint64_t references_key_of(
 	struct bt_references *r, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	bt_buf_clear(&r->text);
@@ -37,7 +37,7 @@ static uint64_t key_of(
 static void refer(struct bt_references *r, enum bt_kind from, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name)
 {
-	uint64_t key = key_of(r, kind, namespace_, name);
+	uint64_t key = references_key_of(r, kind, namespace_, name);
 	uint32_t ix;
 
 	if (!name.len) {
@@ -163,7 +163,7 @@ void bt_references_note(struct bt_references *r, const struct bt_object *object)
 	r->kind_n[object->kind]++;
 	r->referrer_n++;
 	if (is_target(object->kind)) {
-		bt_map_put(&r->known, key_of(r, object->kind, meta->namespace_, meta->name), 1);
+		bt_map_put(&r->known, references_key_of(r, object->kind, meta->namespace_, meta->name), 1);
 	}
 	switch (object->kind) {
 	case BT_KIND_POD:
@@ -205,7 +205,7 @@ static bool is_there(const struct bt_references *r, const struct bt_reference *i
 	return bt_map_get(&r->known, item->key, &known);
 }
 
-static struct bt_missing count(struct bt_references *r, size_t target)
+static struct bt_missing references_count(struct bt_references *r, size_t target)
 {
 	const struct bt_kind_info *info = bt_kind_info(targets[target]);
 	struct bt_missing missing = {.kind = info->name, .resource = info->resource};
@@ -237,7 +237,7 @@ size_t bt_references_missing(struct bt_references *r, struct bt_missing *out, si
 	size_t n = 0;
 
 	for (size_t t = 0; t < TARGET_N && n < max; t++) {
-		struct bt_missing missing = count(r, t);
+		struct bt_missing missing = references_count(r, t);
 
 		if (missing.referrer_n) {
 			out[n++] = missing;

@@ -108,7 +108,7 @@ void bt_domain_counts_decision(struct bt_simulate_run_tally *tally, const struct
 }
 
 /* A pod's attempts have come to an end without success. */
-static void give_up(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
+static void simulate_tally_give_up(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(tally->engine), pod_ix);
 
@@ -119,7 +119,7 @@ static void give_up(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
 
 void bt_domain_counts_leave(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
 {
-	give_up(tally, pod_ix);
+	simulate_tally_give_up(tally, pod_ix);
 	settle(tally, pod_ix, BT_PREEMPTION_VAIN, 0);
 }
 
@@ -134,7 +134,7 @@ void bt_domain_counts_end(struct bt_simulate_run_tally *tally)
 		if (pod->state != BT_POD_QUEUED) {
 			continue;
 		}
-		give_up(tally, i);
+		simulate_tally_give_up(tally, i);
 		if (bt_map_get(&tally->open, (uint64_t)i + 1, &ix) &&
 			tally->preemptions[ix].node != node_name(tally, pod->nominated_ix)) {
 			settle(tally, i, BT_PREEMPTION_VAIN, 0);

@@ -57,9 +57,9 @@ void bt_trace_fini(struct bt_trace *trace)
 	*trace = (struct bt_trace){0};
 }
 
-static void complain(struct table *table, const char *format, ...) BT_PRINTF(2, 3);
+static void openb_complain(struct table *table, const char *format, ...) BT_PRINTF(2, 3);
 
-static void complain(struct table *table, const char *format, ...)
+static void openb_complain(struct table *table, const char *format, ...)
 {
 	struct bt_buf message = {0};
 	va_list args;
@@ -105,7 +105,7 @@ static int64_t number(struct table *table, size_t column, int64_t max, int64_t w
 		value = value * 10 + (text.ptr[i] - '0');
 	}
 	if (text.len == 0 || value > max) {
-		complain(table,
+		openb_complain(table,
 			"column %s: \"%.*s\" is not a whole number from 0 to %lld; correct it or remove the "
 			"row",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -153,7 +153,7 @@ static struct bt_str unique_name(struct table *table, size_t column)
 		       ((i > 0 && i + 1 < text.len) || (text.ptr[i] != '-' && text.ptr[i] != '.'));
 	}
 	if (!good) {
-		complain(table,
+		openb_complain(table,
 			"column %s: \"%.*s\" is not a name of lower-case letters, digits, '-' and '.'; "
 			"rename it",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -164,7 +164,7 @@ static struct bt_str unique_name(struct table *table, size_t column)
 	uint32_t before;
 
 	if (bt_map_get(&table->names, hash, &before)) {
-		complain(table, "column %s: %.*s is there twice; rename or remove one",
+		openb_complain(table, "column %s: %.*s is there twice; rename or remove one",
 			table->columns[column].name, BT_STR_ARG(text));
 		return (struct bt_str){0};
 	}
@@ -176,7 +176,7 @@ static struct bt_str unique_name(struct table *table, size_t column)
 static struct bt_str word(struct table *table, size_t column, struct bt_str text)
 {
 	if (!is_label_value(text)) {
-		complain(table,
+		openb_complain(table,
 			"column %s: \"%.*s\" cannot be a label's value; use letters, digits, '-', '_' and "
 			"'.'",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -193,7 +193,7 @@ static bool find_columns(struct table *table)
 
 	if (status != BT_OK) {
 		table->csv.line = table->csv.line ? table->csv.line : 1;
-		complain(table, "%s",
+		openb_complain(table, "%s",
 			status == BT_INVALID ? table->csv.error : "the file is empty; it needs a header");
 		return false;
 	}
@@ -205,7 +205,7 @@ static bool find_columns(struct table *table)
 			}
 		}
 		if (table->column_ix[c] == SIZE_MAX && table->columns[c].required) {
-			complain(table,
+			openb_complain(table,
 				"the header has no column %s; is this an openb file of the right kind?",
 				table->columns[c].name);
 			return false;
@@ -339,7 +339,8 @@ static void read_pod(struct table *table)
 	row->delete_s =
 		field(table, POD_DELETED).len ? number(table, POD_DELETED, SECONDS_MAX, -1) : INT64_MAX;
 	if (!table->row_wrong && row->delete_s < row->create_s) {
-		complain(table, "column deletion_time is before creation_time; correct it or leave it empty");
+		openb_complain(
+			table, "column deletion_time is before creation_time; correct it or leave it empty");
 	}
 	container->name = bt_str("main");
 	add_requests(table, container);
@@ -397,7 +398,7 @@ static enum bt_status parse(struct table *table, struct bt_str text, void (*read
 		(wrong_n == 0 || !table->reader->strict)) {
 		table->row_wrong = false;
 		if (status == BT_INVALID) {
-			complain(table, "%s", table->csv.error);
+			openb_complain(table, "%s", table->csv.error);
 		} else {
 			read_row(table);
 		}
@@ -406,7 +407,7 @@ static enum bt_status parse(struct table *table, struct bt_str text, void (*read
 	}
 	table->trace->skipped_n += wrong_n;
 	if (good_n == 0 && wrong_n == 0) {
-		complain(table, "there is nothing below the header; is the file cut off?");
+		openb_complain(table, "there is nothing below the header; is the file cut off?");
 	}
 	bt_map_fini(&table->names);
 	return good_n == 0 || (table->reader->strict && wrong_n > 0) ? BT_INVALID : BT_OK;
@@ -459,7 +460,7 @@ static enum bt_status read_file(struct table *table, struct bt_buf *out)
 	size_t n = READ_BYTES;
 
 	if (!file) {
-		complain(table, "cannot read: %s", strerror(errno));
+		openb_complain(table, "cannot read: %s", strerror(errno));
 		return BT_IO;
 	}
 	while (n == READ_BYTES && status == BT_OK) {
@@ -469,10 +470,10 @@ static enum bt_status read_file(struct table *table, struct bt_buf *out)
 		status = out->len > FILE_BYTES_MAX ? BT_RANGE : BT_OK;
 	}
 	if (ferror(file)) {
-		complain(table, "cannot read: %s", strerror(errno));
+		openb_complain(table, "cannot read: %s", strerror(errno));
 		status = BT_IO;
 	} else if (status == BT_RANGE) {
-		complain(table, "larger than a gigabyte; split it");
+		openb_complain(table, "larger than a gigabyte; split it");
 	}
 	fclose(file);
 	return status;

@@ -15,7 +15,7 @@
 
 /* ---- storing ---- */
 
-static struct bt_str keep(struct bt_api *api, struct bt_str text)
+static struct bt_str api_keep(struct bt_api *api, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&api->cluster.arena, text.ptr, text.len), text.len};
 }
@@ -229,10 +229,10 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 	api->objects = bt_mem_grow(api->objects, api->object_n, &api->object_cap, sizeof(*api->objects));
 	struct bt_api_object *stored = &api->objects[api->object_n++];
 	*stored = (struct bt_api_object){
-		.kind = keep(api, object.kind_name),
-		.namespace_ = keep(api, object.meta.namespace_),
-		.name = keep(api, object.meta.name),
-		.uid = keep(api, object.meta.uid.len ? object.meta.uid : bt_buf_view(&api->text)),
+		.kind = api_keep(api, object.kind_name),
+		.namespace_ = api_keep(api, object.meta.namespace_),
+		.name = api_keep(api, object.meta.name),
+		.uid = api_keep(api, object.meta.uid.len ? object.meta.uid : bt_buf_view(&api->text)),
 		.doc = doc,
 		.status_doc = doc,
 		.creation_ns = object.meta.creation_ns ? object.meta.creation_ns : whole_second(api),
@@ -240,7 +240,7 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 		.pod_ix = BT_NO_POD,
 	};
 	if (object.kind == BT_KIND_POD && object.pod.spec.node_name.len) {
-		stored->node = keep(api, object.pod.spec.node_name);
+		stored->node = api_keep(api, object.pod.spec.node_name);
 		start(api, stored, &object);
 	}
 	bt_api_show(api, stored);
@@ -291,7 +291,7 @@ static void update_pod(
 		stored->nominated_set = stored->start_set = stored->disrupted = false;
 	}
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {
-		stored->node = keep(api, object->pod.spec.node_name);
+		stored->node = api_keep(api, object->pod.spec.node_name);
 	}
 	if (stored->node.len && !keep_status) {
 		start(api, stored, object);
@@ -384,7 +384,7 @@ static void note_bind_error(struct bt_api *api, uint32_t pod_ix)
 	api->bind_errors = bt_mem_grow(
 		api->bind_errors, api->bind_error_n, &api->bind_error_cap, sizeof(*api->bind_errors));
 	api->bind_errors[api->bind_error_n++] =
-		(struct bt_api_bind_error){pod_ix, keep(api, bt_buf_view(&api->bind_error))};
+		(struct bt_api_bind_error){pod_ix, api_keep(api, bt_buf_view(&api->bind_error))};
 }
 
 /* The call itself. */
@@ -458,7 +458,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	bt_buf_clear(&api->text);
 	bt_buf_printf(&api->text, "%.*s/%.*s", BT_STR_ARG(stored->namespace_), BT_STR_ARG(stored->name));
 	api->evicted = bt_mem_grow(api->evicted, api->evicted_n, &api->evicted_cap, sizeof(*api->evicted));
-	api->evicted[api->evicted_n++] = keep(api, bt_buf_view(&api->text));
+	api->evicted[api->evicted_n++] = api_keep(api, bt_buf_view(&api->text));
 	if (object.meta.finalizers.n == 0) {
 		remove_stored(api, stored);
 	} else if (stored->deletion_ns == 0) {

@@ -29,7 +29,7 @@ struct work {
 	uint32_t claim_n, user_n;
 };
 
-static struct bt_str text_of(const struct work *w, uint32_t name)
+static struct bt_str api_claims_text_of(const struct work *w, uint32_t name)
 {
 	return bt_intern_str(bt_engine_cache((struct bt_engine *)w->engine)->dictionary->intern, name);
 }
@@ -265,7 +265,7 @@ static void list_claims(struct work *w, const struct bt_pod *pod)
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
 		struct bt_str name = signature->claims[i].claim == BT_NAME_NONE
 					     ? (struct bt_str){.len = 0}
-					     : text_of(w, signature->claims[i].claim);
+					     : api_claims_text_of(w, signature->claims[i].claim);
 		const struct bt_resource_claim_object *now =
 			name.len ? seen_claim(w->api, w->namespace_, name) : NULL;
 

@@ -167,7 +167,7 @@ static uint32_t pick(const struct player *p)
 }
 
 /* Returns whether a pod could be popped. */
-static bool begin(struct player *p, const struct bt_history_cycle *how)
+static bool history_begin(struct player *p, const struct bt_history_cycle *how)
 {
 	struct bt_engine *engine = p->api.cluster.engine;
 	struct cycle *cycle = &p->cycle;
@@ -359,7 +359,7 @@ static void end_group(struct player *p)
 	write_evicted(p);
 }
 
-static void end(struct player *p)
+static void history_end(struct player *p)
 {
 	struct cycle *cycle = &p->cycle;
 	struct bt_decision *decision = &cycle->decision;
@@ -400,7 +400,7 @@ static bool play_cycle(struct player *p, const struct bt_history_step *step)
 {
 	if (step->ends) {
 		if (p->cycle.on) {
-			end(p);
+			history_end(p);
 		} else {
 			write_true(p, "empty");
 		}
@@ -411,10 +411,10 @@ static bool play_cycle(struct player *p, const struct bt_history_step *step)
 		bt_buf_text(p->error, "a cycle is already under way");
 		return false;
 	}
-	if (!begin(p, step->cycles ? &step->cycle : &step->begin)) {
+	if (!history_begin(p, step->cycles ? &step->cycle : &step->begin)) {
 		write_true(p, "empty");
 	} else if (step->cycles) {
-		end(p);
+		history_end(p);
 	} else {
 		write_str(p, "popped", p->cycle.popped);
 	}

@@ -18,7 +18,7 @@ struct run {
 	bool wrong; /* something could not be read */
 };
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct run *run = context;
 	struct bt_buf text = {0};
@@ -42,10 +42,10 @@ static void answer_line(
 		return;
 	}
 	snprintf(usual, sizeof(usual), "a %s is one JSON document on one line", run->answer->what);
-	complain(run, &(struct bt_diagnosis){.file = file,
-			      .line = line,
-			      .message = run->error.ptr,
-			      .remedy = remedy ? remedy : usual});
+	lines_complain(run, &(struct bt_diagnosis){.file = file,
+				    .line = line,
+				    .message = run->error.ptr,
+				    .remedy = remedy ? remedy : usual});
 }
 
 static void read_file(struct run *run, const struct bt_input_file *file)
@@ -71,9 +71,9 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 		char message[64];
 
 		snprintf(message, sizeof(message), "the file holds no %s", run->answer->plural);
-		complain(run, &(struct bt_diagnosis){.file = file->name,
-				      .message = message,
-				      .remedy = "write one JSON document a line"});
+		lines_complain(run, &(struct bt_diagnosis){.file = file->name,
+					    .message = message,
+					    .remedy = "write one JSON document a line"});
 	}
 	bt_arena_fini(&arena);
 	bt_json_destroy(json);
@@ -82,7 +82,7 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 int bt_lines_run(const struct bt_invocation *invocation, const struct bt_lines_answer *answer)
 {
 	struct run run = {.answer = answer};
-	struct bt_input *input = bt_input_create(complain, &run);
+	struct bt_input *input = bt_input_create(lines_complain, &run);
 	struct bt_input_file file;
 
 	bt_output_open_standard(false, &run.output);

@@ -24,7 +24,7 @@ static const struct bt_field scenario_fields[] = {
 
 static const struct bt_schema scenario_schema = BT_SCHEMA(scenario_fields, struct bt_scenario);
 
-static void explain(const struct bt_decode_error *error, struct bt_buf *out_error)
+static void scenario_explain(const struct bt_decode_error *error, struct bt_buf *out_error)
 {
 	/* The remedy for bad syntax speaks of kubectl, which writes no scenarios. */
 	const char *remedy = error->syntax ? NULL : error->remedy;
@@ -40,7 +40,7 @@ bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_sc
 
 	*out_scenario = (struct bt_scenario){.release = bt_release_default()};
 	if (!bt_schema_decode(&decode, &scenario_schema, out_scenario)) {
-		explain(&decode.error, out_error);
+		scenario_explain(&decode.error, out_error);
 		return false;
 	}
 	if (out_scenario->objects.len == 0 || !out_scenario->pending.set) {
@@ -50,7 +50,7 @@ bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_sc
 	return true;
 }
 
-static enum bt_status enter(
+static enum bt_status scenario_enter(
 	struct bt_scenario_cluster *cluster, struct bt_object *object, struct bt_buf *out_error)
 {
 	enum bt_entry entry;
@@ -111,7 +111,7 @@ static enum bt_status decode_objects(
 		out->objects[out->n] = (struct bt_object){0};
 		if (!bt_object_decode(&decode, &out->objects[out->n++])) {
 			bt_buf_text(out_error, "objects: ");
-			explain(&decode.error, out_error);
+			scenario_explain(&decode.error, out_error);
 			return BT_INVALID;
 		}
 	}
@@ -136,7 +136,7 @@ static enum bt_status read_objects(
 		qsort(entrants.order, entrants.n, sizeof(*entrants.order), by_key);
 	}
 	for (size_t i = 0; i < entrants.n && status == BT_OK; i++) {
-		status = enter(cluster, entrants.order[i], out_error);
+		status = scenario_enter(cluster, entrants.order[i], out_error);
 	}
 	bt_mem_free(entrants.order);
 	bt_mem_free(entrants.objects);

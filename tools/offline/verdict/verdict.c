@@ -223,7 +223,7 @@ static void write_pod(struct writer *w, uint32_t pod_ix)
 	}
 }
 
-static void begin(struct bt_json_writer *json, const struct bt_scenario *scenario)
+static void verdict_begin(struct bt_json_writer *json, const struct bt_scenario *scenario)
 {
 	bt_json_write_begin_object(json);
 	bt_json_write_key(json, "id");
@@ -239,7 +239,7 @@ static void begin_pod(struct bt_json_writer *json, struct bt_str name)
 	bt_json_write_str(json, name);
 }
 
-static void end(struct bt_json_writer *json)
+static void verdict_end(struct bt_json_writer *json)
 {
 	bt_json_write_end(json);
 	bt_json_write_end(json);
@@ -253,7 +253,7 @@ void bt_verdict_write(
 		.engine = cluster->engine,
 		.cache = bt_engine_cache(cluster->engine)};
 
-	begin(&w.json, scenario);
+	verdict_begin(&w.json, scenario);
 	for (uint32_t i = 0; i < scenario->pending.n; i++) {
 		uint32_t pod_ix = bt_scenario_find(cluster, scenario->pending.items[i]);
 
@@ -266,7 +266,7 @@ void bt_verdict_write(
 		}
 		bt_json_write_end(&w.json);
 	}
-	end(&w.json);
+	verdict_end(&w.json);
 	bt_explanation_fini(&w.explanation);
 	bt_buf_fini(&w.text);
 }
@@ -275,12 +275,12 @@ void bt_verdict_write_error(const struct bt_scenario *scenario, struct bt_str er
 {
 	struct bt_json_writer json = {.out = out_line};
 
-	begin(&json, scenario);
+	verdict_begin(&json, scenario);
 	for (uint32_t i = 0; i < scenario->pending.n; i++) {
 		begin_pod(&json, scenario->pending.items[i]);
 		bt_json_write_key(&json, "error");
 		bt_json_write_str(&json, error);
 		bt_json_write_end(&json);
 	}
-	end(&json);
+	verdict_end(&json);
 }
