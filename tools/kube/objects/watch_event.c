@@ -36,19 +36,6 @@ static bool decode(struct bt_watch_event_maker *maker, struct bt_str text, struc
 	return false;
 }
 
-struct bt_watch_event *bt_watch_event_read(struct bt_watch_event_maker *maker, enum bt_watch_event_kind kind,
-	struct bt_str text, struct bt_buf *out_error)
-{
-	struct bt_watch_event *parcel = bt_watch_event_create(kind);
-	const struct bt_str own = {bt_arena_copy(&parcel->arena, text.ptr, text.len), text.len};
-
-	if (!decode(maker, own, &parcel->arena, &parcel->object, out_error)) {
-		bt_watch_event_destroy(parcel);
-		return NULL;
-	}
-	return parcel;
-}
-
 /* ---- journals ---- */
 
 static void encode_json(void *context, const struct bt_object *object, struct bt_buf *out)

@@ -15,12 +15,5 @@ struct bt_watch_event_maker {
 void bt_watch_event_maker_init(struct bt_watch_event_maker *maker);
 void bt_watch_event_maker_fini(struct bt_watch_event_maker *maker);
 
-/*
- * A parcel of an object's JSON text, which is copied.
- * Returns: NULL when it is none, with the reason in out_error.
- */
-struct bt_watch_event *bt_watch_event_read(struct bt_watch_event_maker *maker, enum bt_watch_event_kind kind,
-	struct bt_str text, struct bt_buf *out_error);
-
 /* Journals with JSON in them. maker: for reading; NULL: nobody reads. It must outlive the codec. */
 struct bt_journal_codec bt_journal_json(struct bt_watch_event_maker *maker);
