@@ -95,7 +95,7 @@ void bt_devices_forget_nodes(struct bt_devices *devices);
 bool bt_devices_let_go(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
 	uint32_t *out_claim_ix);
 
-/* Its binding has failed, or it has gone before it was bound. */
+/* The pod's binding has failed, or the pod was deleted before it was bound. */
 void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
 
 /* Takes a claim's allocation and reservations back. Requires: it is live. */

@@ -60,7 +60,7 @@ struct bt_devices {
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
 	struct bt_name_refs *claim_names, *slice_names, *class_names; /* that they have */
-	struct bt_name_refs gone;     /* names of what has gone, for who still has it in hand */
+	struct bt_name_refs gone;     /* names of deleted devices, kept for callers that still hold them */
 	struct bt_arena *gone_arenas; /* of slices, for the same: what is found points into them */
 	size_t gone_arena_n, gone_arena_cap;
 	struct bt_name_refs expression_names; /* of expressions below */

@@ -11,7 +11,7 @@
 
 #define BT_INDEX_ALLOCATOR_LEVELS 6 /* 64 to the power of 6 is above 32 bits */
 
-/* All zeroes is none. Private to vacancies.c, but for n. */
+/* All zeroes is none. Private to index_allocator.c, but for n. */
 struct bt_index_allocator {
 	uint64_t *levels[BT_INDEX_ALLOCATOR_LEVELS]; /* the indices first */
 	size_t word_n[BT_INDEX_ALLOCATOR_LEVELS];

@@ -13,7 +13,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/compiler.h"
 
-/* owner: race.c */
+/* owner: testpoint.c */
 struct bt_testpoint_state {
 	const char *name;
 	struct bt_testpoint_state *next;

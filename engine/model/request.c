@@ -57,7 +57,7 @@ struct adder {
 	struct sum sums[SUM_N];
 	uint32_t *slots; /* by cell; NULL: a cell is a slot */
 	int cell_n, cell_max;
-	struct bt_str *unknown; /* names without a slot, each once; NULL: nobody wants to know them */
+	struct bt_str *unknown; /* names without a slot, each once; NULL: not collected */
 	uint32_t unknown_n;
 	bool too_many; /* names, of which some are left out */
 	bool lacking;  /* a container asks for no cpu or no memory at all: defaults make a difference */

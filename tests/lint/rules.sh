@@ -172,6 +172,10 @@ done
 expect common
 
 fresh
+printf '%s\n' '| file | owns |' '| --- | --- |' '| `gone` | nothing |' >"$tree/cache/README.md"
+expect listed
+
+fresh
 rm "$tree/cache/README.md"
 code_file=$tree/cache/x.c
 printf '%s\n' "$header" 'int x;' >"$code_file"

@@ -141,7 +141,7 @@ static void fill_all_hooks(struct builder *b)
 	}
 }
 
-/* ---- which events concern whom ---- */
+/* ---- which plugins register which events ---- */
 
 /* Source: shouldHaveEnqueueExtensions, v1.36.3. */
 static bool is_asked(const struct bt_plugin *plugin)

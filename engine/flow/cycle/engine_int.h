@@ -182,7 +182,7 @@ struct bt_engine {
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
-	struct bt_cycle_metrics *measures; /* NULL: nobody wants to know */
+	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
 	int64_t took_ns;		   /* what the last decision took, where that is measured */
 	int64_t post_filter_ns;		   /* what PostFilter took of it */
 	struct bt_reserved reserved;
@@ -369,7 +369,7 @@ void bt_engine_reclaim(struct bt_engine *engine);
 /* Has workers prepare what the next pods need, once a batch. Call before each pop. Requires: engine->warm. */
 void bt_engine_prepare_batch(struct bt_engine *engine);
 
-/* ---- foresee.c ---- */
+/* ---- prefetch.c ---- */
 
 /* Fetches ahead what the cycle of a pod will read that is popped a little later, where nodes are so many that
  * it is not in the cache. Call before each pop. */
@@ -381,7 +381,7 @@ static inline uint32_t bt_engine_tie_start(const struct bt_engine *engine, uint6
 	return bt_rng_scale(bt_rng_at(engine->options.seed, cycle), engine->cache->view.snapshot->slot_n);
 }
 
-/* ---- wake.c ---- */
+/* ---- requeue.c ---- */
 
 /* What the queue asks. */
 struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
@@ -412,11 +412,11 @@ void bt_engine_wake_for_pod(
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
-/* Devices are free that were found for a claim of that pod which has gone. */
+/* A deleted claim of that pod has released the devices that were chosen for it. */
 void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
 
-/* What was found for the pod is free again. Those that wait for a claim of its hear of it, as of one that has
- * lost its allocation; of the claim for extended resources nobody is told. Source: Unreserve of
+/* Releases the devices that were chosen for the pod. Pods that wait for one of its claims are requeued, as if
+ * the claim had lost its allocation; the claim for extended resources requeues nobody. Source: Unreserve of
  * DynamicResources, v1.36.3. */
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 

@@ -16,7 +16,7 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "engine/flow/cycle/scheduling_cycle.h"
 
-/* ---- asks.c: what is asked of the binder ---- */
+/* ---- bind_requests.c: what is asked of the binder ---- */
 
 /* BT_BIND_REQUEST_TELL: a binding that is a fact already. */
 enum bt_bind_request_kind {
@@ -224,7 +224,7 @@ struct bt_pipeline {
 /* Counts what only one thread counts: the scheduling thread, or the publisher. */
 #define BT_COUNT(p, name, n) bt_add_owned(&(p)->counts.name, (uint64_t)(n))
 
-/* ---- reconcile.c: what the source shows ---- */
+/* ---- apply_events.c: what the source shows ---- */
 
 /*
  * The way of a parcel, each part by the thread that it belongs to.
@@ -242,7 +242,7 @@ enum bt_status bt_pipeline_take(
 /* Gives up a parcel that nobody takes any more. Context: no thread runs. */
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *parcel);
 
-/* ---- asks.c ---- */
+/* ---- bind_requests.c ---- */
 
 void bt_bind_requests_init(struct bt_pipeline *p);
 void bt_bind_requests_fini(struct bt_pipeline *p);

@@ -28,7 +28,7 @@ struct bt_fresh_entry {
 	bool gone;
 };
 
-/* All zeroes but tombstone_max is an empty one. owner: private to freshness.c. Owns:
+/* All zeroes but tombstone_max is an empty one. owner: private to version_filter.c. Owns:
  * bt_version_filter_fini. */
 struct bt_version_filter {
 	struct bt_map ixs;
