@@ -4,17 +4,23 @@
  */
 #include "plugins/registry.h"
 
+#include "engine/base/atomic.h"
 #include "engine/base/check.h"
+#include "engine/base/thread.h"
 
 #define BT_PLUGIN(folder) extern const struct bt_plugin bt_plugin_##folder;
 #include "plugins/registry.def"
 #undef BT_PLUGIN
 
-static const struct bt_plugin *const plugins[BT_PLUGIN_N] = {
+/* lock(adding): the entries behind those in the tree are written, before plugin_n counts them. */
+static const struct bt_plugin *plugins[BT_PLUGIN_MAX] = {
 #define BT_PLUGIN(folder) &bt_plugin_##folder,
 #include "plugins/registry.def"
 #undef BT_PLUGIN
 };
+
+static struct bt_lock adding = BT_LOCK_INIT;
+static _Atomic uint32_t plugin_n = BT_PLUGIN_IN_TREE; /* atomic: release/acquire: publishes plugins */
 
 static const struct point_facts {
 	const char *field, *interface;
@@ -35,20 +41,45 @@ static const struct point_facts {
 	[BT_POINT_PLACEMENT_SCORE] = {"placementScore", "PlacementScorePlugin"},
 };
 
+uint32_t bt_plugin_n(void)
+{
+	return bt_load_acquire(&plugin_n);
+}
+
+enum bt_status bt_plugin_add(const struct bt_plugin *plugin)
+{
+	enum bt_status status = BT_OK;
+
+	bt_lock_acquire(&adding);
+	uint32_t n = bt_plugin_n();
+	if (bt_plugin_find(bt_str(plugin->name)) != BT_PLUGIN_NONE) {
+		status = BT_EXISTS;
+	} else if (n == BT_PLUGIN_MAX) {
+		status = BT_RANGE;
+	} else {
+		plugins[n] = plugin;
+		bt_store_release(&plugin_n, n + 1);
+	}
+	bt_lock_release(&adding);
+	return status;
+}
+
 const struct bt_plugin *bt_plugin_at(uint32_t id)
 {
-	BT_REQUIRE(id < BT_PLUGIN_N);
+	BT_REQUIRE(id < bt_plugin_n());
 	return plugins[id];
 }
 
 uint32_t bt_plugin_find(struct bt_str name)
 {
-	uint32_t id = 0;
+	uint32_t n = bt_plugin_n();
 
-	while (id < BT_PLUGIN_N && !bt_str_is(name, plugins[id]->name)) {
-		id++;
+	for (uint32_t id = 0; id < n; id++) {
+		if (bt_str_is(name, plugins[id]->name)) {
+			return id;
+		}
 	}
-	return id;
+	return BT_PLUGIN_NONE;
 }
 
 struct bt_str bt_plugin_name(uint32_t id)

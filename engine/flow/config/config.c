@@ -86,7 +86,7 @@ static void merge_multi_point(struct bt_config *config, struct bt_config_plugin_
 	bool *replaced = bt_arena_zalloc(&config->arena, custom.n + 1);
 	bool none = list_has(&set->disabled, bt_str("*"));
 
-	merged.items = bt_arena_zalloc(&config->arena, (custom.n + BT_PLUGIN_N) * sizeof *merged.items);
+	merged.items = bt_arena_zalloc(&config->arena, (custom.n + BT_PLUGIN_MAX) * sizeof *merged.items);
 	for (const struct bt_default_plugin *row = NULL;
 		!none && (row = bt_release_next_plugin(config->gates.release, row));) {
 		struct bt_config_plugin plugin = {.name = row->name, .weight = row->weight};
@@ -148,7 +148,7 @@ void bt_config_args_init(struct bt_config *config, struct bt_config_args *args)
 {
 	uint32_t id = bt_plugin_find(args->name);
 
-	args->type = id < BT_PLUGIN_N ? bt_plugin_at(id)->args : NULL;
+	args->type = id != BT_PLUGIN_NONE ? bt_plugin_at(id)->args : NULL;
 	args->value = args->type ? bt_arena_zalloc(&config->arena, args->type->schema->bytes) : NULL;
 }
 
@@ -172,18 +172,18 @@ static int order_by_name(const void *a, const void *b)
 static void add_missing_args(struct bt_config *config, struct bt_profile_config *profile)
 {
 	struct bt_config_args *args =
-		bt_arena_zalloc(&config->arena, (profile->arg_n + BT_PLUGIN_N) * sizeof *args);
-	uint32_t ids[BT_PLUGIN_N], n = profile->arg_n;
+		bt_arena_zalloc(&config->arena, (profile->arg_n + BT_PLUGIN_MAX) * sizeof *args);
+	uint32_t ids[BT_PLUGIN_MAX], plugin_n = bt_plugin_n(), n = profile->arg_n;
 
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < plugin_n; id++) {
 		ids[id] = id;
 	}
-	qsort(ids, BT_PLUGIN_N, sizeof ids[0], order_by_name);
+	qsort(ids, plugin_n, sizeof ids[0], order_by_name);
 	for (uint32_t i = 0; i < n; i++) {
 		args[i] = profile->args[i];
 		default_args(config, &args[i]);
 	}
-	for (unsigned i = 0; i < BT_PLUGIN_N; i++) {
+	for (uint32_t i = 0; i < plugin_n; i++) {
 		struct bt_str name = bt_plugin_name(ids[i]);
 		bool given = !bt_plugin_at(ids[i])->args || !uses_plugin(&profile->plugins, name);
 

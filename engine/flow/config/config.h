@@ -115,7 +115,7 @@ struct bt_resolved_plugin {
 };
 
 struct bt_resolved_point {
-	struct bt_resolved_plugin plugins[BT_PLUGIN_N];
+	struct bt_resolved_plugin plugins[BT_PLUGIN_MAX];
 	uint32_t n;
 };
 
@@ -124,7 +124,7 @@ struct bt_resolved_profile {
 	struct bt_str scheduler_name;
 	int32_t percentage_of_nodes_to_score; /* the profile's own, else the global one; 0 is adaptive */
 	struct bt_resolved_point points[BT_POINT_N];
-	const void *args[BT_PLUGIN_N]; /* by plugin, of its type; NULL: it takes none, or is not used */
+	const void *args[BT_PLUGIN_MAX]; /* by plugin, of its type; NULL: it takes none, or is not used */
 	const struct bt_str_list *extender_resources;
 };
 

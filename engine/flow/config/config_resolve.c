@@ -10,7 +10,7 @@
 #include "engine/base/quote.h"
 #include "engine/flow/config/config.h"
 
-static_assert(BT_PLUGIN_N <= 32, "a set of plugins is a word");
+static_assert(BT_PLUGIN_MAX <= 32, "a set of plugins is a word");
 
 /* Upstream's order of building, which decides the error that is met first. */
 static const enum bt_point build_order[BT_POINT_N] = {
@@ -87,7 +87,7 @@ static uint32_t set_of(const struct bt_config_plugin_list *list, bool *out_all)
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t id = bt_plugin_find(list->items[i].name);
 
-		set |= id < BT_PLUGIN_N ? bit(id) : 0;
+		set |= id != BT_PLUGIN_NONE ? bit(id) : 0;
 		*out_all = *out_all || bt_str_is(list->items[i].name, "*");
 	}
 	return set;
@@ -115,7 +115,7 @@ static enum bt_status take_own(struct build *build, enum bt_point point)
 		struct bt_str name = enabled->items[i].name;
 		uint32_t id = bt_plugin_find(name);
 
-		if (id == BT_PLUGIN_N) {
+		if (id == BT_PLUGIN_NONE) {
 			return refuse_unknown(build, point, name);
 		}
 		if (!bt_plugin_serves(id, point)) {
@@ -149,7 +149,7 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 	for (uint32_t i = 0; i < multi->n && !none; i++) {
 		uint32_t id = bt_plugin_find(multi->items[i].name);
 
-		if (id == BT_PLUGIN_N) {
+		if (id == BT_PLUGIN_NONE) {
 			return refuse_unknown(build, point, multi->items[i].name);
 		}
 		if (!bt_plugin_serves(id, point) || (disabled & bit(id))) {
@@ -184,8 +184,8 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 
 /* The sum of weights that upstream keeps; it may wrap around, which its check for overflow then sees. */
 struct weights {
-	int32_t of[BT_PLUGIN_N];
-	bool set[BT_PLUGIN_N];
+	int32_t of[BT_PLUGIN_MAX];
+	bool set[BT_PLUGIN_MAX];
 	uint64_t total;
 };
 
@@ -198,7 +198,7 @@ static bool add_weights(
 		uint32_t id = bt_plugin_find(list->items[i].name);
 		int64_t weight = list->items[i].weight ? list->items[i].weight : 1;
 
-		if (id == BT_PLUGIN_N || !bt_plugin_serves(id, point) || weights->set[id]) {
+		if (id == BT_PLUGIN_NONE || !bt_plugin_serves(id, point) || weights->set[id]) {
 			continue;
 		}
 		weights->set[id] = true;
@@ -269,7 +269,7 @@ static enum bt_status init_plugins(struct build *build)
 {
 	uint32_t needed = needed_plugins(&build->profile->plugins);
 
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_config_args *args = args_of(build->profile, bt_plugin_name(id));
 
 		if (!(needed & bit(id)) || !args || !args->type) {
@@ -342,7 +342,7 @@ static enum bt_status check_extender_resources(
 {
 	const struct bt_profile_config *profile = &config->profiles[profile_ix];
 
-	for (uint32_t id = 0; config->extender_resources.n && id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; config->extender_resources.n && id < bt_plugin_n(); id++) {
 		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
 		if (args && args->extender_resources && !args_of(profile, bt_plugin_name(id))) {
@@ -385,7 +385,7 @@ const void *bt_resolved_args(const struct bt_resolved_profile *profile, const ch
 {
 	uint32_t id = bt_plugin_find(bt_str(plugin));
 
-	return id < BT_PLUGIN_N ? profile->args[id] : NULL;
+	return id != BT_PLUGIN_NONE ? profile->args[id] : NULL;
 }
 
 static struct bt_str sort_args(const struct bt_profile_config *profile, uint32_t sort)
@@ -398,7 +398,7 @@ static struct bt_str sort_args(const struct bt_profile_config *profile, uint32_t
 enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors)
 {
 	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof *resolved);
-	uint32_t sort = BT_PLUGIN_N, first_sort = BT_PLUGIN_N;
+	uint32_t sort = BT_PLUGIN_NONE, first_sort = BT_PLUGIN_NONE;
 	enum bt_status status = check_extender_tls(config, errors);
 	struct bt_buf name = {.len = 0};
 

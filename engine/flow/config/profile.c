@@ -9,8 +9,8 @@ struct builder {
 	struct bt_flow_profile *profile;
 	const struct bt_resolved_profile *resolved;
 	struct bt_settings_env env;
-	const void *settings[BT_PLUGIN_N];
-	bool made[BT_PLUGIN_N]; /* settings are there */
+	const void *settings[BT_PLUGIN_MAX];
+	bool made[BT_PLUGIN_MAX]; /* settings are there */
 };
 
 /* The points at which the profile has the plugin. */
@@ -152,7 +152,7 @@ static bool is_asked(const struct bt_plugin *plugin)
 
 static void list_hint_plugins(struct builder *b)
 {
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin *plugin = bt_plugin_at(id);
 		struct bt_hint_plugin *hint_plugin = &b->profile->hint_plugins[id];
 

@@ -8,7 +8,7 @@
 #include "engine/model/release.h"
 #include "plugins/registry.h"
 
-#define BT_HINTERS (BT_PLUGIN_N + 1) /* with extenders */
+#define BT_HINTERS (BT_PLUGIN_MAX + 1) /* with extenders */
 
 #define BT_NO_USE UINT32_MAX
 
@@ -32,7 +32,7 @@ struct bt_hook {
 
 /* The plugins of a point, in order. */
 struct bt_hooks {
-	struct bt_hook items[BT_PLUGIN_N];
+	struct bt_hook items[BT_PLUGIN_MAX];
 	uint32_t n;
 	uint32_t traits; /* of pods that concern any of them */
 };
@@ -40,7 +40,7 @@ struct bt_hooks {
 struct bt_flow_profile {
 	struct bt_profile plugins;
 	const struct bt_release *release; /* whose rules and texts count */
-	struct bt_hint_plugin hint_plugins[BT_PLUGIN_N];
+	struct bt_hint_plugin hint_plugins[BT_PLUGIN_MAX];
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	struct bt_hooks pre_enqueue, post_filter, permit, pre_bind;
 	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */

@@ -143,7 +143,7 @@ static void number_plugins(struct bt_profile_runtime *runtime, bool extenders, b
 	}
 	runtime->preemption_number = runtime->groups_number = -1;
 	runtime->extender_number = bt_hints_number(&runtime->hints, BT_EXTENDERS_NUMBER);
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		if (bt_plugin_at(id)->preemption) {
 			runtime->preemption_number = bt_hints_number(&runtime->hints, id);
 		}
@@ -229,7 +229,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
 	};
 
-	for (uint32_t id = 0; id < BT_PLUGIN_N && !judge; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n() && !judge; id++) {
 		judge = bt_plugin_at(id)->devices;
 	}
 	bt_devices_configure(engine->cache->devices, &features, judge);

@@ -66,7 +66,7 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 	bool taints = bt_release_has(profile->release, BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES);
 
 	*hints = (struct bt_hints){0};
-	for (uint32_t i = 0; i < BT_PLUGIN_N; i++) {
+	for (uint32_t i = 0; i < bt_plugin_n(); i++) {
 		const struct bt_hint_plugin *hint_plugin = &profile->hint_plugins[i];
 		uint32_t node_actions = 0;
 
@@ -101,7 +101,10 @@ int bt_hints_number(const struct bt_hints *hints, uint32_t id)
 const char *bt_hints_name(uint32_t number)
 {
 	BT_REQUIRE(number < BT_HINTERS);
-	return number == BT_EXTENDERS_NUMBER ? "Extender" : bt_plugin_at(number)->name;
+	if (number == BT_EXTENDERS_NUMBER) {
+		return "Extender";
+	}
+	return number < bt_plugin_n() ? bt_plugin_at(number)->name : "";
 }
 
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)

@@ -15,7 +15,7 @@
 #define BT_HINT_ROWS 32 /* of one resource */
 
 /* The number of extenders. */
-#define BT_EXTENDERS_NUMBER BT_PLUGIN_N
+#define BT_EXTENDERS_NUMBER BT_PLUGIN_MAX
 
 /* What a hinter with a hint has registered of a resource. */
 struct bt_hint_row {
@@ -45,7 +45,7 @@ void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups);
 /* The plugin's number (or that of extenders) if it is a hinter of the profile; else -1. */
 int bt_hints_number(const struct bt_hints *hints, uint32_t id);
 
-/* The name of a hinter. Requires: number < BT_HINTERS. Context: any thread. */
+/* The name of a hinter; "" of a number that none has. Requires: number < BT_HINTERS. Context: any thread. */
 const char *bt_hints_name(uint32_t number);
 
 /* The hinters that have registered the event; of BT_CLUSTER_EVENT_WILDCARD all have. */

@@ -306,7 +306,7 @@ static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 
 static void take_timeouts(const struct bt_resolved_profile *profile, struct bt_writer_options *options)
 {
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin *plugin = bt_plugin_at(id);
 		int64_t *longest = plugin->traits & BT_TRAIT_VOLUMES ? &options->volume_timeout_ns
 								     : &options->device_timeout_ns;

@@ -149,7 +149,7 @@ static const struct bt_strict_struct *find_kind(
 	if (bt_str_is(kind, config_kind)) {
 		return &bt_config_schema;
 	}
-	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
 		if (args && bt_str_is(kind, args->schema->go_name)) {

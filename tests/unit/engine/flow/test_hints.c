@@ -69,7 +69,7 @@ static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
 
 		assert_int_equal(bt_hints_number(&p.hints, i), there ? (int)i : -1);
 	}
-	assert_string_equal(bt_hints_name(BT_PLUGIN_N), "Extender");
+	assert_string_equal(bt_hints_name(BT_EXTENDERS_NUMBER), "Extender");
 	assert_int_equal(number_of(&p, "ImageLocality"), -1);
 	assert_int_equal(number_of(&p, "DefaultBinder"), -1);
 	assert_int_equal(number_of(&p, "PrioritySort"), -1);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The registry of plugins: those of the tree, and those that are added at run time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "plugins/registry.h"
+
+static void a_plugin_that_is_added_is_found_behind_those_of_the_tree(void **state)
+{
+	static const struct bt_plugin first = {.name = "First", .points = BT_AT(FILTER)};
+
+	(void)state;
+	assert_int_equal(bt_plugin_n(), BT_PLUGIN_IN_TREE);
+	assert_int_equal(bt_plugin_find(bt_str("First")), BT_PLUGIN_NONE);
+	assert_int_equal(bt_plugin_add(&first), BT_OK);
+	assert_int_equal(bt_plugin_n(), BT_PLUGIN_IN_TREE + 1);
+	assert_int_equal(bt_plugin_find(bt_str("First")), BT_PLUGIN_IN_TREE);
+	assert_ptr_equal(bt_plugin_at(BT_PLUGIN_IN_TREE), &first);
+	assert_true(bt_plugin_serves(BT_PLUGIN_IN_TREE, BT_POINT_FILTER));
+}
+
+static void a_name_that_is_taken_is_refused(void **state)
+{
+	static const struct bt_plugin in_tree = {.name = "NodeResourcesFit"}, added = {.name = "First"};
+	uint32_t n = bt_plugin_n();
+
+	(void)state;
+	assert_int_equal(bt_plugin_add(&in_tree), BT_EXISTS);
+	assert_int_equal(bt_plugin_add(&added), BT_EXISTS);
+	assert_int_equal(bt_plugin_n(), n);
+}
+
+static void there_is_room_for_a_few(void **state)
+{
+	static const char *const names[BT_PLUGIN_ADDED_MAX] = {"A", "B", "C", "D", "E", "F"};
+	static struct bt_plugin plugins[BT_PLUGIN_ADDED_MAX];
+	uint32_t i = 0;
+
+	(void)state;
+	for (; bt_plugin_n() < BT_PLUGIN_MAX; i++) {
+		plugins[i].name = names[i];
+		assert_int_equal(bt_plugin_add(&plugins[i]), BT_OK);
+	}
+	plugins[i].name = names[i];
+	assert_int_equal(bt_plugin_add(&plugins[i]), BT_RANGE);
+	assert_int_equal(bt_plugin_find(bt_str(names[i])), BT_PLUGIN_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plugin_that_is_added_is_found_behind_those_of_the_tree),
+		cmocka_unit_test(a_name_that_is_taken_is_refused),
+		cmocka_unit_test(there_is_room_for_a_few),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
