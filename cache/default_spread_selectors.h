@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/base/index_allocator.h"
-#include "cache/view.h"
+#include "cache/topology_view.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"
 #include "engine/model/name_refs.h"

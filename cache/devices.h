@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ResourceClaims, ResourceSlices and DeviceClasses by name; what claims have allocated, and what pods that
  * were decided are getting.
- * Context: the scheduling thread is the only writer; readers see cache/view.h between writes.
+ * Context: the scheduling thread is the only writer; readers see cache/device_view.h between writes.
  *
  *   free --bt_devices_assume--> pending --bt_devices_keep, written--> allocated, and reserved for the pod
  *    ^                             |                             |
@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "cache/view.h"
+#include "cache/device_view.h"
 #include "engine/base/status.h"
 #include "engine/model/cluster_event.h"
 

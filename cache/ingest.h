@@ -11,6 +11,7 @@
 #include "cache/ledger.h"
 #include "cache/publish.h"
 #include "cache/snapshot.h"
+#include "cache/view.h"
 
 /* What one thread needs to describe objects. Private. */
 struct bt_ingest_worker;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages 6 and 8: who is where. The ledger knows every pod in one of the modeler's three sets (queued,
  * assumed, scheduled) and keeps, per node, what scheduled and assumed pods use (I1, I2, I4). Context: the
- * scheduling thread is the only writer; readers see usage through cache/view.h between writes.
+ * scheduling thread is the only writer; readers see usage through cache/node_view.h between writes.
  *
  *   (unknown) --bt_ledger_add--> queued --bt_ledger_assume--> assumed --bt_ledger_confirm--> scheduled
  *       |                          ^                             |                               |

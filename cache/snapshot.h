@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 6: the nodes as columns, for those who look at all of them. Adopts the descriptions that were
  * published.
- * Context: the scheduling thread is the only writer; plugins see it through cache/view.h, in cycles.
+ * Context: the scheduling thread is the only writer; plugins see it through cache/node_view.h, in cycles.
  */
 #pragma once
 
 #include "cache/node_desc.h"
-#include "cache/view.h"
+#include "cache/node_view.h"
 
 struct bt_snapshot_writer;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * PersistentVolumes, claims, storage classes and CSI objects, what pods on nodes use of them, and what
  * decided pods have been promised.
- * Context: the scheduling thread is the only writer; readers see cache/view.h between writes.
+ * Context: the scheduling thread is the only writer; readers see cache/storage_view.h between writes.
  *
  * A claim that a pod needs bound, and the volume that it is to get, are assumed when the pod is:
  *   free --bt_volumes_assume--> assumed --bt_volumes_keep--> assumed for good, until the object is applied
@@ -10,7 +10,8 @@
  */
 #pragma once
 
-#include "cache/view.h"
+#include "cache/node_view.h"
+#include "cache/storage_view.h"
 #include "engine/base/status.h"
 #include "engine/model/cluster_event.h"
 

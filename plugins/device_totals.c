@@ -3,6 +3,7 @@
  */
 #include "plugins/device_totals.h"
 
+#include "cache/device_view.h"
 #include "engine/base/buf.h"
 
 static const struct bt_device_class *class_of(const struct bt_view *view, uint32_t slot)

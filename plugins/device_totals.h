@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/device_view.h"
 #include "cache/view.h"
 
 /* Does a class of devices serve for the resource? */

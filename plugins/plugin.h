@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cache/node_view.h"
+#include "cache/topology_view.h"
 #include "cache/view.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
@@ -18,7 +20,10 @@
 #include "engine/model/gate.h"
 #include "plugins/args.h"
 #include "plugins/points.h"
-#include "plugins/resource_ranges.h"
+
+struct bt_device_judge;
+struct bt_domain_counts;
+struct bt_resource_sum;
 
 #define BT_MAX_NODE_SCORE    100
 #define BT_PLUGIN_REASON_MAX (BT_REQUEST_MAX + 1)

@@ -13,6 +13,9 @@
 #include "engine/base/buf.h"
 #include "engine/model/release.h"
 
+struct bt_device_choice;
+struct bt_volume_binding;
+
 /* In the order in which a pod meets them; the last two belong to pod groups. */
 enum bt_point {
 	BT_POINT_PRE_ENQUEUE = 0,

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <assert.h>
+
 #include "engine/base/status.h"
 #include "plugins/plugin.h"
 

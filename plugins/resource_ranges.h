@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/node_view.h"
 #include "cache/view.h"
 #include "engine/base/wrap.h"
 

@@ -33,3 +33,9 @@ void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value);
 /* Removes a key; nothing happens when it is not there. A large map of which little is left becomes smaller,
  * so it may allocate. */
 void bt_map_remove(struct bt_map *map, uint64_t key);
+
+/* A key of two numbers. */
+static inline uint64_t bt_pair_key(uint32_t first, uint32_t second)
+{
+	return (uint64_t)first << 32 | second;
+}

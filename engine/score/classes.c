@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cache/topology_view.h"
 #include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"

@@ -6,12 +6,14 @@
 
 #include <string.h>
 
+#include "cache/node_view.h"
 #include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/score/column_batch.h"
 #include "engine/score/column_int.h"
 #include "engine/score/gather.h"
+#include "plugins/resource_ranges.h"
 
 #define BLOCK	     BT_GATHER_NODES /* a word of the bitmaps */
 #define CALM_ENOUGH  16		     /* catch-ups in a row */

@@ -6,6 +6,7 @@
 
 #include "engine/score/index.h"
 #include "plugins/plugin.h"
+#include "plugins/resource_ranges.h"
 
 /*
  * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them

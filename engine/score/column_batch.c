@@ -3,8 +3,10 @@
  */
 #include "engine/score/column_batch.h"
 
+#include "cache/node_view.h"
 #include "engine/base/check.h"
 #include "engine/score/column_int.h"
+#include "plugins/resource_ranges.h"
 
 void bt_column_batch_leave(struct bt_column *column)
 {

@@ -3,6 +3,8 @@
  */
 #include "engine/score/evaluate.h"
 
+#include "cache/node_view.h"
+#include "cache/topology_view.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/score/normalize.h"

@@ -3,6 +3,8 @@
  */
 #include "engine/score/gather.h"
 
+#include "cache/node_view.h"
+
 #define RARE bt_resource_bit(BT_FIRST_RARE)
 
 static void gather_add(struct bt_gather *gather, const int64_t *from, const int64_t **out_column)

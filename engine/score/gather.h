@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/node_view.h"
 #include "cache/view.h"
 
 #define BT_GATHER_NODES	  64

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cache/node_view.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/score/topology_pick.h"

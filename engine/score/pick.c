@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 5: keeping normalisation up to date, picking by columns (I9, I10).
  */
+#include "cache/node_view.h"
 #include "engine/score/plan.h"
 
 #include "engine/base/check.h"

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "cache/device_view.h"
+#include "cache/node_view.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cache/node_view.h"
 #include "engine/score/column.h"
 #include "plugins/plugin.h"
 

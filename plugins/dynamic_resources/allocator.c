@@ -3,6 +3,7 @@
  */
 #include "plugins/dynamic_resources/allocator.h"
 
+#include "cache/device_view.h"
 #include "plugins/dynamic_resources/capacity.h"
 
 /* AllocationResultsMaxSize, v1.36.3. */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/device_view.h"
 #include "cache/view.h"
 
 /* A claim that is to be allocated. */

@@ -4,6 +4,8 @@
  */
 #include "plugins/dynamic_resources/dynamic_resources.h"
 
+#include "cache/device_view.h"
+#include "cache/node_view.h"
 #include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended.h"

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "cache/device_view.h"
+#include "cache/node_view.h"
 #include "plugins/plugin.h"
 
 static bool concerns(const struct bt_view *view, const struct bt_amount *amount)

@@ -4,7 +4,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cache/view.h"
+#include "engine/model/device.h"
+#include "engine/model/signature.h"
 
 /* Does the pod ask for a resource that devices may serve for? */
 bool bt_extended_asked(const struct bt_view *view, const struct bt_signature *signature);

@@ -3,6 +3,7 @@
  */
 #include "plugins/dynamic_resources/selectors.h"
 
+#include "cache/device_view.h"
 #include "engine/base/mem.h"
 #include "engine/model/name_refs.h"
 #include "plugins/dynamic_resources/cel.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cache/view.h"
+#include "cache/device_view.h"
 
 /* The parts of a struct bt_device_judge of cache/devices.h. */
 void *bt_selectors_create(void);

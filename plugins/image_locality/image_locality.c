@@ -4,6 +4,7 @@
  */
 #include "plugins/image_locality/image_locality.h"
 
+#include "cache/node_view.h"
 #include "engine/base/bitmap.h"
 #include "engine/base/wrap.h"
 

@@ -4,6 +4,8 @@
  */
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 
+#include "cache/node_view.h"
+#include "cache/topology_view.h"
 #include "engine/base/wrap.h"
 
 enum reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };

@@ -4,6 +4,8 @@
  */
 #include "plugins/node_affinity/node_affinity.h"
 
+#include "cache/node_view.h"
+
 #include <string.h>
 
 #define BLOCK	   128

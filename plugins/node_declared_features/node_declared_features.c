@@ -3,6 +3,8 @@
  */
 #include "plugins/node_declared_features/node_declared_features.h"
 
+#include "cache/node_view.h"
+
 struct term {
 	uint32_t features;
 };

@@ -3,6 +3,8 @@
  */
 #include "plugins/node_ports/node_ports.h"
 
+#include "cache/node_view.h"
+
 struct term {
 	const struct bt_host_port *ports;
 	uint32_t n;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "cache/node_view.h"
 #include "engine/base/wrap.h"
 #include "plugins/device_totals.h"
 #include "plugins/resource_ranges.h"

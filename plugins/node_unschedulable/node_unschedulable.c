@@ -4,6 +4,8 @@
  */
 #include "plugins/node_unschedulable/node_unschedulable.h"
 
+#include "cache/node_view.h"
+
 static bool tolerates_cordon(
 	const struct bt_intern *intern, const struct bt_signature *signature, bool compare_numbers)
 {

@@ -3,6 +3,9 @@
  */
 #include "plugins/node_volume_limits/node_volume_limits.h"
 
+#include "cache/node_view.h"
+#include "cache/storage_view.h"
+
 enum reason_kind {
 	TOO_MANY = 0,
 	NO_DRIVER, /* arg: the driver */

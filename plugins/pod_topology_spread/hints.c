@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "cache/node_view.h"
+#include "cache/topology_view.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
 /* The constraints that refuse nodes. */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "cache/node_view.h"
+#include "cache/topology_view.h"
 #include "engine/base/wrap.h"
 #include "plugins/pod_topology_spread/go_log.h"
 #include "plugins/pod_topology_spread/hints.h"

@@ -4,6 +4,8 @@
  */
 #include "plugins/taint_toleration/taint_toleration.h"
 
+#include "cache/node_view.h"
+
 struct term {
 	const struct bt_intern *intern;
 	const struct bt_toleration *tolerations;

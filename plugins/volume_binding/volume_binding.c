@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cache/node_view.h"
+#include "cache/storage_view.h"
 #include "engine/base/wrap.h"
 
 #define FULL 100

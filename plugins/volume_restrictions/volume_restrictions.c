@@ -3,6 +3,8 @@
  */
 #include "plugins/volume_restrictions/volume_restrictions.h"
 
+#include "cache/storage_view.h"
+
 enum reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
 
 struct term {

@@ -3,6 +3,9 @@
  */
 #include "plugins/volume_zone/volume_zone.h"
 
+#include "cache/node_view.h"
+#include "cache/storage_view.h"
+
 enum reason_kind {
 	ZONE = 0,
 	TEXT /* arg: a name; what PreFilter would have said, in a profile that leaves it out */

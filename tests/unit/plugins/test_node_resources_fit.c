@@ -3,6 +3,7 @@
  */
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugin_fixture.h"
+#include "plugins/resource_ranges.h"
 
 #define REQUEST(amounts)  "containers: [{name: a, resources: {requests: {" amounts "}}}]"
 #define ON(node, amounts) "nodeName: " node ", " REQUEST(amounts)

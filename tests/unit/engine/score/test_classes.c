@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "cache/topology_view.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/classes.h"

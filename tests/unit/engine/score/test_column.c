@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "cache/node_view.h"
 #include "engine/base/bitmap.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"

@@ -11,9 +11,11 @@
 
 #include <cmocka.h>
 
+#include "cache/node_view.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/column_batch.h"
+#include "plugins/resource_ranges.h"
 
 #define NODE_N	  400 /* a column is calm up to six changes */
 #define JOURNAL_N 64

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "cache/node_view.h"
 #include "engine/base/rng.h"
 #include "engine/score/evaluate.h"
 

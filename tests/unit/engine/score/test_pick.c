@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "cache/device_view.h"
+#include "cache/node_view.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/evaluate.h"

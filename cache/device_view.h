@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: what plugins may read of dynamic resources: ResourceClaims, ResourceSlices and DeviceClasses.
+ * owner: written by the scheduling thread between cycles only.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/node_view.h"
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/base/map.h"
+#include "engine/model/device.h"
+
+#define BT_NO_CLAIM UINT32_MAX
+
+/* What of dynamic resources is on, by gates. */
+struct bt_device_features {
+	bool admin_access, prioritized_list, partitionable, taints, binding_conditions, consumable_capacity,
+		extended_resources;
+};
+
+/* What is allocated of a device, whichever slices show it. */
+struct bt_device_use {
+	uint32_t driver, pool, device;
+	uint32_t shown_n;	      /* devices of slices that it is */
+	bool allocated;		      /* a claim has it */
+	uint32_t pending_n;	      /* so many claims of decided pods get it */
+	uint32_t share_n;	      /* claims that have or get a share of it */
+	bool consumes;		      /* a share takes of its capacity, be it nothing */
+	struct bt_consumed *consumed; /* by all shares together */
+	uint32_t consumed_n, consumed_cap;
+};
+
+/* The newest generation of a pool, as far as a node can reach it. */
+struct bt_device_pool {
+	uint32_t driver, pool;
+	bool incomplete, invalid; /* nothing can be allocated from it */
+	const uint32_t *slices;	  /* with devices for the node, by name */
+	const uint32_t *others;	  /* with devices that the node cannot reach, but that take of the counters */
+	const struct bt_counter *counters;
+	uint32_t slice_n, other_n, counter_n;
+};
+
+/* Pools by driver and name; those with binding conditions come last. */
+struct bt_device_pools {
+	const struct bt_device_pool *items;
+	uint32_t n;
+};
+
+/* What a claim of a decided pod gets. */
+struct bt_device_choice {
+	uint32_t claim_ix; /* BT_NO_CLAIM: the claim that is made for the pod's extended resources */
+	struct bt_allocation allocation;
+};
+
+enum bt_device_answer { BT_DEVICE_NO = 0, BT_DEVICE_YES, BT_DEVICE_BAD_EXPRESSION, BT_DEVICE_FAILED };
+
+/* Evaluates selectors of devices. init: const, static. */
+struct bt_device_judge {
+	/* A judge with memory of its own. Owns: destroy. */
+	void *(*create)(void);
+	void (*destroy)(void *judge);
+	/* Says of failures why in out_error. */
+	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
+		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
+};
+
+/* Claims, slices and classes of devices. What has gone is not live. */
+struct bt_device_store {
+	uint64_t version; /* grows with every change, of allocations too */
+	struct bt_device_features features;
+	const struct bt_resource_claim *claims;
+	const struct bt_resource_slice *slices;
+	const struct bt_device_class *classes;
+	const struct bt_device_use *uses;
+	uint32_t claim_n, slice_n, use_n; /* vacant ones included */
+	/* Names to indices; resource_classes: of extended resources to classes. */
+	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
+	uint32_t special_n;	    /* live claims that were made for extended resources */
+	uint32_t pending_n;	    /* decided pods that get devices, until their bindings are over */
+	uint32_t pod_name, pod_uid; /* of the pod whose cycle it is */
+	int64_t now_ns;		    /* when it began; INT64_MAX: nobody knows */
+	/* Of the plugin, for one cycle; marks: by use, all zero between questions. */
+	struct bt_arena *scratch;
+	uint32_t *marks;
+	void *context;
+
+	/* The pools that a live node can reach. Valid until a slice or a node changes. */
+	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
+
+	/* Does an expression match a device? single: it is shown as one that is not shared. Of failures
+	 * out_error says why, in upstream's words. */
+	enum bt_device_answer (*match)(void *context, uint32_t expression, const struct bt_device *device,
+		bool single, struct bt_buf *out_error);
+};
+
+/* What stands for a pod among a claim's consumers: its UID; of one that has none, as in hand-written files,
+ * its name, which is no other pod's beside the claim. */
+static inline uint32_t bt_consumer_uid(uint32_t pod_name, uint32_t pod_uid)
+{
+	return pod_uid ? pod_uid : pod_name;
+}
+
+static inline const struct bt_resource_claim *bt_device_store_claim(
+	const struct bt_device_store *store, uint32_t namespace_, uint32_t name)
+{
+	uint32_t ix;
+
+	return bt_map_get(&store->claim_ixs, bt_pair_key(namespace_, name), &ix) && store->claims[ix].live
+		       ? &store->claims[ix]
+		       : NULL;
+}
+
+static inline const struct bt_device_class *bt_device_store_class(
+	const struct bt_device_store *store, uint32_t name)
+{
+	uint32_t ix;
+
+	return bt_map_get(&store->class_ixs, name, &ix) && store->classes[ix].live ? &store->classes[ix]
+										   : NULL;
+}
+
+/* The class whose devices serve for an extended resource, or NULL. */
+static inline const struct bt_device_class *bt_device_store_resource(
+	const struct bt_device_store *store, uint32_t resource)
+{
+	uint32_t ix;
+
+	return bt_map_get(&store->resource_classes, resource, &ix) ? &store->classes[ix] : NULL;
+}
+
+/* Can a node be reached, by a slice's or a device's words? Source: NodeMatches, v1.36.3. */
+static inline bool bt_device_reaches(const struct bt_snapshot *snapshot, uint32_t node_ix, uint32_t node_name,
+	bool all_nodes, const struct bt_node_selector *selector)
+{
+	const struct bt_node *node = &snapshot->nodes[node_ix];
+
+	if (node_name) {
+		return node_name == node->name;
+	}
+	return all_nodes || (selector && bt_node_selector_matches(snapshot->dictionary->intern, selector,
+						 node->labels, node->name));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: what plugins may read of pods by topology domain: domain counts, existing affinity terms,
+ * namespaces and default constraints' selectors. owner: written by the scheduling thread between cycles
+ * only.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/model/signature.h"
+
+#define BT_NO_DOMAIN UINT32_MAX
+
+/* A tally remembers so many changes. */
+#define BT_DOMAIN_COUNTS_JOURNAL 256
+
+/* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
+struct bt_domain_counts {
+	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
+	uint32_t domain_n;
+	const int32_t *sums;	/* by domain */
+	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL when domains have
+				   many nodes */
+	/* With by_node: the nodes of domain d are members[first[d]] up to members[first[d + 1] - 1]; NULL:
+	 * node d is domain d. */
+	const uint32_t *members, *first;
+	/* With by_node: the domains whose sums changed, newest last: entry i is
+	 * journal[i % BT_DOMAIN_COUNTS_JOURNAL], for the last so many. */
+	const uint32_t *journal;
+	uint64_t journal_end;
+	int64_t total;
+	uint32_t counted_n; /* domains that have a node that counts */
+	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */
+};
+
+enum bt_existing_affinity_term_kind {
+	BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY = 0,
+	BT_EXISTING_AFFINITY_TERM_AFFINITY,
+	BT_EXISTING_AFFINITY_TERM_PREFERENCE /* for (weight above 0) or against (below 0) */
+};
+
+/* A pod affinity term that pods on nodes carry; equal terms of many pods are one. */
+struct bt_existing_affinity_term {
+	enum bt_existing_affinity_term_kind kind;
+	int32_t weight;
+	int64_t pod_n;			      /* pods on nodes that have it */
+	const struct bt_domain_counts *tally; /* of them, by the term's topology key */
+};
+
+struct bt_namespace {
+	uint32_t name;
+	struct bt_labels labels;
+	bool live;
+};
+
+/*
+ * Pods counted by what they are. A counter, once asked for, follows the ledger: a pod that comes or goes
+ * touches only the counters that it matches. Context of all functions: the scheduling thread, between writes
+ * of the ledger; they may allocate.
+ */
+struct bt_counting {
+	/* Grows whenever a pod that no term concerned may be concerned by one, or one that had no default
+	 * constraints may get some. */
+	uint64_t version;
+	uint64_t namespace_version, workload_version;
+	void *context;
+
+	/* The counter of the pods that satisfy a query. */
+	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
+
+	/* The number of a set of nodes, given by a flag per slot. Valid until the snapshot's version changes.
+	 * 0 is all live nodes. */
+	uint32_t (*node_set)(void *context, const uint8_t *member);
+
+	/*
+	 * A counter's pods by the domains of a topology key, counting the nodes of a set only; with the key
+	 * BT_NAME_NONE each node is a domain. lacking: a node that lacks the key has it with the empty value.
+	 * Valid until the snapshot's version changes.
+	 */
+	const struct bt_domain_counts *(*tally)(
+		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
+
+	/* The carried terms that concern pods of a signature, n of them. Valid until the next call or change.
+	 */
+	const struct bt_existing_affinity_term *const *(*concerning)(
+		void *context, const struct bt_signature *signature, uint32_t *out_n);
+
+	/*
+	 * A pending pod's term with its namespace selector turned into names, for the present namespaces.
+	 * Valid until a counter was asked for.
+	 */
+	struct bt_pod_match (*resolve)(void *context, const struct bt_pod_term *term);
+
+	/* What the services and the owner of a signature's pods select; valid until the next call. */
+	struct bt_selector (*default_selector)(void *context, const struct bt_signature *signature);
+};
