@@ -351,17 +351,24 @@ static uint32_t slot_of(struct bt_cache *cache, uint32_t name)
 	return slot;
 }
 
-void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta)
+void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta)
 {
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
 		delta->node.slot = slot_of(cache, delta->name);
-		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
 	} else if (bt_delta_places_pod(delta)) {
 		struct bt_pod *pod = &delta->pod.pod;
 
 		pod->node_ix = slot_of(cache, delta->pod.node);
 		/* What a pod on a node was promised before does not matter any more. */
 		pod->status_ix = pod->node_ix == BT_NO_NODE ? slot_of(cache, pod->status_node) : BT_NO_NODE;
+	}
+}
+
+void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta)
+{
+	bt_ingest_give_slots(cache, delta);
+	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
+		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
 	}
 }
 

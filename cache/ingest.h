@@ -76,6 +76,9 @@ void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
  */
 void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta);
 
+/* The same of the slots alone: what a node is has to be adopted later (bt_snapshot_adopt). */
+void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
+
 /*
  * Once there are many of them, vacates the slots of nodes that have gone, and that no pod is on or was
  * promised; and once half of the slots are vacant, moves nodes to lower ones, some at each call (I7). Call

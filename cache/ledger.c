@@ -22,6 +22,19 @@ struct link {
 	uint32_t next, previous;
 };
 
+/* What frozen nodes have missed: a pod that came (take), or one that was set apart and goes. */
+struct missed {
+	uint32_t pod_ix, node_ix;
+	bool take;
+};
+
+/* A pod of a frozen node that has changed since, or gone. */
+struct set_apart {
+	uint32_t pod_ix; /* as it was: it has the place on the node */
+	uint32_t now_ix; /* as it is; BT_NO_POD: it has gone */
+	bool kept;	 /* bt_ledger_keep */
+};
+
 /* Pods of one priority. */
 struct level {
 	int32_t priority;
@@ -67,6 +80,11 @@ struct bt_ledger {
 	size_t signature_cap;
 	struct bt_counters *counters; /* NULL: nobody asks by topology */
 	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
+	bool frozen;
+	struct missed *missed; /* in order */
+	size_t missed_n, missed_cap;
+	struct set_apart *apart;
+	size_t apart_n, apart_cap;
 };
 
 struct bt_ledger *bt_ledger_create(void)
@@ -110,6 +128,8 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->gone);
 	bt_mem_free(l->left);
 	bt_mem_free(l->signature_pod_n);
+	bt_mem_free(l->missed);
+	bt_mem_free(l->apart);
 	bt_map_fini(&l->keys);
 	bt_map_fini(&l->level_ixs);
 	bt_mem_free(l);
@@ -249,6 +269,11 @@ void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool termin
 	if (counted) {
 		bt_counters_enter(l->counters, pod->signature, pod_ix, pod->node_ix, terminating);
 	}
+}
+
+void bt_ledger_set_ended(struct bt_ledger *l, uint32_t pod_ix)
+{
+	l->pods[pod_ix].ended = true;
 }
 
 void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
@@ -545,12 +570,19 @@ static BT_NOINLINE void take_rest(struct bt_ledger *l, const struct bt_signature
 	mount(l, signature, node_ix, true);
 }
 
-/* take is a constant where this is put in, as in what it calls. */
+static void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take);
+
+/* take is a constant where this is put in, as in what it calls. What l->pods points to may have moved
+ * afterwards. */
 BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 	const struct bt_signature *signature = pod->signature;
 
+	if (BT_UNLIKELY(l->frozen)) {
+		miss(l, pod_ix, node_ix, take);
+		return;
+	}
 	bool released = use(l, signature, node_ix, take) || !take;
 
 	if (take) {
@@ -881,6 +913,18 @@ static void quit_level(struct bt_ledger *l, uint32_t ix)
 	}
 }
 
+static uint32_t take_index(struct bt_ledger *l)
+{
+	uint32_t ix;
+
+	if (!bt_index_allocator_take(&l->vacant, &ix)) {
+		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
+		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
+		ix = (uint32_t)l->pod_end++;
+	}
+	return ix;
+}
+
 enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint32_t *out_ix)
 {
 	uint64_t key = ledger_key_of(pod->signature->namespace_, pod->name);
@@ -890,11 +934,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		*out_ix = ix;
 		return BT_EXISTS;
 	}
-	if (!bt_index_allocator_take(&l->vacant, &ix)) {
-		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
-		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
-		ix = (uint32_t)l->pod_end++;
-	}
+	ix = take_index(l);
 	hold_names(l, pod);
 	l->pods[ix] = *pod;
 	l->pods[ix].nominated_ix = BT_NO_NODE;
@@ -935,6 +975,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 		bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	} else {
 		charge(l, pod_ix, old->node_ix, false);
+		old = &l->pods[pod_ix];
 	}
 	count_state(l, state, false);
 	if (state == BT_POD_ASSUMED && node_ix == BT_NO_NODE) {
@@ -965,12 +1006,20 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 /* A pod on a node is a queued one from now on; what it was, the caller counts. */
 static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 {
-	struct bt_pod *pod = &l->pods[pod_ix];
-
-	charge(l, pod_ix, pod->node_ix, false);
-	pod->node_ix = BT_NO_NODE;
-	pod->state = BT_POD_QUEUED;
+	charge(l, pod_ix, l->pods[pod_ix].node_ix, false);
+	l->pods[pod_ix].node_ix = BT_NO_NODE;
+	l->pods[pod_ix].state = BT_POD_QUEUED;
 	l->counts.queued++;
+}
+
+/* A pod has gone: as it was on a frozen node it stays. */
+static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < l->apart_n; i++) {
+		if (l->apart[i].now_ix == pod_ix) {
+			l->apart[i].now_ix = BT_NO_POD;
+		}
+	}
 }
 
 void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
@@ -984,6 +1033,8 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 		leave_node(l, pod_ix);
 		l->counts.scheduled--;
 	}
+	pod = &l->pods[pod_ix];
+	end_apart(l, pod_ix);
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	bt_map_remove(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	pod->detached = true;
@@ -1028,6 +1079,8 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 		charge(l, pod_ix, pod->node_ix, false);
 		break;
 	}
+	pod = &l->pods[pod_ix];
+	end_apart(l, pod_ix);
 	if (!pod->detached) {
 		bt_map_remove(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	}
@@ -1115,6 +1168,122 @@ void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
 		take_ports(&l->ports[node_ix], l->pods[i].signature);
 	}
+}
+
+/* ---- frozen nodes ---- */
+
+/* How a pod that goes has come to its frozen node in the meantime; NULL: it was there before. */
+static struct missed *find_arrival(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < l->missed_n; i++) {
+		if (l->missed[i].take && l->missed[i].pod_ix == pod_ix) {
+			return &l->missed[i];
+		}
+	}
+	return NULL;
+}
+
+/* A pod as it was gets an index of its own, and with it the pod's place on its node. Returns: the index. */
+static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
+{
+	uint32_t to = take_index(l);
+	const struct bt_pod *pod = &l->pods[pod_ix];
+	struct missed *arrival = find_arrival(l, pod_ix);
+
+	BT_REQUIRE(l->trial_depth == 0);
+	hold_names(l, pod);
+	l->pods[to] = *pod;
+	l->pods[to].detached = true;
+	l->pods[to].level = join_level(l, pod->priority);
+	if (arrival) {
+		arrival->pod_ix = to;
+	} else {
+		relink(l, pod->node_ix, pod_ix, to);
+	}
+	if (!arrival && l->counters) {
+		bt_counters_move_pod(l->counters, pod->signature, pod_ix, to);
+	}
+	l->apart = bt_mem_grow(l->apart, l->apart_n, &l->apart_cap, sizeof(*l->apart));
+	l->apart[l->apart_n++] = (struct set_apart){.pod_ix = to, .now_ix = pod_ix};
+	return to;
+}
+
+/* All of it has its turn at the thaw, also what comes and goes: lists depend on that. */
+static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+{
+	pod_ix = take ? pod_ix : set_apart(l, pod_ix);
+	l->missed = bt_mem_grow(l->missed, l->missed_n, &l->missed_cap, sizeof(*l->missed));
+	l->missed[l->missed_n++] = (struct missed){pod_ix, node_ix, take};
+}
+
+void bt_ledger_freeze(struct bt_ledger *l)
+{
+	l->frozen = true;
+}
+
+bool bt_ledger_is_frozen(const struct bt_ledger *l)
+{
+	return l->frozen;
+}
+
+static struct set_apart *find_apart(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < l->apart_n; i++) {
+		if (l->apart[i].pod_ix == pod_ix) {
+			return &l->apart[i];
+		}
+	}
+	return NULL;
+}
+
+uint32_t bt_ledger_now(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	const struct set_apart *apart = find_apart(l, pod_ix);
+
+	return apart ? apart->now_ix : pod_ix;
+}
+
+void bt_ledger_keep(struct bt_ledger *l, uint32_t pod_ix)
+{
+	struct set_apart *apart = find_apart(l, pod_ix);
+
+	BT_REQUIRE(apart);
+	apart->kept = true;
+}
+
+/* A pod that was set apart goes, or waits for its end as one without an object. */
+static void end_set_apart(struct bt_ledger *l, const struct set_apart *apart)
+{
+	struct bt_pod *pod = &l->pods[apart->pod_ix];
+
+	if (apart->kept) {
+		pod->node_ix = BT_NO_NODE;
+		pod->state = BT_POD_QUEUED;
+		l->counts.queued++;
+		return;
+	}
+	give_names_up(l, pod);
+	quit_level(l, pod->level);
+	pod->state = BT_POD_VACANT;
+	bt_index_allocator_give(&l->vacant, apart->pod_ix);
+}
+
+void bt_ledger_thaw(struct bt_ledger *l)
+{
+	l->frozen = false;
+	for (size_t i = 0; i < l->missed_n; i++) {
+		const struct missed *missed = &l->missed[i];
+
+		if (missed->take) {
+			charge(l, missed->pod_ix, missed->node_ix, true);
+		} else {
+			charge(l, missed->pod_ix, missed->node_ix, false);
+		}
+	}
+	for (size_t i = 0; i < l->apart_n; i++) {
+		end_set_apart(l, &l->apart[i]);
+	}
+	l->missed_n = l->apart_n = 0;
 }
 
 uint32_t bt_ledger_find(const struct bt_ledger *l, uint32_t namespace_, uint32_t name)

@@ -44,6 +44,7 @@ struct bt_pod {
 	bool terminating;      /* it is being deleted: spreading does not count it */
 	bool preempted;	       /* it is being deleted because a scheduler preempted it */
 	bool never_preempts;   /* its preemptionPolicy is Never */
+	bool ended;	       /* it has succeeded or failed, and is about to be removed for that */
 };
 
 /* How many pods are in each set, and how often the ledger did what. */
@@ -83,6 +84,9 @@ void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool t
 
 /* A pod is being deleted because a scheduler preempted it. */
 void bt_ledger_set_preempted(struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* A pod has succeeded or failed. bt_ledger_remove or bt_ledger_detach follows. */
+void bt_ledger_set_ended(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* Makes room for nodes up to slot_n - 1. Call before any of them is used. */
 void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
@@ -190,6 +194,24 @@ void bt_ledger_try_absent(struct bt_ledger *ledger, uint32_t pod_ix, bool absent
  * taken again.
  */
 void bt_ledger_hold_ports(struct bt_ledger *ledger, uint32_t node_ix);
+
+/*
+ * Between a freeze and a thaw nodes have the pods that they had: usage, lists, counters and volumes stay as
+ * they are, for trials, too. A pod of theirs that changes or goes is set apart as it was, detached and with
+ * an index of its own, and the lists have that. Sets, names and nominations are those of now. At the thaw
+ * nodes catch up in the order of what has happened, so that lists are in upstream's order.
+ * Requires: in between no pod moves, begins to be preempted, or is set terminating but by bt_ledger_replace.
+ */
+void bt_ledger_freeze(struct bt_ledger *ledger);
+void bt_ledger_thaw(struct bt_ledger *ledger);
+bool bt_ledger_is_frozen(const struct bt_ledger *ledger);
+
+/* What a pod of a frozen node's list is now: itself, the pod that it was set apart from, or BT_NO_POD: it has
+ * gone. */
+uint32_t bt_ledger_now(const struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* A pod that was set apart stays after the thaw, detached and on no node, until bt_ledger_remove. */
+void bt_ledger_keep(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* The pod of a namespace and name, or BT_NO_POD. */
 uint32_t bt_ledger_find(const struct bt_ledger *ledger, uint32_t namespace_, uint32_t name);

@@ -66,6 +66,7 @@ struct bt_snapshot_writer {
 	struct label_column *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* label key -> index in columns */
+	bool frozen, entered;	  /* entered: slots since then */
 };
 
 struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
@@ -197,8 +198,25 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	w->nodes[slot] = (struct bt_node){.name = name};
 	bt_intern_hold_again(w->dictionary->intern, name);
 	bt_map_put(&w->slots, name, slot);
-	nodes_change(w); /* columns get longer, or are about another node */
+	if (w->frozen) {
+		w->entered = true;
+	} else {
+		nodes_change(w); /* columns get longer, or are about another node */
+	}
 	return slot;
+}
+
+void bt_snapshot_freeze(struct bt_snapshot_writer *w)
+{
+	w->frozen = true;
+}
+
+void bt_snapshot_thaw(struct bt_snapshot_writer *w)
+{
+	if (w->entered) {
+		nodes_change(w);
+	}
+	w->frozen = w->entered = false;
 }
 
 /* How many slots have a name whose node is not live. */
@@ -724,7 +742,7 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new)
 {
-	BT_REQUIRE(slot < w->view.slot_n && w->descs[slot] == old && (old || new));
+	BT_REQUIRE(!w->frozen && slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
 	w->descs[slot] = new;
 	change_images(w, slot, old, new);

@@ -87,6 +87,11 @@ size_t bt_snapshot_column_count(const struct bt_snapshot_writer *writer);
 /* What is known of a node; NULL when it is not live. */
 const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *writer, uint32_t node_ix);
 
+/* Between a freeze and a thaw no node is adopted, and slots that names get change no version: what was worked
+ * out of the nodes before is right as long. */
+void bt_snapshot_freeze(struct bt_snapshot_writer *writer);
+void bt_snapshot_thaw(struct bt_snapshot_writer *writer);
+
 /*
  * A node was described anew: old is what the slot had (NULL: it was not live), new what it has (NULL: it is
  * gone). The version grows unless the two are alike for every decision, but for their images: these have

@@ -299,6 +299,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_evaluation_fini(&engine->evaluation);
 	bt_preemption_fini(&engine->preemption);
 	bt_buf_fini(&engine->post.text);
+	bt_engine_thaw(engine);
+	bt_mem_free(engine->post.missed);
 	for (int i = 0; i < BT_NOTES_N; i++) {
 		bt_preempt_notes_fini(&engine->notes[i]);
 	}
@@ -1044,7 +1046,7 @@ void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	bt_engine_before_change(engine, true);
+	bt_engine_before_change(engine, BT_CHANGE_PRE_FILTERED);
 	take_written(engine, pod_ix, pod, answer);
 	if (answer->bound) {
 		end_bound(engine, pod_ix, answer);

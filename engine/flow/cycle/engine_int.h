@@ -64,8 +64,9 @@ struct bt_known_unresolvable {
 /*
  * PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them are the
  * snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are asked for
- * anew. There is no snapshot of the ledger here: so PostFilter runs when the cycle ends, or before something
- * changes that the snapshot would have kept (bt_engine_before_change).
+ * anew. There is no snapshot of nodes here that outlives a change: once one of them, or what is on it, is
+ * about to change they are frozen until PostFilter has run, when the cycle ends. It runs before that if
+ * something else changes that PreFilter has read (bt_engine_before_change).
  */
 struct bt_post_filter_run {
 	bool due;			/* it has not run */
@@ -79,6 +80,9 @@ struct bt_post_filter_run {
 	enum bt_preempt_outcome outcome, known_outcome;
 	struct bt_claim_release release;
 	struct bt_buf text;
+	bool frozen;		      /* nodes, and what is on them */
+	struct bt_node_delta *missed; /* by frozen nodes, in order; their old descriptions are kept */
+	size_t missed_n, missed_cap;
 };
 
 /* What a ResourceClaim gets, if it is still there. */
@@ -278,17 +282,29 @@ bool bt_engine_release_claim(
 /* A cycle begins: nothing is known of its PostFilter. */
 void bt_engine_post_filter_begin(struct bt_engine *engine);
 
-/* What bt_engine_before_change does when PostFilter is due. */
-void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes);
+/* What changes, by when upstream's PostFilter has read it. */
+enum bt_change {
+	BT_CHANGE_READ_ANEW,   /* it reads it itself */
+	BT_CHANGE_OF_NODES,    /* the cycle's snapshot has it: a node, or the pods on one */
+	BT_CHANGE_PRE_FILTERED /* PreFilter has read it, or the ledger cannot freeze it */
+};
 
-/* Something is about to change. nodes: a node, or what is on one; else it is what PostFilter asks for anew.
- */
-static inline void bt_engine_before_change(struct bt_engine *engine, bool nodes)
+/* What bt_engine_before_change does when PostFilter is due. */
+void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change change);
+
+static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_change change)
 {
 	if (BT_UNLIKELY(engine->post.due)) {
-		bt_engine_post_filter_before(engine, nodes);
+		bt_engine_post_filter_before(engine, change);
 	}
 }
+
+/* Takes in what a delta says of a node, at once or when nodes are frozen no more, and gives up the
+ * description that it replaces. */
+void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta);
+
+/* PostFilter has run, or there is none: frozen nodes catch up. */
+void bt_engine_thaw(struct bt_engine *engine);
 
 /* The pod as one that has to be deleted for the one whose cycle it is, or NULL. Valid until the next call. */
 struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix);

@@ -51,12 +51,10 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	if (listens && !new) {
 		wake_for_node(engine, old, NULL);
 	}
-	bt_ingest_adopt(engine->cache, delta);
+	bt_engine_adopt_node(engine, delta);
 	if (listens && new) {
 		wake_for_node(engine, old, new);
 	}
-	bt_engine_give_up_desc(engine, node->old);
-	node->old = NULL;
 	if (!node->desc) {
 		return BT_OK;
 	}
@@ -241,7 +239,7 @@ static enum bt_status event_handlers_enter(
 	bool waits = delta->pod.node == BT_NAME_NONE;
 
 	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
-	bt_engine_before_change(engine, !waits);
+	bt_engine_before_change(engine, waits ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_NODES);
 	engine->came_n++;
 	bt_engine_reclaim(engine);
 	if (delta->pod.ended) {
@@ -372,10 +370,10 @@ static void before_pod_change(struct bt_engine *engine, uint32_t pod_ix, bool on
 	bool waits = bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED;
 
 	if (waits && on_node) {
-		bt_engine_before_change(engine, false);
+		bt_engine_before_change(engine, BT_CHANGE_READ_ANEW);
 		bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
 	}
-	bt_engine_before_change(engine, !waits || on_node);
+	bt_engine_before_change(engine, waits && !on_node ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_NODES);
 }
 
 /* A known pod, as it is now. */
@@ -396,6 +394,9 @@ static enum bt_status update(
 		if (leaving) {
 			leaving->ended = delta->pod.ended;
 		}
+		if (delta->pod.ended) {
+			bt_ledger_set_ended(engine->cache->ledger, pod_ix);
+		}
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}
@@ -410,7 +411,7 @@ static enum bt_status update(
 
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_engine_before_change(engine, true);
+	bt_engine_before_change(engine, BT_CHANGE_PRE_FILTERED);
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
@@ -509,12 +510,13 @@ static enum bt_status take_pod(
 	return update(engine, pod_ix, delta, out_taken);
 }
 
-/* Does upstream's PostFilter ask for such objects when it needs them? Of claims, slices and what is allocated
- * PreFilter has taken what was there. Source: Evaluator.Preempt, DynamicResources.PreFilter, Allocate,
- * v1.36.3. */
-static bool is_asked_anew(enum bt_kind kind)
+/* When has PostFilter read such objects, which are neither nodes nor pods? Of claims, slices and what is
+ * allocated PreFilter has taken what was there. Source: Evaluator.Preempt, DynamicResources.PreFilter,
+ * Allocate, v1.36.3. */
+static enum bt_change change_of(enum bt_kind kind)
 {
-	return kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS;
+	return kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS ? BT_CHANGE_READ_ANEW
+										     : BT_CHANGE_PRE_FILTERED;
 }
 
 enum bt_status bt_engine_take_delta(
@@ -530,14 +532,14 @@ enum bt_status bt_engine_take_delta(
 		adopt_pod(engine, delta);
 		status = take_pod(engine, delta, out_taken);
 	} else if (delta->kind == BT_KIND_NODE) {
-		bt_engine_before_change(engine, true);
+		bt_engine_before_change(engine, BT_CHANGE_OF_NODES);
 		status = take_node(engine, delta, out_taken);
 	} else if (delta->removed) {
-		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
+		bt_engine_before_change(engine, change_of(delta->kind));
 		bt_engine_release_names(engine);
 		status = remove_object(engine, delta);
 	} else {
-		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
+		bt_engine_before_change(engine, change_of(delta->kind));
 		bt_engine_release_names(engine);
 		take_object(engine, delta);
 	}

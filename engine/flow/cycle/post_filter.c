@@ -282,6 +282,30 @@ static void note_leaving(struct bt_engine *engine)
 	}
 }
 
+/* Victims are pods of frozen nodes: from here on they are what these are now. */
+static void find_victims_of_now(struct bt_engine *engine)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	struct bt_preemption *preemption = &engine->preemption;
+
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		uint32_t then_ix = preemption->victims[i].pod_ix, now_ix = bt_ledger_now(ledger, then_ix);
+		struct bt_leaving *leaving = bt_engine_leaving(engine, then_ix);
+
+		if (now_ix != BT_NO_POD) {
+			preemption->victims[i].pod_ix = now_ix;
+		} else {
+			bt_ledger_keep(ledger, then_ix);
+		}
+		if (leaving && now_ix != BT_NO_POD) {
+			leaving->pod_ix = now_ix;
+		} else if (leaving) {
+			leaving->gone = true;
+			leaving->ended = bt_ledger_pod(ledger, then_ix)->ended;
+		}
+	}
+}
+
 static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
 	const struct bt_post_filter_run *post = &engine->post;
@@ -353,6 +377,7 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	if (preemption->outcome == BT_PREEMPT_FOUND) {
 		engine->counts.preemption_n++;
 		note_leaving(engine);
+		find_victims_of_now(engine);
 	}
 }
 
@@ -411,15 +436,56 @@ static void run_post_filter(struct bt_engine *engine)
 		*unresolvable_of(engine, pod) =
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
+	bt_engine_thaw(engine);
 }
 
-BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes)
+BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change change)
 {
-	if (nodes) {
+	if (change == BT_CHANGE_PRE_FILTERED) {
 		run_post_filter(engine);
-	} else {
-		list_nodes(engine);
+		return;
 	}
+	list_nodes(engine);
+	if (change == BT_CHANGE_OF_NODES && !engine->post.frozen) {
+		engine->post.frozen = true;
+		bt_snapshot_freeze(engine->cache->snapshot);
+		bt_ledger_freeze(engine->cache->ledger);
+	}
+}
+
+void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (post->frozen) {
+		bt_ingest_give_slots(engine->cache, delta);
+		post->missed =
+			bt_mem_grow(post->missed, post->missed_n, &post->missed_cap, sizeof(*post->missed));
+		post->missed[post->missed_n++] = delta->node;
+	} else {
+		bt_ingest_adopt(engine->cache, delta);
+		bt_engine_give_up_desc(engine, delta->node.old);
+	}
+	delta->node.old = NULL;
+}
+
+void bt_engine_thaw(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (!post->frozen) {
+		return;
+	}
+	post->frozen = false;
+	bt_snapshot_thaw(engine->cache->snapshot);
+	for (size_t i = 0; i < post->missed_n; i++) {
+		const struct bt_node_delta *missed = &post->missed[i];
+
+		bt_snapshot_adopt(engine->cache->snapshot, missed->slot, missed->old, missed->desc);
+		bt_engine_give_up_desc(engine, missed->old);
+	}
+	post->missed_n = 0;
+	bt_ledger_thaw(engine->cache->ledger);
 }
 
 /* It had to run before the preemptor went, of which preemption would have known. */
@@ -475,6 +541,7 @@ void bt_engine_post_filter_begin(struct bt_engine *engine)
 {
 	struct bt_post_filter_run *post = &engine->post;
 
+	bt_engine_thaw(engine);
 	post->due = post->ran = post->listed = post->known = false;
 	post->release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	bt_buf_clear(&post->text);

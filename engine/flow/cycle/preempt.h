@@ -70,7 +70,7 @@ struct bt_preemption {
 	enum bt_preempt_outcome outcome;
 	uint32_t node_ix;
 	/* The victims, the most important first; those that are being deleted already included. */
-	const struct bt_victim *victims;
+	struct bt_victim *victims;
 	uint32_t victim_n;
 	uint32_t tried_n;   /* nodes on which it was tried out */
 	struct bt_buf text; /* when explained: upstream's message, empty when a node was found */

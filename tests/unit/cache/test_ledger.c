@@ -485,6 +485,130 @@ static void a_pod_that_gets_another_index_keeps_its_place_on_its_node(void **sta
 	assert_unused(bt_ledger_usage(ledger), node);
 }
 
+/* Names of pods in the order of upstream's list of their node, and what they use. */
+struct listed {
+	uint32_t names[40], n;
+	int64_t milli_cpu;
+};
+
+static void assert_listed(const struct bt_ledger *ledger, uint32_t node, const struct listed *want)
+{
+	uint32_t pod = bt_ledger_first_on(ledger, node);
+
+	for (uint32_t i = want->n; i-- > 0; pod = bt_ledger_next(ledger, pod)) {
+		assert_int_not_equal(pod, BT_NO_POD);
+		assert_int_equal(bt_ledger_pod(ledger, pod)->name, want->names[i]);
+	}
+	assert_int_equal(pod, BT_NO_POD);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, want->n);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].used[BT_CPU], want->milli_cpu);
+}
+
+static void unlist(struct listed *l, uint32_t name, int64_t milli_cpu)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (l->names[i] == name) {
+			l->names[i] = l->names[--l->n];
+			l->milli_cpu -= milli_cpu;
+			return;
+		}
+	}
+	fail();
+}
+
+/* A pod comes to the node, changes there, or goes. small and large: pods as they may be, on the node. */
+static void change_any(struct bt_ledger *ledger, struct bt_rng *rng, uint32_t name,
+	const struct bt_pod sizes[2], struct listed *now)
+{
+	uint32_t pod = bt_ledger_find(ledger, sizes[0].signature->namespace_, name);
+	int64_t had = 0, gets = bt_rng_below(rng, 2);
+	struct bt_pod fresh = sizes[gets];
+
+	fresh.name = name;
+	if (pod != BT_NO_POD) {
+		had = bt_ledger_pod(ledger, pod)->signature == sizes[0].signature ? 1 : 2;
+		unlist(now, name, had);
+	}
+	if (pod == BT_NO_POD) {
+		assert_int_equal(bt_ledger_add(ledger, &fresh, &pod), BT_OK);
+	} else if (bt_rng_below(rng, 2)) {
+		bt_ledger_replace(ledger, pod, &fresh);
+	} else {
+		bt_ledger_remove(ledger, pod);
+		return;
+	}
+	now->names[now->n++] = name;
+	now->milli_cpu += gets + 1;
+}
+
+static void frozen_nodes_stay_as_they_are_and_then_catch_up_in_order(void **state)
+{
+	struct fixture *f = *state;
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 15};
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f);
+	struct listed now = {.n = 0}, then;
+	struct bt_pod sizes[2];
+
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int i = 0; i < 2; i++) {
+		uint32_t pod =
+			fixture_pod(f, i ? "containers: [{name: a, resources: {requests: {cpu: 2m}}}]"
+					 : "containers: [{name: a, resources: {requests: {cpu: 1m}}}]");
+
+		sizes[i] = *bt_ledger_pod(ledger, pod);
+		sizes[i].node_ix = node;
+	}
+	for (int round = 0; round < 400; round++) {
+		then = now;
+		if (round % 2) {
+			bt_ledger_freeze(ledger);
+		}
+		for (uint32_t i = bt_rng_below(&rng, 12); i > 0; i--) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "any-%" PRIu32, bt_rng_below(&rng, 20));
+			change_any(ledger, &rng, fixture_name(f, name), sizes, &now);
+			assert_listed(ledger, node, round % 2 ? &then : &now);
+		}
+		bt_ledger_thaw(ledger);
+		assert_listed(ledger, node, &now);
+		assert_int_equal(bt_ledger_counts(ledger).scheduled, now.n);
+	}
+}
+
+static void a_pod_of_a_frozen_node_is_found_as_it_is_now(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), changes = fixture_pod(f, "nodeName: n1, priority: 3");
+	uint32_t goes = fixture_pod(f, "nodeName: n1, priority: 4"), stays = fixture_pod(f, "nodeName: n1");
+	struct bt_pod other = *bt_ledger_pod(ledger, changes);
+
+	bt_ledger_freeze(ledger);
+	other.priority = 9;
+	bt_ledger_replace(ledger, changes, &other);
+	bt_ledger_remove(ledger, goes);
+	uint32_t last = bt_ledger_first_on(ledger, node), middle = bt_ledger_next(ledger, last),
+		 first = bt_ledger_next(ledger, middle);
+	assert_int_equal(last, stays);
+	assert_int_equal(bt_ledger_now(ledger, last), stays);
+	assert_int_equal(bt_ledger_pod(ledger, middle)->priority, 4);
+	assert_int_equal(bt_ledger_now(ledger, middle), BT_NO_POD);
+	assert_int_equal(bt_ledger_pod(ledger, first)->priority, 3);
+	assert_int_equal(bt_ledger_now(ledger, first), changes);
+	assert_int_equal(bt_ledger_pod(ledger, changes)->priority, 9);
+	bt_ledger_keep(ledger, middle);
+	bt_ledger_thaw(ledger);
+	assert_false(bt_ledger_has(ledger, first));
+	assert_true(bt_ledger_pod(ledger, middle)->detached);
+	bt_ledger_remove(ledger, middle);
+	assert_int_equal(bt_ledger_first_on(ledger, node), changes);
+	assert_int_equal(bt_ledger_counts(ledger).queued, 0);
+	assert_int_equal(bt_ledger_counts(ledger).scheduled, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +632,8 @@ int main(void)
 		FIXTURE_TEST(pods_are_what_they_were_when_room_is_given_up),
 		FIXTURE_TEST(a_pod_that_gets_another_index_keeps_its_place_on_its_node),
 		FIXTURE_TEST(room_of_nodes_that_have_gone_is_given_up),
+		FIXTURE_TEST(frozen_nodes_stay_as_they_are_and_then_catch_up_in_order),
+		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

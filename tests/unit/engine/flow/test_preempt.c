@@ -44,6 +44,16 @@ static void a_trial_leaves_no_trace(void **state)
 	end(&t);
 }
 
+static void add_budget(struct trial *t)
+{
+	bt_engine_apply_object(t->engine,
+		read(t,
+			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: default, "
+			"name: "
+			"%s}, spec: {selector: {matchLabels: {app: a}}}, status: {disruptionsAllowed: %s}}",
+			"budget", "0"));
+}
+
 static void budgets_are_spared(void **state)
 {
 	struct trial t = begin(state);
@@ -54,12 +64,7 @@ static void budgets_are_spared(void **state)
 		"startTime: '2026-01-02T00:00:00Z'");
 	uint32_t victim = add_pod(&t, "name: b, labels: {app: b}", "nodeName: n2, priority: 3, " CPU("1"),
 		"startTime: '2026-01-01T00:00:00Z'");
-	bt_engine_apply_object(t.engine,
-		read(&t,
-			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: default, "
-			"name: "
-			"%s}, spec: {selector: {matchLabels: {app: a}}}, status: {disruptionsAllowed: %s}}",
-			"budget", "0"));
+	add_budget(&t);
 	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
 	assert_int_equal(decision.nominated_ix, other);
 	assert_int_equal(decision.victims[0].pod_ix, victim);
@@ -429,6 +434,53 @@ static void nodes_count_as_they_were_when_the_cycle_began(void **state)
 	end(&t);
 }
 
+/* What happens to nodes before the budget comes. */
+static void happen(struct trial *t, int what, uint32_t spared)
+{
+	switch (what) {
+	case 0:
+		add_node(t, "n1", "8");
+		break;
+	case 1:
+		bt_engine_remove_node(t->engine, bt_str("n2"));
+		break;
+	case 2:
+		add_node(t, "n3", "8");
+		break;
+	case 3:
+		add_pod(t, "name: c", "nodeName: n2, priority: 9, " CPU("1"), "");
+		break;
+	default:
+		bt_engine_remove_pod(t->engine, spared);
+		break;
+	}
+}
+
+static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **state)
+{
+	for (int what = 0; what < 5; what++) {
+		struct trial t = begin(state);
+		struct bt_decision decision;
+
+		add_node(&t, "n1", "1");
+		uint32_t other = add_node(&t, "n2", "1");
+		uint32_t spared = add_pod(&t, "name: a, labels: {app: a}", "nodeName: n1, " CPU("1"), "");
+		uint32_t victim = add_pod(&t, "name: b", "nodeName: n2, priority: 3, " CPU("1"), "");
+		uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("1"), "");
+
+		assert_int_equal(bt_engine_take(t.engine, pod), BT_OK);
+		bt_engine_begin(t.engine, pod, &decision);
+		happen(&t, what, spared);
+		add_budget(&t);
+		bt_engine_ask_post_filter(t.engine, &decision);
+		assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
+		assert_int_equal(decision.nominated_ix, other);
+		assert_int_equal(decision.victims[0].pod_ix, victim);
+		bt_engine_end(t.engine, &decision);
+		end(&t);
+	}
+}
+
 static void a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not(void **state)
 {
 	for (int goes = 0; goes < 2; goes++) {
@@ -500,6 +552,7 @@ int main(void)
 		FIXTURE_TEST(the_least_important_pod_goes_and_the_preemptor_takes_its_node),
 		FIXTURE_TEST(a_trial_leaves_no_trace),
 		FIXTURE_TEST(budgets_are_spared),
+		FIXTURE_TEST(a_budget_counts_that_comes_after_a_node_changed_in_the_cycle),
 		FIXTURE_TEST(a_nominated_node_is_kept_from_equals_and_given_to_higher_ones),
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
