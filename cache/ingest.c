@@ -318,6 +318,9 @@ void bt_delta_drop(struct bt_delta *delta)
 		bt_arena_fini(&delta->object.arena);
 	}
 	if (delta->holder) {
+		if (delta->kind == BT_KIND_POD) {
+			bt_intern_prefetch_name(delta->holder, delta->pod.pod.uid);
+		}
 		bt_intern_release(delta->holder, delta->name);
 		if (delta->kind == BT_KIND_POD) {
 			bt_intern_release(delta->holder, delta->pod.pod.uid);

@@ -25,7 +25,7 @@ enum {
 	SUM_N
 };
 
-enum { WORD_BITS = 64 };
+enum { WORD_BITS = 64, NARROW_WORD_N = (BT_REQUEST_MAX + WORD_BITS - 1) / WORD_BITS };
 
 /* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
 struct sum {
@@ -36,8 +36,8 @@ struct sum {
 
 /* Room for the sums of nearly every pod. */
 struct narrow {
-	struct bt_quantity quantities[SUM_N][BT_REQUEST_MAX];
-	uint64_t present[SUM_N][(BT_REQUEST_MAX + WORD_BITS - 1) / WORD_BITS];
+	struct bt_quantity quantities[SUM_N * BT_REQUEST_MAX];
+	uint64_t present[SUM_N * NARROW_WORD_N];
 	uint32_t slots[BT_REQUEST_MAX];
 	struct bt_str unknown[BT_REQUEST_MAX];
 };
@@ -55,6 +55,9 @@ struct adder {
 	struct way way;
 	bool resize_infeasible;
 	struct sum sums[SUM_N];
+	struct bt_quantity *quantities; /* of the sums, cell_max each */
+	uint64_t *present;		/* of the sums, word_n each */
+	int word_n;
 	uint32_t *slots; /* by cell; NULL: a cell is a slot */
 	int cell_n, cell_max;
 	struct bt_str *unknown; /* names without a slot, each once; NULL: not collected */
@@ -63,16 +66,32 @@ struct adder {
 	bool lacking;  /* a container asks for no cpu or no memory at all: defaults make a difference */
 };
 
-static void clear(struct sum *sum)
+/* A sum of nothing. */
+static struct sum *empty_sum(struct adder *adder, int which)
 {
+	struct sum *sum = &adder->sums[which];
+
+	sum->quantities = adder->quantities + (size_t)which * (size_t)adder->cell_max;
+	sum->present = adder->present + (size_t)which * (size_t)adder->word_n;
 	sum->end = 0;
+	return sum;
+}
+
+static inline uint32_t word_of(int cell)
+{
+	return (uint32_t)cell / WORD_BITS;
+}
+
+static inline uint64_t bit_of(int cell)
+{
+	return (uint64_t)1 << ((uint32_t)cell % WORD_BITS);
 }
 
 /* The first present cell from one on; sum->end or more: there is none. */
 static int next(const struct sum *sum, int cell)
 {
 	for (; cell < sum->end; cell = (cell | (WORD_BITS - 1)) + 1) {
-		uint64_t word = sum->present[cell / WORD_BITS] >> cell % WORD_BITS;
+		uint64_t word = sum->present[word_of(cell)] >> ((uint32_t)cell % WORD_BITS);
 
 		if (word) {
 			return cell + __builtin_ctzll(word);
@@ -81,27 +100,27 @@ static int next(const struct sum *sum, int cell)
 	return sum->end;
 }
 
-static bool has(const struct sum *sum, int cell)
+static inline bool has(const struct sum *sum, int cell)
 {
-	return cell < sum->end && (sum->present[cell / WORD_BITS] >> cell % WORD_BITS & 1);
+	return cell < sum->end && (sum->present[word_of(cell)] & bit_of(cell));
 }
 
 /* Words of present up to the cell's that were above end are empty from now on. */
-static void widen(struct sum *sum, int cell)
+static inline void widen(struct sum *sum, int cell)
 {
-	for (int word = (sum->end + WORD_BITS - 1) / WORD_BITS; word <= cell / WORD_BITS; word++) {
+	for (uint32_t word = word_of(sum->end + WORD_BITS - 1); word <= word_of(cell); word++) {
 		sum->present[word] = 0;
 	}
 	sum->end = cell + 1;
 }
 
-static void request_note(struct sum *sum, int cell)
+static inline void request_note(struct sum *sum, int cell)
 {
 	if (!has(sum, cell)) {
 		if (cell >= sum->end) {
 			widen(sum, cell);
 		}
-		sum->present[cell / WORD_BITS] |= (uint64_t)1 << cell % WORD_BITS;
+		sum->present[word_of(cell)] |= bit_of(cell);
 		sum->quantities[cell] = (struct bt_quantity){0};
 	}
 }
@@ -152,7 +171,7 @@ static BT_NOINLINE void list_unknown(struct adder *adder, struct bt_str name)
 
 static void read_list(struct adder *adder, struct sum *sum, const struct bt_resource_list *list)
 {
-	clear(sum);
+	sum->end = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		int slot = bt_resource_look_up(adder->dictionary, list->items[i].name);
 
@@ -192,7 +211,7 @@ static void raise_to(struct sum *to, const struct sum *from)
 static void effective(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
-	struct sum *part = &adder->sums[PART];
+	struct sum *part = empty_sum(adder, PART);
 
 	read_list(adder, sum, adder->resize_infeasible ? actuated : spec);
 	if (!adder->resize_infeasible) {
@@ -246,21 +265,11 @@ static void container_sum(
 	fill_default(sum, BT_MEMORY, adder->way.default_memory, BT_DEFAULT_MEMORY_BYTES, 1000000000);
 }
 
-static void add_containers(struct adder *adder, struct sum *total)
+static void add_init_containers(struct adder *adder, struct sum *total, struct sum *one)
 {
 	const struct bt_pod_spec_object *spec = &adder->pod->spec;
-	struct sum *sidecars = &adder->sums[SIDECARS], *init_max = &adder->sums[INIT_MAX],
-		   *one = &adder->sums[ONE];
+	struct sum *sidecars = empty_sum(adder, SIDECARS), *init_max = empty_sum(adder, INIT_MAX);
 
-	clear(sidecars);
-	clear(init_max);
-	for (uint32_t i = 0; i < spec->container_n; i++) {
-		/* There is nothing to add the first one to. */
-		container_sum(adder, &spec->containers[i], true, i ? one : total);
-		if (i) {
-			request_add(total, one);
-		}
-	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		const struct bt_container_object *container = &spec->init_containers[i];
 		bool sidecar = bt_str_is(container->restart_policy, "Always");
@@ -276,6 +285,23 @@ static void add_containers(struct adder *adder, struct sum *total)
 		}
 	}
 	raise_to(total, init_max);
+}
+
+static void add_containers(struct adder *adder, struct sum *total)
+{
+	const struct bt_pod_spec_object *spec = &adder->pod->spec;
+	struct sum *one = empty_sum(adder, ONE);
+
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		/* There is nothing to add the first one to. */
+		container_sum(adder, &spec->containers[i], true, i ? one : total);
+		if (i) {
+			request_add(total, one);
+		}
+	}
+	if (spec->init_container_n) {
+		add_init_containers(adder, total, one);
+	}
 }
 
 /* Is the slot one of those that pod-level requests replace? */
@@ -297,7 +323,7 @@ static bool pod_level_set(const struct bt_pod_object *pod)
 static void replace_by_pod_level(struct adder *adder, struct sum *total)
 {
 	const struct bt_pod_object *pod = adder->pod;
-	struct sum *level = &adder->sums[LEVEL], *spec = &adder->sums[LEVEL_IN_SPEC];
+	struct sum *level = empty_sum(adder, LEVEL), *spec = empty_sum(adder, LEVEL_IN_SPEC);
 
 	read_list(adder, level, &pod->spec.resources.requests);
 	if (adder->way.use_status && pod->resources.set) {
@@ -322,16 +348,19 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 
 static struct sum *pod_sum(struct adder *adder, struct way way, int which)
 {
-	struct sum *total = &adder->sums[which], *overhead = &adder->sums[OVERHEAD];
+	struct sum *total = empty_sum(adder, which);
 
 	adder->way = way;
-	clear(total);
 	add_containers(adder, total);
 	if (!way.skip_pod_level && pod_level_set(adder->pod)) {
 		replace_by_pod_level(adder, total);
 	}
-	read_list(adder, overhead, &adder->pod->spec.overhead);
-	request_add(total, overhead);
+	if (adder->pod->spec.overhead.n) {
+		struct sum *overhead = empty_sum(adder, OVERHEAD);
+
+		read_list(adder, overhead, &adder->pod->spec.overhead);
+		request_add(total, overhead);
+	}
 	return total;
 }
 
@@ -437,9 +466,9 @@ static void compute(struct adder *adder, struct bt_arena *arena, struct bt_reque
 /* The cells of the resources with fixed slots are there from the beginning; others are set when they come. */
 static void begin_narrow(struct adder *adder, struct narrow *narrow)
 {
-	for (int i = 0; i < SUM_N; i++) {
-		adder->sums[i] = (struct sum){narrow->quantities[i], narrow->present[i], 0};
-	}
+	adder->quantities = narrow->quantities;
+	adder->present = narrow->present;
+	adder->word_n = NARROW_WORD_N;
 	adder->slots = narrow->slots;
 	adder->cell_max = BT_REQUEST_MAX;
 	adder->unknown = narrow->unknown;
@@ -525,9 +554,9 @@ static void compute_wide(struct adder *adder, struct bt_arena *arena, struct bt_
 	struct bt_quantity *quantities = bt_mem_zalloc(SUM_N * cell_n, sizeof(*quantities));
 	uint64_t *present = bt_mem_zalloc(SUM_N * word_n, sizeof(*present));
 
-	for (size_t i = 0; i < SUM_N; i++) {
-		adder->sums[i] = (struct sum){quantities + i * cell_n, present + i * word_n, 0};
-	}
+	adder->quantities = quantities;
+	adder->present = present;
+	adder->word_n = (int)word_n;
 	adder->slots = NULL;
 	adder->cell_max = (int)cell_n;
 	adder->unknown = NULL;

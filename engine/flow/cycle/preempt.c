@@ -4,6 +4,7 @@
 #include "engine/flow/cycle/preempt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
@@ -14,12 +15,15 @@
 /* What is known of a node. */
 enum note {
 	NOTE_UNKNOWN = 0,
-	NOTE_UNHELPFUL, /* whoever leaves it, it does not help */
-	NOTE_HELPFUL,	/* it may help, and was not tried yet; also all below */
-	NOTE_UNFIT,	/* tried: it does not help */
-	NOTE_ERROR,	/* tried: everybody could stay, or a filter failed */
+	NOTE_UNHELPFUL,	  /* whoever leaves it, it does not help */
+	NOTE_UNFIT,	  /* it came into question, as all below, and was tried in vain */
+	NOTE_HELPFUL = 4, /* it may help, and was not tried yet */
+	NOTE_ERROR,	  /* tried: everybody could stay, or a filter failed */
 	NOTE_CANDIDATE
 };
+
+/* The bits that only notes from NOTE_HELPFUL on have. */
+enum { NOTE_BITS = 0xfc };
 
 /* One search. */
 struct search {
@@ -553,7 +557,7 @@ static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t
 	const char *error = NULL;
 	uint32_t by = BT_PASSED;
 
-	notes->helpful_n -= notes->states[node_ix] >= NOTE_HELPFUL;
+	notes->helpful_n -= notes->states[node_ix] >= NOTE_UNFIT;
 	notes->states[node_ix] = NOTE_UNHELPFUL;
 	if (bt_bitmap_test(s->view->snapshot->live, node_ix)) {
 		by = bt_filter_node(r->plan, s->view, nominations, node_ix, &error);
@@ -648,32 +652,53 @@ uint32_t bt_preempt_unschedulable_plugins(
 	return uses;
 }
 
-/* The cheapest candidate, or BT_NO_NODE. */
-static uint32_t choose_by_notes(struct search *s, struct bt_preempt_notes *notes)
+/* The first slot from one on, and below end, whose node is to be tried or was not tried in vain; or end. */
+static inline uint32_t next_helpful(const uint8_t *states, uint32_t slot, uint32_t end)
 {
-	uint32_t start = start_of(s), best = BT_NO_NODE;
+	const uint64_t any = NOTE_BITS * UINT64_C(0x0101010101010101);
+	uint64_t eight;
 
-	begin_tries(s, notes->helpful_n);
-	for (uint32_t i = 0, left = notes->helpful_n; left && !have_enough(s); i++) {
-		uint32_t at = start + i < notes->slot_n ? start + i : start + i - notes->slot_n;
-
-		if (notes->states[at] < NOTE_HELPFUL) {
-			continue;
+	for (; slot + sizeof(eight) <= end; slot += (uint32_t)sizeof(eight)) {
+		memcpy(&eight, states + slot, sizeof(eight));
+		if (eight & any) {
+			break;
 		}
-		left--;
-		if (notes->states[at] == NOTE_HELPFUL) {
-			notes->states[at] = (uint8_t)try_node(s, at, &notes->costs[at]);
+	}
+	while (slot < end && states[slot] < NOTE_HELPFUL) {
+		slot++;
+	}
+	return slot;
+}
+
+/* The cheapest candidate of best, which may be BT_NO_NODE, and the slots from begin to end. */
+static BT_NOINLINE uint32_t choose_among(
+	struct search *s, struct bt_preempt_notes *notes, uint32_t begin, uint32_t end, uint32_t best)
+{
+	uint8_t *const states = notes->states;
+	struct bt_preemption_cost *const costs = notes->costs;
+
+	for (uint32_t at = begin; !have_enough(s) && (at = next_helpful(states, at, end)) < end; at++) {
+		if (states[at] == NOTE_HELPFUL) {
+			states[at] = (uint8_t)try_node(s, at, &costs[at]);
 			s->out->kept_n = 0;
 		}
-		s->error_n += notes->states[at] == NOTE_ERROR;
-		if (notes->states[at] != NOTE_CANDIDATE || !admit(s, &notes->costs[at])) {
-			continue;
-		}
-		if (best == BT_NO_NODE || bt_preemption_cheaper(&notes->costs[at], &notes->costs[best])) {
+		s->error_n += states[at] == NOTE_ERROR;
+		if (states[at] == NOTE_CANDIDATE && admit(s, &costs[at]) &&
+			(best == BT_NO_NODE || bt_preemption_cheaper(&costs[at], &costs[best]))) {
 			best = at;
 		}
 	}
 	return best;
+}
+
+/* The cheapest candidate, or BT_NO_NODE. */
+static uint32_t choose_by_notes(struct search *s, struct bt_preempt_notes *notes)
+{
+	uint32_t start = start_of(s);
+
+	begin_tries(s, notes->helpful_n);
+	uint32_t best = choose_among(s, notes, start, notes->slot_n, BT_NO_NODE);
+	return choose_among(s, notes, 0, start < notes->slot_n ? start : notes->slot_n, best);
 }
 
 void bt_preempt_by_notes(
