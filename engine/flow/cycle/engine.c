@@ -111,10 +111,8 @@ static void take_nominated(void *context, uint32_t node_ix)
 
 static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
 {
-	const struct bt_clock *clock = &engine->options.clock;
-
-	bt_devices_begin(engine->cache->devices, pod->name, pod->uid,
-		clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
+	bt_devices_begin(
+		engine->cache->devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
 }
 
 const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix)
@@ -270,7 +268,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->groups.intern = engine->cache->dictionary->intern;
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
 	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
-	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
+	bt_scheduling_clock_init(&engine->clock, &options->clock);
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
 	engine->extended = config->extender_n > 0;
@@ -576,13 +574,12 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_profile_runtime
 	return choose_by_evaluation(engine, plan, runtime->samples, limit, pod_ix, out_outcome);
 }
 
-/* Waits from before the start are counted from there. */
 static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
 
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_WAIT,
-		bt_engine_now(engine) - (since_ns > engine->start_ns ? since_ns : engine->start_ns));
+		bt_scheduling_clock_waited(&engine->clock, since_ns));
 }
 
 uint32_t bt_engine_pop(struct bt_engine *engine)
@@ -605,57 +602,29 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 	return pod_ix;
 }
 
-enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
-{
-	return bt_queue_take(engine->queue, pod_ix);
-}
-
 void bt_engine_tick(struct bt_engine *engine)
 {
-	int64_t now = bt_engine_now(engine), every = BT_QUEUE_FLUSH_SECONDS * BT_QUEUE_SECOND;
-	int64_t due = engine->ticked_ns - engine->start_ns;
-
-	BT_REQUIRE(engine->options.clock.now_ns);
-	bt_queue_flush_backoff(engine->queue, now);
-	if ((now - engine->start_ns) / every > due / every) {
-		bt_queue_flush_unschedulable(engine->queue, now);
-	}
-	engine->ticked_ns = now;
+	bt_scheduling_clock_tick(&engine->clock, engine->queue);
 }
 
 void bt_engine_start(struct bt_engine *engine)
 {
-	engine->start_ns = engine->ticked_ns = bt_engine_now(engine);
-}
-
-/* The first mark behind a time, of those that lie every_ns apart from from_ns on. */
-static int64_t mark_after(int64_t time_ns, int64_t from_ns, int64_t every_ns)
-{
-	int64_t passed = time_ns - from_ns, rest = passed % every_ns;
-
-	if (time_ns > INT64_MAX - every_ns) {
-		return INT64_MAX;
-	}
-	return time_ns - (rest < 0 ? rest + every_ns : rest) + every_ns;
+	bt_scheduling_clock_start(&engine->clock);
 }
 
 int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine)
 {
-	int64_t expiry = bt_queue_next_expiry(engine->queue);
-
-	return expiry == INT64_MAX ? INT64_MAX : mark_after(expiry, 0, BT_QUEUE_SECOND);
+	return bt_scheduling_clock_next_backoff(engine->queue);
 }
 
 int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns)
 {
-	int64_t refused = bt_queue_oldest(engine->queue, refused_by_ns), every = BT_QUEUE_FLUSH_SECONDS;
+	return bt_scheduling_clock_next_flush(&engine->clock, engine->queue, refused_by_ns);
+}
 
-	if (refused == INT64_MAX) {
-		return INT64_MAX;
-	}
-	int64_t due = refused + BT_QUEUE_MAX_UNSCHEDULABLE;
-	due = due > engine->ticked_ns ? due : engine->ticked_ns;
-	return mark_after(due, engine->start_ns, every * BT_QUEUE_SECOND);
+enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_queue_take(engine->queue, pod_ix);
 }
 
 /* Chooses a node, or says why there is none. */
@@ -806,7 +775,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 		return;
 	}
 	enum bt_wait where = bt_queue_refuse(
-		engine->queue, pod_ix, decision->unschedulable_plugins, 0, bt_engine_now(engine));
+		engine->queue, pod_ix, decision->unschedulable_plugins, 0, bt_scheduling_clock_now(&engine->clock));
 	bt_engine_settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
 		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&

@@ -8,6 +8,7 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
 #include "engine/flow/cycle/pod_groups.h"
+#include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
 
@@ -182,8 +183,7 @@ struct bt_engine {
 	struct bt_pod_groups groups;
 	struct bt_group_cycle group_cycle;
 	bool gangs;	   /* gate GangScheduling */
-	int64_t latest_ns; /* the latest time seen, where there is no clock */
-	int64_t ticked_ns, start_ns;
+	struct bt_scheduling_clock clock;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
 	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
@@ -404,9 +404,6 @@ struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
 
 /* A name; empty for BT_NAME_NONE. */
 struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
-
-/* The time as pods see it. */
-int64_t bt_engine_now(const struct bt_engine *engine);
 
 /* Might anybody want to know of events now? */
 bool bt_engine_listens(const struct bt_engine *engine);

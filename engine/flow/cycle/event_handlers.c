@@ -191,10 +191,8 @@ static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta
 /* When a pod begins to wait, for the order. */
 static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
-	if (pod->creation_ns > engine->latest_ns) {
-		engine->latest_ns = pod->creation_ns;
-	}
-	return engine->options.strict_order || !pod->creation_ns ? bt_engine_now(engine) : pod->creation_ns;
+	bt_scheduling_clock_saw(&engine->clock, pod->creation_ns);
+	return engine->options.strict_order || !pod->creation_ns ? bt_scheduling_clock_now(&engine->clock) : pod->creation_ns;
 }
 
 /* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
@@ -300,7 +298,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
 	enum bt_wait after = bt_queue_update(
-		engine->queue, pod_ix, bt_engine_kind_of(pod), events, n, bt_engine_now(engine));
+		engine->queue, pod_ix, bt_engine_kind_of(pod), events, n, bt_scheduling_clock_now(&engine->clock));
 	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}

@@ -111,7 +111,7 @@ static bool pull(struct bt_engine *engine, uint32_t pod_ix)
 	if (where == BT_WAIT_NOWHERE || where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
 		return false;
 	}
-	bt_queue_activate(engine->queue, pod_ix, bt_engine_now(engine));
+	bt_queue_activate(engine->queue, pod_ix, bt_scheduling_clock_now(&engine->clock));
 	return bt_queue_take(engine->queue, pod_ix) == BT_OK;
 }
 
@@ -464,7 +464,7 @@ static void activate_others(struct work *w)
 
 		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED &&
 			bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_IN_FLIGHT) {
-			bt_queue_activate(engine->queue, pod_ix, bt_engine_now(engine));
+			bt_queue_activate(engine->queue, pod_ix, bt_scheduling_clock_now(&engine->clock));
 		}
 	}
 }

@@ -707,7 +707,7 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	bt_engine_let_leaving_go(engine);
 	engine->preempting.on = false;
 	if (engine->preempting.failed) {
-		bt_queue_try_again(engine->queue, decision->pod_ix, bt_engine_now(engine));
+		bt_queue_try_again(engine->queue, decision->pod_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }
 
@@ -720,6 +720,6 @@ void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 		/* Until that is over PreEnqueue keeps it out. */
 		engine->preempting.failed = true;
 	} else {
-		bt_queue_try_again(engine->queue, for_ix, bt_engine_now(engine));
+		bt_queue_try_again(engine->queue, for_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }

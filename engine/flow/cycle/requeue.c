@@ -97,11 +97,6 @@ struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name)
 				    : bt_intern_str(engine->cache->dictionary->intern, name);
 }
 
-int64_t bt_engine_now(const struct bt_engine *engine)
-{
-	return engine->options.clock.now_ns ? bt_clock_now_ns(&engine->options.clock) : engine->latest_ns;
-}
-
 bool bt_engine_listens(const struct bt_engine *engine)
 {
 	return bt_queue_listens(engine->queue);
@@ -138,7 +133,7 @@ void bt_engine_wake(
 		engine->measures->event_label = bt_cluster_event_label(event->resource, event->action);
 	}
 	if (bt_engine_listens(engine)) {
-		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
+		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }
 
