@@ -1,62 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: what the next pods of the queue need is prepared by workers side by side. Then the pods are popped
- * and decided one after the other as ever (I9): who comes between them, or goes, changes nothing but the time
- * that was saved.
+ * Batches: which pods are prepared together, and when that pays.
  */
-#include "engine/flow/cycle/engine_int.h"
+#include "engine/flow/cycle/batch.h"
 
 #include "engine/base/mem.h"
 
 #define LONGEST_PAUSE 16 /* batches */
 
 /* How many batches pass unprepared after this one. */
-static uint32_t next_pause(const struct bt_engine *engine, bool shared)
+static uint32_t next_pause(const struct bt_batch *batch, bool shared)
 {
-	uint32_t longer = engine->pause ? 2 * engine->pause : 1;
+	uint32_t longer = batch->pause ? 2 * batch->pause : 1;
 
-	if (shared || engine->options.always_share) {
+	if (shared || batch->always_share) {
 		return 0;
 	}
 	return longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE;
 }
 
-static uint32_t batch_of(const struct bt_engine *engine)
+void bt_batch_fini(struct bt_batch *batch)
 {
-	return engine->options.batch ? engine->options.batch : BT_ENGINE_BATCH;
+	bt_parallel_prepare_destroy(batch->warm);
+	bt_mem_free(batch->ahead);
 }
 
-void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
+void bt_batch_set_team(struct bt_batch *batch, struct bt_team *team, uint32_t batch_n, bool always_share)
 {
 	bool shares = team && bt_team_size(team) > 1;
 
-	bt_parallel_prepare_destroy(engine->warm);
-	engine->warm = shares ? bt_parallel_prepare_create(team, engine->options.always_share) : NULL;
-	if (shares && !engine->ahead) {
-		engine->ahead = bt_mem_zalloc(batch_of(engine), sizeof(*engine->ahead));
+	bt_parallel_prepare_destroy(batch->warm);
+	batch->warm = shares ? bt_parallel_prepare_create(team, always_share) : NULL;
+	if (shares && !batch->ahead) {
+		batch->ahead = bt_mem_zalloc(batch_n, sizeof(*batch->ahead));
 	}
-	engine->batch_left = engine->pause = 0;
+	batch->batch_n = batch_n;
+	batch->always_share = always_share;
+	batch->left = batch->pause = 0;
 }
 
-BT_NOINLINE void bt_engine_prepare_batch(struct bt_engine *engine)
+BT_NOINLINE void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache *cache,
+	const struct bt_profile_runtimes *runtimes, struct bt_queue *queue)
 {
-	uint32_t batch = batch_of(engine);
-
-	if (engine->batch_left > 0) {
-		engine->batch_left--;
+	if (batch->left > 0) {
+		batch->left--;
 		return;
 	}
-	uint32_t n = bt_queue_look_ahead(engine->queue, engine->ahead, batch);
-	bt_parallel_prepare_begin(engine->warm, &engine->cache->view);
+	uint32_t n = bt_queue_look_ahead(queue, batch->ahead, batch->batch_n);
+	bt_parallel_prepare_begin(batch->warm, &cache->view);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, engine->ahead[i]);
 		const struct bt_signature *signature =
-			bt_ledger_pod(engine->cache->ledger, engine->ahead[i])->signature;
+			bt_ledger_pod(cache->ledger, batch->ahead[i])->signature;
+		const struct bt_profile_runtime *runtime =
+			bt_profile_runtimes_find(runtimes, signature->scheduler_name);
 		struct bt_plan *plan = runtime ? bt_planner_find(runtime->planner, signature) : NULL;
 
 		if (plan) {
-			bt_parallel_prepare_add(engine->warm, plan);
+			bt_parallel_prepare_add(batch->warm, plan);
 		}
 	}
-	engine->pause = next_pause(engine, bt_parallel_prepare_run(engine->warm));
-	engine->batch_left = (n > 0 ? n - 1 : 0) + engine->pause * batch;
+	batch->pause = next_pause(batch, bt_parallel_prepare_run(batch->warm));
+	batch->left = (n > 0 ? n - 1 : 0) + batch->pause * batch->batch_n;
+}
+
+struct bt_parallel_prepare_counts bt_batch_counts(const struct bt_batch *batch)
+{
+	return batch->warm ? bt_parallel_prepare_counts(batch->warm) : (struct bt_parallel_prepare_counts){0};
 }

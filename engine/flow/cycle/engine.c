@@ -8,29 +8,6 @@
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
 
-#define FORESEE_NODES 50000 /* with fewer the cache holds what cycles read */
-
-static const uint32_t *label_column(void *context, uint32_t key)
-{
-	const struct bt_engine *engine = context;
-
-	return bt_snapshot_label_column(engine->cache->snapshot, key);
-}
-
-static const uint64_t *image_nodes(void *context, uint32_t name)
-{
-	const struct bt_engine *engine = context;
-
-	return bt_snapshot_image_nodes(engine->cache->snapshot, name);
-}
-
-static uint32_t find_node(void *context, uint32_t name)
-{
-	const struct bt_engine *engine = context;
-
-	return bt_snapshot_find(engine->cache->snapshot, name);
-}
-
 /* Does the pod wait in the queue? */
 static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -127,32 +104,6 @@ const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, ui
 	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->nominations : NULL;
 }
 
-/* Gives plugins the numbers by which the queue knows them. */
-static void number_plugins(struct bt_profile_runtime *runtime, bool extenders, bool pod_groups)
-{
-	const struct bt_profile *plugins = &runtime->profile.plugins;
-
-	bt_hints_of(&runtime->hints, &runtime->profile);
-	if (extenders) {
-		bt_hints_add_extenders(&runtime->hints, pod_groups);
-	}
-	for (uint32_t u = 0; u < plugins->use_n; u++) {
-		runtime->number_of_use[u] = bt_hints_number(&runtime->hints, plugins->uses[u].id);
-	}
-	runtime->preemption_number = runtime->groups_number = -1;
-	runtime->extender_number = bt_hints_number(&runtime->hints, BT_EXTENDERS_NUMBER);
-	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
-		if (bt_plugin_at(id)->preemption) {
-			runtime->preemption_number = bt_hints_number(&runtime->hints, id);
-		}
-	}
-	for (uint32_t i = 0; i < runtime->profile.pre_enqueue.n; i++) {
-		if (runtime->profile.pre_enqueue.items[i].plugin->permit) {
-			runtime->groups_number = (int)runtime->profile.pre_enqueue.items[i].id;
-		}
-	}
-}
-
 /* What does not fit is as good as for ever; upstream's numbers overflow. */
 static int64_t backoff_ns(int64_t seconds)
 {
@@ -171,45 +122,6 @@ static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_con
 	};
 
 	return bt_queue_create(&options);
-}
-
-static enum bt_status make_lanes(
-	struct bt_engine *engine, const struct bt_config *config, struct bt_config_errors *errors)
-{
-	const struct bt_planner_env env = {
-		.dictionary = engine->cache->dictionary,
-		.view = &engine->cache->view,
-		.label_column = label_column,
-		.image_nodes = image_nodes,
-		.find_node = find_node,
-		.context = engine,
-		.memory_bytes = engine->options.plan_memory_bytes ? engine->options.plan_memory_bytes
-								  : BT_ENGINE_PLAN_MEMORY,
-	};
-	/* Too large for the stack, and only needed while the lanes are made. */
-	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof(*resolved));
-	enum bt_status status = BT_OK;
-
-	engine->runtimes = bt_mem_zalloc(config->profile_n, sizeof(*engine->runtimes));
-	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {
-		struct bt_profile_runtime *runtime = &engine->runtimes[i];
-
-		status = bt_config_resolve(config, i, errors, resolved);
-		if (status == BT_OK) {
-			bt_flow_profile_init(&runtime->profile, resolved, &config->gates,
-				engine->cache->dictionary, &engine->arena);
-			runtime->planner = bt_planner_create(&runtime->profile.plugins, &env);
-			runtime->samples = bt_samples(
-				engine->options.sampling, runtime->profile.percentage_of_nodes_to_score);
-			number_plugins(
-				runtime, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
-			engine->gate_traits |= runtime->profile.pre_enqueue.traits;
-			engine->reserve_always |= runtime->profile.reserve_always;
-			engine->runtime_n++;
-		}
-	}
-	bt_mem_free(resolved);
-	return status;
 }
 
 /* Source: AllocatorFeatures, v1.36.3. */
@@ -260,7 +172,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_engine *engine = bt_mem_zalloc(1, sizeof(*engine));
 
 	engine->options = *options;
-	engine->foresee_from = options->always_foresee ? 1 : FORESEE_NODES;
+	bt_prefetch_init(&engine->prefetch, options->always_foresee);
 	engine->cache = bt_cache_create();
 	engine->event_names.intern = engine->cache->dictionary->intern;
 	engine->queue = make_queue(engine, config);
@@ -277,7 +189,9 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||
 		bt_config_check_profiles(config, errors) != BT_OK ||
-		make_lanes(engine, config, errors) != BT_OK) {
+		bt_profile_runtimes_init(&engine->runtimes, config, options->sampling, engine->cache,
+			options->plan_memory_bytes ? options->plan_memory_bytes : BT_ENGINE_PLAN_MEMORY,
+			errors) != BT_OK) {
 		bt_engine_destroy(engine);
 		return NULL;
 	}
@@ -289,9 +203,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	if (!engine) {
 		return;
 	}
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		bt_planner_destroy(engine->runtimes[i].planner);
-	}
+	bt_profile_runtimes_fini(&engine->runtimes);
 	bt_extender_calls_destroy(engine->extend);
 	bt_cycle_metrics_destroy(engine->measures);
 	bt_evaluation_fini(&engine->evaluation);
@@ -315,21 +227,24 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->replaced);
 	bt_name_refs_release(&engine->event_names);
 	bt_cache_destroy(engine->cache);
-	bt_mem_free(engine->runtimes);
-	bt_mem_free(engine->live);
+	bt_node_list_fini(&engine->nodes);
 	bt_mem_free(engine->leaving);
 	bt_arena_fini(&engine->events);
-	bt_mem_free(engine->order);
-	bt_mem_free(engine->turned);
-	bt_mem_free(engine->ahead);
+	bt_batch_fini(&engine->batch);
 	bt_mem_free(engine->reserved.bindings);
 	bt_mem_free(engine->reserved.volumes);
 	bt_buf_fini(&engine->reserved.why);
 	bt_mem_free(engine->reserved.choices);
 	bt_mem_free(engine->reserved.given);
-	bt_parallel_prepare_destroy(engine->warm);
-	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
+}
+
+void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
+{
+	const struct bt_engine_options *options = &engine->options;
+
+	bt_batch_set_team(&engine->batch, team, options->batch ? options->batch : BT_ENGINE_BATCH,
+		options->always_share);
 }
 
 struct bt_cache *bt_engine_cache(struct bt_engine *engine)
@@ -354,9 +269,9 @@ int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	const uint16_t labels[4] = {BT_MEASURE_BIND, yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR,
-		runtime ? (uint16_t)(runtime - engine->runtimes) : 0};
+		runtime ? bt_profile_runtimes_ix(&engine->runtimes, runtime) : 0};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	if (runtime) {
@@ -383,51 +298,13 @@ void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took
 	}
 }
 
-struct bt_profile_runtime *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
-{
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		if (engine->runtimes[i].profile.plugins.name == scheduler_name) {
-			return &engine->runtimes[i];
-		}
-	}
-	return NULL;
-}
-
-struct bt_profile_runtime *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	return bt_engine_lane_of(
-		engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
-}
-
 /* ---- the cycle ---- */
-
-static BT_NOINLINE void list_live(struct bt_engine *engine)
-{
-	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
-
-	engine->live = bt_mem_realloc(engine->live, snapshot->node_n, sizeof(*engine->live));
-	engine->live_n = 0;
-	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		if (bt_bitmap_test(snapshot->live, i)) {
-			engine->live[engine->live_n++] = i;
-		}
-	}
-	engine->live_version = snapshot->version;
-}
-
-void bt_engine_list_live(struct bt_engine *engine)
-{
-	if (!engine->live || engine->live_version != engine->cache->view.snapshot->version) {
-		list_live(engine);
-	}
-}
 
 void bt_engine_evaluate_all(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
 {
-	uint32_t node_n = engine->live_n;
-	const uint32_t *nodes =
-		plan->narrowed ? bt_engine_candidates(engine, plan, 0, also_ix, &node_n) : engine->live;
+	uint32_t node_n;
+	const uint32_t *nodes = bt_node_list_candidates(&engine->nodes, plan, also_ix, &node_n);
 
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
 }
@@ -435,7 +312,7 @@ void bt_engine_evaluate_all(
 /* Where the search for equals begins in this cycle. */
 static uint32_t tie_start(const struct bt_engine *engine)
 {
-	return bt_engine_tie_start(engine, engine->cycle_n);
+	return bt_tie_start(engine->options.seed, engine->cycle_n, &engine->cache->view);
 }
 
 static BT_NOINLINE bool evaluate_node(
@@ -510,7 +387,8 @@ static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const
 	engine->counts.by_evaluation_n++;
 	engine->evaluated = true;
 	if (samples) {
-		bt_engine_evaluate_sample(engine, plan, limit, refused_ix, &engine->evaluation);
+		bt_node_list_evaluate_sample(
+			&engine->nodes, plan, &engine->cache->view, limit, refused_ix, &engine->evaluation);
 	} else {
 		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->evaluation);
 	}
@@ -534,11 +412,24 @@ void bt_engine_count_nodes(struct bt_engine *engine, bool on)
 static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
 {
 	if (BT_UNLIKELY(engine->counts_nodes)) {
-		bt_evaluate_filters(plan, &engine->cache->view, engine->live, engine->live_n, UINT32_MAX,
-			&engine->evaluation);
+		bt_evaluate_filters(plan, &engine->cache->view, bt_node_list_live(&engine->nodes),
+			bt_node_list_n(&engine->nodes), UINT32_MAX, &engine->evaluation);
 	} else {
 		engine->evaluation.visited_n = engine->evaluation.feasible_n = 0;
 	}
+}
+
+/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. */
+static BT_NOINLINE uint32_t sample_limit(
+	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan)
+{
+	uint32_t node_n = plan->narrowed ? plan->candidate_n : bt_node_list_n(&engine->nodes);
+	bool one_will_do = profile->plugins.score_n == 0 && !bt_extender_calls_chooses(engine->extend);
+
+	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
+	uint32_t n =
+		one_will_do ? 1 : bt_feasible_nodes_to_find(profile->percentage_of_nodes_to_score, node_n);
+	return n < node_n ? n : UINT32_MAX;
 }
 
 /* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
@@ -560,7 +451,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_profile_runtime
 		return BT_NO_NODE;
 	}
 	if (runtime->samples) {
-		limit = bt_engine_sample_limit(engine, &runtime->profile, plan);
+		limit = sample_limit(engine, &runtime->profile, plan);
 	}
 	if (bt_engine_evaluate_nominated(engine, plan, pod_ix, &engine->evaluation)) {
 		engine->counts.by_evaluation_n++;
@@ -578,18 +469,15 @@ static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
 
-	bt_stage_latency_note(engine->options.stages, BT_STAGE_WAIT,
-		bt_scheduling_clock_waited(&engine->clock, since_ns));
+	bt_stage_latency_note(
+		engine->options.stages, BT_STAGE_WAIT, bt_scheduling_clock_waited(&engine->clock, since_ns));
 }
 
 uint32_t bt_engine_pop(struct bt_engine *engine)
 {
-	if (engine->warm) {
-		bt_engine_prepare_batch(engine);
-	}
-	if (engine->live_n >= engine->foresee_from) {
-		bt_engine_foresee(engine);
-	}
+	bt_batch_pop(&engine->batch, engine->cache, &engine->runtimes, engine->queue);
+	bt_prefetch_pop(&engine->prefetch, bt_node_list_n(&engine->nodes), engine->cache, &engine->runtimes,
+		engine->queue, engine->cycle_n + 1, engine->options.seed);
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 
 	if (pod_ix == BT_QUEUE_EMPTY) {
@@ -633,10 +521,10 @@ static void decide(struct bt_engine *engine, struct bt_profile_runtime *runtime,
 	const struct bt_signature *signature =
 		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature;
 
-	bt_engine_list_live(engine);
+	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
 	engine->evaluated = false;
 	decision->outcome = BT_REFUSED;
-	if (engine->live_n == 0) {
+	if (bt_node_list_n(&engine->nodes) == 0) {
 		decision->preempt = BT_PREEMPT_NOWHERE;
 		return;
 	}
@@ -703,12 +591,12 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
 {
-	return &engine->runtimes[profile].runs;
+	return &engine->runtimes.items[profile].runs;
 }
 
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use)
 {
-	const struct bt_profile *plugins = &engine->runtimes[profile].profile.plugins;
+	const struct bt_profile *plugins = &engine->runtimes.items[profile].profile.plugins;
 
 	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
 }
@@ -721,7 +609,8 @@ static void note_runs(const struct bt_engine *engine, struct bt_profile_runtime 
 
 	if (decision->plan) {
 		bt_plugin_runs_note(&runtime->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
-			decision->plan->narrowed ? decision->plan->candidate_n : engine->live_n,
+			decision->plan->narrowed ? decision->plan->candidate_n
+						 : bt_node_list_n(&engine->nodes),
 			decision->outcome == BT_PLACED);
 	}
 }
@@ -732,7 +621,7 @@ static BT_NOINLINE void note_decided(struct bt_engine *engine, struct bt_profile
 {
 	const uint16_t labels[4] = {BT_MEASURE_FILTER,
 		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
-		(uint16_t)(runtime - engine->runtimes)};
+		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 
 	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
@@ -745,7 +634,7 @@ static BT_NOINLINE void note_decided(struct bt_engine *engine, struct bt_profile
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 
 	BT_REQUIRE(runtime);
 	*out_decision = (struct bt_decision){
@@ -774,8 +663,8 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 	if (!still_waits(engine, pod_ix)) {
 		return;
 	}
-	enum bt_wait where = bt_queue_refuse(
-		engine->queue, pod_ix, decision->unschedulable_plugins, 0, bt_scheduling_clock_now(&engine->clock));
+	enum bt_wait where = bt_queue_refuse(engine->queue, pod_ix, decision->unschedulable_plugins, 0,
+		bt_scheduling_clock_now(&engine->clock));
 	bt_engine_settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
 		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
@@ -1044,13 +933,10 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 	struct bt_engine_counts counts = engine->counts;
 
 	counts.cycle_n = engine->cycle_n;
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		counts.plan_drop_n += bt_planner_drop_n(engine->runtimes[i].planner);
-	}
+	counts.plan_drop_n = bt_profile_runtimes_drop_n(&engine->runtimes);
 	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);
-	counts.warm = engine->warm ? bt_parallel_prepare_counts(engine->warm)
-				   : (struct bt_parallel_prepare_counts){0};
+	counts.warm = bt_batch_counts(&engine->batch);
 	return counts;
 }

@@ -4,28 +4,19 @@
 #pragma once
 
 #include "engine/base/rng.h"
+#include "engine/flow/cycle/batch.h"
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
+#include "engine/flow/cycle/node_list.h"
 #include "engine/flow/cycle/pod_groups.h"
+#include "engine/flow/cycle/prefetch.h"
+#include "engine/flow/cycle/profile_runtime.h"
 #include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
 
 #define BT_NOTES_N 16
-
-/* A profile at work. */
-struct bt_profile_runtime {
-	struct bt_flow_profile profile;
-	struct bt_planner *planner;
-	bool samples; /* its cycles look at a sample of the nodes */
-	struct bt_hints hints;
-	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
-	/* Of the plugin that preempts, of extenders, and of the one that keeps the pods of a group out until
-	 * there are enough; -1: not there. */
-	int preemption_number, extender_number, groups_number;
-	struct bt_plugin_runs runs;
-};
 
 /* The pod whose preemption is being carried out. */
 struct bt_preempting {
@@ -128,33 +119,14 @@ struct bt_moving {
 	uint32_t pause_n; /* events until the next pass */
 };
 
-/* Cycles: so far ahead that memory has answered, and no further: what has moved meanwhile is guessed wrong.
- */
-#define BT_FORESEEN 4
-
 struct bt_engine {
 	struct bt_engine_options options;
-	struct bt_arena arena; /* profiles' settings */
 	struct bt_cache *cache;
 	struct bt_queue *queue;
-	struct bt_profile_runtime *runtimes; /* one per profile */
-	uint32_t gate_traits;		     /* of pods that concern PreEnqueue of any */
-	bool reserve_always;		     /* every pod concerns Reserve of some plugin */
-	uint32_t runtime_n;
-	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
-	uint32_t live_n;
-	uint32_t foresee_from;		/* so many: cycles are foreseen */
-	uint32_t foreseen[BT_FORESEEN]; /* by cycle: the node that was guessed; for fetching only */
-	uint64_t live_version;
+	struct bt_profile_runtimes runtimes;
+	struct bt_node_list nodes;
 	struct bt_moving moving;
 	uint32_t most_slots; /* there were since what is kept by them was forgotten */
-	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
-	 * the next sample begins. */
-	uint32_t *order;
-	uint64_t order_version;
-	uint32_t next_start;
-	uint32_t *turned; /* room for a few nodes in another order */
-	size_t turned_cap;
 	uint64_t cycle_n;
 	struct bt_evaluation evaluation;
 	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
@@ -182,7 +154,7 @@ struct bt_engine {
 	size_t leaving_n, leaving_cap;
 	struct bt_pod_groups groups;
 	struct bt_group_cycle group_cycle;
-	bool gangs;	   /* gate GangScheduling */
+	bool gangs; /* gate GangScheduling */
 	struct bt_scheduling_clock clock;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
@@ -190,11 +162,16 @@ struct bt_engine {
 	int64_t took_ns;		   /* what the last decision took, where that is measured */
 	int64_t post_filter_ns;		   /* what PostFilter took of it */
 	struct bt_reserved reserved;
-	struct bt_parallel_prepare *warm; /* NULL: no workers */
-	uint32_t *ahead;		  /* room for a batch */
-	uint32_t batch_left;		  /* pods until the next batch is prepared */
-	uint32_t pause; /* batches that are let pass, because the last ones had nothing to share */
+	struct bt_batch batch;
+	struct bt_prefetch prefetch;
 };
+
+/* The profile that the pod asks for, or NULL. */
+static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_profile_runtimes_find(
+		&engine->runtimes, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
+}
 
 /* The state of things now. */
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
@@ -220,25 +197,6 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
 
-/* The profile that pods of that schedulerName ask for, or NULL. */
-struct bt_profile_runtime *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
-struct bt_profile_runtime *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
-
-/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. Call in every cycle that samples,
- * because upstream, too, takes the order of nodes then. Requires: bt_engine_list_live, bt_prepare. */
-uint32_t bt_engine_sample_limit(
-	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan);
-
-/*
- * Evaluates nodes from where the last sample ended until limit feasible ones are found. refused_ix: a node
- * that has refused the pod in this cycle already, or BT_NO_NODE. Requires: bt_engine_sample_limit.
- */
-void bt_engine_evaluate_sample(struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit,
-	uint32_t refused_ix, struct bt_evaluation *out);
-
-/* Brings engine->live up to the snapshot. */
-void bt_engine_list_live(struct bt_engine *engine);
-
 /* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
 const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix);
 
@@ -246,11 +204,6 @@ const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, ui
  * because what it says counts wherever it is. */
 void bt_engine_evaluate_all(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out);
-
-/* The nodes that PreFilter has left, turned so that they begin at the from-th, and at last also_ix (or
- * BT_NO_NODE) if it is none of them. Valid until the next call. Requires: plan->narrowed. */
-const uint32_t *bt_engine_candidates(struct bt_engine *engine, const struct bt_plan *plan, uint32_t from,
-	uint32_t also_ix, uint32_t *out_n);
 
 /* The live node that the pod's status names and that has just refused it, as the evaluation says, or
  * BT_NO_NODE. */
@@ -379,23 +332,6 @@ void bt_engine_release_names(struct bt_engine *engine);
 /* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
  * Invalidates plans. Context: between cycles. */
 void bt_engine_reclaim(struct bt_engine *engine);
-
-/* ---- batch.c ---- */
-
-/* Has workers prepare what the next pods need, once a batch. Call before each pop. Requires: engine->warm. */
-void bt_engine_prepare_batch(struct bt_engine *engine);
-
-/* ---- prefetch.c ---- */
-
-/* Fetches ahead what the cycle of a pod will read that is popped a little later, where nodes are so many that
- * it is not in the cache. Call before each pop. */
-void bt_engine_foresee(struct bt_engine *engine);
-
-/* Where the search for equals begins in a cycle. */
-static inline uint32_t bt_engine_tie_start(const struct bt_engine *engine, uint64_t cycle)
-{
-	return bt_rng_scale(bt_rng_at(engine->options.seed, cycle), engine->cache->view.snapshot->slot_n);
-}
 
 /* ---- requeue.c ---- */
 

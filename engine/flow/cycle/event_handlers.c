@@ -177,7 +177,7 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return object->spec.node_name.len == 0 &&
-	       !bt_engine_lane_of(engine,
+	       !bt_profile_runtimes_find(&engine->runtimes,
 		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
@@ -185,14 +185,15 @@ bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct 
 static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
 {
 	return delta->node == BT_NAME_NONE &&
-	       !bt_engine_lane_of(engine, delta->pod.signature->scheduler_name);
+	       !bt_profile_runtimes_find(&engine->runtimes, delta->pod.signature->scheduler_name);
 }
 
 /* When a pod begins to wait, for the order. */
 static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	bt_scheduling_clock_saw(&engine->clock, pod->creation_ns);
-	return engine->options.strict_order || !pod->creation_ns ? bt_scheduling_clock_now(&engine->clock) : pod->creation_ns;
+	return engine->options.strict_order || !pod->creation_ns ? bt_scheduling_clock_now(&engine->clock)
+								 : pod->creation_ns;
 }
 
 /* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
@@ -297,8 +298,8 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
-	enum bt_wait after = bt_queue_update(
-		engine->queue, pod_ix, bt_engine_kind_of(pod), events, n, bt_scheduling_clock_now(&engine->clock));
+	enum bt_wait after = bt_queue_update(engine->queue, pod_ix, bt_engine_kind_of(pod), events, n,
+		bt_scheduling_clock_now(&engine->clock));
 	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}

@@ -18,8 +18,8 @@ static void evaluate_in_order(
 		bt_engine_evaluate_all(engine, plan, also_ix, out);
 		return;
 	}
-	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n,
-		UINT32_MAX, out);
+	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot),
+		bt_node_list_n(&engine->nodes), UINT32_MAX, out);
 }
 
 static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
@@ -50,7 +50,7 @@ static void explain_cycle(
 	if (out->gated) {
 		return;
 	}
-	if (engine->live_n == 0) {
+	if (bt_node_list_n(&engine->nodes) == 0) {
 		out->error = "no nodes available to schedule pods";
 		return;
 	}
@@ -117,9 +117,9 @@ static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out
 static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	const struct bt_evaluation_hooks *hooks, struct bt_explanation *out)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 
-	bt_engine_list_live(engine);
+	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
 	out->pod_ix = pod_ix;
 	out->plan = NULL;
 	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
@@ -149,7 +149,7 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
  * it, nor what it finds in it afterwards. NULL: of another scheduler. */
 static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	struct bt_plan *plan = runtime ? bt_planner_plan(runtime->planner,
 						 bt_ledger_pod(engine->cache->ledger, pod_ix)->signature)
 				       : NULL;
@@ -257,7 +257,7 @@ static void count_reasons(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
 {
 	const struct bt_evaluation *evaluation = &explanation->evaluation;
-	uint32_t absent_n = engine->live_n - evaluation->visited_n;
+	uint32_t absent_n = bt_node_list_n(&engine->nodes) - evaluation->visited_n;
 	struct bt_refusal refusal;
 	struct bt_buf text = {0};
 
@@ -298,11 +298,11 @@ void bt_engine_message(
 		return;
 	}
 	if (explanation->refused) {
-		bt_buf_printf(
-			out_text, "0/%u nodes are available: %s.", engine->live_n, explanation->refusal.text);
+		bt_buf_printf(out_text, "0/%u nodes are available: %s.", bt_node_list_n(&engine->nodes),
+			explanation->refusal.text);
 	} else {
 		count_reasons(engine, explanation, &error);
-		bt_fit_error_text(&error, engine->live_n, out_text);
+		bt_fit_error_text(&error, bt_node_list_n(&engine->nodes), out_text);
 		bt_fit_error_fini(&error);
 	}
 	if (explanation->post_text.len) {

@@ -544,7 +544,8 @@ static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_n
 	};
 	struct bt_engine *engine = w->engine;
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	const uint16_t labels[4] = {results[w->verdict], (uint16_t)(w->runtime - engine->runtimes)};
+	const uint16_t labels[4] = {
+		results[w->verdict], bt_profile_runtimes_ix(&engine->runtimes, w->runtime)};
 	const uint16_t none[4] = {0};
 	bool any = false;
 
@@ -589,7 +590,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 	const struct bt_signature *signature = signature_of(engine, pod_ix);
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
 	struct work w = {.engine = engine,
-		.runtime = bt_engine_lane_of_pod(engine, pod_ix),
+		.runtime = bt_engine_runtime_of(engine, pod_ix),
 		.namespace_ = signature->namespace_,
 		.name = signature->pod_group};
 

@@ -329,7 +329,7 @@ static void note_post_filter(
 	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
 		engine->preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
 							       : BT_MEASURE_UNSCHEDULABLE,
-		(uint16_t)(runtime - engine->runtimes)};
+		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	engine->post_filter_ns += took_ns;

@@ -43,7 +43,7 @@ bool bt_engine_hook_gates(const struct bt_hook *hook, struct bt_pod_env *env, st
 
 const char *bt_engine_gate(const struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *out_why)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	const struct bt_hooks *hooks = &runtime->profile.pre_enqueue;
 	struct bt_group_state group;
 	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);

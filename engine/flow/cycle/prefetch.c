@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where there are very many nodes, nearly everything that a cycle reads of its node is a miss of all caches.
- * The search for equals begins at a number that is known in advance, so the node of a pod that comes a few
- * places later can be guessed from its plan as it is now, and fetched while other pods are decided. A wrong
- * guess costs the fetch alone: decisions are made from what is there then (I9).
+ * Which node a later cycle will read, and what is fetched of it.
  */
-#include "engine/flow/cycle/engine_int.h"
+#include "engine/flow/cycle/prefetch.h"
 
-#define PLACES BT_FORESEEN
-#define NEAR   2 /* places: so far ahead is fetched what depends on what was fetched before */
+#define PREFETCH_NODES 50000 /* with fewer the cache holds what cycles read */
+#define PLACES	       BT_PREFETCH_CYCLES
+#define NEAR	       2 /* places: so far ahead is fetched what depends on what was fetched before */
 
-BT_NOINLINE void bt_engine_foresee(struct bt_engine *engine)
+void bt_prefetch_init(struct bt_prefetch *prefetch, bool always)
 {
-	const struct bt_ledger *ledger = engine->cache->ledger;
-	uint32_t pod_ix = bt_queue_guess(engine->queue, PLACES);
-	uint64_t next = engine->cycle_n + 1;
+	*prefetch = (struct bt_prefetch){.from_n = always ? 1 : PREFETCH_NODES};
+}
+
+BT_NOINLINE void bt_prefetch_guess(struct bt_prefetch *prefetch, const struct bt_cache *cache,
+	const struct bt_profile_runtimes *runtimes, const struct bt_queue *queue, uint64_t next,
+	uint64_t seed)
+{
+	const struct bt_ledger *ledger = cache->ledger;
+	uint32_t pod_ix = bt_queue_guess(queue, PLACES);
 
 	if (pod_ix == BT_QUEUE_EMPTY) {
 		return;
 	}
 	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of(engine, signature->scheduler_name);
+	const struct bt_profile_runtime *runtime =
+		bt_profile_runtimes_find(runtimes, signature->scheduler_name);
 	const struct bt_plan *plan = runtime ? bt_planner_find(runtime->planner, signature) : NULL;
-	uint32_t node_ix = BT_NO_NODE, near_ix = engine->foreseen[(next + NEAR) % PLACES];
+	uint32_t node_ix = BT_NO_NODE, near_ix = prefetch->guesses[(next + NEAR) % PLACES];
 	if (plan) {
-		bt_plan_fetch(plan, &engine->cache->view, near_ix);
+		bt_plan_fetch(plan, &cache->view, near_ix);
 		/* Its cycle is the next one but so many. */
 		node_ix = bt_plan_foresee(
-			plan, &engine->cache->view, bt_engine_tie_start(engine, next + PLACES), PLACES);
+			plan, &cache->view, bt_tie_start(seed, next + PLACES, &cache->view), PLACES);
 	}
 	bt_ledger_fetch_links(ledger, near_ix);
 	if (node_ix != BT_NO_NODE) {
 		bt_ledger_fetch(ledger, signature, node_ix);
 	}
-	engine->foreseen[next % PLACES] = node_ix;
+	prefetch->guesses[next % PLACES] = node_ix;
 }

@@ -49,9 +49,7 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	if (n == 0 && !full) {
 		return;
 	}
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		bt_planner_forget(engine->runtimes[i].planner);
-	}
+	bt_profile_runtimes_forget_plans(&engine->runtimes);
 	bt_counters_forget(cache->counters, ixs, n);
 	bt_snapshot_forget_columns(cache->snapshot);
 	bt_texts_release(cache->dictionary->texts);
@@ -100,16 +98,13 @@ static bool has_in_hand(const struct bt_engine *engine)
 /* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
 static void forget_slots(struct bt_engine *engine)
 {
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		bt_planner_forget(engine->runtimes[i].planner);
-	}
+	bt_profile_runtimes_forget_plans(&engine->runtimes);
 	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
 		bt_preempt_notes_fini(&engine->notes[i]);
 	}
 	bt_evaluation_fini(&engine->evaluation);
 	engine->evaluated = false;
-	bt_mem_free(engine->live);
-	engine->live = NULL;
+	bt_node_list_forget(&engine->nodes);
 	bt_counters_trim_nodes(engine->cache->counters, engine->cache->view.snapshot->slot_n);
 	bt_devices_forget_nodes(engine->cache->devices);
 }

@@ -13,12 +13,12 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	const struct bt_engine *engine = context;
 
 	/* As a rule there is nothing that any of them asks for. */
-	if (!(bt_engine_traits(engine, pod_ix) & engine->gate_traits)) {
+	if (!(bt_engine_traits(engine, pod_ix) & engine->runtimes.gate_traits)) {
 		return BT_QUEUE_NO_GATE;
 	}
 	struct bt_group_state group;
 	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
-	const struct bt_hooks *hooks = &bt_engine_lane_of_pod(engine, pod_ix)->profile.pre_enqueue;
+	const struct bt_hooks *hooks = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_enqueue;
 
 	for (uint32_t i = 0; i < hooks->n && first >= 0; i++) {
 		if ((int)hooks->items[i].id == first && bt_engine_hook_gates(&hooks->items[i], &env, NULL)) {
@@ -35,7 +35,7 @@ static int gate(void *context, uint32_t pod_ix, int first)
 
 static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
-	return bt_hints_interested(&bt_engine_lane_of_pod(context, pod_ix)->hints, event);
+	return bt_hints_interested(&bt_engine_runtime_of(context, pod_ix)->hints, event);
 }
 
 static uint32_t matters(void *context, const struct bt_cluster_event *event)
@@ -43,8 +43,8 @@ static uint32_t matters(void *context, const struct bt_cluster_event *event)
 	const struct bt_engine *engine = context;
 	uint32_t plugins = 0;
 
-	for (uint32_t i = 0; i < engine->runtime_n; i++) {
-		plugins |= bt_hints_interested(&engine->runtimes[i].hints, event);
+	for (uint32_t i = 0; i < engine->runtimes.n; i++) {
+		plugins |= bt_hints_interested(&engine->runtimes.items[i].hints, event);
 	}
 	return plugins;
 }
@@ -64,7 +64,7 @@ static bool is_about(const struct bt_pod *pod, const struct bt_cluster_event *ev
 static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	const struct bt_engine *engine = context;
-	const struct bt_profile_runtime *runtime = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	return bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
@@ -79,7 +79,7 @@ static bool stuck(void *context, uint32_t pod_ix, int number)
 	const struct bt_ledger *ledger = engine->cache->ledger;
 
 	return !engine->options.flush_skips_gated &&
-	       number == bt_engine_lane_of_pod(engine, pod_ix)->preemption_number &&
+	       number == bt_engine_runtime_of(engine, pod_ix)->preemption_number &&
 	       !bt_engine_is_preempting(engine, pod_ix) &&
 	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
 }
@@ -133,7 +133,8 @@ void bt_engine_wake(
 		engine->measures->event_label = bt_cluster_event_label(event->resource, event->action);
 	}
 	if (bt_engine_listens(engine)) {
-		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_scheduling_clock_now(&engine->clock));
+		bt_queue_move(
+			engine->queue, event, max_priority, own_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }
 

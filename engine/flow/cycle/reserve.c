@@ -103,7 +103,7 @@ void bt_engine_choose_reserved(
 		bt_name_refs_release(&reserved->names);
 	}
 	reserved->binding_n = reserved->choice_n = 0;
-	if (plan->asks || plan->signature->volume_n || engine->reserve_always) {
+	if (plan->asks || plan->signature->volume_n || engine->runtimes.reserve_always) {
 		choose_claims(engine, plan, node_ix);
 	}
 }
@@ -305,7 +305,7 @@ static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const stru
 
 bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_hooks *hooks = &bt_engine_lane_of_pod(engine, pod_ix)->profile.pre_bind;
+	const struct bt_hooks *hooks = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind;
 	uint32_t n;
 	const struct bt_device_choice *choices = bt_devices_pending(engine->cache->devices, pod_ix, &n);
 	struct bt_group_state group;

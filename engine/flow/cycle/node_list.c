@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The nodes of a cycle, in order. Samples go on in upstream's order from where the last one stopped.
+ */
+#include "engine/flow/cycle/node_list.h"
+
+#include <string.h>
+
+#include "engine/base/mem.h"
+
+void bt_node_list_fini(struct bt_node_list *list)
+{
+	bt_mem_free(list->live);
+	bt_mem_free(list->order);
+	bt_mem_free(list->turned);
+}
+
+void bt_node_list_forget(struct bt_node_list *list)
+{
+	bt_mem_free(list->live);
+	list->live = NULL;
+}
+
+BT_NOINLINE void bt_node_list_again(struct bt_node_list *list, const struct bt_snapshot *snapshot)
+{
+	list->live = bt_mem_realloc(list->live, snapshot->node_n, sizeof(*list->live));
+	list->live_n = 0;
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (bt_bitmap_test(snapshot->live, i)) {
+			list->live[list->live_n++] = i;
+		}
+	}
+	list->live_version = snapshot->version;
+}
+
+void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot)
+{
+	uint32_t n = list->live_n;
+
+	if (list->order && list->order_version == list->live_version) {
+		return;
+	}
+	const uint32_t *order = bt_snapshot_order(snapshot);
+	list->order = bt_mem_realloc(list->order, 2 * (size_t)n, sizeof(*list->order));
+	memcpy(list->order, order, n * sizeof(*order));
+	memcpy(list->order + n, order, n * sizeof(*order));
+	list->order_version = list->live_version;
+}
+
+/* The same, turned so that they begin at the from-th. */
+static const uint32_t *candidates_from(struct bt_node_list *list, const struct bt_plan *plan, uint32_t from,
+	uint32_t also_ix, uint32_t *out_n)
+{
+	uint32_t n = plan->candidate_n;
+	bool also = also_ix != BT_NO_NODE;
+
+	if ((size_t)n + 1 > list->turned_cap) {
+		list->turned_cap = (size_t)n + 1;
+		list->turned = bt_mem_realloc(list->turned, list->turned_cap, sizeof(*list->turned));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		list->turned[i] = plan->candidates[(from + i) % n];
+		also &= list->turned[i] != also_ix;
+	}
+	if (also) {
+		list->turned[n++] = also_ix;
+	}
+	*out_n = n;
+	return list->turned;
+}
+
+const uint32_t *bt_node_list_candidates(
+	struct bt_node_list *list, const struct bt_plan *plan, uint32_t also_ix, uint32_t *out_n)
+{
+	if (plan->narrowed) {
+		return candidates_from(list, plan, 0, also_ix, out_n);
+	}
+	*out_n = list->live_n;
+	return list->live;
+}
+
+static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		if (evaluation->visited[i] == node_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_node_list_evaluate_sample(struct bt_node_list *list, const struct bt_plan *plan,
+	const struct bt_view *view, uint32_t limit, uint32_t refused_ix, struct bt_evaluation *out)
+{
+	uint32_t node_n = list->live_n, processed_n;
+	const uint32_t *nodes = plan->narrowed
+					? candidates_from(list, plan, list->next_start, refused_ix, &node_n)
+					: list->order + list->next_start % list->live_n;
+
+	bt_evaluate(plan, view, nodes, node_n, limit, out);
+	processed_n = out->visited_n + (refused_ix != BT_NO_NODE && !has_visited(out, refused_ix));
+	list->next_start = (list->next_start + processed_n) % list->live_n;
+}
