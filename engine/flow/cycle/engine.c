@@ -8,84 +8,6 @@
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
 
-/* Does the pod wait in the queue? */
-static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
-
-	return where != BT_WAIT_NOWHERE && where != BT_WAIT_IN_FLIGHT;
-}
-
-/* The signature of a pod of which nothing is known but its name. Valid until signatures are retired. */
-static BT_NOINLINE const struct bt_signature *bare_signature(struct bt_engine *engine, uint32_t namespace_)
-{
-	const struct bt_pod_object object = {.meta.namespace_ = bt_engine_name(engine, namespace_)};
-	struct bt_delta delta;
-
-	bt_ingest_describe_pod(engine->cache->worker, &object, &delta);
-	const struct bt_signature *signature = delta.pod.pod.signature;
-	bt_delta_drop(&delta);
-	bt_counters_know(engine->cache->counters, signature);
-	return signature;
-}
-
-/*
- * As what does a nominated pod count on its node for the cycle's pod? NULL: it does not. Of one that is in no
- * queue (it was dropped because it is being deleted, or is of a group whose cycle is on) upstream knows
- * nothing but its name: it counts as a pod of priority 0 without requests. Source: nominatedPodToInfo,
- * addGENominatedPods, v1.36.3.
- */
-static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_ledger *ledger = engine->cache->ledger;
-	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
-	int32_t priority = bt_ledger_pod(ledger, engine->nominations_for)->priority;
-
-	if (pod_ix == engine->nominations_for) {
-		return NULL;
-	}
-	if (!stands_in_queue(engine, pod_ix)) {
-		return priority > 0 ? NULL : bare_signature(engine, pod->signature->namespace_);
-	}
-	return pod->priority < priority ? NULL : pod->signature;
-}
-
-/* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
- */
-static bool shift_nominated(struct bt_engine *engine, uint32_t node_ix, bool add)
-{
-	struct bt_ledger *ledger = engine->cache->ledger;
-	bool any = false;
-
-	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
-		i = bt_ledger_next(ledger, i)) {
-		const struct bt_signature *signature = counts_as(engine, i);
-
-		if (!signature) {
-			continue;
-		}
-		if (add && !any) {
-			bt_ledger_try_begin(ledger, node_ix);
-		}
-		bt_ledger_try_like(ledger, signature, node_ix, add);
-		any = true;
-	}
-	return any;
-}
-
-static bool put_nominated(void *context, uint32_t node_ix)
-{
-	return shift_nominated(context, node_ix, true);
-}
-
-static void take_nominated(void *context, uint32_t node_ix)
-{
-	struct bt_engine *engine = context;
-
-	shift_nominated(engine, node_ix, false);
-	bt_ledger_try_end(engine->cache->ledger, node_ix);
-}
-
 static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	bt_devices_begin(
@@ -96,12 +18,11 @@ const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, ui
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	engine->nominations_for = pod_ix;
-	engine->reserved.pod_ix = BT_NO_POD;
+	bt_reserved_begin(&engine->reserved);
 	if (pod->signature->claim_n || pod->signature->extended_n) {
 		begin_devices(engine, pod);
 	}
-	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->nominations : NULL;
+	return bt_nominated_pods_begin(&engine->nominated, pod_ix);
 }
 
 /* What does not fit is as good as for ever; upstream's numbers overflow. */
@@ -174,8 +95,8 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->options = *options;
 	bt_prefetch_init(&engine->prefetch, options->always_foresee);
 	engine->cache = bt_cache_create();
-	engine->event_names.intern = engine->cache->dictionary->intern;
 	engine->queue = make_queue(engine, config);
+	bt_kept_events_init(&engine->kept_events, engine->queue, engine->cache->dictionary->intern);
 	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
 	engine->groups.intern = engine->cache->dictionary->intern;
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
@@ -184,7 +105,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
 	engine->extended = config->extender_n > 0;
-	engine->nominations = (struct bt_yields_to){put_nominated, take_nominated, engine};
+	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue);
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||
@@ -195,6 +116,8 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 		bt_engine_destroy(engine);
 		return NULL;
 	}
+	bt_reserved_init(&engine->reserved, engine->cache, engine->runtimes.reserve_always,
+		options->releaser.release != NULL);
 	return engine;
 }
 
@@ -219,23 +142,13 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->cleared_nominations);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
-	bt_name_refs_release(&engine->reserved.names);
+	bt_reserved_fini(&engine->reserved);
+	bt_kept_events_fini(&engine->kept_events);
 	bt_queue_destroy(engine->queue);
-	for (size_t i = 0; i < engine->replaced_n; i++) {
-		bt_node_desc_defer(engine->replaced[i]);
-	}
-	bt_mem_free(engine->replaced);
-	bt_name_refs_release(&engine->event_names);
 	bt_cache_destroy(engine->cache);
 	bt_node_list_fini(&engine->nodes);
 	bt_mem_free(engine->leaving);
-	bt_arena_fini(&engine->events);
 	bt_batch_fini(&engine->batch);
-	bt_mem_free(engine->reserved.bindings);
-	bt_mem_free(engine->reserved.volumes);
-	bt_buf_fini(&engine->reserved.why);
-	bt_mem_free(engine->reserved.choices);
-	bt_mem_free(engine->reserved.given);
 	bt_mem_free(engine);
 }
 
@@ -351,8 +264,8 @@ static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_
 		engine->group_cycle.on) {
 		return false;
 	}
-	struct bt_plan *yielding =
-		bt_planner_yielding(runtime->planner, plan, &engine->nominations, pod->priority);
+	struct bt_plan *yielding = bt_planner_yielding(
+		runtime->planner, plan, bt_nominated_pods_yields(&engine->nominated), pod->priority);
 	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix);
 }
 
@@ -534,7 +447,7 @@ static void decide(struct bt_engine *engine, struct bt_profile_runtime *runtime,
 		decision->outcome = BT_PLACED;
 		decision->evaluated_n = engine->evaluation.visited_n;
 		decision->feasible_n = engine->evaluation.feasible_n;
-		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, decision->node_ix);
+		bt_reserved_choose(&engine->reserved, decision->plan, decision->pod_ix, decision->node_ix);
 	} else if (decision->outcome == BT_REFUSED) {
 		bt_engine_refuse(engine, runtime, decision->plan, decision);
 	}
@@ -639,7 +552,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	BT_REQUIRE(runtime);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
-	bt_buf_clear(&engine->reserved.why);
+	bt_reserved_clear_why(&engine->reserved);
 	bt_engine_post_filter_begin(engine);
 	if (BT_UNLIKELY(pod->terminating)) {
 		skip(engine, pod_ix);
@@ -679,10 +592,7 @@ static void release_claim(struct bt_engine *engine, struct bt_decision *decision
 	if (bt_engine_release_claim(engine, &decision->release, decision->pod_ix)) {
 		return;
 	}
-	bt_buf_clear(&engine->reserved.why);
-	bt_buf_text(&engine->reserved.why, "resourceclaims.resource.k8s.io ");
-	bt_quote(&engine->reserved.why, bt_engine_name(engine, decision->release.name));
-	bt_buf_text(&engine->reserved.why, " not found");
+	bt_reserved_claim_gone(&engine->reserved, decision->release.name);
 	decision->preempt = BT_PREEMPT_FAILED;
 	decision->nominated_ix = BT_NO_NODE;
 	decision->victim_n = 0;
@@ -724,9 +634,18 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	bt_engine_set_aside(engine, &failed);
 }
 
+static BT_NOINLINE bool prebinds(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_group_state group;
+	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
+
+	return bt_reserved_prebinds(
+		&engine->reserved, &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind, pod_ix, &env);
+}
+
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
-	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !bt_engine_prebinds(engine, pod_ix)) {
+	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !prebinds(engine, pod_ix)) {
 		unassume(engine, pod_ix);
 		return false;
 	}
@@ -764,7 +683,8 @@ static void place(struct bt_engine *engine, struct bt_decision *decision)
 		bt_queue_remove(engine->queue, pod_ix);
 		return;
 	}
-	enum bt_reserve reserved = bt_engine_reserve(engine, decision->plan, pod_ix, decision->node_ix);
+	enum bt_reserve reserved =
+		bt_reserved_assume(&engine->reserved, decision->plan, pod_ix, decision->node_ix);
 	if (BT_UNLIKELY(reserved != BT_RESERVED)) {
 		fail_placed(engine, decision, reserved);
 		return;
@@ -793,7 +713,13 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
 
 struct bt_str bt_engine_end_error(const struct bt_engine *engine)
 {
-	return bt_buf_view(&engine->reserved.why);
+	return bt_reserved_why(&engine->reserved);
+}
+
+void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix)
+{
+	decision->node_ix = node_ix;
+	bt_reserved_choose_once(&engine->reserved, decision->plan, decision->pod_ix, node_ix);
 }
 
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
@@ -934,6 +860,8 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 
 	counts.cycle_n = engine->cycle_n;
 	counts.plan_drop_n = bt_profile_runtimes_drop_n(&engine->runtimes);
+	counts.pod_move_n = engine->reclaim.pod_move_n;
+	counts.signature_end_n = engine->reclaim.signature_end_n;
 	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);

@@ -8,10 +8,14 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
+#include "engine/flow/cycle/kept_events.h"
 #include "engine/flow/cycle/node_list.h"
+#include "engine/flow/cycle/nominated_pods.h"
 #include "engine/flow/cycle/pod_groups.h"
 #include "engine/flow/cycle/prefetch.h"
 #include "engine/flow/cycle/profile_runtime.h"
+#include "engine/flow/cycle/reclaim.h"
+#include "engine/flow/cycle/reserve.h"
 #include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
@@ -77,62 +81,18 @@ struct bt_post_filter_run {
 	size_t missed_n, missed_cap;
 };
 
-/* What a ResourceClaim gets, if it is still there. */
-struct bt_reserved_choice {
-	struct bt_device_choice choice;
-	uint32_t name, uid; /* the claim's */
-};
-
-/* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */
-struct bt_reserved_volume {
-	uint32_t claim, volume; /* names, held */
-	bool bound;		/* the volume was the claim's already, by UID: there is nothing to assume */
-	uint64_t version, shown;
-};
-
-/* What the claims of the cycle's pod get on its node. */
-struct bt_reserved {
-	uint32_t pod_ix, node_ix;  /* BT_NO_POD: nothing is noted */
-	uint64_t storage, devices; /* versions of the stores when it was chosen */
-	struct bt_volume_binding *bindings;
-	struct bt_reserved_volume *volumes; /* by binding */
-	struct bt_name_refs names;
-	struct bt_buf why; /* what has failed in the second half */
-	struct bt_reserved_choice *choices;
-	struct bt_device_choice *given; /* room for as many */
-	uint32_t binding_n, choice_n;
-	size_t binding_cap, volume_cap, choice_cap, given_cap;
-	const char *volumes_by, *choices_by; /* the names of the plugins that said so */
-};
-
-/* What comes of reserving. */
-enum bt_reserve {
-	BT_RESERVED = 0,
-	BT_RESERVE_FAILS,  /* nothing is assumed */
-	BT_PRE_BIND_FAILS, /* the pod is assumed; what would be bound has gone */
-};
-
-/* How far pods have got other indices, from the highest ones down. */
-struct bt_moving {
-	uint32_t end;	  /* those from there on were looked at in this pass; 0: none */
-	uint32_t stay_n;  /* pods of these that cannot have another one now */
-	uint32_t pause_n; /* events until the next pass */
-};
-
 struct bt_engine {
 	struct bt_engine_options options;
 	struct bt_cache *cache;
 	struct bt_queue *queue;
 	struct bt_profile_runtimes runtimes;
 	struct bt_node_list nodes;
-	struct bt_moving moving;
-	uint32_t most_slots; /* there were since what is kept by them was forgotten */
+	struct bt_reclaim reclaim;
 	uint64_t cycle_n;
 	struct bt_evaluation evaluation;
 	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
 	bool counts_nodes; /* bt_engine_count_nodes */
-	struct bt_yields_to nominations;
-	uint32_t nominations_for; /* the pod whose cycle it is */
+	struct bt_nominated_pods nominated;
 	struct bt_extender_calls *extend;
 	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
@@ -143,18 +103,13 @@ struct bt_engine {
 	uint32_t *cleared_nominations; /* of the last decision */
 	size_t cleared_nominations_cap;
 	struct bt_map unresolvable_ixs;
-	struct bt_arena events; /* what events point to, while the queue keeps any */
-	/* Descriptions that were replaced meanwhile: what these have named has a meaning as long. */
-	const struct bt_node_desc **replaced;
-	size_t replaced_n, replaced_cap;
-	struct bt_name_refs event_names; /* of objects in them */
-	uint64_t came_n;		 /* pods since signatures were retired */
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
 	struct bt_pod_groups groups;
 	struct bt_group_cycle group_cycle;
 	bool gangs; /* gate GangScheduling */
+	struct bt_kept_events kept_events;
 	struct bt_scheduling_clock clock;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
@@ -269,26 +224,6 @@ void bt_engine_let_leaving_go(struct bt_engine *engine);
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	struct bt_plan *plan, struct bt_decision *decision);
 
-/* Notes what the claims of a pod get on the node that was chosen for it: between the halves of its cycle
- * objects may come and go, and what plugins have worked out is then of no use any more. */
-void bt_engine_choose_reserved(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
-
-/*
- * Reserve and assume: the pod counts on the node, and its claims have got what was found for them; unless
- * something has become of them since then, which is said in reserved.why.
- */
-enum bt_reserve bt_engine_reserve(
-	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
-
-/*
- * Does PreBind succeed for an assumed pod? Where a binder writes its claims, he says so. Otherwise
- * reserved.why has upstream's text. Source: patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims
- * whose extended resources a device plugin provides on its node, though a DeviceClass serves for them,
- * never gets there.
- */
-bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix);
-
 /* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
@@ -307,32 +242,6 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
  */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
 
-/* ---- reclaim.c ---- */
-
-/* Holds what an event names of an object as long as the event is kept. */
-void bt_engine_keep_names(struct bt_engine *engine, const struct bt_cluster_event_object *object);
-
-/* No event is kept any more. */
-void bt_engine_end_events(struct bt_engine *engine);
-
-/* The description of a node that was replaced, or NULL, is given up once no event shows it. */
-void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);
-
-/* Vacates slots of nodes that have gone, and moves nodes to lower ones, under the same condition. Call before
- * a delta's nodes get theirs. */
-void bt_engine_vacate_slots(struct bt_engine *engine);
-
-/* Gives pods lower indices, under the same condition, if options.moves_pods says so. Call before a delta's
- * pod is looked for. */
-void bt_engine_move_pods(struct bt_engine *engine);
-
-/* Lets names of claims and devices go that have gone, under the same condition. */
-void bt_engine_release_names(struct bt_engine *engine);
-
-/* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
- * Invalidates plans. Context: between cycles. */
-void bt_engine_reclaim(struct bt_engine *engine);
-
 /* ---- requeue.c ---- */
 
 /* What the queue asks. */
@@ -343,9 +252,6 @@ struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
 
 /* Might anybody want to know of events now? */
 bool bt_engine_listens(const struct bt_engine *engine);
-
-/* Where what an event points to is kept. Call before an event is made. */
-struct bt_arena *bt_engine_event_arena(struct bt_engine *engine);
 
 /* A pod as events show it. */
 struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);

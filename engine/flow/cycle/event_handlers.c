@@ -21,15 +21,15 @@ static void wake_for_node(
 }
 
 /* A node as events show it, or NULL. Kept with events. */
-static const struct bt_node_facts *facts_of(struct bt_engine *engine, const struct bt_node_desc *desc)
+static const struct bt_node_facts *facts_of(struct bt_arena *arena, const struct bt_node_desc *desc)
 {
 	struct bt_node_facts *facts;
 
 	if (!desc) {
 		return NULL;
 	}
-	facts = bt_arena_zalloc(&engine->events, sizeof(*facts));
-	bt_node_facts_of(desc, &engine->events, facts);
+	facts = bt_arena_zalloc(arena, sizeof(*facts));
+	bt_node_facts_of(desc, arena, facts);
 	return facts;
 }
 
@@ -44,9 +44,10 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	}
 	bt_engine_vacate_slots(engine);
 	if (listens) {
-		bt_engine_event_arena(engine);
-		old = facts_of(engine, node->old);
-		new = facts_of(engine, node->desc);
+		struct bt_arena *arena = bt_kept_events_arena(&engine->kept_events);
+
+		old = facts_of(arena, node->old);
+		new = facts_of(arena, node->desc);
 	}
 	if (listens && !new) {
 		wake_for_node(engine, old, NULL);
@@ -77,7 +78,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 		       bt_engine_listens(engine);
 
 	if (listens) {
-		bt_engine_event_arena(engine);
+		bt_kept_events_arena(&engine->kept_events);
 	}
 	if (listens && bt_kind_store(delta->kind) == BT_STORE_DEVICES) {
 		bt_devices_describe_removal(
@@ -87,7 +88,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 			engine->cache->volumes, delta->kind, delta->namespace_, delta->name, &event.object);
 	}
 	if (listens) {
-		bt_engine_keep_names(engine, &event.object);
+		bt_kept_events_hold(&engine->kept_events, &event.object);
 	}
 	enum bt_status status =
 		delta->kind == BT_KIND_POD_GROUP
@@ -107,11 +108,11 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 	bool listens = event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
-		bt_engine_event_arena(engine);
+		bt_kept_events_arena(&engine->kept_events);
 		bool known = devices ? bt_devices_describe(engine->cache->devices, object,
-					       &engine->event_names, &event.object)
+					       bt_kept_events_names(&engine->kept_events), &event.object)
 				     : bt_volumes_describe(engine->cache->volumes, object,
-					       &engine->event_names, &event.object);
+					       bt_kept_events_names(&engine->kept_events), &event.object);
 
 		event.action = known ? BT_UPDATE : BT_ADD;
 	}
@@ -138,8 +139,8 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
 	event.action = known ? BT_UPDATE : BT_ADD;
 	if (listens) {
-		bt_engine_event_arena(engine);
-		bt_engine_keep_names(engine, &event.object);
+		bt_kept_events_arena(&engine->kept_events);
+		bt_kept_events_hold(&engine->kept_events, &event.object);
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
@@ -239,8 +240,7 @@ static enum bt_status event_handlers_enter(
 
 	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
 	bt_engine_before_change(engine, waits ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_NODES);
-	engine->came_n++;
-	bt_engine_reclaim(engine);
+	bt_engine_reclaim_for_pod(engine);
 	if (delta->pod.ended) {
 		return BT_OK;
 	}
@@ -384,8 +384,7 @@ static enum bt_status update(
 
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
 	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
-	engine->came_n++;
-	bt_engine_reclaim(engine);
+	bt_engine_reclaim_for_pod(engine);
 	if (delta->pod.ended || (before.state != BT_POD_SCHEDULED && is_foreign(engine, &delta->pod))) {
 		struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
 

@@ -207,7 +207,7 @@ void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanatio
 	uint32_t use = explanation->evaluation.refused_by[visited];
 
 	BT_REQUIRE(use != BT_PASSED);
-	engine->nominations_for = explanation->pod_ix;
+	bt_nominated_pods_of(&engine->nominated, explanation->pod_ix);
 	bt_evaluation_reject(explanation->plan, &engine->cache->view, &explanation->evaluation, visited,
 		&out_refusal->rejection, &out_refusal->text);
 	out_refusal->judge = use < BT_HOOKED ? explanation->plan->profile->uses[use].plugin : NULL;

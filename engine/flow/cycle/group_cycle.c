@@ -244,8 +244,8 @@ static void reserve(struct bt_engine *engine, struct bt_group_member *member)
 	if (member->preempts) {
 		bt_ledger_assume(engine->cache->ledger, decision->pod_ix, decision->nominated_ix);
 	} else {
-		enum bt_reserve reserved =
-			bt_engine_reserve(engine, decision->plan, decision->pod_ix, decision->node_ix);
+		enum bt_reserve reserved = bt_reserved_assume(
+			&engine->reserved, decision->plan, decision->pod_ix, decision->node_ix);
 		BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
 	}
 	member->assumed = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The live nodes in the order in which a cycle visits them: ascending slots, or upstream's order from where the
- * last sample ended. Source: findNodesThatPassFilters, v1.36.3.
+ * The live nodes in the order in which a cycle visits them: ascending slots, or upstream's order from where
+ * the last sample ended. Source: findNodesThatPassFilters, v1.36.3.
  * Owns: its arrays (bt_node_list_fini). Writer: node_list.c. Thread: the scheduling thread.
  */
 #pragma once

@@ -464,7 +464,7 @@ void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 		post->missed[post->missed_n++] = delta->node;
 	} else {
 		bt_ingest_adopt(engine->cache, delta);
-		bt_engine_give_up_desc(engine, delta->node.old);
+		bt_kept_events_give_up(&engine->kept_events, delta->node.old);
 	}
 	delta->node.old = NULL;
 }
@@ -482,7 +482,7 @@ void bt_engine_thaw(struct bt_engine *engine)
 		const struct bt_node_delta *missed = &post->missed[i];
 
 		bt_snapshot_adopt(engine->cache->snapshot, missed->slot, missed->old, missed->desc);
-		bt_engine_give_up_desc(engine, missed->old);
+		bt_kept_events_give_up(&engine->kept_events, missed->old);
 	}
 	post->missed_n = 0;
 	bt_ledger_thaw(engine->cache->ledger);

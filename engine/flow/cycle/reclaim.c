@@ -34,8 +34,9 @@ static bool is_full(const struct bt_engine *engine)
 	const struct bt_cache *cache = engine->cache;
 	size_t count = bt_signatures_count(cache->signatures), more_n = PER_LIVE * count;
 
-	return engine->came_n > count && (bt_texts_count(cache->dictionary->texts) > TEXTS_MAX + more_n ||
-						 bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
+	return engine->reclaim.came_n > count &&
+	       (bt_texts_count(cache->dictionary->texts) > TEXTS_MAX + more_n ||
+		       bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
 }
 
 /* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a
@@ -56,37 +57,8 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	engine->unresolvable_n = 0;
 	bt_map_fini(&engine->unresolvable_ixs);
 	bt_signatures_free_retired(cache->signatures);
-	engine->counts.signature_end_n += n;
-	engine->came_n = 0;
-}
-
-void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc)
-{
-	if (!desc || !bt_queue_keeps_events(engine->queue)) {
-		bt_node_desc_defer(desc);
-		return;
-	}
-	engine->replaced = bt_mem_grow(engine->replaced, engine->replaced_n, &engine->replaced_cap,
-		sizeof(const struct bt_node_desc *));
-	engine->replaced[engine->replaced_n++] = desc;
-}
-
-void bt_engine_keep_names(struct bt_engine *engine, const struct bt_cluster_event_object *object)
-{
-	const uint32_t names[] = {object->namespace_, object->name, object->uid, object->other};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bt_name_refs_add_name(&engine->event_names, names[i]);
-	}
-}
-
-void bt_engine_end_events(struct bt_engine *engine)
-{
-	bt_arena_reset(&engine->events);
-	bt_name_refs_release(&engine->event_names);
-	while (engine->replaced_n) {
-		bt_node_desc_defer(engine->replaced[--engine->replaced_n]);
-	}
+	engine->reclaim.signature_end_n += n;
+	engine->reclaim.came_n = 0;
 }
 
 /* Has a cycle or a kept event something in hand of what has gone? */
@@ -117,11 +89,11 @@ void bt_engine_vacate_slots(struct bt_engine *engine)
 		return;
 	}
 	bt_cache_vacate_slots(engine->cache);
-	if (snapshot->slot_n > engine->most_slots) {
-		engine->most_slots = snapshot->slot_n;
-	} else if (snapshot->slot_n < engine->most_slots / 2) {
+	if (snapshot->slot_n > engine->reclaim.most_slots) {
+		engine->reclaim.most_slots = snapshot->slot_n;
+	} else if (snapshot->slot_n < engine->reclaim.most_slots / 2) {
 		forget_slots(engine);
-		engine->most_slots = snapshot->slot_n;
+		engine->reclaim.most_slots = snapshot->slot_n;
 	}
 }
 
@@ -157,14 +129,14 @@ static void move_pod(struct bt_engine *engine, uint32_t pod_ix)
 {
 	BT_INVARIANT(bt_volumes_assumed(engine->cache->volumes, pod_ix, NULL, 0) == 0);
 	bt_queue_move_pod(engine->queue, pod_ix, bt_ledger_move_pod(engine->cache->ledger, pod_ix));
-	engine->counts.pod_move_n++;
+	engine->reclaim.pod_move_n++;
 }
 
 /* A few of those with the highest indices get the lowest. After a pass in which some had to stay as many
  * events go by as these are. */
 static void move_some(struct bt_engine *engine)
 {
-	struct bt_moving *moving = &engine->moving;
+	struct bt_moving *moving = &engine->reclaim.moving;
 
 	for (uint32_t i = 0, moved_n = 0; i < LOOKS && moved_n < MOVES; i++) {
 		uint32_t pod_ix =
@@ -186,7 +158,7 @@ static void move_some(struct bt_engine *engine)
 
 void bt_engine_move_pods(struct bt_engine *engine)
 {
-	struct bt_moving *moving = &engine->moving;
+	struct bt_moving *moving = &engine->reclaim.moving;
 
 	if (!engine->options.moves_pods || has_in_hand(engine)) {
 		return;
@@ -213,10 +185,16 @@ void bt_engine_reclaim(struct bt_engine *engine)
 	}
 	bt_ledger_let_go(engine->cache->ledger);
 	bt_devices_release_names(engine->cache->devices);
-	bt_engine_end_events(engine);
+	bt_kept_events_end(&engine->kept_events);
 	trim_pods(engine);
 	bool full = is_full(engine);
 	if (full || is_due(engine, keep_n)) {
 		retire_signatures(engine, keep_n, full);
 	}
+}
+
+void bt_engine_reclaim_for_pod(struct bt_engine *engine)
+{
+	engine->reclaim.came_n++;
+	bt_engine_reclaim(engine);
 }

@@ -102,14 +102,6 @@ bool bt_engine_listens(const struct bt_engine *engine)
 	return bt_queue_listens(engine->queue);
 }
 
-struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
-{
-	if (!bt_queue_keeps_events(engine->queue)) {
-		bt_engine_end_events(engine);
-	}
-	return &engine->events;
-}
-
 struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -179,8 +171,8 @@ static void wake_for_claim(
 		.action = BT_UPDATE,
 		.object = {.namespace_ = namespace_, .name = name, .uid = uid, .changes = changes}};
 
-	bt_engine_event_arena(engine);
-	bt_engine_keep_names(engine, &event.object);
+	bt_kept_events_arena(&engine->kept_events);
+	bt_kept_events_hold(&engine->kept_events, &event.object);
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 

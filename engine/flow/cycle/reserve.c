@@ -1,12 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reserve: the claims of a pod get what was found for them on its node. What they get is noted when the node
- * is chosen and entered when the pod is assumed, because claims may have come and gone in between.
+ * Reserve: what a pod's claims get, and whether it is still there when the pod is assumed.
  */
+#include "engine/flow/cycle/reserve.h"
+
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
-#include "engine/flow/cycle/engine_int.h"
+#include "engine/score/evaluate.h"
+
+void bt_reserved_init(
+	struct bt_reserved *reserved, struct bt_cache *cache, bool always, bool binder_writes_claims)
+{
+	*reserved = (struct bt_reserved){
+		.cache = cache, .always = always, .binder_writes_claims = binder_writes_claims};
+}
+
+void bt_reserved_fini(struct bt_reserved *reserved)
+{
+	bt_name_refs_release(&reserved->names);
+	bt_mem_free(reserved->bindings);
+	bt_mem_free(reserved->volumes);
+	bt_buf_fini(&reserved->why);
+	bt_mem_free(reserved->choices);
+	bt_mem_free(reserved->given);
+}
+
+void bt_reserved_begin(struct bt_reserved *reserved)
+{
+	reserved->pod_ix = BT_NO_POD;
+}
+
+struct bt_str bt_reserved_why(const struct bt_reserved *reserved)
+{
+	return bt_buf_view(&reserved->why);
+}
+
+void bt_reserved_clear_why(struct bt_reserved *reserved)
+{
+	bt_buf_clear(&reserved->why);
+}
+
+static struct bt_str name_of(const struct bt_reserved *reserved, uint32_t name)
+{
+	return bt_intern_str(reserved->cache->dictionary->intern, name);
+}
+
+void bt_reserved_claim_gone(struct bt_reserved *reserved, uint32_t name)
+{
+	bt_buf_clear(&reserved->why);
+	bt_buf_text(&reserved->why, "resourceclaims.resource.k8s.io ");
+	bt_quote(&reserved->why, name_of(reserved, name));
+	bt_buf_text(&reserved->why, " not found");
+}
 
 /* Source: GetBindVolumeToClaim, v1.36.3. */
 static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
@@ -16,10 +62,9 @@ static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
 }
 
 /* Notes what a binding is of. */
-static void note_volume(struct bt_engine *engine, const struct bt_volume_binding *binding)
+static void note_volume(struct bt_reserved *reserved, const struct bt_volume_binding *binding)
 {
-	const struct bt_storage *storage = engine->cache->view.storage;
-	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_storage *storage = reserved->cache->view.storage;
 	const struct bt_claim *claim = &storage->claims[binding->claim_ix];
 	const struct bt_pv *pv = binding->pv_ix == BT_NO_VOLUME ? NULL : &storage->pvs[binding->pv_ix];
 	const uint32_t n = reserved->binding_n;
@@ -34,7 +79,7 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 		.bound = pv && is_claims(pv, claim),
 		.version = pv ? pv->version : claim->version,
 		.shown = pv ? pv->shown : claim->shown};
-	reserved->names.intern = engine->cache->dictionary->intern;
+	reserved->names.intern = reserved->cache->dictionary->intern;
 	bt_name_refs_add_name(&reserved->names, claim->name);
 	if (pv) {
 		bt_name_refs_add_name(&reserved->names, pv->name);
@@ -43,9 +88,9 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 }
 
 static struct bt_reserved_choice reserve_note(
-	const struct bt_engine *engine, const struct bt_device_choice *choice)
+	const struct bt_reserved *reserved, const struct bt_device_choice *choice)
 {
-	const struct bt_resource_claim *claims = engine->cache->view.devices->claims;
+	const struct bt_resource_claim *claims = reserved->cache->view.devices->claims;
 
 	if (choice->claim_ix == BT_NO_CLAIM) {
 		return (struct bt_reserved_choice){*choice, BT_NAME_NONE, BT_NAME_NONE};
@@ -55,24 +100,23 @@ static struct bt_reserved_choice reserve_note(
 }
 
 /* What one plugin says. */
-static void note_reservation(
-	struct bt_engine *engine, const struct bt_plugin *plugin, const struct bt_reservation *reservation)
+static void note_reservation(struct bt_reserved *reserved, const struct bt_plugin *plugin,
+	const struct bt_reservation *reservation)
 {
-	struct bt_reserved *reserved = &engine->reserved;
-
 	for (uint32_t i = 0; i < reservation->binding_n; i++) {
-		note_volume(engine, &reservation->bindings[i]);
+		note_volume(reserved, &reservation->bindings[i]);
 		reserved->volumes_by = plugin->name;
 	}
 	for (uint32_t i = 0; i < reservation->choice_n; i++) {
 		reserved->choices = bt_mem_grow(reserved->choices, reserved->choice_n, &reserved->choice_cap,
 			sizeof(*reserved->choices));
-		reserved->choices[reserved->choice_n++] = reserve_note(engine, &reservation->choices[i]);
+		reserved->choices[reserved->choice_n++] = reserve_note(reserved, &reservation->choices[i]);
 		reserved->choices_by = plugin->name;
 	}
 }
 
-static BT_NOINLINE void choose_claims(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+static BT_NOINLINE void choose_claims(
+	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t node_ix)
 {
 	uint32_t traits = BT_TRAIT_ANY | (plan->asks ? BT_TRAIT_CLAIMS : 0) |
 			  (plan->signature->volume_n ? BT_TRAIT_VOLUMES : 0);
@@ -85,32 +129,30 @@ static BT_NOINLINE void choose_claims(struct bt_engine *engine, const struct bt_
 			(use->plugin->traits && !(use->plugin->traits & traits))) {
 			continue;
 		}
-		use->plugin->reserve(use, &plan->compiled[u], &engine->cache->view, node_ix, &reservation);
-		note_reservation(engine, use->plugin, &reservation);
+		use->plugin->reserve(use, &plan->compiled[u], &reserved->cache->view, node_ix, &reservation);
+		note_reservation(reserved, use->plugin, &reservation);
 	}
 }
 
-void bt_engine_choose_reserved(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+void bt_reserved_choose(
+	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
-	struct bt_reserved *reserved = &engine->reserved;
-
 	reserved->pod_ix = pod_ix;
 	reserved->node_ix = node_ix;
-	reserved->storage = engine->cache->view.storage->version;
-	reserved->devices = engine->cache->view.devices->version;
+	reserved->storage = reserved->cache->view.storage->version;
+	reserved->devices = reserved->cache->view.devices->version;
 	if (reserved->binding_n) {
 		bt_name_refs_release(&reserved->names);
 	}
 	reserved->binding_n = reserved->choice_n = 0;
-	if (plan->asks || plan->signature->volume_n || engine->runtimes.reserve_always) {
-		choose_claims(engine, plan, node_ix);
+	if (plan->asks || plan->signature->volume_n || reserved->always) {
+		choose_claims(reserved, plan, node_ix);
 	}
 }
 
-static bool still_there(const struct bt_engine *engine, const struct bt_reserved_choice *noted)
+static bool still_there(const struct bt_reserved *reserved, const struct bt_reserved_choice *noted)
 {
-	const struct bt_device_store *store = engine->cache->view.devices;
+	const struct bt_device_store *store = reserved->cache->view.devices;
 
 	if (noted->choice.claim_ix == BT_NO_CLAIM) {
 		return true;
@@ -128,9 +170,9 @@ static bool is_bound(
 }
 
 /* Have all claims of the pod been bound meanwhile? */
-static bool all_bound(const struct bt_engine *engine, const struct bt_signature *signature)
+static bool all_bound(const struct bt_reserved *reserved, const struct bt_signature *signature)
 {
-	const struct bt_storage *storage = engine->cache->view.storage;
+	const struct bt_storage *storage = reserved->cache->view.storage;
 
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		if (bt_volume_claims(signature->volumes[i].type) &&
@@ -141,25 +183,25 @@ static bool all_bound(const struct bt_engine *engine, const struct bt_signature 
 	return true;
 }
 
-static void say_key(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+static void say_key(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
 {
 	struct bt_buf key = {0};
 
 	if (namespace_) {
-		bt_buf_str(&key, bt_engine_name(engine, namespace_));
+		bt_buf_str(&key, name_of(reserved, namespace_));
 		bt_buf_char(&key, '/');
 	}
-	bt_buf_str(&key, bt_engine_name(engine, name));
-	bt_quote(&engine->reserved.why, bt_buf_view(&key));
+	bt_buf_str(&key, name_of(reserved, name));
+	bt_quote(&reserved->why, bt_buf_view(&key));
 	bt_buf_fini(&key);
 }
 
-static void say_gone(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+static void say_gone(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
 {
-	struct bt_buf *why = &engine->reserved.why;
+	struct bt_buf *why = &reserved->why;
 
 	bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
-	say_key(engine, namespace_, name);
+	say_key(reserved, namespace_, name);
 	bt_buf_text(why, " not found");
 }
 
@@ -173,11 +215,11 @@ static void say_version(struct bt_buf *why, const char *word, uint64_t version)
 
 /* An object has changed since the node was chosen. Source: passiveAssumeCache.Assume, v1.36.3. */
 static void say_changed(
-	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
+	struct bt_reserved *reserved, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
 {
-	struct bt_buf *why = &engine->reserved.why;
+	struct bt_buf *why = &reserved->why;
 
-	say_key(engine, namespace_, name);
+	say_key(reserved, namespace_, name);
 	say_version(why, " is out of sync (stored: ", stored);
 	say_version(why, ", assume: ", assumed);
 	bt_buf_char(why, ')');
@@ -191,10 +233,9 @@ static void say_plugin(struct bt_buf *why, const char *point, const char *plugin
 
 /* Will the binder find the volumes that are claims' already, and the claims? Source: bindAPIUpdate,
  * checkBindings, v1.36.3. */
-static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespace_)
+static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t namespace_)
 {
-	const struct bt_storage *storage = engine->cache->view.storage;
-	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_storage *storage = reserved->cache->view.storage;
 
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
 		const struct bt_reserved_volume *noted = &reserved->volumes[i];
@@ -202,7 +243,7 @@ static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespa
 
 		if (noted->bound && !pv) {
 			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
-			say_gone(engine, BT_NAME_NONE, noted->volume);
+			say_gone(reserved, BT_NAME_NONE, noted->volume);
 			return BT_PRE_BIND_FAILS;
 		}
 		/* One that was made anew may be elsewhere. */
@@ -217,7 +258,7 @@ static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespa
 		if (!claim) {
 			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
 			bt_buf_text(&reserved->why, "binding volumes: failed to check binding: ");
-			say_gone(engine, namespace_, reserved->volumes[i].claim);
+			say_gone(reserved, namespace_, reserved->volumes[i].claim);
 			return BT_PRE_BIND_FAILS;
 		}
 		/* One that was made anew may be elsewhere. */
@@ -230,10 +271,9 @@ static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespa
  * Can the volumes be assumed, and will the binder find what it binds? Source: AssumePodVolumes, Assume,
  * v1.36.3.
  */
-static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespace_)
+static enum bt_reserve check_volumes(struct bt_reserved *reserved, uint32_t namespace_)
 {
-	const struct bt_storage *storage = engine->cache->view.storage;
-	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_storage *storage = reserved->cache->view.storage;
 
 	bt_buf_clear(&reserved->why);
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
@@ -249,112 +289,78 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 		}
 		if (provisioned ? !claim : !pv) {
 			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
-			say_gone(engine, space, name);
+			say_gone(reserved, space, name);
 			return BT_RESERVE_FAILS;
 		}
 		if (noted->version != (provisioned ? claim->version : pv->version)) {
 			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
 			say_changed(
-				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
+				reserved, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
 			return BT_RESERVE_FAILS;
 		}
 	}
-	return check_bindings(engine, namespace_);
+	return check_bindings(reserved, namespace_);
 }
 
 /* Volumes that have changed since the node was chosen may be such that nothing is to be assumed any more. */
-static enum bt_reserve assume_volumes(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+static enum bt_reserve assume_volumes(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
-	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	const struct bt_view *view = &engine->cache->view;
-	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_signature *signature = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature;
+	const struct bt_view *view = &reserved->cache->view;
 	enum bt_reserve outcome = BT_RESERVED;
 
 	if (reserved->storage != view->storage->version) {
-		if (all_bound(engine, signature)) {
+		if (all_bound(reserved, signature)) {
 			return BT_RESERVED;
 		}
-		outcome = check_volumes(engine, signature->namespace_);
+		outcome = check_volumes(reserved, signature->namespace_);
 	}
 	if (outcome == BT_RESERVED) {
-		bt_volumes_assume(engine->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
+		bt_volumes_assume(reserved->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
 			reserved->bindings, reserved->binding_n);
 	}
 	return outcome;
 }
 
-/* Does a binder write what claims get, and find out what has become of them? Else it is done here. */
-static bool binder_writes_claims(const struct bt_engine *engine)
-{
-	return engine->options.releaser.release;
-}
-
 /* Source: bindClaim, v1.36.3. */
-static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const struct bt_reserved_choice *noted)
+static void say_claim_gone(
+	struct bt_reserved *reserved, uint32_t pod_ix, const struct bt_reserved_choice *noted)
 {
-	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	struct bt_str name = bt_engine_name(engine, noted->name);
+	const struct bt_signature *signature = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature;
+	struct bt_str name = name_of(reserved, noted->name);
 
-	say_plugin(&engine->reserved.why, "PreBind", engine->reserved.choices_by);
-	bt_buf_printf(&engine->reserved.why,
-		"add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
-		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name));
-	bt_quote(&engine->reserved.why, name);
-	bt_buf_text(&engine->reserved.why, " not found");
+	say_plugin(&reserved->why, "PreBind", reserved->choices_by);
+	bt_buf_printf(&reserved->why, "add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
+		BT_STR_ARG(name_of(reserved, signature->namespace_)), BT_STR_ARG(name));
+	bt_quote(&reserved->why, name);
+	bt_buf_text(&reserved->why, " not found");
 }
 
-bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix)
+static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod_ix)
 {
-	const struct bt_hooks *hooks = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind;
-	uint32_t n;
-	const struct bt_device_choice *choices = bt_devices_pending(engine->cache->devices, pod_ix, &n);
-	struct bt_group_state group;
-	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
-	struct bt_buf why = {0};
-	bool fails = false;
-
-	for (uint32_t i = 0; n && i < hooks->n && !fails && !binder_writes_claims(engine); i++) {
-		const struct bt_plugin *plugin = hooks->items[i].plugin;
-
-		env.settings = hooks->items[i].settings;
-		fails = plugin->pre_bind(&env, choices, n, &why);
-		if (fails) {
-			bt_buf_clear(&engine->reserved.why);
-			say_plugin(&engine->reserved.why, "PreBind", plugin->name);
-			bt_buf_str(&engine->reserved.why, bt_buf_view(&why));
-		}
-	}
-	bt_buf_fini(&why);
-	return !fails;
-}
-
-static enum bt_reserve assume_devices(struct bt_engine *engine, uint32_t pod_ix)
-{
-	struct bt_reserved *reserved = &engine->reserved;
 	enum bt_reserve outcome = BT_RESERVED;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < reserved->choice_n; i++) {
-		if (still_there(engine, &reserved->choices[i])) {
+		if (still_there(reserved, &reserved->choices[i])) {
 			reserved->given = bt_mem_grow(
 				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
 			reserved->given[kept++] = reserved->choices[i].choice;
-		} else if (outcome == BT_RESERVED && !binder_writes_claims(engine)) {
-			say_claim_gone(engine, pod_ix, &reserved->choices[i]);
+		} else if (outcome == BT_RESERVED && !reserved->binder_writes_claims) {
+			say_claim_gone(reserved, pod_ix, &reserved->choices[i]);
 			outcome = BT_PRE_BIND_FAILS;
 		}
 	}
-	bt_devices_assume(engine->cache->devices, pod_ix, reserved->given, kept);
+	bt_devices_assume(reserved->cache->devices, pod_ix, reserved->given, kept);
 	return outcome;
 }
 
 /* Has what plugins know of the pod's claims been worked out for the claims as they are? */
-static bool is_current(struct bt_engine *engine, struct bt_plan *plan)
+static bool is_current(struct bt_reserved *reserved, struct bt_plan *plan)
 {
-	const struct bt_view *view = &engine->cache->view;
+	const struct bt_view *view = &reserved->cache->view;
 
-	if (engine->reserved.storage == view->storage->version &&
-		engine->reserved.devices == view->devices->version) {
+	if (reserved->storage == view->storage->version && reserved->devices == view->devices->version) {
 		return true;
 	}
 	bt_prepare(plan, view);
@@ -362,54 +368,77 @@ static bool is_current(struct bt_engine *engine, struct bt_plan *plan)
 }
 
 static BT_NOINLINE void choose_again(
-	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+	struct bt_reserved *reserved, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
-	engine->reserved.binding_n = engine->reserved.choice_n = 0;
-	if (is_current(engine, plan)) {
-		bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
-	}
-}
-
-void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix)
-{
-	decision->node_ix = node_ix;
-	if (engine->reserved.pod_ix != decision->pod_ix || engine->reserved.node_ix != node_ix) {
-		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, node_ix);
+	reserved->binding_n = reserved->choice_n = 0;
+	if (is_current(reserved, plan)) {
+		bt_reserved_choose(reserved, plan, pod_ix, node_ix);
 	}
 }
 
 /* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
-static BT_NOINLINE enum bt_reserve assume_claims(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+static BT_NOINLINE enum bt_reserve assume_claims(
+	struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
-	enum bt_reserve reserved = BT_RESERVED;
+	enum bt_reserve outcome = BT_RESERVED;
 
-	if (engine->reserved.binding_n) {
-		reserved = assume_volumes(engine, pod_ix, node_ix);
-		bt_name_refs_release(&engine->reserved.names);
+	if (reserved->binding_n) {
+		outcome = assume_volumes(reserved, pod_ix, node_ix);
+		bt_name_refs_release(&reserved->names);
 	}
-	if (reserved == BT_RESERVED && engine->reserved.choice_n) {
-		reserved = assume_devices(engine, pod_ix);
+	if (outcome == BT_RESERVED && reserved->choice_n) {
+		outcome = assume_devices(reserved, pod_ix);
 	}
-	return reserved;
+	return outcome;
 }
 
-enum bt_reserve bt_engine_reserve(
-	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+enum bt_reserve bt_reserved_assume(
+	struct bt_reserved *reserved, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
-	struct bt_reserved *reserved = &engine->reserved;
 	enum bt_reserve outcome = BT_RESERVED;
 
 	/* Somebody may have had the pod explained meanwhile. */
 	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
-		choose_again(engine, plan, pod_ix, node_ix);
+		choose_again(reserved, plan, pod_ix, node_ix);
 	}
 	if (reserved->binding_n | reserved->choice_n) {
-		outcome = assume_claims(engine, pod_ix, node_ix);
+		outcome = assume_claims(reserved, pod_ix, node_ix);
 	}
 	reserved->pod_ix = BT_NO_POD;
 	if (outcome != BT_RESERVE_FAILS) {
-		bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
+		bt_ledger_assume(reserved->cache->ledger, pod_ix, node_ix);
 		BT_PROBE2(assumed, pod_ix, node_ix);
 	}
 	return outcome;
+}
+
+void bt_reserved_choose_once(
+	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
+		bt_reserved_choose(reserved, plan, pod_ix, node_ix);
+	}
+}
+
+bool bt_reserved_prebinds(
+	struct bt_reserved *reserved, const struct bt_hooks *hooks, uint32_t pod_ix, struct bt_pod_env *env)
+{
+	uint32_t n;
+	const struct bt_device_choice *choices = bt_devices_pending(reserved->cache->devices, pod_ix, &n);
+	struct bt_buf why = {0};
+	bool fails = false;
+
+	for (uint32_t i = 0; n && i < hooks->n && !fails && !reserved->binder_writes_claims; i++) {
+		const struct bt_plugin *plugin = hooks->items[i].plugin;
+
+		env->settings = hooks->items[i].settings;
+		fails = plugin->pre_bind(env, choices, n, &why);
+		if (fails) {
+			bt_buf_clear(&reserved->why);
+			say_plugin(&reserved->why, "PreBind", plugin->name);
+			bt_buf_str(&reserved->why, bt_buf_view(&why));
+		}
+	}
+	bt_buf_fini(&why);
+	return !fails;
 }
