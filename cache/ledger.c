@@ -22,6 +22,14 @@ struct link {
 	uint32_t next, previous;
 };
 
+/* A pod that a trial has on its node (add), or not. */
+struct tried {
+	const struct bt_signature *signature;
+	uint32_t pod_ix; /* BT_NO_POD: any of that signature */
+	uint32_t node_ix;
+	bool add;
+};
+
 /* What frozen nodes have missed: a pod that came (take), or one that was set apart and goes. */
 struct missed {
 	uint32_t pod_ix, node_ix;
@@ -65,6 +73,12 @@ struct bt_ledger {
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
 	uint32_t trial_depth;
+	struct tried
+		*tried; /* in order; of trials on nodes whose pods have volumes, which ask for the order */
+	size_t tried_n, tried_cap, tried_from[BT_TRIAL_DEPTH];
+	bool tried_noted;
+	struct tried *listed; /* of list_in_order */
+	size_t listed_cap;
 	int32_t nominated_highest;	  /* no nominated pod has a higher priority */
 	struct bt_index_allocator vacant; /* indices to be used again */
 	bool gathers;			  /* they were very many, and are not few yet */
@@ -128,6 +142,8 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->gone);
 	bt_mem_free(l->left);
 	bt_mem_free(l->signature_pod_n);
+	bt_mem_free(l->tried);
+	bt_mem_free(l->listed);
 	bt_mem_free(l->missed);
 	bt_mem_free(l->apart);
 	bt_map_fini(&l->keys);
@@ -246,10 +262,13 @@ void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
 	l->counters = counters;
 }
 
+static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor);
+
 void bt_ledger_mount_in(struct bt_ledger *l, struct bt_volumes *volumes)
 {
 	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
 	l->volumes = volumes;
+	bt_volumes_order_by(volumes, visit_in_order, l);
 }
 
 void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool terminating)
@@ -828,6 +847,10 @@ static void copy_ports(const struct bt_port_list *from, struct bt_port_list *to)
 void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 {
 	BT_REQUIRE(l->trial_depth < BT_TRIAL_DEPTH && node_ix < l->slot_cap);
+	if (l->trial_depth == 0) {
+		l->tried_noted = l->volumes && bt_volume_users_n(bt_volumes_view(l->volumes), node_ix);
+	}
+	l->tried_from[l->trial_depth] = l->tried_n;
 	copy_ports(&l->ports[node_ix], &l->saved_ports[l->trial_depth++]);
 }
 
@@ -835,18 +858,18 @@ void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
 {
 	BT_REQUIRE(l->trial_depth > 0);
 	copy_ports(&l->saved_ports[--l->trial_depth], &l->ports[node_ix]);
-}
-
-void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
-{
-	bt_ledger_try_like(l, l->pods[pod_ix].signature, node_ix, add);
+	l->tried_n = l->tried_from[l->trial_depth];
 }
 
 /* All but the counters. */
-static void try_uncounted(
-	struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+static void try_uncounted(struct bt_ledger *l, const struct bt_signature *signature, uint32_t pod_ix,
+	uint32_t node_ix, bool add)
 {
 	BT_REQUIRE(l->trial_depth > 0);
+	if (l->tried_noted) {
+		l->tried = bt_mem_grow(l->tried, l->tried_n, &l->tried_cap, sizeof(*l->tried));
+		l->tried[l->tried_n++] = (struct tried){signature, pod_ix, node_ix, add};
+	}
 	use(l, signature, node_ix, add);
 	if (add) {
 		take_ports(&l->ports[node_ix], signature);
@@ -862,18 +885,76 @@ void bt_ledger_try_absent(struct bt_ledger *l, uint32_t pod_ix, bool absent)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
-	try_uncounted(l, pod->signature, pod->node_ix, !absent);
+	try_uncounted(l, pod->signature, pod_ix, pod->node_ix, !absent);
 	if (l->counters) {
 		bt_counters_try_absent(l->counters, pod->signature, pod_ix, absent);
 	}
 }
 
-void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+static void try_any(struct bt_ledger *l, const struct bt_signature *signature, uint32_t pod_ix,
+	uint32_t node_ix, bool add)
 {
-	try_uncounted(l, signature, node_ix, add);
+	try_uncounted(l, signature, pod_ix, node_ix, add);
 	if (l->counters) {
 		bt_counters_try(l->counters, signature, node_ix, add ? 1 : -1);
 	}
+}
+
+void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
+{
+	try_any(l, l->pods[pod_ix].signature, pod_ix, node_ix, add);
+}
+
+void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+{
+	try_any(l, signature, BT_NO_POD, node_ix, add);
+}
+
+static size_t list_one(struct bt_ledger *l, size_t n, const struct tried *pod)
+{
+	l->listed = bt_mem_grow(l->listed, n, &l->listed_cap, sizeof(*l->listed));
+	l->listed[n] = *pod;
+	return n + 1;
+}
+
+/* The last one takes the place of one that goes. */
+static size_t unlist_one(struct bt_ledger *l, size_t n, const struct tried *pod)
+{
+	size_t at = 0;
+
+	while (at < n && (l->listed[at].signature != pod->signature || l->listed[at].pod_ix != pod->pod_ix)) {
+		at++;
+	}
+	BT_INVARIANT(at < n);
+	l->listed[at] = l->listed[n - 1];
+	return n - 1;
+}
+
+/* bt_volume_order: the list of the node, turned round, and what trials have made of it. */
+static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor)
+{
+	struct bt_ledger *l = context;
+	size_t n = 0;
+	bool goes_on = true;
+
+	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
+		n = list_one(l, n, &(struct tried){.signature = l->pods[i].signature, .pod_ix = i});
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		struct tried last = l->listed[n - 1 - i];
+
+		l->listed[n - 1 - i] = l->listed[i];
+		l->listed[i] = last;
+	}
+	for (size_t i = 0; i < l->tried_n; i++) {
+		if (l->tried[i].node_ix == node_ix) {
+			n = l->tried[i].add ? list_one(l, n, &l->tried[i]) : unlist_one(l, n, &l->tried[i]);
+		}
+	}
+	for (size_t i = 0; i < n && goes_on; i++) {
+		goes_on = visit(visitor, l->listed[i].signature);
+	}
+	return goes_on;
 }
 
 static uint64_t level_key(int32_t priority)

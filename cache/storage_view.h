@@ -78,6 +78,11 @@ struct bt_storage {
 	const struct bt_attached *(*attached)(void *context, uint32_t node_ix);
 };
 
+static inline uint32_t bt_volume_users_n(const struct bt_storage *storage, uint32_t node_ix)
+{
+	return node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0;
+}
+
 static inline uint64_t bt_disk_id(const struct bt_csi_disk *disk)
 {
 	return bt_pair_key(disk->driver, disk->handle);

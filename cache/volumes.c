@@ -53,7 +53,8 @@ struct node_state {
 	struct bt_driver_count *counts;
 	size_t disk_cap, count_cap;
 	struct bt_name_refs names; /* the error's */
-	uint64_t facts;		   /* as of; 0: never, or something changed on the node */
+	uint64_t facts;		   /* as of; 0: never, something changed on the node, or there is an error,
+				      which depends on the order of pods, too */
 };
 
 struct nomination {
@@ -81,8 +82,10 @@ struct bt_volumes {
 	uint64_t facts;		  /* grows when any node may have to be worked out again */
 	struct nomination *nominations;
 	size_t nomination_n, nomination_cap;
-	uint32_t free_nomination; /* index plus one */
-	struct bt_map nominated;  /* pod index plus one -> index plus one of its first promise */
+	uint32_t free_nomination;	   /* index plus one */
+	struct bt_map nominated;	   /* pod index plus one -> index plus one of its first promise */
+	bt_visit_in_order *visit_in_order; /* NULL: users are in any order */
+	void *order_context;
 };
 
 /* ---- chains ---- */
@@ -653,6 +656,25 @@ static void count_attachments(struct bt_volumes *v, struct node_state *node, uin
 	node->is.disk_n = used_n;
 }
 
+struct look {
+	struct bt_volumes *v;
+	struct node_state *node;
+};
+
+static bool looks_good(void *visitor, const struct bt_signature *signature)
+{
+	const struct look *look = visitor;
+
+	return add_pod(look->v, look->node, signature);
+}
+
+void bt_volumes_order_by(struct bt_volumes *v, bt_visit_in_order *visit, void *context)
+{
+	v->visit_in_order = visit;
+	v->order_context = context;
+}
+
+/* Which error it is where several pods' volumes cannot be counted: that of the first of them. */
 static const struct bt_attached *attached(void *context, uint32_t node_ix)
 {
 	struct bt_volumes *v = context;
@@ -673,6 +695,12 @@ static const struct bt_attached *attached(void *context, uint32_t node_ix)
 	node->facts = v->facts;
 	for (uint32_t i = 0; i < users->n && good; i++) {
 		good = add_pod(v, node, users->items[i]);
+	}
+	if (!good) {
+		node->facts = 0;
+		if (v->visit_in_order) {
+			v->visit_in_order(v->order_context, node_ix, looks_good, &(struct look){v, node});
+		}
 	}
 	node->is.disk_n = sort_ids(node->disks, node->is.disk_n);
 	for (uint32_t i = 0; i < node->is.disk_n; i++) {

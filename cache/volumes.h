@@ -46,6 +46,14 @@ enum bt_status bt_volumes_remove(
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 
+/* Shows the pods of a node in the order of upstream's NodeInfo, trials included, until one visit returns
+ * false. Then it returns false, too. */
+typedef bool bt_visit_signature(void *visitor, const struct bt_signature *signature);
+typedef bool bt_visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor);
+
+/* Who knows that order. Without it the volumes of pods are looked at in any. */
+void bt_volumes_order_by(struct bt_volumes *volumes, bt_visit_in_order *visit, void *context);
+
 /* A slot is another node's from now on. Requires: no pod is on it. */
 void bt_volumes_vacate(struct bt_volumes *volumes, uint32_t node_ix);
 
