@@ -97,7 +97,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->cache = bt_cache_create();
 	engine->queue = make_queue(engine, config);
 	bt_kept_events_init(&engine->kept_events, engine->queue, engine->cache->dictionary->intern);
-	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	engine->eviction.async = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
 	engine->groups.intern = engine->cache->dictionary->intern;
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
 	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
@@ -130,16 +130,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_extender_calls_destroy(engine->extend);
 	bt_cycle_metrics_destroy(engine->measures);
 	bt_evaluation_fini(&engine->evaluation);
-	bt_preemption_fini(&engine->preemption);
-	bt_buf_fini(&engine->post.text);
-	bt_engine_thaw(engine);
-	bt_mem_free(engine->post.missed);
-	for (int i = 0; i < BT_NOTES_N; i++) {
-		bt_preempt_notes_fini(&engine->notes[i]);
-	}
-	bt_map_fini(&engine->unresolvable_ixs);
-	bt_mem_free(engine->unresolvable);
-	bt_mem_free(engine->cleared_nominations);
+	bt_engine_post_filter_fini(engine);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
 	bt_reserved_fini(&engine->reserved);
@@ -147,7 +138,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_queue_destroy(engine->queue);
 	bt_cache_destroy(engine->cache);
 	bt_node_list_fini(&engine->nodes);
-	bt_mem_free(engine->leaving);
+	bt_eviction_fini(&engine->eviction);
 	bt_batch_fini(&engine->batch);
 	bt_mem_free(engine);
 }
@@ -456,11 +447,7 @@ static void decide(struct bt_engine *engine, struct bt_profile_runtime *runtime,
 /* Removes a detached pod. A victim of the cycle that is on stays until that ends. */
 static void remove_detached(struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
-
-	if (leaving) {
-		leaving->in_hand = false;
-	} else {
+	if (!bt_eviction_note_answered(&engine->eviction, pod_ix)) {
 		bt_ledger_remove(engine->cache->ledger, pod_ix);
 	}
 }
@@ -538,9 +525,8 @@ static BT_NOINLINE void note_decided(struct bt_engine *engine, struct bt_profile
 
 	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
-	bt_cycle_metrics_note(
-		engine->measures, BT_MEASURE_POINT, labels, engine->took_ns - engine->post_filter_ns);
-	engine->post_filter_ns = 0;
+	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels,
+		engine->took_ns - bt_post_filter_took(&engine->post));
 	note_runs(engine, runtime, decision);
 }
 
@@ -567,6 +553,22 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
 
+/* What becomes of a pod's nomination after its cycle. */
+static void settle_nomination(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	struct bt_cache *cache = engine->cache;
+	uint32_t pod_ix = decision->pod_ix;
+	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
+
+	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
+		/* PostFilter left it alone: it is what the status says. */
+		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
+		return;
+	}
+	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);
+	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
+}
+
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	uint32_t pod_ix = decision->pod_ix;
@@ -578,7 +580,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 	}
 	enum bt_wait where = bt_queue_refuse(engine->queue, pod_ix, decision->unschedulable_plugins, 0,
 		bt_scheduling_clock_now(&engine->clock));
-	bt_engine_settle_nomination(engine, decision);
+	settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
 		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
 		!bt_engine_in_group(engine, pod_ix)) {
@@ -607,14 +609,14 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);
 
-	if (found && !engine->async_preemption) {
+	if (found && !engine->eviction.async) {
 		bt_engine_carry_out(engine, decision);
 	}
 	bt_engine_set_aside(engine, decision);
-	if (found && engine->async_preemption) {
+	if (found && engine->eviction.async) {
 		bt_engine_carry_out(engine, decision);
 	}
-	bt_engine_let_leaving_go(engine);
+	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 }
 
 /* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
@@ -860,6 +862,9 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 
 	counts.cycle_n = engine->cycle_n;
 	counts.plan_drop_n = bt_profile_runtimes_drop_n(&engine->runtimes);
+	counts.preemption_n = engine->post.preemption_n;
+	counts.dry_run_n = engine->post.dry_run_n;
+	counts.evict_failed_n = engine->eviction.failed_n;
 	counts.pod_move_n = engine->reclaim.pod_move_n;
 	counts.signature_end_n = engine->reclaim.signature_end_n;
 	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);

@@ -6,12 +6,14 @@
 #include "engine/base/rng.h"
 #include "engine/flow/cycle/batch.h"
 #include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/eviction.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
 #include "engine/flow/cycle/kept_events.h"
 #include "engine/flow/cycle/node_list.h"
 #include "engine/flow/cycle/nominated_pods.h"
 #include "engine/flow/cycle/pod_groups.h"
+#include "engine/flow/cycle/post_filter.h"
 #include "engine/flow/cycle/prefetch.h"
 #include "engine/flow/cycle/profile_runtime.h"
 #include "engine/flow/cycle/reclaim.h"
@@ -19,67 +21,6 @@
 #include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
-
-#define BT_NOTES_N 16
-
-/* The pod whose preemption is being carried out. */
-struct bt_preempting {
-	bool on;
-	uint32_t pod_ix;
-	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
-	bool failed;		    /* a victim cannot be deleted */
-};
-
-/* A victim that has to be deleted. One that goes before that is kept, detached, until it is over. */
-struct bt_leaving {
-	uint32_t pod_ix, uid;
-	bool gone, ended; /* it has; because it has ended, and so its object is still there */
-	bool in_hand;	  /* it is gone, and the answer about its binding is still to come */
-};
-
-/* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
- * begin to be deleted, budgets, counters with namespaces, volumes, devices, and the members of a group that
- * are in flight. */
-struct bt_state_of_things {
-	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
-	uint64_t group_cycle; /* 0: none is on */
-};
-
-/*
- * What refused pods of a kind in that state, and preemption helped none of them.
- * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only of pods that
- * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
- * and when there are HOPELESS_MAX of them.
- */
-struct bt_known_unresolvable {
-	struct bt_state_of_things when;
-	uint32_t unschedulable_plugins;
-	enum bt_preempt_outcome preempt;
-};
-
-/*
- * PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them are the
- * snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are asked for
- * anew. There is no snapshot of nodes here that outlives a change: once one of them, or what is on it, is
- * about to change they are frozen until PostFilter has run, when the cycle ends. It runs before that if
- * something else changes that PreFilter has read (bt_engine_before_change).
- */
-struct bt_post_filter_run {
-	bool due;			/* it has not run */
-	bool ran;			/* engine->preemption is its result */
-	bool listed;			/* the nodes that preemption may help are */
-	bool known;			/* what it says was known, and still is if things are as then */
-	struct bt_state_of_things when; /* the cycle began */
-	const struct bt_profile_runtime *runtime;
-	struct bt_plan *plan;
-	uint32_t pod_ix, unschedulable_plugins;
-	enum bt_preempt_outcome outcome, known_outcome;
-	struct bt_claim_release release;
-	struct bt_buf text;
-	bool frozen;		      /* nodes, and what is on them */
-	struct bt_node_delta *missed; /* by frozen nodes, in order; their old descriptions are kept */
-	size_t missed_n, missed_cap;
-};
 
 struct bt_engine {
 	struct bt_engine_options options;
@@ -95,27 +36,16 @@ struct bt_engine {
 	struct bt_nominated_pods nominated;
 	struct bt_extender_calls *extend;
 	bool extended; /* there are extenders */
-	struct bt_preemption preemption;
-	struct bt_post_filter_run post;
-	struct bt_preempt_notes notes[BT_NOTES_N];  /* the one for a kind of pods is found by a hash */
-	struct bt_known_unresolvable *unresolvable; /* pods that need not try to preempt, by kind */
-	size_t unresolvable_n, unresolvable_cap;
-	uint32_t *cleared_nominations; /* of the last decision */
-	size_t cleared_nominations_cap;
-	struct bt_map unresolvable_ixs;
-	struct bt_preempting preempting;
-	struct bt_leaving *leaving;
-	size_t leaving_n, leaving_cap;
+	struct bt_post_filter post;
+	struct bt_eviction eviction;
 	struct bt_pod_groups groups;
 	struct bt_group_cycle group_cycle;
 	bool gangs; /* gate GangScheduling */
 	struct bt_kept_events kept_events;
 	struct bt_scheduling_clock clock;
-	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
 	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
 	int64_t took_ns;		   /* what the last decision took, where that is measured */
-	int64_t post_filter_ns;		   /* what PostFilter took of it */
 	struct bt_reserved reserved;
 	struct bt_batch batch;
 	struct bt_prefetch prefetch;
@@ -127,9 +57,6 @@ static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_en
 	return bt_profile_runtimes_find(
 		&engine->runtimes, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
 }
-
-/* The state of things now. */
-struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
 
 /* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
  * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out. */
@@ -170,36 +97,6 @@ uint32_t bt_engine_refused_nomination(
 bool bt_engine_evaluate_nominated(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out);
 
-/* The extenders that have a say in whom the pod preempts, or NULL. */
-struct bt_extender_calls *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
-
-/*
- * Runs what the profile has at PostFilter, one plugin after the other; by notes when there are some, and then
- * without texts. Sets preemption->outcome, in out_release what DynamicResources does (which is not done yet),
- * and in text (if the request wants texts) what the plugins say together. Source: RunPostFilterPlugins,
- * v1.36.3.
- */
-void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
-	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
-
-/* Carries out what DynamicResources has decided at PostFilter: it takes an allocation back that keeps the pod
- * from being placed. Returns false when the claim has gone since then. */
-bool bt_engine_release_claim(
-	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
-
-/* A cycle begins: nothing is known of its PostFilter. */
-void bt_engine_post_filter_begin(struct bt_engine *engine);
-
-/* What changes, by when upstream's PostFilter has read it. */
-enum bt_change {
-	BT_CHANGE_READ_ANEW,   /* it reads it itself */
-	BT_CHANGE_OF_NODES,    /* the cycle's snapshot has it: a node, or the pods on one */
-	BT_CHANGE_PRE_FILTERED /* PreFilter has read it, or the ledger cannot freeze it */
-};
-
-/* What bt_engine_before_change does when PostFilter is due. */
-void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change change);
-
 static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_change change)
 {
 	if (BT_UNLIKELY(engine->post.due)) {
@@ -207,40 +104,11 @@ static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_cha
 	}
 }
 
-/* Takes in what a delta says of a node, at once or when nodes are frozen no more, and gives up the
- * description that it replaces. */
-void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta);
-
-/* PostFilter has run, or there is none: frozen nodes catch up. */
-void bt_engine_thaw(struct bt_engine *engine);
-
-/* The pod as one that has to be deleted for the one whose cycle it is, or NULL. Valid until the next call. */
-struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix);
-
-/* Nobody has to be deleted any more: victims that have gone since they were chosen are let go. */
-void bt_engine_let_leaving_go(struct bt_engine *engine);
-
-/* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
-void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	struct bt_plan *plan, struct bt_decision *decision);
-
 /* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
 /* A pod that was not placed waits again, or is gone. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
-
-/* What becomes of a pod's promise after its cycle. */
-void bt_engine_settle_nomination(struct bt_engine *engine, const struct bt_decision *decision);
-
-/* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there are. */
-bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
-
-/*
- * Carries out the preemption that was begun: takes back the promises of pods of lower priority, then has the
- * victims evicted, the last one last. Source: prepareCandidateAsync, v1.36.3.
- */
-void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
 
 /* ---- requeue.c ---- */
 
@@ -287,6 +155,3 @@ void bt_engine_requeue_for_nomination(
  * show.
  */
 void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
-
-/* Is a pod's preemption still being carried out? Source: IsPodRunningPreemption, v1.36.3. */
-bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix);

@@ -386,12 +386,8 @@ static enum bt_status update(
 	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
 	bt_engine_reclaim_for_pod(engine);
 	if (delta->pod.ended || (before.state != BT_POD_SCHEDULED && is_foreign(engine, &delta->pod))) {
-		struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
-
 		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
-		if (leaving) {
-			leaving->ended = delta->pod.ended;
-		}
+		bt_eviction_note_ended(&engine->eviction, pod_ix, delta->pod.ended);
 		if (delta->pod.ended) {
 			bt_ledger_set_ended(engine->cache->ledger, pod_ix);
 		}
@@ -442,15 +438,11 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_engine_let_claims_go(engine, pod_ix);
 	bool in_hand = !leave_queue(engine, pod_ix);
-	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
-	if (in_hand || leaving) {
+	bool leaves = bt_eviction_note_gone(&engine->eviction, pod_ix, in_hand);
+	if (in_hand || leaves) {
 		bt_ledger_detach(ledger, pod_ix);
 	} else {
 		bt_ledger_remove(ledger, pod_ix);
-	}
-	if (leaving) {
-		leaving->gone = true;
-		leaving->in_hand = in_hand;
 	}
 	if (!waited) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);

@@ -209,13 +209,14 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 		cycle->victims[cycle->victim_n++] = member->decision.victims[i];
 	}
 	member->leaving_from = cycle->leaving_n;
-	member->leaving_n = (uint32_t)engine->leaving_n;
-	for (size_t i = 0; i < engine->leaving_n; i++) {
+	size_t leaving_n;
+	const struct bt_leaving *leaving = bt_eviction_take(&engine->eviction, &leaving_n);
+	member->leaving_n = (uint32_t)leaving_n;
+	for (size_t i = 0; i < leaving_n; i++) {
 		cycle->leaving = bt_mem_grow(
 			cycle->leaving, cycle->leaving_n, &cycle->leaving_cap, sizeof(*cycle->leaving));
-		cycle->leaving[cycle->leaving_n++] = engine->leaving[i];
+		cycle->leaving[cycle->leaving_n++] = leaving[i];
 	}
-	engine->leaving_n = 0;
 }
 
 /* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
@@ -396,12 +397,7 @@ static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *m
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
 
 	member->decision.victims = cycle->victims + member->victims_from;
-	engine->leaving_n = 0;
-	for (uint32_t i = 0; i < member->leaving_n; i++) {
-		engine->leaving = bt_mem_grow(
-			engine->leaving, engine->leaving_n, &engine->leaving_cap, sizeof(*engine->leaving));
-		engine->leaving[engine->leaving_n++] = cycle->leaving[member->leaving_from + i];
-	}
+	bt_eviction_put(&engine->eviction, cycle->leaving + member->leaving_from, member->leaving_n);
 	return bt_engine_preempting_begin(engine, &member->decision);
 }
 
@@ -428,7 +424,7 @@ static void set_aside(struct work *w, struct bt_group_member *member)
 
 	/* Until it is carried out, PreEnqueue keeps the preemptor out. */
 	member->leaves = member->preempts && preempting_begin(engine, member);
-	if (member->leaves && !engine->async_preemption) {
+	if (member->leaves && !engine->eviction.async) {
 		carry_out(engine, member);
 	}
 	if (!engine->options.groups_by_events) {
@@ -443,7 +439,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_decision *decision = &member->decision;
 
-	if (member->leaves && engine->async_preemption && preempting_begin(engine, member)) {
+	if (member->leaves && engine->eviction.async && preempting_begin(engine, member)) {
 		carry_out(engine, member);
 	}
 	decision->outcome = member->out.outcome;

@@ -170,29 +170,6 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 		engine->group_cycle.on ? engine->group_cycle.number : 0};
 }
 
-/* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
-#define HOPELESS_MAX 65536
-
-/* The record of the pod's kind. Valid until the next call. */
-static struct bt_known_unresolvable *unresolvable_of(struct bt_engine *engine, const struct bt_pod *pod)
-{
-	const uint64_t key = bt_queue_kind_key(bt_engine_kind_of(pod));
-	uint32_t ix;
-
-	if (!bt_map_get(&engine->unresolvable_ixs, key, &ix)) {
-		if (engine->unresolvable_n == HOPELESS_MAX) {
-			bt_map_fini(&engine->unresolvable_ixs);
-			engine->unresolvable_n = 0;
-		}
-		engine->unresolvable = bt_mem_grow(engine->unresolvable, engine->unresolvable_n,
-			&engine->unresolvable_cap, sizeof(*engine->unresolvable));
-		ix = (uint32_t)engine->unresolvable_n++;
-		engine->unresolvable[ix] = (struct bt_known_unresolvable){.when.snapshot = UINT64_MAX};
-		bt_map_put(&engine->unresolvable_ixs, key, ix);
-	}
-	return &engine->unresolvable[ix];
-}
-
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
 static uint32_t unschedulable_plugins_of(
 	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, const struct bt_plan *plan)
@@ -259,56 +236,13 @@ static struct bt_preempt_notes *notes_for(
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
-	struct bt_preempt_notes *notes = &engine->notes[hash % BT_NOTES_N];
+	struct bt_preempt_notes *notes = &engine->post.notes[hash % BT_NOTES_N];
 	return bt_preempt_notes_fit(notes, engine->cache->view.snapshot->slot_n) ? notes : NULL;
-}
-
-/* Notes who has to be deleted, which is those that are not being deleted yet. */
-static void note_leaving(struct bt_engine *engine)
-{
-	const struct bt_preemption *preemption = &engine->preemption;
-
-	engine->leaving_n = 0;
-	for (uint32_t i = 0; i < preemption->victim_n; i++) {
-		uint32_t pod_ix = preemption->victims[i].pod_ix;
-		const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
-		if (!pod->terminating) {
-			engine->leaving = bt_mem_grow(engine->leaving, engine->leaving_n,
-				&engine->leaving_cap, sizeof(*engine->leaving));
-			engine->leaving[engine->leaving_n++] =
-				(struct bt_leaving){.pod_ix = pod_ix, .uid = pod->uid};
-		}
-	}
-}
-
-/* Victims are pods of frozen nodes: from here on they are what these are now. */
-static void find_victims_of_now(struct bt_engine *engine)
-{
-	struct bt_ledger *ledger = engine->cache->ledger;
-	struct bt_preemption *preemption = &engine->preemption;
-
-	for (uint32_t i = 0; i < preemption->victim_n; i++) {
-		uint32_t then_ix = preemption->victims[i].pod_ix, now_ix = bt_ledger_now(ledger, then_ix);
-		struct bt_leaving *leaving = bt_engine_leaving(engine, then_ix);
-
-		if (now_ix != BT_NO_POD) {
-			preemption->victims[i].pod_ix = now_ix;
-		} else {
-			bt_ledger_keep(ledger, then_ix);
-		}
-		if (leaving && now_ix != BT_NO_POD) {
-			leaving->pod_ix = now_ix;
-		} else if (leaving) {
-			leaving->gone = true;
-			leaving->ended = bt_ledger_pod(ledger, then_ix)->ended;
-		}
-	}
 }
 
 static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
-	const struct bt_post_filter_run *post = &engine->post;
+	const struct bt_post_filter *post = &engine->post;
 
 	return (struct bt_preempt_request){
 		.by = post->runtime->profile.preemption,
@@ -327,12 +261,12 @@ static void note_post_filter(
 	struct bt_engine *engine, const struct bt_profile_runtime *runtime, int64_t took_ns)
 {
 	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
-		engine->preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
-							       : BT_MEASURE_UNSCHEDULABLE,
+		engine->post.preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
+								    : BT_MEASURE_UNSCHEDULABLE,
 		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
-	engine->post_filter_ns += took_ns;
+	engine->post.took_ns += took_ns;
 	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
 	if (runtime->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
 		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
@@ -342,7 +276,7 @@ static void note_post_filter(
 /* Evaluates what was not, and lists the nodes that preemption may help. */
 static void list_nodes(struct bt_engine *engine)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	if (post->listed) {
 		return;
@@ -352,15 +286,15 @@ static void list_nodes(struct bt_engine *engine)
 		engine->evaluated = true;
 	}
 	const struct bt_preempt_request request = request_of(engine, NULL);
-	bt_preempt_list(&request, &engine->preemption);
+	bt_preempt_list(&request, &engine->post.preemption);
 	post->listed = true;
 }
 
 /* Asks PostFilter. */
 static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
-	struct bt_post_filter_run *post = &engine->post;
-	struct bt_preemption *preemption = &engine->preemption;
+	struct bt_post_filter *post = &engine->post;
+	struct bt_preemption *preemption = &engine->post.preemption;
 
 	int64_t begin_ns = bt_stage_latency_now(engine->options.stages);
 
@@ -372,12 +306,11 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	if (engine->measures) {
 		note_post_filter(engine, post->runtime, bt_clock_monotonic_ns() - begin_ns);
 	}
-	engine->counts.dry_run_n += preemption->tried_n;
+	engine->post.dry_run_n += preemption->tried_n;
 	post->outcome = preemption->outcome;
 	if (preemption->outcome == BT_PREEMPT_FOUND) {
-		engine->counts.preemption_n++;
-		note_leaving(engine);
-		find_victims_of_now(engine);
+		engine->post.preemption_n++;
+		bt_eviction_list(&engine->eviction, engine->cache->ledger, preemption);
 	}
 }
 
@@ -385,7 +318,7 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
  * began. */
 static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool same)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	if (same && post->known) {
 		post->outcome = post->known_outcome;
@@ -411,7 +344,7 @@ static void ask_anew(const struct bt_plan *plan)
 /* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
 static void run_post_filter(struct bt_engine *engine)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->pod_ix);
 	const struct bt_state_of_things now = bt_engine_state(engine);
 	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
@@ -433,7 +366,7 @@ static void run_post_filter(struct bt_engine *engine)
 	/* Else the rejectors are of another state than the outcome. */
 	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
 		!bt_engine_stands_alone(engine, post->pod_ix)) {
-		*unresolvable_of(engine, pod) =
+		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
 	bt_engine_thaw(engine);
@@ -455,7 +388,7 @@ BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_
 
 void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	if (post->frozen) {
 		bt_ingest_give_slots(engine->cache, delta);
@@ -471,7 +404,7 @@ void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 
 void bt_engine_thaw(struct bt_engine *engine)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	if (!post->frozen) {
 		return;
@@ -491,7 +424,7 @@ void bt_engine_thaw(struct bt_engine *engine)
 /* It had to run before the preemptor went, of which preemption would have known. */
 static void note_gone(struct bt_engine *engine)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	const struct bt_hooks *hooks = &post->runtime->profile.post_filter;
 
@@ -504,16 +437,16 @@ static void note_gone(struct bt_engine *engine)
 		return;
 	}
 	const struct bt_preempt_request request = request_of(engine, NULL);
-	bt_engine_let_leaving_go(engine);
-	bt_preempt(&request, &engine->preemption);
-	post->outcome = engine->preemption.outcome;
+	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
+	bt_preempt(&request, &engine->post.preemption);
+	post->outcome = engine->post.preemption.outcome;
 	bt_buf_clear(&post->text);
-	bt_buf_str(&post->text, bt_buf_view(&engine->preemption.text));
+	bt_buf_str(&post->text, bt_buf_view(&engine->post.preemption.text));
 }
 
 void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision)
 {
-	const struct bt_post_filter_run *post = &engine->post;
+	const struct bt_post_filter *post = &engine->post;
 
 	if (post->due) {
 		run_post_filter(engine);
@@ -526,9 +459,9 @@ void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *dec
 	decision->preempt = post->outcome;
 	decision->release = post->release;
 	if (post->outcome == BT_PREEMPT_FOUND) {
-		decision->nominated_ix = engine->preemption.node_ix;
-		decision->victims = engine->preemption.victims;
-		decision->victim_n = engine->preemption.victim_n;
+		decision->nominated_ix = engine->post.preemption.node_ix;
+		decision->victims = engine->post.preemption.victims;
+		decision->victim_n = engine->post.preemption.victim_n;
 	}
 }
 
@@ -539,21 +472,22 @@ struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine)
 
 void bt_engine_post_filter_begin(struct bt_engine *engine)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 
 	bt_engine_thaw(engine);
 	post->due = post->ran = post->listed = post->known = false;
 	post->release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	bt_buf_clear(&post->text);
-	bt_engine_let_leaving_go(engine);
+	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 }
 
 BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	struct bt_plan *plan, struct bt_decision *decision)
 {
-	struct bt_post_filter_run *post = &engine->post;
+	struct bt_post_filter *post = &engine->post;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_known_unresolvable *unresolvable = unresolvable_of(engine, pod);
+	const struct bt_known_unresolvable *unresolvable =
+		bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod)));
 	struct bt_preempt_notes *notes = NULL;
 
 	post->when = bt_engine_state(engine);
@@ -584,142 +518,34 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_prof
 	post->unschedulable_plugins = decision->unschedulable_plugins;
 }
 
-/* ---- what becomes of promises ---- */
-
-/* Is the nominated pod more than a name? */
-static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
+void bt_engine_post_filter_fini(struct bt_engine *engine)
 {
-	return !bt_engine_has_in_hand(engine, pod_ix) &&
-	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
+	struct bt_post_filter *post = &engine->post;
+
+	bt_engine_thaw(engine);
+	bt_preemption_fini(&post->preemption);
+	bt_buf_fini(&post->text);
+	bt_mem_free(post->missed);
+	bt_post_filter_forget_slots(post);
+	bt_known_unresolvables_fini(&post->known_kinds);
 }
 
-/* Lower pods that were promised the node have to look for another one. */
-static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
+void bt_post_filter_forget_kinds(struct bt_post_filter *post)
 {
-	struct bt_ledger *ledger = engine->cache->ledger;
-	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
-
-	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
-		i = next) {
-		next = bt_ledger_next(ledger, i);
-		if (bt_ledger_pod(ledger, i)->priority < priority && waits(engine, i)) {
-			bt_ledger_nominate(ledger, i, BT_NO_NODE);
-			bt_engine_status_node(engine, i, BT_NO_NODE);
-			engine->cleared_nominations = bt_mem_grow(engine->cleared_nominations,
-				decision->cleared_nominations_n, &engine->cleared_nominations_cap,
-				sizeof(*engine->cleared_nominations));
-			engine->cleared_nominations[decision->cleared_nominations_n++] = i;
-		}
-	}
-	decision->cleared_nominations = engine->cleared_nominations;
+	bt_known_unresolvables_forget(&post->known_kinds);
 }
 
-void bt_engine_settle_nomination(struct bt_engine *engine, const struct bt_decision *decision)
+void bt_post_filter_forget_slots(struct bt_post_filter *post)
 {
-	struct bt_cache *cache = engine->cache;
-	uint32_t pod_ix = decision->pod_ix;
-	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
-
-	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
-		/* PostFilter left it alone: it is what the status says. */
-		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
-		return;
-	}
-	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);
-	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
-}
-
-/* ---- carrying it out ---- */
-
-struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix)
-{
-	for (size_t i = 0; i < engine->leaving_n; i++) {
-		if (engine->leaving[i].pod_ix == pod_ix) {
-			return &engine->leaving[i];
-		}
-	}
-	return NULL;
-}
-
-void bt_engine_let_leaving_go(struct bt_engine *engine)
-{
-	struct bt_ledger *ledger = engine->cache->ledger;
-
-	for (size_t i = 0; i < engine->leaving_n; i++) {
-		if (engine->leaving[i].gone && !engine->leaving[i].in_hand) {
-			bt_ledger_remove(ledger, engine->leaving[i].pod_ix);
-		}
-	}
-	engine->leaving_n = 0;
-}
-
-/* Is the node promised to a pod of a lower priority, as its status says? */
-static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
-{
-	const struct bt_ledger *ledger = engine->cache->ledger;
-
-	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
-		i = bt_ledger_next(ledger, i)) {
-		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
-
-		if (pod->priority < priority && pod->status_node != BT_NAME_NONE && waits(engine, i)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
-{
-	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
-
-	if (engine->leaving_n == 0) {
-		return false;
-	}
-	engine->preempting = (struct bt_preempting){.on = engine->options.evictor.evict != NULL,
-		.pod_ix = decision->pod_ix,
-		.last_ix = BT_NO_POD};
-	if (engine->leaving_n == 1 && !nominated_lower(engine, decision->nominated_ix, priority)) {
-		/* The turn of the last victim has come at once. */
-		engine->preempting.last_ix = engine->leaving[0].pod_ix;
-		engine->preempting.last_uid = engine->leaving[0].uid;
-	}
-	return true;
-}
-
-void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
-{
-	take_nominations_back(engine, decision);
-	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
-		i++) {
-		const struct bt_leaving victim = engine->leaving[i];
-
-		if (i + 1 == engine->leaving_n) {
-			engine->preempting.last_ix = victim.pod_ix;
-			engine->preempting.last_uid = victim.uid;
-		}
-		/* Of those that have gone one that has merely ended is deleted as well. */
-		if (!victim.gone || victim.ended) {
-			engine->options.evictor.evict(
-				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
-		}
-	}
-	bt_engine_let_leaving_go(engine);
-	engine->preempting.on = false;
-	if (engine->preempting.failed) {
-		bt_queue_try_again(engine->queue, decision->pod_ix, bt_scheduling_clock_now(&engine->clock));
+	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
+		bt_preempt_notes_fini(&post->notes[i]);
 	}
 }
 
-/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that an API server that refuses
- * is asked as fast as it can. */
-void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
+int64_t bt_post_filter_took(struct bt_post_filter *post)
 {
-	engine->counts.evict_failed_n++;
-	if (engine->preempting.on && engine->preempting.pod_ix == for_ix) {
-		/* Until that is over PreEnqueue keeps it out. */
-		engine->preempting.failed = true;
-	} else {
-		bt_queue_try_again(engine->queue, for_ix, bt_scheduling_clock_now(&engine->clock));
-	}
+	int64_t took_ns = post->took_ns;
+
+	post->took_ns = 0;
+	return took_ns;
 }

@@ -54,8 +54,7 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	bt_counters_forget(cache->counters, ixs, n);
 	bt_snapshot_forget_columns(cache->snapshot);
 	bt_texts_release(cache->dictionary->texts);
-	engine->unresolvable_n = 0;
-	bt_map_fini(&engine->unresolvable_ixs);
+	bt_post_filter_forget_kinds(&engine->post);
 	bt_signatures_free_retired(cache->signatures);
 	engine->reclaim.signature_end_n += n;
 	engine->reclaim.came_n = 0;
@@ -64,16 +63,15 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 /* Has a cycle or a kept event something in hand of what has gone? */
 static bool has_in_hand(const struct bt_engine *engine)
 {
-	return bt_queue_is_busy(engine->queue) || engine->preempting.on || engine->group_cycle.on;
+	return bt_queue_is_busy(engine->queue) || bt_eviction_is_on(&engine->eviction) ||
+	       engine->group_cycle.on;
 }
 
 /* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
 static void forget_slots(struct bt_engine *engine)
 {
 	bt_profile_runtimes_forget_plans(&engine->runtimes);
-	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
-		bt_preempt_notes_fini(&engine->notes[i]);
-	}
+	bt_post_filter_forget_slots(&engine->post);
 	bt_evaluation_fini(&engine->evaluation);
 	engine->evaluated = false;
 	bt_node_list_forget(&engine->nodes);

@@ -80,7 +80,7 @@ static bool stuck(void *context, uint32_t pod_ix, int number)
 
 	return !engine->options.flush_skips_gated &&
 	       number == bt_engine_runtime_of(engine, pod_ix)->preemption_number &&
-	       !bt_engine_is_preempting(engine, pod_ix) &&
+	       !bt_eviction_is_for(&engine->eviction, engine->cache->ledger, pod_ix) &&
 	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
 }
 
@@ -210,23 +210,4 @@ void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
 		}
 	}
 	bt_devices_revert(devices, pod_ix);
-}
-
-/* ---- preemption on its way ---- */
-
-bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_preempting *p = &engine->preempting;
-
-	if (!p->on || p->pod_ix != pod_ix) {
-		return false;
-	}
-	if (p->last_ix == BT_NO_POD) {
-		return true;
-	}
-	if (!bt_ledger_has(engine->cache->ledger, p->last_ix)) {
-		return false;
-	}
-	const struct bt_pod *last = bt_ledger_pod(engine->cache->ledger, p->last_ix);
-	return last->uid == p->last_uid && !last->terminating && !last->detached;
 }

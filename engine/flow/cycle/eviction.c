@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Preemption, carried out: victims are deleted, and pods of lower priority lose their nominations.
+ */
+#include "engine/flow/cycle/eviction.h"
+
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/engine_int.h"
+
+void bt_eviction_fini(struct bt_eviction *eviction)
+{
+	bt_mem_free(eviction->leaving);
+	bt_mem_free(eviction->cleared);
+}
+
+/* ---- who has to be deleted ---- */
+
+static struct bt_leaving *leaving_of(const struct bt_eviction *eviction, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < eviction->leaving_n; i++) {
+		if (eviction->leaving[i].pod_ix == pod_ix) {
+			return &eviction->leaving[i];
+		}
+	}
+	return NULL;
+}
+
+static void add_leaving(struct bt_eviction *eviction, struct bt_leaving leaving)
+{
+	eviction->leaving = bt_mem_grow(
+		eviction->leaving, eviction->leaving_n, &eviction->leaving_cap, sizeof(*eviction->leaving));
+	eviction->leaving[eviction->leaving_n++] = leaving;
+}
+
+/* Victims are pods of frozen nodes: from here on they are what these are now. */
+static void find_victims_of_now(
+	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption)
+{
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		uint32_t then_ix = preemption->victims[i].pod_ix, now_ix = bt_ledger_now(ledger, then_ix);
+		struct bt_leaving *leaving = leaving_of(eviction, then_ix);
+
+		if (now_ix != BT_NO_POD) {
+			preemption->victims[i].pod_ix = now_ix;
+		} else {
+			bt_ledger_keep(ledger, then_ix);
+		}
+		if (leaving && now_ix != BT_NO_POD) {
+			leaving->pod_ix = now_ix;
+		} else if (leaving) {
+			leaving->gone = true;
+			leaving->ended = bt_ledger_pod(ledger, then_ix)->ended;
+		}
+	}
+}
+
+void bt_eviction_list(
+	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption)
+{
+	eviction->leaving_n = 0;
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		uint32_t pod_ix = preemption->victims[i].pod_ix;
+		const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+
+		if (!pod->terminating) {
+			add_leaving(eviction, (struct bt_leaving){.pod_ix = pod_ix, .uid = pod->uid});
+		}
+	}
+	find_victims_of_now(eviction, ledger, preemption);
+}
+
+void bt_eviction_drop(struct bt_eviction *eviction, struct bt_ledger *ledger)
+{
+	for (size_t i = 0; i < eviction->leaving_n; i++) {
+		if (eviction->leaving[i].gone && !eviction->leaving[i].in_hand) {
+			bt_ledger_remove(ledger, eviction->leaving[i].pod_ix);
+		}
+	}
+	eviction->leaving_n = 0;
+}
+
+const struct bt_leaving *bt_eviction_take(struct bt_eviction *eviction, size_t *out_n)
+{
+	*out_n = eviction->leaving_n;
+	eviction->leaving_n = 0;
+	return eviction->leaving;
+}
+
+void bt_eviction_put(struct bt_eviction *eviction, const struct bt_leaving *leaving, size_t n)
+{
+	eviction->leaving_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		add_leaving(eviction, leaving[i]);
+	}
+}
+
+bool bt_eviction_note_ended(struct bt_eviction *eviction, uint32_t pod_ix, bool ended)
+{
+	struct bt_leaving *leaving = leaving_of(eviction, pod_ix);
+
+	if (leaving) {
+		leaving->ended = ended;
+	}
+	return leaving;
+}
+
+bool bt_eviction_note_gone(struct bt_eviction *eviction, uint32_t pod_ix, bool in_hand)
+{
+	struct bt_leaving *leaving = leaving_of(eviction, pod_ix);
+
+	if (leaving) {
+		leaving->gone = true;
+		leaving->in_hand = in_hand;
+	}
+	return leaving;
+}
+
+bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix)
+{
+	struct bt_leaving *leaving = leaving_of(eviction, pod_ix);
+
+	if (leaving) {
+		leaving->in_hand = false;
+	}
+	return leaving;
+}
+
+/* ---- carrying it out ---- */
+
+bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix)
+{
+	if (!eviction->on || eviction->pod_ix != pod_ix) {
+		return false;
+	}
+	if (eviction->last_ix == BT_NO_POD) {
+		return true;
+	}
+	if (!bt_ledger_has(ledger, eviction->last_ix)) {
+		return false;
+	}
+	const struct bt_pod *last = bt_ledger_pod(ledger, eviction->last_ix);
+	return last->uid == eviction->last_uid && !last->terminating && !last->detached;
+}
+
+/* Is the nominated pod more than a name? */
+static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return !bt_engine_has_in_hand(engine, pod_ix) &&
+	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
+}
+
+/* Lower pods that were promised the node have to look for another one. */
+static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
+
+	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
+		i = next) {
+		next = bt_ledger_next(ledger, i);
+		if (bt_ledger_pod(ledger, i)->priority < priority && waits(engine, i)) {
+			bt_ledger_nominate(ledger, i, BT_NO_NODE);
+			bt_engine_status_node(engine, i, BT_NO_NODE);
+			engine->eviction.cleared =
+				bt_mem_grow(engine->eviction.cleared, decision->cleared_nominations_n,
+					&engine->eviction.cleared_cap, sizeof(*engine->eviction.cleared));
+			engine->eviction.cleared[decision->cleared_nominations_n++] = i;
+		}
+	}
+	decision->cleared_nominations = engine->eviction.cleared;
+}
+
+/* Is the node promised to a pod of a lower priority, as its status says? */
+static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->priority < priority && pod->status_node != BT_NAME_NONE && waits(engine, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
+
+	if (engine->eviction.leaving_n == 0) {
+		return false;
+	}
+	struct bt_eviction *eviction = &engine->eviction;
+
+	eviction->on = engine->options.evictor.evict != NULL;
+	eviction->failed = false;
+	eviction->pod_ix = decision->pod_ix;
+	eviction->last_ix = BT_NO_POD;
+	eviction->last_uid = 0;
+	if (engine->eviction.leaving_n == 1 && !nominated_lower(engine, decision->nominated_ix, priority)) {
+		/* The turn of the last victim has come at once. */
+		engine->eviction.last_ix = engine->eviction.leaving[0].pod_ix;
+		engine->eviction.last_uid = engine->eviction.leaving[0].uid;
+	}
+	return true;
+}
+
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+{
+	take_nominations_back(engine, decision);
+	for (size_t i = 0; engine->eviction.on && !engine->eviction.failed && i < engine->eviction.leaving_n;
+		i++) {
+		const struct bt_leaving victim = engine->eviction.leaving[i];
+
+		if (i + 1 == engine->eviction.leaving_n) {
+			engine->eviction.last_ix = victim.pod_ix;
+			engine->eviction.last_uid = victim.uid;
+		}
+		/* Of those that have gone one that has merely ended is deleted as well. */
+		if (!victim.gone || victim.ended) {
+			engine->options.evictor.evict(
+				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
+		}
+	}
+	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
+	engine->eviction.on = false;
+	if (engine->eviction.failed) {
+		bt_queue_try_again(engine->queue, decision->pod_ix, bt_scheduling_clock_now(&engine->clock));
+	}
+}
+
+/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that an API server that refuses
+ * is asked as fast as it can. */
+void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
+{
+	engine->eviction.failed_n++;
+	if (engine->eviction.on && engine->eviction.pod_ix == for_ix) {
+		/* Until that is over PreEnqueue keeps it out. */
+		engine->eviction.failed = true;
+	} else {
+		bt_queue_try_again(engine->queue, for_ix, bt_scheduling_clock_now(&engine->clock));
+	}
+}
