@@ -4,10 +4,18 @@
  * by a PreEnqueue plugin). A pod that was popped is in flight until its cycle is over; events that happen
  * meanwhile are kept for it. Source: scheduler backend/queue, v1.36.3.
  *
- *  --bt_queue_add--> active --bt_queue_pop--> in flight --bt_queue_done--> binding --bt_queue_remove-->
- * (gone) ^  ^                      |                            | |  |                      +------
- * bt_queue_refuse -----+ |  |                      v |  +--time, or pop-- backoff <--event, hint--+
- *                      +-------------- event, hint ----------- unschedulable, gated
+ *   bt_queue_add
+ *        |
+ *        v     bt_queue_pop               bt_queue_done             bt_queue_remove
+ *     active ----------------> in flight ----------------> binding -----------------> (gone)
+ *      ^  ^                        |                          |
+ *      |  |                        | bt_queue_refuse          | the binding failed: bt_queue_refuse
+ *      |  |                        v                          |
+ *      |  |  a hint says Queue   unschedulable, gated <-------+
+ *      |  +--------------------- |
+ *      |                         | a hint says Queue, and backoff is not over
+ *      |   time                  v
+ *      +----------------------- backoff
  *
  * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
  * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.

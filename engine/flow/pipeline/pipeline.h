@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine as a pipeline: sources feed parcels, ingestion prepares them, the publisher puts them in order,
+ * The engine as a pipeline: sources feed watch events, ingestion threads intern their objects, the publisher orders them,
  * the scheduling thread applies them and decides a batch of pods, binder threads carry decisions out, and
  * their answers come back. Every stage is a step that does a bounded amount of work; threads repeat steps
  * (bt_pipeline_start), or one thread calls them in any order (inline), which is how simulations and replays
  * run.
  *
- *   bt_pipeline_feed -> [feed] -> ingest_step -> [delta] -> publish_step -> [inbox] -> schedule_step ->
- * [asks] -> bind_step ^                                    |
- *                                                                              +--- bt_pipeline_bound,
- * bind_failed <+
+ *   bt_pipeline_feed                                     bt_pipeline_bound, bt_pipeline_bind_failed
+ *        |                                                     |                     ^
+ *        v                                                     v                     |
+ *     [feed] --ingest_step--> [delta] --publish_step--> [inbox] --schedule_step--> [bind requests] --bind_step
  *
- * Parcels of one source keep their order, whatever the number of threads. What the scheduling thread took in
- * between which cycles is all that timing changes; a journal of it replays to the same decisions
+ * Events of one source keep their order, whatever the number of threads. Timing changes one thing alone:
+ * between which cycles the scheduling thread takes an event in; a journal of it replays to the same decisions
  * (engine/flow/pipeline/journal.h, I9).
  *
  * An assumption ends by facts alone, as in the modeler of Kubernetes 1.1 (I2, I4): the binder's answer, or

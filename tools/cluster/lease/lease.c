@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The election. Thread: the client's, whose callbacks and timers are all there is; bt_lease_is_held is for
- *any thread, bt_lease_destroy for one that is not the client's.
+ * Leader election. Thread: the client's, on which all callbacks and timers run; bt_lease_is_held is for any
+ * thread, bt_lease_destroy for one that is not the client's.
  *
- *	            read: held by another, or error
- *	          .---------------------------------.
- *	          v                                 |
- *	 FOLLOWING (watch, wake) --attempt--> GET --+--> POST or PUT --answered--> LEADING (wake, deadline)
- *	          ^                            ^                |                    |  |
- *	          '---------- refused ---------+----------------'                    |  | renewed: PUT, else
- *GET
- *	                                       '-------------------------------------'<-'
- *	 LEADING --lose (too old, or another holds it)--> OVER      any --stop--> RELEASING (PUT) --> OVER
+ *              read: held by another, or error
+ *            .---------------------------------.
+ *            v                                 |
+ *   FOLLOWING (watch, wake) --attempt--> GET --+--> POST or PUT --answered--> LEADING (wake, deadline)
+ *            ^                            ^                |                    |  |
+ *            '---------- refused ---------+----------------'                    |  | renewed: PUT, else GET
+ *                                         '-------------------------------------'<-'
+ *   LEADING --lose (too old, or another holds it)--> OVER      any --stop--> RELEASING (PUT) --> OVER
  *
  * Upholds I8: held_until_ns is counted from before the request was sent, by a clock that goes on while the
- *machine sleeps, and it is moved forward by an answer alone. Others may take the lease no sooner than its
- *duration after they have seen the renewal, which is later; the difference of the two durations is the margin
- *for what is written just before the end.
+ * machine sleeps, and it is moved forward by an answer alone. Others may take the lease no sooner than its
+ * duration after they have seen the renewal, which is later; the difference of the two durations is the
+ * margin for what is written just before the end.
  */
 #include "tools/cluster/lease/lease.h"
 
