@@ -175,6 +175,10 @@ fresh
 printf '%s\n' '| file | owns |' '| --- | --- |' '| `gone` | nothing |' >"$tree/cache/README.md"
 expect listed
 
+bad picture engine/base/x.dot <<-'SAMPLE'
+	digraph x { a -> b }
+SAMPLE
+
 fresh
 rm "$tree/cache/README.md"
 code_file=$tree/cache/x.c
