@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine as a pipeline: sources feed watch events, ingestion threads intern their objects, the publisher orders them,
- * the scheduling thread applies them and decides a batch of pods, binder threads carry decisions out, and
- * their answers come back. Every stage is a step that does a bounded amount of work; threads repeat steps
- * (bt_pipeline_start), or one thread calls them in any order (inline), which is how simulations and replays
- * run.
+ * The engine as a pipeline: sources feed watch events, ingestion threads intern their objects, the publisher
+ * orders them, the scheduling thread applies them and decides a batch of pods, binder threads carry decisions
+ * out, and their answers come back. Every stage is a step that does a bounded amount of work; threads repeat
+ * steps (bt_pipeline_start), or one thread calls them in any order (inline), which is how simulations and
+ * replays run.
  *
- *   bt_pipeline_feed                                     bt_pipeline_bound, bt_pipeline_bind_failed
- *        |                                                     |                     ^
- *        v                                                     v                     |
- *     [feed] --ingest_step--> [delta] --publish_step--> [inbox] --schedule_step--> [bind requests] --bind_step
+ *   bt_pipeline_feed                               bt_pipeline_bound, bt_pipeline_bind_failed <-----------+
+ *       |                                                    |                                            |
+ *       v                                                    v                                            |
+ *    [feed] --ingest_step--> [delta] --publish_step--> [inbox] --schedule_step--> [bind requests] --bind_step
  *
  * Events of one source keep their order, whatever the number of threads. Timing changes one thing alone:
  * between which cycles the scheduling thread takes an event in; a journal of it replays to the same decisions

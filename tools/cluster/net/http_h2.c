@@ -3,7 +3,7 @@
  * this file knows nghttp2. A wake-up reads a socket once, whatever is in it; what has become due meanwhile
  * on all of a connection's streams goes out in one write, when the thread is about to wait (bt_h2_flush).
  *
- *   launch -> the lane's queue -> [a connection is opened] -> submit -> a stream's callbacks -> bt_http_settle
+ *   launch -> the lane's queue -> (a connection is opened) -> submit -> stream callbacks -> bt_http_settle
  *
  * A call has gone out from submit on, which comes right before the write. It has not after all where the
  * server says so: by GOAWAY, or REFUSED_STREAM. A server that does not choose HTTP/2 gets its calls by
