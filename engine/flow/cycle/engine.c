@@ -661,10 +661,17 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 	return true;
 }
 
-/* What was chosen is not to be had any more. */
+/* What was chosen is not to be had any more. Upstream has all plugins unreserve then, also what they have not
+ * reserved in this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources, v1.36.3. */
 static BT_NOINLINE void fail_placed(
 	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
 {
+	const struct bt_unreserver *unreserver = &engine->options.unreserver;
+
+	if (unreserver->unreserve &&
+		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature->claim_n) {
+		unreserver->unreserve(unreserver->context, engine, decision->pod_ix);
+	}
 	decision->outcome = BT_FAILED;
 	decision->node_ix = BT_NO_NODE;
 	if (reserved == BT_PRE_BIND_FAILS) {

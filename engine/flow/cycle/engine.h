@@ -59,12 +59,26 @@ struct bt_releaser {
 	void *context;
 };
 
+/* Takes back what earlier cycles have written for a pod. */
+struct bt_unreserver {
+	/*
+	 * Reserve or PreBind of a pod with ResourceClaims has failed before its binder was called: has the
+	 * pod taken out of the claims that are allocated and reserved for it. A binder does that himself when
+	 * a binding fails. Context: the scheduling thread; the pod is in flight.
+	 */
+	void (*unreserve)(void *context, struct bt_engine *engine, uint32_t pod_ix);
+	void *context;
+};
+
 struct bt_engine_options {
 	uint64_t seed;
 	struct bt_clock clock;	     /* tells when pods enter the queue; none: time stands still */
 	struct bt_binder binder;     /* bind == NULL: every binding succeeds at once */
 	struct bt_evictor evictor;   /* evict == NULL: the caller of bt_engine_decide evicts */
 	struct bt_releaser releaser; /* release == NULL: claims are free, or gone, at once */
+	/* unreserve == NULL: claims stay reserved until the pod is bound or gone. In a cycle in one piece
+	 * nothing changes that could fail Reserve. */
+	struct bt_unreserver unreserver;
 	/* Speaks to the configuration's extenders; all NULL: they are not asked. */
 	struct bt_extender_hooks extending;
 	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go

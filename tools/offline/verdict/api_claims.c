@@ -382,7 +382,8 @@ static void keep_writes(struct bt_api *api, struct bt_prebind_writes *writes)
 	}
 }
 
-void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix))
+/* Owns: claims, the caller. */
+static struct work begin_work(struct bt_api *api, uint32_t pod_ix, struct bt_prebind_writes *writes)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -392,10 +393,25 @@ void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt
 		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
 		.name = bt_intern_str(intern, pod->name),
 		.uid = bt_intern_str(intern, bt_consumer_uid(pod->name, pod->uid)),
-		.writes = bt_prebind_writes_of(api->cluster.engine, pod_ix)};
+		.writes = writes};
 
-	keep_writes(api, w.writes);
+	keep_writes(api, writes);
 	list_claims(&w, pod);
+	return w;
+}
+
+void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct work w = begin_work(context, pod_ix, NULL);
+
+	(void)engine;
+	unreserve(&w);
+	bt_mem_free(w.claims);
+}
+
+void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix))
+{
+	struct work w = begin_work(api, pod_ix, bt_prebind_writes_of(api->cluster.engine, pod_ix));
 	bool bound = prebind(&w) && bind(api, pod_ix);
 	if (!bound) {
 		unreserve(&w);

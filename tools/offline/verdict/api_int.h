@@ -21,6 +21,9 @@ const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const st
  * answered. */
 void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix));
 
+/* The pod is taken out of the claims that are reserved for it: bt_unreserver. */
+void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_ix);
+
 /* PostFilter deallocates a claim, or deletes one for extended resources: bt_releaser. */
 void bt_api_release_claim(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
