@@ -12,5 +12,7 @@
 #define BT_INLINE		       static inline __attribute__((always_inline))
 /* What is rarely needed: kept apart, so that what is always needed saves no registers for it. */
 #define BT_NOINLINE __attribute__((noinline))
+/* Reads memory that sanitizers keep for themselves: the frames of functions that are running. */
+#define BT_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 #define BT_CACHELINE 64

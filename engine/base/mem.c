@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/base/atomic.h"
+#include "engine/base/buf.h"
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/thread.h"
@@ -217,6 +218,20 @@ size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
 	(void)arena;
 	return 0;
 }
+
+enum bt_status bt_mem_write_profile(const char *path, struct bt_buf *out_why)
+{
+	(void)path;
+	bt_buf_text(out_why,
+		"this build has the allocator of its sanitizer, or of valgrind, which takes no heap profile; "
+		"use another build");
+	return BT_UNSUPPORTED;
+}
+
+void bt_mem_describe(struct bt_buf *out)
+{
+	(void)out;
+}
 #else
 /* Brings jemalloc's statistics up to date. */
 static void refresh(void)
@@ -282,6 +297,46 @@ size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
 		bytes += read_bytes(name);
 	}
 	return bytes;
+}
+
+static bool read_flag(const char *name)
+{
+	bool flag = false;
+	size_t size = sizeof(flag);
+
+	return mallctl(name, &flag, &size, NULL, 0) == 0 && flag;
+}
+
+enum bt_status bt_mem_write_profile(const char *path, struct bt_buf *out_why)
+{
+	if (!read_flag("config.prof")) {
+		bt_buf_text(out_why,
+			"this jemalloc was built without profiling; install one that was configured with "
+			"--enable-prof");
+		return BT_UNSUPPORTED;
+	}
+	if (!read_flag("opt.prof")) {
+		bt_buf_text(out_why,
+			"jemalloc takes no samples, which would slow allocations down; start the program "
+			"with MALLOC_CONF=prof:true in its environment");
+		return BT_UNSUPPORTED;
+	}
+	if (mallctl("prof.dump", NULL, NULL, &path, sizeof(path)) != 0) {
+		bt_buf_text(out_why, "jemalloc cannot write its heap profile");
+		return BT_IO;
+	}
+	return BT_OK;
+}
+
+static void add_description(void *out, const char *text)
+{
+	bt_buf_text(out, text);
+}
+
+void bt_mem_describe(struct bt_buf *out)
+{
+	refresh();
+	malloc_stats_print(add_description, out, "bla"); /* neither bins, size classes nor each arena */
 }
 #endif
 

@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/base/compiler.h"
+#include "engine/base/status.h"
+
+struct bt_buf;
+
 /* Zeroed memory for n objects of size bytes. Owns: free with bt_mem_free. */
 #define bt_mem_zalloc(n, size) bt_mem_zalloc_for(__func__, n, size)
 
@@ -46,6 +51,15 @@ void bt_mem_free(void *ptr);
 
 /* Bytes that the program holds from the allocator now, in all arenas, and the pages that were taken. */
 size_t bt_mem_in_use_bytes(void);
+
+/*
+ * Writes jemalloc's heap profile, as pprof reads it, to a file.
+ * Returns: BT_OK; BT_UNSUPPORTED: it takes none, BT_IO: the file cannot be written; out_why says why and what to do.
+ */
+BT_MUST_CHECK enum bt_status bt_mem_write_profile(const char *path, struct bt_buf *out_why);
+
+/* Appends what the allocator says of itself, for people. Nothing where it says nothing. */
+void bt_mem_describe(struct bt_buf *out);
 
 /*
  * Room of the address space, of so many bytes from the start of a page on, zeroed; the memory of its pages is

@@ -28,7 +28,8 @@ struct bt_thread {
 };
 
 static _Thread_local const char *current_name = "main";
-static _Atomic uint64_t refusals_n; /* atomic: */
+static _Thread_local void *stack_base; /* NULL: a thread that was not started here */
+static _Atomic uint64_t refusals_n;    /* atomic: */
 
 static void *thread_enter(void *argument)
 {
@@ -37,6 +38,7 @@ static void *thread_enter(void *argument)
 	bt_lock_acquire(&thread->start);
 	bt_lock_release(&thread->start);
 	current_name = thread->name;
+	stack_base = __builtin_frame_address(0);
 	pthread_setname_np(pthread_self(), thread->name);
 	if (thread->reads_rcu) {
 		bt_rcu_register(thread->name);
@@ -88,6 +90,7 @@ static int create(struct bt_thread *thread, const pthread_attr_t *attributes,
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGPROF);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	bt_lock_acquire(&thread->start);
 	int error = pthread_create(&thread->id, attributes, thread_enter, thread);
@@ -161,6 +164,11 @@ void bt_thread_name_process(const char *name)
 const char *bt_thread_name(void)
 {
 	return current_name;
+}
+
+const void *bt_thread_stack_base(void)
+{
+	return stack_base;
 }
 
 uint64_t bt_thread_unpinned_n(void)

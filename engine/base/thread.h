@@ -28,7 +28,8 @@ struct bt_thread_options {
 };
 
 /*
- * Starts a thread that calls run(context) and ends when that returns. Signals are delivered to other threads.
+ * Starts a thread that calls run(context) and ends when that returns. Signals are delivered to other threads,
+ * but for SIGPROF, by which a profiler samples it; so a call that waits may return EINTR.
  * A CPU that the system refuses (a container's cpuset) is no failure: the thread runs unpinned, out_why says
  * so, and bt_thread_unpinned_n counts it.
  * Context : any thread; allocates.
@@ -48,6 +49,10 @@ bool bt_thread_is_pinned(const struct bt_thread *thread);
 
 /* The name of the calling thread; "main" for threads that were not started here. */
 const char *bt_thread_name(void);
+
+/* The highest frame of the calling thread's stack: between the stack pointer and this all is memory of the
+ * thread. NULL for threads that were not started here. Context: any thread; a signal's handler. */
+const void *bt_thread_stack_base(void);
 
 /* What ps and top call the process: the name of its first thread. Context: that thread. */
 void bt_thread_name_process(const char *name);

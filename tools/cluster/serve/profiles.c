@@ -1,31 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /debug/pprof. Threads of berth take no signals, so that nothing in it can be interrupted: it does not
- * sample itself, and says how the kernel does. Source: net/http/pprof of Go 1.26.
+ * /debug/pprof: what takes time, by sampler_int.h; what takes memory, by jemalloc; the threads, by the kernel. Of Go's
+ * other profiles the page says which command shows the same. Source: net/http/pprof of Go 1.26.
  */
 #include "profiles_int.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "sampler_int.h"
 #include "tools/cluster/serve/certificate.h"
+
+#define BINARY	    "application/octet-stream"
+#define SECONDS	    30 /* as Go's */
+#define SECONDS_MAX 300
+#define LOOK_MS	    50
+
+typedef void answer_fn(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out);
+
+static answer_fn show_command_line, show_heap, show_profile, show_symbols, show_threads;
 
 /* help has %d for the process. NULL: there is an answer. */
 static const struct profile {
 	const char *name, *text, *help;
+	answer_fn *answer;
 } profiles[] = {
 	{"allocs", "All past memory allocations",
-		"perf record -g -e syscalls:sys_enter_mmap -p %d -- sleep 30"},
-	{"block", "Where threads wait", "perf trace -s -p %d -- sleep 30"},
-	{"cmdline", "The command line, its words separated by NUL", NULL},
-	{"goroutine", "The stacks of all threads", "gdb -p %d -batch -ex 'thread apply all backtrace'"},
-	{"heap", "Memory in use", "see berth_memory_in_use_bytes in /metrics, or perf mem record -p %d"},
-	{"mutex", "Which locks are fought for", "perf lock contention -b -p %d -- sleep 30"},
-	{"profile", "Where the processor's time goes",
-		"perf record -F 99 -g -p %d -- sleep 30; then perf report, or perf script for pprof "
-		"(perf_to_profile)"},
-	{"symbol", "Names of program counters", NULL},
-	{"threadcreate", "Where threads are made", "perf trace -e clone,clone3 -p %d -- sleep 30"},
-	{"trace", "What runs when", "perf sched record -p %d -- sleep 5; then perf sched timehist"},
+		"perf record -g -e syscalls:sys_enter_mmap -p %d -- sleep 30", NULL},
+	{"block", "Where threads wait", "perf trace -s -p %d -- sleep 30", NULL},
+	{"cmdline", "The command line, its words separated by NUL", NULL, show_command_line},
+	{"goroutine", "The same as threads: berth has no goroutines", NULL, show_threads},
+	{"heap",
+		"Memory in use, by who has allocated it, where jemalloc takes samples "
+		"(MALLOC_CONF=prof:true); else "
+		"its statistics",
+		NULL, show_heap},
+	{"mutex", "Which locks are fought for", "perf lock contention -b -p %d -- sleep 30", NULL},
+	{"profile",
+		"Where the processor's time goes, for ?seconds=N (30; at most 300); go tool pprof reads it",
+		NULL, show_profile},
+	{"symbol", "Names of program counters: none, pprof finds them in the program's file", NULL,
+		show_symbols},
+	{"threadcreate", "Where threads are made", "perf trace -e clone,clone3 -p %d -- sleep 30", NULL},
+	{"threads", "The threads: names, states, processor time", NULL, show_threads},
+	{"trace", "What runs when", "perf sched record -p %d -- sleep 5; then perf sched timehist", NULL},
 };
 
 #define PROFILE_N (sizeof(profiles) / sizeof(*profiles))
@@ -44,10 +70,9 @@ static void show_index(struct bt_route_answer *out)
 	out->type = "text/html; charset=utf-8";
 	bt_buf_text(&out->body,
 		"<html>\n<head>\n<title>/debug/pprof/</title>\n</head>\n<body>\n/debug/pprof/<br>\n"
-		"<p>berth is not written in Go, and does not sample itself. What is a link is answered here; "
-		"beside "
-		"the others stands the command that shows the same, on the machine where it "
-		"runs.</p>\n<table>\n");
+		"<p>berth is not written in Go. What is a link is answered here; beside the others stands "
+		"the "
+		"command that shows the same, on the machine where it runs.</p>\n<table>\n");
 	for (size_t i = 0; i < PROFILE_N; i++) {
 		const struct profile *profile = &profiles[i];
 
@@ -66,10 +91,12 @@ static void show_index(struct bt_route_answer *out)
 }
 
 /* The kernel ends the last word with a NUL, too. */
-static void show_command_line(struct bt_route_answer *out)
+static void show_command_line(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out)
 {
 	struct bt_buf error = {0};
 
+	(void)sources, (void)request;
 	if (bt_file_read("/proc/self/cmdline", &out->body, &error) != BT_OK) {
 		out->status = 500;
 		bt_buf_clear(&out->body);
@@ -78,6 +105,184 @@ static void show_command_line(struct bt_route_answer *out)
 		out->body.len--;
 	}
 	bt_buf_fini(&error);
+}
+
+static void show_symbols(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out)
+{
+	(void)sources, (void)request;
+	bt_buf_text(&out->body, "num_symbols: 0\n");
+}
+
+/* ---- time ---- */
+
+/* As Go: what is no positive number is not said. Returns: 0: too long. */
+static int64_t seconds_of(const struct bt_route_request *request)
+{
+	struct bt_str text = bt_route_argument(request, "seconds");
+	int64_t seconds = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+			return SECONDS;
+		}
+		seconds = seconds > SECONDS_MAX ? seconds : seconds * 10 + (text.ptr[i] - '0');
+	}
+	return seconds > SECONDS_MAX ? 0 : seconds ? seconds : SECONDS;
+}
+
+static void wait_until(const struct bt_serve_sources *sources, int64_t end_ns)
+{
+	while (bt_clock_monotonic_ns() < end_ns &&
+		!(sources->is_ending && sources->is_ending(sources->context))) {
+		poll(NULL, 0, LOOK_MS);
+		bt_sampler_look();
+	}
+}
+
+static void show_profile(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out)
+{
+	int64_t seconds = seconds_of(request);
+	struct bt_buf why = {0};
+	uint64_t lost_n;
+
+	if (!seconds) {
+		out->status = 400;
+		bt_buf_printf(&out->body, "seconds: at most %d; ask again and again for more\n", SECONDS_MAX);
+	} else if (bt_sampler_begin(&why) != BT_OK) {
+		out->status = 500;
+		bt_buf_printf(
+			&out->body, "Could not enable CPU profiling: %.*s\n", BT_STR_ARG(bt_buf_view(&why)));
+	} else {
+		wait_until(sources, bt_clock_monotonic_ns() + seconds * 1000000000);
+		if (bt_sampler_n(&lost_n), lost_n) {
+			out->warning =
+				"299 - \"there was no room for the last samples; ask for fewer seconds\"";
+		}
+		out->type = BINARY;
+		bt_sampler_end(&out->body);
+	}
+	bt_buf_fini(&why);
+}
+
+/* ---- memory ---- */
+
+static bool read_all(int fd, struct bt_buf *out)
+{
+	ssize_t n;
+
+	do {
+		bt_buf_reserve(out, 65536);
+		n = pread(fd, out->ptr + out->len, 65536, (off_t)out->len);
+		out->len += n > 0 ? (size_t)n : 0;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	return n == 0;
+}
+
+/* Returns: false, with the reason in out_why. A file without a name: a sandbox lets nobody write others. */
+static bool add_heap(struct bt_buf *out, struct bt_buf *out_why)
+{
+	int fd = memfd_create("heap", MFD_CLOEXEC);
+	char path[32];
+
+	if (fd < 0) {
+		bt_buf_printf(out_why, "no memory file: %s", strerror(errno));
+		return false;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	bool good = bt_mem_write_profile(path, out_why) == BT_OK;
+
+	if (good && !read_all(fd, out)) {
+		bt_buf_printf(out_why, "the memory file cannot be read: %s", strerror(errno));
+		good = false;
+	}
+	close(fd);
+	return good;
+}
+
+static void show_heap(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out)
+{
+	struct bt_buf why = {0};
+
+	(void)sources, (void)request;
+	if (add_heap(&out->body, &why)) {
+		out->type = BINARY;
+	} else {
+		bt_buf_clear(&out->body);
+		bt_buf_printf(&out->body, "No heap profile: %.*s.\nInstead, what the allocator counts:\n\n",
+			BT_STR_ARG(bt_buf_view(&why)));
+		bt_mem_describe(&out->body);
+	}
+	bt_buf_fini(&why);
+}
+
+/* ---- threads ---- */
+
+static const char *state_name(char letter)
+{
+	switch (letter) {
+	case 'R':
+		return "running";
+	case 'S':
+		return "sleeping";
+	case 'D':
+		return "waiting for a device";
+	case 'T':
+	case 't':
+		return "stopped";
+	default:
+		return "ending";
+	}
+}
+
+/* A line of a thread: /proc/self/task/TID/stat. Its second word, the name, is in parentheses and may hold any
+ * character. One that has ended meanwhile has no line. */
+static void add_thread(const char *tid, struct bt_buf *text, struct bt_buf *out)
+{
+	char path[64], state;
+	unsigned long user, system;
+	struct bt_buf error = {0};
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
+	if (bt_file_read(path, text, &error) == BT_OK) {
+		const char *name = strchr(text->ptr, '('), *end = strrchr(text->ptr, ')');
+
+		if (name && end &&
+			sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user,
+				&system) == 3) {
+			double tick_seconds = 1.0 / (double)sysconf(_SC_CLK_TCK);
+
+			bt_buf_printf(out, "%-8s %-16.*s %-21s %9.2f s %9.2f s\n", tid, (int)(end - name - 1),
+				name + 1, state_name(state), (double)user * tick_seconds,
+				(double)system * tick_seconds);
+		}
+	}
+	bt_buf_fini(&error);
+}
+
+static void show_threads(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_route_answer *out)
+{
+	DIR *threads = opendir("/proc/self/task");
+	struct bt_buf text = {0};
+
+	(void)sources, (void)request;
+	if (!threads) {
+		out->status = 500;
+		bt_buf_printf(&out->body, "/proc/self/task: %s; mount /proc\n", strerror(errno));
+		return;
+	}
+	bt_buf_printf(
+		&out->body, "%-8s %-16s %-21s %11s %11s\n", "thread", "name", "state", "user", "system");
+	for (struct dirent *entry; (entry = readdir(threads));) {
+		if (entry->d_name[0] != '.') {
+			add_thread(entry->d_name, &text, &out->body);
+		}
+	}
+	closedir(threads);
+	bt_buf_fini(&text);
 }
 
 static const struct profile *profiles_find(struct bt_str name)
@@ -95,8 +300,6 @@ void bt_profiles_answer(const struct bt_serve_sources *sources, const struct bt_
 {
 	const struct profile *profile = profiles_find(rest);
 
-	(void)sources;
-	(void)request;
 	if (!rest.len) {
 		show_index(out);
 	} else if (!profile) {
@@ -108,9 +311,7 @@ void bt_profiles_answer(const struct bt_serve_sources *sources, const struct bt_
 			&out->body, "berth is not written in Go and has no such profile; on its machine: ");
 		add_help(profile, &out->body);
 		bt_buf_char(&out->body, '\n');
-	} else if (bt_str_is(rest, "cmdline")) {
-		show_command_line(out);
-	} else { /* pprof has nothing to look up: no profile of this process has bare addresses */
-		bt_buf_text(&out->body, "num_symbols: 0\n");
+	} else {
+		profile->answer(sources, request, out);
 	}
 }

@@ -215,7 +215,7 @@ static const struct route {
 		"objects that could not be read whole, and why, ?limit=N", NULL, false},
 	{"/debug/explain", false, false, true, bt_debug_explain, "?pod=NAMESPACE/NAME, &output=json|yaml|csv",
 		NULL, false},
-	{"/debug/pprof", true, false, false, bt_profiles_answer, "what stands in for Go's profiles",
+	{"/debug/pprof", true, false, false, bt_profiles_answer, "profiles: where time and memory go, threads",
 		has_profiling, false},
 	{"/flagz", false, false, false, bt_zpages_flagz, "flags and their values", has_flagz, false},
 	{"/statusz", false, false, false, bt_zpages_statusz, "what runs here, and since when", has_statusz,

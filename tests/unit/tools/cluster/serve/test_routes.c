@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What stands at which path, and health in upstream's words.
  */
+#include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "lab.h"
 
 #include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "sampler_int.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/serve/health.h"
 #include "tools/cluster/serve/routes.h"
@@ -422,11 +426,11 @@ static void a_terminating_pod_is_explained_by_those_that_count(void **state)
 	}
 }
 
-/* Go's names of profiles are known, and what shows the same is said. */
-static void profiles_name_what_stands_in_for_them(void **state)
+/* Go's names of profiles are known; those that berth does not take say what shows the same. */
+static void every_profile_is_answered_or_names_what_stands_in_for_it(void **state)
 {
-	static const char *const names[] = {
-		"allocs", "block", "goroutine", "heap", "mutex", "profile", "threadcreate", "trace"};
+	static const char *const given[] = {"cmdline", "goroutine", "heap", "profile", "symbol", "threads"};
+	static const char *const others[] = {"allocs", "block", "mutex", "threadcreate", "trace"};
 	struct desk *desk = *state;
 	char url[64], text[64];
 
@@ -434,19 +438,21 @@ static void profiles_name_what_stands_in_for_them(void **state)
 		assert_int_equal(get(desk, slash ? "/debug/pprof/" : "/debug/pprof"), 200);
 		assert_string_equal(desk->answer.type, "text/html; charset=utf-8");
 		assert_has(desk, "<title>/debug/pprof/</title>");
-		assert_has(desk, "<a href='/debug/pprof/cmdline'>");
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(text, sizeof(text), "<td>%s</td>", names[i]);
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+		snprintf(text, sizeof(text), "<a href='/debug/pprof/%s'>", given[i]);
+		assert_has(desk, text);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		snprintf(text, sizeof(text), "<td>%s</td>", others[i]);
 		assert_has(desk, text);
 	}
 	snprintf(text, sizeof(text), " -p %d", getpid());
 	assert_has(desk, text);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(url, sizeof(url), "/debug/pprof/%s?seconds=1", names[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		snprintf(url, sizeof(url), "/debug/pprof/%s?seconds=1", others[i]);
 		assert_int_equal(get(desk, url), 501);
 		assert_has(desk, "berth is not written in Go");
-		snprintf(text, sizeof(text), "-p %d", getpid());
 		assert_has(desk, text);
 	}
 	assert_answers(desk, "/debug/pprof/symbol", 200, "num_symbols: 0\n");
@@ -454,10 +460,93 @@ static void profiles_name_what_stands_in_for_them(void **state)
 	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 200);
 	assert_has(desk, "test_unit_serve_routes");
 	assert_int_not_equal(desk->answer.body.ptr[desk->answer.body.len - 1], 0);
+}
+
+static void without_profiling_there_are_no_profiles(void **state)
+{
+	static const char *const paths[] = {"", "/cmdline", "/heap", "/profile", "/threads"};
+	struct desk *desk = *state;
+	char url[64];
+
 	desk->lab.config.enable_profiling.value = false;
-	assert_int_equal(get(desk, "/debug/pprof"), 404);
-	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 404);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		snprintf(url, sizeof(url), "/debug/pprof%s", paths[i]);
+		assert_answers(desk, url, 404, "404 page not found\n");
+	}
 	desk->lab.config.enable_profiling.value = true;
+}
+
+/* A process that ends takes no time to finish a profile. */
+static void a_profile_of_the_processor_is_one_that_pprof_reads(void **state)
+{
+	static const char *const urls[] = {"/debug/pprof/profile", "/debug/pprof/profile?seconds=300",
+		"/debug/pprof/profile?seconds=0", "/debug/pprof/profile?seconds=-1",
+		"/debug/pprof/profile?seconds="};
+	static const uint64_t head[] = {0, 3, 0, 10000, 0};
+	struct desk *desk = *state;
+
+	desk->ending = true;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		assert_int_equal(get(desk, urls[i]), 200);
+		assert_string_equal(desk->answer.type, "application/octet-stream");
+		assert_null(desk->answer.warning);
+		assert_true(desk->answer.body.len > sizeof(head));
+		assert_memory_equal(desk->answer.body.ptr, head, sizeof(head));
+	}
+	assert_int_equal(get(desk, "/debug/pprof/profile?seconds=301"), 400);
+	assert_has(desk, "at most 300");
+	assert_int_equal(get(desk, "/debug/pprof/profile?seconds=99999999999999999999"), 400);
+	desk->ending = false;
+}
+
+static void a_second_profile_of_the_processor_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_buf why = {0};
+
+	assert_int_equal(bt_sampler_begin(&why), BT_OK);
+	assert_answers(desk, "/debug/pprof/profile?seconds=1", 500,
+		"Could not enable CPU profiling: cpu profiling already in use\n");
+	bt_sampler_end(&why);
+	bt_buf_fini(&why);
+}
+
+/* Whether jemalloc takes samples is decided when a program starts: ctest runs this program both ways. */
+static void the_heap_is_a_profile_or_statistics_and_why(void **state)
+{
+	struct desk *desk = *state;
+	const char *settings = getenv("MALLOC_CONF");
+	bool samples = settings && strstr(settings, "prof:true");
+
+	assert_int_equal(get(desk, "/debug/pprof/heap"), 200);
+	if (bt_str_starts(bt_buf_view(&desk->answer.body), "heap_v2/")) {
+		assert_true(samples);
+		assert_string_equal(desk->answer.type, "application/octet-stream");
+		assert_has(desk, "MAPPED_LIBRARIES:");
+		return;
+	}
+	assert_has(desk, "No heap profile: ");
+	assert_true(
+		!samples || strstr(desk->answer.body.ptr, "this build has the allocator of its sanitizer"));
+	if (!strstr(desk->answer.body.ptr, "sanitizer")) {
+		assert_has(desk, "MALLOC_CONF=prof:true");
+		assert_has(desk, "jemalloc statistics");
+	}
+}
+
+static void threads_are_listed_with_names_and_states(void **state)
+{
+	struct desk *desk = *state;
+	char text[64], name[BT_THREAD_NAME_BYTES];
+
+	assert_int_equal(pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
+	assert_int_equal(pthread_setname_np(pthread_self(), "a) R (b"), 0);
+	assert_int_equal(get(desk, "/debug/pprof/threads"), 200);
+	snprintf(text, sizeof(text), "\n%-8d %-16s %-21s", getpid(), "a) R (b", "running");
+	assert_has(desk, text);
+	assert_int_equal(get(desk, "/debug/pprof/goroutine?debug=2"), 200);
+	assert_has(desk, text);
+	assert_int_equal(pthread_setname_np(pthread_self(), name), 0);
 }
 
 static void what_is_not_there_is_said(void **state)
@@ -608,7 +697,15 @@ int main(void)
 			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_terminating_pod_is_explained_by_those_that_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(profiles_name_what_stands_in_for_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			every_profile_is_answered_or_names_what_stands_in_for_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_profiling_there_are_no_profiles, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_profile_of_the_processor_is_one_that_pprof_reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_second_profile_of_the_processor_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_heap_is_a_profile_or_statistics_and_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(threads_are_listed_with_names_and_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
 	};
 
