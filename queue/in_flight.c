@@ -85,4 +85,7 @@ void bt_in_flight_log(struct bt_queue *queue, const struct bt_cluster_event *eve
 	}
 	queue->log = bt_mem_grow(queue->log, queue->log_n, &queue->log_cap, sizeof(*queue->log));
 	queue->log[queue->log_n++] = (struct bt_logged){*event, only};
+	if (queue->options.observer.kept) {
+		queue->options.observer.kept(queue->options.observer.context, bt_cause_of(event, only));
+	}
 }

@@ -6,9 +6,6 @@
 
 #include "queue/queue_int.h"
 
-#define NEWCOMER                                                                                             \
-	((uint32_t)BT_CLUSTER_EVENT_UNSCHEDULED_POD * BT_CLUSTER_EVENT_ACTION_N) /* its action is the first */
-
 static bool is_held(enum bt_wait where)
 {
 	return where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED;
@@ -27,10 +24,11 @@ uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only)
 	return bt_cluster_event_label(event->resource, event->action);
 }
 
-void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to)
+void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait from, enum bt_wait to)
 {
 	if (!is_held(from) || !is_held(to)) {
 		queue->incoming[line_of(to)][queue->cause]++;
+		bt_incoming_show(queue, slot_ix, queue->cause);
 	}
 }
 
@@ -39,7 +37,7 @@ uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uin
 {
 	uint64_t n = queue->incoming[line_of(where)][cause];
 
-	if (where == BT_WAIT_ACTIVE && cause == NEWCOMER) {
+	if (where == BT_WAIT_ACTIVE && cause == BT_CAUSE_NEWCOMER) {
 		n += queue->orders - queue->gated_n - queue->late_n;
 	}
 	return n;

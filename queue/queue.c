@@ -276,7 +276,7 @@ static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy s
 {
 	enum bt_wait from = leave(queue, ix), to = let_in(queue, ix, strategy, now_ns);
 
-	bt_incoming_count(queue, from, to);
+	bt_incoming_count(queue, ix, from, to);
 	return to;
 }
 
@@ -285,7 +285,7 @@ static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t 
 {
 	enum bt_wait from = leave(queue, ix);
 
-	bt_incoming_count(queue, from, to_active(queue, ix, checked, now_ns));
+	bt_incoming_count(queue, ix, from, to_active(queue, ix, checked, now_ns));
 }
 
 /* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
@@ -323,9 +323,11 @@ enum bt_wait bt_queue_add(
 	enum bt_wait where = queue_add(queue, pod_ix, kind, timestamp_ns);
 
 	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
-		queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD);
+		queue->cause = BT_CAUSE_NEWCOMER;
 		queue->gated_n++;
-		bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
+		bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
+	} else if (BT_UNLIKELY(queue->options.observer.moved != NULL)) {
+		bt_incoming_show(queue, queue_find(queue, pod_ix), BT_CAUSE_NEWCOMER);
 	}
 	return where;
 }
@@ -516,7 +518,7 @@ static enum bt_wait enter_late(
 
 	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
 	queue->late_n++;
-	bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
+	bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
 	return where;
 }
 
@@ -575,15 +577,31 @@ static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strateg
 	queue->counts.moved_n += requeue(queue, ix, strategy, now_ns) != BT_WAIT_GATED;
 }
 
+/* An event that a pod's gate cares for does not help it. */
+static void stay(const struct bt_queue *queue, uint32_t ix)
+{
+	const struct bt_queue_observer *observer = &queue->options.observer;
+
+	if (observer->stayed) {
+		observer->stayed(observer->context, queue->slots[ix].pod_ix, queue->cause);
+	}
+}
+
 /* Weighs the event for one slot and moves it if the event may help. */
 static void move_one(
 	struct bt_queue *queue, uint32_t ix, const struct bt_cluster_event *event, int64_t now_ns)
 {
 	const struct bt_slot *slot = &queue->slots[ix];
-	enum strategy strategy = gate_cares(queue, slot, event) ? weigh(queue, slot, event) : SKIP;
+
+	if (!gate_cares(queue, slot, event)) {
+		return;
+	}
+	enum strategy strategy = weigh(queue, slot, event);
 
 	if (strategy != SKIP) {
 		move_slot(queue, ix, strategy, now_ns);
+	} else {
+		stay(queue, ix);
 	}
 }
 
@@ -605,6 +623,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	}
 	enum strategy strategy = weigh(queue, &queue->slots[ix], event);
 	if (strategy == SKIP) {
+		stay(queue, ix);
 		return;
 	}
 	while ((ix = queue->slots[ix].next) != BT_NO_SLOT) {

@@ -62,6 +62,21 @@ struct bt_queue_hooks {
 	void *context;
 };
 
+/* Hears what becomes of waiting pods, for logs; a cause is one of bt_queue_incoming. Each may be NULL, and
+ * changes nothing. Context: the scheduling thread. */
+struct bt_queue_observer {
+	/* A pod has come to a place. */
+	void (*moved)(void *context, uint32_t pod_ix, enum bt_wait to, uint32_t cause);
+	/* An event helps neither this pod nor others of its kind, which are not named. */
+	void (*stayed)(void *context, uint32_t pod_ix, uint32_t cause);
+	/* An event is kept for pods in flight. */
+	void (*kept)(void *context, uint32_t cause);
+	/* Hints of these plugins were asked about an event, until one said Queue. by: which one; -1: none
+	 * has. */
+	void (*hinted)(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plugins, int by);
+	void *context;
+};
+
 struct bt_queue_options {
 	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: there is no backoff */
 	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back; a gated one if
@@ -71,6 +86,7 @@ struct bt_queue_options {
 	bool pop_from_backoff;
 	uint32_t log_limit;	     /* events that are kept for pods in flight; 0: BT_QUEUE_LOG_LIMIT */
 	struct bt_queue_hooks hooks; /* all zeroes: nothing is gated, and every event lets every pod back */
+	struct bt_queue_observer observer;
 };
 
 #define BT_QUEUE_LOG_LIMIT	   100000u

@@ -186,8 +186,23 @@ void bt_groups_leave(struct bt_queue *queue, uint32_t slot);
 /* The event's cause. only: as with bt_in_flight_log. */
 uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only);
 
+#define BT_CAUSE_NEWCOMER                                                                                    \
+	((uint32_t)BT_CLUSTER_EVENT_UNSCHEDULED_POD * BT_CLUSTER_EVENT_ACTION_N) /* its action is the first */
+
 /* A pod has gone from one place to another, because of queue->cause. */
-void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to);
+void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait from, enum bt_wait to);
+
+/* Tells the observer where a slot is now. */
+static inline void bt_incoming_show(const struct bt_queue *queue, uint32_t slot_ix, uint32_t cause)
+{
+	const struct bt_queue_observer *observer = &queue->options.observer;
+
+	if (BT_UNLIKELY(observer->moved)) {
+		const struct bt_slot *slot = &queue->slots[slot_ix];
+
+		observer->moved(observer->context, slot->pod_ix, slot->where, cause);
+	}
+}
 
 /* ---- in_flight.c ---- */
 

@@ -54,7 +54,8 @@ size_t bt_mem_in_use_bytes(void);
 
 /*
  * Writes jemalloc's heap profile, as pprof reads it, to a file.
- * Returns: BT_OK; BT_UNSUPPORTED: it takes none, BT_IO: the file cannot be written; out_why says why and what to do.
+ * Returns: BT_OK; BT_UNSUPPORTED: it takes none, BT_IO: the file cannot be written; out_why says why and what
+ * to do.
  */
 BT_MUST_CHECK enum bt_status bt_mem_write_profile(const char *path, struct bt_buf *out_why);
 

@@ -39,6 +39,33 @@ for file in "$berth" "$run" "$library"; do
 		has "$file" "memory is copied unchecked" '__(memcpy|memmove|memset)_chk' --dyn-syms
 	fi
 done
+
+# CET (x86-64): every object of ours has its marks. The linker gives them to what it makes only when every object that it
+# takes has them, and the C library's own start files may not: Debian builds glibc without.
+unmarked() {
+	readelf -Wn "$@" 2>/dev/null | awk '/^File: / { if (file && !marked) print file; file = $2; marked = 0 }
+		/IBT, SHSTK/ { marked = 1 } END { if (file && !marked) print file }'
+}
+if [ "$(uname -m)" = x86_64 ]; then
+	find "$(dirname "$berth")" -path '*/tests' -prune -o -name 'libbt_*.a' ! -name '*_testing.a' -print >archives
+	[ -s archives ] || fail "there are no archives of ours beside $berth"
+	ours=$(xargs -a archives sh -c 'for a; do readelf -Wn "$a" 2>/dev/null; done' sh |
+		awk '/^File: / { if (file && !marked) print file; file = $2; marked = 0 } /IBT, SHSTK/ { marked = 1 }
+			END { if (file && !marked) print file }')
+	[ -z "$ours" ] || fail "without CET marks: $ours"
+	starts=
+	for start in Scrt1.o crti.o crtn.o crtbeginS.o crtendS.o; do
+		starts="$starts $("${CC:-cc}" -print-file-name=$start)"
+	done
+	missing=$(unmarked $starts)
+	for file in "$berth" "$run"; do
+		if [ -n "$missing" ]; then
+			echo "$file has no CET marks because the C library's start files have none:" $missing
+		else
+			has "$file" "it has no CET marks (indirect branches, shadow stack)" 'IBT, SHSTK' -n
+		fi
+	done
+fi
 for file in "$berth" "$run"; do
 	has "$file" "it is no program that can be loaded anywhere" 'FLAGS_1.*PIE' -d
 done

@@ -209,7 +209,8 @@ static void ask(
 		if (interested >> i & 1) {
 			add_name(&asked, name);
 		}
-		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i, NULL)) {
+		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i, NULL) !=
+			BT_HINT_NONE) {
 			add_name(&queue, name);
 		}
 	}
@@ -220,8 +221,8 @@ static void ask(
 	write_names(&queue, &t->got);
 	bt_buf_char(&t->got, '\n');
 	/* All together say what one of them says. */
-	if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX, NULL) !=
-		(queue.n > 0)) {
+	if ((bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX, NULL) !=
+		    BT_HINT_NONE) != (queue.n > 0)) {
 		stop(t, "hinters together and alone", bt_str("differ"));
 	}
 }

@@ -40,6 +40,7 @@ static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_con
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
 		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
 		.hooks = bt_engine_hooks(engine),
+		.observer = engine->options.observer,
 	};
 
 	return bt_queue_create(&options);

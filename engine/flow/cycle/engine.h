@@ -104,6 +104,7 @@ struct bt_engine_options {
 	bool evaluate_always; /* never decide by columns: for comparing the two ways */
 	bool texts;	      /* what PostFilter says is wanted: bt_engine_post_filter_text */
 	enum bt_node_sampling sampling;
+	struct bt_queue_observer observer;
 	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
 	struct bt_stage_latency *stages;
 	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this

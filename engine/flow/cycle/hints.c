@@ -127,18 +127,20 @@ static bool ask_timed(struct bt_cycle_metrics *measures, const struct bt_hint_ro
 	return queue;
 }
 
-bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
+int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
 	uint32_t unschedulable_plugins, struct bt_cycle_metrics *measures)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
-		return true;
+		return unschedulable_plugins ? __builtin_ctz(unschedulable_plugins) : 0;
 	}
 	uint32_t action = bt_cluster_event_action_ix(event->action);
 	uint32_t asked = unschedulable_plugins & hints->interested[event->resource][action];
 
-	if (unschedulable_plugins & hints->always[event->resource][action]) {
-		return true;
+	uint32_t always = unschedulable_plugins & hints->always[event->resource][action];
+
+	if (always) {
+		return __builtin_ctz(always);
 	}
 	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
@@ -152,8 +154,8 @@ bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 		bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
 
 		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {
-			return true;
+			return (int)row->hint_plugin;
 		}
 	}
-	return false;
+	return BT_HINT_NONE;
 }

@@ -67,8 +67,19 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	return bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
+	int by = bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
 		event, plugins, engine->measures);
+	const struct bt_queue_observer *observer = &engine->options.observer;
+
+	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {
+		uint32_t asked = plugins & bt_hints_interested(&runtime->hints, event);
+
+		if (asked) {
+			observer->hinted(observer->context, pod_ix,
+				bt_cluster_event_label(event->resource, event->action), asked, by);
+		}
+	}
+	return by != BT_HINT_NONE;
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again

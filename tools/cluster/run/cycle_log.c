@@ -44,7 +44,7 @@ void bt_cycle_log_destroy(struct bt_cycle_log *log)
 	}
 }
 
-static struct bt_log_field field_of(struct bt_engine *engine, const char *key, uint32_t pod_ix)
+struct bt_log_field bt_cycle_log_pod(struct bt_engine *engine, const char *key, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -71,7 +71,7 @@ void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine,
 		bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->terminating) {
 		return;
 	}
-	const struct bt_log_field *fields = bt_log_fields(field_of(engine, "pod", pod_ix));
+	const struct bt_log_field *fields = bt_log_fields(bt_cycle_log_pod(engine, "pod", pod_ix));
 
 	bt_log(BT_LOG_INFO, ABOUT_DETAILS, "About to try and schedule pod", fields);
 	bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Attempting to schedule pod", fields);
@@ -111,21 +111,21 @@ static void say_preemption(struct bt_engine *engine, const struct bt_decision *d
 		if (decision->preempt == BT_PREEMPT_NOWHERE) {
 			bt_log(BT_LOG_INFO, ABOUT_PODS,
 				"No preemption candidate is found; preemption is not helpful for scheduling",
-				bt_log_fields(field_of(engine, "pod", decision->pod_ix)));
+				bt_log_fields(bt_cycle_log_pod(engine, "pod", decision->pod_ix)));
 		}
 		return;
 	}
 	bt_log(BT_LOG_INFO, ABOUT_PODS, "the target node for the preemption is determined",
-		bt_log_fields(node, field_of(engine, "pod", decision->pod_ix)));
+		bt_log_fields(node, bt_cycle_log_pod(engine, "pod", decision->pod_ix)));
 	bt_log(BT_LOG_INFO, ABOUT_PODS, "Start the preemption asynchronously",
-		bt_log_fields(field_of(engine, "preemptor", decision->pod_ix), node,
+		bt_log_fields(bt_cycle_log_pod(engine, "preemptor", decision->pod_ix), node,
 			bt_log_int("numVictims", decision->victim_n),
 			bt_log_int("numVictimsToDelete", to_delete(engine, decision))));
 }
 
 static void say_refused(struct bt_engine *engine, const struct bt_decision *decision, struct bt_str message)
 {
-	struct bt_log_field pod = field_of(engine, "pod", decision->pod_ix);
+	struct bt_log_field pod = bt_cycle_log_pod(engine, "pod", decision->pod_ix);
 
 	if (bt_engine_cache(engine)->view.snapshot->node_n == 0) {
 		bt_log(BT_LOG_INFO, ABOUT_PODS,
@@ -149,7 +149,8 @@ static void say_failed(struct bt_cycle_log *log, struct bt_engine *engine, const
 
 	if (bt_log_due(&log->error_said, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
 		bt_log(BT_LOG_ERROR, 0, "Error scheduling pod; retrying",
-			bt_log_fields(bt_log_str("err", message), field_of(engine, "pod", decision->pod_ix),
+			bt_log_fields(bt_log_str("err", message),
+				bt_cycle_log_pod(engine, "pod", decision->pod_ix),
 				bt_log_int("others", (int64_t)held_n)));
 	}
 }
@@ -172,7 +173,7 @@ void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const
 		break;
 	case BT_SKIPPED:
 		bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Skip schedule deleting pod",
-			bt_log_fields(field_of(engine, "pod", decision->pod_ix)));
+			bt_log_fields(bt_cycle_log_pod(engine, "pod", decision->pod_ix)));
 		break;
 	case BT_GATED:
 	case BT_FAILED:
@@ -186,7 +187,7 @@ void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint
 	if (!log->binds || !bt_log_enabled(1)) {
 		return;
 	}
-	struct bt_log_field pod = field_of(engine, "pod", pod_ix);
+	struct bt_log_field pod = bt_cycle_log_pod(engine, "pod", pod_ix);
 
 	if (!yes) {
 		bt_log(BT_LOG_INFO, 1, "Failed to bind pod", bt_log_fields(pod));

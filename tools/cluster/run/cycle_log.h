@@ -6,12 +6,16 @@
 #pragma once
 
 #include "engine/flow/cycle/engine.h"
+#include "tools/kube/log/log.h"
 
 struct bt_cycle_log;
 
 /* binds: bindings are this scheduler's own (no shadow mode). Owns: bt_cycle_log_destroy. */
 struct bt_cycle_log *bt_cycle_log_create(bool binds);
 void bt_cycle_log_destroy(struct bt_cycle_log *log);
+
+/* A pod's name, as a field of a line. */
+struct bt_log_field bt_cycle_log_pod(struct bt_engine *engine, const char *key, uint32_t pod_ix);
 
 /* A pod's turn comes: bt_pipeline_sink.look. */
 void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);

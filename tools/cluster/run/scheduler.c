@@ -19,6 +19,7 @@
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/run/cache_comparer.h"
 #include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/queue_log.h"
 #include "tools/cluster/run/node_comparer.h"
 #include "tools/cluster/run/server_version.h"
 #include "tools/cluster/run/shadow_compare.h"
@@ -409,6 +410,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	struct bt_config_errors errors = {0};
 
 	options.engine.moves_pods = true;
+	options.engine.observer = bt_queue_log_observer(&s->pipeline);
 	limit_rings(&options.limits);
 	if (s->extenders) {
 		options.engine.extending = bt_extenders_hooks(s->extenders);

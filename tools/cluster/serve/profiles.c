@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /debug/pprof: what takes time, by sampler_int.h; what takes memory, by jemalloc; the threads, by the kernel. Of Go's
- * other profiles the page says which command shows the same. Source: net/http/pprof of Go 1.26.
+ * /debug/pprof: what takes time, by sampler_int.h; what takes memory, by jemalloc; the threads, by the
+ * kernel. Of Go's other profiles the page says which command shows the same. Source: net/http/pprof of Go
+ * 1.26.
  */
 #include "profiles_int.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A timer of the kernel for each thread, which counts that thread's processor time: a thread that sleeps is not
- * interrupted. The handler runs in the thread that is sampled, and touches nothing but that thread's stack and
- * the samples: it takes no lock and allocates nothing. It stays installed, for a signal may still be on its way.
+ * A timer of the kernel for each thread, which counts that thread's processor time: a thread that sleeps is
+ * not interrupted. The handler runs in the thread that is sampled, and touches nothing but that thread's
+ * stack and the samples: it takes no lock and allocates nothing. It stays installed, for a signal may still
+ * be on its way.
  *
- * Frames are found by frame pointers, with which all of berth is compiled; a function that calls none has no frame
- * and hides its caller. Libraries are compiled without: a function of theirs may hide its callers, or show a value
- * as an address. What is not in code is left out.
+ * Frames are found by frame pointers, with which all of berth is compiled; a function that calls none has no
+ * frame and hides its caller. Libraries are compiled without: a function of theirs may hide its callers, or
+ * show a value as an address. What is not in code is left out.
  */
 #include "sampler_int.h"
 
@@ -83,8 +84,8 @@ static struct registers interrupted(const ucontext_t *context)
 #endif
 }
 
-/* A frame begins with the caller's frame and the address in the caller; it lies above the one that it has called.
- * Returns: how many. */
+/* A frame begins with the caller's frame and the address in the caller; it lies above the one that it has
+ * called. Returns: how many. */
 BT_NO_SANITIZE static uint64_t walk(
 	const struct registers *from, uintptr_t base, uintptr_t out[BT_SAMPLER_FRAMES])
 {

@@ -16,7 +16,8 @@
 /*
  * Samples the threads that there are.
  * Context : any thread.
- * Returns : BT_OK; BT_CONFLICT (samples are taken already), BT_IO (the system refuses), with the reason in out_why.
+ * Returns : BT_OK; BT_CONFLICT (samples are taken already), BT_IO (the system refuses), with the reason in
+ * out_why.
  * Owns    : bt_sampler_end, by the same thread or another.
  */
 BT_MUST_CHECK enum bt_status bt_sampler_begin(struct bt_buf *out_why);
@@ -27,6 +28,6 @@ void bt_sampler_look(void);
 /* How many samples there are; out_lost_n: for how many there was no room. Context: who has begun. */
 uint64_t bt_sampler_n(uint64_t *out_lost_n);
 
-/* Ends, and appends the samples as gperftools' CPU profile, which pprof reads. Source: "CPU Profiler Binary Data
- * File Format" of gperftools. Context: who has begun. */
+/* Ends, and appends the samples as gperftools' CPU profile, which pprof reads. Source: "CPU Profiler Binary
+ * Data File Format" of gperftools. Context: who has begun. */
 void bt_sampler_end(struct bt_buf *out);

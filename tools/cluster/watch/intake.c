@@ -271,6 +271,8 @@ static void take_status(struct bt_reflector *r, struct bt_str bytes)
 	r->head.retry_after_ns = status.retry_after_s > 0 ? status.retry_after_s * INT64_C(1000000000) : -1;
 	if (r->fate != BT_FATE_EXPIRED) {
 		bt_reflector_note(r, "The server ends a watch", status.message);
+	} else {
+		bt_reflector_say(r, 4, "Watch closed", status.message);
 	}
 }
 

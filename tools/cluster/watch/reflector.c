@@ -60,6 +60,14 @@ void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str w
 
 /* ---- timers ---- */
 
+void bt_reflector_say(const struct bt_reflector *r, int verbosity, const char *what, struct bt_str why)
+{
+	struct bt_log_field type = bt_log_str("type", bt_str(r->kind->name));
+
+	bt_log(BT_LOG_INFO, verbosity, what,
+		why.len ? bt_log_fields(type, bt_log_str("err", why)) : bt_log_fields(type));
+}
+
 static void end_rest(void *context)
 {
 	struct bt_reflector *r = context;
@@ -251,6 +259,7 @@ static void reflector_begin(struct bt_reflector *r)
 		send_watch(r);
 		return;
 	}
+	bt_reflector_say(r, 3, "Listing and watching", (struct bt_str){0});
 	bt_lock_acquire(&r->lock);
 	bt_store_begin_list(r->known);
 	bt_lock_release(&r->lock);
@@ -295,6 +304,14 @@ static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_
 		      (fate == BT_FATE_REFUSED && r->state == BT_REFLECTOR_STREAM);
 	if (!silent) {
 		bt_reflector_note(r, what, status.message);
+	} else if (fate == BT_FATE_EXPIRED) {
+		bt_reflector_say(r, 4, "Watch closed", status.message);
+	} else if (fate == BT_FATE_REFUSED) {
+		bt_reflector_say(r, 4,
+			"Data couldn't be fetched in watchlist mode. Falling back to regular list. This is "
+			"expected if "
+			"watchlist is not supported or disabled in kube-apiserver.",
+			status.message);
 	}
 	return fate;
 }
@@ -314,9 +331,7 @@ static enum bt_watch_fate judge(struct bt_reflector *r)
 		return r->fate;
 	}
 	if (r->end != BT_HTTP_ANSWERED && was_good_watch(r)) {
-		bt_log(BT_LOG_INFO, 2, "A watch was cut off",
-			bt_log_fields(bt_log_str("type", bt_str(r->kind->name)),
-				bt_log_str("err", bt_buf_view(&r->body))));
+		bt_reflector_say(r, 1, "Watch closed with unexpected EOF", bt_buf_view(&r->body));
 		return BT_FATE_ENDED;
 	}
 	if (r->end != BT_HTTP_ANSWERED) {
@@ -355,6 +370,9 @@ static void on_whole(struct bt_reflector *r)
 /* A watch that ends at once, again and again, must not become a busy loop. */
 static void on_ended(struct bt_reflector *r)
 {
+	bt_log(BT_LOG_INFO, 4, "Watch close",
+		bt_log_fields(bt_log_str("type", bt_str(r->kind->name)),
+			bt_log_int("totalItems", (int64_t)r->call_event_n)));
 	if (was_good_watch(r)) {
 		r->expired_n = 0;
 		r->state = BT_REFLECTOR_REST;
@@ -540,6 +558,7 @@ static void run(struct bt_reflector *r)
 
 void bt_reflector_start(void *context)
 {
+	bt_reflector_say(context, 3, "Starting reflector", (struct bt_str){0});
 	run(context);
 }
 

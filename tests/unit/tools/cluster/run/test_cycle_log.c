@@ -6,6 +6,7 @@
 #include "caught.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/queue_log.h"
 
 struct desk {
 	struct lab lab;
@@ -45,6 +46,7 @@ static struct desk *begin(int verbosity, bool binds)
 
 	desk->log = bt_cycle_log_create(binds);
 	options.sink = (struct bt_pipeline_sink){.look = look, .told = told, .bound = bound, .context = desk};
+	options.engine.observer = bt_queue_log_observer(&desk->lab.pipeline);
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");
@@ -212,6 +214,68 @@ static void a_level_that_is_raised_while_a_pod_is_being_bound_is_safe(void **sta
 	end(desk);
 }
 
+static void assert_says(const char *text, const char *line)
+{
+	if (!strstr(text, line)) {
+		fprintf(stdout, "in '%s'\n", text);
+		caught_end();
+		fail_msg("no '%s'", line);
+	}
+}
+
+static void level_three_says_where_a_pod_waits_that_was_refused(void **state)
+{
+	struct desk *desk = begin(3, true);
+
+	(void)state;
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	const char *text = caught_text();
+
+	assert_says(text, "] \"Pod moved to an internal scheduling queue\" pod=\"default/p\" "
+			  "event=\"ScheduleAttemptFailure\" "
+			  "queue=\"Unschedulable\" unschedulable plugins=\"NodeAffinity\"\n");
+	assert_null(strstr(text, "UnschedulablePodAdd"));
+	lab_node(&desk->lab, "n4");
+	lab_settle(&desk->lab);
+	assert_null(strstr(caught_text(), "Queueing hint"));
+	end(desk);
+}
+
+static void level_five_says_what_hints_say_and_where_pods_go(void **state)
+{
+	struct desk *desk = begin(5, true);
+
+	(void)state;
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "gated", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	const char *text = caught_text();
+
+	assert_says(text, "] \"Pod moved to an internal scheduling queue, because the pod is gated\" "
+			  "pod=\"default/gated\" "
+			  "event=\"UnschedulablePodAdd\" queue=\"Unschedulable\"\n");
+	assert_says(text, "] \"Pod moved to an internal scheduling queue\" pod=\"default/p\" "
+			  "event=\"UnschedulablePodAdd\" "
+			  "queue=\"Active\"\n");
+	lab_node(&desk->lab, "n4");
+	lab_settle(&desk->lab);
+	text = caught_text();
+	assert_says(text,
+		"] \"Queueing hint returned\" pod=\"default/p\" plugin=\"NodeAffinity\" event=\"NodeAdd\" "
+		"hint=\"QueueSkip\"\n");
+	assert_says(text, "] \"Event is not making pod schedulable\" pod=\"default/p\" event=\"NodeAdd\"\n");
+	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n4", ", 'labels': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	text = caught_text();
+	assert_says(text, "] \"Queueing hint returned\" pod=\"default/p\" plugin=\"NodeAffinity\" "
+			  "event=\"NodeUpdateNodeLabel\" "
+			  "hint=\"Queue\"\n");
+	assert_says(text, "] \"Pod moved to an internal scheduling queue\" pod=\"default/p\" "
+			  "event=\"NodeUpdateNodeLabel\"");
+	end(desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +287,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_said_and_nothing_is_counted_below_level_two),
 		cmocka_unit_test(a_shadow_binds_nothing_and_does_not_say_so),
 		cmocka_unit_test(a_level_that_is_raised_while_a_pod_is_being_bound_is_safe),
+		cmocka_unit_test(level_three_says_where_a_pod_waits_that_was_refused),
+		cmocka_unit_test(level_five_says_what_hints_say_and_where_pods_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

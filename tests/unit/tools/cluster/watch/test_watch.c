@@ -13,10 +13,12 @@
 #include <cmocka.h>
 
 #include "engine/base/mem.h"
+#include "caught.h"
 #include "engine/base/rng.h"
 #include "fake.h"
 #include "server.h"
 #include "tools/cluster/watch/watch.h"
+#include "tools/kube/log/log.h"
 
 #define S    INT64_C(1000000000)
 #define PODS "/api/v1/pods?"
@@ -297,6 +299,68 @@ static void a_watch_that_expires_again_and_again_waits(void **state)
 	}
 	assert_null(fake_find(PODS));
 	stop();
+}
+
+/* ---- what is said ---- */
+
+static void assert_said(const char *message)
+{
+	const char *text = caught_text();
+
+	if (!strstr(text, message)) {
+		fprintf(stdout, "in '%s'\n", text);
+		caught_end();
+		fail_msg("no '%s'", message);
+	}
+}
+
+/* At which level it is said, no line of a lower one is missing. */
+static void lists_and_watches_are_said_in_the_words_of_client_go(void **state)
+{
+	static const struct {
+		int verbosity;
+		bool at_start, closed;
+	} levels[] = {{2, false, false}, {3, true, false}, {4, true, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		caught_begin();
+		bt_log_setup(BT_LOG_TEXT, levels[i].verbosity);
+		start_with(true, 0);
+		const char *text = caught_text();
+
+		assert_int_equal(
+			strstr(text, "\"Starting reflector\" type=\"Pod\"\n") != NULL, levels[i].at_start);
+		assert_int_equal(
+			strstr(text, "\"Listing and watching\" type=\"Pod\"\n") != NULL, levels[i].at_start);
+		refuse(422, "Invalid", "sendInitialEvents: Forbidden", -1);
+		text = caught_text();
+		assert_int_equal(strstr(text, "\"Data couldn't be fetched in watchlist mode.") != NULL,
+			levels[i].closed);
+		answer_list(JSON, 9, "", three, 3);
+		assert_said("\"Caches populated\" type=\"Pod\" objects=3\n");
+		struct fake_call *call = open_watch(JSON, "9");
+
+		event(call, JSON, "ADDED", (struct pod){"d", 4, 15, NULL});
+		fake_done(call, BT_HTTP_ANSWERED);
+		assert_int_equal(strstr(caught_text(), "\"Watch close\" type=\"Pod\" totalItems=1\n") != NULL,
+			levels[i].closed);
+		call = open_watch(JSON, "15");
+		event(call, JSON, "ADDED", (struct pod){"e", 5, 16, NULL});
+		fake_done(call, BT_HTTP_LOST);
+		assert_said("\"Watch closed with unexpected EOF\" type=\"Pod\" err=");
+		refuse(410, "Expired", "too old resource version", -1);
+		text = caught_text();
+		assert_int_equal(
+			strstr(text, "\"Watch closed\" type=\"Pod\" err=\"too old resource version\"\n") !=
+				NULL,
+			levels[i].closed);
+		assert_int_equal(
+			strstr(text, "\"Listing and watching\" type=\"Pod\"\n") != NULL, levels[i].at_start);
+		stop();
+		caught_end();
+		bt_log_setup(BT_LOG_TEXT, 0);
+	}
 }
 
 /* ---- resuming ---- */
@@ -982,6 +1046,7 @@ int main(void)
 		cmocka_unit_test(a_version_that_lists_cannot_begin_at_any_more_is_given_up),
 		cmocka_unit_test(after_a_gap_only_what_has_changed_is_told_and_what_has_gone),
 		cmocka_unit_test(a_watch_that_expires_again_and_again_waits),
+		cmocka_unit_test(lists_and_watches_are_said_in_the_words_of_client_go),
 		cmocka_unit_test(bookmarks_and_events_move_the_version_that_a_watch_resumes_at),
 		cmocka_unit_test(what_is_old_news_is_not_told),
 		cmocka_unit_test(a_streaming_list_becomes_the_watch),
