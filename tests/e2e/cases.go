@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -174,6 +175,49 @@ func eventsCase(ctx context.Context, s *suite) error {
 	return nil
 }
 
+// checkProfiles: pprof reads what berth has sampled, and finds the names in berth's file; a second profile has to wait.
+func (s *suite) checkProfiles(ctx context.Context, b *process) error {
+	type answer struct {
+		status int
+		body   string
+		err    error
+	}
+	first := make(chan answer, 1)
+	go func() {
+		status, body, err := b.get(ctx, "/debug/pprof/profile?seconds=4")
+		first <- answer{status, body, err}
+	}()
+	err := eventually(ctx, 3*time.Second, func() error {
+		status, body, err := b.get(ctx, "/debug/pprof/profile?seconds=1")
+		if err != nil || status != 500 || !strings.Contains(body, "cpu profiling already in use") {
+			return fmt.Errorf("a second profile: %d %v %.100s", status, err, body)
+		}
+		return nil
+	})
+	if err := errors.Join(err, s.makePods(ctx, "profiled", 200, "1m"), s.waitBound(ctx, time.Minute, 210)); err != nil {
+		return err
+	}
+	profile := <-first
+	if profile.err != nil || profile.status != 200 {
+		return fmt.Errorf("/debug/pprof/profile: %d %v %.100s", profile.status, profile.err, profile.body)
+	}
+	file := filepath.Join(s.dir, "berth.prof")
+	if err := os.WriteFile(file, []byte(profile.body), 0o600); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-raw", s.berth+"-run", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "berth-run") || !strings.Contains(string(out), "PeriodType: cpu") {
+		return fmt.Errorf("pprof cannot read %s: %w %s", file, err, out)
+	}
+	for path, part := range map[string]string{"/debug/pprof/": "/debug/pprof/profile", "/debug/pprof/heap": "No heap profile: ", "/debug/pprof/threads": "schedule"} {
+		status, body, err := b.get(ctx, path)
+		if err != nil || status != 200 || !strings.Contains(body, part) {
+			return fmt.Errorf("%s: %d %v %.200s", path, status, err, body)
+		}
+	}
+	return nil
+}
+
 func endpointsCase(ctx context.Context, s *suite) error {
 	b, err := s.startOpen(ctx, "berth", schedulerOptions{})
 	if err != nil {
@@ -210,6 +254,9 @@ func endpointsCase(ctx context.Context, s *suite) error {
 	if attempts != 10 {
 		return fmt.Errorf("scheduler_schedule_attempts_total{result=scheduled} is %v after 10 pods", attempts)
 	}
+	if err := s.checkProfiles(ctx, b); err != nil {
+		return err
+	}
 	return s.strangersAreRefused(ctx)
 }
 
@@ -219,7 +266,7 @@ func (s *suite) strangersAreRefused(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{"/metrics", "/configz", "/debug/compare"} {
+	for _, path := range []string{"/metrics", "/configz", "/debug/compare", "/debug/pprof/", "/debug/pprof/profile?seconds=1", "/debug/pprof/heap", "/debug/pprof/threads"} {
 		if status, body, err := b.get(ctx, path); err != nil || (status != 401 && status != 403) {
 			return fmt.Errorf("%s without credentials: %d %v %s", path, status, err, body)
 		}
