@@ -132,6 +132,10 @@ mkdir partly
 cp good.json partly
 ln -s nothing partly/dangling.json
 unreadable partly/dangling.json "partly/dangling.json: cannot open it: "
+for options in "" -q "-q --fail-on-unplaced"; do
+	expect 3 "partly/dangling.json: cannot open it: " "$berth" simulate $options partly
+	[ ! -s out ] || fail "simulate $options reports a part of a folder"
+done
 mkdir empty
 wrong empty "empty: the directory holds no .json, .yaml or .yml file; name another directory, or the files themselves"
 mkdir others

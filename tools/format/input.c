@@ -147,17 +147,20 @@ static enum bt_status take_entry(struct bt_input *input, const char *folder, con
 		rc = complain_errno(input, path.ptr, "look at it", errno);
 	} else if (S_ISDIR(st.st_mode)) {
 		rc = walk(input, path.ptr, depth + 1);
-	} else if (bt_input_takes(name) && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode)) {
-		/* A link to a file is followed, one to a directory is not: it could lead round in a circle.
-		 */
-		if (input->path_n >= BT_LIMIT_FILES) {
-			rc = input_complain(input, BT_RANGE, path.ptr,
-				"more files than can be read in one run", "put the objects into fewer files");
-		} else {
-			push_path(input, path.ptr);
-		}
-	} else {
+	} else if (!bt_input_takes(name)) {
 		input->ignored_n++;
+	} else if (stat(path.ptr, &st) != 0) {
+		rc = complain_errno(input, path.ptr, "open it", errno);
+	} else if (S_ISDIR(st.st_mode)) {
+		input->ignored_n++; /* a link to a directory, which could lead round in a circle */
+	} else if (!S_ISREG(st.st_mode)) {
+		rc = input_complain(input, BT_IO, path.ptr, "it is a pipe, a socket or a device",
+			"name it by itself to have it read");
+	} else if (input->path_n >= BT_LIMIT_FILES) {
+		rc = input_complain(input, BT_RANGE, path.ptr, "more files than can be read in one run",
+			"put the objects into fewer files");
+	} else {
+		push_path(input, path.ptr);
 	}
 	bt_buf_fini(&path);
 	return rc;

@@ -119,6 +119,29 @@ static void a_missing_path_is_named(void **state)
 		"none.json", "cannot open it: No such file or directory; check the path and its permissions");
 }
 
+/* Passing them over would be a smaller cluster, without a word. */
+static void what_a_directory_names_as_objects_and_cannot_be_read_is_named(void **state)
+{
+	struct bt_input_file file;
+
+	(void)state;
+	put("b.yaml", "b: 1", 4);
+	assert_int_equal(symlink("nowhere", path_of("a.yaml")), 0);
+	assert_int_equal(bt_input_add(input, folder), BT_IO);
+	expect_problem(
+		"a.yaml", "cannot open it: No such file or directory; check the path and its permissions");
+	expect_file("b.yaml", "b: 1", BT_FORMAT_YAML);
+	assert_false(bt_input_next(input, &file));
+	assert_int_equal(unlink(path_of("a.yaml")), 0);
+	bt_buf_clear(&problems);
+	bt_buf_char(&problems, '\n');
+	assert_int_equal(mkfifo(path_of("c.json"), 0600), 0);
+	assert_int_equal(bt_input_add(input, folder), BT_IO);
+	expect_problem("c.json", "it is a pipe, a socket or a device; name it by itself to have it read");
+	assert_int_equal(unlink(path_of("c.json")), 0);
+	assert_int_equal(bt_input_ignored(input), 0);
+}
+
 static void a_directory_without_objects_is_named(void **state)
 {
 	(void)state;
@@ -199,6 +222,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_directory_is_read_in_order_and_other_names_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_missing_path_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_directory_names_as_objects_and_cannot_be_read_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_directory_without_objects_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_bad_archive_does_not_stop_the_next_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cut_off_zstd_file_is_noticed, setup, teardown),

@@ -77,6 +77,7 @@ static struct seen take_profile(void)
 	struct seen seen = {0};
 
 	bt_sampler_end(&profile);
+	bt_buf_char(&profile, 0);
 	const uint64_t *words = (const uint64_t *)(const void *)profile.ptr, *word = words + HEAD_WORDS;
 	const uint64_t *end = words + profile.len / sizeof(*words);
 
@@ -97,7 +98,6 @@ static struct seen take_profile(void)
 	assert_int_equal(word[0], 0);
 	assert_int_equal(word[1], 1);
 	assert_int_equal(word[2], 0);
-	bt_buf_char(&profile, 0);
 	assert_non_null(strstr((const char *)(word + 3), " r-xp "));
 	bt_buf_fini(&profile);
 	return seen;
