@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Assertions for our own bugs: BT_REQUIRE is the caller's contract and always on, BT_INVARIANT is ours and
- * off in benchmark builds. Never for bad input, which is a status with a diagnosis.
+ * Assertions for our own bugs. Never for bad input, which is a status with a diagnosis. Which one:
+ *
+ * - BT_REQUIRE: a caller's contract where a call is rare beside placing a pod: creation, configuration,
+ *   objects that come and go, the public interface. Always on, in Release too.
+ * - BT_REQUIRE_HOT: the same where a call happens for every pod, node or value.
+ * - BT_INVARIANT: what the module itself guarantees: counts, links, orders, states and their transitions.
+ *
+ * The last two are on in every build but Release (BT_INVARIANTS=OFF), where they are compiled and cost
+ * nothing. A condition takes time that does not grow with the cluster, and changes nothing.
  */
 #pragma once
 
@@ -9,12 +16,16 @@
 /* Prints the place and the broken condition on standard error and aborts. Context: any thread. */
 BT_NORETURN void bt_check_failed(const char *file, int line, const char *kind, const char *condition);
 
-#define BT_REQUIRE(condition)                                                                                \
-	((condition) ? (void)0 : bt_check_failed(__FILE__, __LINE__, "requirement", #condition))
+#define BT_CHECK_AS(kind, condition)                                                                         \
+	((condition) ? (void)0 : bt_check_failed(__FILE__, __LINE__, kind, #condition))
+
+#define BT_REQUIRE(condition) BT_CHECK_AS("requirement", condition)
 
 #if BT_INVARIANTS
-#define BT_INVARIANT(condition)                                                                              \
-	((condition) ? (void)0 : bt_check_failed(__FILE__, __LINE__, "invariant", #condition))
+#define BT_REQUIRE_HOT(condition) BT_CHECK_AS("requirement", condition)
+#define BT_INVARIANT(condition)	  BT_CHECK_AS("invariant", condition)
 #else
-#define BT_INVARIANT(condition) ((void)sizeof(!(condition)))
+/* Compiled, so that what only assertions use is used, and never evaluated. */
+#define BT_REQUIRE_HOT(condition) ((void)(0 && (condition)))
+#define BT_INVARIANT(condition)	  ((void)(0 && (condition)))
 #endif

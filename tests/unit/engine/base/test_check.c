@@ -43,6 +43,11 @@ static void require_two(int number)
 	BT_REQUIRE(number == 2);
 }
 
+static void require_two_hot(int number)
+{
+	BT_REQUIRE_HOT(number == 2);
+}
+
 static void invariant_two(int number)
 {
 	BT_INVARIANT(number == 2);
@@ -69,10 +74,21 @@ static void a_broken_invariant_aborts_where_invariants_are_on(void **state)
 	assert_true(!BT_INVARIANTS || strstr(text, "invariant does not hold: number == 2"));
 }
 
+static void a_broken_requirement_of_a_hot_call_aborts_where_invariants_are_on(void **state)
+{
+	char text[512];
+
+	(void)state;
+	require_two_hot(2);
+	assert_int_equal(break_in_child(require_two_hot, text, sizeof(text)), BT_INVARIANTS ? SIGABRT : 0);
+	assert_true(!BT_INVARIANTS || strstr(text, "requirement does not hold: number == 2"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_broken_requirement_says_where_and_aborts),
+		cmocka_unit_test(a_broken_requirement_of_a_hot_call_aborts_where_invariants_are_on),
 		cmocka_unit_test(a_broken_invariant_aborts_where_invariants_are_on),
 	};
 
