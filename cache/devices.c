@@ -170,6 +170,7 @@ static void share(
 	} else if (result->consumed_n) {
 		restore(d->dictionary->intern, use, result->consumed, result->consumed_n);
 	}
+	BT_INVARIANT(use->share_n <= d->shares.count);
 }
 
 /* Enters what an allocation takes, or takes it back. pending: it is not in a claim yet. As upstream, a device
@@ -187,6 +188,7 @@ static void devices_enter(
 		if (result->share && d->view.features.consumable_capacity) {
 			share(d, ix, result, add, pending);
 		} else if (pending) {
+			BT_INVARIANT(add || d->uses[ix].pending_n > 0);
 			d->uses[ix].pending_n += add ? 1u : -1u;
 		} else {
 			d->uses[ix].allocated = add;
@@ -259,18 +261,25 @@ static void hold_allocation(struct bt_name_refs *held, const struct bt_allocatio
 static uint32_t claim_slot(struct bt_devices *d)
 {
 	if (d->free_claim_n) {
-		return d->free_claims[--d->free_claim_n];
+		uint32_t ix = d->free_claims[--d->free_claim_n];
+
+		BT_INVARIANT(!d->claims[ix].live && d->claim_pending_n[ix] == 0);
+		return ix;
 	}
 	size_t cap = d->claim_cap;
 	d->claims = bt_mem_grow(d->claims, d->view.claim_n, &d->claim_cap, sizeof(*d->claims));
 	if (d->claim_cap != cap) {
 		d->claim_arenas = bt_mem_realloc(d->claim_arenas, d->claim_cap, sizeof(*d->claim_arenas));
 		d->claim_names = bt_mem_realloc(d->claim_names, d->claim_cap, sizeof(*d->claim_names));
+		d->claim_pending_n =
+			bt_mem_realloc(d->claim_pending_n, d->claim_cap, sizeof(*d->claim_pending_n));
 	}
 	d->claims[d->view.claim_n] = (struct bt_resource_claim){0};
 	d->claim_arenas[d->view.claim_n] = (struct bt_arena){0};
+	d->claim_pending_n[d->view.claim_n] = 0;
 	d->claim_names[d->view.claim_n] = (struct bt_name_refs){.intern = d->dictionary->intern};
 	d->view.claims = d->claims;
+	BT_INVARIANT(d->view.claim_n < d->claim_cap);
 	return d->view.claim_n++;
 }
 
@@ -284,6 +293,7 @@ static uint32_t claim_ix_of(struct bt_devices *d, uint32_t namespace_, uint32_t 
 		ix = claim_slot(d);
 		bt_map_put(&d->view.claim_ixs, key, ix);
 	}
+	BT_INVARIANT(ix < d->view.claim_n);
 	return ix;
 }
 
@@ -341,6 +351,7 @@ static void free_claim(struct bt_devices *d, uint32_t ix)
 	}
 	d->free_claims =
 		bt_mem_grow(d->free_claims, d->free_claim_n, &d->free_claim_cap, sizeof(*d->free_claims));
+	BT_INVARIANT(d->free_claim_n < d->view.claim_n);
 	d->free_claims[d->free_claim_n++] = ix;
 }
 
@@ -348,6 +359,7 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 {
 	struct bt_resource_claim *claim = &d->claims[ix];
 
+	BT_INVARIANT(claim->live && d->view.special_n >= claim->special);
 	if (claim->allocated) {
 		devices_enter(d, &claim->allocation, false, false);
 	}
@@ -419,6 +431,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	fresh.pending = claim->pending;
 	fresh.shown = claim->pending && (claim->shown || fresh.allocated);
 	fresh.live = true;
+	BT_INVARIANT(fresh.namespace_ && fresh.name);
 	*claim = fresh;
 	bt_arena_fini(&d->claim_arenas[ix]);
 	d->claim_arenas[ix] = arena;
@@ -440,12 +453,14 @@ void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
 	claim->reserved_n = 0;
 	claim->condition_n = 0;
 	d->view.version++;
+	BT_INVARIANT(!claim->allocated && claim->reserved_n == 0);
 }
 
 /* ---- slices ---- */
 
 static uint32_t slice_slot(struct bt_devices *d)
 {
+	BT_INVARIANT(d->view.slice_n <= d->slice_cap);
 	if (d->free_slice_n) {
 		return d->free_slices[--d->free_slice_n];
 	}
@@ -470,6 +485,7 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	const struct bt_resource_slice *slice = &d->slices[ix];
 
 	for (uint32_t i = 0; i < slice->device_n; i++) {
+		BT_INVARIANT(d->uses[slice->devices[i].use_ix].shown_n > 0);
 		d->uses[slice->devices[i].use_ix].shown_n--;
 		leave_use(d, slice->devices[i].use_ix);
 	}
@@ -504,6 +520,7 @@ static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_obj
 	for (uint32_t i = 0; i < slice->device_n; i++) {
 		slice->devices[i].slice_ix = ix;
 		slice->devices[i].use_ix = use_of(d, slice->driver, slice->pool, slice->devices[i].name);
+		BT_INVARIANT(slice->devices[i].use_ix < d->view.use_n);
 		d->uses[slice->devices[i].use_ix].shown_n++;
 	}
 	d->slice_version++;
@@ -516,6 +533,7 @@ static void remove_slice(struct bt_devices *d, uint32_t ix)
 	clear_slice(d, ix);
 	d->free_slices =
 		bt_mem_grow(d->free_slices, d->free_slice_n, &d->free_slice_cap, sizeof(*d->free_slices));
+	BT_INVARIANT(d->free_slice_n < d->view.slice_n);
 	d->free_slices[d->free_slice_n++] = ix;
 }
 
@@ -526,6 +544,7 @@ static void leave_class(struct bt_devices *d, uint32_t ix)
 {
 	uint32_t name = d->classes[ix].name;
 
+	BT_INVARIANT(ix < d->class_n);
 	if (d->classes[ix].live || d->class_serves[ix]) {
 		return;
 	}
@@ -542,6 +561,7 @@ static void end_service(struct bt_devices *d, uint32_t resource)
 
 	if (bt_map_get(&d->view.resource_classes, resource, &ix)) {
 		bt_map_remove(&d->view.resource_classes, resource);
+		BT_INVARIANT(d->class_serves[ix] > 0);
 		d->class_serves[ix]--;
 		give_name_up(d, resource);
 		leave_class(d, ix);
@@ -604,6 +624,7 @@ static bool map_resources(struct bt_devices *d, const struct bt_device_class *wa
 {
 	const struct bt_device_class *class_ = &d->classes[ix];
 
+	BT_INVARIANT(class_->live && class_->name == was->name);
 	if (!d->view.features.extended_resources || outranked(d, class_)) {
 		return false;
 	}
@@ -645,6 +666,7 @@ static uint32_t class_slot(struct bt_devices *d, uint32_t name)
 	d->class_serves[ix] = 0;
 	bt_map_put(&d->view.class_ixs, name, ix);
 	bt_intern_hold_again(d->dictionary->intern, name);
+	BT_INVARIANT(ix < d->class_n && d->classes[ix].name == name);
 	return ix;
 }
 
@@ -796,10 +818,12 @@ void bt_devices_assume(
 		devices_enter(d, &choice->allocation, true, true);
 		if (choice->claim_ix != BT_NO_CLAIM) {
 			d->claims[choice->claim_ix].pending = true;
+			d->claim_pending_n[choice->claim_ix]++;
 			d->claims[choice->claim_ix].shown = false;
 		}
 	}
 	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, d->view.pending_n++);
+	BT_INVARIANT(d->view.pending_n > 0 && d->pending[d->view.pending_n - 1].pod_ix == pod_ix);
 }
 
 const struct bt_device_choice *bt_devices_pending(
@@ -812,14 +836,19 @@ const struct bt_device_choice *bt_devices_pending(
 		return NULL;
 	}
 	*out_n = d->pending[at].n;
+	BT_INVARIANT(d->pending[at].pod_ix == pod_ix);
 	return d->pending[at].choices;
 }
 
-/* The claim of a choice is not pending any more. */
+/* A choice waits for its claim no longer, which is not pending any more when it was the last one. */
 static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice)
 {
 	devices_enter(d, &choice->allocation, false, true);
-	if (choice->claim_ix != BT_NO_CLAIM) {
+	if (choice->claim_ix == BT_NO_CLAIM) {
+		return;
+	}
+	BT_INVARIANT(d->claim_pending_n[choice->claim_ix] > 0 && d->claims[choice->claim_ix].pending);
+	if (--d->claim_pending_n[choice->claim_ix] == 0) {
 		d->claims[choice->claim_ix].pending = false;
 		free_claim(d, choice->claim_ix);
 	}
@@ -828,6 +857,7 @@ static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice
 /* The last of the list takes the place of one that is over. */
 static void forget_pending(struct bt_devices *d, uint32_t at)
 {
+	BT_INVARIANT(at < d->view.pending_n);
 	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
 	bt_arena_fini(&d->pending[at].arena);
 	devices_give_up(d, &d->pending[at].names);
@@ -843,6 +873,7 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
 	uint32_t n = claim->reserved_n;
 
+	BT_INVARIANT(claim->live);
 	for (uint32_t i = 0; i < n; i++) {
 		if (claim->reserved_for[i] == pod_uid) {
 			return;
@@ -905,6 +936,7 @@ static uint32_t make_special(struct bt_devices *d, struct bt_name_refs *names,
 		.has_requests = true,
 	};
 	d->view.special_n++;
+	BT_INVARIANT(bt_map_get(&d->view.claim_ixs, bt_pair_key(known->namespace_, known->name), &ix));
 	return ix;
 }
 
@@ -917,6 +949,7 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 		devices_enter(d, &claim->allocation, false, false);
 	}
 	claim->allocated = true;
+	BT_INVARIANT(claim->live);
 	claim->allocation = copy_allocation(&d->claim_arenas[ix], allocation);
 	hold_allocation(&d->claim_names[ix], allocation);
 	devices_enter(d, &claim->allocation, true, false);
@@ -1037,6 +1070,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 {
 	struct bt_pending *pending = &d->pending[at];
 
+	BT_INVARIANT(choice >= pending->choices && choice < pending->choices + pending->n);
 	unsettle(d, choice);
 	if (ix == BT_NO_CLAIM && known->special) {
 		struct bt_name_refs names = {.intern = d->dictionary->intern};
@@ -1136,6 +1170,7 @@ static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, bool si
 	}
 	bt_name_refs_add_name(&d->expression_names, expression);
 	bt_map_put(&d->expressions, key, d->expression_n);
+	BT_INVARIANT(d->expression_n < EXPRESSION_MAX);
 	return d->expression_n++;
 }
 
@@ -1154,6 +1189,7 @@ static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, 
 		bt_mem_free(memo->answers);
 		memo->answers = bt_mem_zalloc((size_t)device_n * memo->expression_n, 1);
 	}
+	BT_INVARIANT(device->ix < device_n && expression < memo->expression_n);
 	return &memo->answers[(size_t)device->ix * memo->expression_n + expression];
 }
 
@@ -1209,6 +1245,7 @@ void bt_devices_configure(
 	struct bt_devices *d, const struct bt_device_features *features, const struct bt_device_judge *judge)
 {
 	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
+	BT_REQUIRE(judge && judge->create && judge->ask && judge->destroy);
 	d->view.features = *features;
 	d->judge = judge;
 	d->judging = judge->create();
@@ -1258,8 +1295,8 @@ void bt_devices_destroy(struct bt_devices *d)
 		bt_arena_fini(&d->pending[i].arena);
 		bt_name_refs_release(&d->pending[i].names);
 	}
-	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
-		d->pending, d->view.marks, d->class_serves, d->gone_arenas};
+	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->claim_pending_n,
+		d->free_claims, d->free_slices, d->pending, d->view.marks, d->class_serves, d->gone_arenas};
 	struct bt_map *maps[] = {&d->view.claim_ixs, &d->view.slice_ixs, &d->view.class_ixs,
 		&d->view.resource_classes, &d->use_ixs, &d->shares, &d->expressions, &d->pending_ixs};
 

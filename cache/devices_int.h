@@ -68,6 +68,7 @@ struct bt_devices {
 	uint32_t *class_serves; /* by class: for how many extended resources it counts */
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
+	uint32_t *claim_pending_n; /* by claim: choices that wait for it; its claim is pending above 0 */
 	uint32_t *free_claims, *free_slices;
 	size_t free_claim_n, free_claim_cap, free_slice_n, free_slice_cap;
 	struct bt_map use_ixs;	   /* hash of driver, pool and device -> index */

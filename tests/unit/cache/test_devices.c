@@ -215,6 +215,26 @@ static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 	assert_int_equal(ix_of(f, "third"), choice.claim_ix);
 }
 
+/* A pod may name one claim twice: then two choices wait for it, and its place is given back once. */
+static void a_claim_that_a_pod_names_twice_gives_its_place_back_once(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	const struct bt_device_result first = result_for(f, "a"), second = result_for(f, "b");
+	const struct bt_device_choice choices[2] = {
+		{ix_of(f, "c"), {.results = &first, .result_n = 1}},
+		{ix_of(f, "c"), {.results = &second, .result_n = 1}},
+	};
+	bt_devices_assume(f->cache->devices, 3, choices, 2);
+	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
+	bt_devices_revert(f->cache->devices, 3);
+	device_claim(f, "other", "", "");
+	device_claim(f, "third", "", "");
+	assert_int_not_equal(ix_of(f, "other"), ix_of(f, "third"));
+}
+
 /* Pod 7 is bound, and claim c has device a for it. */
 static void keep_for_pod(struct fixture *f)
 {
@@ -932,6 +952,7 @@ int main(void)
 		FIXTURE_TEST(what_a_pod_assumes_is_its_claims_when_it_is_kept),
 		FIXTURE_TEST(what_is_reverted_was_never_there),
 		FIXTURE_TEST(a_claim_that_goes_while_it_is_pending_leaves_nothing),
+		FIXTURE_TEST(a_claim_that_a_pod_names_twice_gives_its_place_back_once),
 		FIXTURE_TEST(what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back),
 		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
 		FIXTURE_TEST(what_was_shown_while_it_was_pending_is_not_allocated_again),
