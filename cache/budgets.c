@@ -3,10 +3,12 @@
  */
 #include "cache/budgets.h"
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 static void forget(struct bt_budgets *budgets, size_t ix)
 {
+	BT_INVARIANT(ix < budgets->n);
 	bt_mem_free(budgets->items[ix].memory);
 	bt_name_refs_release(&budgets->items[ix].names);
 	budgets->items[ix] = budgets->items[--budgets->n];
@@ -71,6 +73,7 @@ static void budgets_keep(struct bt_budget *budget)
 	}
 	budget->selector.items = items;
 	budget->disrupted = names;
+	BT_INVARIANT(names + budget->disrupted_n <= (uint32_t *)(items + item_n) + name_n);
 }
 
 void bt_budgets_apply(
@@ -94,6 +97,7 @@ void bt_budgets_apply(
 	budgets->items = bt_mem_grow(budgets->items, budgets->n, &budgets->cap, sizeof(*budgets->items));
 	budgets->items[budgets->n++] = budget;
 	budgets->version++;
+	BT_INVARIANT(budgets->n > 0 && budget.disrupted_n <= names->n);
 }
 
 bool bt_budget_counts(const struct bt_budget *budget, const struct bt_intern *intern,

@@ -124,6 +124,7 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 {
 	struct bt_counters *c = bt_mem_zalloc(1, sizeof(*c));
 
+	BT_REQUIRE(dictionary && snapshot);
 	c->dictionary = dictionary;
 	c->writer = snapshot;
 	c->snapshot = bt_snapshot_view(snapshot);
@@ -232,6 +233,7 @@ const struct bt_counting *bt_counters_view(const struct bt_counters *c)
 
 struct bt_namespaces *bt_counters_namespaces(struct bt_counters *c)
 {
+	BT_REQUIRE(c);
 	return &c->namespaces;
 }
 
@@ -369,6 +371,7 @@ static void find_lowest(struct tally *t)
 		}
 		t->lowest_n += t->sums[d] == t->view.lowest;
 	}
+	BT_INVARIANT(t->lowest_n > 0 || t->view.lowest == INT32_MAX);
 }
 
 /* Shifts the sum of a node's domain by one. The lowest sum is looked for again only when the last domain that
@@ -381,6 +384,7 @@ static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
 		return;
 	}
 	int32_t before = t->sums[d], after = before + by;
+	BT_INVARIANT(d < t->view.domain_n && (!t->counted || t->counted[d] || by == 0));
 	t->sums[d] = after;
 	t->view.total += by;
 	if (t->journal) {
@@ -417,6 +421,9 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 		counter->column_n = n;
 	}
 	counter->column[node_ix] += by;
+	/* Trials take away what was not counted, as upstream's do. */
+	BT_INVARIANT(counter->column[node_ix] >= 0 || counter->query.trials_only ||
+		     counter->query.skip_terminating);
 }
 
 static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
@@ -441,6 +448,7 @@ static bool concerned_nobody(const struct bt_counters *c, const struct carried *
 static void shift_counters(
 	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
 {
+	BT_INVARIANT(record->listed || record->counter_n == 0);
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
 
@@ -458,6 +466,7 @@ static BT_NOINLINE void shift_all(
 
 		c->view.version += concerned_nobody(c, carried);
 		carried->view.pod_n += by;
+		BT_INVARIANT(carried->view.pod_n >= 0);
 	}
 	shift_counters(c, record, pod, by);
 }
@@ -481,6 +490,7 @@ static struct record *record_of(struct bt_counters *c, const struct bt_signature
 		record->signature = signature;
 		record->first = NO_POD;
 	}
+	BT_INVARIANT(record->signature == signature);
 	return record;
 }
 
@@ -561,6 +571,7 @@ static void list_terms(struct bt_counters *c, struct record *record)
 	}
 	record->terms = terms;
 	record->term_n = at;
+	BT_INVARIANT(at <= n);
 }
 
 static bool counts(const struct bt_counters *c, const struct counter *counter, const struct record *record)
@@ -606,6 +617,7 @@ static void list_counter(struct bt_counters *c, struct record *record, uint32_t 
 
 static void list(struct bt_counters *c, struct record *record)
 {
+	BT_INVARIANT(!record->listed);
 	record->listed = true;
 	list_terms(c, record);
 	for (size_t i = 0; i < c->counter_n; i++) {
@@ -643,11 +655,13 @@ void bt_counters_try(
 void bt_counters_try_absent(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, bool absent)
 {
+	BT_REQUIRE_HOT(signature->ix < c->record_n && pod_ix < c->placed_n);
 	shift_counters(c, &c->records[signature->ix], &c->placed[pod_ix], absent ? -1 : 1);
 }
 
 static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 {
+	BT_INVARIANT(pod_ix >= c->placed_n);
 	size_t n = c->placed_n ? c->placed_n : 64;
 
 	while (n <= pod_ix) {
@@ -684,6 +698,7 @@ void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signatu
 	struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
 	uint32_t next = record->first;
+	BT_INVARIANT(next == NO_POD || c->placed[next].previous == NO_POD);
 	*pod = (struct placed){next, NO_POD, node_ix, terminating};
 	if (next != NO_POD) {
 		c->placed[next].previous = pod_ix;
@@ -709,6 +724,9 @@ void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signatu
 	struct record *record = &c->records[signature->ix];
 	const struct placed *pod = &c->placed[pod_ix];
 
+	BT_REQUIRE_HOT(signature->ix < c->record_n && record->listed && pod_ix < c->placed_n);
+	BT_INVARIANT(pod->next == NO_POD || c->placed[pod->next].previous == pod_ix);
+	BT_INVARIANT(pod->previous == NO_POD || c->placed[pod->previous].next == pod_ix);
 	if (pod->next != NO_POD) {
 		c->placed[pod->next].previous = pod->previous;
 	}
@@ -732,6 +750,7 @@ void bt_counters_move(
 	BT_REQUIRE(c->version != c->snapshot->node_version); /* of tallies that anybody looks at */
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
+		BT_REQUIRE_HOT(signature->ix < c->record_n && pod_ix < c->placed_n);
 
 		if (!counter->query.trials_only && !(pod->terminating && counter->query.skip_terminating)) {
 			shift_column(counter, pod->node_ix, -1);
@@ -747,7 +766,9 @@ void bt_counters_move_pod(
 	struct record *record = &c->records[signature->ix];
 	const struct placed *pod = &c->placed[to];
 
+	BT_REQUIRE_HOT(to < from && from < c->placed_n && signature->ix < c->record_n);
 	c->placed[to] = c->placed[from];
+	BT_INVARIANT(pod->next == NO_POD || c->placed[pod->next].previous == from);
 	if (pod->next != NO_POD) {
 		c->placed[pod->next].previous = to;
 	}
@@ -785,6 +806,7 @@ static uint32_t add_counter(struct bt_counters *c, const struct counter *fresh)
 		struct record *record = &c->records[r];
 		size_t before = record->counter_n;
 
+		BT_INVARIANT(record->listed || record->counter_n == 0);
 		if (!record->listed) {
 			continue;
 		}
@@ -821,6 +843,7 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 	const struct counter fresh = {.words = keep_words(c, &c->arena),
 		.query = keep_query(&c->arena, query),
 		.carried = NO_COUNTER};
+	BT_INVARIANT(fresh.query.n == query->n);
 	ix = add_counter(c, &fresh);
 	bt_map_put(&c->counter_ixs, hash, ix);
 	bt_arena_reset(&c->scratch);
@@ -863,6 +886,7 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 		}
 		BT_REQUIRE(record->first == NO_POD);
 		for (uint32_t t = 0; t < record->term_n; t++) {
+			BT_INVARIANT(c->carried[record->terms[t]]->lister_n > 0);
 			c->carried[record->terms[t]]->lister_n--;
 		}
 		drop_record(record);
@@ -874,6 +898,7 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 
 		record->counter_n = record->concerning_n = record->seen_n = 0;
 		for (uint32_t t = 0; t < record->term_n; t++) {
+			BT_INVARIANT(moved[record->terms[t]] < c->carried_n);
 			record->terms[t] = moved[record->terms[t]];
 		}
 	}
@@ -900,6 +925,7 @@ static uint32_t find_node_set(void *context, const uint8_t *member)
 			return (uint32_t)i + 1;
 		}
 	}
+	BT_INVARIANT(c->version == c->snapshot->node_version);
 	uint8_t *copy = bt_mem_zalloc(slot_n + 1, 1);
 	memcpy(copy, member, slot_n);
 	c->sets = bt_mem_grow(c->sets, c->set_n, &c->set_cap, sizeof(uint8_t *));
@@ -950,6 +976,7 @@ static void list_members(struct domains *domains, uint32_t slot_n)
 	}
 	domains->members = members;
 	domains->first = first;
+	BT_INVARIANT(first[domains->n] <= slot_n);
 }
 
 static const struct domains *find_domains(struct bt_counters *c, uint32_t key, bool lacking)
@@ -974,6 +1001,7 @@ static const struct domains *find_domains(struct bt_counters *c, uint32_t key, b
 			list_members(domains, c->snapshot->slot_n);
 		}
 	}
+	BT_INVARIANT(domains->n <= c->snapshot->slot_n);
 	bt_map_put(&c->domain_ixs, map_key, ix);
 	return domains;
 }
@@ -1002,6 +1030,7 @@ static void fill_tally(const struct counter *counter, struct tally *t)
 			t->view.counted_n++;
 		}
 		int32_t n = i < counter->column_n ? counter->column[i] : 0;
+		BT_INVARIANT(d < t->view.domain_n);
 		t->sums[d] += n;
 		t->view.total += n;
 	}
@@ -1037,6 +1066,7 @@ static const struct bt_domain_counts *find_tally(
 			return &c->tallies[ix]->view;
 		}
 	}
+	BT_REQUIRE_HOT(counter_ix < c->counter_n && node_set <= c->set_n);
 	const struct domains *domains = find_domains(c, key, lacking);
 	struct counter *counter = &c->counters[counter_ix];
 	struct tally *t = bt_mem_zalloc(1, sizeof(*t));
@@ -1067,6 +1097,7 @@ static const struct bt_domain_counts *find_tally(
 	counter->tallies =
 		bt_mem_grow(counter->tallies, counter->tally_n, &counter->tally_cap, sizeof(struct tally *));
 	counter->tallies[counter->tally_n++] = t;
+	BT_INVARIANT(t->view.counted_n <= domains->n);
 	return &t->view;
 }
 
@@ -1130,6 +1161,7 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 	}
 	if (!carried->view.tally || carried->tally_version != c->snapshot->node_version) {
 		carried->view.tally = find_tally(c, carried->counter, carried->term.topology_key, 0, false);
+		BT_INVARIANT(carried->counter < c->counter_n);
 		carried->tally_version = c->snapshot->node_version;
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cache/devices_int.h"
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 /* ---- slices by key ---- */
@@ -38,6 +39,7 @@ static void fill_index(struct bt_slice_index *index, struct keyed *slices, size_
 			bt_map_put(&index->first, slices[i].key, (uint32_t)i);
 		}
 	}
+	BT_INVARIANT(n == 0 || index->first.count > 0);
 }
 
 static uint64_t pool_key(const struct bt_resource_slice *slice)
@@ -222,6 +224,7 @@ static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_
 	const struct bt_slice_index *index = &d->pools.pooled;
 	uint32_t at = 0, n = 0;
 
+	BT_INVARIANT(pool_key(of) != 0);
 	bt_map_get(&index->first, pool_key(of), &at);
 	for (; at < index->n && pool_key(&d->slices[index->items[at]]) == pool_key(of); at++) {
 		const struct bt_resource_slice *slice = &d->slices[index->items[at]];
@@ -250,6 +253,7 @@ static void find_others(struct draft *draft, uint32_t all_n)
 			draft->others[draft->other_n++] = index->items[at];
 		}
 	}
+	BT_INVARIANT(draft->other_n <= all_n);
 }
 
 static void split(struct draft *draft)
@@ -265,6 +269,7 @@ static void split(struct draft *draft)
 			draft->offering[draft->offering_n++] = draft->slices[i];
 		}
 	}
+	BT_INVARIANT(draft->offering_n + draft->counting_n == draft->slice_n);
 }
 
 /* Which of the slices says how many the pool has: the first one, where those for one node alone come before
@@ -272,6 +277,7 @@ static void split(struct draft *draft)
 static const struct bt_resource_slice *first_of(
 	const struct bt_devices *d, const uint32_t *slices, uint32_t slice_n)
 {
+	BT_INVARIANT(slice_n > 0);
 	const struct bt_resource_slice *first = &d->slices[slices[0]];
 
 	for (uint32_t i = 1; i < slice_n; i++) {
@@ -316,6 +322,7 @@ static bool make_pool(
 		pool->other_n = draft.other_n;
 		keep_counters(&draft, pool);
 	}
+	BT_INVARIANT(pool->invalid || pool->slice_n <= slice_n);
 	return true;
 }
 
@@ -425,6 +432,7 @@ static struct bt_device_pools gather(struct bt_devices *d, uint32_t node_ix)
 			to++) {
 			newest += d->slices[kept[to]].generation == first->generation;
 		}
+		BT_INVARIANT(newest > 0 && to > from);
 		if (!make_pool(d, kept + from, newest, &pool)) {
 			continue;
 		}
@@ -437,6 +445,7 @@ static struct bt_device_pools gather(struct bt_devices *d, uint32_t node_ix)
 	if (late_n) {
 		memcpy(plain + plain_n, late, late_n * sizeof(*late));
 	}
+	BT_INVARIANT(plain_n + late_n <= n);
 	return (struct bt_device_pools){.items = plain, .n = plain_n + late_n};
 }
 
@@ -456,6 +465,7 @@ const struct bt_device_pools *bt_devices_pools(struct bt_devices *d, uint32_t no
 		index->nodes = bt_mem_zalloc(index->node_cap, sizeof(*index->nodes));
 		bt_arena_reset(&index->arena);
 	}
+	BT_REQUIRE_HOT(node_ix < index->node_cap);
 	if (!index->nodes[node_ix].known) {
 		index->nodes[node_ix] = (struct bt_node_pools){.is = gather(d, node_ix), .known = true};
 	}

@@ -21,6 +21,7 @@ struct bt_ingest_worker *bt_ingest_worker_create(
 {
 	struct bt_ingest_worker *worker = bt_mem_zalloc(1, sizeof(*worker));
 
+	BT_REQUIRE(dictionary && signatures);
 	worker->dictionary = dictionary;
 	worker->maker = bt_signature_maker_create(signatures);
 	return worker;
@@ -216,6 +217,7 @@ static void begin_delta(
 	if (kind == BT_KIND_NODE) {
 		out_delta->node.slot = BT_NO_NODE;
 	}
+	BT_INVARIANT(out_delta->name != BT_NAME_NONE);
 }
 
 void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta)
@@ -252,6 +254,7 @@ static void describe_living_pod(
 		.status_node = name_of(worker, object->nominated_node_name),
 		.status_ix = BT_NO_NODE,
 	};
+	BT_INVARIANT(delta->pod.pod.name == delta->name && delta->pod.pod.signature == signature);
 }
 
 void bt_ingest_describe_pod(
@@ -338,6 +341,7 @@ void bt_delta_drop(struct bt_delta *delta)
 
 void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta)
 {
+	BT_REQUIRE(delta->holder);
 	bt_publisher_take(cache->publisher, delta);
 	bt_publisher_publish(cache->publisher);
 }
@@ -358,11 +362,13 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta)
 {
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
 		delta->node.slot = slot_of(cache, delta->name);
+		BT_INVARIANT(delta->node.slot < cache->view.snapshot->slot_n);
 	} else if (bt_delta_places_pod(delta)) {
 		struct bt_pod *pod = &delta->pod.pod;
 
 		pod->node_ix = slot_of(cache, delta->pod.node);
 		/* What a pod on a node was promised before does not matter any more. */
+		BT_INVARIANT(pod->node_ix == BT_NO_NODE || pod->node_ix < cache->view.snapshot->slot_n);
 		pod->status_ix = pod->node_ix == BT_NO_NODE ? slot_of(cache, pod->status_node) : BT_NO_NODE;
 	}
 }
@@ -397,6 +403,7 @@ static void move_nodes(struct bt_cache *cache)
 		if (!bt_snapshot_move(cache->snapshot, &from, &to)) {
 			break;
 		}
+		BT_INVARIANT(to < from);
 		bt_ledger_move_node(cache->ledger, from, to);
 	}
 	bt_snapshot_end_moves(cache->snapshot);
@@ -408,6 +415,7 @@ void bt_cache_vacate_slots(struct bt_cache *cache)
 	uint64_t left_n = usage->release_n + usage->cleared_nomination_n;
 	bool crowded = bt_snapshot_is_crowded(cache->snapshot, left_n);
 
+	BT_INVARIANT(left_n >= usage->release_n);
 	if (crowded) {
 		bt_snapshot_vacate(cache->snapshot, left_n, keeps, leave, cache);
 	}

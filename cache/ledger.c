@@ -151,6 +151,13 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l);
 }
 
+/* Every index is vacant or a pod's, which is in one of the three sets, unless it was set apart. */
+static bool every_pod_is_in_one_set(const struct bt_ledger *l)
+{
+	return l->counts.queued + l->counts.assumed + l->counts.scheduled + l->apart_n + l->vacant.n ==
+	       l->pod_end;
+}
+
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *l)
 {
 	return &l->usage;
@@ -159,6 +166,7 @@ const struct bt_usage *bt_ledger_usage(const struct bt_ledger *l)
 void bt_ledger_hold_in(struct bt_ledger *l, struct bt_intern *intern)
 {
 	BT_REQUIRE(l->pod_end == 0);
+	BT_REQUIRE(intern && !l->intern);
 	l->intern = intern;
 }
 
@@ -170,6 +178,7 @@ void bt_ledger_let_go(struct bt_ledger *l)
 	while (l->left_n) {
 		const struct bt_signature *signature = l->left[--l->left_n];
 
+		BT_INVARIANT(l->signature_pod_n[signature->ix] > 0);
 		if (--l->signature_pod_n[signature->ix] == 0) {
 			bt_signature_release(signature);
 		}
@@ -218,6 +227,7 @@ static void hold_signature(struct bt_ledger *l, const struct bt_signature *signa
 
 static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 {
+	BT_INVARIANT(pod->status_ix == BT_NO_NODE || pod->status_ix < l->slot_cap);
 	if (l->intern) {
 		bt_intern_hold_again(l->intern, pod->name);
 		bt_intern_hold_again(l->intern, pod->uid);
@@ -243,6 +253,7 @@ static void ledger_give_up(struct bt_ledger *l, uint32_t name)
 static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 {
 	if (pod->status_ix != BT_NO_NODE) {
+		BT_INVARIANT(l->nodes[pod->status_ix].status_n > 0);
 		l->nodes[pod->status_ix].status_n--;
 	}
 	if (!l->intern) {
@@ -259,6 +270,7 @@ static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
 {
 	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
+	BT_REQUIRE(counters);
 	l->counters = counters;
 }
 
@@ -267,6 +279,7 @@ static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *
 void bt_ledger_mount_in(struct bt_ledger *l, struct bt_volumes *volumes)
 {
 	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
+	BT_REQUIRE(volumes);
 	l->volumes = volumes;
 	bt_volumes_order_by(volumes, visit_in_order, l);
 }
@@ -280,6 +293,7 @@ void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool termin
 		return;
 	}
 	bool counted = l->counters && pod->state != BT_POD_QUEUED;
+	BT_INVARIANT(!counted || pod->node_ix < l->slot_cap);
 	if (counted) {
 		bt_counters_leave(l->counters, pod->signature, pod_ix);
 	}
@@ -305,6 +319,7 @@ void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 /* Room for new_n slots, of which the first old_n are what they were, and the others empty. */
 static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 {
+	BT_INVARIANT(old_n <= new_n);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		if (l->scalars[r]) {
 			l->scalars[r] = bt_mem_widen(l->scalars[r], old_n, new_n, sizeof(*l->scalars[r]));
@@ -335,6 +350,7 @@ void bt_ledger_trim_nodes(struct bt_ledger *l, uint32_t slot_n)
 {
 	size_t cap = bt_index_allocator_room(slot_n, l->slot_cap);
 
+	BT_REQUIRE(l->trial_depth == 0);
 	if (cap < l->slot_cap) {
 		resize_nodes(l, cap, cap);
 	}
@@ -450,6 +466,7 @@ static BT_NOINLINE bool shift_rare(
 		l->rare_used[ix] = 0;
 		bt_map_put(&l->rare, key, ix);
 	}
+	BT_INVARIANT(ix < l->rare_n);
 	bool released = shift(&l->rare_used[ix], amount->amount, take);
 	if (l->rare_used[ix] == 0) {
 		bt_map_remove(&l->rare, key);
@@ -493,11 +510,14 @@ BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, ui
 	shift(&node->nonzero_milli_cpu, requests->nonzero_milli_cpu, take);
 	shift(&node->nonzero_memory, requests->nonzero_memory, take);
 	shift(&node->pod_n, 1, take);
+	/* It may be below what was scheduled in trials alone. */
+	BT_INVARIANT(node->pod_n >= 0);
 	return released;
 }
 
 static void link_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 {
+	BT_INVARIANT(pod_ix < l->pod_end && (!*head || l->links[*head - 1].previous == 0));
 	l->links[pod_ix] = (struct link){.next = *head};
 	if (*head) {
 		l->links[*head - 1].previous = pod_ix + 1;
@@ -509,6 +529,8 @@ static void unlink_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 {
 	struct link link = l->links[pod_ix];
 
+	BT_INVARIANT(!link.next || l->links[link.next - 1].previous == pod_ix + 1);
+	BT_INVARIANT(!link.previous || l->links[link.previous - 1].next == pod_ix + 1);
 	if (link.next) {
 		l->links[link.next - 1].previous = link.previous;
 	}
@@ -534,6 +556,7 @@ static void take_off(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 		return;
 	}
 	struct link link = l->links[pod_ix];
+	BT_INVARIANT(!link.next || l->links[link.next - 1].previous == pod_ix + 1);
 	l->links[last] = link;
 	if (link.next) {
 		l->links[link.next - 1].previous = last + 1;
@@ -549,11 +572,13 @@ static void take_off(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 static void enter_level(struct bt_ledger *l, struct level *level)
 {
 	level->pod_n++;
+	BT_INVARIANT(level->pod_n <= level->known_n);
 	l->lowest = level->priority < l->lowest ? level->priority : l->lowest;
 }
 
 static void leave_level(struct bt_ledger *l, struct level *level)
 {
+	BT_INVARIANT(level->pod_n > 0 && level->priority >= l->lowest);
 	if (--level->pod_n || level->priority > l->lowest) {
 		return;
 	}
@@ -598,6 +623,7 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 	const struct bt_pod *pod = &l->pods[pod_ix];
 	const struct bt_signature *signature = pod->signature;
 
+	BT_INVARIANT(l->levels[pod->level].known_n && l->levels[pod->level].priority == pod->priority);
 	if (BT_UNLIKELY(l->frozen)) {
 		miss(l, pod_ix, node_ix, take);
 		return;
@@ -669,17 +695,20 @@ static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 			left_n--;
 		}
 	}
+	BT_INVARIANT(left_n == 0);
 }
 
 static void move_pods(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = l->nodes[from].first_on; i; i = l->links[i - 1].next) {
+		BT_INVARIANT(l->pods[i - 1].node_ix == from);
 		l->pods[i - 1].node_ix = to;
 		if (l->counters) {
 			bt_counters_move(l->counters, l->pods[i - 1].signature, i - 1, to);
 		}
 	}
 	for (uint32_t i = l->nodes[from].first_nominated; i; i = l->links[i - 1].next) {
+		BT_INVARIANT(l->pods[i - 1].nominated_ix == from);
 		l->pods[i - 1].nominated_ix = to;
 	}
 }
@@ -704,6 +733,7 @@ void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
 	if (l->volumes) {
 		bt_volumes_move_node(l->volumes, from, to);
 	}
+	BT_INVARIANT(!bt_ledger_keeps(l, from));
 }
 
 bool bt_ledger_is_sparse(struct bt_ledger *l)
@@ -718,6 +748,7 @@ uint32_t bt_ledger_last_pod(const struct bt_ledger *l, uint32_t end)
 {
 	size_t last = bt_index_allocator_end(&l->vacant, end < l->pod_end ? end : l->pod_end);
 
+	BT_INVARIANT(last <= l->pod_end);
 	return l->vacant.n && last > bt_index_allocator_first(&l->vacant) ? (uint32_t)last - 1 : BT_NO_POD;
 }
 
@@ -726,6 +757,7 @@ static void relink(struct bt_ledger *l, uint32_t node_ix, uint32_t from, uint32_
 {
 	const struct link *link = &l->links[to];
 
+	BT_INVARIANT(l->pods[to].node_ix == node_ix);
 	l->links[to] = l->links[from];
 	if (link->next) {
 		l->links[link->next - 1].previous = to + 1;
@@ -757,6 +789,7 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 	bt_map_put(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name), to);
 	l->pods[pod_ix].state = BT_POD_VACANT;
 	bt_index_allocator_give(&l->vacant, pod_ix);
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 	return to;
 }
 
@@ -768,6 +801,7 @@ static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_
 
 	if (pod->nominated_ix != BT_NO_NODE) {
 		unlink_pod(l, &l->nodes[pod->nominated_ix].first_nominated, pod_ix);
+		BT_INVARIANT(l->nominated_n > 0);
 		l->nominated_n--;
 		l->usage.cleared_nomination_n++;
 		write_journal(l, pod->nominated_ix);
@@ -788,6 +822,7 @@ static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_
 	if (l->counters) {
 		bt_counters_know(l->counters, pod->signature);
 	}
+	BT_INVARIANT(l->nominated_n > 0 && l->nominated_n <= l->counts.queued);
 }
 
 void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
@@ -802,16 +837,19 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 
 uint32_t bt_ledger_first_on(const struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	return l->nodes[node_ix].first_on - 1;
 }
 
 uint32_t bt_ledger_first_nominated(const struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	return l->nodes[node_ix].first_nominated - 1;
 }
 
 uint32_t bt_ledger_next(const struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_REQUIRE_HOT(pod_ix < l->pod_end);
 	return l->links[pod_ix].next - 1;
 }
 
@@ -819,6 +857,7 @@ bool bt_ledger_may_yield(const struct bt_ledger *l, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
+	BT_INVARIANT(pod->state == BT_POD_QUEUED || pod->nominated_ix == BT_NO_NODE);
 	return l->nominated_n > (pod->nominated_ix != BT_NO_NODE) && l->nominated_highest >= pod->priority;
 }
 
@@ -857,6 +896,7 @@ void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
 {
 	BT_REQUIRE(l->trial_depth > 0);
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	copy_ports(&l->saved_ports[--l->trial_depth], &l->ports[node_ix]);
 	l->tried_n = l->tried_from[l->trial_depth];
 }
@@ -885,6 +925,7 @@ void bt_ledger_try_absent(struct bt_ledger *l, uint32_t pod_ix, bool absent)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
+	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix) && pod->node_ix < l->slot_cap);
 	try_uncounted(l, pod->signature, pod_ix, pod->node_ix, !absent);
 	if (l->counters) {
 		bt_counters_try_absent(l->counters, pod->signature, pod_ix, absent);
@@ -902,6 +943,7 @@ static void try_any(struct bt_ledger *l, const struct bt_signature *signature, u
 
 void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
 {
+	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix));
 	try_any(l, l->pods[pod_ix].signature, pod_ix, node_ix, add);
 }
 
@@ -982,12 +1024,14 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 	}
 	l->levels[ix].known_n++;
 	l->joined_level = ix;
+	BT_INVARIANT(l->levels[ix].priority == priority);
 	return ix;
 }
 
 /* A pod of the level has gone, or has another. */
 static void quit_level(struct bt_ledger *l, uint32_t ix)
 {
+	BT_INVARIANT(l->levels[ix].known_n > l->levels[ix].pod_n);
 	if (--l->levels[ix].known_n == 0) {
 		bt_map_remove(&l->level_ixs, level_key(l->levels[ix].priority));
 		bt_index_allocator_give(&l->vacant_levels, ix);
@@ -1011,6 +1055,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	uint64_t key = ledger_key_of(pod->signature->namespace_, pod->name);
 	uint32_t ix;
 
+	BT_REQUIRE(pod->signature && (pod->node_ix == BT_NO_NODE || pod->node_ix < l->slot_cap));
 	if (bt_map_get(&l->keys, key, &ix)) {
 		*out_ix = ix;
 		return BT_EXISTS;
@@ -1031,6 +1076,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		charge(l, ix, pod->node_ix, true);
 	}
 	*out_ix = ix;
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 	return BT_OK;
 }
 
@@ -1041,6 +1087,7 @@ static void count_state(struct bt_ledger *l, enum bt_pod_state state, bool add)
 			  : state == BT_POD_ASSUMED ? &l->counts.assumed
 						    : &l->counts.scheduled;
 
+	BT_INVARIANT(add || *count > 0);
 	*count += add ? 1 : (uint64_t)-1;
 }
 
@@ -1065,6 +1112,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 		l->counts.confirm_n += state == BT_POD_ASSUMED;
 		state = node_ix == BT_NO_NODE ? BT_POD_QUEUED : BT_POD_SCHEDULED;
 	}
+	BT_INVARIANT(node_ix == BT_NO_NODE || node_ix < l->slot_cap);
 	uint32_t level = join_level(l, pod->priority);
 	quit_level(l, old->level);
 	hold_names(l, pod);
@@ -1082,11 +1130,14 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	} else if (nominated != BT_NO_NODE) {
 		bt_ledger_nominate(l, pod_ix, nominated);
 	}
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 
 /* A pod on a node is a queued one from now on; what it was, the caller counts. */
 static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_INVARIANT(l->pods[pod_ix].node_ix < l->slot_cap);
+	BT_INVARIANT(l->frozen || l->nodes[l->pods[pod_ix].node_ix].first_on);
 	charge(l, pod_ix, l->pods[pod_ix].node_ix, false);
 	l->pods[pod_ix].node_ix = BT_NO_NODE;
 	l->pods[pod_ix].state = BT_POD_QUEUED;
@@ -1119,17 +1170,20 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	bt_map_remove(&l->keys, ledger_key_of(pod->signature->namespace_, pod->name));
 	pod->detached = true;
+	BT_INVARIANT(pod->node_ix == BT_NO_NODE && every_pod_is_in_one_set(l));
 }
 
 void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name, uint32_t node_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];
 
+	BT_REQUIRE(bt_ledger_has(l, pod_ix) && (node_ix == BT_NO_NODE || node_ix < l->slot_cap));
 	if (l->intern) {
 		bt_intern_hold_again(l->intern, name);
 	}
 	ledger_give_up(l, pod->status_node);
 	if (pod->status_ix != BT_NO_NODE) {
+		BT_INVARIANT(l->nodes[pod->status_ix].status_n > 0);
 		l->nodes[pod->status_ix].status_n--;
 	}
 	pod->status_node = name;
@@ -1170,6 +1224,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 	pod->state = BT_POD_VACANT;
 	bt_index_allocator_give(&l->vacant, pod_ix);
 	l->counts.remove_n++;
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 
 void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
@@ -1177,6 +1232,7 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
+	BT_REQUIRE_HOT(node_ix < l->slot_cap && l->trial_depth == 0);
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	pod->node_ix = node_ix;
 	pod->state = BT_POD_ASSUMED;
@@ -1184,12 +1240,14 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	l->counts.assumed++;
 	l->counts.assume_n++;
 	charge(l, pod_ix, node_ix, true);
+	BT_INVARIANT(pod->nominated_ix == BT_NO_NODE && every_pod_is_in_one_set(l));
 }
 
 void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)
 {
 	const struct bt_amounts *used = &signature->requests.used;
 
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	for (uint32_t i = 0; i < used->n; i++) {
 		uint32_t r = used->items[i].slot;
 
@@ -1230,22 +1288,27 @@ void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_ASSUMED);
+	BT_INVARIANT(pod->node_ix < l->slot_cap && pod->nominated_ix == BT_NO_NODE);
 	pod->state = BT_POD_SCHEDULED;
 	l->counts.assumed--;
 	l->counts.scheduled++;
 	l->counts.confirm_n++;
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 
 void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 {
 	BT_REQUIRE(pod_ix < l->pod_end && l->pods[pod_ix].state == BT_POD_ASSUMED);
+	BT_REQUIRE_HOT(l->trial_depth == 0);
 	leave_node(l, pod_ix);
 	l->counts.assumed--;
 	l->counts.forget_n++;
+	BT_INVARIANT(l->pods[pod_ix].node_ix == BT_NO_NODE && every_pod_is_in_one_set(l));
 }
 
 void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
 		take_ports(&l->ports[node_ix], l->pods[i].signature);
 	}
@@ -1292,6 +1355,7 @@ static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 /* All of it has its turn at the thaw, also what comes and goes: lists depend on that. */
 static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
+	BT_INVARIANT(l->frozen && node_ix < l->slot_cap);
 	pod_ix = take ? pod_ix : set_apart(l, pod_ix);
 	l->missed = bt_mem_grow(l->missed, l->missed_n, &l->missed_cap, sizeof(*l->missed));
 	l->missed[l->missed_n++] = (struct missed){pod_ix, node_ix, take};
@@ -1299,6 +1363,7 @@ static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node
 
 void bt_ledger_freeze(struct bt_ledger *l)
 {
+	BT_REQUIRE(!l->frozen && l->trial_depth == 0);
 	l->frozen = true;
 }
 
@@ -1328,7 +1393,7 @@ void bt_ledger_keep(struct bt_ledger *l, uint32_t pod_ix)
 {
 	struct set_apart *apart = find_apart(l, pod_ix);
 
-	BT_REQUIRE(apart);
+	BT_REQUIRE(apart && l->frozen);
 	apart->kept = true;
 }
 
@@ -1365,6 +1430,7 @@ void bt_ledger_thaw(struct bt_ledger *l)
 		end_set_apart(l, &l->apart[i]);
 	}
 	l->missed_n = l->apart_n = 0;
+	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 
 uint32_t bt_ledger_find(const struct bt_ledger *l, uint32_t namespace_, uint32_t name)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 void bt_namespaces_fini(struct bt_namespaces *namespaces)
@@ -42,6 +43,7 @@ static uint32_t index_of(struct bt_namespaces *namespaces, uint32_t name)
 	}
 	namespaces->items[ix] = (struct bt_namespace){.name = name};
 	bt_map_put(&namespaces->ixs, name, ix);
+	BT_INVARIANT(namespaces->items[ix].name == name || ix < namespaces->n);
 	return ix;
 }
 
@@ -73,6 +75,7 @@ enum bt_status bt_namespaces_remove(struct bt_namespaces *namespaces, uint32_t n
 	if (!name || !bt_map_get(&namespaces->ixs, name, &ix)) {
 		return BT_NOT_FOUND;
 	}
+	BT_INVARIANT(ix < namespaces->n && namespaces->items[ix].name == name);
 	bt_map_remove(&namespaces->ixs, name);
 	bt_mem_free((void *)(uintptr_t)namespaces->items[ix].labels.items);
 	namespaces->items[ix] = (struct bt_namespace){0};

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/model/signature.h"
@@ -115,6 +116,8 @@ static void put_amount(struct amounts *out, uint32_t slot, int64_t amount)
 	}
 	out->items[at - 1].slot = slot;
 	out->items[at - 1].amount = amount;
+	BT_INVARIANT(at > 0 && (at == 1 || out->items[at - 2].slot < slot));
+	BT_INVARIANT(at == out->n || out->items[at].slot > slot);
 }
 
 static void read_amounts(struct bt_dictionary *dictionary, const struct bt_resource_list *list,
@@ -186,6 +189,7 @@ static struct image *read_images(
 		}
 	}
 	*out_n = kept;
+	BT_INVARIANT(kept <= n);
 	return images;
 }
 
@@ -243,12 +247,14 @@ static struct room make_room(const struct bt_node_desc *head, uint32_t amount_n,
 	room.desc->taints = room.taints;
 	room.desc->images = room.images;
 	room.desc->bytes = bytes;
+	BT_INVARIANT((size_t)(at - (char *)(room.desc + 1)) == bytes);
 	return room;
 }
 
 /* The lists but the images lie next to each other: from alloc to images. */
 static size_t compared_bytes(const struct bt_node_desc *desc)
 {
+	BT_INVARIANT((const char *)desc->images >= (const char *)desc->alloc.items);
 	return (size_t)((const char *)desc->images - (const char *)desc->alloc.items);
 }
 
@@ -269,6 +275,7 @@ struct bt_node_desc *bt_node_desc_create(
 
 	read_amounts(dictionary, &object->allocatable, &head, &amounts);
 	hash_for_events(&head, object);
+	BT_INVARIANT(amounts.n <= object->allocatable.n);
 	struct room room = make_room(&head, amounts.n, object->meta.labels.n);
 	memcpy(room.amounts, amounts.items, amounts.n * sizeof(*room.amounts));
 	fini_amounts(&amounts);
@@ -283,6 +290,7 @@ struct bt_node_desc *bt_node_desc_create(
 	}
 	room.desc->zone_key = zone_of(room.desc->labels);
 	room.desc->hash = bt_hash_bytes(room.amounts, compared_bytes(room.desc));
+	BT_INVARIANT(room.desc->name == head.name && room.desc->taint_n == object->taint_n);
 	return room.desc;
 }
 
@@ -358,6 +366,7 @@ static struct bt_amounts keep_amounts(struct bt_arena *arena, struct bt_amounts 
 			items[n++] = from.items[i];
 		}
 	}
+	BT_INVARIANT(n <= from.n);
 	return (struct bt_amounts){items, n};
 }
 

@@ -52,6 +52,7 @@ static uint32_t zone_ix(struct bt_node_order *order, uint64_t key)
 	}
 	order->zones[ix] = (struct bt_zone){.key = key};
 	bt_map_put(&order->zone_ixs, map_key(key), ix);
+	BT_INVARIANT(order->zones[ix].key == key);
 	return ix;
 }
 
@@ -84,6 +85,7 @@ void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone
 		order->zones[ix].place = ++order->next_place;
 	}
 	*member = (struct bt_zone_member){ix, ++order->next_place};
+	BT_INVARIANT(order->zones[ix].node_n > 0 && order->zones[ix].place);
 	order->node_n++;
 	order->stale = stale;
 }
@@ -94,6 +96,7 @@ void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)
 		return;
 	}
 	uint32_t ix = order->members[slot].zone_ix;
+	BT_INVARIANT(ix < order->zone_n && order->zones[ix].node_n > 0 && order->node_n > 0);
 
 	if (--order->zones[ix].node_n == 0) {
 		bt_map_remove(&order->zone_ixs, map_key(order->zones[ix].key));
@@ -120,6 +123,7 @@ void bt_node_order_follow(struct bt_node_order *order)
 	for (uint32_t i = 0; !order->stale && i < order->node_n; i++) {
 		const struct bt_zone_member *member = &order->members[order->list[i]];
 
+		BT_INVARIANT(member->place || order->members[member->zone_ix].place);
 		order->list[i] = member->place ? order->list[i] : member->zone_ix;
 	}
 }

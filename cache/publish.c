@@ -102,6 +102,7 @@ struct bt_publisher *bt_publisher_create(void)
 
 static void destroy_chunk(struct chunk *chunk, uint32_t depth)
 {
+	BT_INVARIANT(depth >= 1 && depth <= DEPTH_MAX);
 	for (uint32_t i = 0; chunk && i < FAN; i++) {
 		if (depth > 1) {
 			destroy_chunk(chunk->chunks[i], depth - 1);
@@ -142,6 +143,7 @@ void bt_publisher_destroy(struct bt_publisher *p)
 
 static size_t place_of(const struct bt_name_table *names, uint32_t name)
 {
+	BT_INVARIANT(name != BT_NAME_NONE && names->entry_n <= names->mask);
 	size_t at = bt_hash_u64(name) & names->mask;
 
 	for (;; at = (at + 1) & names->mask) {
@@ -163,6 +165,7 @@ static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 /* A reader that meets the entry early asks its version for the slot, which says that nobody is there. */
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
+	BT_INVARIANT(find_slot(names, name) == BT_NO_NODE);
 	bt_store_relaxed(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
 	names->entry_n++;
 }
@@ -186,12 +189,14 @@ static struct chunk *own(struct bt_publisher *p, struct chunk **at)
 		bt_add_owned(&p->copied_bytes, sizeof(*old));
 	}
 	(*at)->batch = p->batch;
+	BT_INVARIANT(!old || old->batch < p->batch);
 	return *at;
 }
 
 /* Where a slot is within a chunk; levels are counted from the bottom. */
 static uint32_t step(uint32_t slot, uint32_t level)
 {
+	BT_INVARIANT(level < DEPTH_MAX);
 	return (uint64_t)slot >> level * FAN_BITS & (FAN - 1);
 }
 
@@ -223,6 +228,7 @@ static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, con
 	while ((uint64_t)slot >> p->depth * FAN_BITS) {
 		struct chunk *below = p->root;
 
+		BT_INVARIANT(p->depth < DEPTH_MAX);
 		p->root = NULL;
 		own(p, &p->root)->chunks[0] = below;
 		p->depth++;
@@ -235,8 +241,10 @@ static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, con
 	path[0] = at;
 	const struct bt_node_desc **place = &own(p, at)->descs[step(slot, 0)], *old = *place;
 	*place = desc;
+	BT_INVARIANT(desc != old || !desc);
 	p->node_n += !old;
 	p->node_n -= !desc;
+	BT_INVARIANT(p->node_n <= p->slot_n);
 	p->changed = true;
 	if (!desc) {
 		prune(path, p->depth);
@@ -272,6 +280,7 @@ static void renew_names(struct bt_publisher *p)
 	if (old != bt_rcu_get(&p->live)->names) {
 		bt_mem_free(old); /* nobody has seen it */
 	}
+	BT_INVARIANT(p->names->entry_n == p->node_n);
 }
 
 /* The slot of a node name, given now if it has none. */
@@ -290,6 +299,7 @@ static uint32_t give_slot(struct bt_publisher *p, uint32_t name)
 		slot = p->slot_n++;
 	}
 	put_name(p->names, name, slot);
+	BT_INVARIANT(slot < p->slot_n);
 	return slot;
 }
 
@@ -339,6 +349,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 		.root = p->root,
 		.names = p->names,
 	};
+	BT_INVARIANT(new->number > old->number &&new->node_n <= new->slot_n);
 	old->replaced = p->replaced;
 	old->replaced_n = p->replaced_n;
 	old->ends_names = old->names != p->names;
@@ -346,6 +357,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 	p->replaced_n = 0;
 	p->changed = false;
 	p->batch++;
+	BT_INVARIANT(!new->names || new->names->entry_n <= new->names->mask);
 	BT_TESTPOINT("publish.publish.before_commit");
 	/* COMMIT, EDGE snap.live release: chunks and descriptions are filled before a version leads there. */
 	bt_rcu_publish(&p->live, new);
@@ -375,6 +387,7 @@ void bt_published_begin(const struct bt_publisher *p, struct bt_published *out)
 
 void bt_published_end(struct bt_published *published)
 {
+	BT_REQUIRE(published->nodes);
 	*published = (struct bt_published){0};
 	bt_rcu_visit_end();
 }
@@ -383,11 +396,13 @@ const struct bt_node_desc *bt_published_node(const struct bt_published *publishe
 {
 	const struct bt_version *version = published->nodes;
 
+	BT_REQUIRE_HOT(bt_rcu_is_reading());
 	return slot < version->slot_n ? get(version->root, version->depth, slot) : NULL;
 }
 
 const struct bt_node_desc *bt_published_next(const struct bt_published *published, uint32_t *slot)
 {
+	BT_REQUIRE_HOT(published->nodes);
 	const struct bt_node_desc *desc = NULL;
 
 	while (*slot < published->slot_n && !(desc = bt_published_node(published, *slot))) {
@@ -398,6 +413,7 @@ const struct bt_node_desc *bt_published_next(const struct bt_published *publishe
 
 uint32_t bt_published_find(const struct bt_published *published, uint32_t name)
 {
+	BT_REQUIRE_HOT(bt_rcu_is_reading());
 	uint32_t slot = name == BT_NAME_NONE ? BT_NO_NODE : find_slot(published->nodes->names, name);
 
 	return slot != BT_NO_NODE && bt_published_node(published, slot) ? slot : BT_NO_NODE;

@@ -73,6 +73,7 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 {
 	struct bt_snapshot_writer *w = bt_mem_zalloc(1, sizeof(*w));
 
+	BT_REQUIRE(dictionary);
 	w->dictionary = dictionary;
 	w->sets = bt_mem_grow(NULL, 0, &w->set_cap, sizeof(*w->sets));
 	w->taint_uses = bt_mem_grow(NULL, 0, &w->use_cap, sizeof(*w->taint_uses));
@@ -158,6 +159,7 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	size_t old = w->slot_cap, cap = old ? old * 2 : FIRST_SLOTS;
 	uint64_t *live = bt_mem_zalloc(bt_bitmap_words(cap), sizeof(*live));
 
+	BT_INVARIANT(w->view.slot_n == old);
 	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
 	w->descs = bt_mem_realloc(w->descs, cap, sizeof(*w->descs));
 	if (old) {
@@ -195,6 +197,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 		slot = w->view.slot_n++;
 		w->descs[slot] = NULL;
 	}
+	BT_INVARIANT(slot < w->view.slot_n && w->descs[slot] == NULL);
 	w->nodes[slot] = (struct bt_node){.name = name};
 	bt_intern_hold_again(w->dictionary->intern, name);
 	bt_map_put(&w->slots, name, slot);
@@ -222,6 +225,7 @@ void bt_snapshot_thaw(struct bt_snapshot_writer *w)
 /* How many slots have a name whose node is not live. */
 static uint32_t dead_n(const struct bt_snapshot_writer *w)
 {
+	BT_INVARIANT(w->vacant_slots.n + w->view.node_n <= w->view.slot_n);
 	return w->view.slot_n - (uint32_t)w->vacant_slots.n - w->view.node_n;
 }
 
@@ -237,6 +241,7 @@ bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w, uint64_t left_n)
 /* Columns of so many slots. */
 static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 {
+	BT_INVARIANT(w->view.slot_n <= cap && cap <= w->slot_cap);
 	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
 	w->descs = bt_mem_realloc(w->descs, cap, sizeof(*w->descs));
 	w->live = bt_mem_realloc(w->live, bt_bitmap_words(cap), sizeof(*w->live));
@@ -280,6 +285,7 @@ void bt_snapshot_vacate(struct bt_snapshot_writer *w, uint64_t left_n,
 		if (name == BT_NAME_NONE || bt_bitmap_test(w->live, slot) || keeps(context, slot)) {
 			continue;
 		}
+		BT_INVARIANT(w->descs[slot] == NULL);
 		leave(context, slot);
 		bt_map_remove(&w->slots, name);
 		w->nodes[slot] = (struct bt_node){0};
@@ -307,6 +313,7 @@ static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t t
 
 	for (uint32_t i = 0; i < node->image_n; i++) {
 		bt_map_get(&w->image_ixs, node->images[i], &ix);
+		BT_INVARIANT(ix < w->image_n && w->images[ix].name == node->images[i]);
 		if (w->image_nodes[ix]) {
 			bt_bitmap_clear(w->image_nodes[ix], from);
 			bt_bitmap_set(w->image_nodes[ix], to);
@@ -340,6 +347,7 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 		bt_index_allocator_give(&w->vacant_slots, to);
 		return false;
 	}
+	BT_INVARIANT(to < from && w->nodes[to].name == BT_NAME_NONE && !bt_bitmap_test(w->live, to));
 	move_columns(w, from, to);
 	if (bt_bitmap_test(w->live, from)) {
 		bt_bitmap_clear(w->live, from);
@@ -393,6 +401,7 @@ static struct label_column *column_of(struct bt_snapshot_writer *w, uint32_t key
 
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t key)
 {
+	BT_REQUIRE(key != BT_NAME_NONE);
 	struct label_column *column = column_of(w, key);
 
 	if (column->slot_cap == w->slot_cap && column->version == w->view.version) {
@@ -405,6 +414,7 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 	for (uint32_t i = 0; i < w->view.slot_n; i++) {
 		column->values[i] = bt_labels_get(w->nodes[i].labels, key);
 	}
+	BT_INVARIANT(column->slot_cap >= w->view.slot_n && column->version == w->view.version);
 	return column->values;
 }
 
@@ -491,6 +501,7 @@ static void leave_taints(struct bt_snapshot_writer *w, uint32_t ix)
 	if (ix == 0 || --use->node_n) {
 		return;
 	}
+	BT_INVARIANT(use->key && ix < w->set_n);
 	bt_map_get(&w->taint_sets, use->key, &first);
 	if (first == ix && use->next) {
 		bt_map_put(&w->taint_sets, use->key, use->next);
@@ -500,6 +511,7 @@ static void leave_taints(struct bt_snapshot_writer *w, uint32_t ix)
 		for (before = first; w->taint_uses[before].next != ix;) {
 			before = w->taint_uses[before].next;
 		}
+		BT_INVARIANT(before != 0);
 		w->taint_uses[before].next = use->next;
 	}
 	bt_mem_free((void *)(uintptr_t)w->sets[ix].items);
@@ -541,6 +553,7 @@ static void enter_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 		bt_map_put(&w->image_ixs, name, ix);
 	}
 	w->images[ix].node_n++;
+	BT_INVARIANT(w->images[ix].name == name && w->images[ix].node_n <= w->view.slot_n);
 	if (w->image_nodes[ix]) {
 		bt_bitmap_set(w->image_nodes[ix], slot);
 	}
@@ -553,6 +566,7 @@ static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 	uint32_t ix = UINT32_MAX;
 
 	bt_map_get(&w->image_ixs, name, &ix);
+	BT_INVARIANT(ix < w->image_n && w->images[ix].node_n > 0);
 	if (w->image_nodes[ix]) {
 		bt_bitmap_clear(w->image_nodes[ix], slot);
 	}
@@ -571,6 +585,7 @@ static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t by
 	uint32_t ix = UINT32_MAX;
 
 	bt_map_get(&w->image_ixs, name, &ix);
+	BT_INVARIANT(ix < w->image_n && w->images[ix].node_n > 0);
 	if (w->images[ix].node_n == 1 && w->images[ix].size_bytes != bytes) {
 		w->images[ix].size_bytes = bytes;
 		stamp(w, name);
@@ -618,7 +633,10 @@ static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const str
 	uint32_t old_n = old ? old->image_n : 0, new_n = new ? new->image_n : 0, i = 0, j = 0;
 
 	while (i < old_n || j < new_n) {
+		BT_INVARIANT(i <= old_n && j <= new_n);
 		if (j == new_n || (i < old_n && old->images[i] < new->images[j])) {
+			/* Sorted, each name once. */
+			BT_INVARIANT(i + 1 == old_n || old->images[i] < old->images[i + 1]);
 			leave_image(w, slot, old->images[i++]);
 		} else if (i == old_n || new->images[j] < old->images[i]) {
 			enter_image(w, slot, new->images[j], new->image_bytes[j]);
@@ -641,6 +659,7 @@ static uint32_t usual_n(const struct bt_node_desc *desc)
 	while (n > 0 && desc->alloc.items[n - 1].slot >= BT_FIRST_RARE) {
 		n--;
 	}
+	BT_INVARIANT(n == desc->alloc.n || desc->alloc.items[n].slot >= BT_FIRST_RARE);
 	return n;
 }
 
@@ -650,6 +669,7 @@ static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const
 	for (uint32_t i = 0; i < usual_n(old); i++) {
 		if (old->alloc.items[i].slot >= BT_FIRST_SCALAR) {
 			w->scalars[old->alloc.items[i].slot][slot] = 0;
+			BT_INVARIANT(w->rooms[slot].pods == 0);
 		}
 	}
 	if (w->rare) {
@@ -668,6 +688,7 @@ static void point_to_rare(struct bt_snapshot_writer *w, uint32_t slot, const str
 	if (!w->rare) {
 		widen_rare(w, 0, w->slot_cap);
 	}
+	BT_INVARIANT(new->alloc.items[n].slot <= new->alloc.items[new->alloc.n - 1].slot);
 	w->rare[slot] = (struct bt_rare){{new->alloc.items + n, new->alloc.n - n}, new->alloc.items[n].slot,
 		new->alloc.items[new->alloc.n - 1].slot};
 }
@@ -676,6 +697,7 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 {
 	const uint32_t n = usual_n(new);
 
+	BT_INVARIANT(new->alloc_pods >= 0 || new->too_many_names || n <= new->alloc.n);
 	w->rooms[slot].pods = new->alloc_pods;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t r = new->alloc.items[i].slot;
@@ -707,6 +729,7 @@ static void snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, const st
 {
 	struct bt_node *node = &w->nodes[slot];
 
+	BT_INVARIANT(node->name == new->name);
 	node->labels = new->labels;
 	node->taint_set = enter_taints(w, new->taints, new->taint_n);
 	node->unschedulable = new->unschedulable;
@@ -730,10 +753,12 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 	}
 	if (new && !old) {
 		bt_bitmap_set(w->live, slot);
+		BT_INVARIANT(w->view.node_n < w->view.slot_n);
 		w->view.node_n++;
 		w->kept_n = w->kept_n < dead_n(w) ? w->kept_n : dead_n(w);
 	} else if (!new) {
 		bt_bitmap_clear(w->live, slot);
+		BT_INVARIANT(w->view.node_n > 0);
 		w->view.node_n--;
 	}
 	nodes_change(w);
@@ -754,6 +779,7 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	} else {
 		replace(w, slot, old, new);
 	}
+	BT_INVARIANT(bt_bitmap_test(w->live, slot) == (new != NULL));
 }
 
 void bt_snapshot_touch(struct bt_snapshot_writer *w)

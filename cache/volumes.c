@@ -281,6 +281,7 @@ void bt_volumes_trim_nodes(struct bt_volumes *v, uint32_t slot_n)
 {
 	size_t room = bt_index_allocator_room(slot_n, v->slot_cap);
 
+	BT_INVARIANT(slot_n <= v->slot_cap || room == v->slot_cap);
 	if (room < v->slot_cap) {
 		v->users = bt_mem_realloc(v->users, room, sizeof(*v->users));
 		v->nodes = bt_mem_realloc(v->nodes, room, sizeof(*v->nodes));
@@ -293,6 +294,7 @@ void bt_volumes_trim_nodes(struct bt_volumes *v, uint32_t slot_n)
 static void forget_claim(struct bt_volumes *v, uint32_t claim_ix)
 {
 	for (size_t i = 0; claim_ix < v->uses_cap && i < v->uses[claim_ix].n; i++) {
+		BT_INVARIANT(v->uses[claim_ix].items[i].node_ix < v->slot_cap);
 		v->nodes[v->uses[claim_ix].items[i].node_ix].facts = 0;
 	}
 }
@@ -308,6 +310,7 @@ static struct claim_uses *uses_of(struct bt_volumes *v, uint32_t claim_ix)
 		v->uses = bt_mem_realloc(v->uses, v->uses_cap, sizeof(*v->uses));
 		memset(v->uses + old, 0, (v->uses_cap - old) * sizeof(*v->uses));
 	}
+	BT_INVARIANT(claim_ix < v->uses_cap);
 	return &v->uses[claim_ix];
 }
 
@@ -340,6 +343,7 @@ static void use_claim(
 		uses->items = bt_mem_grow(uses->items, uses->n, &uses->cap, sizeof(*uses->items));
 		uses->items[uses->n++] = (struct claim_use){.node_ix = node_ix};
 	}
+	BT_INVARIANT(uses->items[i].pod_n <= uses->items[i].all_n);
 	uses->items[i].all_n++;
 	uses->items[i].pod_n += volume->type == BT_VOLUME_CLAIM;
 }
@@ -362,6 +366,7 @@ static void release_claim(
 	BT_INVARIANT(i < uses->n && uses->items[i].all_n > 0);
 	uses->items[i].all_n--;
 	uses->items[i].pod_n -= volume->type == BT_VOLUME_CLAIM;
+	BT_INVARIANT(uses->items[i].pod_n <= uses->items[i].all_n);
 	if (uses->items[i].all_n == 0) {
 		uses->items[i] = uses->items[--uses->n];
 	}
@@ -399,6 +404,7 @@ void bt_volumes_move_node(struct bt_volumes *v, uint32_t from, uint32_t to)
 	for (uint32_t i = 0; i < v->users[from].n; i++) {
 		move_claims(v, v->users[from].items[i], from, to);
 	}
+	BT_INVARIANT(!v->nodes[to].disks);
 	v->users[to] = v->users[from];
 	v->nodes[to] = v->nodes[from];
 	v->users[from] = (struct bt_volume_users){0};
@@ -414,6 +420,7 @@ void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature
 		users->cap = users->cap ? users->cap * 2 : 4;
 		users->items = bt_mem_realloc(users->items, users->cap, sizeof(*users->items));
 	}
+	BT_INVARIANT(users->n < users->cap);
 	users->items[users->n++] = signature;
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		if (bt_volume_claims(signature->volumes[i].type)) {
@@ -425,6 +432,7 @@ void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature
 
 void bt_volumes_leave(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(node_ix < v->slot_cap);
 	struct bt_volume_users *users = &v->users[node_ix];
 	uint32_t at = 0;
 
@@ -453,6 +461,7 @@ static void try_claim(struct bt_volumes *v, uint32_t claim, int32_t by)
 		v->trials = bt_mem_grow(v->trials, n, &v->trial_cap, sizeof(*v->trials));
 		v->trials[n++] = (struct bt_claim_trial){.claim = claim};
 	}
+	BT_INVARIANT(v->trials[at].claim == claim);
 	v->trials[at].volume_n += by;
 	if (v->trials[at].volume_n == 0) {
 		v->trials[at] = v->trials[--n];
@@ -530,6 +539,7 @@ static bool counts(const struct bt_csi_disk *disk)
 
 static void add_disk(struct node_state *node, const struct bt_csi_disk *disk)
 {
+	BT_INVARIANT(disk->driver != BT_NAME_NONE);
 	node->disks = bt_mem_grow(node->disks, node->is.disk_n, &node->disk_cap, sizeof(*node->disks));
 	node->disks[node->is.disk_n++] = bt_disk_id(disk);
 }
@@ -608,6 +618,7 @@ static uint32_t sort_ids(uint64_t *ids, uint32_t n)
 			ids[kept++] = ids[i];
 		}
 	}
+	BT_INVARIANT(kept <= n && (n == 0 || kept > 0));
 	return kept;
 }
 
@@ -624,6 +635,7 @@ static void count_driver(struct node_state *node, uint32_t driver)
 		node->counts[node->is.count_n++] = (struct bt_driver_count){.driver = driver};
 	}
 	node->counts[i].n++;
+	BT_INVARIANT(i < node->is.count_n && node->counts[i].driver == driver);
 }
 
 /* Counts the attached volumes that no pod uses. */
@@ -654,6 +666,7 @@ static void count_attachments(struct bt_volumes *v, struct node_state *node, uin
 		}
 	}
 	node->is.disk_n = used_n;
+	BT_INVARIANT(used_n <= node->is.disk_n);
 }
 
 struct look {
@@ -725,6 +738,7 @@ static void put_pv(struct bt_volumes *v, uint32_t ix, const struct bt_pv *fresh)
 	struct bt_pv *pv = table_at(&v->pvs, ix);
 	uint32_t name = fresh->name;
 
+	BT_INVARIANT(fresh->name != BT_NAME_NONE);
 	if (!same_disk(pv, fresh)) {
 		for (uint32_t at = chain_first(&v->volume_claims, name); at;
 			at = v->volume_claims.next[at - 1]) {
@@ -738,6 +752,7 @@ static void put_pv(struct bt_volumes *v, uint32_t ix, const struct bt_pv *fresh)
 	chain_remove(&v->class_pvs, pv->live ? pv->class_ : 0, ix);
 	*pv = *fresh;
 	pv->version = v->view.version;
+	BT_INVARIANT(pv->version == v->view.version);
 	chain_add(&v->class_pvs, pv->live ? pv->class_ : 0, ix);
 	v->view.pvs = v->pvs.items;
 	v->view.class_pvs = v->class_pvs.first;
@@ -748,6 +763,7 @@ static void put_claim(struct bt_volumes *v, uint32_t ix, const struct bt_claim *
 {
 	struct bt_claim *claim = table_at(&v->claims, ix);
 
+	BT_INVARIANT(ix < v->claims.n);
 	if (claim->live != fresh->live || claim->volume != fresh->volume || claim->class_ != fresh->class_ ||
 		claim->owner_uid != fresh->owner_uid) {
 		forget_claim(v, ix);
@@ -771,6 +787,7 @@ static void put_attachment(struct bt_volumes *v, uint32_t ix, const struct bt_at
 {
 	struct bt_attachment *attachment = table_at(&v->attachments, ix);
 
+	BT_INVARIANT(ix < v->attachments.n);
 	if (attachment->live) {
 		forget_node(v, attachment->node);
 		chain_remove(&v->node_attachments, attachment->node, ix);
@@ -972,6 +989,7 @@ enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32
 	} else {
 		vacate(v, place.table, place.ixs, key, ix);
 	}
+	BT_INVARIANT(!was || is_claim || !bt_map_get(place.ixs, key, &ix));
 	return was ? BT_OK : BT_NOT_FOUND;
 }
 
@@ -1013,6 +1031,7 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 		pv->assumed = true;
 		pv->assumed_claim = wanted;
 	}
+	BT_INVARIANT(pv->live);
 	nomination(v, pod_ix, &(struct nomination){.ix = pv_ix, .version = pv->version});
 }
 
@@ -1023,6 +1042,7 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 		struct bt_claim *claim = table_at(&v->claims, bindings[i].claim_ix);
 		struct bt_name_refs *names = &v->claims.owned[bindings[i].claim_ix].assumed;
 
+		BT_REQUIRE_HOT(bindings[i].claim_ix < v->claims.n);
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
 			assume_pv(v, pod_ix, bindings[i].pv_ix, claim);
 			continue;
