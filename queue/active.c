@@ -21,6 +21,8 @@ static void vacate_kinds(struct bt_active *active)
 {
 	for (size_t i = 0; i < active->kind_n; i++) {
 		if (active->kinds[i].pod_n == 0) {
+			BT_INVARIANT(!active->kinds[i].is_parked &&
+				     active->kinds[i].parked.n == active->kinds[i].parked.head);
 			bt_map_remove(&active->kind_ixs, bt_queue_kind_key(active->kinds[i].kind));
 			active->vacant_kinds = bt_mem_grow(active->vacant_kinds, active->vacant_n,
 				&active->vacant_cap, sizeof(*active->vacant_kinds));
@@ -61,6 +63,8 @@ uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 	if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
 		ix = make_kind(active, kind);
 	}
+	BT_INVARIANT(active->kinds[ix].kind.signature_ix == kind.signature_ix &&
+		     active->kinds[ix].kind.priority == kind.priority);
 	active->kinds[ix].pod_n++;
 	return ix;
 }
@@ -113,6 +117,7 @@ static void append(struct bt_active_line *line, const struct bt_active_entry *en
 	}
 	line->items = bt_mem_grow(line->items, line->n, &line->cap, sizeof(*line->items));
 	line->items[line->n++] = *entry;
+	BT_INVARIANT(line->head < line->n && line->n <= line->cap);
 }
 
 static void heap_push(struct bt_active_line *heap, const struct bt_active_entry *entry)
@@ -125,10 +130,12 @@ static void heap_push(struct bt_active_line *heap, const struct bt_active_entry 
 		at = (at - 1) / 2;
 	}
 	heap->items[at] = *entry;
+	BT_INVARIANT(at == 0 || !before(&heap->items[at], &heap->items[(at - 1) / 2]));
 }
 
 static BT_NOINLINE void heap_pop(struct bt_active_line *heap)
 {
+	BT_INVARIANT(heap->n > 0 && heap->head == 0);
 	const struct bt_active_entry last = heap->items[--heap->n];
 	size_t at = 0;
 
@@ -169,6 +176,7 @@ static void active_put(struct bt_queue *queue, const struct bt_active_entry *ent
 
 void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
 {
+	BT_INVARIANT(queue->slots[slot_ix].where == BT_WAIT_ACTIVE);
 	struct bt_slot *slot = &queue->slots[slot_ix];
 	const struct bt_active_entry entry = {slot->timestamp_ns, slot->order, ++queue->stamp_n, slot_ix,
 		queue->active.kinds[slot->kind].kind.priority};
@@ -176,6 +184,7 @@ void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
 	slot->stamp = queue->stamp_n;
 	active_put(queue, &entry);
 	queue->active.entry_n++;
+	BT_INVARIANT(queue->active.entry_n >= queue->counts.active);
 }
 
 /* Throws stale entries out of a line, keeping the order. */
@@ -233,11 +242,13 @@ static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
 		at = child;
 	}
 	seat(active, at, kind_ix);
+	BT_INVARIANT(at == 0 || !kind_before(active, kind_ix, active->stocked[(at - 1) / 2]));
 }
 
 /* Puts an entry to its parked kind. As a rule it belongs behind the others. */
 static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
 {
+	BT_INVARIANT(active->kinds[kind_ix].is_parked);
 	struct bt_kind_line *kind = &active->kinds[kind_ix];
 	struct bt_active_line *line = &kind->parked;
 
@@ -262,6 +273,7 @@ static void unstock(struct bt_active *active, struct bt_kind_line *kind)
 	size_t at = kind->stocked_ix - 1;
 	uint32_t last = active->stocked[--active->stocked_n];
 
+	BT_INVARIANT(at <= active->stocked_n);
 	kind->stocked_ix = 0;
 	if (at < active->stocked_n) {
 		kind_up(active, at, last);
@@ -277,6 +289,7 @@ static uint32_t take_stocked(struct bt_queue *queue)
 	struct bt_active_line *line = &active->kinds[kind_ix].parked;
 	const struct bt_active_entry entry = line->items[line->head++];
 
+	BT_INVARIANT(active->stocked_n > 0 && active->kinds[kind_ix].stocked_ix == 1 && active->entry_n > 0);
 	active->entry_n--;
 	if (line->head < line->n) {
 		kind_down(active, 0, kind_ix);
@@ -325,6 +338,7 @@ static BT_NOINLINE void sweep(struct bt_queue *queue)
 		}
 	}
 	active->entry_n = queue->counts.active;
+	BT_INVARIANT(queue->counts.active == 0 || active->entry_n > 0);
 }
 
 void bt_active_drop(struct bt_queue *queue, uint32_t slot_ix)
@@ -423,6 +437,7 @@ uint32_t bt_active_pop(struct bt_queue *queue)
 	}
 	take_first(&queue->active, line);
 	queue->active.entry_n--;
+	BT_INVARIANT(queue->slots[slot].where == BT_WAIT_ACTIVE);
 	return slot;
 }
 
@@ -477,6 +492,7 @@ void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 	uint32_t kind_ix = queue->slots[slot].kind;
 	struct bt_kind_line *kind = &active->kinds[kind_ix];
 
+	BT_REQUIRE_HOT(kind->pod_n > 0);
 	kind->parked_for = plugins;
 	kind->example = slot;
 	active->parked_for = active->parked_n ? active->parked_for | plugins : plugins;
@@ -493,6 +509,7 @@ void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 
 void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 {
+	BT_REQUIRE_HOT(queue->active.parked_n > 0 && queue->active.kinds[kind_ix].is_parked);
 	struct bt_active *active = &queue->active;
 	struct bt_kind_line *kind = &active->kinds[kind_ix];
 	uint32_t last = active->parked[--active->parked_n];
@@ -509,4 +526,5 @@ void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 		active_put(queue, &line.items[i]);
 	}
 	bt_mem_free(line.items);
+	BT_INVARIANT(!kind->is_parked && kind->parked.n == 0 && kind->stocked_ix == 0);
 }

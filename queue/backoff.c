@@ -2,6 +2,7 @@
  * Pods in backoff: a heap by expiry and then by the order of PrioritySort, and one for those that failed with
  * an error, by expiry alone. Source: backend/queue backoff_queue, v1.36.3.
  */
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
 #include "queue/queue_int.h"
@@ -27,6 +28,7 @@ int64_t bt_pod_backoff_expiry(const struct bt_queue *queue, const struct bt_slot
 	if (count > 62 || wait > most >> (count - 1)) {
 		wait = most;
 	} else {
+		BT_INVARIANT(wait >= 0 && wait <= most);
 		wait <<= count - 1;
 	}
 	int64_t expiry;
@@ -76,6 +78,7 @@ static void up(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 		at = (at - 1) / 2;
 	}
 	backoff_put(queue, heap, at, slot);
+	BT_INVARIANT(at == 0 || !before(queue, heap, slot, heap->slots[(at - 1) / 2]));
 }
 
 static void down(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
@@ -95,6 +98,7 @@ static void down(struct bt_queue *queue, struct bt_pod_backoff *heap, size_t at)
 		at = child;
 	}
 	backoff_put(queue, heap, at, slot);
+	BT_INVARIANT(2 * at + 1 >= heap->n || !before(queue, heap, heap->slots[2 * at + 1], slot));
 }
 
 void bt_pod_backoff_push(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot)
@@ -102,6 +106,7 @@ void bt_pod_backoff_push(struct bt_queue *queue, struct bt_pod_backoff *heap, ui
 	heap->slots = bt_mem_grow(heap->slots, heap->n, &heap->cap, sizeof(*heap->slots));
 	backoff_put(queue, heap, heap->n++, slot);
 	up(queue, heap, heap->n - 1);
+	BT_INVARIANT(heap->slots[queue->slots[slot].heap_ix] == slot);
 }
 
 void bt_pod_backoff_remove(struct bt_queue *queue, struct bt_pod_backoff *heap, uint32_t slot)
@@ -109,6 +114,7 @@ void bt_pod_backoff_remove(struct bt_queue *queue, struct bt_pod_backoff *heap, 
 	size_t at = queue->slots[slot].heap_ix;
 	uint32_t last = heap->slots[--heap->n];
 
+	BT_INVARIANT(at <= heap->n && (last == slot || heap->slots[at] == slot));
 	if (last != slot) {
 		backoff_put(queue, heap, at, last);
 		up(queue, heap, at);

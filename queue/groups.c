@@ -25,6 +25,7 @@ static uint64_t groups_key_of(const struct bt_slot *slot)
 static void count_plugins(struct bt_queue *queue, const struct bt_name_refs_group *group, bool add)
 {
 	for (uint32_t rest = group->unschedulable_plugins | group->pending; rest; rest &= rest - 1) {
+		BT_INVARIANT(add || queue->plugin_groups[__builtin_ctz(rest)] > 0);
 		queue->plugin_groups[__builtin_ctz(rest)] += add ? 1 : (uint64_t)-1;
 	}
 }
@@ -73,6 +74,8 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 	struct bt_slot *slot = &queue->slots[slot_ix];
 	uint32_t ix = group_of(queue, slot);
 	struct bt_name_refs_group *group = &queue->groups[ix];
+	BT_INVARIANT(slot->group == BT_NO_GROUP && same(group, slot));
+	BT_INVARIANT((group->n == 0) == (group->last == BT_NO_SLOT));
 	slot->group = ix;
 	slot->prev = group->last;
 	slot->next = BT_NO_SLOT;
@@ -88,6 +91,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 /* Takes an empty group out. */
 static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
 {
+	BT_INVARIANT(queue->groups[ix].n == 0 && queue->groups[ix].first == BT_NO_SLOT);
 	struct bt_name_refs_group *group = &queue->groups[ix];
 	uint64_t key = groups_key_of(like);
 	uint32_t first = BT_NO_GROUP;
@@ -110,9 +114,13 @@ static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *li
 
 void bt_groups_leave(struct bt_queue *queue, uint32_t slot_ix)
 {
+	BT_INVARIANT(queue->slots[slot_ix].group < queue->group_n);
 	struct bt_slot *slot = &queue->slots[slot_ix];
 	struct bt_name_refs_group *group = &queue->groups[slot->group];
 
+	BT_INVARIANT(group->n > 0 && same(group, slot));
+	BT_INVARIANT(slot->prev == BT_NO_SLOT || queue->slots[slot->prev].next == slot_ix);
+	BT_INVARIANT(slot->next == BT_NO_SLOT || queue->slots[slot->next].prev == slot_ix);
 	if (slot->prev == BT_NO_SLOT) {
 		group->first = slot->next;
 	} else {

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
@@ -13,6 +14,7 @@ void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot_ix)
 {
 	struct bt_slot *slot = &queue->slots[slot_ix];
 
+	BT_INVARIANT(slot->where == BT_WAIT_NOWHERE || slot->where == BT_WAIT_ACTIVE);
 	slot->where = BT_WAIT_IN_FLIGHT;
 	slot->attempts++;
 	slot->log_begin = queue->log_begin + queue->log_n;
@@ -23,6 +25,7 @@ void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot_ix)
 	}
 	queue->flying[queue->flying_n++] = slot_ix;
 	queue->counts.in_flight++;
+	BT_INVARIANT(queue->counts.in_flight == queue->flying_n);
 }
 
 /* Drops the events that nobody will ask for. */
@@ -30,6 +33,7 @@ static BT_NOINLINE void prune(struct bt_queue *queue)
 {
 	uint64_t begin = queue->log_begin + queue->log_n;
 
+	BT_INVARIANT(begin >= queue->log_begin && begin - queue->log_begin <= queue->log_n);
 	for (size_t i = 0; i < queue->flying_n; i++) {
 		const struct bt_slot *slot = &queue->slots[queue->flying[i]];
 
@@ -43,13 +47,16 @@ static BT_NOINLINE void prune(struct bt_queue *queue)
 
 void bt_in_flight_end(struct bt_queue *queue, uint32_t slot_ix)
 {
+	BT_INVARIANT(queue->flying_n > 0);
 	size_t i = 0;
 
 	while (queue->flying[i] != slot_ix) {
+		BT_INVARIANT(i + 1 < queue->flying_n);
 		i++;
 	}
 	queue->flying[i] = queue->flying[--queue->flying_n];
 	queue->counts.in_flight--;
+	BT_INVARIANT(queue->counts.in_flight == queue->flying_n);
 	if (queue->log_n) {
 		prune(queue);
 	}
@@ -85,6 +92,7 @@ void bt_in_flight_log(struct bt_queue *queue, const struct bt_cluster_event *eve
 	}
 	queue->log = bt_mem_grow(queue->log, queue->log_n, &queue->log_cap, sizeof(*queue->log));
 	queue->log[queue->log_n++] = (struct bt_logged){*event, only};
+	BT_INVARIANT(queue->log_n <= limit);
 	if (queue->options.observer.kept) {
 		queue->options.observer.kept(queue->options.observer.context, bt_cause_of(event, only));
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue/queue_int.h"
+#include "engine/base/check.h"
 
 static bool is_held(enum bt_wait where)
 {
@@ -13,6 +14,7 @@ static bool is_held(enum bt_wait where)
 
 static uint32_t line_of(enum bt_wait where)
 {
+	BT_REQUIRE_HOT(where >= BT_WAIT_ACTIVE && where <= BT_WAIT_GATED);
 	return where == BT_WAIT_ACTIVE ? 0 : where == BT_WAIT_BACKOFF ? 1 : 2;
 }
 
@@ -26,6 +28,7 @@ uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only)
 
 void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait from, enum bt_wait to)
 {
+	BT_INVARIANT(queue->cause < BT_CAUSE_N);
 	if (!is_held(from) || !is_held(to)) {
 		queue->incoming[line_of(to)][queue->cause]++;
 		bt_incoming_show(queue, slot_ix, queue->cause);
@@ -35,6 +38,7 @@ void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait fr
 /* Newcomers are counted by their numbers, so that entering one costs nothing. */
 uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause)
 {
+	BT_REQUIRE(cause < BT_CAUSE_N);
 	uint64_t n = queue->incoming[line_of(where)][cause];
 
 	if (where == BT_WAIT_ACTIVE && cause == BT_CAUSE_NEWCOMER) {
@@ -56,6 +60,7 @@ void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BY
 	static const char *const words[] = {"ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ",
 		"ForceActivate", "UnschedulableTimeout"};
 
+	BT_REQUIRE(cause < BT_CAUSE_N);
 	if (cause < BT_CLUSTER_EVENT_LABELS) {
 		bt_cluster_event_label_text(cause, out_text);
 	} else {

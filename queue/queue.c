@@ -20,6 +20,8 @@ struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
 {
 	struct bt_queue *queue = bt_mem_zalloc(1, sizeof(*queue));
 
+	BT_REQUIRE(options->initial_backoff_ns >= 0 && options->max_backoff_ns >= 0 &&
+		   options->max_unschedulable_ns >= 0);
 	queue->options = *options;
 	queue->error_backoff.error = true;
 	queue->free_slot = BT_NO_SLOT;
@@ -69,6 +71,7 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
 {
 	uint32_t pod_ix = queue->slots[ix].pod_ix;
 
+	BT_REQUIRE_HOT(ix < queue->slot_n);
 	return pod_ix < queue->pod_cap && queue->slot_ixs[pod_ix] == ix + 1;
 }
 
@@ -77,6 +80,7 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
  * now on. Requires: no line has an entry, which may be of a place that is free. */
 static void trim_slots(struct bt_queue *queue)
 {
+	BT_INVARIANT(queue->active.entry_n == 0 && queue->active.parked_n == 0);
 	while (queue->slot_n > 0 && !is_used(queue, (uint32_t)queue->slot_n - 1)) {
 		queue->slot_n--;
 	}
@@ -123,6 +127,7 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 		.first_ns = INT64_MAX,
 		.group = BT_NO_GROUP,
 		.order = ++queue->orders};
+	BT_INVARIANT(slot < queue->slot_n && queue->slot_ixs[pod_ix] == 0);
 	queue->slot_ixs[pod_ix] = slot + 1;
 	return slot;
 }
@@ -177,6 +182,7 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 	enum bt_wait from = slot->where;
 	uint64_t *count = count_of(queue, from);
 
+	BT_INVARIANT(is_used(queue, ix) && (!count || *count > 0));
 	if (count) {
 		--*count;
 	}
@@ -198,6 +204,7 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 		break;
 	}
 	slot->where = BT_WAIT_NOWHERE;
+	BT_INVARIANT(slot->group == BT_NO_GROUP && queue->counts.in_flight == queue->flying_n);
 	return from;
 }
 
@@ -206,6 +213,8 @@ static void queue_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
+	BT_INVARIANT(slot->where == BT_WAIT_NOWHERE && slot->group == BT_NO_GROUP);
+	BT_INVARIANT(where >= BT_WAIT_ACTIVE && where <= BT_WAIT_GATED);
 	slot->where = (uint8_t)where;
 	++*count_of(queue, where);
 	if (where == BT_WAIT_ACTIVE) {
@@ -229,6 +238,7 @@ static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	if (slot->gate == BT_QUEUE_NO_GATE) {
 		return true;
 	}
+	BT_INVARIANT(slot->gate >= 0 && slot->gate < 32);
 	slot->unschedulable_plugins |= 1u << slot->gate;
 	return false;
 }
@@ -260,6 +270,7 @@ static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy st
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
+	BT_INVARIANT(slot->where == BT_WAIT_NOWHERE);
 	if (strategy == SKIP) {
 		queue_enter(
 			queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
@@ -294,6 +305,7 @@ static enum strategy weigh(
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
+	BT_REQUIRE_HOT(is_used(queue, (uint32_t)(slot - queue->slots)));
 	if (!(slot->unschedulable_plugins | slot->pending) || !hooks->hint ||
 		event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return AFTER_BACKOFF;
@@ -339,6 +351,7 @@ static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 
 	if (queue->options.pop_from_backoff && queue->backoff.n) {
 		ix = queue->backoff.slots[0];
+		BT_INVARIANT(queue->slots[ix].where == BT_WAIT_BACKOFF && !is_patient(&queue->slots[ix]));
 		leave(queue, ix);
 		queue->incoming[0][BT_CAUSE_POP_FROM_BACKOFF]++;
 	}
@@ -351,6 +364,7 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 
 	if (BT_LIKELY(ix != BT_QUEUE_EMPTY)) {
 		/* Its entry is out already. */
+		BT_INVARIANT(queue->slots[ix].where == BT_WAIT_ACTIVE && queue->counts.active > 0);
 		queue->counts.active--;
 		bt_active_drop(queue, ix);
 	} else {
@@ -360,6 +374,7 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 		}
 	}
 	bt_in_flight_begin(queue, ix);
+	BT_INVARIANT(queue->slots[ix].where == BT_WAIT_IN_FLIGHT && queue->slots[ix].stamp == 0);
 	return queue->slots[ix].pod_ix;
 }
 
@@ -367,6 +382,7 @@ uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, u
 {
 	uint32_t n = bt_active_look_ahead(queue, out_pods, cap);
 
+	BT_INVARIANT(n <= cap);
 	for (uint32_t i = 0; i < n; i++) {
 		out_pods[i] = queue->slots[out_pods[i]].pod_ix;
 	}
@@ -405,6 +421,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 	bt_in_flight_end(queue, ix);
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;
+	BT_INVARIANT(queue->slots[ix].group == BT_NO_GROUP && queue->counts.in_flight == queue->flying_n);
 }
 
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
@@ -418,6 +435,7 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
 /* What happened while the pod was in flight. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
 static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slot)
 {
+	BT_INVARIANT(slot->where != BT_WAIT_IN_FLIGHT || slot->log_begin >= queue->log_begin);
 	enum strategy best = SKIP;
 
 	if (slot->where != BT_WAIT_IN_FLIGHT || slot->missed ||
@@ -449,6 +467,8 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 	struct bt_slot *slot = &queue->slots[ix];
 	slot->unschedulable_plugins = unschedulable_plugins;
 	slot->pending = pending;
+	/* Only one that was popped is refused. */
+	BT_INVARIANT(slot->attempts > 0);
 	if (unschedulable_plugins | pending) {
 		slot->unschedulable_n++;
 		slot->error_n = 0;
@@ -484,6 +504,7 @@ enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 	queue->slot_ixs[pod_ix] = 0;
 	queue->slots[ix].next = queue->free_slot;
 	queue->free_slot = ix;
+	BT_INVARIANT(queue->slots[ix].where == BT_WAIT_NOWHERE && queue_find(queue, pod_ix) == BT_NO_SLOT);
 	return BT_OK;
 }
 
@@ -506,6 +527,7 @@ static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
 {
 	uint32_t old_kind = queue->slots[ix].kind;
 
+	BT_INVARIANT(new_kind < queue->active.kind_n && queue->active.kinds[new_kind].pod_n > 0);
 	queue->slots[ix].kind = new_kind;
 	bt_active_leave_kind(queue, old_kind);
 }
@@ -574,6 +596,8 @@ static void queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
 
 static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
 {
+	BT_INVARIANT(
+		queue->slots[ix].where == BT_WAIT_UNSCHEDULABLE || queue->slots[ix].where == BT_WAIT_GATED);
 	queue->counts.moved_n += requeue(queue, ix, strategy, now_ns) != BT_WAIT_GATED;
 }
 
@@ -612,6 +636,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	uint32_t ix = queue->groups[group].first;
 	size_t n = 0;
 
+	BT_INVARIANT(group < queue->group_n && queue->groups[group].n > 0);
 	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
 		if (ix != own) {
 			queue_note(queue, &n, ix);
@@ -645,6 +670,7 @@ static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event,
 		uint32_t kind_ix = queue->active.parked[i];
 		const struct bt_kind_line *kind = &queue->active.kinds[kind_ix];
 		const struct bt_slot *slot = &queue->slots[kind->example];
+		BT_INVARIANT(kind->is_parked && kind->parked_ix == i);
 		bool known = slot->where != BT_WAIT_NOWHERE && slot->kind == kind_ix;
 
 		if (known && hooks->hint &&
@@ -678,6 +704,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	if (plugins == 0) {
 		return;
 	}
+	BT_REQUIRE_HOT(own == BT_NO_SLOT || queue->slots[own].where != BT_WAIT_NOWHERE);
 	queue->cause = bt_cause_of(event, BT_QUEUE_EMPTY);
 	if (own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
 		queue->active.kinds[queue->slots[own].kind].kind.priority <= max_priority) {
@@ -736,6 +763,7 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 static void flush_heap(struct bt_queue *queue, struct bt_pod_backoff *heap, int64_t now_ns)
 {
 	while (heap->n && !bt_pod_backoff_lasts(queue, &queue->slots[heap->slots[0]], now_ns)) {
+		BT_INVARIANT(queue->slots[heap->slots[0]].where == BT_WAIT_BACKOFF);
 		activate(queue, heap->slots[0], queue->options.pop_from_backoff, now_ns);
 	}
 }
@@ -749,6 +777,7 @@ void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 	queue->cause = BT_CAUSE_BACKOFF_COMPLETE;
 	flush_heap(queue, &queue->backoff, now_ns);
 	flush_heap(queue, &queue->error_backoff, now_ns);
+	BT_INVARIANT(bt_queue_next_expiry(queue) == INT64_MAX || queue->counts.backoff > 0);
 }
 
 static bool is_stuck(const struct bt_queue *queue, const struct bt_slot *slot)
