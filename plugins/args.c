@@ -2,6 +2,7 @@
  * What the arguments of several plugins share. Source: pkg/scheduler/apis/config, v1.36.3.
  */
 #include "plugins/args.h"
+#include "engine/base/check.h"
 
 static const struct bt_strict_member resource_members[] = {
 	BT_ARG_PLAIN("name", STRING, struct bt_config_resource, name),
@@ -30,6 +31,7 @@ void bt_config_resources_default(struct bt_config_resource_list *list, struct bt
 			list->items[i].weight = 1;
 		}
 	}
+	BT_INVARIANT(list->n > 0 && list->items[0].weight != 0);
 }
 
 struct bt_str bt_args_under(struct bt_config_errors *errors, struct bt_str path, const char *member)
@@ -39,6 +41,7 @@ struct bt_str bt_args_under(struct bt_config_errors *errors, struct bt_str path,
 
 struct bt_str bt_args_at(struct bt_config_errors *errors, struct bt_str path, const char *member, uint32_t ix)
 {
+	BT_REQUIRE(member);
 	return bt_config_path(errors, "%.*s%s%s[%u]", BT_STR_ARG(path), path.len ? "." : "", member, ix);
 }
 

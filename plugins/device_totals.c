@@ -5,6 +5,7 @@
 
 #include "cache/device_view.h"
 #include "engine/base/buf.h"
+#include "engine/base/check.h"
 
 static const struct bt_device_class *class_of(const struct bt_view *view, uint32_t slot)
 {
@@ -31,6 +32,7 @@ static enum bt_device_answer takes(const struct bt_device_store *store, const st
 		if (class_->selectors.expressions[i]) {
 			answer = store->match(
 				store->context, class_->selectors.expressions[i], device, true, &why);
+			BT_INVARIANT(answer <= BT_DEVICE_FAILED);
 		}
 	}
 	bt_buf_fini(&why);
@@ -61,6 +63,7 @@ void bt_device_totals(const struct bt_view *view, uint32_t slot, uint32_t node_i
 	const struct bt_device_store *store = view->devices;
 	const struct bt_device_class *class_ = class_of(view, slot);
 
+	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
 	*out_capacity = *out_allocated = 0;
 	for (uint32_t i = 0; class_ && i < store->slice_n; i++) {
 		const struct bt_resource_slice *slice = &store->slices[i];
@@ -83,6 +86,7 @@ void bt_device_totals(const struct bt_view *view, uint32_t slot, uint32_t node_i
 			}
 			*out_capacity += answer == BT_DEVICE_YES;
 			*out_allocated += answer == BT_DEVICE_YES && allocated(&store->uses[device->use_ix]);
+			BT_INVARIANT(*out_allocated <= *out_capacity);
 		}
 	}
 }

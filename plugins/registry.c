@@ -48,6 +48,7 @@ uint32_t bt_plugin_n(void)
 
 enum bt_status bt_plugin_add(const struct bt_plugin *plugin)
 {
+	BT_REQUIRE(plugin && plugin->name);
 	enum bt_status status = BT_OK;
 
 	bt_lock_acquire(&adding);
@@ -57,6 +58,7 @@ enum bt_status bt_plugin_add(const struct bt_plugin *plugin)
 	} else if (n == BT_PLUGIN_MAX) {
 		status = BT_RANGE;
 	} else {
+		BT_INVARIANT(n < BT_PLUGIN_MAX && plugins[n] == NULL);
 		plugins[n] = plugin;
 		bt_store_release(&plugin_n, n + 1);
 	}

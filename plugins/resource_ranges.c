@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "engine/base/check.h"
+
 #ifdef BT_HAVE_AVX2
 
 bool bt_range_vectors(void)
@@ -135,6 +137,7 @@ bool bt_range_lane_put(const struct bt_resource_sum *sum, struct bt_sum_lanes *l
 	lanes->inverse[at] = 1 / (lanes->weight[0][at] + lanes->weight[1][at]);
 	lanes->fill_weight[at] = sum->fill_weight;
 	lanes->balance_weight[at] = sum->balances ? sum->balance_weight : 0;
+	BT_INVARIANT(lanes->weight[0][at] + lanes->weight[1][at] > 0);
 	return true;
 }
 

@@ -10,6 +10,8 @@
 uint32_t bt_preemption_candidate_n(const void *opaque, uint32_t node_n)
 {
 	const struct bt_preemption_settings *settings = opaque;
+	BT_INVARIANT(
+		settings->min_candidate_nodes_percentage >= 0 && settings->min_candidate_nodes_absolute >= 0);
 	/* Upstream multiplies in 32 bits. */
 	int32_t n = (int32_t)(node_n * (uint32_t)settings->min_candidate_nodes_percentage) / 100;
 
@@ -70,6 +72,7 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 static void post_filter(
 	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
 {
+	BT_REQUIRE_HOT(env->preempt);
 	out->nominates = true;
 	out->outcome = env->preempt(env->context, out_text);
 }

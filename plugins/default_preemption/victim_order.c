@@ -4,6 +4,7 @@
  * given. This is that algorithm step by step, so that ties end alike. Source: sort.Slice, Go 1.26, and
  * MoreImportantPod, v1.36.3.
  */
+#include "engine/base/check.h"
 #include "plugins/default_preemption/default_preemption.h"
 
 #define INSERTION_MAX	12 /* shorter ranges are sorted by insertion */
@@ -35,6 +36,7 @@ static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 
 static void swap(struct bt_victim *v, int64_t i, int64_t j)
 {
+	BT_INVARIANT(i >= 0 && j >= 0);
 	struct bt_victim x = v[i];
 
 	v[i] = v[j];
@@ -44,6 +46,7 @@ static void swap(struct bt_victim *v, int64_t i, int64_t j)
 /* Moves an element down to where the one before it does not come after it; not beyond floor. */
 static void sink(struct bt_victim *v, int64_t at, int64_t floor)
 {
+	BT_INVARIANT(at >= floor);
 	for (; at > floor && before(v, at, at - 1); at--) {
 		swap(v, at, at - 1);
 	}
@@ -116,6 +119,7 @@ static int64_t choose_pivot(const struct bt_victim *v, int64_t from, int64_t to,
 	}
 	int64_t pivot = median(v, at[0], at[1], at[2], &swap_n);
 	*out_pattern = swap_n == 0 ? INCREASING : swap_n == NINTHER_SWAPS ? DECREASING : UNKNOWN;
+	BT_INVARIANT(pivot >= from && pivot < to);
 	return pivot;
 }
 
@@ -159,6 +163,7 @@ static int64_t split(struct bt_victim *v, int64_t from, int64_t to, int64_t pivo
 		swap(v, i++, j--);
 	}
 	swap(v, j, from);
+	BT_INVARIANT(j >= from && j < to);
 	return j;
 }
 
@@ -176,6 +181,7 @@ static int64_t split_equals(struct bt_victim *v, int64_t from, int64_t to, int64
 			j--;
 		}
 		if (i > j) {
+			BT_INVARIANT(i > from && i <= to);
 			return i;
 		}
 		swap(v, i++, j--);
@@ -211,6 +217,7 @@ static bool mend(struct bt_victim *v, int64_t from, int64_t to)
 
 static void reverse(struct bt_victim *v, int64_t from, int64_t to)
 {
+	BT_INVARIANT(from <= to);
 	for (int64_t i = from, j = to - 1; i < j;) {
 		swap(v, i++, j--);
 	}
@@ -239,6 +246,7 @@ static void sort_range(struct bt_victim *v, int64_t from, int64_t to, int limit)
 			pivot = to - 1 - (pivot - from);
 			pattern = INCREASING;
 		}
+		BT_INVARIANT(pivot >= from && pivot < to);
 		if (balanced && was_split && pattern == INCREASING && mend(v, from, to)) {
 			return;
 		}
@@ -247,6 +255,7 @@ static void sort_range(struct bt_victim *v, int64_t from, int64_t to, int limit)
 			continue;
 		}
 		int64_t length = to - from, middle = split(v, from, to, pivot, &was_split);
+		BT_INVARIANT(middle >= from && middle < to);
 		if (middle - from < to - middle) {
 			balanced = middle - from >= length / BALANCE;
 			sort_range(v, from, middle, limit);

@@ -4,6 +4,7 @@
 #include "plugins/dynamic_resources/allocator.h"
 
 #include "cache/device_view.h"
+#include "engine/base/check.h"
 #include "plugins/dynamic_resources/capacity.h"
 
 /* AllocationResultsMaxSize, v1.36.3. */
@@ -142,6 +143,7 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 	struct bt_buf why = {0};
 	enum found found = FOUND;
 
+	BT_REQUIRE_HOT(selectors->n == 0 || selectors->expressions);
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
 		if (!selectors->expressions[i]) { /* Of a class: requests are checked at the start. */
 			bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(allocator_text_of(s, class_->name)));
@@ -179,6 +181,7 @@ static enum found selectable(
 {
 	const struct bt_device *device = at->device;
 
+	BT_INVARIANT(asked->class_ && asked->ask);
 	if (!s->store->features.binding_conditions && device->binding_condition_n) {
 		return NOTHING;
 	}
@@ -216,6 +219,7 @@ static bt_nano taken_before(
 			sum += bt_capacity_taken(s->picked[i].asked->ask, capacity).nano;
 		}
 	}
+	BT_INVARIANT(sum >= 0);
 	return sum;
 }
 
@@ -342,6 +346,7 @@ static struct bt_pool_counters *counters_of(struct search *s, const struct bt_de
 	}
 	take_allocated(s, counters, pool->slices, pool->slice_n);
 	take_allocated(s, counters, pool->others, pool->other_n);
+	BT_INVARIANT(counters->n == 0 || counters->items);
 	*bucket = counters;
 	return counters;
 }
@@ -424,6 +429,7 @@ static bool add_distinct(
 		}
 		at = constraint->seen[i].request == request ? i : at;
 	}
+	BT_INVARIANT(at <= constraint->seen_n);
 	constraint->seen[at] = (struct distinct){request, attribute};
 	constraint->seen_n += at == constraint->seen_n;
 	constraint->device_n++;
@@ -461,6 +467,7 @@ static void remove_constraints(struct claim_state *claim, const struct asked *as
 		if (!asked->constrained[i]) {
 			continue;
 		}
+		BT_INVARIANT(constraint->device_n > 0);
 		constraint->device_n--;
 		for (uint32_t j = 0; j < constraint->seen_n; j++) {
 			if (constraint->seen[j].request == base_name(asked)) {
@@ -481,11 +488,14 @@ struct undo {
 static void put_back(
 	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, struct undo undo)
 {
+	BT_INVARIANT(s->picked_n > 0 && s->claims[claim].result_n > 0);
 	struct claim_state *state = &s->claims[claim];
 
 	s->picked_n--;
+	BT_INVARIANT(s->picked[s->picked_n].at.device == at->device && s->picked[s->picked_n].claim == claim);
 	state->result_n--;
 	if (undo.marked) {
+		BT_INVARIANT(s->store->marks[at->device->use_ix] > 0);
 		s->store->marks[at->device->use_ix]--;
 	}
 	remove_constraints(state, asked, s->request->claims[claim].constraint_n);
@@ -554,6 +564,7 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 	if (undo.marked) {
 		s->store->marks[device->use_ix]++;
 	}
+	BT_INVARIANT(s->picked_n < s->request->claim_n * RESULTS_MAX && state->result_n < RESULTS_MAX);
 	s->picked[s->picked_n++] = (struct picked){*at, asked, claim};
 	state->result_n++;
 	*out_undo = undo;
@@ -618,6 +629,7 @@ static bool reach(struct search *s, const struct picked *first, uint32_t n, stru
 	term->field_n = field_n;
 	out->has_selector = true;
 	out->selector = (struct bt_node_selector){term, 1};
+	BT_INVARIANT(!local || field_n > 0);
 	return true;
 }
 
@@ -679,6 +691,7 @@ static enum found write_down(struct search *s)
 		bt_buf_fini(&why);
 		at += n;
 	}
+	BT_INVARIANT(at == s->picked + s->picked_n);
 	return FOUND;
 }
 
@@ -695,6 +708,7 @@ static enum found next_claim(struct search *s, uint32_t claim)
 {
 	enum found found = search_from(s, (struct position){.claim = claim + 1}, (struct location){0});
 
+	BT_INVARIANT(claim < s->request->claim_n);
 	/* Other devices for this claim may leave more for the next. */
 	return found == TOO_MANY ? NOTHING : found;
 }
@@ -735,6 +749,7 @@ static enum found take_all(struct search *s, struct position at)
 	struct undo undo;
 	enum found found = pick(s, at.claim, asked, place, true, &undo);
 
+	BT_INVARIANT(at.device < asked->device_n && asked->all);
 	return found == FOUND ? go_on(s, at, place, undo, (struct location){0}) : found;
 }
 
@@ -795,6 +810,7 @@ static enum found search_request(struct search *s, struct position at, struct lo
 {
 	const struct wanted *wanted = &s->claims[at.claim].wanted[at.request];
 
+	BT_INVARIANT(at.request < s->request->claims[at.claim].request_n);
 	if (wanted->alternatives && !at.inside) {
 		return search_alternatives(s, at);
 	}
@@ -838,6 +854,7 @@ static enum found search_from(struct search *s, struct position at, struct locat
 		found = search_request(s, at, from);
 	}
 	s->depth--;
+	BT_INVARIANT(s->picked_n <= s->request->claim_n * RESULTS_MAX);
 	return found;
 }
 
@@ -882,6 +899,7 @@ static enum found list_all(struct search *s, uint32_t claim, struct asked *asked
 			n += s->store->slices[pool->slices[j]].device_n;
 		}
 	}
+	BT_INVARIANT(asked->device_n == 0);
 	asked->all = bt_arena_alloc(s->arena, n * sizeof(*asked->all), 8);
 	for (uint32_t i = 0; i < s->pools->n; i++) {
 		const struct bt_device_pool *pool = &s->pools->items[i];
@@ -899,6 +917,7 @@ static enum found list_all(struct search *s, uint32_t claim, struct asked *asked
 			return FAILED;
 		}
 	}
+	BT_INVARIANT((size_t)asked->device_n <= n);
 	return FOUND;
 }
 
@@ -1118,6 +1137,7 @@ enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *reque
 		.out = out_allocations,
 		.error = out_error,
 	};
+	BT_REQUIRE_HOT(request->node_ix < request->view->snapshot->slot_n && request->cycle);
 	for (uint32_t i = 0; i < request->claim_n; i++) {
 		if (add_claim(&s, i) == FAILED) {
 			return BT_ALLOCATION_FAILED;

@@ -3,6 +3,7 @@
  */
 #include "plugins/dynamic_resources/capacity.h"
 
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
 #define NANO 1000000000
@@ -24,6 +25,7 @@ static struct bt_quantity round_range(const struct bt_request_policy *policy, st
 	if (step == 0) {
 		return asked;
 	}
+	BT_INVARIANT(bt_quantity_cmp(asked, policy->min) >= 0);
 	int64_t min = bt_quantity_value(policy->min);
 	int64_t added = bt_wrap_sub(bt_quantity_value(asked), min);
 	int64_t n = bt_wrap_div(added, step);

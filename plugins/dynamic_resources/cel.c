@@ -5,6 +5,7 @@
 #include "plugins/dynamic_resources/cel.h"
 
 #include "plugins/dynamic_resources/cel_int.h"
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 #define MEMORY_MAX_BYTES ((size_t)4 << 20) /* of one match */
@@ -26,6 +27,7 @@ struct planner {
 
 static void fold_node(struct planner *planner, struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->stage == BT_CEL_PLANNED);
 	static const struct bt_cel_device nothing;
 	struct bt_cel_run run = {.device = &nothing,
 		.arena = planner->compiler->arena,
@@ -81,6 +83,7 @@ static void plan_pattern(struct planner *planner, struct bt_cel_node *node)
 
 static void plan_in(struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->arg_n == 2);
 	const struct bt_cel_node *list = node->args[1];
 
 	if (list->kind != BT_CEL_CONST || list->value.kind != BT_CEL_K_LIST || !node->overload) {

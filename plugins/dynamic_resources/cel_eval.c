@@ -3,6 +3,7 @@
  * does. Source: cel-go v0.26, interpreter: interpretable.go, attributes.go, runtimecost.go.
  */
 #include "plugins/dynamic_resources/cel_int.h"
+#include "engine/base/check.h"
 
 #define ARGS_MAX  4
 #define LIST_COST 10
@@ -51,6 +52,7 @@ static struct bt_cel_value eval_ident(struct bt_cel_run *run, const struct bt_ce
 		return (struct bt_cel_value){.kind = BT_CEL_K_MAP, .view = BT_CEL_DEVICE};
 	}
 	struct bt_cel_local *local = &run->locals[node->slot];
+	BT_INVARIANT(run->locals);
 	if (local->init) {
 		const struct bt_cel_node *init = local->init;
 
@@ -150,6 +152,7 @@ static struct bt_cel_value resolve(
 	struct bt_cel_value object = resolve_operand(run, node->args[0], optional, out_none);
 	bool present;
 
+	BT_INVARIANT(node->arg_n > 0 && bt_cel_is_attribute(node));
 	if (is_error(&object) || *out_none) {
 		return object;
 	}
@@ -256,6 +259,7 @@ static struct bt_cel_value eval_branch(struct bt_cel_run *run, const struct bt_c
 
 static struct bt_cel_value eval_conditional(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->arg_n == 3);
 	struct bt_cel_value condition = bt_cel_eval(run, node->args[0]);
 
 	if (condition.kind != BT_CEL_K_BOOL) {
@@ -266,6 +270,7 @@ static struct bt_cel_value eval_conditional(struct bt_cel_run *run, const struct
 
 static struct bt_cel_value eval_equality(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->arg_n == 2);
 	static const struct bt_cel_overload smaller = {.cost = BT_CEL_COST_SMALLER};
 	struct bt_cel_value sides[2] = {bt_cel_eval(run, node->args[0]), bt_cel_eval(run, node->args[1])};
 
@@ -295,6 +300,7 @@ static struct bt_cel_value eval_or_value(struct bt_cel_run *run, const struct bt
 /* Membership in a list that is known beforehand. */
 static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->args[1]->kind == BT_CEL_CONST && node->args[1]->value.kind == BT_CEL_K_LIST);
 	struct bt_cel_value value = bt_cel_eval(run, node->args[0]);
 	const struct bt_cel_value *list = &node->args[1]->value;
 
@@ -332,6 +338,7 @@ static struct bt_cel_value cel_eval_refuse(
 static struct bt_cel_value call_with_regex(
 	struct bt_cel_run *run, const struct bt_cel_node *node, struct bt_cel_value *args)
 {
+	BT_INVARIANT(node->regex && node->arg_n >= 2);
 	if (args[0].kind != BT_CEL_K_STRING) {
 		return bt_cel_no_overload();
 	}
@@ -355,6 +362,7 @@ static struct bt_cel_value dispatch(
 		return first->call(run, args, node->arg_n);
 	}
 	/* Where the checker found one overload, no other is tried, even if its types were only guesses. */
+	BT_INVARIANT(!node->overload || node->overload >= first);
 	uint32_t from = node->overload ? (uint32_t)(node->overload - first) : 0;
 	uint32_t to = node->overload ? from + 1 : node->overload_n;
 	for (uint32_t i = from; i < to; i++) {
@@ -407,6 +415,7 @@ static void trip(struct bt_cel_run *run, const struct bt_cel_node *node, const s
 
 static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->arg_n <= ARGS_MAX && node->overloads);
 	const struct bt_cel_overload *overload = node->overload ? node->overload : node->overloads;
 	struct bt_cel_value args[ARGS_MAX];
 	struct bt_cel_value result = {.kind = BT_CEL_K_NULL};
@@ -506,6 +515,7 @@ static struct bt_cel_value make_list(struct bt_cel_run *run, const struct bt_cel
 	}
 	if (!is_error(&list)) {
 		list.n = n;
+		BT_INVARIANT(n <= node->arg_n);
 		if (list.items) {
 			list.items->used_n = n;
 		}
@@ -534,12 +544,14 @@ static void set_entry(struct bt_cel_run *run, struct bt_cel_value *map, const st
 	map->items->values[2 * ix] = *key;
 	map->items->values[2 * ix + 1] = *value;
 	map->n += ix == map->n;
+	BT_INVARIANT(2 * map->n <= map->items->cap_n);
 }
 
 static void remove_entry(struct bt_cel_run *run, struct bt_cel_value *map, const struct bt_cel_value *key)
 {
 	uint32_t ix = place_of(run, map, key);
 
+	BT_INVARIANT(map->kind == BT_CEL_K_MAP);
 	if (ix < map->n) {
 		map->n--;
 		memmove(&map->items->values[2 * ix], &map->items->values[2 * ix + 2],
@@ -591,6 +603,7 @@ static struct bt_cel_value eval_aggregate(struct bt_cel_run *run, const struct b
 static void set_variables(struct bt_cel_run *run, const struct bt_cel_node *node,
 	const struct bt_cel_value *range, const struct bt_cel_value *element, uint32_t ix)
 {
+	BT_INVARIANT(run->locals && node->slot != BT_CEL_NO_SLOT);
 	struct bt_cel_local *variables = &run->locals[node->slot + 1];
 
 	variables[0] = (struct bt_cel_local){.value = *element};
@@ -604,6 +617,7 @@ static void set_variables(struct bt_cel_run *run, const struct bt_cel_node *node
 
 static struct bt_cel_value eval_fold(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
+	BT_INVARIANT(node->arg_n == BT_CEL_FOLD_N);
 	struct bt_cel_value range = bt_cel_eval(run, node->args[BT_CEL_RANGE]);
 	struct bt_cel_local *accu = &run->locals[node->slot];
 	struct bt_cel_value map = range;

@@ -3,6 +3,7 @@
  * v0.26, ext/lists.go and ext/sets.go.
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
+#include "engine/base/check.h"
 
 static struct bt_cel_value cel_list_fail(const char *text)
 {
@@ -27,6 +28,7 @@ struct bt_cel_value bt_cel_is_sorted(struct bt_cel_run *run, const struct bt_cel
 static struct bt_cel_value sum(
 	struct bt_cel_run *run, struct bt_cel_value total, const struct bt_cel_value *list)
 {
+	BT_INVARIANT(list->kind == BT_CEL_K_LIST);
 	for (uint32_t i = 0; i < list->n && total.kind != BT_CEL_K_ERROR; i++) {
 		const struct bt_cel_value operands[2] = {total, list->items->values[i]};
 
@@ -112,6 +114,7 @@ struct bt_cel_value bt_cel_list_last_index_of(
 
 struct bt_cel_value bt_cel_slice(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(arg_n == 3 && args[0].kind == BT_CEL_K_LIST);
 	long long start = args[1].integer;
 	long long end = args[2].integer;
 
@@ -194,6 +197,7 @@ static bool is_comparable(const struct bt_cel_value *value)
 /* Whether the elements can be sorted; NULL, or why not. */
 static const char *check_keys(const struct bt_cel_value *keys)
 {
+	BT_INVARIANT(keys->n > 0);
 	if (!is_comparable(&keys->items->values[0])) {
 		return "list elements must be comparable";
 	}
@@ -208,6 +212,7 @@ static const char *check_keys(const struct bt_cel_value *keys)
 /* Merges the sorted runs of width elements in from, which are indices of keys, into to. */
 static void merge(const struct bt_cel_value *keys, const uint32_t *from, uint32_t *to, size_t width)
 {
+	BT_INVARIANT(width > 0 && from != to);
 	size_t n = keys->n;
 
 	for (size_t start = 0; start < n; start += 2 * width) {
@@ -302,6 +307,7 @@ struct bt_cel_value bt_cel_range(struct bt_cel_run *run, const struct bt_cel_val
 
 struct bt_cel_value bt_cel_reverse(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_LIST);
 	struct bt_cel_value reverse = bt_cel_new_list(run, args[0].n);
 
 	(void)arg_n;
@@ -340,6 +346,7 @@ struct bt_cel_value bt_cel_distinct(struct bt_cel_run *run, const struct bt_cel_
 	}
 	distinct.items->used_n = n;
 	distinct.n = n;
+	BT_INVARIANT(n <= args[0].n);
 	return distinct;
 }
 
@@ -357,6 +364,7 @@ static bool contains_all(
 struct bt_cel_value bt_cel_sets_contains(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_LIST && args[1].kind == BT_CEL_K_LIST);
 	(void)arg_n;
 	return bt_cel_bool(contains_all(run, &args[0], &args[1]));
 }
@@ -364,6 +372,7 @@ struct bt_cel_value bt_cel_sets_contains(
 struct bt_cel_value bt_cel_sets_equivalent(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_LIST && args[1].kind == BT_CEL_K_LIST);
 	(void)arg_n;
 	return bt_cel_bool(contains_all(run, &args[0], &args[1]) && contains_all(run, &args[1], &args[0]));
 }
@@ -371,6 +380,7 @@ struct bt_cel_value bt_cel_sets_equivalent(
 struct bt_cel_value bt_cel_sets_intersects(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_LIST && args[1].kind == BT_CEL_K_LIST);
 	(void)arg_n;
 	for (uint32_t i = 0; i < args[1].n; i++) {
 		if (contains(run, &args[0], args[0].n, &args[1].items->values[i])) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/check.h"
 #include "engine/base/utf8.h"
 
 static const char int_overflow[] = "integer overflow";
@@ -37,6 +38,8 @@ static struct bt_cel_value no_operator(
 static struct bt_cel_value join(
 	struct bt_cel_run *run, const struct bt_cel_value *left, const struct bt_cel_value *right)
 {
+	BT_INVARIANT(
+		left->kind == right->kind && (left->kind == BT_CEL_K_STRING || left->kind == BT_CEL_K_BYTES));
 	size_t n = left->text.len + right->text.len;
 	char *text = bt_cel_alloc(run, n + 1);
 	struct bt_cel_value value = *left;
@@ -327,6 +330,7 @@ static struct bt_cel_value cannot(struct bt_cel_run *run, const char *to)
 
 struct bt_cel_value bt_cel_to_bool(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING);
 	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
 	static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
 
@@ -341,6 +345,7 @@ struct bt_cel_value bt_cel_to_bool(struct bt_cel_run *run, const struct bt_cel_v
 
 struct bt_cel_value bt_cel_to_bytes(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING);
 	struct bt_cel_value value = args[0];
 
 	(void)run;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/check.h"
 
 #define DEPTH_MAX 250 /* how deep expressions may nest */
 
@@ -48,6 +49,7 @@ static void add_node(struct parser *parser, struct nodes *nodes, struct bt_cel_n
 	nodes->list[nodes->n] = node;
 	nodes->optional[nodes->n++] = optional;
 	nodes->any_optional |= optional;
+	BT_INVARIANT(nodes->n <= nodes->cap_n);
 }
 
 struct bt_cel_node *bt_cel_node(struct bt_cel_compiler *compiler, enum bt_cel_node_kind kind, uint32_t at)
@@ -63,6 +65,7 @@ struct bt_cel_node *bt_cel_node(struct bt_cel_compiler *compiler, enum bt_cel_no
 struct bt_cel_node *bt_cel_node_call(struct bt_cel_compiler *compiler, uint32_t at, const char *function,
 	bool member, struct bt_cel_node *a, struct bt_cel_node *b, struct bt_cel_node *c)
 {
+	BT_INVARIANT((a || !b) && (b || !c));
 	struct bt_cel_node *node = bt_cel_node(compiler, BT_CEL_CALL, at);
 
 	node->name = bt_str(function);
@@ -147,6 +150,7 @@ static struct bt_cel_node *measure(struct parser *parser, struct bt_cel_node *no
 	for (uint32_t i = 0; i < node->arg_n; i++) {
 		height = node->args[i]->height > height ? node->args[i]->height : height;
 	}
+	BT_INVARIANT(height <= DEPTH_MAX);
 	node->height = (uint16_t)(height + operation);
 	if (node->height <= DEPTH_MAX) {
 		return node;
@@ -166,6 +170,7 @@ static struct bt_cel_node *leaf(struct parser *parser, enum bt_cel_kind kind)
 /* The number's text with its sign; false: too large. */
 static bool read_integer(struct bt_str text, bool negative, struct bt_cel_value *value)
 {
+	BT_INVARIANT(value->kind == BT_CEL_K_INT || value->kind == BT_CEL_K_UINT);
 	bool is_unsigned = value->kind == BT_CEL_K_UINT;
 	bool hex = bt_str_starts(text, "0x");
 	uint64_t limit = is_unsigned ? UINT64_MAX : (uint64_t)INT64_MAX + negative;

@@ -4,6 +4,7 @@
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
+#include "engine/base/check.h"
 #include "engine/base/utf8.h"
 
 static struct bt_cel_value failed(void)
@@ -86,6 +87,7 @@ static struct bt_cel_value out_of_range(struct bt_cel_run *run, int64_t ix)
 
 struct bt_cel_value bt_cel_char_at(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING && args[1].kind == BT_CEL_K_INT);
 	struct bt_str text = args[0].text;
 	int64_t n = (int64_t)bt_utf8_rune_n(text);
 	uint32_t rune;
@@ -100,6 +102,7 @@ struct bt_cel_value bt_cel_char_at(struct bt_cel_run *run, const struct bt_cel_v
 
 struct bt_cel_value bt_cel_substring(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING && args[1].kind == BT_CEL_K_INT);
 	struct bt_str text = args[0].text;
 	int64_t n = (int64_t)bt_utf8_rune_n(text);
 	int64_t start = args[1].integer;
@@ -216,6 +219,7 @@ static bool is_space(uint32_t rune)
 
 struct bt_cel_value bt_cel_trim(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING);
 	struct bt_str text = args[0].text;
 	size_t start = 0;
 	size_t end = 0;
@@ -261,6 +265,7 @@ static void cel_string_put(char *out, size_t *n, struct bt_str text)
 
 struct bt_cel_value bt_cel_replace(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING && args[1].kind == BT_CEL_K_STRING && arg_n >= 3);
 	struct bt_str text = args[0].text;
 	struct bt_str old = args[1].text;
 	size_t n = cel_string_count(text, old);
@@ -293,6 +298,7 @@ struct bt_cel_value bt_cel_replace(struct bt_cel_run *run, const struct bt_cel_v
 
 struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_STRING && args[1].kind == BT_CEL_K_STRING);
 	struct bt_str text = args[0].text;
 	struct bt_str separator = args[1].text;
 	size_t n = separator.len ? cel_string_count(text, separator) + 1 : bt_utf8_rune_n(text);
@@ -318,6 +324,7 @@ struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_val
 
 struct bt_cel_value bt_cel_join(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
+	BT_INVARIANT(args[0].kind == BT_CEL_K_LIST);
 	struct bt_str separator = arg_n > 1 ? args[1].text : (struct bt_str){NULL, 0};
 	size_t size = 1;
 	size_t n = 0;

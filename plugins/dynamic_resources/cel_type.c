@@ -44,12 +44,14 @@ const char *bt_cel_kind_name(enum bt_cel_kind kind)
 		"kubernetes.Quantity", "kubernetes.Semver", "google.protobuf.Duration",
 		"google.protobuf.Timestamp", "kubernetes.DRADevice", "param"};
 
+	BT_INVARIANT(kind < BT_CEL_K_N && names[kind]);
 	return names[kind];
 }
 
 const struct bt_cel_type *bt_cel_type_of(struct bt_arena *arena, enum bt_cel_kind kind,
 	const struct bt_cel_type *a, const struct bt_cel_type *b)
 {
+	BT_INVARIANT(a || !b);
 	struct bt_cel_type *type = bt_arena_alloc(arena, sizeof(*type), 8);
 
 	*type = (struct bt_cel_type){.kind = kind, .param_n = b ? 2 : a ? 1 : 0, .params = {a, b}};
@@ -71,6 +73,7 @@ const struct bt_cel_type *bt_cel_fresh(struct bt_cel_unifier *unifier)
 		unifier->variable_cap_n = cap_n;
 	}
 	*type = (struct bt_cel_type){.kind = BT_CEL_K_PARAM, .variable = unifier->variable_n++};
+	BT_INVARIANT(unifier->variable_n <= unifier->variable_cap_n);
 	return type;
 }
 
@@ -101,6 +104,7 @@ bool bt_cel_is_equal(const struct bt_cel_type *a, const struct bt_cel_type *b, b
 static const struct bt_cel_type *bound_to(
 	const struct bt_cel_unifier *unifier, const struct bt_cel_type *type)
 {
+	BT_INVARIANT(type->kind != BT_CEL_K_PARAM || type->variable < unifier->variable_n);
 	return type->kind == BT_CEL_K_PARAM ? unifier->bound[type->variable] : NULL;
 }
 
@@ -151,6 +155,7 @@ const struct bt_cel_type *bt_cel_most_general(const struct bt_cel_type *a, const
 static void set_bound(
 	struct bt_cel_unifier *unifier, const struct bt_cel_type *variable, const struct bt_cel_type *type)
 {
+	BT_INVARIANT(variable->kind == BT_CEL_K_PARAM && variable->variable < unifier->variable_n);
 	if (unifier->trail_n == unifier->trail_cap_n) {
 		uint32_t cap_n = unifier->trail_cap_n ? unifier->trail_cap_n * 2 : 16;
 		struct bt_cel_binding *trail = bt_arena_alloc(unifier->arena, cap_n * sizeof(*trail), 8);
@@ -172,6 +177,7 @@ static bool unify(struct bt_cel_unifier *unifier, const struct bt_cel_type *a, c
 static bool bind(struct bt_cel_unifier *unifier, const struct bt_cel_type *a,
 	const struct bt_cel_type *variable, bool *out_had_one)
 {
+	BT_INVARIANT(variable->kind == BT_CEL_K_PARAM);
 	*out_had_one = true;
 	if (a->kind == BT_CEL_K_PARAM && a->variable == variable->variable) {
 		return true;

@@ -74,6 +74,7 @@ static struct bt_cel_items *new_items(struct bt_cel_run *run, size_t cap_n)
 	if (items) {
 		*items = (struct bt_cel_items){.cap_n = (uint32_t)cap_n};
 	}
+	BT_INVARIANT(!items || items->used_n == 0);
 	return items;
 }
 
@@ -109,6 +110,7 @@ struct bt_cel_value bt_cel_append(struct bt_cel_run *run, const struct bt_cel_va
 	if (tail_n) {
 		memcpy(items->values + list->n, tail, tail_n * sizeof(*items->values));
 	}
+	BT_INVARIANT(items->used_n == list->n && items->cap_n - items->used_n >= tail_n);
 	items->used_n += tail_n;
 	result.items = items;
 	result.n = items->used_n;
@@ -174,6 +176,7 @@ static inline bool is_number(const struct bt_cel_value *value)
 /* The order of two numbers that are not NaN. */
 static int compare_numbers(const struct bt_cel_value *a, const struct bt_cel_value *b)
 {
+	BT_INVARIANT(is_number(a) && is_number(b));
 	switch (a->kind) {
 	case BT_CEL_K_INT:
 		return b->kind == BT_CEL_K_INT	  ? (a->integer > b->integer) - (a->integer < b->integer)
@@ -429,6 +432,7 @@ struct bt_cel_value bt_cel_find(
 {
 	bool is_text = key->kind == BT_CEL_K_STRING;
 
+	BT_INVARIANT(map->kind == BT_CEL_K_MAP);
 	switch (map->view) {
 	case BT_CEL_DEVICE:
 		return is_text ? find_field(run->device, key->text) : missing();
@@ -540,6 +544,7 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 			keys.items->values[n++] = bt_cel_text(key);
 		}
 	}
+	BT_INVARIANT(n == keys.n);
 	return keys;
 }
 
@@ -547,6 +552,7 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 
 const char *bt_cel_go_type(const struct bt_cel_value *value)
 {
+	BT_INVARIANT(value->kind < BT_CEL_K_N);
 	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "types.Null",
 		[BT_CEL_K_BOOL] = "types.Bool",
 		[BT_CEL_K_INT] = "types.Int",
@@ -610,6 +616,7 @@ static void print_double(double real, struct bt_buf *out)
 
 static void print_list(const struct bt_cel_value *list, struct bt_buf *out)
 {
+	BT_INVARIANT(list->kind == BT_CEL_K_LIST);
 	bt_buf_char(out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
 		bt_buf_text(out, i ? ", " : "");

@@ -6,6 +6,7 @@
 
 #include "cache/device_view.h"
 #include "cache/node_view.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended.h"
@@ -54,6 +55,7 @@ static void dynamic_resources_compile(const void *settings, const struct bt_comp
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
+	BT_REQUIRE_HOT(settings);
 	*term = (struct term){.signature = signature, .settings = settings};
 	out_compiled->term = term;
 	if (signature->claim_n || bt_extended_asked(env->view, signature)) {
@@ -167,6 +169,7 @@ static const struct bt_resource_claim *find_special(const struct bt_device_store
 			}
 		}
 	}
+	BT_INVARIANT(store->special_n == 0 || store->pod_name != BT_NAME_NONE);
 	return NULL;
 }
 
@@ -175,6 +178,7 @@ static struct held hold(const struct bt_view *view, const struct bt_resource_cla
 	if (!claim) {
 		return (struct held){.claim_ix = BT_NO_CLAIM, .new = true};
 	}
+	BT_INVARIANT(claim->live && claim >= view->devices->claims);
 	return (struct held){.claim = claim,
 		.claim_ix = (uint32_t)(claim - view->devices->claims),
 		.namespace_ = claim->namespace_,
@@ -186,6 +190,7 @@ static struct held hold(const struct bt_view *view, const struct bt_resource_cla
 /* The claim when the cycle's decision is carried out; NULL when it has gone since. */
 static const struct bt_resource_claim *claim_now(const struct bt_view *view, const struct held *held)
 {
+	BT_REQUIRE_HOT(held->claim_ix < view->devices->claim_n);
 	const struct bt_resource_claim *claim = &view->devices->claims[held->claim_ix];
 
 	return claim->live && claim->namespace_ == held->namespace_ && claim->name == held->name &&
@@ -214,6 +219,7 @@ static const char *list_claims(struct term *term, const struct bt_view *view)
 		term->held[term->held_n] = hold(view, find_special(view->devices));
 		term->held[term->held_n++].special = true;
 	}
+	BT_INVARIANT(term->held_n <= signature->claim_n + 1 && term->user_n <= term->held_n);
 	return why;
 }
 
@@ -326,6 +332,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	term->answers = bt_arena_zalloc(scratch, view->snapshot->slot_n * sizeof(*term->answers));
 	term->answer_n = view->snapshot->slot_n;
 	term->cycle = bt_arena_zalloc(scratch, sizeof(*term->cycle));
+	BT_INVARIANT(term->new_n <= term->held_n);
 }
 
 /* ---- Filter ---- */
@@ -363,6 +370,7 @@ enum readiness { READY, WAITING, BROKEN };
 /* Source: isClaimReadyForBinding, v1.36.3. */
 static enum readiness readiness(const struct bt_resource_claim *claim)
 {
+	BT_INVARIANT(claim->allocated);
 	for (uint32_t i = 0; i < claim->allocation.result_n; i++) {
 		const struct bt_device_result *result = &claim->allocation.results[i];
 
@@ -392,6 +400,7 @@ static bool timed_out(
 {
 	int64_t since = claim->allocation.since_ns;
 
+	BT_INVARIANT(view->devices->features.binding_conditions);
 	return since && view->devices->now_ns > bt_wrap_add(since, term->settings->binding_timeout_ns);
 }
 
@@ -401,6 +410,7 @@ static bool unavailable(const struct term *term, const struct bt_view *view,
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 
+	BT_INVARIANT(claim->allocated && node_ix < view->snapshot->slot_n);
 	if (claim->allocation.has_selector &&
 		!bt_node_selector_matches(view->snapshot->dictionary->intern, &claim->allocation.selector,
 			node->labels, node->name)) {
@@ -423,6 +433,7 @@ static bool unavailable(const struct term *term, const struct bt_view *view,
 static struct bt_wanted_claim wanted_claim(
 	const struct term *term, const struct bt_view *view, const struct held *held, uint32_t node_ix)
 {
+	BT_INVARIANT(held->new && (held->special || held->claim));
 	if (held->special) {
 		struct bt_wanted_claim wanted = {
 			.namespace_ = term->signature->namespace_, .name = bt_str(SPECIAL_NAME)};
@@ -445,6 +456,7 @@ static struct bt_wanted_claim wanted_claim(
 
 static void dynamic_resources_refuse(struct answer *answer, enum reason_kind kind)
 {
+	BT_INVARIANT(answer->known);
 	answer->pass = false;
 	answer->kind = kind;
 }
@@ -464,6 +476,7 @@ static void allocate(
 			wanted[n++] = wanted_claim(term, view, &term->held[i], node_ix);
 		}
 	}
+	BT_INVARIANT(n == term->new_n);
 	const struct bt_allocation_request request = {
 		view, node_ix, wanted, n, term->cycle, term->settings->step_limit};
 	switch (bt_allocate(&request, allocations, &error)) {
@@ -496,6 +509,7 @@ static bool settled_by_resources(
 	if (term->held_n == term->user_n) {
 		return false;
 	}
+	BT_INVARIANT(term->held_n == term->user_n + 1 && term->held[term->user_n].special);
 	const struct bt_resource_claim *special = term->held[term->user_n].claim;
 	if (special && special->has_requests) {
 		dynamic_resources_refuse(answer, STALE);
@@ -539,9 +553,11 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 {
 	struct answer *answer = &term->answers[node_ix];
 
+	BT_REQUIRE_HOT(node_ix < term->answer_n);
 	if (!answer->known) {
 		ask(term, view, node_ix, answer);
 	}
+	BT_INVARIANT(answer->known && (answer->pass || !answer->allocations));
 	return answer;
 }
 
@@ -559,6 +575,7 @@ static void ask_anew(const struct bt_compiled *compiled)
 static void dynamic_resources_filter(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = answer_of(term, view, first + i)->pass;
 	}

@@ -7,6 +7,7 @@
 
 #include "cache/device_view.h"
 #include "cache/node_view.h"
+#include "engine/base/check.h"
 #include "plugins/plugin.h"
 
 static bool concerns(const struct bt_view *view, const struct bt_amount *amount)
@@ -50,6 +51,7 @@ enum bt_extended_source bt_extended_source(
 	struct bt_amounts fit = signature->requests.fit;
 	enum bt_extended_source source = BT_EXTENDED_ELSEWHERE;
 
+	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
 	for (uint32_t i = 0; i < fit.n; i++) {
 		if (by_devices(view, &fit.items[i], node_ix)) {
 			source = BT_EXTENDED_BY_DEVICES;
@@ -67,6 +69,7 @@ static struct bt_device_request request_of(
 	struct bt_intern *intern = view->snapshot->dictionary->intern;
 	struct bt_buf text = {0};
 
+	BT_INVARIANT(extended->count >= count && count > 0);
 	bt_buf_printf(&text, "container-%u-request-%u", extended->container, extended->key);
 	uint32_t name = bt_intern_add(intern, bt_buf_view(&text));
 	bt_buf_fini(&text);
@@ -122,6 +125,7 @@ static uint32_t add_requests(const struct bt_view *view, const struct bt_signatu
 	if (largest) {
 		out[n++] = request_of(view, largest, largest_count);
 	}
+	BT_INVARIANT(n <= signature->extended_n);
 	return n;
 }
 
@@ -149,6 +153,7 @@ const struct bt_device_request *bt_extended_requests(
 	if (n) {
 		qsort_r(requests, n, sizeof(*requests), by_name, view->snapshot->dictionary->intern);
 	}
+	BT_INVARIANT(n <= signature->extended_n);
 	*out_n = n;
 	return requests;
 }

@@ -4,6 +4,7 @@
 #include "plugins/dynamic_resources/selectors.h"
 
 #include "cache/device_view.h"
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/model/name_refs.h"
 #include "plugins/dynamic_resources/cel.h"
@@ -39,6 +40,7 @@ static void drop_programs(struct selectors *s)
 	s->program_n = 0;
 	bt_map_fini(&s->program_ixs);
 	bt_name_refs_release(&s->names);
+	BT_INVARIANT(s->program_ixs.count == 0);
 }
 
 void bt_selectors_destroy(void *selectors)
@@ -61,6 +63,7 @@ static const struct program *program_of(struct selectors *s, struct bt_intern *i
 	if (s->program_n == PROGRAM_MAX) {
 		drop_programs(s);
 	}
+	BT_INVARIANT(s->program_n < PROGRAM_MAX);
 	struct program *program = &s->programs[s->program_n];
 	*program = (struct program){0};
 	s->names.intern = intern;

@@ -6,6 +6,7 @@
 
 #include "cache/node_view.h"
 #include "engine/base/bitmap.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
 #define MIB		      (1024ll * 1024)
@@ -46,12 +47,14 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 		const struct bt_image *image = find_image(snapshot, signature->images[i]);
 
 		if (image) {
+			BT_INVARIANT(image->node_n > 0 && image->node_n <= snapshot->node_n);
 			double spread = (double)image->node_n / (double)snapshot->node_n;
 
 			items[term->n++] = (struct wanted){env->image_nodes(env->context, image->name),
 				bt_truncate((double)image->size_bytes * spread)};
 		}
 	}
+	BT_INVARIANT(term->n <= signature->image_n);
 	term->items = items;
 	term->max_sum = MAX_SUM_PER_CONTAINER * signature->container_n;
 	out_compiled->term = term;
@@ -74,12 +77,14 @@ static int64_t score_node(const struct term *term, uint32_t node_ix)
 	if (sum > term->max_sum) {
 		sum = term->max_sum;
 	}
+	BT_INVARIANT(sum <= term->max_sum && term->max_sum > MIN_SUM);
 	return BT_MAX_NODE_SCORE * (sum - MIN_SUM) / (term->max_sum - MIN_SUM);
 }
 
 static void image_locality_score(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	if (view->usage->is_empty) {
 		memset(raw, 0, n * sizeof(*raw));
 		return;

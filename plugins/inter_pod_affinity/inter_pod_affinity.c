@@ -6,6 +6,7 @@
 
 #include "cache/node_view.h"
 #include "cache/topology_view.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
 enum reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };
@@ -37,6 +38,7 @@ struct term {
 static struct own_term *own_terms(const struct bt_compile_env *env, const struct bt_pod_term_list *list,
 	const struct bt_pod_term_list *against)
 {
+	BT_REQUIRE_HOT(list);
 	uint32_t against_n = against ? against->n : 0;
 	struct own_term *terms = bt_arena_zalloc(env->arena, (list->n + against_n) * sizeof(*terms));
 
@@ -127,6 +129,7 @@ static void count_affinity(struct term *term, const struct bt_counting *counting
 {
 	const struct bt_pod_query query = {.items = term->matches, .n = term->affinity_n};
 
+	BT_INVARIANT(term->affinity_n > 0 && term->matches);
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
 		term->matches[i] = counting->resolve(counting->context, term->affinity[i].term);
 	}
@@ -162,11 +165,13 @@ static void resolve(struct term *term, const struct bt_counting *counting)
 	find_tallies(counting, term->preferred, term->preferred_n);
 	term->resolved = true;
 	term->namespace_version = counting->namespace_version;
+	BT_INVARIANT(!term->affinity_n || term->affinity[0].tally);
 }
 
 /* What a carried term adds to the score of a node per pod that carries it. */
 static int64_t carried_weight(const struct term *term, const struct bt_existing_affinity_term *carried)
 {
+	BT_INVARIANT(carried->pod_n >= 0);
 	if (carried->kind == BT_EXISTING_AFFINITY_TERM_AFFINITY) {
 		return term->settings->hard_weight > 0 ? term->settings->hard_weight : 0;
 	}
@@ -192,10 +197,12 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	}
 	*out_filter_skip = !filter;
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
+	BT_INVARIANT(term->resolved && (term->concerning_n == 0 || term->concerning));
 }
 
 static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, uint32_t n, uint32_t cap)
 {
+	BT_REQUIRE_HOT(((const struct term *)opaque)->resolved);
 	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
@@ -235,6 +242,7 @@ static bool affinity_passes(const struct term *term, uint32_t node_ix)
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
 		const struct bt_domain_counts *tally = term->affinity[i].tally;
 		uint32_t domain = tally->domain[node_ix];
+		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < tally->domain_n);
 
 		if (domain == BT_NO_DOMAIN) {
 			return false;
@@ -251,6 +259,7 @@ static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
 		const struct bt_domain_counts *tally = term->anti_affinity[i].tally;
 		uint32_t domain = tally->domain[node_ix];
+		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < tally->domain_n);
 
 		if (domain != BT_NO_DOMAIN && tally->sums[domain] > 0) {
 			return false;
@@ -290,6 +299,7 @@ static void inter_pod_affinity_filter(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(term->resolved && first + n <= view->snapshot->slot_n);
 	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = term->affinity_n == 0 || affinity_passes(term, first + i);
@@ -337,6 +347,7 @@ static void inter_pod_affinity_score(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(term->resolved && first + n <= view->snapshot->slot_n);
 	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = 0;
@@ -364,10 +375,12 @@ static void normalize_own(
 		highest = scores[i] > highest ? scores[i] : highest;
 	}
 	int64_t span = bt_wrap_sub(highest, lowest);
+	BT_INVARIANT(n == 0 || lowest <= highest);
 	for (uint32_t i = 0; i < n; i++) {
 		double share = span > 0 ? (double)bt_wrap_sub(scores[i], lowest) / (double)span : 0;
 
 		scores[i] = bt_truncate(BT_MAX_NODE_SCORE * share);
+		BT_INVARIANT(scores[i] >= 0 && scores[i] <= BT_MAX_NODE_SCORE);
 	}
 }
 
@@ -417,6 +430,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 	const struct bt_pod_affinity *own = affinity_of(env->signature);
 	const struct bt_cluster_event_pod *old = &event->pod.old, *new = &event->pod.new;
 
+	BT_REQUIRE_HOT(old->signature || new->signature);
 	if (env->own && old->signature && new->signature) {
 		return true;
 	}
@@ -441,6 +455,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
+	BT_REQUIRE_HOT(event->node.new);
 	const struct bt_pod_affinity *own = affinity_of(env->signature);
 	const struct bt_node_facts *old = event->node.old;
 	struct bt_labels before = old ? old->labels : (struct bt_labels){0};

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
+
 #define BLOCK	   128
 #define FEW_VALUES 8 /* of a requirement; more are looked up node by node */
 
@@ -77,6 +79,7 @@ static struct disjunction bind_node_selector(
 			items[n++] = bind_term(env, &selector->terms[i]);
 		}
 	}
+	BT_INVARIANT(n <= selector->term_n);
 	return (struct disjunction){items, n};
 }
 
@@ -124,6 +127,7 @@ static void node_affinity_compile(const void *opaque, const struct bt_compile_en
 		out->names = signature->node_names;
 		out->name_n = signature->node_name_n;
 	}
+	BT_INVARIANT(term->preferred_n <= settings->preferred_n + signature->preferred_n);
 }
 
 static bool fields_match(const struct conjunction *condition, uint32_t node_name)
@@ -145,6 +149,7 @@ static bool matches(const struct term *term, const struct conjunction *condition
 {
 	for (uint32_t i = 0; i < condition->n; i++) {
 		const struct column_requirement *item = &condition->items[i];
+		BT_INVARIANT(item->values);
 
 		if (!bt_requirement_matches(term->intern, item->requirement, item->values[node_ix])) {
 			return false;
@@ -176,6 +181,7 @@ static bool added_passes(const struct term *term, const struct bt_view *view, ui
 static void narrow(const struct term *term, const struct bt_requirement *requirement, const uint32_t *values,
 	uint32_t n, uint8_t *all)
 {
+	BT_INVARIANT(n <= BLOCK);
 	uint8_t hit[BLOCK] = {0};
 	bool among = requirement->op == BT_OP_IN || requirement->op == BT_OP_NOT_IN;
 
@@ -206,6 +212,7 @@ static void narrow(const struct term *term, const struct bt_requirement *require
 static void match_block(const struct term *term, const struct conjunction *condition,
 	const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *out)
 {
+	BT_INVARIANT(n <= BLOCK);
 	memset(out, 1, n);
 	for (uint32_t i = 0; i < condition->n; i++) {
 		narrow(term, condition->items[i].requirement, condition->items[i].values + first, n, out);
@@ -237,6 +244,7 @@ static void node_affinity_filter(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t done = 0; done < n; done += BLOCK) {
 		uint32_t at = first + done, some = n - done < BLOCK ? n - done : BLOCK;
 
@@ -253,6 +261,7 @@ static void node_affinity_filter(
 static void node_affinity_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
+	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		added_passes(term, view, node_ix) ? OWN : ADDED);
 }
@@ -262,6 +271,7 @@ static void node_affinity_score(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t done = 0; done < n; done += BLOCK) {
 		uint32_t some = n - done < BLOCK ? n - done : BLOCK;
 		uint8_t hit[BLOCK];

@@ -2,6 +2,7 @@
  * NodePorts. Source: plugins/nodeports, v1.36.3.
  */
 #include "plugins/node_ports/node_ports.h"
+#include "engine/base/check.h"
 
 #include "cache/node_view.h"
 
@@ -15,6 +16,7 @@ static void node_ports_compile(const void *settings, const struct bt_compile_env
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
+	BT_INVARIANT(signature->port_n == 0 || signature->ports);
 	(void)settings;
 	*term = (struct term){signature->ports, signature->port_n};
 	out_compiled->term = term;
@@ -44,6 +46,7 @@ static bool free_on(const struct term *term, const struct bt_port_list *taken)
 static void node_ports_filter(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = free_on(term, &view->usage->ports[first + i]);
 	}

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "cache/node_view.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 #include "plugins/device_totals.h"
 #include "plugins/resource_ranges.h"
@@ -41,6 +42,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 			items[term->n++] = (struct balanced){slot, request};
 		}
 	}
+	BT_INVARIANT(term->n <= settings->slot_n);
 	term->items = items;
 	out_compiled->term = term;
 	out_compiled->score_skip = !asks;
@@ -50,6 +52,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
  * most 1. */
 static inline int64_t balance(const double *fractions, uint32_t n)
 {
+	BT_INVARIANT(n <= BT_REQUEST_MAX);
 	double std = 0;
 
 	if (n == 2) {
@@ -71,6 +74,7 @@ static inline int64_t balance(const double *fractions, uint32_t n)
 
 static double fraction(int64_t used, int64_t alloc)
 {
+	BT_INVARIANT(alloc != 0);
 	double part = (double)used / (double)alloc;
 
 	return part > 1 ? 1 : part;
@@ -111,6 +115,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		before[n] = fraction(used, alloc);
 		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
 	}
+	BT_INVARIANT(n <= term->n);
 	return score_gain(balance(after, n), balance(before, n));
 }
 
@@ -124,6 +129,7 @@ static void score_pairs(const struct term *term, const struct bt_view *view,
 			{bt_cells_from(pair->used[0], i), bt_cells_from(pair->used[1], i)},
 			{pair->request[0], pair->request[1]}};
 
+		BT_INVARIANT(i <= n);
 		i += bt_range_balance(&rest, n - i, raw + i);
 		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
 			const int64_t alloc[2] = {bt_cell(pair->alloc[0], i), bt_cell(pair->alloc[1], i)},
@@ -141,6 +147,7 @@ static void node_resources_balanced_allocation_score(
 	const struct term *term = opaque;
 	struct bt_resource_pair pair = {0};
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t k = 0; k < 2 && term->n == 2 && term->items[k].slot < BT_FIRST_RARE; k++) {
 		pair.alloc[k] = bt_alloc_cells(view->snapshot, term->items[k].slot);
 		pair.used[k] = bt_used_cells(view->usage, term->items[k].slot);

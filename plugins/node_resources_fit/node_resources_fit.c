@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "cache/node_view.h"
+#include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/wrap.h"
 #include "plugins/device_totals.h"
@@ -95,6 +96,7 @@ static void compile_wanted(
 	}
 	term->wanted = wanted;
 	term->apart = apart;
+	BT_INVARIANT(term->wanted_n + term->apart_n <= fit.n);
 }
 
 static void compile_scored(
@@ -116,6 +118,7 @@ static void compile_scored(
 		}
 	}
 	term->scored = scored;
+	BT_INVARIANT(term->scored_n <= term->settings->resource_n);
 }
 
 static void node_resources_fit_compile(const void *settings, const struct bt_compile_env *env,
@@ -170,6 +173,7 @@ static void node_resources_fit_filter(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = bt_range_fits(term->wanted, term->wanted_n, view, first, n, pass); i < n; i++) {
 		pass[i] = fits(term, view, first + i);
 	}
@@ -186,6 +190,7 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 	int64_t available = bt_node_available(view, wanted->slot, node_ix);
 
 	if (wanted->amount > available) {
+		BT_INVARIANT(out->n < BT_PLUGIN_REASON_MAX);
 		out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
 			.arg = wanted->slot,
 			.wanted = wanted->amount,
@@ -217,6 +222,8 @@ static void node_resources_fit_reject(
 			reject_amount(&term->apart[i].wanted, view, node_ix, out);
 		}
 	}
+	/* Somebody refused the node. */
+	BT_INVARIANT(out->n > 0 && out->n <= BT_PLUGIN_REASON_MAX);
 }
 
 /*
@@ -245,6 +252,7 @@ static int64_t most(int64_t request, int64_t alloc)
 /* The broken line through the shape's points, in integers; flat outside. */
 static int64_t shape_at(const struct bt_fit_settings *settings, int64_t utilization)
 {
+	BT_INVARIANT(settings->shape_n > 0);
 	const struct bt_shape_point *shape = settings->shape;
 
 	for (uint32_t i = 0; i < settings->shape_n; i++) {
@@ -252,6 +260,7 @@ static int64_t shape_at(const struct bt_fit_settings *settings, int64_t utilizat
 			if (i == 0) {
 				return shape[0].score;
 			}
+			BT_INVARIANT(shape[i - 1].utilization < shape[i].utilization);
 			return shape[i - 1].score + (shape[i].score - shape[i - 1].score) *
 							    (utilization - shape[i - 1].utilization) /
 							    (shape[i].utilization - shape[i - 1].utilization);
@@ -298,6 +307,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		return (int64_t)round((double)sum / (double)weights);
 	}
 	/* 32 bits suffice as a rule, and divide faster. */
+	BT_INVARIANT(weights > 0);
 	return ((uint64_t)sum | (uint64_t)weights) <= UINT32_MAX ? (uint32_t)sum / (uint32_t)weights
 								 : sum / weights;
 }
@@ -328,12 +338,14 @@ static uint32_t score_front(
 		pair.request[k] = resource->request;
 		weight[k] = resource->weight;
 	}
+	BT_INVARIANT(weight[0] > 0 && weight[1] > 0);
 	return bt_range_fullness(&pair, weight, term->settings->strategy == BT_MOST_ALLOCATED, n, raw);
 }
 
 static void node_resources_fit_score(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n;) {
 		i += n < BT_RANGE_STEP ? 0 : score_front(term, view, first + i, n - i, raw + i);
 		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
@@ -431,6 +443,7 @@ static int64_t at_least_zero(int64_t amount)
 /* Something that the waiting pod asks for has become less. */
 static bool frees_something(const struct bt_signature *waiting, const struct bt_cluster_event *event)
 {
+	BT_REQUIRE_HOT(event->pod.old.signature && event->pod.new.signature);
 	struct bt_amounts wanted = waiting->requests.used;
 
 	for (uint32_t i = 0; i < wanted.n; i++) {
@@ -499,6 +512,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 {
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 
+	BT_REQUIRE_HOT(new);
 	return fits_empty(env, new) && (!old || has_grown(env, old, new));
 }
 

@@ -2,6 +2,7 @@
  * NodeVolumeLimits. Source: plugins/nodevolumelimits, v1.36.3.
  */
 #include "plugins/node_volume_limits/node_volume_limits.h"
+#include "engine/base/check.h"
 
 #include "cache/node_view.h"
 #include "cache/storage_view.h"
@@ -54,6 +55,7 @@ static void node_volume_limits_compile(const void *settings, const struct bt_com
 
 static void node_volume_limits_note(struct term *term, bool everywhere, bool missing, const char *text)
 {
+	BT_INVARIANT(text);
 	for (int i = everywhere ? 0 : 1; i < 2; i++) {
 		if (!term->trouble[i].text) {
 			term->trouble[i] = (struct trouble){text, missing};
@@ -73,6 +75,7 @@ static void want(struct term *term, const struct bt_csi_disk *disk)
 			return;
 		}
 	}
+	BT_INVARIANT(term->wanted_n < term->signature->volume_n);
 	term->wanted[term->wanted_n++] = (struct wanted){id, disk->driver, disk->in_tree != BT_IN_TREE_NONE};
 }
 
@@ -132,6 +135,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 
 static bool listed(const uint64_t *ids, uint32_t n, uint64_t id)
 {
+	BT_INVARIANT(n > 0);
 	uint32_t low = 0;
 
 	while (n) {
@@ -182,6 +186,7 @@ static bool limited(const struct bt_csi_node *csi_node)
 static bool fits(
 	const struct term *term, const struct bt_csi_node *csi_node, const struct bt_attached *attached)
 {
+	BT_INVARIANT(csi_node);
 	for (uint32_t d = 0; d < csi_node->driver_n; d++) {
 		const struct bt_csi_limit *limit = &csi_node->drivers[d];
 		int64_t count = 0, fresh = 0;
@@ -215,6 +220,7 @@ static struct answer judge(const struct term *term, const struct bt_view *view, 
 	const struct trouble *trouble = &term->trouble[csi_node != NULL];
 	uint32_t wanted_n = 0;
 
+	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
 	if (trouble->text) {
 		struct bt_texts *texts = view->snapshot->dictionary->texts;
 
@@ -238,6 +244,7 @@ static struct answer judge(const struct term *term, const struct bt_view *view, 
 		return (struct answer){0};
 	}
 	const struct bt_attached *attached = storage->attached(storage->context, node_ix);
+	BT_INVARIANT(wanted_n <= term->wanted_n);
 	if (attached->error) {
 		return (struct answer){.error = bt_view_str(view, attached->error).ptr};
 	}

@@ -8,6 +8,7 @@
 
 #include "cache/node_view.h"
 #include "cache/topology_view.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 #include "plugins/pod_topology_spread/go_log.h"
 #include "plugins/pod_topology_spread/hints.h"
@@ -79,6 +80,7 @@ static struct rules list_rules(const struct bt_compile_env *env,
 			};
 		}
 	}
+	BT_INVARIANT(rules.n <= n);
 	return rules;
 }
 
@@ -138,6 +140,7 @@ static void pod_topology_spread_compile(const void *opaque, const struct bt_comp
 	}
 	out->term = term;
 	out->state = term;
+	BT_INVARIANT(term->hard.n + term->soft.n == n);
 }
 
 /* ---- which nodes count ---- */
@@ -195,6 +198,7 @@ static uint32_t nodes_that_count(const struct term *term, const struct bt_view *
 		rule->constraint->honor_affinity && (signature->node_selector.n || signature->has_required);
 	bool by_taints = rule->constraint->honor_taints;
 
+	BT_INVARIANT(rule >= rules->items && rule < rules->items + rules->n);
 	/* A node without the rule's own key counts in no domain anyway. */
 	if (!by_affinity && !by_taints && (!need_keys || rules->n == 1)) {
 		return 0;
@@ -256,6 +260,7 @@ static void bind_rule(
 		rule->stamp = bt_arena_zalloc(
 			term->arena, ((size_t)rule->tally->domain_n + 1) * sizeof(*rule->stamp));
 	}
+	BT_INVARIANT(!soft || per_node(rule) || rule->stamp);
 }
 
 static void find_ignored(struct term *term, const struct bt_view *view)
@@ -269,6 +274,7 @@ static void find_ignored(struct term *term, const struct bt_view *view)
 	for (uint32_t i = 0; i < slot_n; i++) {
 		term->ignored[i] = !has_keys(&term->soft, i);
 	}
+	BT_INVARIANT(term->soft.n > 0);
 }
 
 static void bind_rules(struct term *term, const struct bt_view *view)
@@ -286,6 +292,7 @@ static void bind_rules(struct term *term, const struct bt_view *view)
 /* Defaults apply when services or the owner select something. */
 static void look_at_workloads(struct term *term, const struct bt_view *view)
 {
+	BT_REQUIRE_HOT(term->defaults);
 	const struct bt_counting *counting = view->counting;
 
 	if (term->workload_version == counting->workload_version) {
@@ -353,6 +360,7 @@ static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, ui
 /* How many pods the emptiest domain has; none while there are too few domains. */
 static int64_t lowest_of(const struct rule *rule)
 {
+	BT_INVARIANT(rule->tally->counted_n <= rule->tally->domain_n);
 	return (int64_t)rule->tally->counted_n < rule->constraint->min_domains ? 0 : rule->tally->lowest;
 }
 
@@ -364,6 +372,7 @@ static int64_t highest_allowed(const struct rule *rule)
 
 static bool within_skew(const struct rule *rule, uint32_t domain)
 {
+	BT_INVARIANT(domain < rule->tally->domain_n);
 	return rule->tally->sums[domain] <= highest_allowed(rule);
 }
 
@@ -384,6 +393,7 @@ static void pod_topology_spread_filter(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n && (term->hard.n == 0 || term->bound));
 	(void)view;
 	memset(pass, 1, n);
 	for (uint32_t r = 0; r < term->hard.n; r++) {
@@ -407,6 +417,7 @@ static void pod_topology_spread_reject(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(term->bound && node_ix < view->snapshot->slot_n);
 	(void)view;
 	for (uint32_t r = 0; r < term->hard.n; r++) {
 		const struct rule *rule = &term->hard.items[r];
@@ -448,9 +459,11 @@ static uint32_t count_domains(
 			continue;
 		}
 		uint32_t domain = rule->tally->domain[nodes[i]];
+		BT_INVARIANT(domain < rule->tally->domain_n);
 		domain_n += rule->stamp[domain] != term->stamp;
 		rule->stamp[domain] = term->stamp;
 	}
+	BT_INVARIANT(per_node(rule) || domain_n <= rule->tally->domain_n);
 	return domain_n;
 }
 
@@ -459,12 +472,14 @@ static void pre_score(
 {
 	struct term *term = state;
 
+	BT_REQUIRE_HOT(term->bound || term->soft.n == 0);
 	(void)view;
 	term->stamp++;
 	for (uint32_t r = 0; r < term->soft.n; r++) {
 		struct rule *rule = &term->soft.items[r];
 
 		rule->weight = bt_go_log((double)count_domains(term, rule, nodes, counts, n) + 2);
+		BT_INVARIANT(rule->weight > 0);
 	}
 }
 
@@ -504,6 +519,7 @@ static void pod_topology_spread_score(
 	const struct term *term = opaque;
 	bool empty = view->usage->is_empty;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n && (term->soft.n == 0 || term->bound));
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = ignored(term, first + i) ? 0 : round_half_away(score_of(term, empty, first + i));
 	}
@@ -513,12 +529,14 @@ static int64_t normalized(int64_t score, int64_t lowest, int64_t highest)
 {
 	int64_t rest = bt_wrap_sub(bt_wrap_add(highest, lowest), score);
 
+	BT_INVARIANT(highest != 0);
 	return bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
 }
 
 /* Scores that lie close together are divided once each. */
 static void normalize_near(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
 {
+	BT_INVARIANT(lowest <= highest && highest - lowest < NEAR);
 	int64_t by_score[NEAR] = {0};
 
 	for (int64_t s = lowest; s <= highest; s++) {

@@ -2,6 +2,7 @@
  * PriceLabel: prefers nodes by the price that one of their labels names, and can refuse nodes without one. It
  * is an example, and off unless a profile enables it.
  */
+#include "engine/base/check.h"
 #include "plugins/plugin.h"
 
 #define PRICE_MAX 1000000000
@@ -92,6 +93,7 @@ static void price_label_compile(const void *opaque, const struct bt_compile_env 
 	const struct settings *settings = opaque;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
+	BT_INVARIANT(settings->max_price > 0 && settings->max_price <= PRICE_MAX);
 	(void)signature;
 	*term = (struct term){settings, env->label_column(env->context, settings->label)};
 	out->term = term;
@@ -124,6 +126,7 @@ static void price_label_filter(
 	const struct term *term = opaque;
 	int64_t price;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = price_of(view, term->prices[first + i], &price);
 	}
@@ -144,6 +147,7 @@ static void price_label_score(
 			price = price < max_price ? price : max_price;
 			price = term->settings->dearest ? price : max_price - price;
 			raw[i] = price * BT_MAX_NODE_SCORE / max_price;
+			BT_INVARIANT(raw[i] >= 0 && raw[i] <= BT_MAX_NODE_SCORE);
 		}
 	}
 }

@@ -3,6 +3,7 @@
  * Source: plugins/tainttoleration and component-helpers corev1, v1.36.3.
  */
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "engine/base/check.h"
 
 #include "cache/node_view.h"
 
@@ -51,6 +52,7 @@ static int32_t set_score(const struct term *term, const struct bt_taint_set *set
 	for (uint32_t i = 0; i < set->n; i++) {
 		n += set->items[i].effect == BT_NAME_PREFER_NO_SCHEDULE && !tolerated(term, &set->items[i]);
 	}
+	BT_INVARIANT(n >= 0 && (uint32_t)n <= set->n);
 	return n;
 }
 
@@ -83,7 +85,9 @@ static void taint_toleration_filter(
 	const struct bt_node *nodes = view->snapshot->nodes + first;
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
+		BT_INVARIANT(nodes[i].taint_set < term->set_n);
 		pass[i] = term->passes[nodes[i].taint_set];
 	}
 }
@@ -94,7 +98,9 @@ static void taint_toleration_score(
 	const struct bt_node *nodes = view->snapshot->nodes + first;
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
+		BT_INVARIANT(nodes[i].taint_set < term->set_n);
 		raw[i] = term->intolerable[nodes[i].taint_set];
 	}
 }
@@ -126,6 +132,7 @@ static bool node_passes(const struct bt_hint_env *env, const struct bt_node_fact
 
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
+	BT_REQUIRE_HOT(event->node.new);
 	return node_passes(env, event->node.new) && (!event->node.old || !node_passes(env, event->node.old));
 }
 

@@ -10,6 +10,7 @@
 
 #include "cache/node_view.h"
 #include "cache/storage_view.h"
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
 #define FULL 100
@@ -88,6 +89,7 @@ static const char *illegal(
 		      name = bt_view_str(view, volume->source);
 	bool ephemeral = volume->type == BT_VOLUME_EPHEMERAL;
 
+	BT_INVARIANT(bt_volume_claims(volume->type));
 	if (!claim && ephemeral) {
 		return bt_keep_text(view,
 			"waiting for ephemeral volume controller to create the persistentvolumeclaim "
@@ -172,6 +174,7 @@ static void find_volumes(const struct bt_view *view, struct unbound *unbound)
 			unbound->others[unbound->other_n++] = pv;
 		}
 	}
+	BT_INVARIANT(unbound->nominated_n + unbound->other_n <= n);
 	if (unbound->other_n > 1) {
 		qsort(unbound->others, unbound->other_n, sizeof(*unbound->others), by_size);
 	}
@@ -197,6 +200,7 @@ static void find_capacities(const struct bt_view *view, struct unbound *unbound)
 			unbound->capacities[unbound->capacity_n++] = capacity;
 		}
 	}
+	BT_INVARIANT(unbound->capacity_n <= storage->capacity_n);
 }
 
 static void add_unbound(struct term *term, const struct bt_view *view, const struct bt_claim *claim,
@@ -204,6 +208,7 @@ static void add_unbound(struct term *term, const struct bt_view *view, const str
 {
 	struct unbound unbound = {.claim = claim, .class_ = class_};
 
+	BT_INVARIANT(term->selected_n + term->unbound_n < term->signature->volume_n);
 	unbound.provisioned =
 		class_->provisioner != BT_NAME_EMPTY &&
 		!bt_str_is(bt_view_str(view, class_->provisioner), "kubernetes.io/no-provisioner");
@@ -218,6 +223,7 @@ static void add_unbound(struct term *term, const struct bt_view *view, const str
 		term->unbound[at] = term->unbound[at - 1];
 	}
 	term->unbound[at] = unbound;
+	BT_INVARIANT(at == 0 || bt_quantity_cmp(term->unbound[at - 1].claim->request, claim->request) <= 0);
 }
 
 static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
@@ -262,6 +268,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		const struct bt_storage_class *class_ =
 			claim->class_ == BT_NAME_EMPTY ? NULL
 						       : bt_storage_class(view->storage, claim->class_);
+		BT_INVARIANT(claim->live && !claim->lost);
 		if (claim->volume != BT_NAME_EMPTY && claim->bind_completed) {
 			term->bound[term->bound_n++] = claim;
 		} else if (class_ && !class_->has_mode) {
@@ -275,6 +282,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 			immediate = true;
 		}
 	}
+	BT_INVARIANT(term->bound_n + term->selected_n + term->unbound_n <= signature->volume_n);
 	if (immediate) {
 		bt_refuse(compiled, "pod has unbound immediate PersistentVolumeClaims");
 	}
@@ -294,6 +302,7 @@ static void check_bound(
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 	const struct bt_csi_node *csi_node = bt_storage_csi_node(view->storage, node->name);
 
+	BT_INVARIANT(node_ix < view->snapshot->slot_n);
 	for (uint32_t i = 0; i < term->bound_n; i++) {
 		const struct bt_pv *pv = bt_storage_pv(view->storage, term->bound[i]->volume);
 
@@ -328,6 +337,7 @@ static bool taken(const struct bt_view *view, const struct found *found, const s
 static const struct bt_pv *match(const struct bt_view *view, const struct unbound *unbound,
 	const struct found *found, struct bt_labels labels)
 {
+	BT_INVARIANT(unbound->class_);
 	for (uint32_t i = 0; i < unbound->nominated_n; i++) {
 		if (!taken(view, found, unbound->nominated[i])) {
 			return reaches(view, unbound->nominated[i], false, labels) ? unbound->nominated[i]
@@ -379,9 +389,11 @@ static bool provision(const struct bt_view *view, const struct unbound *unbound,
 		found->enough_space = false;
 		return false;
 	}
+	BT_INVARIANT(!unbound->checks_capacity || capacity);
 	found->capacities[found->binding_n] = capacity;
 	found->bindings[found->binding_n++] =
 		(struct bt_volume_binding){claim_ix(view, unbound->claim), BT_NO_VOLUME};
+	BT_INVARIANT(found->bindings[found->binding_n - 1].pv_ix == BT_NO_VOLUME);
 	return true;
 }
 
@@ -413,6 +425,7 @@ static void bind_unbound(
 			term->left[left_n++] = unbound;
 			continue;
 		}
+		BT_INVARIANT(!taken(view, found, pv));
 		found->bindings[found->binding_n++] = (struct bt_volume_binding){
 			claim_ix(view, unbound->claim), (uint32_t)(pv - view->storage->pvs)};
 	}
@@ -422,6 +435,7 @@ static void bind_unbound(
 		}
 	}
 	for (uint32_t i = 0; i < left_n; i++) {
+		BT_INVARIANT(left_n + found->binding_n <= 2 * term->unbound_n + term->selected_n);
 		if (!provision(view, term->left[i], node->labels, found)) {
 			return;
 		}
@@ -440,6 +454,7 @@ static const struct found *volume_binding_find(
 	if (!found->error) {
 		bind_unbound(term, view, node_ix, found);
 	}
+	BT_INVARIANT(found->binding_n <= term->unbound_n + term->selected_n);
 	return found;
 }
 
@@ -452,6 +467,7 @@ static bool fits(const struct found *found)
 static void volume_binding_filter(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = fits(volume_binding_find(term, view, first + i));
 	}
@@ -480,6 +496,7 @@ static void volume_binding_reject(
 			out_rejection->reasons[out_rejection->n++] = (struct bt_reason){.kind = kind};
 		}
 	}
+	BT_INVARIANT(out_rejection->n > 0);
 }
 
 static const char *const reasons[] = {
@@ -498,6 +515,7 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 
 		out->bindings = found->bindings;
 		out->binding_n = found->binding_n;
+		BT_INVARIANT(fits(found));
 	}
 }
 
@@ -538,6 +556,7 @@ static uint32_t collect(const struct bt_view *view, const struct found *found, s
 		share->capacity = bound ? bt_wrap_add(share->capacity, bt_quantity_value(pv->capacity))
 					: found->capacities[i]->capacity;
 	}
+	BT_INVARIANT(n <= found->binding_n);
 	return n;
 }
 
@@ -552,6 +571,7 @@ static int64_t on_shape(const struct bt_volume_binding_settings *settings, int64
 		if (i == 0) {
 			return shape[0].score;
 		}
+		BT_INVARIANT(shape[i - 1].utilization < shape[i].utilization);
 		return shape[i - 1].score + (shape[i].score - shape[i - 1].score) *
 						    (utilization - shape[i - 1].utilization) /
 						    (shape[i].utilization - shape[i - 1].utilization);
@@ -573,12 +593,14 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 
 		sum += on_shape(term->settings, utilization);
 	}
+	BT_INVARIANT(n == 0 || sum >= 0);
 	return n ? (int64_t)round((double)sum / (double)n) : 0;
 }
 
 static void volume_binding_score(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = score_node(term, view, first + i);
 	}

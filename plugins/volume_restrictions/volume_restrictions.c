@@ -2,6 +2,7 @@
  * VolumeRestrictions. Source: plugins/volumerestrictions, v1.36.3.
  */
 #include "plugins/volume_restrictions/volume_restrictions.h"
+#include "engine/base/check.h"
 
 #include "cache/storage_view.h"
 
@@ -44,6 +45,7 @@ static void volume_restrictions_compile(const void *settings, const struct bt_co
 /* Was the claim named by an earlier volume? */
 static bool repeated(const struct bt_signature *signature, uint32_t at)
 {
+	BT_INVARIANT(at < signature->volume_n);
 	for (uint32_t i = 0; i < at; i++) {
 		if (signature->volumes[i].type == BT_VOLUME_CLAIM &&
 			signature->volumes[i].source == signature->volumes[at].source) {
@@ -77,6 +79,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		term->alone[i] = (claim->access_modes & BT_READ_WRITE_ONCE_POD) && !repeated(signature, i);
 		term->conflicts += term->alone[i] && storage->in_use(storage->context, claim);
 	}
+	BT_INVARIANT(term->conflicts >= 0 && term->conflicts <= signature->volume_n);
 	compiled->filter_skip = !term->has_disks && term->conflicts == 0;
 }
 
@@ -116,6 +119,7 @@ static bool conflict(const struct bt_pod_volume *a, const struct bt_pod_volume *
 	if (a->type != b->type || !may_conflict(a->type) || a->source != b->source) {
 		return false;
 	}
+	BT_INVARIANT(may_conflict(b->type));
 	if (a->type == BT_VOLUME_AWS_EBS) {
 		return true;
 	}

@@ -2,6 +2,7 @@
  * VolumeZone. Source: plugins/volumezone, v1.36.3.
  */
 #include "plugins/volume_zone/volume_zone.h"
+#include "engine/base/check.h"
 
 #include "cache/node_view.h"
 #include "cache/storage_view.h"
@@ -38,6 +39,7 @@ static void volume_zone_compile(const void *settings, const struct bt_compile_en
 /* Why a claim without a volume refuses the pod, or NULL when it waits for its first consumer. */
 static const char *unbound(const struct bt_view *view, const struct bt_claim *claim)
 {
+	BT_INVARIANT(claim->volume == BT_NAME_EMPTY);
 	if (claim->class_ == BT_NAME_EMPTY) {
 		return "PersistentVolumeClaim had no pv name and storageClass name";
 	}
@@ -73,6 +75,7 @@ static const char *add_claim(struct term *term, const struct bt_view *view, uint
 			BT_STR_ARG(bt_view_str(view, claim->volume)));
 	}
 	if (pv->zone_n) {
+		BT_INVARIANT(term->pv_n < term->signature->volume_n);
 		term->pvs[term->pv_n++] = pv;
 	}
 	return NULL;
@@ -92,6 +95,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	if (term->refusal) {
 		bt_refuse(compiled, term->refusal);
 	}
+	BT_INVARIANT(term->pv_n <= term->signature->volume_n);
 	compiled->filter_skip = !term->refusal && term->pv_n == 0;
 }
 
@@ -134,6 +138,7 @@ static void volume_zone_filter(
 {
 	const struct term *term = opaque;
 
+	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = !term->refusal && zones_match(term, view->snapshot->nodes[first + i].labels);
 	}
