@@ -764,9 +764,13 @@ void bt_counters_move_pod(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t from, uint32_t to)
 {
 	struct record *record = &c->records[signature->ix];
-	const struct placed *pod = &c->placed[to];
 
-	BT_REQUIRE_HOT(to < from && from < c->placed_n && signature->ix < c->record_n);
+	BT_REQUIRE_HOT(from < c->placed_n && signature->ix < c->record_n);
+	/* A pod that is set apart may get the highest index that there is. */
+	if (to >= c->placed_n) {
+		reserve_placed(c, to);
+	}
+	const struct placed *pod = &c->placed[to];
 	c->placed[to] = c->placed[from];
 	BT_INVARIANT(pod->next == NO_POD || c->placed[pod->next].previous == from);
 	if (pod->next != NO_POD) {

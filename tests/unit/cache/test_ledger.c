@@ -609,6 +609,25 @@ static void a_pod_of_a_frozen_node_is_found_as_it_is_now(void **state)
 	assert_int_equal(bt_ledger_counts(ledger).scheduled, 2);
 }
 
+/* Counters have room for 64 pods at first, and those that are set apart come on top. */
+static void pods_that_are_set_apart_are_counted_beyond_the_first_room(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	enum { N = 64 };
+	uint32_t node = two_nodes(f), pods[N];
+
+	for (int i = 0; i < N; i++) {
+		pods[i] = fixture_pod(f, "nodeName: n1");
+	}
+	bt_ledger_freeze(ledger);
+	bt_ledger_remove(ledger, pods[0]);
+	assert_true(bt_ledger_pod_end(ledger) > N);
+	bt_ledger_thaw(ledger);
+	assert_int_equal(bt_ledger_counts(ledger).scheduled, N - 1);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, N - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -634,6 +653,7 @@ int main(void)
 		FIXTURE_TEST(room_of_nodes_that_have_gone_is_given_up),
 		FIXTURE_TEST(frozen_nodes_stay_as_they_are_and_then_catch_up_in_order),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
+		FIXTURE_TEST(pods_that_are_set_apart_are_counted_beyond_the_first_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
