@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Places where bpftrace, perf or SystemTap may look (USDT): a nop and a note in the binary each, as
- *	bpftrace -e 'usdt:build/release/bin/berth:berth:NAME { @[arg0] = count(); }'
+ *	bpftrace -e 'usdt:build/release/berth:berth:NAME { @[arg0] = count(); }'
  * The provider is "berth"; the name is written as an identifier, arguments are integers or pointers without
  * side effects. Where systemtap-sdt-dev was not there at configure time, probes are nothing at all.
  */
