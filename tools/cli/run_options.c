@@ -252,9 +252,11 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
 		.default_value = "true",
-		.help = "Serve /debug/flags/v, by which PUT sets -v; without --config (there: "
-			"enableProfiling). /debug/pprof/ says which commands of perf show what Go's "
-			"profiles do."},
+		.help = "Serve /debug/flags/v, by which PUT sets -v, and profiles under /debug/pprof/, which "
+			"go "
+			"tool pprof reads (profile, heap), with the threads and, for Go's other profiles, "
+			"the "
+			"commands of perf; without --config (there: enableProfiling)."},
 	{.name = "contention-profiling",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
