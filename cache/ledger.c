@@ -25,7 +25,7 @@ struct link {
 /* A pod that a trial has on its node (add), or not. */
 struct tried {
 	const struct bt_signature *signature;
-	uint32_t pod_ix; /* BT_NO_POD: any of that signature */
+	uint32_t pod_ix; /* which counts as one of that signature */
 	uint32_t node_ix;
 	bool add;
 };
@@ -78,6 +78,7 @@ struct bt_ledger {
 	size_t tried_n, tried_cap, tried_from[BT_TRIAL_DEPTH];
 	bool tried_noted;
 	struct tried *listed; /* of list_in_order */
+	struct bt_pods_view pods_view;
 	size_t listed_cap;
 	int32_t nominated_highest;	  /* no nominated pod has a higher priority */
 	struct bt_index_allocator vacant; /* indices to be used again */
@@ -887,7 +888,8 @@ void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 {
 	BT_REQUIRE(l->trial_depth < BT_TRIAL_DEPTH && node_ix < l->slot_cap);
 	if (l->trial_depth == 0) {
-		l->tried_noted = l->volumes && bt_volume_users_n(bt_volumes_view(l->volumes), node_ix);
+		l->tried_noted = l->usage.pods ||
+				 (l->volumes && bt_volume_users_n(bt_volumes_view(l->volumes), node_ix));
 	}
 	l->tried_from[l->trial_depth] = l->tried_n;
 	copy_ports(&l->ports[node_ix], &l->saved_ports[l->trial_depth++]);
@@ -947,9 +949,10 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	try_any(l, l->pods[pod_ix].signature, pod_ix, node_ix, add);
 }
 
-void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+void bt_ledger_try_like(struct bt_ledger *l, uint32_t pod_ix, const struct bt_signature *signature,
+	uint32_t node_ix, bool add)
 {
-	try_any(l, signature, BT_NO_POD, node_ix, add);
+	try_any(l, signature, pod_ix, node_ix, add);
 }
 
 static size_t list_one(struct bt_ledger *l, size_t n, const struct tried *pod)
@@ -972,12 +975,10 @@ static size_t unlist_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 	return n - 1;
 }
 
-/* bt_volume_order: the list of the node, turned round, and what trials have made of it. */
-static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor)
+/* The list of the node, turned round, and what trials have made of it. Returns: how many there are. */
+static size_t list_in_order(struct bt_ledger *l, uint32_t node_ix)
 {
-	struct bt_ledger *l = context;
 	size_t n = 0;
-	bool goes_on = true;
 
 	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
 		n = list_one(l, n, &(struct tried){.signature = l->pods[i].signature, .pod_ix = i});
@@ -993,10 +994,60 @@ static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *
 			n = l->tried[i].add ? list_one(l, n, &l->tried[i]) : unlist_one(l, n, &l->tried[i]);
 		}
 	}
+	return n;
+}
+
+/* bt_volume_order. */
+static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor)
+{
+	struct bt_ledger *l = context;
+	size_t n = list_in_order(l, node_ix);
+	bool goes_on = true;
+
 	for (size_t i = 0; i < n && goes_on; i++) {
 		goes_on = visit(visitor, l->listed[i].signature);
 	}
 	return goes_on;
+}
+
+/* A pod that has gone has neither name nor signature. */
+static struct bt_pod_facts facts_of(void *context, uint32_t pod_ix)
+{
+	const struct bt_ledger *l = context;
+
+	if (!bt_ledger_has(l, pod_ix)) {
+		return (struct bt_pod_facts){.signature = NULL};
+	}
+	const struct bt_pod *pod = &l->pods[pod_ix];
+	return (struct bt_pod_facts){pod->signature, pod->name, pod->uid, pod->priority};
+}
+
+/* Without trials nothing is written, so that several threads may do it. */
+static void visit_pods(void *context, uint32_t node_ix,
+	void (*visit)(void *visitor, const struct bt_pod_facts *pod), void *visitor)
+{
+	struct bt_ledger *l = context;
+	struct bt_pod_facts facts;
+
+	if (l->tried_n == 0) {
+		for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
+			facts = facts_of(l, i);
+			visit(visitor, &facts);
+		}
+		return;
+	}
+	for (size_t i = 0, n = list_in_order(l, node_ix); i < n; i++) {
+		facts = facts_of(l, l->listed[i].pod_ix);
+		facts.signature = l->listed[i].signature;
+		visit(visitor, &facts);
+	}
+}
+
+void bt_ledger_show_pods(struct bt_ledger *l, const uint32_t *cycle_ix)
+{
+	BT_REQUIRE(l->trial_depth == 0);
+	l->pods_view = (struct bt_pods_view){l, cycle_ix, facts_of, visit_pods};
+	l->usage.pods = &l->pods_view;
 }
 
 static uint64_t level_key(int32_t priority)

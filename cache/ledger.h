@@ -79,6 +79,12 @@ void bt_ledger_count_in(struct bt_ledger *ledger, struct bt_counters *counters);
 /* The same for their volumes. Requires: as bt_ledger_count_in. */
 void bt_ledger_mount_in(struct bt_ledger *ledger, struct bt_volumes *volumes);
 
+/*
+ * From now on the usage has the pods one by one. cycle_ix: where the index of the pod whose cycle it is stands,
+ * which outlives the ledger's use. Requires: no trial is on.
+ */
+void bt_ledger_show_pods(struct bt_ledger *ledger, const uint32_t *cycle_ix);
+
 /* Says whether a pod is being deleted. */
 void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool terminating);
 
@@ -174,8 +180,8 @@ uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
 /*
  * Trials: what would be if a pod used a node (add) or did not use the one that it is on (!add), whatever set
  * it is in. They happen between a begin and an end for their node, up to BT_TRIAL_DEPTH deep; before the end
- * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage
- * and counters show trials; sets, lists and the journal do not. As in upstream's trials, a host port is free
+ * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage,
+ * its pods one by one, and counters show trials; sets, lists and the journal do not. As in upstream's trials, a host port is free
  * as soon as one of the pods that hold it has gone.
  */
 #define BT_TRIAL_DEPTH 2
@@ -183,9 +189,9 @@ void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
-/* The same of any pod of that signature. Requires: bt_counters_know. */
-void bt_ledger_try_like(
-	struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix, bool add);
+/* The same of a pod as if that were its signature. Requires: bt_counters_know. */
+void bt_ledger_try_like(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_signature *signature,
+	uint32_t node_ix, bool add);
 
 /* A trial of no upstream's: a pod is not on its node (absent), or is again. */
 void bt_ledger_try_absent(struct bt_ledger *ledger, uint32_t pod_ix, bool absent);

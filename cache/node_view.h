@@ -100,6 +100,26 @@ struct bt_node_use {
 
 static_assert(sizeof(struct bt_node_use) == BT_CACHELINE, "a line of the cache");
 
+struct bt_signature;
+
+/* A pod by itself, as plugins of others may see it. */
+struct bt_pod_facts {
+	const struct bt_signature *signature;
+	uint32_t name, uid; /* names */
+	int32_t priority;
+};
+
+/* Pods one by one: those on nodes, trials included, and the one whose cycle it is. */
+struct bt_pods_view {
+	void *context;
+	const uint32_t *cycle_ix; /* the index of the pod whose cycle it is */
+	struct bt_pod_facts (*facts)(void *context, uint32_t pod_ix);
+	/* Shows the pods on a node. Context: any thread while no trial is on, else the scheduling thread; not from
+	 * inside a visit. */
+	void (*each)(void *context, uint32_t node_ix,
+		void (*visit)(void *visitor, const struct bt_pod_facts *pod), void *visitor);
+};
+
 /* What is on the nodes: scheduled and assumed pods together. */
 struct bt_usage {
 	const struct bt_node_use *nodes;       /* by node slot; NULL: nothing is on any */
@@ -108,6 +128,7 @@ struct bt_usage {
 	const struct bt_map *rare;
 	const int64_t *rare_used;
 	const struct bt_port_list *ports;
+	const struct bt_pods_view *pods; /* NULL: no plugin of the engine sees pods one by one */
 	/* The nodes whose usage, or the pods that they are promised to, changed, newest last: entry i is
 	 * journal[i & journal_mask] for the last journal_mask + 1. */
 	const uint32_t *journal;

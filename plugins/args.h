@@ -81,10 +81,18 @@ struct bt_str bt_args_under(struct bt_config_errors *errors, struct bt_str path,
 struct bt_str bt_args_at(
 	struct bt_config_errors *errors, struct bt_str path, const char *member, uint32_t ix);
 
+struct bt_plugin;
+
 /* The configuration around the arguments. */
 struct bt_args_env {
 	const bool *gates;			      /* by enum bt_gate */
 	const struct bt_str_list *extender_resources; /* that extenders manage alone */
+	const struct bt_plugin *plugin;		      /* whose arguments they are */
+};
+
+/* Arguments that are handed over as they stand in the configuration. */
+struct bt_raw_args {
+	struct bt_str json; /* without blanks between its tokens; empty: there are none */
 };
 
 /*
@@ -102,6 +110,7 @@ struct bt_plugin_args {
 	 */
 	int64_t (*bind_timeout_ns)(const void *args);
 	bool validated_late;	 /* when the profile is built, as upstream has it of one plugin */
+	bool raw;		 /* they are decoded into a struct bt_raw_args, whatever schema says */
 	bool extender_resources; /* the resources that extenders manage alone belong in them */
 };
 

@@ -219,6 +219,8 @@ struct bt_plugin {
 	const struct bt_plugin_args *args; /* NULL: it takes none */
 	/* What the plugin works by in a profile; args: as defaulted. NULL: it has no settings. */
 	const void *(*settings)(const struct bt_settings_env *env, const void *args);
+	/* Frees what settings hold besides the arena; NULL: nothing. */
+	void (*settings_end)(const void *settings);
 
 	/* ---- which pods concern it where no node is judged ---- */
 	uint32_t traits; /* pods with any of these (enum bt_trait); 0: all */
@@ -241,6 +243,9 @@ struct bt_plugin {
 
 	/* ---- judging nodes ---- */
 	enum bt_dependence filter_depends, score_depends;
+	/* It reads all that a view has of a node, descriptions and single pods too, where it depends on
+	 * usage; and a pod that comes may make a node feasible as well as one that goes. */
+	bool sees_pods;
 	enum bt_normalize normalize;
 	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
 	 */
@@ -283,12 +288,23 @@ struct bt_plugin_use {
 	bool pre_filter, filter, pre_score, score, reserve; /* the points at which the profile has it */
 };
 
+/* May the use refuse a pod, and does not say what that depends on? */
+static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
+{
+	return ((use->filter && use->plugin->filter) || (use->pre_filter && use->plugin->pre_filter)) &&
+	       use->plugin->filter_depends == BT_DEPENDS_ON_ALL;
+}
+
 #define BT_PROFILE_USES 24
 
 /* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
  * after start. */
 struct bt_profile {
 	uint32_t name; /* the schedulerName that pods ask for */
+	/* Some plugin does not say what its refusals depend on: a verdict holds for its pod and moment alone.
+	 */
+	bool verdicts_stand_alone;
+	bool sees_pods; /* some plugin sees pods one by one */
 	struct bt_plugin_use uses[BT_PROFILE_USES];
 	uint32_t use_n;
 	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], pre_score[BT_PROFILE_USES],

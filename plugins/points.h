@@ -63,6 +63,7 @@ struct bt_pod_env {
 	const void *settings; /* the plugin's, in the pod's profile */
 	const struct bt_signature *signature;
 	uint32_t name, uid;
+	int32_t priority;
 	uint32_t gates;	 /* the names of its scheduling gates joined by blanks, as a name */
 	uint32_t traits; /* enum bt_trait bits */
 	const struct bt_group_state *group; /* NULL: it is in none */

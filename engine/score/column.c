@@ -199,7 +199,8 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 static bool gathering(struct batch *batch)
 {
 	if (batch->gathering == UNKNOWN) {
-		batch->gathering = bt_gather_begin(&batch->gather, batch->view, batch->column->reads)
+		batch->gathering = batch->column->gathers && bt_gather_begin(&batch->gather, batch->view,
+								     batch->column->reads)
 					   ? POSSIBLE
 					   : IMPOSSIBLE;
 	}
@@ -558,12 +559,14 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	column->slot_n = slot_n;
 	column->value_n = 2;
 	column->summed = bt_range_vectors();
+	column->gathers = true;
 	for (uint32_t p = 0; p < column->part_n; p++) {
 		const struct bt_column_part *part = &column->parts[p];
 
 		column->summed = column->summed && part->plugin->describe &&
 				 part->plugin->describe(
 					 part->term, part->filter, part->score, part->weight, &column->sum);
+		column->gathers &= !part->plugin->sees_pods;
 		column->reads |= part->plugin->reads ? part->plugin->reads(part->term) : ALL_SLOTS;
 		column->value_n +=
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;

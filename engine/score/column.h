@@ -42,6 +42,7 @@ struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
 	uint64_t reads; /* the resource slots that the parts read, as bits */
+	bool gathers;	/* resources, pods and ports are all that the parts read of nodes */
 	bool summed;	/* the parts are arithmetic on resources: this */
 	struct bt_resource_sum sum;
 	bool wants_rest;			/* with it something of resources that lanes leave out */

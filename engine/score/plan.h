@@ -91,6 +91,9 @@ struct bt_plan {
 /* How often something happened that may have made a node feasible for the plan's pods. */
 static inline uint64_t bt_plan_releases(const struct bt_plan *plan, const struct bt_usage *usage)
 {
+	if (BT_UNLIKELY(plan->profile->sees_pods)) {
+		return usage->journal_end;
+	}
 	return usage->release_n + (plan->yields ? usage->cleared_nomination_n : 0);
 }
 

@@ -245,11 +245,12 @@ static const struct bt_config_args *args_of(const struct bt_profile_config *prof
 static enum bt_status check_late(struct build *build, uint32_t id)
 {
 	const struct bt_plugin *plugin = bt_plugin_at(id);
-	const struct bt_args_env env = bt_config_args_env(build->config);
+	struct bt_args_env env = bt_config_args_env(build->config);
 	struct bt_config_errors faults = {.n = 0};
 	struct bt_buf text = {.len = 0};
 	enum bt_status status = BT_OK;
 
+	env.plugin = plugin;
 	if (plugin->args->validated_late && plugin->args->validate) {
 		plugin->args->validate(build->out->args[id], &env, (struct bt_str){.len = 0}, &faults);
 	}

@@ -102,7 +102,7 @@ static bool is_kind_of_late(struct bt_str name)
 	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
-		if (args && args->validated_late && bt_str_is(name, args->schema->go_name)) {
+		if (args && args->validated_late && !args->raw && bt_str_is(name, args->schema->go_name)) {
 			return true;
 		}
 	}

@@ -34,8 +34,13 @@ static const void *settings_of(struct builder *b, uint32_t id)
 
 	if (!b->made[id] && plugin->settings) {
 		b->env.points = points_of(b, id);
+		b->env.config.plugin = plugin;
 		BT_REQUIRE(!plugin->args || b->resolved->args[id]);
 		b->settings[id] = plugin->settings(&b->env, b->resolved->args[id]);
+		if (plugin->settings_end) {
+			b->profile->ends[b->profile->end_n++] =
+				(struct bt_settings_end){plugin, b->settings[id]};
+		}
 	}
 	b->made[id] = true;
 	return b->settings[id];
@@ -180,7 +185,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	struct bt_gates *kept = bt_arena_zalloc(arena, sizeof(*kept));
 	struct builder b = {.profile = profile,
 		.resolved = resolved,
-		.env = {{kept->on, resolved->extender_resources}, dictionary, arena, 0}};
+		.env = {{kept->on, resolved->extender_resources, NULL}, dictionary, arena, 0}};
 
 	/* Settings point at gates; the caller's may move. */
 	*kept = *gates;
@@ -196,4 +201,19 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	fill_point(&b, BT_POINT_RESERVE, unused);
 	fill_all_hooks(&b);
 	list_hint_plugins(&b);
+	for (uint32_t u = 0; u < profile->plugins.use_n; u++) {
+		const struct bt_plugin_use *use = &profile->plugins.uses[u];
+
+		profile->plugins.verdicts_stand_alone |= bt_plugin_use_says_nothing(use);
+		profile->plugins.sees_pods |= use->plugin->sees_pods;
+	}
+}
+
+void bt_flow_profile_fini(struct bt_flow_profile *profile)
+{
+	while (profile->end_n) {
+		const struct bt_settings_end *end = &profile->ends[--profile->end_n];
+
+		end->plugin->settings_end(end->settings);
+	}
 }

@@ -37,6 +37,12 @@ struct bt_hooks {
 	uint32_t traits; /* of pods that concern any of them */
 };
 
+/* Settings that hold something. */
+struct bt_settings_end {
+	const struct bt_plugin *plugin;
+	const void *settings;
+};
+
 struct bt_flow_profile {
 	struct bt_profile plugins;
 	const struct bt_release *release; /* whose rules and texts count */
@@ -48,14 +54,19 @@ struct bt_flow_profile {
 	/* PostFilter has plugins that neither preempt nor say when they are idle: they are asked every time.
 	 */
 	bool post_filter_always;
+	struct bt_settings_end ends[BT_PLUGIN_MAX];
+	uint32_t end_n;
 };
 
 /*
  * Builds a profile. Context: the owner of dictionary.
- * Owns: settings live in arena; the configuration must outlive the profile.
+ * Owns: settings live in arena; the configuration must outlive the profile. End with bt_flow_profile_fini.
  */
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena);
+
+/* Ends the plugins' settings. Requires: nobody uses the profile any more. */
+void bt_flow_profile_fini(struct bt_flow_profile *profile);
 
 /* Does the point's plugin concern a pod with these traits? */
 static inline bool bt_hook_concerns(const struct bt_hook *hook, uint32_t traits)

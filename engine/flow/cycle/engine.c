@@ -117,6 +117,9 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 		bt_engine_destroy(engine);
 		return NULL;
 	}
+	if (engine->runtimes.sees_pods) {
+		bt_nominated_pods_show(&engine->nominated);
+	}
 	bt_reserved_init(&engine->reserved, engine->cache, engine->runtimes.reserve_always,
 		options->releaser.release != NULL);
 	return engine;

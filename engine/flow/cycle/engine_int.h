@@ -59,7 +59,8 @@ static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_en
 }
 
 /* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
- * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out. */
+ * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out; or a
+ * plugin that does not say what it depends on. */
 bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* What the pod has that may concern plugins where no node is judged: enum bt_trait bits. */

@@ -171,6 +171,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	/* Counters that a plan asks for are made of pods as they are: all have to be there before the trial.
 	 */
+	bt_nominated_pods_of(&engine->nominated, pod_ix);
 	bt_prepare(plan, &engine->cache->view);
 	plan->idle_version = 0;
 	bt_ledger_try_begin(ledger, node_ix);

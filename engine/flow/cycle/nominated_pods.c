@@ -64,7 +64,7 @@ static bool shift_nominated(const struct bt_nominated_pods *n, uint32_t node_ix,
 		if (add && !any) {
 			bt_ledger_try_begin(ledger, node_ix);
 		}
-		bt_ledger_try_like(ledger, signature, node_ix, add);
+		bt_ledger_try_like(ledger, i, signature, node_ix, add);
 		any = true;
 	}
 	return any;
@@ -88,6 +88,11 @@ void bt_nominated_pods_init(
 {
 	*nominated = (struct bt_nominated_pods){
 		cache, queue, {put_nominated, take_nominated, nominated}, .pod_ix = BT_NO_POD};
+}
+
+void bt_nominated_pods_show(struct bt_nominated_pods *nominated)
+{
+	bt_ledger_show_pods(nominated->cache->ledger, &nominated->pod_ix);
 }
 
 void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix)

@@ -22,6 +22,9 @@ struct bt_nominated_pods {
 void bt_nominated_pods_init(
 	struct bt_nominated_pods *nominated, struct bt_cache *cache, const struct bt_queue *queue);
 
+/* Lets plugins see pods one by one, and which one it is whose cycle it is. */
+void bt_nominated_pods_show(struct bt_nominated_pods *nominated);
+
 /* The pod whose cycle it is, or that is looked at, from now on. */
 void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 

@@ -151,13 +151,21 @@ bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
 	return bt_extender_calls_asks(engine->extend, pod_ix);
 }
 
+static bool profile_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
+
+	return runtime && runtime->profile.plugins.verdicts_stand_alone;
+}
+
 bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
 	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
-	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, pod_ix);
+	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, pod_ix) ||
+	       (engine->runtimes.verdicts_stand_alone && profile_stands_alone(engine, pod_ix));
 }
 
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)

@@ -24,6 +24,7 @@ struct bt_pod_env bt_engine_pod_env(
 		.signature = signature,
 		.name = pod->name,
 		.uid = pod->uid,
+		.priority = pod->priority,
 		.gates = pod->gates,
 		.traits = bt_engine_traits(engine, pod_ix),
 	};

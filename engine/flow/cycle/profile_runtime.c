@@ -64,6 +64,8 @@ static void make_runtime(struct bt_profile_runtimes *runtimes, const struct bt_c
 	number_plugins(runtime, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
 	runtimes->gate_traits |= runtime->profile.pre_enqueue.traits;
 	runtimes->reserve_always |= runtime->profile.reserve_always;
+	runtimes->verdicts_stand_alone |= runtime->profile.plugins.verdicts_stand_alone;
+	runtimes->sees_pods |= runtime->profile.plugins.sees_pods;
 }
 
 enum bt_status bt_profile_runtimes_init(struct bt_profile_runtimes *runtimes, const struct bt_config *config,
@@ -98,6 +100,7 @@ void bt_profile_runtimes_fini(struct bt_profile_runtimes *runtimes)
 {
 	for (uint32_t i = 0; i < runtimes->n; i++) {
 		bt_planner_destroy(runtimes->items[i].planner);
+		bt_flow_profile_fini(&runtimes->items[i].profile);
 	}
 	bt_mem_free(runtimes->items);
 	bt_arena_fini(&runtimes->arena);

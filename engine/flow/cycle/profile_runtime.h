@@ -27,13 +27,14 @@ struct bt_profile_runtime {
 	struct bt_plugin_runs runs;
 };
 
-/* The profiles of a configuration. All zeroes: none. items, n and the two flags: init, const after start. */
+/* The profiles of a configuration. All zeroes: none. items, n and the flags: init, const after start. */
 struct bt_profile_runtimes {
 	struct bt_profile_runtime *items;
 	uint32_t n;
-	uint32_t gate_traits;  /* of pods that concern PreEnqueue of any */
-	bool reserve_always;   /* every pod concerns Reserve of some plugin */
-	struct bt_arena arena; /* private: profiles' settings */
+	uint32_t gate_traits;		      /* of pods that concern PreEnqueue of any */
+	bool reserve_always;		      /* every pod concerns Reserve of some plugin */
+	bool verdicts_stand_alone, sees_pods; /* of some profile: as in struct bt_profile */
+	struct bt_arena arena;		      /* private: profiles' settings */
 };
 
 /* Makes what the configuration's profiles need.

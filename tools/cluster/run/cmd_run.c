@@ -61,7 +61,8 @@ static int configure(const struct bt_invocation *invocation, const struct bt_run
 		}
 	} else {
 		bt_config_init(out_config, &flags->gates);
-		status = bt_run_flags_apply(invocation, out_config);
+		status = bt_configuration_plugins(invocation);
+		status = status ? status : bt_run_flags_apply(invocation, out_config);
 		if (!status) {
 			bt_config_default(out_config);
 		}

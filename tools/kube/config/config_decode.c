@@ -152,7 +152,7 @@ static const struct bt_strict_struct *find_kind(
 	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
-		if (args && bt_str_is(kind, args->schema->go_name)) {
+		if (args && !args->raw && bt_str_is(kind, args->schema->go_name)) {
 			*out_args = args;
 			return args->schema;
 		}
@@ -305,7 +305,7 @@ static struct bt_str compact(struct decode *decode, struct bt_str json)
 	return (struct bt_str){text, n};
 }
 
-/* Arguments of plugins without a type stay text, without blanks. */
+/* Arguments of plugins without a type, or that read them themselves, stay text, without blanks. */
 static bool decode_all_args(struct decode *decode)
 {
 	for (uint32_t i = 0; i < decode->config->profile_n; i++) {
@@ -317,6 +317,11 @@ static bool decode_all_args(struct decode *decode)
 			bt_config_args_init(decode->config, args);
 			if (!args->type || !args->raw.len) {
 				args->raw = compact(decode, args->raw);
+				continue;
+			}
+			if (args->type->raw) {
+				args->raw = compact(decode, args->raw);
+				((struct bt_raw_args *)args->value)->json = args->raw;
 				continue;
 			}
 			if (!decode_args(decode, args, i, k)) {

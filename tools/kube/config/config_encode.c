@@ -29,7 +29,7 @@ static int by_name(const void *a, const void *b)
 
 static bool has_args(const struct bt_config_args *args)
 {
-	return args->type || args->raw.len;
+	return (args->type && !args->type->raw) || args->raw.len;
 }
 
 static bool is_zero(const struct bt_strict_member *member, const char *object)
@@ -146,7 +146,7 @@ static void write_list(struct bt_buf *out, const struct bt_strict_member *member
 /* The arguments of a plugin: typed, or as they were read. */
 static void write_args(struct bt_buf *out, const struct bt_config_args *args)
 {
-	if (args->type) {
+	if (args->type && !args->type->raw) {
 		write_object(out, args->type->schema, args->value);
 	} else {
 		bt_buf_str(out, args->raw);

@@ -11,6 +11,7 @@
 #include "tools/format/input.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
+#include "tools/kube/config/plugin_file.h"
 
 /* Source: colonSeparatedMultimapStringString, v1.36.3: each gate may say whose it is, "kube:". */
 static void drop_component(const char *text, struct bt_buf *out)
@@ -73,6 +74,22 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
 	return status;
 }
 
+int bt_configuration_plugins(const struct bt_invocation *invocation)
+{
+	struct bt_buf error = {0};
+	int status = BT_EXIT_OK;
+	const char *path;
+
+	for (size_t i = 0; !status && (path = bt_invocation_item(invocation, "plugin", i)); i++) {
+		if (bt_plugin_file_load(path, &error) != BT_OK) {
+			bt_say("berth %s: --plugin %s\n", invocation->command->name, error.ptr);
+			status = BT_EXIT_INPUT;
+		}
+	}
+	bt_buf_fini(&error);
+	return status;
+}
+
 static void config_file_complain(void *context, const struct bt_diagnosis *diagnosis)
 {
 	const struct bt_invocation *invocation = context;
@@ -81,6 +98,14 @@ static void config_file_complain(void *context, const struct bt_diagnosis *diagn
 	bt_diagnosis_text(diagnosis, &text);
 	bt_say("berth %s: %s\n", invocation->command->name, text.ptr);
 	bt_buf_fini(&text);
+}
+
+/* Is it upstream's error of a name that no plugin has? */
+static bool lacks_plugin(const char *error)
+{
+	const char *behind = strstr(error, "Plugin \"");
+
+	return behind && strstr(behind, "\" does not exist");
 }
 
 int bt_configuration_read(
@@ -92,11 +117,14 @@ int bt_configuration_read(
 	struct stat about;
 	int status = BT_EXIT_INPUT;
 
+	bt_config_init(out_config, gates);
+	if (bt_configuration_plugins(invocation) != BT_EXIT_OK) {
+		return BT_EXIT_INPUT;
+	}
 	if (!path) {
-		bt_config_init_default(out_config, gates);
+		bt_config_default(out_config);
 		return BT_EXIT_OK;
 	}
-	bt_config_init(out_config, gates);
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
 		bt_say("berth %s: %s: this is a directory; --config takes one file\n", command, path);
 		return BT_EXIT_INPUT;
@@ -107,8 +135,11 @@ int bt_configuration_read(
 			status = BT_EXIT_OK;
 		} else {
 			bt_say("berth %s: %s\n"
-			       "Correct the file, or leave out --config for kube-scheduler's defaults.\n",
-				command, error.ptr);
+			       "Correct the file, or leave out --config for kube-scheduler's defaults.\n%s",
+				command, error.ptr,
+				lacks_plugin(error.ptr) ? "A plugin that is not berth's own has to be "
+							  "loaded: --plugin FILE.so.\n"
+							: "");
 		}
 	}
 	bt_input_destroy(input);

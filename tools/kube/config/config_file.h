@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduler's configuration that a command line asks for: --feature-gates and --config. What is wrong is
- * said on standard error, with the remedy.
+ * The scheduler's configuration that a command line asks for: --feature-gates, --plugin and --config. What
+ * is wrong is said on standard error, with the remedy.
  */
 #pragma once
 
@@ -11,7 +11,10 @@
 /* The gates of --feature-gates. Returns: enum bt_exit. */
 int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates);
 
-/* The configuration of --config, or the defaults. Returns: enum bt_exit.
+/* Loads the plugins of --plugin, if the command has that. Returns: enum bt_exit. */
+int bt_configuration_plugins(const struct bt_invocation *invocation);
+
+/* The configuration of --config, or the defaults; with the plugins of --plugin. Returns: enum bt_exit.
  * Owns: bt_config_fini, in any case. */
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);

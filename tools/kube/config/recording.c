@@ -3,6 +3,8 @@
  */
 #include "tools/kube/config/recording.h"
 
+#include "plugins/out_of_tree.h"
+#include "plugins/registry.h"
 #include "tools/cli/command.h"
 
 #include "tools/kube/config/config_decode.h"
@@ -11,7 +13,66 @@
 
 /* ---- the configuration ---- */
 
-/* A line with the gates that are not at their defaults, then the configuration as JSON. */
+/* The plugins of others that are loaded, each as a tab, its name, a tab, and what tells it from others of
+ * its name. */
+static void write_plugins(struct bt_buf *out)
+{
+	for (uint32_t id = BT_PLUGIN_IN_TREE; id < bt_plugin_n(); id++) {
+		bt_buf_printf(out, "\t%s\t", bt_plugin_at(id)->name);
+		bt_out_of_tree_identity(id, out);
+	}
+}
+
+/* Is the plugin loaded with which the journal was written? */
+static bool check_plugin(struct bt_str name, struct bt_str identity, struct bt_buf *out_error)
+{
+	uint32_t id = bt_plugin_find(name);
+	struct bt_buf here = {0};
+
+	if (id == BT_PLUGIN_NONE) {
+		bt_buf_printf(out_error,
+			"the journal was written with plugin \"%.*s\" (%.*s), which is not loaded: give its "
+			"file "
+			"with --plugin",
+			BT_STR_ARG(name), BT_STR_ARG(identity));
+		return false;
+	}
+	bt_out_of_tree_identity(id, &here);
+	bool same = bt_str_eq(bt_buf_view(&here), identity);
+	if (!same) {
+		bt_buf_printf(out_error,
+			"the journal was written with another plugin \"%.*s\": there %.*s, here %.*s; give "
+			"the "
+			"file that it was written with",
+			BT_STR_ARG(name), BT_STR_ARG(identity), BT_STR_ARG(bt_buf_view(&here)));
+	}
+	bt_buf_fini(&here);
+	return same;
+}
+
+/* The first text up to a tab, which is taken off. */
+static struct bt_str take_field(struct bt_str *rest)
+{
+	size_t end = bt_str_find(*rest, '\t', 0);
+	struct bt_str field = bt_str_sub(*rest, 0, end);
+
+	*rest = bt_str_sub(*rest, end < rest->len ? end + 1 : end, rest->len);
+	return field;
+}
+
+static bool check_plugins(struct bt_str list, struct bt_buf *out_error)
+{
+	while (list.len) {
+		struct bt_str name = take_field(&list), identity = take_field(&list);
+
+		if (!check_plugin(name, identity, out_error)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A line with the gates that are not at their defaults, and plugins; then the configuration as JSON. */
 static void write_config(const struct bt_config *config, struct bt_buf *out)
 {
 	const char *between = "";
@@ -25,6 +86,7 @@ static void write_config(const struct bt_config *config, struct bt_buf *out)
 			between = ",";
 		}
 	}
+	write_plugins(out);
 	bt_buf_char(out, '\n');
 	bt_config_encode(config, out);
 }
@@ -32,11 +94,14 @@ static void write_config(const struct bt_config *config, struct bt_buf *out)
 enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_config, struct bt_buf *out_error)
 {
 	size_t end = bt_str_find(text, '\n', 0);
+	struct bt_str rest = bt_str_sub(text, 0, end), on = take_field(&rest);
 	struct bt_gates gates;
 
 	bt_gates_init(&gates, bt_release_default());
-	if (end == text.len ||
-		(end && bt_gates_parse(&gates, bt_str_sub(text, 0, end), out_error) != BT_OK)) {
+	if (!check_plugins(rest, out_error)) {
+		return BT_NOT_FOUND;
+	}
+	if (end == text.len || (on.len && bt_gates_parse(&gates, on, out_error) != BT_OK)) {
 		bt_buf_text(out_error, " (feature gates of the journal's configuration)");
 		return BT_INVALID;
 	}

@@ -11,6 +11,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/format/input.h"
 #include "tools/kube/objects/watch_event.h"
+#include "tools/kube/config/config_file.h"
 #include "tools/kube/config/recording.h"
 
 #define SCHEMA "berth.replay/v1"
@@ -117,7 +118,8 @@ int bt_cmd_replay(struct bt_invocation *invocation)
 	int status = BT_EXIT_INPUT, written = BT_EXIT_OK;
 
 	bt_watch_event_maker_init(&r.maker);
-	if (bt_input_add(input, r.path) == BT_OK && bt_input_next(input, &file)) {
+	if (bt_configuration_plugins(invocation) == BT_EXIT_OK && bt_input_add(input, r.path) == BT_OK &&
+		bt_input_next(input, &file)) {
 		status = open_and_play(&r, file.text);
 	}
 	if (r.played) {
