@@ -80,8 +80,8 @@ void bt_ledger_count_in(struct bt_ledger *ledger, struct bt_counters *counters);
 void bt_ledger_mount_in(struct bt_ledger *ledger, struct bt_volumes *volumes);
 
 /*
- * From now on the usage has the pods one by one. cycle_ix: where the index of the pod whose cycle it is stands,
- * which outlives the ledger's use. Requires: no trial is on.
+ * From now on the usage has the pods one by one. cycle_ix: where the index of the pod whose cycle it is
+ * stands, as long as the ledger is used. Requires: no trial is on.
  */
 void bt_ledger_show_pods(struct bt_ledger *ledger, const uint32_t *cycle_ix);
 
@@ -180,9 +180,9 @@ uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
 /*
  * Trials: what would be if a pod used a node (add) or did not use the one that it is on (!add), whatever set
  * it is in. They happen between a begin and an end for their node, up to BT_TRIAL_DEPTH deep; before the end
- * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage,
- * its pods one by one, and counters show trials; sets, lists and the journal do not. As in upstream's trials, a host port is free
- * as soon as one of the pods that hold it has gone.
+ * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage
+ * (its pods one by one, too) and counters show trials; sets, lists and the journal do not. As in upstream's
+ * trials, a host port is free as soon as one of the pods that hold it has gone.
  */
 #define BT_TRIAL_DEPTH 2
 void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);

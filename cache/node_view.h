@@ -114,8 +114,8 @@ struct bt_pods_view {
 	void *context;
 	const uint32_t *cycle_ix; /* the index of the pod whose cycle it is */
 	struct bt_pod_facts (*facts)(void *context, uint32_t pod_ix);
-	/* Shows the pods on a node. Context: any thread while no trial is on, else the scheduling thread; not from
-	 * inside a visit. */
+	/* Shows the pods on a node. Context: any thread while no trial is on, else the scheduling thread;
+	 * not from inside a visit. */
 	void (*each)(void *context, uint32_t node_ix,
 		void (*visit)(void *visitor, const struct bt_pod_facts *pod), void *visitor);
 };

@@ -40,6 +40,9 @@ extern "C" {
 /* A cluster and its scheduler. Opaque. */
 struct berth;
 
+/* A plugin of one's own: berth_plugin.h. */
+struct berth_plugin;
+
 enum berth_status {
 	BERTH_OK = 0,
 	BERTH_INVALID,	  /* an argument is not allowed: NULL, an unknown value, a size */
@@ -279,6 +282,23 @@ BERTH_API const char *berth_kubernetes_version(void);
  * Owns    : the library.
  */
 BERTH_API const char *berth_status_name(enum berth_status status);
+
+/*
+ * Adds a plugin of one's own (berth_plugin.h) for the rest of the process's life. Handles that are made
+ * afterwards have it where a profile of their configuration enables it by its name. At most 6 in a process.
+ * Context : any thread.
+ * Returns : BERTH_OK; BERTH_BAD_INPUT when the descriptor is wrong or the name is taken; BERTH_LIMIT,
+ *           BERTH_INVALID. berth_error(NULL) has the words.
+ * Owns    : the plugin stays the caller's, and must stay as it is.
+ */
+BERTH_API enum berth_status berth_plugin_add(const struct berth_plugin *plugin);
+
+/*
+ * The same of a shared object, as berth --plugin takes it. One that is loaded already is left alone.
+ * Context : any thread.
+ * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID. berth_error(NULL) has the words.
+ */
+BERTH_API enum berth_status berth_plugin_load(const char *path);
 
 /*
  * Makes a handle. options may be NULL: all defaults.

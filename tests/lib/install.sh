@@ -8,7 +8,8 @@ strict="-Wall -Wextra -pedantic -Werror $sanitize"
 
 DESTDIR=$folder/stage cmake --install "$build" --prefix /opt/berth >log 2>&1 || fail "install: $(tail -3 log)"
 mv stage/opt/berth moved || fail "nothing was installed under DESTDIR and the prefix"
-for file in bin/berth include/berth.h share/man/man1/berth.1 share/man/man1/berth-simulate.1 share/man/man3/libberth.3; do
+for file in bin/berth include/berth.h include/berth_plugin.h share/man/man1/berth.1 share/man/man1/berth-simulate.1 share/man/man3/libberth.3 \
+	share/man/man3/berth_plugin.3; do
 	[ -f "moved/$file" ] || fail "$file was not installed"
 done
 pc=$(dirname "$(find "$folder/moved" -name berth.pc)")
@@ -39,6 +40,16 @@ arguments='' expected='berth '
 try cxx11 $cxx -std=c++11 $strict $cflags "$source/tests/lib/use.cc" $(pkg-config --libs berth)
 try cxx_static $cxx -std=c++17 $strict $cflags "$source/tests/lib/use.cc" "$lib/libberth.a" $(pkg-config --static --libs-only-l berth |
 	sed 's/-lberth//')
+# A plugin needs the header alone.
+# shellcheck disable=SC2086 # lists of words
+$cc -std=c99 $strict -shared -fPIC $cflags "$source/tools/libberth/examples/rack_power.c" -o rack_power.so 2>err ||
+	fail "rack_power.so does not build: $(head -5 err)"
+echo '#include <berth_plugin.h>' >plugin.cc
+# shellcheck disable=SC2086
+$cxx -std=c++11 $strict $cflags -fsyntax-only plugin.cc 2>err || fail "berth_plugin.h is no C++11: $(head -5 err)"
+man --warnings -l moved/share/man/man3/berth_plugin.3 >page 2>err || fail "man: $(head -3 err)"
+[ -s err ] && fail "man warns: $(head -3 err)"
+grep -q 'berth_plugin_entry' page || fail "the manual does not describe berth_plugin_entry"
 man --warnings -l moved/share/man/man3/libberth.3 >page 2>err || fail "man: $(head -3 err)"
 [ -s err ] && fail "man warns: $(head -3 err)"
 for name in $(grep -oE '^BERTH_API [^(]*' moved/include/berth.h | sed -E 's/.*[ *]//'); do

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the manual page libberth(3) of engine/berth.h: each comment that stands before a declaration becomes its section.
+# Makes the manual page libberth(3) of engine/berth.h, and berth_plugin(3) of engine/berth_plugin.h: each comment that stands
+# before a declaration becomes its section. version: of berth.
 
 function escape(text) {
 	gsub(/\\/, "\\e", text)
@@ -63,7 +64,7 @@ function declare(    i, head) {
 		printf ".SS %s\n", substr(head, RSTART, RLENGTH)
 	} else {
 		section("MACROS AND TYPES")
-		match(head, /(enum|struct) berth[a-z_]*/)
+		match(head, /((enum|struct) berth[a-z_]*)|berth_plugin_entry/)
 		printf ".SS %s\n", substr(head, RSTART, RLENGTH)
 	}
 	describe()
@@ -75,15 +76,25 @@ function declare(    i, head) {
 	code_n = 0
 }
 
-/^#define BERTH_VERSION[ \t]/ {
-	gsub(/"/, "", $3)
-	printf ".TH LIBBERTH 3 \"\" \"berth %s\" \"Library functions\"\n", $3
-	print ".SH NAME\nlibberth \\- decides where Kubernetes pods go, as kube\\-scheduler would"
-	print ".SH SYNOPSIS\n.nf\n#include <berth.h>\n\ncc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs berth)\n.fi"
+function begin(title, what, synopsis,    i) {
+	printf ".TH %s 3 \"\" \"berth %s\" \"Library functions\"\n", toupper(title), version
+	printf ".SH NAME\n%s \\- %s\n", title, what
+	printf ".SH SYNOPSIS\n.nf\n%s\n.fi\n", synopsis
 	print ".SH DESCRIPTION"
 	for (i = 1; i <= head_n; i++) {
 		paragraph(head_text[i])
 	}
+}
+
+/^#define BERTH_VERSION[ \t]/ {
+	begin("libberth", "decides where Kubernetes pods go, as kube\\-scheduler would",
+		"#include <berth.h>\n\ncc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs berth)")
+	next
+}
+
+/^#define BERTH_PLUGIN_ABI[ \t]/ {
+	begin("berth_plugin", "plugins for berth that are not in its tree",
+		"#include <berth_plugin.h>\n\ncc \\-shared \\-fPIC $(pkg\\-config \\-\\-cflags berth) plugin.c \\-o plugin.so")
 	next
 }
 
@@ -130,7 +141,7 @@ in_comment {
 	next
 }
 
-/^(BERTH_API|enum|struct) / || /^#define BERTH_(INIT|EXPAND|STRICT)/ {
+/^(BERTH_API|enum|struct|typedef) / || /^#define BERTH_(INIT|EXPAND|STRICT|PLUGIN_ENTRY)/ {
 	code_n = 1
 	code[1] = $0
 	in_braces = /\{[ \t]*(\/\*.*)?$/
