@@ -11,6 +11,7 @@
 
 #define FIRST_SLOTS 64
 #define JOURNAL_N   (1u << 16)
+#define NOT_APART   UINT32_MAX
 #define LISTED_MAX  1024 /* room for so many names is kept */
 #define WRAP_NEAR   (UINT64_C(1) << 61)
 /* So many indices are vacant, or fewer than that part of those that are not: pods need not move. */
@@ -40,7 +41,15 @@ struct missed {
 struct set_apart {
 	uint32_t pod_ix; /* as it was: it has the place on the node */
 	uint32_t now_ix; /* as it is; BT_NO_POD: it has gone */
+	uint32_t before; /* the one that was set apart from the same pod before, or NOT_APART */
 	bool kept;	 /* bt_ledger_keep */
+};
+
+/* By what is found what a pod's index means while nodes are frozen. */
+enum frozen_key {
+	KEY_ARRIVAL = 1, /* in missed: how it has come to its node */
+	KEY_APART,	 /* in apart: it was set apart */
+	KEY_LAST_APART,	 /* in apart: what was set apart from it last */
 };
 
 /* Pods of one priority. */
@@ -100,6 +109,7 @@ struct bt_ledger {
 	size_t missed_n, missed_cap;
 	struct set_apart *apart;
 	size_t apart_n, apart_cap;
+	struct bt_map frozen_keys; /* enum frozen_key, pod index -> index in missed or apart */
 };
 
 struct bt_ledger *bt_ledger_create(void)
@@ -147,6 +157,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->listed);
 	bt_mem_free(l->missed);
 	bt_mem_free(l->apart);
+	bt_map_fini(&l->frozen_keys);
 	bt_map_fini(&l->keys);
 	bt_map_fini(&l->level_ixs);
 	bt_mem_free(l);
@@ -1198,10 +1209,16 @@ static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 /* A pod has gone: as it was on a frozen node it stays. */
 static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
-	for (size_t i = 0; i < l->apart_n; i++) {
-		if (l->apart[i].now_ix == pod_ix) {
-			l->apart[i].now_ix = BT_NO_POD;
-		}
+	const uint64_t key = bt_pair_key(KEY_LAST_APART, pod_ix);
+	uint32_t at;
+
+	if (!bt_map_get(&l->frozen_keys, key, &at)) {
+		return;
+	}
+	bt_map_remove(&l->frozen_keys, key);
+	while (at != NOT_APART) {
+		l->apart[at].now_ix = BT_NO_POD;
+		at = l->apart[at].before;
 	}
 }
 
@@ -1367,15 +1384,31 @@ void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 
 /* ---- frozen nodes ---- */
 
-/* How a pod that goes has come to its frozen node in the meantime; NULL: it was there before. */
-static struct missed *find_arrival(const struct bt_ledger *l, uint32_t pod_ix)
+/* How a pod that goes has come to its frozen node in the meantime; NULL: it was there before. Nobody asks
+ * again. */
+static struct missed *take_arrival(struct bt_ledger *l, uint32_t pod_ix)
 {
-	for (size_t i = 0; i < l->missed_n; i++) {
-		if (l->missed[i].take && l->missed[i].pod_ix == pod_ix) {
-			return &l->missed[i];
-		}
+	const uint64_t key = bt_pair_key(KEY_ARRIVAL, pod_ix);
+	uint32_t at;
+
+	if (!bt_map_get(&l->frozen_keys, key, &at)) {
+		return NULL;
 	}
-	return NULL;
+	bt_map_remove(&l->frozen_keys, key);
+	return &l->missed[at];
+}
+
+/* Lists what has been set apart. */
+static void enter_apart(struct bt_ledger *l, uint32_t pod_ix, uint32_t now_ix)
+{
+	const uint32_t at = (uint32_t)l->apart_n;
+	uint32_t before = NOT_APART;
+
+	bt_map_get(&l->frozen_keys, bt_pair_key(KEY_LAST_APART, now_ix), &before);
+	bt_map_put(&l->frozen_keys, bt_pair_key(KEY_LAST_APART, now_ix), at);
+	bt_map_put(&l->frozen_keys, bt_pair_key(KEY_APART, pod_ix), at);
+	l->apart = bt_mem_grow(l->apart, l->apart_n, &l->apart_cap, sizeof(*l->apart));
+	l->apart[l->apart_n++] = (struct set_apart){.pod_ix = pod_ix, .now_ix = now_ix, .before = before};
 }
 
 /* A pod as it was gets an index of its own, and with it the pod's place on its node. Returns: the index. */
@@ -1383,7 +1416,7 @@ static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	uint32_t to = take_index(l);
 	const struct bt_pod *pod = &l->pods[pod_ix];
-	struct missed *arrival = find_arrival(l, pod_ix);
+	struct missed *arrival = take_arrival(l, pod_ix);
 
 	BT_REQUIRE(l->trial_depth == 0);
 	hold_names(l, pod);
@@ -1398,8 +1431,7 @@ static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 	if (!arrival && l->counters) {
 		bt_counters_move_pod(l->counters, pod->signature, pod_ix, to);
 	}
-	l->apart = bt_mem_grow(l->apart, l->apart_n, &l->apart_cap, sizeof(*l->apart));
-	l->apart[l->apart_n++] = (struct set_apart){.pod_ix = to, .now_ix = pod_ix};
+	enter_apart(l, to, pod_ix);
 	return to;
 }
 
@@ -1408,6 +1440,9 @@ static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node
 {
 	BT_INVARIANT(l->frozen && node_ix < l->slot_cap);
 	pod_ix = take ? pod_ix : set_apart(l, pod_ix);
+	if (take) {
+		bt_map_put(&l->frozen_keys, bt_pair_key(KEY_ARRIVAL, pod_ix), (uint32_t)l->missed_n);
+	}
 	l->missed = bt_mem_grow(l->missed, l->missed_n, &l->missed_cap, sizeof(*l->missed));
 	l->missed[l->missed_n++] = (struct missed){pod_ix, node_ix, take};
 }
@@ -1425,12 +1460,9 @@ bool bt_ledger_is_frozen(const struct bt_ledger *l)
 
 static struct set_apart *find_apart(const struct bt_ledger *l, uint32_t pod_ix)
 {
-	for (size_t i = 0; i < l->apart_n; i++) {
-		if (l->apart[i].pod_ix == pod_ix) {
-			return &l->apart[i];
-		}
-	}
-	return NULL;
+	uint32_t at;
+
+	return bt_map_get(&l->frozen_keys, bt_pair_key(KEY_APART, pod_ix), &at) ? &l->apart[at] : NULL;
 }
 
 uint32_t bt_ledger_now(const struct bt_ledger *l, uint32_t pod_ix)
@@ -1481,6 +1513,7 @@ void bt_ledger_thaw(struct bt_ledger *l)
 		end_set_apart(l, &l->apart[i]);
 	}
 	l->missed_n = l->apart_n = 0;
+	bt_map_fini(&l->frozen_keys);
 	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 

@@ -628,6 +628,44 @@ static void pods_that_are_set_apart_are_counted_beyond_the_first_room(void **sta
 	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, N - 1);
 }
 
+/* Each is found by its index. */
+static void thousands_of_pods_change_while_nodes_are_frozen(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	enum { N = 20000 };
+	uint32_t node = two_nodes(f), first = fixture_pod(f, "nodeName: n1"), pods[N];
+	struct bt_pod pod = *bt_ledger_pod(ledger, first);
+	uint32_t listed = 0;
+
+	for (uint32_t i = 0; i < N; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "many-%" PRIu32, i);
+		pod.name = fixture_name(f, name);
+		assert_int_equal(bt_ledger_add(ledger, &pod, &pods[i]), BT_OK);
+	}
+	bt_ledger_freeze(ledger);
+	for (uint32_t i = 0; i < N; i++) {
+		pod = *bt_ledger_pod(ledger, pods[i]);
+		bt_ledger_replace(ledger, pods[i], &pod);
+		bt_ledger_replace(ledger, pods[i], &pod);
+		if (i % 2) {
+			bt_ledger_remove(ledger, pods[i]);
+		}
+	}
+	for (uint32_t ix = bt_ledger_first_on(ledger, node); ix != BT_NO_POD;
+		ix = bt_ledger_next(ledger, ix)) {
+		uint32_t i = N - 1 - listed++;
+
+		assert_int_equal(bt_ledger_now(ledger, ix), i >= N ? first : i % 2 ? BT_NO_POD : pods[i]);
+	}
+	assert_int_equal(listed, N + 1);
+	bt_ledger_thaw(ledger);
+	assert_int_equal(bt_ledger_counts(ledger).scheduled, N / 2 + 1);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, N / 2 + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -654,6 +692,7 @@ int main(void)
 		FIXTURE_TEST(frozen_nodes_stay_as_they_are_and_then_catch_up_in_order),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
 		FIXTURE_TEST(pods_that_are_set_apart_are_counted_beyond_the_first_room),
+		FIXTURE_TEST(thousands_of_pods_change_while_nodes_are_frozen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
