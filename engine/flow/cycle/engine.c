@@ -649,9 +649,21 @@ static BT_NOINLINE bool prebinds(struct bt_engine *engine, uint32_t pod_ix)
 		&engine->reserved, &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind, pod_ix, &env);
 }
 
+/* Reserve or PreBind has failed. Upstream has all plugins unreserve then, also what they have not reserved in
+ * this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources, v1.36.3. */
+static BT_NOINLINE void unreserve(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_unreserver *unreserver = &engine->options.unreserver;
+
+	if (unreserver->unreserve && bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->claim_n) {
+		unreserver->unreserve(unreserver->context, engine, pod_ix);
+	}
+}
+
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !prebinds(engine, pod_ix)) {
+		unreserve(engine, pod_ix);
 		unassume(engine, pod_ix);
 		return false;
 	}
@@ -665,17 +677,11 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 	return true;
 }
 
-/* What was chosen is not to be had any more. Upstream has all plugins unreserve then, also what they have not
- * reserved in this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources, v1.36.3. */
+/* What was chosen is not to be had any more. */
 static BT_NOINLINE void fail_placed(
 	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
 {
-	const struct bt_unreserver *unreserver = &engine->options.unreserver;
-
-	if (unreserver->unreserve &&
-		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature->claim_n) {
-		unreserver->unreserve(unreserver->context, engine, decision->pod_ix);
-	}
+	unreserve(engine, decision->pod_ix);
 	decision->outcome = BT_FAILED;
 	decision->node_ix = BT_NO_NODE;
 	if (reserved == BT_PRE_BIND_FAILS) {

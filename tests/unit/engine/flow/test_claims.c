@@ -15,6 +15,7 @@ struct trial {
 	struct bt_config config;
 	struct bt_engine *engine;
 	bool answers; /* bindings end at once */
+	int unreserve_n;
 };
 
 static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
@@ -25,6 +26,14 @@ static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	if (t->answers) {
 		bt_engine_bound(engine, pod_ix);
 	}
+}
+
+static void unreserve(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct trial *t = context;
+
+	assert_int_equal(bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->signature->claim_n, 1);
+	t->unreserve_n++;
 }
 
 static void apply(struct trial *t, const char *yaml)
@@ -49,7 +58,7 @@ static void add_claim(struct trial *t, const char *name)
 static void begin_with(
 	struct trial *t, void **state, bool answers, const struct bt_config_plugin_set *post_filter)
 {
-	const struct bt_engine_options options = {.binder = {bind, t}};
+	const struct bt_engine_options options = {.binder = {bind, t}, .unreserver = {unreserve, t}};
 	struct bt_config_errors errors = {0};
 	uint32_t slot;
 
@@ -537,6 +546,7 @@ static void a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_no
 		assert_error(&t, names ? "running PreBind plugin \"DynamicResources\": nil or empty request "
 					 "mappings, no update of pod default/p ExtendedResourceClaimStatus"
 				       : "");
+		assert_int_equal(t.unreserve_n, names);
 		assert_int_equal(decide(&t, other), BT_PLACED);
 		end(&t);
 	}
