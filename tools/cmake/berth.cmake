@@ -181,10 +181,11 @@ set(BT_THREADED "^(stress|sim)/"
 	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_client_config|net_http|net_proxy|serve_flood|serve_serve|score_shard)$")
 add_custom_target(tests_with_threads)
 
-# bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])
+# bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [LABELS ...])
 # A cmocka program. Tests of a module may include its folder's _int.h headers; every test, those of tests/fixtures.
+# LABELS crash: it knows no right answers, and passes if the program comes through hostile input by its own rules.
 function(bt_test tier name)
-	cmake_parse_arguments(A "" "" "SOURCES;LIBS;INTERNAL;ARGS" ${ARGN})
+	cmake_parse_arguments(A "" "" "SOURCES;LIBS;INTERNAL;ARGS;LABELS" ${ARGN})
 	if(A_UNPARSED_ARGUMENTS)
 		message(FATAL_ERROR "bt_test(${name}): unknown arguments ${A_UNPARSED_ARGUMENTS}")
 	endif()
@@ -204,7 +205,7 @@ function(bt_test tier name)
 		target_include_directories(${target} PRIVATE ${private} ${CMAKE_SOURCE_DIR}/${folder})
 	endforeach()
 	add_test(NAME ${tier}/${name} COMMAND ${target} ${A_ARGS})
-	set(labels ${tier})
+	set(labels ${tier} ${A_LABELS})
 	foreach(pattern ${BT_THREADED})
 		if("${tier}/${name}" MATCHES "${pattern}")
 			list(APPEND labels threads)
@@ -216,7 +217,7 @@ function(bt_test tier name)
 endfunction()
 
 # bt_fuzz(<name> SOURCES ... LIBS ... CORPUS folder): a libFuzzer driver with -DBT_FUZZ=ON (clang);
-# in every build, the same driver replays its corpus as a plain test.
+# in every build, the same driver replays its corpus as a plain test, with the label crash as well.
 function(bt_fuzz name)
 	cmake_parse_arguments(A "" "CORPUS" "SOURCES;LIBS" ${ARGN})
 	if(A_UNPARSED_ARGUMENTS)
@@ -239,5 +240,5 @@ function(bt_fuzz name)
 		target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 	endif()
 	add_test(NAME fuzz/${name} COMMAND replay_${name} ${A_CORPUS})
-	set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT ${BT_TIMEOUT})
+	set_tests_properties(fuzz/${name} PROPERTIES LABELS "fuzz;crash" TIMEOUT ${BT_TIMEOUT})
 endfunction()

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/base/rng.h"
 #include "tools/offline/bench/template.h"
 
 /* What a template becomes for an index and a count. */
@@ -161,34 +160,6 @@ static void dividing_by_nothing_is_an_error_when_it_happens(void **state)
 }
 
 /* Random pieces of templates are taken or refused, and never more than that. */
-static void no_text_crashes_it(void **state)
-{
-	static const char *const parts[] = {"{{", "}}", ".Index", ".Count", "AddInt ", "Mod ", "DivideFloat ",
-		"(", ")", "|", " ", "-", "1", "0", "9e999", "\"", "`", "/*", "*/", "\n", "x", "{", "}", "$",
-		"if "};
-	struct bt_rng rng;
-	struct bt_template template_;
-	struct bt_template_error error;
-
-	(void)state;
-	print_message("seed 7\n");
-	rng = (struct bt_rng){.state = 7};
-	for (int round = 0; round < 200000; round++) {
-		struct bt_buf text = {0}, out = {0};
-		uint64_t n = bt_rng_below(&rng, 12);
-
-		for (uint64_t i = 0; i < n; i++) {
-			bt_buf_text(&text, parts[bt_rng_below(&rng, sizeof(parts) / sizeof(parts[0]))]);
-		}
-		if (bt_template_parse(bt_buf_view(&text), &template_, &error) == BT_OK) {
-			(void)bt_template_expand(&template_, (int64_t)bt_rng_below(&rng, 3), 3, &out, &error);
-			bt_template_fini(&template_);
-		}
-		bt_buf_fini(&text);
-		bt_buf_fini(&out);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,7 +171,6 @@ int main(void)
 		cmocka_unit_test(it_is_known_whether_objects_differ),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 		cmocka_unit_test(dividing_by_nothing_is_an_error_when_it_happens),
-		cmocka_unit_test(no_text_crashes_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

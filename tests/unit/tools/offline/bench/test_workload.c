@@ -9,7 +9,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/base/rng.h"
 #include "tools/offline/bench/workload.h"
 
 static struct bt_buf said;
@@ -406,48 +405,6 @@ static void labels_filter_as_upstream(void **state)
 	bt_workload_file_fini(&file);
 }
 
-/* Files with random damage are taken or refused, and never more than that. */
-static void no_damage_crashes_it(void **state)
-{
-	static const char whole[] =
-		"- name: Case\n  featureGates: {A: true}\n  labels: [x]\n  workloadTemplate:\n"
-		"  - {opcode: createNodes, countParam: $nodes, labelNodePrepareStrategy: {labelKey: k, "
-		"labelValues: [v]}}\n"
-		"  - {opcode: createPodSets, count: 2, namespacePrefix: p, createPodsOp: {opcode: "
-		"createPods, count: 3}}\n"
-		"  - {opcode: createPods, count: 1, steadyState: true, duration: 1m, collectMetrics: true}\n"
-		"  - {opcode: churn, mode: recreate, number: 2, templatePaths: [t]}\n"
-		"  workloads:\n  - {name: w, threshold: {dra: 5}, params: {nodes: 5, more: x}}\n";
-	struct bt_rng rng = {.state = 11};
-	uint32_t taken_n = 0;
-
-	(void)state;
-	print_message("seed 11\n");
-	for (int round = 0; round < 20000; round++) {
-		struct bt_workload_file file;
-		struct bt_bench_op_list list;
-		char text[sizeof(whole)];
-
-		memcpy(text, whole, sizeof(whole));
-		for (uint32_t n = bt_rng_below(&rng, 4); n > 0; n--) {
-			text[bt_rng_below(&rng, sizeof(whole) - 1)] =
-				" \n{}[]:,-$\"x0"[bt_rng_below(&rng, 13)];
-		}
-		bt_buf_clear(&said);
-		if (bt_workload_file_parse(&file, "f", bt_str(text), hear, NULL) != BT_OK) {
-			assert_true(said.len > 0);
-			continue;
-		}
-		taken_n++;
-		for (uint32_t i = 0; i < file.cases[0].workload_n; i++) {
-			(void)bt_workload_ops(
-				&file, &file.cases[0], &file.cases[0].workloads[i], &list, hear, NULL);
-		}
-		bt_workload_file_fini(&file);
-	}
-	assert_in_range(taken_n, 1000, 19000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,7 +418,6 @@ int main(void)
 		cmocka_unit_test_teardown(parameters_become_numbers, forget),
 		cmocka_unit_test_teardown(parameters_that_do_not_fit_are_refused, forget),
 		cmocka_unit_test_teardown(labels_filter_as_upstream, forget),
-		cmocka_unit_test_teardown(no_damage_crashes_it, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
