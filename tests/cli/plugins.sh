@@ -2,7 +2,7 @@
 # --plugin: a plugin of a shared object decides, its arguments are checked, a journal replays with it alone, and files that are no
 # plugins are refused with the reason.
 . "$(dirname "$0")/common.sh" "$1" "$2"
-plugin=$3 odd=$4 library=$5
+plugin=$3 odd=$4 none=$5
 
 cat >cluster.yaml <<'END'
 apiVersion: v1
@@ -49,10 +49,17 @@ cp "$plugin" other.so
 echo >>other.so
 expect 3 'written with another plugin "RackPower": there 1.0, build ' "$berth" replay run.journal --plugin other.so
 
+# Many pods and preemption, by workers too: a node with 60 W takes two pods.
+"$berth" generate --profile preemption --nodes 60 --pods 600 -o json |
+	sed '/"kind":"Pod"/s/"labels":{/&"example.com\/watts":"30",/' >many.json
+config '  pluginConfig: [{name: RackPower, args: {budgetWatts: 60}}]' >config.yaml
+expect 0 "Insufficient power" "$berth" simulate many.json --config config.yaml --plugin "$plugin" --journal many.journal
+expect 0 "all decisions match the journal" "$berth" replay many.journal --plugin "$plugin" --workers 4
+
 # Files that cannot be loaded.
 expect 3 "nothing.so" "$berth" simulate cluster.yaml --plugin nothing.so
 expect 3 "cluster.yaml" "$berth" simulate cluster.yaml --plugin cluster.yaml
-expect 3 "it has no function berth_plugin_v1" "$berth" simulate cluster.yaml --plugin "$library"
+expect 3 "it has no function berth_plugin_v1" "$berth" simulate cluster.yaml --plugin "$none"
 expect 3 "built for plugin ABI 2, and this berth has 1" "$berth" simulate cluster.yaml --plugin "$odd"
 expect 3 'other.so: plugin "RackPower": a plugin of that name is there already' \
 	"$berth" simulate cluster.yaml --plugin "$plugin" --plugin ./other.so

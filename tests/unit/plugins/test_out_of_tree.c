@@ -203,6 +203,69 @@ static enum berth_plugin_verdict enqueue_mood(const struct berth_plugin_call *ca
 	return BERTH_PLUGIN_SUCCESS;
 }
 
+/* ---- a plugin that says what it depends on, with PreFilter and NormalizeScore ---- */
+
+static enum berth_plugin_verdict pre_filter_team(const struct berth_plugin_call *call,
+	const struct berth_plugin_pod *pod, void *memory, const void **out_state,
+	struct berth_plugin_why *why)
+{
+	const char *team = call->host->pod_label(pod, "team");
+
+	(void)memory;
+	/* What it has not asked for it is not shown. */
+	assert_string_equal(call->host->pod_name(pod), "");
+	assert_string_equal(call->host->pod_namespace(pod), "");
+	assert_int_equal(call->host->pod_priority(pod), 0);
+	assert_int_equal(call->host->pod_request(pod, "cpu"), 0);
+	if (!team) {
+		return BERTH_PLUGIN_SKIP;
+	}
+	if (strcmp(team, "fails") == 0) {
+		call->host->say(why, "no such team");
+		return BERTH_PLUGIN_ERROR;
+	}
+	*out_state = "state";
+	call->host->say(why, "teams are not wanted");
+	return strcmp(team, "none") == 0 ? BERTH_PLUGIN_UNSCHEDULABLE : BERTH_PLUGIN_SUCCESS;
+}
+
+static enum berth_plugin_verdict filter_team(const struct berth_plugin_call *call,
+	const struct berth_plugin_pod *pod, const struct berth_plugin_node *node,
+	struct berth_plugin_why *why)
+{
+	const char *key, *value, *effect;
+
+	(void)pod;
+	(void)why;
+	assert_string_equal(call->state, "state");
+	assert_int_equal(call->host->node_requested(node, "cpu"), 0);
+	assert_int_equal(call->host->node_allocatable(node, "cpu"), 4000);
+	assert_int_equal(call->host->node_allocatable(node, "pods"), 10);
+	assert_int_equal(call->host->node_allocatable(node, "nothing"), 0);
+	assert_int_equal(call->host->node_taint_n(node), 0);
+	call->host->node_taint_at(node, 0, &key, &value, &effect);
+	assert_string_equal(effect, "");
+	assert_false(call->host->node_unschedulable(node));
+	return call->host->node_label_n(node) ? BERTH_PLUGIN_SUCCESS : BERTH_PLUGIN_UNSCHEDULABLE;
+}
+
+static int64_t score_team(const struct berth_plugin_call *call, const struct berth_plugin_pod *pod,
+	const struct berth_plugin_node *node)
+{
+	(void)pod;
+	return (int64_t)strlen(call->host->node_name(node)) * 1000;
+}
+
+static void normalize_team(
+	const struct berth_plugin_call *call, const struct berth_plugin_pod *pod, size_t n, int64_t *scores)
+{
+	(void)call;
+	(void)pod;
+	for (size_t i = 0; i < n; i++) {
+		scores[i] = 100 - scores[i] / 1000;
+	}
+}
+
 /* ---- worlds ---- */
 
 #define ABI .size = sizeof(struct berth_plugin), .abi = BERTH_PLUGIN_ABI
@@ -232,6 +295,9 @@ static const struct berth_plugin plugins[] = {
 	{ABI, .name = "PowerSilent", .filter = filter_power, .score = score_power},
 	{ABI, .name = "PowerDeclared", .depends = BERTH_PLUGIN_DEPENDS_ON_NODE_AND_PODS,
 		.pod_fields = BERTH_PLUGIN_POD_LABELS, .filter = filter_power, .score = score_power},
+	{ABI, .name = "Team", .depends = BERTH_PLUGIN_DEPENDS_ON_NODE, .pod_fields = BERTH_PLUGIN_POD_LABELS,
+		.pre_filter = pre_filter_team, .filter = filter_team, .score = score_team,
+		.normalize = BERTH_PLUGIN_NORMALIZE_OWN, .normalize_scores = normalize_team},
 	{ABI, .name = "Mood", .pre_filter = pre_filter_mood, .filter = filter_mood,
 		.pre_enqueue = enqueue_mood},
 };
@@ -242,7 +308,15 @@ static int add_plugins(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(plugins); i++) {
-		if (bt_out_of_tree_add(&plugins[i], bt_str(""), &error) != BT_OK) {
+		/* From a later berth: it is larger. */
+		static struct {
+			struct berth_plugin plugin;
+			uint64_t more[4];
+		} larger[COUNT_OF(plugins)];
+
+		larger[i].plugin = plugins[i];
+		larger[i].plugin.size = sizeof(larger[i]);
+		if (bt_out_of_tree_add(&larger[i].plugin, bt_str(i ? "" : "0123"), &error) != BT_OK) {
 			fail_msg("%s: %s", plugins[i].name, error.ptr);
 		}
 	}
@@ -451,6 +525,30 @@ static void what_it_says_lets_columns_decide(void **state)
 		assert_int_equal(bt_engine_counts(t.engine).by_evaluation_n, 1 - i % 2);
 		end(&t);
 	}
+}
+
+static void it_is_shown_what_it_says_alone(void **state)
+{
+	struct trial t = begin_with(state, "Team", NULL);
+
+	add_node(&t, "a", "4");
+	uint32_t pod = add_pod(&t, "name: a, labels: {team: red}", CPU("1"), "");
+	assert_non_null(strstr(message(&t, pod), "1 node(s) didn't satisfy plugin Team"));
+	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	add_node(&t, "long, labels: {any: '1'}", "4");
+	uint32_t brief = add_node(&t, "b, labels: {any: '1'}", "4");
+	struct bt_decision decision = decide(&t, pod);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(decision.node_ix, brief);
+	/* PreFilter skips Filter: nodes without labels pass, too. */
+	assert_int_equal(decide(&t, add_pod(&t, "name: d", CPU("1"), "")).outcome, BT_PLACED);
+	pod = add_pod(&t, "name: b, labels: {team: none}", CPU("1"), "");
+	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	assert_non_null(strstr(message(&t, pod), "0/3 nodes are available: teams are not wanted"));
+	pod = add_pod(&t, "name: c, labels: {team: fails}", CPU("1"), "");
+	assert_int_equal(decide(&t, pod).outcome, BT_FAILED);
+	assert_string_equal(message(&t, pod), "running PreFilter plugin \"Team\": no such team");
+	end(&t);
 }
 
 /* ---- one that says nothing ---- */
@@ -667,32 +765,20 @@ static void a_wrong_descriptor_is_refused(void **state)
 
 static void there_is_room_for_six(void **state)
 {
-	/* From a later berth: it is larger. */
-	struct {
-		struct berth_plugin plugin;
-		uint64_t more[4];
-	} sixth = {.plugin = {.size = sizeof(sixth),
-			   .abi = BERTH_PLUGIN_ABI,
-			   .name = "Sixth",
-			   .filter = filter_power}};
 	const struct berth_plugin seventh = {ABI, .name = "Seventh", .filter = filter_power},
-				  taken = {ABI, .name = "Sixth", .filter = filter_power};
-	struct bt_buf error = {0};
+				  taken = {ABI, .name = "Mood", .filter = filter_power};
+	struct bt_buf text = {0};
 
 	(void)state;
-	assert_int_equal(bt_out_of_tree_add(&sixth.plugin, bt_str("0123"), &error), BT_OK);
 	expect_refused(&seventh, BT_RANGE,
 		"there are 6 plugins of others already, and no room for more; leave some out");
 	expect_refused(&taken, BT_EXISTS, "a plugin of that name is there already; rename one of them");
-	bt_out_of_tree_identity(bt_plugin_find(bt_str("Sixth")), &error);
-	assert_string_equal(error.ptr, "build 0123");
-	bt_buf_clear(&error);
-	bt_out_of_tree_identity(bt_plugin_find(bt_str("PriceSilent")), &error);
-	assert_string_equal(error.ptr, "1");
-	bt_buf_clear(&error);
-	bt_out_of_tree_identity(bt_plugin_find(bt_str("NodeResourcesFit")), &error);
-	assert_int_equal(error.len, 0);
-	bt_buf_fini(&error);
+	bt_out_of_tree_identity(bt_plugin_find(bt_str("PriceSilent")), &text);
+	assert_string_equal(text.ptr, "1, build 0123");
+	bt_buf_clear(&text);
+	bt_out_of_tree_identity(bt_plugin_find(bt_str("NodeResourcesFit")), &text);
+	assert_int_equal(text.len, 0);
+	bt_buf_fini(&text);
 }
 
 int main(void)
@@ -702,6 +788,7 @@ int main(void)
 		FIXTURE_TEST(one_that_depends_on_nodes_decides_as_the_plugin_of_the_tree),
 		FIXTURE_TEST(one_that_depends_on_pods_decides_as_if_it_said_nothing),
 		FIXTURE_TEST(what_it_says_lets_columns_decide),
+		FIXTURE_TEST(it_is_shown_what_it_says_alone),
 		FIXTURE_TEST(it_is_asked_about_every_node_in_every_cycle),
 		FIXTURE_TEST(what_it_refused_once_it_may_take_later),
 		FIXTURE_TEST(it_sees_the_pods_that_would_be_on_the_node),
