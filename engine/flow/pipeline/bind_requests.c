@@ -70,6 +70,7 @@ static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_r
 {
 	uint64_t expected = word_of(tag, from);
 
+	BT_INVARIANT(from != to);
 	BT_TESTPOINT("asks.step");
 	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
@@ -101,11 +102,13 @@ static void add_chunk(struct bt_bind_requests *asks)
 	}
 	/* EDGE ask.slots release: the chunk is there before anybody believes a handle into it. */
 	bt_store_release(&asks->slot_n, slot_n + n);
+	BT_INVARIANT(asks->vacant_n >= n);
 }
 
 static void list_add(
 	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
 {
+	BT_INVARIANT(list->last == BT_NO_ASK || slot_at(asks, list->last)->next == BT_NO_ASK);
 	slot->next = BT_NO_ASK;
 	slot->previous = list->last;
 	if (list->last == BT_NO_ASK) {
@@ -119,6 +122,10 @@ static void list_add(
 static void list_remove(
 	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
 {
+	BT_INVARIANT(slot->previous != BT_NO_ASK || list->first == slot->ix);
+	BT_INVARIANT(slot->next != BT_NO_ASK || list->last == slot->ix);
+	BT_INVARIANT(slot->previous == BT_NO_ASK || slot_at(asks, slot->previous)->next == slot->ix);
+	BT_INVARIANT(slot->next == BT_NO_ASK || slot_at(asks, slot->next)->previous == slot->ix);
 	if (slot->previous == BT_NO_ASK) {
 		list->first = slot->next;
 	} else {
@@ -176,6 +183,7 @@ static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 		table = bt_mem_grow(table, old, cap, sizeof(*table));
 		memset(table + old, 0, (*cap - old) * sizeof(*table));
 	}
+	BT_INVARIANT(ix < *cap);
 	return table;
 }
 
@@ -188,6 +196,7 @@ static struct bt_bind_request_slot *make(
 		add_chunk(asks);
 	}
 	struct bt_bind_request_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
+	BT_INVARIANT(now_at(slot) == BT_BIND_REQUEST_FREE);
 	slot->kind = kind;
 	slot->pod_ix = pod_ix;
 	slot->number = ++asks->numbers[kind];
@@ -221,6 +230,7 @@ static void write_text(struct bt_bind_request_slot *slot, const struct bt_pod_re
 		bt_buf_str(&slot->text, parts[i]);
 		slot->ends[i] = slot->text.len;
 	}
+	BT_INVARIANT(slot->ends[6] == slot->text.len);
 }
 
 /* Asks for a binding. Returns: its slot. */
@@ -240,6 +250,7 @@ void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod
 {
 	struct bt_pipeline *p = context;
 	struct bt_bind_request_slot *slot = ask_to_bind(p, BT_BIND_REQUEST_BIND, pod_ix, node_ix);
+	BT_INVARIANT(slot->pod_ix == pod_ix);
 
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
@@ -258,6 +269,7 @@ static void join_preemption(struct bt_bind_requests *asks, struct bt_bind_reques
 {
 	struct bt_bind_request_slot *before = asks->evicting;
 
+	BT_INVARIANT(before != slot);
 	slot->preemption = slot->number;
 	if (before && before->for_ix == slot->for_ix) {
 		before->is_last = false;
@@ -299,6 +311,7 @@ void bt_bind_requests_release(
 					bt_intern_str(intern, claim->uid)};
 	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, for_ix);
 
+	BT_REQUIRE_HOT(claim_ix < cache->view.devices->claim_n);
 	write_text(slot, &pod, (struct bt_str){0}, &other);
 	slot->for_ix = for_ix;
 	slot->releases = true;
@@ -348,6 +361,8 @@ static void release(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 	struct bt_bind_requests *asks = &p->asks;
 
 	list_remove(asks, list_of(asks, slot), slot);
+	/* A replay answers what was never sent: the slot's next user may be another cycle's eviction. */
+	asks->evicting = asks->evicting == slot ? NULL : asks->evicting;
 	bt_prebind_writes_destroy(slot->writes); /* it was not sent */
 	slot->writes = NULL;
 	bt_store_release(&slot->word, word_of(own_tag(slot), BT_BIND_REQUEST_FREE));
