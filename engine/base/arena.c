@@ -20,6 +20,7 @@ struct bt_arena_block {
 
 static void arena_enter(struct bt_arena *arena, struct bt_arena_block *block)
 {
+	BT_INVARIANT(block->size_bytes > 0);
 	arena->current = block;
 	arena->next = block->bytes;
 	arena->end = block->bytes + block->size_bytes;
@@ -52,6 +53,7 @@ static void next_block(struct bt_arena *arena, size_t need)
 		arena->current->next = fresh;
 	} else {
 		arena->first = fresh;
+		BT_INVARIANT(!fresh->next);
 	}
 	arena_enter(arena, fresh);
 }
@@ -102,6 +104,7 @@ void *bt_arena_alloc(struct bt_arena *arena, size_t size, size_t align)
 		next_block(arena, size + align);
 		at = ((uintptr_t)arena->next + align - 1) & ~(uintptr_t)(align - 1);
 	}
+	BT_INVARIANT(at >= (uintptr_t)arena->current->bytes && at + size <= (uintptr_t)arena->end);
 	arena->next = (char *)(at + size);
 	return (void *)at;
 }

@@ -19,6 +19,7 @@ void bt_buf_reserve(struct bt_buf *buf, size_t n)
 {
 	size_t need = buf->len + n + 1;
 
+	BT_INVARIANT(buf->len < buf->cap || !buf->ptr);
 	if (need <= buf->cap) {
 		return;
 	}
@@ -29,6 +30,7 @@ void bt_buf_reserve(struct bt_buf *buf, size_t n)
 
 void bt_buf_add(struct bt_buf *buf, const void *bytes, size_t n)
 {
+	BT_REQUIRE_HOT(bytes || n == 0);
 	bt_buf_reserve(buf, n);
 	if (n) {
 		memcpy(buf->ptr + buf->len, bytes, n);
@@ -78,6 +80,7 @@ void bt_buf_vprintf(struct bt_buf *buf, const char *format, va_list args)
 	BT_REQUIRE(n >= 0);
 	bt_buf_reserve(buf, (size_t)n);
 	vsnprintf(buf->ptr + buf->len, (size_t)n + 1, format, args);
+	BT_INVARIANT(buf->len + (size_t)n < buf->cap);
 	buf->len += (size_t)n;
 }
 

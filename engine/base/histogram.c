@@ -16,6 +16,7 @@ static uint64_t least_of(uint32_t bucket_ix, uint64_t *out_width)
 {
 	uint32_t shift = bucket_ix < 2 * SUB_BUCKETS ? 0 : bucket_ix / SUB_BUCKETS - 1;
 
+	BT_INVARIANT(bucket_ix < BT_HISTOGRAM_BUCKETS);
 	*out_width = (uint64_t)1 << shift;
 	return (uint64_t)(bucket_ix - shift * SUB_BUCKETS) << shift;
 }
@@ -62,6 +63,7 @@ void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histo
 	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
 		uint64_t now = bt_load_relaxed(&histogram->counts[i]);
 
+		BT_INVARIANT(now >= bt_load_relaxed(&earlier->counts[i]));
 		bt_store_relaxed(&histogram->counts[i], now - bt_load_relaxed(&earlier->counts[i]));
 	}
 }
@@ -156,6 +158,7 @@ double bt_histogram_cut(
 		while (at < n && (int64_t)(least + width - 1) > bounds[at]) {
 			at++;
 		}
+		BT_INVARIANT(at <= n);
 		out_counts[at] += count;
 		sum += (double)count * ((double)least + (double)(width - 1) / 2);
 	}

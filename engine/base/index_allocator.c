@@ -38,6 +38,7 @@ static void grow(struct bt_index_allocator *v, size_t word_n)
 	}
 	for (uint32_t level = 0;; level++) {
 		bool new = level == v->level_n;
+		BT_INVARIANT(level < BT_INDEX_ALLOCATOR_LEVELS);
 
 		v->level_n += new;
 		resize(v, level, cap);
@@ -68,6 +69,7 @@ void bt_index_allocator_give(struct bt_index_allocator *v, uint32_t ix)
 
 static void remove_ix(struct bt_index_allocator *v, size_t bit)
 {
+	BT_INVARIANT(v->n > 0 && bt_bitmap_test(v->levels[0], bit));
 	for (uint32_t level = 0; level < v->level_n; level++, bit /= 64) {
 		bt_bitmap_clear(v->levels[level], bit);
 		if (v->levels[level][bit / 64]) {
@@ -85,6 +87,7 @@ uint32_t bt_index_allocator_first(const struct bt_index_allocator *v)
 	for (uint32_t level = v->level_n; level-- > 0;) {
 		word = word * 64 + (size_t)__builtin_ctzll(v->levels[level][word]);
 	}
+	BT_INVARIANT(bt_bitmap_test(v->levels[0], word));
 	return (uint32_t)word;
 }
 
@@ -132,6 +135,7 @@ size_t bt_index_allocator_cut(struct bt_index_allocator *v, size_t end)
 		remove_ix(v, --end);
 	}
 	shrink(v, end);
+	BT_INVARIANT(v->n == 0 || end > bt_index_allocator_first(v));
 	return end;
 }
 
@@ -139,6 +143,7 @@ void *bt_index_allocator_shrink_for(const char *who, void *array, size_t left_n,
 {
 	size_t room = bt_index_allocator_room(left_n, *cap_n);
 
+	BT_INVARIANT(left_n <= *cap_n || room == *cap_n);
 	if (room < *cap_n) {
 		array = bt_mem_realloc_for(who, array, room, size);
 		*cap_n = room;

@@ -21,6 +21,7 @@ static size_t home_of(const struct bt_map *map, uint64_t key)
 /* The entry of the key, or the free entry where it belongs. The map is never full. */
 static size_t map_find(const struct bt_map *map, uint64_t key)
 {
+	BT_INVARIANT(map->slot_n > 0 && map->count < map->slot_n);
 	size_t slot = home_of(map, key);
 
 	while (map->entries[slot].key && map->entries[slot].key != key) {
@@ -65,6 +66,7 @@ static void resize(struct bt_map *map, size_t slot_n)
 			map->entries[map_find(map, old.entries[i].key)] = old.entries[i];
 		}
 	}
+	BT_INVARIANT(map->count * 2 <= map->slot_n);
 	bt_mem_free(old.entries);
 }
 
@@ -88,6 +90,7 @@ void bt_map_remove(struct bt_map *map, uint64_t key)
 	if (!map->entries[hole].key) {
 		return;
 	}
+	BT_INVARIANT(map->count > 0);
 	map->count--;
 	for (size_t slot = (hole + 1) & mask; map->entries[slot].key; slot = (slot + 1) & mask) {
 		size_t home = home_of(map, map->entries[slot].key);

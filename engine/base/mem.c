@@ -86,6 +86,7 @@ static size_t column_bytes(const char *who, size_t n, size_t size)
 
 static void *raw_column(const char *who, bt_mem_arena_ix arena, size_t n, size_t size)
 {
+	BT_INVARIANT(size > 0);
 	size_t bytes = column_bytes(who, n, size);
 	void *ptr = NULL;
 
@@ -119,6 +120,7 @@ void *bt_mem_column_for(const char *who, size_t n, size_t size)
 
 void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n, size_t size)
 {
+	BT_REQUIRE_HOT(old_n <= new_n);
 	void *wide = bt_mem_column_for(who, new_n, size);
 
 	if (column) {
@@ -151,6 +153,7 @@ static _Atomic uint64_t page_bytes; /* atomic: relaxed; of pages that are taken 
 
 void *bt_mem_reserve(size_t bytes)
 {
+	BT_REQUIRE(bytes > 0);
 	/* What is large begins where a huge page may. */
 	size_t more = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
 	char *room = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
@@ -368,6 +371,7 @@ static const char *const use_words[BT_MEM_USE_N] = {
 
 const char *bt_mem_use_words(enum bt_mem_use use)
 {
+	BT_REQUIRE(use < BT_MEM_USE_N);
 	return use_words[use];
 }
 
@@ -390,6 +394,7 @@ uint64_t bt_mem_refused_n(enum bt_mem_use use)
 
 static bool mem_refuse(enum bt_mem_use use)
 {
+	BT_INVARIANT(use < BT_MEM_USE_N);
 	bt_add_relaxed(&budget.refused_n[use], 1u);
 	return false;
 }
@@ -398,6 +403,7 @@ bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
 {
 	size_t limit = bt_load_relaxed(&budget.limit);
 
+	BT_REQUIRE_HOT(use < BT_MEM_USE_N);
 	if (BT_UNLIKELY(budget.refuses) && budget.refuses(budget.context, use, bytes)) {
 		return mem_refuse(use);
 	}

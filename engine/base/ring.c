@@ -141,6 +141,7 @@ static uint32_t room(struct bt_ring *ring, uint32_t n)
 /* What the consumer took since the last look does not count, so look again before raising the mark. */
 static void raise_high_water(struct bt_ring *ring, uint32_t tail)
 {
+	BT_INVARIANT(tail - ring->seen_head <= ring->capacity);
 	if (BT_LIKELY(tail - ring->seen_head <= bt_load_relaxed(&ring->high_water))) {
 		return;
 	}
@@ -277,6 +278,7 @@ uint32_t bt_ring_push_n(struct bt_ring *ring, const void *entries, uint32_t n, i
 		}
 		done_n += more_n;
 	}
+	BT_INVARIANT(done_n <= n);
 	return done_n;
 }
 
@@ -326,6 +328,7 @@ uint32_t bt_ring_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n, int6
 	if (!done_n && n && timeout_ns > 0 && wait_for_entry(ring, deadline_of(timeout_ns))) {
 		done_n = bt_ring_try_pop_n(ring, out_entries, n);
 	}
+	BT_INVARIANT(done_n <= n);
 	return done_n;
 }
 
@@ -377,6 +380,7 @@ struct bt_ring_stats bt_ring_stats_read(const struct bt_ring *ring)
 
 void bt_inbox_init(struct bt_inbox *inbox, struct bt_ring **rings, uint32_t ring_n)
 {
+	BT_REQUIRE(ring_n == 0 || rings);
 	*inbox = (struct bt_inbox){.rings = rings, .ring_n = ring_n, .spin_turns = choose_spin_turns()};
 	bt_eventcount_init(&inbox->park);
 	for (uint32_t i = 0; i < ring_n; i++) {
@@ -402,6 +406,7 @@ static uint32_t take_turn(struct bt_inbox *inbox, void *out_entries, uint32_t n,
 		uint32_t got_n = bt_ring_try_pop_n(inbox->rings[ix], out_entries, n);
 
 		if (got_n) {
+			BT_INVARIANT(ix < inbox->ring_n && got_n <= n);
 			inbox->next_ix = (ix + 1) % inbox->ring_n;
 			*out_ring_ix = ix;
 			return got_n;

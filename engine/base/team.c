@@ -58,6 +58,7 @@ static uint64_t next_job(struct bt_team *team, uint64_t seen)
 		}
 		spun = 0;
 	}
+	BT_INVARIANT(now > seen);
 	return now;
 }
 
@@ -197,6 +198,7 @@ void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worke
 
 	announce(team, job, context);
 	uint64_t number = bt_load_relaxed(&team->job_n);
+	BT_INVARIANT(number > 0);
 	job(context, 0);
 	for (uint32_t i = 1; i < team->worker_n; i++) {
 		BT_TESTPOINT("team.run.before_claim");
@@ -220,6 +222,7 @@ bool bt_team_spans_nodes(const struct bt_team *team)
 
 void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr, size_t bytes)
 {
+	BT_REQUIRE(worker < team->worker_n);
 	if (team->topo) {
 		bt_topo_bind_range(team->topo, ptr, bytes, team->workers[worker].numa_ix);
 	}

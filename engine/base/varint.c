@@ -2,6 +2,7 @@
  * Numbers and texts as bytes.
  */
 #include "engine/base/varint.h"
+#include "engine/base/check.h"
 
 void bt_varint_put(uint64_t n, struct bt_buf *out)
 {
@@ -19,6 +20,7 @@ void bt_varint_put_signed(int64_t n, struct bt_buf *out)
 
 void bt_varint_put_text(struct bt_str text, struct bt_buf *out)
 {
+	BT_REQUIRE_HOT(text.ptr || text.len == 0);
 	bt_varint_put(text.len, out);
 	bt_buf_str(out, text);
 }
@@ -32,6 +34,7 @@ bool bt_varint_get(struct bt_str *bytes, uint64_t *out_number)
 
 		n |= (uint64_t)(byte & 0x7f) << 7 * i;
 		if (byte < 0x80) {
+			BT_INVARIANT(i < bytes->len);
 			*bytes = bt_str_sub(*bytes, i + 1, bytes->len);
 			*out_number = n;
 			return true;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
 const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resource)
@@ -34,6 +35,7 @@ const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resour
 
 const char *bt_cluster_event_action_name(uint32_t action)
 {
+	BT_REQUIRE(action != 0);
 	static const char *const names[] = {"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel",
 		"UpdateNodeTaint", "UpdateNodeCondition", "UpdateNodeAnnotation", "UpdateNodeDeclaredFeature",
 		"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodToleration",
@@ -44,6 +46,7 @@ const char *bt_cluster_event_action_name(uint32_t action)
 
 void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
 {
+	BT_REQUIRE(label < BT_CLUSTER_EVENT_LABELS);
 	uint32_t action = label % BT_CLUSTER_EVENT_ACTION_N;
 
 	snprintf(out_text, BT_CLUSTER_EVENT_LABEL_BYTES, "%s%s",
@@ -108,6 +111,7 @@ static bool claims_came(const struct bt_signature *old, const struct bt_signatur
 uint32_t bt_pod_changes(const struct bt_cluster_event_pod *old, const struct bt_cluster_event_pod *new,
 	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
 {
+	BT_REQUIRE_HOT(old->signature && new->signature);
 	const struct bt_signature *was = old->signature, *is = new->signature;
 	const uint32_t actions[] = {
 		was != is && !bt_labels_equal(was->labels, is->labels) ? BT_UPDATE_POD_LABEL : 0,

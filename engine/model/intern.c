@@ -159,6 +159,7 @@ static size_t table_bytes(uint32_t slot_n)
 
 static struct table *make_table(uint32_t slot_n)
 {
+	BT_INVARIANT(slot_n > 0 && (slot_n & (slot_n - 1)) == 0);
 	size_t bytes = table_bytes(slot_n);
 	struct table *table = slot_n < PAGED_SLOTS ? bt_mem_zalloc(1, bytes) : bt_mem_reserve(bytes);
 
@@ -231,6 +232,7 @@ static uint32_t chunk_of(uint32_t place, uint32_t *out_ix)
 	uint32_t log = 63 - (uint32_t)__builtin_clzll(shifted);
 
 	*out_ix = (uint32_t)(shifted - (UINT64_C(1) << log));
+	BT_INVARIANT(log >= FIRST_CHUNK_LOG && log - FIRST_CHUNK_LOG < CHUNK_N);
 	return log - FIRST_CHUNK_LOG;
 }
 
@@ -354,6 +356,7 @@ static text_word *long_text(const struct record *record)
 /* A long text that may go lies in a block of a power of two words. */
 static uint32_t long_class(size_t len)
 {
+	BT_INVARIANT(len > SHORT_MAX);
 	return 64 - (uint32_t)__builtin_clzll(words_of(len) - 1);
 }
 
@@ -374,6 +377,7 @@ static void return_long(struct shard *shard, text_word *text, size_t len)
 {
 	uint32_t class = long_class(len);
 
+	BT_INVARIANT(class < LONG_CLASSES);
 	bt_store_release(text, (uint64_t)(uintptr_t)shard->free_texts[class]);
 	shard->free_texts[class] = text;
 }
@@ -386,6 +390,7 @@ static uint32_t places_of(size_t len, uint32_t *out_class)
 		return 2;
 	}
 	*out_class = 1 + (uint32_t)((words_of(len) * sizeof(text_word) + PLACE_BYTES - 1) / PLACE_BYTES);
+	BT_INVARIANT(*out_class < SHORT_CLASSES);
 	return *out_class;
 }
 
@@ -512,6 +517,7 @@ static void change_table(struct shard *shard, uint32_t slot_n)
 	struct table *old = bt_load_relaxed(&shard->table);
 	uint64_t moves = bt_load_relaxed(&shard->moves);
 
+	BT_INVARIANT(slot_n > bt_load_relaxed(&shard->count) && moves % 2 == 0);
 	/* EDGE intern.moves release: who sees a slot of what follows sees that slots are being moved. */
 	bt_store_relaxed(&shard->moves, moves + 1);
 	struct table *new = ready_table(shard, slot_n);
@@ -534,6 +540,7 @@ static void fill(struct shard *shard, uint32_t name, struct record *record, uint
 	uint64_t holders)
 {
 	uint32_t count = bt_load_relaxed(&shard->count) + 1;
+	BT_INVARIANT(name != BT_NAME_NONE && !(uint32_t)bt_load_relaxed(&record->state));
 	text_word *text = record->text;
 
 	if (s.len > SHORT_MAX) {
@@ -551,6 +558,7 @@ static void fill(struct shard *shard, uint32_t name, struct record *record, uint
 	}
 	intern_put(bt_load_relaxed(&shard->table), (uint64_t)tag << 32 | name);
 	bt_store_relaxed(&shard->count, count);
+	BT_INVARIANT(count <= bt_load_relaxed(&shard->table)->mask);
 }
 
 /* Places for the shard: ones whose memory was given back, or new ones. Context: the shard's lock is held. */
@@ -584,6 +592,7 @@ static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t 
 			take_run(intern, shard);
 		}
 		name = shard->run;
+		BT_INVARIANT(shard->run + places <= shard->run_end);
 		shard->run += places;
 		bt_store_relaxed(&record_of(intern, name)->state, shard->generation);
 	}
@@ -591,6 +600,7 @@ static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t 
 	uint16_t end = (uint16_t)(name % RUN_N + places);
 	shard->empty_n -= run->live_n++ == 0 && run->place_n > 0;
 	run->place_n = end > run->place_n ? end : run->place_n;
+	BT_INVARIANT(run->place_n <= RUN_N && run->live_n <= run->place_n);
 	shard->live_places += places;
 	return name;
 }
@@ -658,6 +668,7 @@ uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s)
 
 static void enter_known(struct bt_intern *intern, uint32_t name, bool pin)
 {
+	BT_REQUIRE_HOT(name != BT_NAME_NONE && name < bt_load_relaxed(&intern->end));
 	struct record *record = record_of(intern, name);
 	bool entered = intern_enter(record, bt_load_relaxed(&record->state), pin);
 
@@ -686,6 +697,7 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 	uint32_t mask = table->mask, hole = tag & mask;
 	uint64_t moves = bt_load_relaxed(&shard->moves), slot;
 
+	BT_INVARIANT(moves % 2 == 0 && bt_load_relaxed(&shard->count) > 0);
 	while (bt_load_relaxed(&table->slots[hole]) != ((uint64_t)tag << 32 | name)) {
 		hole = (hole + 1) & mask;
 	}
@@ -706,6 +718,7 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 /* Puts a record where names of its size are taken from. */
 static void free_record(struct shard *shard, uint32_t name, struct record *record, uint32_t class)
 {
+	BT_INVARIANT(class < SHORT_CLASSES && !(uint32_t)bt_load_relaxed(&record->state));
 	record->tag = shard->free_names[class];
 	shard->free_names[class] = name;
 }
@@ -713,6 +726,7 @@ static void free_record(struct shard *shard, uint32_t name, struct record *recor
 /* Goes through the records of a run, none of which is held, for the highest generation. */
 static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, uint32_t place_n)
 {
+	BT_INVARIANT(place_n <= RUN_N);
 	uint64_t last = 0;
 	uint32_t class;
 
@@ -741,6 +755,7 @@ static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t be
 	run->given_back = true;
 	run->empty = shard->empty_runs;
 	shard->empty_runs = begin;
+	BT_INVARIANT(shard->run_n > 0 && shard->empty_n > 0);
 	shard->run_n--;
 	shard->empty_n--;
 	return true;
@@ -805,8 +820,10 @@ static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, s
 	if (len > SHORT_MAX) {
 		return_long(shard, long_text(record), len);
 	}
+	BT_INVARIANT(shard->live_places >= places_of(len, &class));
 	shard->live_places -= places_of(len, &class);
 	free_record(shard, name, record, class);
+	BT_INVARIANT(run_of(intern, name)->live_n > 0);
 	shard->empty_n += --run_of(intern, name)->live_n == 0;
 	shard->drop_n++;
 	bt_store_relaxed(&shard->count, bt_load_relaxed(&shard->count) - 1);
@@ -816,6 +833,7 @@ static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, s
 
 void bt_intern_release_known(struct bt_intern *intern, uint32_t name)
 {
+	BT_REQUIRE_HOT(name != BT_NAME_NONE && name < bt_load_relaxed(&intern->end));
 	struct record *record = record_of(intern, name);
 	uint64_t state = bt_load_relaxed(&record->state);
 	while (!(state & PINNED)) {
@@ -841,6 +859,7 @@ void bt_intern_release_known(struct bt_intern *intern, uint32_t name)
 
 static void add_fixed(struct bt_intern *intern, uint32_t name)
 {
+	BT_INVARIANT(name < BT_NAME_FIXED_N && fixed_names[name]);
 	struct bt_str s = bt_str(fixed_names[name]);
 	uint32_t tag = tag_of(intern, s);
 

@@ -2,6 +2,7 @@
  * Labels from the API's maps.
  */
 #include "engine/model/label.h"
+#include "engine/base/check.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ void bt_labels_fill(struct bt_label *items, struct bt_name_refs *held, const str
 	if (map->n > 1) {
 		qsort(items, map->n, sizeof(*items), by_key);
 	}
+	BT_INVARIANT(map->n < 2 || items[0].key <= items[map->n - 1].key);
 }
 
 struct bt_labels bt_labels_intern(

@@ -3,10 +3,12 @@
  */
 #include "engine/model/name_refs.h"
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 static void list(struct bt_name_refs *held, uint32_t name)
 {
+	BT_INVARIANT(name >= BT_NAME_FIXED_N);
 	if (held->unlisted) {
 		return;
 	}
@@ -16,6 +18,7 @@ static void list(struct bt_name_refs *held, uint32_t name)
 
 uint32_t bt_name_refs_add(struct bt_name_refs *held, struct bt_str s)
 {
+	BT_REQUIRE_HOT(held->intern);
 	if (held->pins) {
 		return bt_intern_add(held->intern, s);
 	}
@@ -40,6 +43,7 @@ void bt_name_refs_add_name(struct bt_name_refs *held, uint32_t name)
 
 void bt_name_refs_move(struct bt_name_refs *held, struct bt_name_refs *from)
 {
+	BT_INVARIANT(held->intern == from->intern || from->n == 0);
 	for (size_t i = 0; i < from->n; i++) {
 		list(held, from->items[i]);
 	}

@@ -2,6 +2,7 @@
  * Pod affinity terms and spread constraints.
  */
 #include "engine/model/pod_term.h"
+#include "engine/base/check.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ uint32_t bt_names_sort(uint32_t *names, uint32_t n)
 			names[kept++] = names[i];
 		}
 	}
+	BT_INVARIANT(kept <= n && (n == 0 || kept > 0));
 	return kept;
 }
 
@@ -42,6 +44,7 @@ static void compile_namespaces(struct bt_name_refs *held, struct bt_arena *arena
 	}
 	match->namespaces = names;
 	match->namespace_n = bt_names_sort(names, n);
+	BT_INVARIANT(match->namespace_n <= object->namespaces.n + 1);
 }
 
 static bool compile_term(struct bt_name_refs *held, struct bt_arena *arena,
@@ -136,6 +139,7 @@ const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_name_refs *held,
 		affinity->error = bt_arena_copy(arena, all.ptr, all.len);
 		bt_buf_fini(&all);
 	}
+	BT_INVARIANT((c.error_n > 0) == (affinity->error != NULL));
 	return affinity;
 }
 
@@ -161,6 +165,7 @@ static void merge_keys(struct bt_name_refs *held, struct bt_arena *arena, const 
 		items[n++] = bare->items[i];
 	}
 	out->selector = (struct bt_selector){.items = items, .n = n};
+	BT_INVARIANT(n <= keys->n + bare->n);
 }
 
 void bt_spread_constraint_compile(struct bt_name_refs *held, struct bt_arena *arena,

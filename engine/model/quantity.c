@@ -67,6 +67,7 @@ static bool read_exponent(struct bt_str text, int32_t *out_exponent)
 
 static bool read_suffix(struct bt_str suffix, struct parts *parts)
 {
+	BT_INVARIANT(suffix.len > 0);
 	static const int8_t decimal[128] = {['n'] = -9,
 		['u'] = -6,
 		['m'] = -3,
@@ -101,6 +102,7 @@ static bool read_suffix(struct bt_str suffix, struct parts *parts)
 
 static bool split(struct bt_str text, struct parts *parts)
 {
+	BT_INVARIANT(text.len > 0);
 	const char *p = text.ptr;
 	const char *end = text.ptr + text.len;
 	const char *start;
@@ -155,6 +157,7 @@ static wide scale_nano(int64_t a, uint32_t exp)
 	}
 	exp -= POW10_N - 1;
 	/* 10^exp is below 2^60 here; the division tells whether the product stays below the limit. */
+	BT_INVARIANT(exp < POW10_N);
 	if ((nano < 0 ? -nano : nano) > NANO_MAX / pow10_table[exp]) {
 		return limit;
 	}

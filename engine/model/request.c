@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
 
@@ -69,6 +70,7 @@ struct adder {
 /* A sum of nothing. */
 static struct sum *empty_sum(struct adder *adder, int which)
 {
+	BT_INVARIANT(which >= 0 && which < SUM_N);
 	struct sum *sum = &adder->sums[which];
 
 	sum->quantities = adder->quantities + (size_t)which * (size_t)adder->cell_max;
@@ -90,6 +92,7 @@ static inline uint64_t bit_of(int cell)
 /* The first present cell from one on; sum->end or more: there is none. */
 static int next(const struct sum *sum, int cell)
 {
+	BT_INVARIANT(cell >= 0);
 	for (; cell < sum->end; cell = (cell | (WORD_BITS - 1)) + 1) {
 		uint64_t word = sum->present[word_of(cell)] >> ((uint32_t)cell % WORD_BITS);
 
@@ -108,10 +111,12 @@ static inline bool has(const struct sum *sum, int cell)
 /* Words of present up to the cell's that were above end are empty from now on. */
 static inline void widen(struct sum *sum, int cell)
 {
+	BT_INVARIANT(cell >= sum->end);
 	for (uint32_t word = word_of(sum->end + WORD_BITS - 1); word <= word_of(cell); word++) {
 		sum->present[word] = 0;
 	}
 	sum->end = cell + 1;
+	BT_INVARIANT(has(sum, cell) || sum->end == cell + 1);
 }
 
 static inline void request_note(struct sum *sum, int cell)
@@ -123,6 +128,7 @@ static inline void request_note(struct sum *sum, int cell)
 		sum->present[word_of(cell)] |= bit_of(cell);
 		sum->quantities[cell] = (struct bt_quantity){0};
 	}
+	BT_INVARIANT(has(sum, cell));
 }
 
 static uint32_t slot_of(const struct adder *adder, int cell)
@@ -149,6 +155,7 @@ static int cell_of(struct adder *adder, int slot)
 		adder->too_many = true;
 		return -1;
 	}
+	BT_INVARIANT(adder->cell_n < adder->cell_max);
 	adder->slots[adder->cell_n] = (uint32_t)slot;
 	return adder->cell_n++;
 }
@@ -165,6 +172,7 @@ static BT_NOINLINE void list_unknown(struct adder *adder, struct bt_str name)
 	if (adder->unknown_n >= max) {
 		adder->too_many = true;
 	} else {
+		BT_INVARIANT(adder->unknown_n < BT_REQUEST_MAX);
 		adder->unknown[adder->unknown_n++] = name;
 	}
 }
@@ -190,6 +198,7 @@ static void request_add(struct sum *to, const struct sum *from)
 {
 	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
 		request_note(to, cell);
+		BT_INVARIANT(has(to, cell) && has(from, cell));
 		to->quantities[cell] = bt_quantity_add(to->quantities[cell], from->quantities[cell]);
 	}
 }
@@ -200,6 +209,7 @@ static void raise_to(struct sum *to, const struct sum *from)
 		bool fresh = !has(to, cell);
 
 		request_note(to, cell);
+		BT_INVARIANT(has(to, cell) && has(from, cell));
 		if (fresh || bt_quantity_cmp(from->quantities[cell], to->quantities[cell]) > 0) {
 			to->quantities[cell] = from->quantities[cell];
 		}
@@ -242,6 +252,7 @@ static const struct bt_container_status_object *find_status(
 
 static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
 {
+	BT_INVARIANT(units > 0 && nano_per_unit > 0);
 	if (wanted && !has(sum, cell)) {
 		request_note(sum, cell);
 		sum->quantities[cell].nano = (__int128)units * nano_per_unit;

@@ -88,6 +88,7 @@ uint32_t bt_texts_keep(struct bt_texts *texts, struct bt_str text)
 	}
 	name = bt_name_refs_add(&texts->held, text);
 	bt_map_put(&texts->names, name, 0);
+	BT_INVARIANT(name != BT_NAME_NONE);
 	return name;
 }
 
@@ -101,6 +102,7 @@ void bt_texts_release(struct bt_texts *texts)
 
 void bt_dictionary_share(struct bt_dictionary *dictionary)
 {
+	BT_REQUIRE(bt_load_relaxed(&dictionary->user_n) > 0);
 	bt_add(&dictionary->user_n, 1);
 }
 
@@ -129,6 +131,7 @@ static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 	}
 	for (slot -= found ? LOOK_STEP : 0; slot < n; slot++) {
 		if (names[slot] == name) {
+			BT_INVARIANT(slot < BT_RESOURCE_MAX);
 			return slot;
 		}
 	}
@@ -156,6 +159,7 @@ bool bt_resource_add_all(
 			bt_store_release(&table->n, ++end);
 		}
 	}
+	BT_INVARIANT(end == bt_load_relaxed(&table->n) && (uint32_t)end <= BT_RESOURCE_MAX);
 	bt_lock_release(&table->lock);
 	return fit;
 }
@@ -219,6 +223,7 @@ int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot)
 	uint32_t first = 0, end = amounts.n;
 
 	while (first < end) {
+		BT_INVARIANT(amounts.items[first].slot <= amounts.items[end - 1].slot);
 		uint32_t middle = first + (end - first) / 2;
 
 		if (amounts.items[middle].slot < slot) {

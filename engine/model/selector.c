@@ -181,6 +181,7 @@ static bool compile_requirement(struct bt_name_refs *held, struct bt_arena *aren
 		.value_n = object->values.n,
 		.number = number,
 	};
+	BT_INVARIANT(op <= BT_OP_LT && (op < BT_OP_GT || node));
 	return true;
 }
 
@@ -215,6 +216,7 @@ static struct bt_str listed(struct bt_buf *buf, const struct bt_str_list *values
 static void explain_label_requirement(
 	struct bt_str key, enum bt_operator op, const struct bt_str_list *values, struct bt_buf *out_why)
 {
+	BT_INVARIANT(op <= BT_OP_DOES_NOT_EXIST);
 	const struct bt_str none = bt_str("for 'in', 'notin' operators, values set can't be empty");
 	const struct bt_str some = bt_str("values set must be empty for exists and does not exist");
 	struct bt_buf errors = {0}, shown = {0}, field = {0};
@@ -315,6 +317,7 @@ enum bt_status bt_selector_compile(struct bt_name_refs *held, struct bt_arena *a
 			return BT_INVALID;
 		}
 	}
+	BT_INVARIANT(n == map->n + object->match_expressions.n);
 	*out_selector = (struct bt_selector){.items = items, .n = n};
 	return BT_OK;
 }
@@ -336,6 +339,7 @@ static bool compile_field(struct bt_name_refs *held, const struct bt_requirement
 		.is_name = bt_str_is(object->key, "metadata.name"),
 		.negated = !in,
 	};
+	BT_INVARIANT(object->values.n == 1);
 	return true;
 }
 
@@ -375,6 +379,7 @@ struct bt_node_selector bt_node_selector_compile(
 	for (uint32_t i = 0; i < object->term_n; i++) {
 		n += bt_node_term_compile(held, arena, &object->terms[i], &terms[n], NULL);
 	}
+	BT_INVARIANT(n <= object->term_n);
 	return (struct bt_node_selector){.terms = terms, .term_n = n};
 }
 
@@ -395,6 +400,7 @@ bool bt_requirement_matches(
 
 	switch (requirement->op) {
 	case BT_OP_IN:
+		BT_INVARIANT(requirement->value_n > 0);
 		return value && holds(requirement, value);
 	case BT_OP_NOT_IN:
 		return !value || !holds(requirement, value);

@@ -72,6 +72,7 @@ struct bt_signatures {
 
 struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures)
 {
+	BT_REQUIRE(signatures);
 	struct bt_signature_maker *maker = bt_mem_zalloc(1, sizeof(*maker));
 
 	maker->signatures = signatures;
@@ -100,11 +101,13 @@ static struct entry *entry_of(const struct bt_signatures *s, uint32_t ix)
 	uint64_t shifted = (uint64_t)ix + (1u << FIRST_CHUNK_LOG);
 	uint32_t log = 63 - (uint32_t)__builtin_clzll(shifted);
 
+	BT_INVARIANT(log - FIRST_CHUNK_LOG < CHUNK_N);
 	return &bt_load_acquire(&s->chunks[log - FIRST_CHUNK_LOG])[shifted - (UINT64_C(1) << log)];
 }
 
 static struct table *make_table(uint32_t slot_n, struct table *outgrown)
 {
+	BT_INVARIANT(slot_n > 0 && (slot_n & (slot_n - 1)) == 0);
 	struct table *table = bt_mem_zalloc(1, sizeof(*table) + slot_n * sizeof(table->slots[0]));
 
 	table->outgrown = outgrown;
@@ -114,6 +117,7 @@ static struct table *make_table(uint32_t slot_n, struct table *outgrown)
 
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
 {
+	BT_REQUIRE(dictionary);
 	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
 
 	signatures->dictionary = dictionary;
@@ -129,6 +133,7 @@ struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
 /* Context: the lock is held, as in all of these. */
 static void append(struct bt_signatures *s, uint32_t ix)
 {
+	BT_INVARIANT((s->first == NO_ENTRY) == (s->last == NO_ENTRY));
 	entry_of(s, ix)->next = NO_ENTRY;
 	if (s->last == NO_ENTRY) {
 		s->first = ix;
@@ -141,6 +146,7 @@ static void append(struct bt_signatures *s, uint32_t ix)
 
 static uint32_t take_first(struct bt_signatures *s)
 {
+	BT_INVARIANT(s->first != NO_ENTRY && bt_load_relaxed(&s->listed_n) > 0);
 	uint32_t ix = s->first;
 
 	s->first = entry_of(s, ix)->next;
@@ -287,6 +293,7 @@ static void put_slot(struct table *table, uint64_t slot, uint32_t home)
 {
 	uint32_t at = home & table->mask;
 
+	BT_INVARIANT((uint32_t)slot != 0);
 	while (bt_load_relaxed(&table->slots[at])) {
 		at = (at + 1) & table->mask;
 	}
@@ -308,6 +315,7 @@ static void grow(struct bt_signatures *s)
 	}
 	/* EDGE signatures.table release. */
 	bt_store_release(&s->table, new);
+	BT_INVARIANT(bt_load_relaxed(&s->count) * 2 <= new->mask + 1);
 }
 
 /* An index for one more entry. Context: the lock is held. */
@@ -341,6 +349,7 @@ static const struct bt_signature *signature_enter(struct bt_signatures *s, struc
 		uint32_t ix = take_ix(s), count = bt_load_relaxed(&s->count) + 1;
 		struct entry *entry = entry_of(s, ix);
 
+		BT_INVARIANT(ix < bt_load_relaxed(&s->end) && !entry->signature);
 		made->signature->ix = ix;
 		made->signature->serial = ++s->serial;
 		entry->signature = made->signature;
@@ -361,6 +370,7 @@ static const struct bt_signature *signature_enter(struct bt_signatures *s, struc
 		bt_store_relaxed(&s->count, count);
 		known = entry;
 	}
+	BT_INVARIANT(known->signature && known->signature->ix < bt_load_relaxed(&s->end));
 	bt_lock_release(&s->lock);
 	return known->signature;
 }
@@ -401,6 +411,7 @@ const struct bt_signature *bt_signature_make(
 	maker->arena = (struct bt_arena){0};
 	const struct bt_signature *entered = signature_enter(maker->signatures, &made);
 	empty(maker->signatures, &made); /* if another thread was first */
+	BT_INVARIANT(entered->table == maker->signatures);
 	return entered;
 }
 
@@ -455,6 +466,7 @@ static void take_out(struct bt_signatures *s, uint32_t ix)
 		}
 	}
 	bt_store_release(&table->slots[hole], 0);
+	BT_INVARIANT(bt_load_relaxed(&s->count) > 0);
 	bt_store_relaxed(&s->count, bt_load_relaxed(&s->count) - 1);
 }
 
@@ -462,6 +474,7 @@ static void take_out(struct bt_signatures *s, uint32_t ix)
  * more, others go. Returns whether it went. Context: the lock is held. */
 static bool weigh_first(struct bt_signatures *s)
 {
+	BT_INVARIANT(s->first != NO_ENTRY);
 	uint32_t ix = take_first(s);
 	struct entry *entry = entry_of(s, ix);
 	uint64_t state = bt_load_relaxed(&entry->state), next;
@@ -510,6 +523,7 @@ void bt_signatures_free_retired(struct bt_signatures *s)
 	}
 	bt_lock_acquire(&s->lock);
 	for (size_t i = 0; i < s->retired_n; i++) {
+		BT_INVARIANT(!entry_of(s, s->retired[i])->signature);
 		entry_of(s, s->retired[i])->next = s->free;
 		s->free = s->retired[i];
 	}

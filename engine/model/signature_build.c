@@ -2,6 +2,7 @@
  * A new signature, made of a pod: names instead of texts, and compiled terms.
  */
 #include "engine/model/signature_int.h"
+#include "engine/base/check.h"
 
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ static void find_names(struct bt_signature_maker *s, const struct bt_node_select
 	signature->names_only = required->term_n > 0;
 	signature->node_names = names;
 	signature->node_name_n = kept;
+	BT_INVARIANT(kept <= n && n <= limit);
 }
 
 static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity,
@@ -112,6 +114,7 @@ static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_af
 	signature->preferred = items;
 	signature->preferred_n = n;
 	signature->preferred_error = s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
+	BT_INVARIANT(n <= affinity->preferred_n);
 }
 
 static void keep_ports(struct bt_signature_maker *s, const struct bt_container_object *container,
@@ -155,6 +158,7 @@ static void keep_all_ports(
 		keep_ports(s, &spec->containers[i], ports, &signature->port_n);
 	}
 	signature->ports = ports;
+	BT_INVARIANT(signature->port_n <= limit);
 }
 
 /* An image name with a tag: ":latest" is added unless the last colon comes after the last slash. */
@@ -196,6 +200,7 @@ static void keep_images(
 	signature->images = images;
 	signature->image_n = n;
 	signature->container_n = spec->init_container_n + spec->container_n;
+	BT_INVARIANT(signature->container_n <= n);
 }
 
 static void keep_spread(
@@ -218,6 +223,7 @@ static void keep_spread(
 						? BT_NAME_NONE
 						: bt_name_refs_add(&s->held, name);
 	}
+	BT_INVARIANT(signature->spread_n == 0 || signature->owner_kind == BT_OWNER_NONE);
 }
 
 /* What the pod has belongs to it alone. */
@@ -255,6 +261,7 @@ static void keep_volumes(
 		}
 	}
 	signature->volumes = volumes;
+	BT_INVARIANT(signature->volume_n <= signature->noted_n && signature->noted_n <= spec->volume_n);
 }
 
 static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod,
@@ -278,6 +285,7 @@ static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object
 	signature->claim_n = pod->spec.claim_n;
 	signature->extended = extended;
 	signature->extended_n = bt_signature_list_extended(s->dictionary, &pod->spec, requests, extended);
+	BT_INVARIANT(signature->extended_n == n);
 }
 
 /* Why a pod is known in part, with a remedy; NULL: it is known whole. */
@@ -348,5 +356,6 @@ struct bt_signature *bt_signature_build(
 	keep_spread(s, pod, signature);
 	keep_volumes(s, pod, signature);
 	keep_claims(s, pod, requests, signature);
+	BT_INVARIANT(signature->table == s->signatures && signature->namespace_ != BT_NAME_NONE);
 	return signature;
 }

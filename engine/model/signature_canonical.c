@@ -2,6 +2,7 @@
  * The canonical form of a pod: a run of words and texts of all that can change where it goes.
  */
 #include "engine/model/signature_int.h"
+#include "engine/base/check.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static void put_text(struct bt_signature_maker *s, struct bt_str text)
 		memcpy(s->words.ptr + s->words.len, text.ptr, text.len);
 		s->words.len += text.len;
 	}
+	BT_INVARIANT(s->words.len <= s->words.cap);
 }
 
 static int by_text(const void *a, const void *b)
@@ -46,6 +48,7 @@ static const struct bt_str_pair *in_order(struct bt_signature_maker *s, const st
 	struct bt_str_pair *sorted = bt_arena_alloc(&s->scratch, map->n * sizeof(*sorted), 8);
 	memcpy(sorted, map->items, map->n * sizeof(*sorted));
 	qsort(sorted, map->n, sizeof(*sorted), by_text);
+	BT_INVARIANT(by_text(&sorted[0], &sorted[map->n - 1]) <= 0);
 	return sorted;
 }
 
@@ -283,6 +286,7 @@ static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object
 void bt_signature_canonical(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
+	BT_INVARIANT(s->words.len == 0);
 	const struct bt_pod_spec_object *spec = &pod->spec;
 
 	put_text(s, pod->meta.namespace_);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/model/ebs_id.h"
 
@@ -48,6 +49,7 @@ enum bt_in_tree bt_in_tree_named(struct bt_str name)
 
 struct bt_str bt_in_tree_driver(enum bt_in_tree in_tree)
 {
+	BT_REQUIRE(in_tree < BT_IN_TREE_N);
 	return plugins[in_tree].driver;
 }
 
@@ -144,6 +146,7 @@ static bool next_zone(struct bt_str *rest, struct bt_str *out_zone)
 		if (memcmp(rest->ptr + at, ZONE_DELIMITER, 2) == 0) {
 			*out_zone = bt_str_sub(*rest, 0, at);
 			*rest = bt_str_sub(*rest, at + 2, rest->len);
+			BT_INVARIANT(out_zone->ptr + out_zone->len <= rest->ptr);
 			return true;
 		}
 	}

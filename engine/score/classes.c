@@ -50,6 +50,7 @@ static uint32_t place_in(const struct bt_equivalence_key *axis, uint32_t node_ix
 
 static uint32_t *classes_key_of(const struct bt_classes *c, uint32_t class)
 {
+	BT_INVARIANT(class < c->cap);
 	return c->keys + (size_t) class * (c->axis_n + 1);
 }
 
@@ -81,6 +82,7 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
 	c->classes[class] = (struct bt_class){.hash = hash};
 	memcpy(classes_key_of(c, class), key, (c->axis_n + 1) * sizeof(*key));
 	bt_map_put(&c->ixs, hash, class);
+	BT_INVARIANT(class > 0 && class < c->n);
 	return class;
 }
 
@@ -108,6 +110,7 @@ static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
 
 static void classes_enter(struct bt_classes *c, uint32_t node_ix, uint32_t class)
 {
+	BT_INVARIANT(class > 0 && class < c->n);
 	c->of[node_ix] = (uint16_t) class;
 	c->classes[class].example = node_ix;
 	c->classes[class].node_n++;
@@ -118,9 +121,11 @@ static void leave(struct bt_classes *c, uint32_t node_ix)
 {
 	uint32_t class = c->of[node_ix];
 
+	BT_INVARIANT(class > 0 && class < c->n && c->classes[class].node_n > 0);
 	c->classes[class].alive_n -= bt_bitmap_test(c->alive, node_ix);
 	if (--c->classes[class].node_n == 0) {
 		bt_map_remove(&c->ixs, c->classes[class].hash);
+		BT_INVARIANT(c->vacant_n < c->cap);
 		c->vacant[c->vacant_n++] = (uint16_t) class;
 	}
 }
@@ -184,6 +189,7 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 		classes_enter(c, i, class);
 	}
 	count_alive(c, column);
+	BT_INVARIANT(c->single || c->n <= c->cap);
 }
 
 struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_equivalence_key *axes,
@@ -191,6 +197,7 @@ struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const str
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
 
+	BT_REQUIRE(slot_n > 0);
 	*c = (struct bt_classes){
 		.axis_n = axis_n,
 		.slot_n = slot_n,
@@ -249,6 +256,7 @@ static void catch_up_alive(struct bt_classes *c, const struct bt_column *column)
 			continue;
 		}
 		c->alive[node_ix / 64] ^= (uint64_t)1 << node_ix % 64;
+		BT_INVARIANT(alive || c->classes[c->of[node_ix]].alive_n > 0);
 		c->classes[c->of[node_ix]].alive_n += alive ? 1 : UINT32_MAX;
 	}
 }
@@ -274,6 +282,7 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 /* Moves the nodes of a domain. Returns false when there are too many classes. */
 static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *tally, uint32_t domain)
 {
+	BT_INVARIANT(domain < tally->domain_n);
 	if (!tally->members) {
 		return move(c, domain);
 	}
@@ -321,5 +330,6 @@ uint32_t bt_classes_example(struct bt_classes *c, uint32_t class)
 		at = (uint32_t)bt_scan_find(c->of, bt_scan_padded(c->slot_n), at, (uint16_t) class);
 		c->classes[class].example = at;
 	}
+	BT_INVARIANT(c->of[at] == class);
 	return at;
 }

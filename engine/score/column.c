@@ -84,6 +84,7 @@ static uint16_t evaluate_one(
 			sum += (raw & 127) * part->weight;
 		}
 	}
+	BT_INVARIANT((sum >= 1 && sum < column->value_n) || *out_of_range);
 	return (uint16_t)sum;
 }
 
@@ -173,6 +174,7 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 	uint16_t before[BLOCK], *value = column->value + first;
 	uint8_t flipped[BLOCK];
 
+	BT_INVARIANT(first % 64 == 0 && first < column->slot_n);
 	memcpy(before, value, n * sizeof(*before));
 	if (column->summed) {
 		evaluate_sums(column, batch->view, NULL, first, n, value, &batch->out_of_range);
@@ -232,6 +234,7 @@ static void evaluate_nodes(struct batch *batch, uint16_t *value)
 
 static void evaluate_batch(struct batch *batch)
 {
+	BT_INVARIANT(batch->n <= BLOCK);
 	struct bt_column *column = batch->column;
 	uint16_t value[BLOCK];
 
@@ -257,6 +260,7 @@ static void evaluate_batch(struct batch *batch)
 
 static void column_add(struct batch *batch, uint32_t node_ix)
 {
+	BT_INVARIANT(node_ix < batch->column->slot_n && batch->n < BLOCK);
 	/* Of many columns few are in the cache: the old value is fetched while the new one is found. */
 	__builtin_prefetch(&batch->column->value[node_ix], 1);
 	batch->nodes[batch->n++] = node_ix;
@@ -270,6 +274,7 @@ static void freshen(struct batch *batch, const uint64_t *mask, bool anew)
 {
 	struct bt_column *column = batch->column;
 
+	BT_INVARIANT(batch->first % 64 == 0);
 	for (uint32_t w = batch->first / 64; w < bt_bitmap_words(batch->end); w++) {
 		uint64_t bits = column->stale[w] & (mask ? mask[w] : ~(uint64_t)0);
 
@@ -302,6 +307,7 @@ static void mark(struct batch *batch, bool all)
 	uint64_t *stale = column->stale, end = usage->journal_end, journal_mask = usage->journal_mask;
 	uint32_t whole = batch->end / 64 * 64;
 
+	BT_INVARIANT(batch->end <= column->slot_n && batch->first % 64 == 0);
 	if (all) {
 		memset(stale + batch->first / 64, 0xff, (whole - batch->first) / 64 * sizeof(*stale));
 		for (uint32_t i = whole; i < batch->end; i++) {
@@ -340,6 +346,7 @@ static void follow(struct batch *batch, const uint64_t *mask)
 		uint64_t wanted = (mask ? mask[node_ix / 64] : bit) & ~stale[node_ix / 64] & bit;
 		stale[node_ix / 64] |= bit;
 		__builtin_prefetch(&column->value[node_ix], 1);
+		BT_INVARIANT(batch->n < BLOCK);
 		batch->nodes[batch->n] = node_ix;
 		batch->n += wanted != 0;
 		if (batch->n == BLOCK) {
@@ -351,6 +358,7 @@ static void follow(struct batch *batch, const uint64_t *mask)
 /* A column that is indexed has no stale nodes: those that the journal names are evaluated at once. */
 static void replay(struct batch *batch)
 {
+	BT_INVARIANT(batch->column->indexed);
 	const struct bt_usage *usage = batch->view->usage;
 
 	for (uint64_t at = batch->column->journal_at; at != usage->journal_end; at++) {
@@ -370,6 +378,7 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	if (overrun) {
 		return BT_CATCH_UP_ALL;
 	}
+	BT_INVARIANT(column->journal_at <= usage->journal_end);
 	return chooser(chooser_context, behind, column->slot_n, column->stable_rounds);
 }
 
@@ -394,11 +403,13 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
 	column->stable_rounds =
 		round->anew || behind > column->slot_n / CALM_SHARE ? 0 : column->stable_rounds + 1;
+	BT_INVARIANT(!column->indexed || way == BT_CATCH_UP_AND_INDEX);
 }
 
 static bool run_shard(
 	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_flips *flips)
 {
+	BT_INVARIANT(first <= end && end <= round->column->slot_n);
 	struct batch batch;
 
 	batch.column = round->column;
@@ -428,6 +439,7 @@ static void end_round(const struct bt_column_round *round)
 	column->fresh = round->mask;
 	column->built = true;
 	column->journal_at = round->view->usage->journal_end;
+	BT_INVARIANT(column->journal_at >= round->view->usage->journal_end - round->behind);
 }
 
 void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
@@ -444,6 +456,7 @@ static void step(struct bt_column *column, const struct bt_view *view)
 	const struct bt_usage *usage = view->usage;
 	uint64_t at = column->journal_at, end = usage->journal_end;
 
+	BT_INVARIANT(column->indexed && at <= end);
 	column->journal_at = end;
 	for (; at != end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
@@ -489,6 +502,7 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 	if (!column->is_column_batch || !bt_column_batch_follow(column->column_batch, view)) {
 		go_alone(column, view, mask);
 	}
+	BT_INVARIANT(column->journal_at == view->usage->journal_end);
 }
 
 bool bt_column_is_current(const struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
@@ -536,6 +550,7 @@ void bt_column_round_end(
 
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(node_ix < column->slot_n);
 	if (bt_bitmap_test(column->stale, node_ix)) {
 		uint16_t value = evaluate_one(column, view, node_ix, &column->out_of_range);
 
@@ -556,6 +571,7 @@ void bt_column_change_mask(struct bt_column *column, const uint64_t *mask)
 
 void bt_column_init(struct bt_column *column, uint32_t slot_n)
 {
+	BT_REQUIRE(column->part_n <= BT_PROFILE_USES);
 	column->slot_n = slot_n;
 	column->value_n = 2;
 	column->summed = bt_range_vectors();
@@ -577,6 +593,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	/* Whole steps of a scan, and whole words of a bitmap. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
 	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));
+	BT_INVARIANT(column->value_n >= 2);
 }
 
 void bt_column_fini(struct bt_column *column)

@@ -16,6 +16,7 @@ void bt_column_batch_leave(struct bt_column *column)
 		return;
 	}
 	uint32_t last = --column_batch->n;
+	BT_INVARIANT(column->lane <= last && column_batch->columns[column->lane] == column);
 	struct bt_column *moved = column_batch->columns[last];
 	bt_range_lane_copy(column_batch->lanes, last, column->lane);
 	column_batch->columns[column->lane] = moved;
@@ -48,6 +49,7 @@ void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 		bt_range_lane_put(&column->sum, column_batch->lanes, column_batch->n)) {
 		column->lane = column_batch->n;
 		column->is_column_batch = true;
+		BT_INVARIANT(column_batch->n < BT_COLUMN_BATCH_MAX);
 		column_batch->columns[column_batch->n++] = column;
 	}
 }
@@ -127,6 +129,7 @@ static void take(
 /* Puts what is ready, in place of what the journal names. */
 static BT_NOINLINE void put_ready(struct bt_column_batch *column_batch, const struct bt_view *view)
 {
+	BT_INVARIANT(column_batch->at <= column_batch->ready_at);
 	const struct bt_usage *usage = view->usage;
 
 	if (column_batch->at != column_batch->ready_at) {
@@ -142,6 +145,7 @@ bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct b
 	const uint64_t end = usage->journal_end;
 	const uint32_t slot_n = column_batch->columns[0]->slot_n, stable = slot_n / BT_COLUMN_CALM_SHARE;
 
+	BT_INVARIANT(column_batch->n > 0 && column_batch->at <= end);
 	if (end - column_batch->at > stable || end - column_batch->at > usage->journal_mask) {
 		dissolve(column_batch);
 		return false;

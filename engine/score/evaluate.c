@@ -144,6 +144,7 @@ void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view
 	const struct bt_evaluation *e, uint32_t visited, struct bt_rejection *out_rejection,
 	const char **out_text)
 {
+	BT_REQUIRE_HOT(visited < e->visited_n);
 	uint32_t by = e->refused_by[visited];
 
 	*out_text = NULL;
@@ -243,12 +244,14 @@ static void ask_hooks(struct bt_evaluation *e)
 		}
 		place++;
 	}
+	BT_INVARIANT(e->error || (place == e->feasible_n && n <= place));
 	e->feasible_n = n;
 }
 
 const char *bt_filter_error_text(
 	const struct bt_plan *plan, uint32_t by, const char *error, struct bt_buf *out_text)
 {
+	BT_REQUIRE_HOT(by < plan->profile->use_n);
 	if (error == plan->filter_error[by]) {
 		return error;
 	}
@@ -274,6 +277,7 @@ static uint64_t filter_some(
 		uint64_t gaps = ~(left >> at);
 
 		n = gaps ? (uint32_t)__builtin_ctzll(gaps) : RUN;
+		BT_INVARIANT(at + n <= RUN);
 		plugin->filter(plan->compiled[u].term, view, first + at, n, pass);
 		for (uint32_t i = 0; i < n; i++) {
 			passed |= (uint64_t)(pass[i] != 0) << (at + i);
@@ -291,6 +295,7 @@ static uint64_t filter_some(
 static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_yields_to *nominations, uint32_t first, uint32_t n, uint32_t *out_by)
 {
+	BT_INVARIANT(n > 0 && n <= RUN);
 	uint64_t left = n == RUN ? UINT64_MAX : ((uint64_t)1 << n) - 1;
 	const char *error = NULL;
 
@@ -337,6 +342,7 @@ static bool note_filtered(struct bt_evaluation *e, uint32_t node_ix, uint32_t by
 	if (by == BT_PASSED && e->feasible_n == limit) {
 		return false;
 	}
+	BT_INVARIANT(e->visited_n < e->visited_cap && e->feasible_n <= e->visited_n);
 	e->visited[e->visited_n] = node_ix;
 	e->refused_by[e->visited_n++] = by;
 	if (by == BT_PASSED) {
@@ -353,6 +359,7 @@ static uint32_t run_length(const uint32_t *nodes, uint32_t node_n)
 	while (n < node_n && n < RUN && nodes[n] == nodes[0] + n) {
 		n++;
 	}
+	BT_INVARIANT(n <= RUN && n <= node_n);
 	return n;
 }
 
@@ -409,6 +416,7 @@ static struct bt_view emptied(const struct bt_view *view)
 static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *compiled,
 	const struct bt_view *view, const struct bt_evaluation *e, int64_t *scores)
 {
+	BT_INVARIANT(plugin->score);
 	if (plugin->pre_score) {
 		plugin->pre_score(compiled->state, view, e->feasible, NULL, e->feasible_n);
 	}
@@ -438,6 +446,7 @@ static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, 
 /* Weighs the normalised scores and adds them up. Of scores out of range that of the first node is named. */
 static void weigh(const struct bt_plan *plan, struct bt_evaluation *e)
 {
+	BT_INVARIANT(e->feasible_n > 0);
 	uint32_t n = e->feasible_n;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -500,6 +509,7 @@ void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view,
 		/* A filter that fails on one node fails the cycle, whatever passed before. */
 		out->feasible_n = 0;
 	}
+	BT_INVARIANT(out->feasible_n <= out->visited_n && out->visited_n <= node_n);
 }
 
 void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
@@ -535,5 +545,6 @@ uint32_t bt_evaluation_best(const struct bt_evaluation *e, uint32_t start)
 			best = i;
 		}
 	}
+	BT_INVARIANT(best < e->feasible_n);
 	return best;
 }

@@ -3,6 +3,7 @@
  */
 #include "engine/score/gather.h"
 
+#include "engine/base/check.h"
 #include "cache/node_view.h"
 
 #define RARE bt_resource_bit(BT_FIRST_RARE)
@@ -53,6 +54,7 @@ bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint6
 
 void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n)
 {
+	BT_INVARIANT(n <= BT_GATHER_NODES && gather->column_n <= BT_GATHER_COLUMNS);
 	for (uint32_t k = 0; k < gather->column_n; k++) {
 		const int64_t *from = gather->from[k];
 		int64_t *to = gather->columns[k];

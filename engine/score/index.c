@@ -45,6 +45,7 @@ BT_INLINE void insert(struct bt_index *index, uint32_t slot, uint32_t value)
 {
 	uint64_t *top = row_of(index, value), *word = top + index->above_n + slot / 64;
 
+	BT_INVARIANT(!(*word >> (slot % 64) & 1));
 	if (*word == 0) {
 		begin_word(index, top, slot / 64);
 	}
@@ -59,6 +60,7 @@ BT_INLINE void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
 	uint64_t *top = row_of(index, value), *word = top + index->above_n + slot / 64;
 
 	BT_INVARIANT(*word >> (slot % 64) & 1);
+	BT_INVARIANT(index->counts[value] > 0);
 	*word &= ~((uint64_t)1 << (slot % 64));
 	if (*word == 0) {
 		end_word(index, top, slot / 64);
@@ -157,6 +159,7 @@ uint32_t bt_index_behind(const struct bt_index *index, uint32_t slot_n)
 		slot_n -= index->counts[value];
 		value = bt_index_below(index, value);
 	}
+	BT_INVARIANT(value == 0 || index->counts[value] > slot_n);
 	return value;
 }
 
@@ -214,5 +217,6 @@ BT_INLINE uint32_t first(const struct bt_index *index, uint32_t value, const uin
 
 uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
 {
+	BT_REQUIRE_HOT(value < index->value_n && start < index->slot_n);
 	return mask ? first(index, value, mask, start) : first(index, value, NULL, start);
 }

@@ -59,11 +59,13 @@ struct bt_parallel_prepare {
 
 int64_t bt_parallel_prepare_gain_ns(int64_t work_ns, uint32_t worker_n)
 {
+	BT_REQUIRE_HOT(worker_n > 0);
 	return work_ns - work_ns / worker_n - HAND_OVER_NS;
 }
 
 struct bt_parallel_prepare *bt_parallel_prepare_create(struct bt_team *team, bool always)
 {
+	BT_REQUIRE(team);
 	struct bt_parallel_prepare *warm = bt_mem_zalloc(1, sizeof(*warm));
 
 	warm->team = team;
@@ -97,6 +99,7 @@ static void add_column(struct bt_parallel_prepare *warm, struct bt_column *colum
 {
 	if (column->batch == warm->batch) {
 		struct need *need = &warm->needs[column->need_ix];
+		BT_INVARIANT(need->column == column);
 
 		need->mask = need->mask == mask ? mask : NULL;
 		return;
@@ -217,6 +220,7 @@ static void work(void *context, uint32_t worker)
 	struct bt_parallel_prepare *warm = context;
 	uint32_t slot_n = warm->view->snapshot->slot_n;
 	struct bt_shard shard = bt_shard_of(slot_n, warm->step, worker, warm->worker_n);
+	BT_INVARIANT(shard.first <= shard.end && shard.end <= slot_n);
 
 	for (size_t i = 0; i < warm->need_n; i++) {
 		if (warm->needs[i].ready) {
@@ -292,6 +296,7 @@ static void prepare(struct bt_parallel_prepare *warm)
 		if (!plan->block_best) {
 			plan->block_best = bt_mem_column(block_n, sizeof(*plan->block_best));
 		}
+		BT_INVARIANT(kept <= i);
 		warm->plans[kept++] = plan;
 	}
 	warm->plan_n = kept;
@@ -306,6 +311,7 @@ static void finish(struct bt_parallel_prepare *warm)
 {
 	for (size_t i = 0; i < warm->need_n; i++) {
 		if (warm->needs[i].ready) {
+			BT_INVARIANT(i * warm->worker_n < warm->found_cap);
 			bt_column_round_end(
 				&warm->needs[i].round, warm->found + i * warm->worker_n, warm->worker_n);
 		}

@@ -32,11 +32,13 @@ uint16_t bt_group_static_score(
 		int64_t raw = group->raw[k] > highest[k] ? highest[k] : group->raw[k];
 		sum += bt_normalize_default(raw, highest[k], reversed) * use->weight;
 	}
+	BT_INVARIANT(sum >= 0 && sum < UINT16_MAX);
 	return (uint16_t)(sum + 1);
 }
 
 static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t slot_n)
 {
+	BT_INVARIANT(g > 0 && g < plan->group_n && plan->masks);
 	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
 }
 
@@ -51,6 +53,7 @@ static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
+	BT_INVARIANT(top_n > 0 && top_n < plan->group_n);
 	plan->top_n = top_n;
 	plan->base_filled = false;
 	bt_column_change_mask(plan->usage, plan->top);
@@ -67,12 +70,14 @@ static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 /* Looks at the groups that come so near to the first one that usage may well make up for the rest. */
 static void choose_top(struct bt_plan *plan, uint32_t slot_n)
 {
+	BT_INVARIANT(plan->group_n > 1);
 	uint32_t n = 1, group_n = plan->group_n - 1, near = most_of_usage(plan) / NEAR_SHARE;
 
 	while (n < group_n && plan->groups[plan->order[n]].static_score + near >
 				      plan->groups[plan->order[0]].static_score) {
 		n++;
 	}
+	BT_INVARIANT(n <= group_n);
 	look_at(plan, plan->plain ? n : group_n, slot_n);
 }
 
@@ -92,6 +97,8 @@ static void rank_groups(struct bt_plan *plan, uint32_t slot_n)
 			plan->order[at] = plan->order[at - 1];
 		}
 		plan->order[at] = g;
+		BT_INVARIANT(at == 0 ||
+			     plan->groups[plan->order[at - 1]].static_score >= plan->groups[g].static_score);
 	}
 	plan->base_filled = false;
 	if (plan->masks && plan->group_n > 1) {
@@ -116,6 +123,7 @@ static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_
 /* A feasible node of each group, where there are masks. Returns whether there is any. */
 static bool find_members(struct bt_plan *plan, uint32_t slot_n)
 {
+	BT_INVARIANT(plan->masks);
 	bool any = false;
 
 	for (uint32_t g = 1; g < plan->group_n; g++) {
@@ -161,6 +169,7 @@ static uint32_t feasible_from(const struct bt_plan *plan, uint32_t node_ix, uint
  * groups agree it will do. */
 static struct top top_of_nodes(const struct bt_plan *plan, uint32_t k, uint32_t first, uint32_t slot_n)
 {
+	BT_INVARIANT(first < slot_n && plan->usage->value[first] && plan->group[first]);
 	const uint16_t *value = plan->usage->value, *group = plan->group;
 	struct top top = {first, plan->groups[group[first]].raw[k]};
 
@@ -223,6 +232,7 @@ static bool maxima_hold(const struct bt_plan *plan, const struct bt_view *view)
 
 static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
 {
+	BT_INVARIANT(from < slot_n && to < slot_n);
 	return to >= from ? to - from : to + slot_n - from;
 }
 
@@ -240,6 +250,7 @@ static struct find find_in_group(
 	const struct bt_group *group = &plan->groups[g];
 	const uint64_t *mask = mask_of(plan, g, index->slot_n);
 
+	BT_INVARIANT(index->slot_n == plan->usage->slot_n);
 	for (uint32_t v = highest; v && v + group->static_score >= least; v = bt_index_below(index, v)) {
 		uint32_t slot = bt_index_first(index, v, mask, start);
 
@@ -268,6 +279,7 @@ static BT_NOINLINE uint32_t pick_of_groups(const struct bt_plan *plan, uint32_t 
 			best = other;
 		}
 	}
+	BT_INVARIANT(best.slot == BT_NO_NODE || best.slot < slot_n);
 	return best.slot;
 }
 
@@ -276,6 +288,7 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 {
 	const struct bt_index *index = &plan->usage->index;
 
+	BT_INVARIANT(plan->usage->indexed && index->slot_n == slot_n);
 	if (plan->groups[plan->order[0]].node_n != slot_n) {
 		return pick_of_groups(plan, slot_n, start);
 	}
@@ -318,6 +331,7 @@ static bool catch_up_blocks(struct bt_plan *plan, const struct bt_usage *usage, 
 	if (!plan->blocks_known) {
 		return false;
 	}
+	BT_INVARIANT(plan->blocks_at <= usage->journal_end);
 	for (; plan->blocks_at != usage->journal_end; plan->blocks_at++) {
 		size_t block = usage->journal[plan->blocks_at & usage->journal_mask] / BT_SCAN_STEP;
 
@@ -345,6 +359,7 @@ static uint32_t scan_top(struct bt_plan *plan, const struct bt_usage *usage, uin
 		best = bt_scan_best(value, plan->base, padded_n, start);
 	}
 	*out_total = best == BT_SCAN_NONE ? 0 : (uint32_t)plan->usage->value[best] + plan->base[best];
+	BT_INVARIANT(best == BT_SCAN_NONE || best < slot_n);
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
 
@@ -358,6 +373,7 @@ static uint32_t groups_within(const struct bt_plan *plan, uint32_t total)
 		plan->groups[plan->order[n]].static_score + most_of_usage(plan) >= total) {
 		n++;
 	}
+	BT_INVARIANT(n >= plan->top_n && n < plan->group_n);
 	return n;
 }
 
@@ -465,6 +481,7 @@ static BT_NOINLINE bool pick(
 								   : pick_by_scan(plan, view, start);
 	}
 	plan->refused = *out_node_ix == BT_NO_NODE;
+	BT_INVARIANT(*out_node_ix == BT_NO_NODE || *out_node_ix < slot_n);
 	return !plan->usage->out_of_range;
 }
 

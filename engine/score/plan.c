@@ -94,6 +94,7 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 	struct bt_planner *planner = bt_mem_zalloc(1, sizeof(*planner));
 	int64_t total = 0;
 
+	BT_REQUIRE(profile->use_n <= BT_PROFILE_USES);
 	*planner = (struct bt_planner){.profile = profile, .env = *env, .columns_possible = true};
 	for (uint32_t i = 0; i < profile->use_n; i++) {
 		const struct bt_plugin_use *use = &profile->uses[i];
@@ -108,6 +109,7 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 /* Frees what a plan has outside of the arena. */
 static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
 {
+	BT_INVARIANT(plan->signature->ix < planner->plan_cap);
 	planner->plans[plan->signature->ix] = NULL;
 	if (plan->yields) {
 		bt_mem_free(plan->top);
@@ -135,6 +137,7 @@ static void drop_plans(struct bt_planner *planner)
 	bt_map_fini(&planner->column_ixs);
 	bt_map_fini(&planner->groups_ixs);
 	bt_arena_reset(&planner->arena);
+	BT_INVARIANT(planner->column_ixs.count == 0 && planner->groups_ixs.count == 0);
 }
 
 void bt_planner_destroy(struct bt_planner *planner)
@@ -176,6 +179,7 @@ struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct b
 	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
 	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;
 
+	BT_INVARIANT(!plan || plan->signature == signature);
 	return plan && images_are_current(snapshot, plan) ? plan : NULL;
 }
 
@@ -194,6 +198,7 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 			if (plan->counted) {
 				bt_topology_pick_forget(plan);
 			}
+			BT_INVARIANT(planner->column_bytes >= plan->bytes);
 			planner->column_bytes -= plan->bytes;
 			forget_plan(planner, plan);
 			planner->made[i] = planner->made[--planner->made_n];
@@ -283,6 +288,7 @@ static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t us
 		}
 	}
 	if (n) {
+		BT_INVARIANT(n <= compiled->name_n);
 		qsort(slots, n, sizeof(*slots), by_slot);
 	}
 	plan->narrowed = true;
@@ -305,6 +311,7 @@ uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view)
 		if (compiled->refused) {
 			plan->refusal = compiled->refusal;
 			plan->refused_by = u;
+			BT_INVARIANT(compiled->refusal);
 			return i;
 		}
 		if (compiled->pre_filter_error) {
@@ -382,6 +389,7 @@ static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
 {
 	const struct bt_group *group = &g->plan->groups[group_ix];
 
+	BT_INVARIANT(group_ix > 0 && group_ix < g->plan->group_n);
 	if (group->fixed != g->fixed[i]) {
 		return false;
 	}
@@ -426,6 +434,7 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 		plan->groups[ix].raw[k] = (int32_t)g->raw[k][i];
 	}
 	bt_map_put(&g->ixs, hash, ix);
+	BT_INVARIANT(plan->group_n <= GROUP_LIMIT);
 	return ix;
 }
 
@@ -438,6 +447,7 @@ static uint32_t group_of(struct grouping *g, uint32_t i)
 	}
 	if (g->recent[at].group == 0 || g->recent[at].code != g->code[i]) {
 		g->recent[at].code = g->code[i];
+		BT_INVARIANT(at < RECENT_N);
 		g->recent[at].group = find_group(g, i);
 	}
 	return g->recent[at].group;
@@ -447,6 +457,7 @@ static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 {
 	uint8_t pass[BLOCK];
 
+	BT_INVARIANT(n > 0 && n <= BLOCK);
 	memset(g->passes, 1, n);
 	for (uint32_t i = 0; g->view->snapshot->node_n < g->view->snapshot->slot_n && i < n; i++) {
 		g->passes[i] = bt_bitmap_test(g->view->snapshot->live, first + i);
@@ -488,6 +499,7 @@ static void score_block(struct grouping *g, uint32_t first, uint32_t n)
 	int64_t raw[BLOCK], wide = 0;
 	uint32_t k = 0;
 
+	BT_INVARIANT(n > 0 && n <= BLOCK);
 	memset(g->fixed, 0, sizeof(g->fixed));
 	memset(g->code, 0, sizeof(g->code));
 	g->compact = g->plan->normalized_n <= CODE_PARTS;
@@ -506,6 +518,7 @@ static void score_block(struct grouping *g, uint32_t first, uint32_t n)
 		wide |= g->fixed[i];
 	}
 	g->compact &= wide >> CODE_BITS == 0;
+	BT_INVARIANT(k == g->plan->normalized_n);
 }
 
 static void list_normalized(struct bt_plan *plan)
@@ -516,6 +529,7 @@ static void list_normalized(struct bt_plan *plan)
 			plan->normalized[plan->normalized_n++] = u;
 		}
 	}
+	BT_INVARIANT(plan->normalized_n <= BT_PROFILE_USES);
 }
 
 /* Which of 64 nodes are in a group. */
@@ -540,6 +554,7 @@ static uint64_t members_of(const uint16_t *group, uint32_t g)
 /* Room for the masks of the groups, of all of them, and of the top ones. */
 static void lay_out_masks(struct bt_plan *plan, size_t word_n)
 {
+	BT_INVARIANT(plan->group_n > 0 && plan->group_n <= BT_MASKED_GROUPS + 1);
 	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
 	plan->any = plan->masks + (plan->group_n - 1) * word_n;
 	plan->top = plan->any + word_n;
@@ -561,6 +576,7 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 			plan->any[w] |= mask[w];
 		}
 		plan->groups[g].node_n = (uint32_t)bt_bitmap_count(mask, slot_n);
+		BT_INVARIANT(plan->groups[g].node_n > 0 || slot_n == 0);
 	}
 }
 
@@ -630,6 +646,7 @@ static void add_key(
 
 	bt_buf_add(&planner->key, head, sizeof(head));
 	plan->profile->uses[u].plugin->key(plan->compiled[u].term, &planner->key);
+	BT_INVARIANT(planner->key.len >= at + sizeof(head));
 	head[2] = (uint32_t)(planner->key.len - at);
 	memcpy(planner->key.ptr + at, head, sizeof(head));
 }
@@ -666,6 +683,7 @@ static size_t mask_bytes(const struct bt_planner *planner, uint32_t group_n)
 /* Remembers a plan's groups, as long as no pick has changed them. */
 static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, uint64_t hash)
 {
+	BT_INVARIANT(plan->masks && !plan->yields);
 	size_t group_bytes = plan->group_n * sizeof(*plan->groups),
 	       bytes = mask_bytes(planner, plan->group_n);
 	struct bt_group *groups = bt_arena_alloc(&planner->arena, group_bytes, 16);
@@ -696,6 +714,7 @@ static void copy_groups(
 	memcpy(plan->groups, entry->groups, plan->group_n * sizeof(*plan->groups));
 	lay_out_masks(plan, word_n);
 	memcpy(plan->masks, entry->masks, mask_bytes(planner, plan->group_n));
+	BT_INVARIANT(plan->masks && !plan->group);
 }
 
 /* Puts every node into its group, as for another plan if that can be. Returns as make_groups. */
@@ -762,6 +781,7 @@ static struct bt_column *usage_column(
 			return entry->column;
 		}
 	}
+	BT_INVARIANT(n <= BT_PROFILE_USES);
 	struct bt_column *column = bt_arena_zalloc(&planner->arena, sizeof(*column));
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
@@ -816,6 +836,7 @@ static void keep_plan(struct bt_planner *planner, struct bt_plan *plan)
 	planner->made =
 		bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
 	planner->made[planner->made_n++] = plan;
+	BT_INVARIANT(planner->made_n <= planner->made_cap);
 }
 
 /* About what the columns of a plan take for each slot. */
@@ -846,6 +867,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		planner->column_bytes += plan->bytes;
 	}
 	keep_plan(planner, plan);
+	BT_INVARIANT(!plan->columns || plan->usage);
 	return plan;
 }
 
@@ -878,6 +900,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	plan->yielding = y;
 	y->bytes = 2 * (size_t)planner->env.view->snapshot->slot_n;
 	planner->column_bytes += y->bytes;
+	BT_INVARIANT(y->signature == plan->signature && y->usage != plan->usage);
 	keep_plan(planner, y);
 	return y;
 }
@@ -935,6 +958,7 @@ static BT_NOINLINE struct bt_plan *renew_plan(
 		memset(planner->plans + old, 0, (planner->plan_cap - old) * sizeof(struct bt_plan *));
 	}
 	planner->plans[signature->ix] = make_plan(planner, signature);
+	BT_INVARIANT(planner->plans[signature->ix]->signature == signature);
 	return planner->plans[signature->ix];
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/compiler.h"
 
 static uint16_t total(uint16_t a, uint16_t b)
@@ -65,6 +66,7 @@ BT_INLINE size_t first_from(
 {
 	size_t at = first_with(a, b, start, padded_n, wanted);
 
+	BT_INVARIANT(start <= padded_n && padded_n % BT_SCAN_STEP == 0);
 	if (at < padded_n) {
 		return at;
 	}
@@ -115,6 +117,7 @@ static const struct bt_scan_version *used; /* what bt_scan_use said */
 
 void bt_scan_use(const struct bt_scan_version *version)
 {
+	BT_REQUIRE(!version || (version->best && version->blocks && version->find));
 	used = version;
 }
 
@@ -193,6 +196,7 @@ size_t bt_scan_best_by_blocks(
 {
 	uint16_t best = 0;
 
+	BT_REQUIRE_HOT(start < block_n * BT_SCAN_STEP);
 	for (size_t i = 0; i < block_n; i++) {
 		best = block_best[i] > best ? block_best[i] : best;
 	}

@@ -2,6 +2,7 @@
  * Shards of node slots, and where their memory lies.
  */
 #include "engine/score/shard.h"
+#include "engine/base/check.h"
 
 /* Where a page is larger, the borders move to the next of them. */
 #define PAGE_BYTES 4096
@@ -11,6 +12,7 @@ struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uin
 	uint64_t steps = ((uint64_t)slot_n + step - 1) / step;
 	uint64_t first = steps * worker / worker_n * step, end = steps * (worker + 1) / worker_n * step;
 
+	BT_INVARIANT(worker < worker_n && first <= end);
 	return (struct bt_shard){
 		(uint32_t)(first < slot_n ? first : slot_n), (uint32_t)(end < slot_n ? end : slot_n)};
 }

@@ -47,6 +47,7 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 {
 	uint16_t *group = bt_mem_column(slot_n, sizeof(*group));
 
+	BT_INVARIANT(plan->group || plan->masks);
 	if (plan->group) {
 		memcpy(group, plan->group, slot_n * sizeof(*group));
 		return group;
@@ -74,6 +75,7 @@ void bt_topology_pick_forget(struct bt_plan *plan)
 {
 	struct bt_topology_pick *c = plan->counted;
 
+	BT_INVARIANT(*plan->memory_bytes >= c->bytes);
 	*plan->memory_bytes -= c->bytes;
 	bt_topology_pick_destroy(c);
 	plan->counted = NULL;
@@ -160,6 +162,7 @@ static uint32_t list_points(const struct bt_plan *plan, struct bt_topology_pick 
 	}
 	for (uint32_t class = 1; class < classes->n; class ++) {
 		if (classes->classes[class].node_n && classes->classes[class].alive_n) {
+			BT_INVARIANT(n < c->cap);
 			c->points[n] = bt_classes_example(classes, class);
 			c->point_class[n] = class;
 			c->counts[n++] = classes->classes[class].alive_n;
@@ -176,6 +179,7 @@ static uint32_t run_at(const struct bt_topology_pick *c, uint32_t at, uint32_t n
 	while (at + length < n && length < BLOCK && c->points[at + length] == c->points[at] + length) {
 		length++;
 	}
+	BT_INVARIANT(length > 0 && at + length <= n);
 	return length;
 }
 
@@ -210,6 +214,7 @@ static uint32_t drop_refused(struct bt_topology_pick *c, uint32_t n)
 		c->counts[kept] = c->counts[i];
 		kept += c->pass[i];
 	}
+	BT_INVARIANT(kept <= n);
 	return kept;
 }
 
@@ -246,6 +251,7 @@ static void add_static_scores(const struct bt_plan *plan, struct bt_topology_pic
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t g = c->classes->group[c->points[i]];
+		BT_INVARIANT(g > 0 && g < plan->group_n);
 		const struct bt_group *group = &plan->groups[g];
 
 		for (uint32_t k = 0; g != last && k < plan->normalized_n; k++) {
@@ -268,6 +274,7 @@ static void add_static_scores(const struct bt_plan *plan, struct bt_topology_pic
 /* The node with the best total. Requires: a point. */
 static uint32_t pick_best(const struct bt_plan *plan, struct bt_topology_pick *c, uint32_t n, uint32_t start)
 {
+	BT_INVARIANT(n > 0);
 	const struct bt_classes *classes = c->classes;
 	uint32_t slot_n = classes->slot_n;
 	size_t best;
@@ -327,6 +334,7 @@ static void fill_static_scores(const uint16_t *restrict group, const uint16_t *r
 static uint32_t pick_dense(const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view,
 	const int64_t *highest, uint32_t start)
 {
+	BT_INVARIANT(c->classes->single && plan->group_n <= c->cap);
 	uint32_t slot_n = view->snapshot->slot_n;
 	uint8_t pass[BLOCK], passes[BLOCK];
 

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/eviction.h"
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
@@ -26,6 +27,7 @@ static struct bt_leaving *leaving_of(const struct bt_eviction *eviction, uint32_
 
 static void add_leaving(struct bt_eviction *eviction, struct bt_leaving leaving)
 {
+	BT_INVARIANT(!leaving_of(eviction, leaving.pod_ix));
 	eviction->leaving = bt_mem_grow(
 		eviction->leaving, eviction->leaving_n, &eviction->leaving_cap, sizeof(*eviction->leaving));
 	eviction->leaving[eviction->leaving_n++] = leaving;
@@ -60,6 +62,7 @@ void bt_eviction_list(
 	for (uint32_t i = 0; i < preemption->victim_n; i++) {
 		uint32_t pod_ix = preemption->victims[i].pod_ix;
 		const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+		BT_INVARIANT(pod->state == BT_POD_ASSUMED || pod->state == BT_POD_SCHEDULED);
 
 		if (!pod->terminating) {
 			add_leaving(eviction, (struct bt_leaving){.pod_ix = pod_ix, .uid = pod->uid});

@@ -101,6 +101,7 @@ static void add_member(struct bt_engine *engine, uint32_t pod_ix)
 		.first_ns = info.first_ns,
 		.order = info.order,
 	};
+	BT_INVARIANT(cycle->member_n <= cycle->member_cap);
 }
 
 /* Takes a member out of the queue that waits there, whatever it waits for, PreEnqueue excepted. */
@@ -134,6 +135,7 @@ static int by_order(const void *a, const void *b, void *context)
 /* All members that wait: priority first, then who was active first. Source: podGroupInfoForPod, v1.36.3. */
 static void pull_all(struct work *w, uint32_t popped)
 {
+	BT_INVARIANT(!w->engine->group_cycle.on);
 	struct bt_engine *engine = w->engine;
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 	const struct bt_pod_group *group = group_of(w);
@@ -152,11 +154,13 @@ static void pull_all(struct work *w, uint32_t popped)
 		}
 	}
 	qsort_r(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order, engine);
+	BT_INVARIANT(cycle->member_n > 0);
 }
 
 /* Do all ask for one scheduler? */
 static bool is_uniform(const struct work *w)
 {
+	BT_INVARIANT(w->engine->group_cycle.member_n > 0);
 	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
 	uint32_t scheduler = signature_of(w->engine, cycle->members[0].decision.pod_ix)->scheduler_name;
 
@@ -217,11 +221,13 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 			cycle->leaving, cycle->leaving_n, &cycle->leaving_cap, sizeof(*cycle->leaving));
 		cycle->leaving[cycle->leaving_n++] = leaving[i];
 	}
+	BT_INVARIANT(member->victims_from + member->victim_n == cycle->victim_n);
 }
 
 /* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
 static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 {
+	BT_INVARIANT(member->assumed);
 	uint32_t pod_ix = member->decision.pod_ix;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	uint32_t node_ix = pod->node_ix;
@@ -240,6 +246,7 @@ static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
  * over. */
 static void reserve(struct bt_engine *engine, struct bt_group_member *member)
 {
+	BT_INVARIANT(!member->assumed);
 	const struct bt_decision *decision = &member->decision;
 
 	if (member->preempts) {
@@ -254,6 +261,7 @@ static void reserve(struct bt_engine *engine, struct bt_group_member *member)
 
 static void ask_permit(struct work *w, uint32_t i)
 {
+	BT_INVARIANT(i < w->engine->group_cycle.member_n);
 	struct bt_group_member *member = &w->engine->group_cycle.members[i];
 
 	w->scheduled_n++;

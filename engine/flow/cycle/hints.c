@@ -11,6 +11,7 @@ static_assert(BT_HINTERS < 32, "sets of hinters are words");
 
 static uint32_t action_at(uint32_t ix)
 {
+	BT_INVARIANT(ix < BT_CLUSTER_EVENT_ACTION_N);
 	return ix == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
 }
 
@@ -18,6 +19,7 @@ static uint32_t action_at(uint32_t ix)
 static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
 	const struct bt_registration *registration)
 {
+	BT_INVARIANT(hint_plugin < BT_HINTERS);
 	if (registration->hint) {
 		BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
 		hints->rows[resource][hints->row_n[resource]++] =
@@ -112,6 +114,8 @@ uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_clust
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return (1u << BT_HINTERS) - 1;
 	}
+	BT_INVARIANT((hints->interested[event->resource][bt_cluster_event_action_ix(event->action)] >>
+			     BT_HINTERS) == 0);
 	return hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
 }
 
@@ -144,6 +148,7 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	}
 	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
+		BT_INVARIANT(row->hint && row->hint_plugin < BT_HINTERS);
 
 		if (!(asked >> row->hint_plugin & 1) ||
 			!bt_cluster_event_action_matches(row->actions, event->action)) {

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/known_unresolvable.h"
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 /* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
@@ -22,6 +23,7 @@ void bt_known_unresolvables_forget(struct bt_known_unresolvables *known)
 
 struct bt_known_unresolvable *bt_known_unresolvables_of(struct bt_known_unresolvables *known, uint64_t kind)
 {
+	BT_REQUIRE_HOT(kind != 0);
 	uint32_t ix;
 
 	if (!bt_map_get(&known->ixs, kind, &ix)) {
@@ -33,5 +35,6 @@ struct bt_known_unresolvable *bt_known_unresolvables_of(struct bt_known_unresolv
 		known->items[ix] = (struct bt_known_unresolvable){.when.snapshot = UINT64_MAX};
 		bt_map_put(&known->ixs, kind, ix);
 	}
+	BT_INVARIANT(ix < known->n && known->n <= KINDS_MAX);
 	return &known->items[ix];
 }

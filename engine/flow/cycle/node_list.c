@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 void bt_node_list_fini(struct bt_node_list *list)
@@ -30,6 +31,7 @@ BT_NOINLINE void bt_node_list_again(struct bt_node_list *list, const struct bt_s
 		}
 	}
 	list->live_version = snapshot->version;
+	BT_INVARIANT(list->live_n == snapshot->node_n);
 }
 
 void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot)
@@ -64,6 +66,7 @@ static const uint32_t *candidates_from(struct bt_node_list *list, const struct b
 	if (also) {
 		list->turned[n++] = also_ix;
 	}
+	BT_INVARIANT(n <= list->turned_cap);
 	*out_n = n;
 	return list->turned;
 }
@@ -91,6 +94,7 @@ static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix
 void bt_node_list_evaluate_sample(struct bt_node_list *list, const struct bt_plan *plan,
 	const struct bt_view *view, uint32_t limit, uint32_t refused_ix, struct bt_evaluation *out)
 {
+	BT_REQUIRE_HOT(list->live_n > 0);
 	uint32_t node_n = list->live_n, processed_n;
 	const uint32_t *nodes = plan->narrowed
 					? candidates_from(list, plan, list->next_start, refused_ix, &node_n)

@@ -2,6 +2,7 @@
  * Nominated pods use their nodes while another pod's plugins are asked.
  */
 #include "engine/flow/cycle/nominated_pods.h"
+#include "engine/base/check.h"
 
 /* Does the pod wait in the queue? */
 static bool stands_in_queue(const struct bt_nominated_pods *n, uint32_t pod_ix)
@@ -38,6 +39,7 @@ static const struct bt_signature *counts_as(const struct bt_nominated_pods *n, u
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 	int32_t priority = bt_ledger_pod(ledger, n->pod_ix)->priority;
 
+	BT_INVARIANT(pod->nominated_ix != BT_NO_NODE);
 	if (pod_ix == n->pod_ix) {
 		return NULL;
 	}
@@ -72,6 +74,7 @@ static bool shift_nominated(const struct bt_nominated_pods *n, uint32_t node_ix,
 
 static bool put_nominated(void *context, uint32_t node_ix)
 {
+	BT_INVARIANT(node_ix < ((const struct bt_nominated_pods *)context)->cache->view.snapshot->slot_n);
 	return shift_nominated(context, node_ix, true);
 }
 
@@ -102,6 +105,7 @@ void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix)
 
 const struct bt_yields_to *bt_nominated_pods_begin(struct bt_nominated_pods *nominated, uint32_t pod_ix)
 {
+	BT_REQUIRE_HOT(pod_ix != BT_NO_POD);
 	nominated->pod_ix = pod_ix;
 	return bt_ledger_may_yield(nominated->cache->ledger, pod_ix) ? &nominated->yields_to : NULL;
 }

@@ -55,6 +55,7 @@ static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t 
 		bt_intern_hold_again(groups->intern, name);
 	}
 	bt_map_put(&groups->ixs, pod_groups_key_of(namespace_, name), ix);
+	BT_INVARIANT(groups->groups[ix].member_n == 0 && !groups->groups[ix].known);
 	return &groups->groups[ix];
 }
 
@@ -64,6 +65,7 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 	if (group->known || group->member_n) {
 		return;
 	}
+	BT_INVARIANT(group >= groups->groups && group < groups->groups + groups->group_n);
 	bt_map_remove(&groups->ixs, pod_groups_key_of(group->namespace_, group->name));
 	if (groups->intern) {
 		bt_intern_release(groups->intern, group->namespace_);
@@ -74,11 +76,13 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 	groups->free_ixs =
 		bt_mem_grow(groups->free_ixs, groups->free_n, &groups->free_cap, sizeof(*groups->free_ixs));
 	groups->free_ixs[groups->free_n++] = (uint32_t)(group - groups->groups);
+	BT_INVARIANT(groups->free_n <= groups->group_n);
 }
 
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count)
 {
+	BT_REQUIRE(namespace_ != BT_NAME_NONE && name != BT_NAME_NONE);
 	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
 	bool known = group->known;
 

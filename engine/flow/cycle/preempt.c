@@ -154,6 +154,7 @@ static void list_pods(struct search *s, uint32_t node_ix)
 		out->pods[s->pod_n++] = (struct bt_victim){i, pod->priority, pod->start_ns, false};
 	}
 	/* The ledger has the last one first. */
+	BT_INVARIANT(s->pod_n <= out->pod_cap);
 	for (uint32_t i = 0; i < s->pod_n / 2; i++) {
 		struct bt_victim last = out->pods[s->pod_n - 1 - i];
 
@@ -164,6 +165,7 @@ static void list_pods(struct search *s, uint32_t node_ix)
 
 static void try_all(struct search *s, uint32_t node_ix, bool add)
 {
+	BT_INVARIANT(node_ix < s->view->snapshot->slot_n);
 	for (uint32_t i = 0; i < s->pod_n; i++) {
 		bt_ledger_try(s->ledger, s->out->pods[i].pod_ix, node_ix, add);
 	}
@@ -192,6 +194,7 @@ static uint32_t mark_violations(struct search *s)
 		}
 		n += s->out->pods[i].violates;
 	}
+	BT_INVARIANT(n <= s->pod_n);
 	return n;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/profile_runtime.h"
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 static const uint32_t *label_column(void *context, uint32_t key)
@@ -56,6 +57,7 @@ static void make_runtime(struct bt_profile_runtimes *runtimes, const struct bt_c
 	const struct bt_resolved_profile *resolved, enum bt_node_sampling sampling,
 	const struct bt_planner_env *env)
 {
+	BT_INVARIANT(runtimes->n < config->profile_n);
 	struct bt_profile_runtime *runtime = &runtimes->items[runtimes->n++];
 
 	bt_flow_profile_init(&runtime->profile, resolved, &config->gates, env->dictionary, &runtimes->arena);
@@ -93,6 +95,7 @@ enum bt_status bt_profile_runtimes_init(struct bt_profile_runtimes *runtimes, co
 		}
 	}
 	bt_mem_free(resolved);
+	BT_INVARIANT(status != BT_OK || runtimes->n == config->profile_n);
 	return status;
 }
 

@@ -2,6 +2,7 @@
  * Sampling: how many feasible nodes are enough.
  */
 #include "engine/flow/cycle/sample.h"
+#include "engine/base/check.h"
 
 /* Upstream looks for at least this many feasible nodes, and at this part of all. */
 #define SAMPLE_NODES_MIN      100
@@ -17,6 +18,7 @@ uint32_t bt_feasible_nodes_to_find(int32_t percentage, uint32_t node_n)
 		percentage = percentage < SAMPLE_PERCENTAGE_MIN ? SAMPLE_PERCENTAGE_MIN : percentage;
 	}
 	uint32_t n = (uint32_t)((uint64_t)node_n * (uint32_t)percentage / 100);
+	BT_INVARIANT(percentage >= 0);
 	return n < SAMPLE_NODES_MIN ? SAMPLE_NODES_MIN : n;
 }
 

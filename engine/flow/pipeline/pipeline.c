@@ -279,6 +279,7 @@ static bool push_inline(
 enum bt_status bt_pipeline_feed(
 	struct bt_pipeline *p, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns)
 {
+	BT_REQUIRE_HOT(parcel && *parcel);
 	BT_REQUIRE(source < p->limits.sources);
 	struct bt_source_lane *runtime = &p->sources[source];
 	struct bt_ring *ring = &runtime->feeds[bt_pipeline_ingest_of(p, runtime->fed_n)];
@@ -316,6 +317,7 @@ static void prefetch_object(const struct bt_watch_event *parcel)
 
 static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_watch_event **run, uint32_t n)
 {
+	BT_INVARIANT(n > 0 && n <= BT_RUN);
 	struct bt_ingest_worker *worker = p->ingests[thread].worker;
 
 	prefetch_object(run[0]);
@@ -351,6 +353,7 @@ static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime,
 			BT_REQUIRE(bt_ring_try_push_n(delta, run, n) == n);
 		}
 		done_n += n;
+		BT_INVARIANT(done_n <= p->limits.events);
 	} while (n == BT_RUN && done_n < p->limits.events);
 	return done_n > 0;
 }
@@ -377,6 +380,7 @@ static uint32_t next_of(
 	n = bt_ring_try_pop_n(&runtime->deltas[thread], out, n < left ? n : left);
 	if (n) {
 		BT_INVARIANT(out[0]->sequence == runtime->published_n);
+		BT_INVARIANT(n <= left);
 		runtime->published_n += n;
 		bt_pipeline_wake_producer(&runtime->deltas[thread], n, &p->ingests[thread].park);
 	}
@@ -416,6 +420,7 @@ static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **parcels, u
 			bt_watch_event_destroy(parcels[i]);
 		}
 	}
+	BT_INVARIANT(fresh_n <= n);
 	return fresh_n;
 }
 
@@ -434,6 +439,7 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 		}
 		taken_n += run_n;
 		n += number(p, &batch[n], run_n);
+		BT_INVARIANT(n <= taken_n && n <= room);
 	}
 	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
 	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
@@ -498,6 +504,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 			bt_pipeline_end_parcel(p, run[i]);
 		}
 		done_n += n;
+		BT_INVARIANT(done_n <= p->limits.events);
 	} while (n == BT_RUN && done_n < p->limits.events);
 	return done_n > 0;
 }
@@ -528,6 +535,7 @@ bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 		n++;
 	}
 	bt_bind_requests_send(p);
+	BT_INVARIANT(n <= cycles);
 	return n > 0;
 }
 
@@ -542,6 +550,7 @@ static bool tick(struct bt_pipeline *p)
 	int64_t now_ns = bt_clock_now_ns(clock);
 	if (now_ns > p->now_ns) {
 		p->now_ns = now_ns;
+		BT_INVARIANT(p->now_ns > 0 || now_ns == p->now_ns);
 		if (p->options.journal) {
 			bt_journal_time(p->options.journal, now_ns, BT_TIME_TICK);
 		}

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/pipeline/version_filter.h"
 
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/index_allocator.h"
@@ -36,8 +37,10 @@ void bt_version_filter_fini(struct bt_version_filter *f)
 /* Forgets what has gone the longest ago. */
 static void forget_oldest(struct bt_version_filter *f)
 {
+	BT_INVARIANT(f->tomb_n > 0 && f->entry_n > 0);
 	uint32_t ix = f->tombs[f->tomb_first];
 	struct bt_fresh_entry *entry = &f->entries[ix];
+	BT_INVARIANT(ix < f->entry_n && entry->gone);
 
 	f->tomb_first = (f->tomb_first + 1) % f->tombstone_max;
 	f->tomb_n--;
@@ -58,6 +61,7 @@ static void forget_oldest(struct bt_version_filter *f)
 /* Entries may have other places afterwards. */
 static void free_retired(struct bt_version_filter *f, uint32_t ix)
 {
+	BT_INVARIANT(ix < f->entry_n && !f->entries[ix].gone);
 	if (!f->tombs) {
 		f->tombs = bt_mem_zalloc(f->tombstone_max, sizeof(*f->tombs));
 	}
@@ -71,12 +75,14 @@ static void free_retired(struct bt_version_filter *f, uint32_t ix)
 	f->tombs[tomb] = ix;
 	f->entries[ix].gone = true;
 	f->entries[ix].tomb = tomb;
+	BT_INVARIANT(f->tomb_n <= f->tombstone_max && ix < f->entry_n);
 }
 
 /* What is known under that name, or NULL; two names with one hash are not known at all. */
 static struct bt_fresh_entry *version_filter_find(
 	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
+	BT_INVARIANT(seen->key);
 	uint32_t ix;
 
 	return bt_map_get(&f->ixs, seen->key, &ix) && f->entries[ix].check == seen->check ? &f->entries[ix]
@@ -104,6 +110,7 @@ static void version_filter_enter(struct bt_version_filter *f, const struct bt_ob
 static void revive(
 	struct bt_version_filter *f, struct bt_fresh_entry *entry, const struct bt_object_version *seen)
 {
+	BT_INVARIANT(entry->gone);
 	bt_map_remove(&f->ixs, entry->key);
 	entry->key = 0;
 	version_filter_enter(f, seen, false);
@@ -130,6 +137,7 @@ enum bt_version_verdict bt_version_filter_apply(
 		return BT_NEWS_FRESH;
 	}
 	entry->version = seen->version ? seen->version : entry->version;
+	BT_INVARIANT(entry->version >= seen->version || !seen->version);
 	entry->uid = seen->uid ? seen->uid : entry->uid;
 	return other ? BT_NEWS_REPLACED : BT_NEWS_FRESH;
 }
