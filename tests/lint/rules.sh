@@ -224,6 +224,13 @@ commands engine/base/clean.c
 echo '"/bin/sh" "/elsewhere/test_y.sh"' >"$tree/tests.json"
 expect registered --commands "$tree/commands.json" --tests "$tree/tests.json"
 
+fresh
+{
+	printf '%s\n' "$header"
+	seq -f 'int x%g;' 1000
+} >"$tree/cache/x.c"
+expect assertions
+
 rm -rf "$tree"
 echo "$count samples"
 exit $failed
