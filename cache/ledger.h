@@ -10,6 +10,10 @@
  *   any of them --bt_ledger_remove--> (unknown)
  *
  * Each assumption ends exactly once: by confirm, forget or remove.
+ *
+ * Unless a function says otherwise: pod_ix is a pod's that is there, node_ix a slot below what
+ * bt_ledger_reserve made room for (asserted). Changes may allocate and do not block; what only reads does
+ * neither. Nothing fails but bt_ledger_add. Pointers that are returned hold until the next change.
  */
 #pragma once
 
@@ -55,9 +59,11 @@ struct bt_ledger_counts {
 
 struct bt_ledger;
 
+/* Owns: the caller, until bt_ledger_destroy, which ends before what the ledger counts in; NULL is fine. */
 struct bt_ledger *bt_ledger_create(void);
 void bt_ledger_destroy(struct bt_ledger *ledger);
 
+/* What is used on each node. Owns: the ledger, as long as it is there; always as it is now. */
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
 
 /*
@@ -88,7 +94,7 @@ void bt_ledger_show_pods(struct bt_ledger *ledger, const uint32_t *cycle_ix);
 /* Says whether a pod is being deleted. */
 void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool terminating);
 
-/* A pod is being deleted because a scheduler preempted it. */
+/* A pod is being deleted because a scheduler preempted it: terminating, too. */
 void bt_ledger_set_preempted(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* A pod has succeeded or failed. bt_ledger_remove or bt_ledger_detach follows. */
@@ -112,6 +118,9 @@ void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
 
 /*
  * Enters a pod: queued, or scheduled when pod->node_ix is a node. pod->state is set here.
+ * Requires: pod->node_ix and pod->status_ix are slots or BT_NO_NODE.
+ * Owns   : the ledger copies pod, and holds its names and signature until it has gone and
+ *          bt_ledger_let_go was called.
  * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says
  * which one).
  */
@@ -128,14 +137,15 @@ void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct b
  * An assumed or scheduled pod counts on its node no longer. bt_ledger_remove ends it. */
 void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE. What it
- * was is held until bt_ledger_let_go. */
+/* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE.
+ * Owns: the ledger holds the name; what it was is held until bt_ledger_let_go. */
 void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name, uint32_t node_ix);
 
 /* Takes a pod out, whatever set it is in. */
 void bt_ledger_remove(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* A queued pod has been decided for a node: it counts there from now on. */
+/* A queued pod has been decided for a node: it counts there from now on, and its promise ends.
+ * Requires: the pod is queued; no trial is on. */
 void bt_ledger_assume(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
 /* Fetches into the cache what assuming a pod of the signature on a node will change. */
@@ -147,15 +157,16 @@ void bt_ledger_fetch_pod(const struct bt_ledger *ledger, uint32_t pod_ix);
 /* The same for what depends on what was fetched. node_ix may be any number. */
 void bt_ledger_fetch_links(const struct bt_ledger *ledger, uint32_t node_ix);
 
-/* The source shows the binding of an assumed pod. */
+/* The source shows the binding of an assumed pod. Requires: the pod is assumed. */
 void bt_ledger_confirm(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* The binding of an assumed pod failed: it is queued again and counts nowhere. */
+/* The binding of an assumed pod failed: it is queued again and counts nowhere.
+ * Requires: the pod is assumed; no trial is on. */
 void bt_ledger_forget(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /*
  * Promises a node to a queued pod; BT_NO_NODE takes the promise back. It ends when the pod is assumed or
- * removed.
+ * removed. Requires: the pod is queued.
  */
 void bt_ledger_nominate(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
@@ -244,7 +255,7 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *ledger, uint32_t pod_ix);
  * not depend on it: the lowest that is free. */
 uint32_t bt_ledger_trim_pods(struct bt_ledger *ledger);
 
-/* Gives up room for nodes from slot_n on. Requires: they are vacated. */
+/* Gives up room for nodes from slot_n on. Requires: they are vacated; no trial is on. */
 void bt_ledger_trim_nodes(struct bt_ledger *ledger, uint32_t slot_n);
 
 /* One more than the highest pod index in use. */

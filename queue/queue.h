@@ -19,7 +19,11 @@
  *
  * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
  * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.
- * Context: the scheduling thread.
+ * Context: the scheduling thread, for all of it. Hooks are called from within and change nothing here.
+ *
+ * Times are nanoseconds of the engine's clock and do not go back. Plugins are words, a bit each. What enters
+ * a pod may allocate; nothing blocks. Unless a function says otherwise it fails on no pod: one that is not here
+ * is left alone. Owns: the queue copies all that it is given.
  */
 #pragma once
 
@@ -148,12 +152,13 @@ enum bt_queue_cause {
 
 struct bt_queue;
 
-/* options->…_ns as they come: nothing is defaulted. Owns: bt_queue_destroy. */
+/* options->…_ns as they come: nothing is defaulted. Requires: none of them is negative.
+ * Owns: the caller, until bt_queue_destroy; NULL is fine. */
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options);
 void bt_queue_destroy(struct bt_queue *queue);
 
 /*
- * Enters a pod that is not here yet. timestamp_ns: since when it waits, for the order.
+ * Enters a pod. timestamp_ns: since when it waits, for the order. Requires: it is not here yet.
  * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED.
  */
 enum bt_wait bt_queue_add(
@@ -176,15 +181,16 @@ uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
  * BT_NOT_FOUND: it is none of these. */
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
 
-/* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more. */
+/* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more.
+ * Requires: it is in flight. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);
 
-/* A pod in flight will be tried again after its backoff, whoever refuses it. */
+/* A pod in flight will be tried again after its backoff, whoever refuses it. Requires: it is in flight. */
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
 
 /*
  * A pod in flight or binding was not placed: it was refused by these plugins, or failed (none). It waits for
- * an event, or for its backoff when one has come already.
+ * an event, or for its backoff when one has come already. Requires: it is in flight or binding.
  * Returns: where it is now.
  */
 enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
@@ -193,6 +199,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 /*
  * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
  * until an event lets them come forward that a hint of these plugins likes, or bt_queue_flush_backoff.
+ * Requires: the pod is here.
  */
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins);
 
@@ -259,12 +266,12 @@ bool bt_queue_is_busy(const struct bt_queue *queue);
 /*
  * How many pods have entered a place because of that: BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, or
  * BT_WAIT_UNSCHEDULABLE, which stands for gated pods as well. One that stays there because of an event does
- * not count. Source: scheduler_queue_incoming_pods_total, v1.36.3.
+ * not count. Requires: cause is below BT_CAUSE_N. Source: scheduler_queue_incoming_pods_total, v1.36.3.
  */
 uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause);
 
 /* How many events of each cause are kept for pods in flight. out_n: BT_CAUSE_N of them, all written. */
 void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N]);
 
-/* A cause's text as upstream's metrics have it. */
+/* A cause's text as upstream's metrics have it. Requires: cause is below BT_CAUSE_N. */
 void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
