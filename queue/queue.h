@@ -22,8 +22,8 @@
  * Context: the scheduling thread, for all of it. Hooks are called from within and change nothing here.
  *
  * Times are nanoseconds of the engine's clock and do not go back. Plugins are words, a bit each. What enters
- * a pod may allocate; nothing blocks. Unless a function says otherwise it fails on no pod: one that is not here
- * is left alone. Owns: the queue copies all that it is given.
+ * a pod may allocate; nothing blocks. Unless a function says otherwise it fails on no pod: one that is not
+ * here is left alone. Owns: the queue copies all that it is given.
  */
 #pragma once
 
