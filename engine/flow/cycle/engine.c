@@ -8,23 +8,6 @@
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
 
-static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
-{
-	bt_devices_begin(
-		engine->cache->devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
-}
-
-const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
-	bt_reserved_begin(&engine->reserved);
-	if (pod->signature->claim_n || pod->signature->extended_n) {
-		begin_devices(engine, pod);
-	}
-	return bt_nominated_pods_begin(&engine->nominated, pod_ix);
-}
-
 /* What does not fit is as good as for ever; upstream's numbers overflow. */
 static int64_t backoff_ns(int64_t seconds)
 {
@@ -105,7 +88,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_scheduling_clock_init(&engine->clock, &options->clock);
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
-	engine->extended = config->extender_n > 0;
+	engine->schedule.has_extenders = config->extender_n > 0;
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue);
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
@@ -133,7 +116,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_profile_runtimes_fini(&engine->runtimes);
 	bt_extender_calls_destroy(engine->extend);
 	bt_cycle_metrics_destroy(engine->measures);
-	bt_evaluation_fini(&engine->evaluation);
+	bt_schedule_pod_fini(&engine->schedule);
 	bt_engine_post_filter_fini(engine);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
@@ -208,171 +191,6 @@ void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took
 
 /* ---- the cycle ---- */
 
-void bt_engine_evaluate_all(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
-{
-	uint32_t node_n;
-	const uint32_t *nodes = bt_node_list_candidates(&engine->nodes, plan, also_ix, &node_n);
-
-	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
-}
-
-/* Where the search for equals begins in this cycle. */
-static uint32_t tie_start(const struct bt_engine *engine)
-{
-	return bt_tie_start(engine->options.seed, engine->cycle_n, &engine->cache->view);
-}
-
-static BT_NOINLINE bool evaluate_node(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix, struct bt_evaluation *out)
-{
-	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix)) {
-		return false;
-	}
-	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
-	return out->feasible_n == 1;
-}
-
-bool bt_engine_evaluate_nominated(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
-{
-	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
-
-	return node_ix != BT_NO_NODE && evaluate_node(engine, plan, node_ix, out);
-}
-
-/* Columns know nothing of samples and of extenders. */
-static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
-{
-	return !engine->evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
-	       !engine->options.evaluate_always;
-}
-
-/* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
- * because a group's pods are in flight, which columns are not told. */
-static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	struct bt_plan *plan, uint32_t pod_ix, uint32_t *out_node_ix)
-{
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
-	if (!plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
-		engine->group_cycle.on) {
-		return false;
-	}
-	struct bt_plan *yielding = bt_planner_yielding(
-		runtime->planner, plan, bt_nominated_pods_yields(&engine->nominated), pod->priority);
-	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix);
-}
-
-static bool pick(struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_plan *plan,
-	bool idle, uint32_t pod_ix, uint32_t *out_node_ix)
-{
-	if (BT_UNLIKELY(engine->evaluation.nominations)) {
-		return idle && pick_yielding(engine, runtime, plan, pod_ix, out_node_ix);
-	}
-	uint32_t start = tie_start(engine);
-
-	return idle ? bt_plan_pick(plan, &engine->cache->view, start, out_node_ix)
-		    : bt_topology_pick_pick(plan, &engine->cache->view, start, out_node_ix);
-}
-
-uint32_t bt_engine_refused_nomination(
-	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation)
-{
-	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
-
-	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
-			       !evaluation->error
-		       ? node_ix
-		       : BT_NO_NODE;
-}
-
-static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan,
-	bool samples, uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
-{
-	uint32_t refused_ix = bt_engine_refused_nomination(engine, pod_ix, &engine->evaluation);
-
-	engine->counts.by_evaluation_n++;
-	engine->evaluated = true;
-	if (samples) {
-		bt_node_list_evaluate_sample(
-			&engine->nodes, plan, &engine->cache->view, limit, refused_ix, &engine->evaluation);
-	} else {
-		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->evaluation);
-	}
-	if (engine->evaluation.error && engine->evaluation.feasible_n != 1) {
-		*out_outcome = BT_FAILED;
-		return BT_NO_NODE;
-	}
-	if (engine->evaluation.feasible_n == 0) {
-		return BT_NO_NODE;
-	}
-	/* A single feasible node is taken without being scored. */
-	return engine->evaluation.feasible[bt_evaluation_best(&engine->evaluation, tie_start(engine))];
-}
-
-void bt_engine_count_nodes(struct bt_engine *engine, bool on)
-{
-	engine->counts_nodes = on;
-}
-
-/* Columns say which node is the best, not how many fit. */
-static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
-{
-	if (BT_UNLIKELY(engine->counts_nodes)) {
-		bt_evaluate_filters(plan, &engine->cache->view, bt_node_list_live(&engine->nodes),
-			bt_node_list_n(&engine->nodes), UINT32_MAX, &engine->evaluation);
-	} else {
-		engine->evaluation.visited_n = engine->evaluation.feasible_n = 0;
-	}
-}
-
-/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. */
-static BT_NOINLINE uint32_t sample_limit(
-	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan)
-{
-	uint32_t node_n = plan->narrowed ? plan->candidate_n : bt_node_list_n(&engine->nodes);
-	bool one_will_do = profile->plugins.score_n == 0 && !bt_extender_calls_chooses(engine->extend);
-
-	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
-	uint32_t n =
-		one_will_do ? 1 : bt_feasible_nodes_to_find(profile->percentage_of_nodes_to_score, node_n);
-	return n < node_n ? n : UINT32_MAX;
-}
-
-/* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
-static uint32_t choose(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	struct bt_plan *plan, uint32_t pod_ix, enum bt_outcome *out_outcome)
-{
-	uint32_t limit = UINT32_MAX, node_ix;
-	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, pod_ix);
-
-	*out_outcome = BT_REFUSED;
-	engine->evaluation.nominations = nominations;
-	engine->evaluation.hooks = engine->extended ? bt_extender_calls_begin(engine->extend, pod_ix) : NULL;
-	bool idle = bt_prepare(plan, &engine->cache->view);
-	if (plan->refusal) {
-		return BT_NO_NODE;
-	}
-	if (plan->pre_filter_error) {
-		*out_outcome = BT_FAILED;
-		return BT_NO_NODE;
-	}
-	if (runtime->samples) {
-		limit = sample_limit(engine, &runtime->profile, plan);
-	}
-	if (bt_engine_evaluate_nominated(engine, plan, pod_ix, &engine->evaluation)) {
-		engine->counts.by_evaluation_n++;
-		return engine->evaluation.feasible[0];
-	}
-	if (columns_decide(engine, plan, limit) && pick(engine, runtime, plan, idle, pod_ix, &node_ix)) {
-		engine->counts.by_columns_n++;
-		count_nodes(engine, plan);
-		return node_ix;
-	}
-	return choose_by_evaluation(engine, plan, runtime->samples, limit, pod_ix, out_outcome);
-}
-
 static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
@@ -424,27 +242,25 @@ enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* Chooses a node, or says why there is none. */
-static void decide(struct bt_engine *engine, struct bt_profile_runtime *runtime, struct bt_decision *decision)
+static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_decision *decision)
 {
-	const struct bt_signature *signature =
-		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature;
-
 	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
-	engine->evaluated = false;
 	decision->outcome = BT_REFUSED;
 	if (bt_node_list_n(&engine->nodes) == 0) {
 		decision->preempt = BT_PREEMPT_NOWHERE;
 		return;
 	}
-	decision->plan = bt_planner_plan(runtime->planner, signature);
-	decision->node_ix = choose(engine, runtime, decision->plan, decision->pod_ix, &decision->outcome);
+	cycle->plan = decision->plan = bt_planner_plan(cycle->runtime->planner, cycle->signature);
+	decision->node_ix = bt_engine_schedule_pod(engine, cycle, &decision->outcome);
 	if (decision->node_ix != BT_NO_NODE) {
+		const struct bt_evaluation *evaluation = bt_schedule_pod_evaluation(&engine->schedule);
+
 		decision->outcome = BT_PLACED;
-		decision->evaluated_n = engine->evaluation.visited_n;
-		decision->feasible_n = engine->evaluation.feasible_n;
-		bt_reserved_choose(&engine->reserved, decision->plan, decision->pod_ix, decision->node_ix);
+		decision->evaluated_n = evaluation->visited_n;
+		decision->feasible_n = evaluation->feasible_n;
+		bt_reserved_choose(&engine->reserved, cycle->plan, cycle->pod_ix, decision->node_ix);
 	} else if (decision->outcome == BT_REFUSED) {
-		bt_engine_refuse(engine, runtime, decision->plan, decision);
+		bt_engine_refuse(engine, cycle, decision);
 	}
 }
 
@@ -505,56 +321,58 @@ const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profi
 	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
 }
 
-static void note_runs(const struct bt_engine *engine, struct bt_profile_runtime *runtime,
-	const struct bt_decision *decision)
+static void note_runs(
+	const struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_decision *decision)
 {
-	/* A node that the pod was promised is evaluated alone. */
-	bool evaluated = engine->evaluated || decision->evaluated_n;
+	const struct bt_evaluation *evaluation = bt_schedule_pod_evaluated(&engine->schedule);
+	const struct bt_plan *plan = cycle->plan;
 
-	if (decision->plan) {
-		bt_plugin_runs_note(&runtime->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
-			decision->plan->narrowed ? decision->plan->candidate_n
-						 : bt_node_list_n(&engine->nodes),
-			decision->outcome == BT_PLACED);
+	if (!plan) {
+		return;
 	}
+	if (decision->evaluated_n) { /* A node that the pod was nominated to is evaluated alone. */
+		evaluation = bt_schedule_pod_evaluation(&engine->schedule);
+	}
+	bt_plugin_runs_note(&cycle->runtime->runs, plan, evaluation,
+		plan->narrowed ? plan->candidate_n : bt_node_list_n(&engine->nodes),
+		decision->outcome == BT_PLACED);
 }
 
 /* Filtering and scoring are one step where columns answer, so both are Filter's. */
-static BT_NOINLINE void note_decided(struct bt_engine *engine, struct bt_profile_runtime *runtime,
-	const struct bt_decision *decision, int64_t begin_ns)
+static BT_NOINLINE void note_decided(
+	struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_decision *decision)
 {
 	const uint16_t labels[4] = {BT_MEASURE_FILTER,
 		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
-		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
+		bt_profile_runtimes_ix(&engine->runtimes, cycle->runtime)};
 
-	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
+	engine->took_ns = bt_clock_monotonic_ns() - cycle->begin_ns;
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
 	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels,
 		engine->took_ns - bt_post_filter_took(&engine->post));
-	note_runs(engine, runtime, decision);
+	note_runs(engine, cycle, decision);
 }
 
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
-	BT_REQUIRE(runtime);
+	BT_REQUIRE(cycle.runtime);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	bt_reserved_clear_why(&engine->reserved);
 	bt_engine_post_filter_begin(engine);
-	if (BT_UNLIKELY(pod->terminating)) {
+	if (BT_UNLIKELY(cycle.pod->terminating)) {
 		skip(engine, pod_ix);
 		return;
 	}
-	engine->cycle_n++;
-	int64_t begin_ns = bt_stage_latency_now(engine->options.stages);
-	decide(engine, runtime, out_decision);
+	cycle.number = ++engine->cycle_n;
+	cycle.begin_ns = bt_stage_latency_now(engine->options.stages);
+	decide(engine, &cycle, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
-		note_decided(engine, runtime, out_decision, begin_ns);
+		note_decided(engine, &cycle, out_decision);
 	}
-	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
+	BT_PROBE4(decided, cycle.number, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
 
 /* What becomes of a pod's nomination after its cycle. */
@@ -573,6 +391,13 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
 }
 
+static bool stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+
+	return bt_engine_stands_alone(engine, &cycle);
+}
+
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	uint32_t pod_ix = decision->pod_ix;
@@ -586,7 +411,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 		bt_scheduling_clock_now(&engine->clock));
 	settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
-		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
+		!engine->options.strict_order && !stands_alone(engine, pod_ix) &&
 		!bt_engine_in_group(engine, pod_ix)) {
 		bt_queue_park(engine->queue, pod_ix, decision->unschedulable_plugins);
 	}
@@ -879,6 +704,8 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 
 	counts.cycle_n = engine->cycle_n;
 	counts.plan_drop_n = bt_profile_runtimes_drop_n(&engine->runtimes);
+	counts.by_columns_n = engine->schedule.by_columns_n;
+	counts.by_evaluation_n = engine->schedule.by_evaluation_n;
 	counts.preemption_n = engine->post.preemption_n;
 	counts.dry_run_n = engine->post.dry_run_n;
 	counts.evict_failed_n = engine->eviction.failed_n;

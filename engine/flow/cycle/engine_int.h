@@ -18,6 +18,7 @@
 #include "engine/flow/cycle/profile_runtime.h"
 #include "engine/flow/cycle/reclaim.h"
 #include "engine/flow/cycle/reserve.h"
+#include "engine/flow/cycle/schedule_pod.h"
 #include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
@@ -29,13 +30,10 @@ struct bt_engine {
 	struct bt_profile_runtimes runtimes;
 	struct bt_node_list nodes;
 	struct bt_reclaim reclaim;
-	uint64_t cycle_n;
-	struct bt_evaluation evaluation;
-	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
-	bool counts_nodes; /* bt_engine_count_nodes */
+	uint64_t cycle_n; /* cycles that have begun */
+	struct bt_schedule_pod schedule;
 	struct bt_nominated_pods nominated;
 	struct bt_extender_calls *extend;
-	bool extended; /* there are extenders */
 	struct bt_post_filter post;
 	struct bt_eviction eviction;
 	struct bt_pod_groups groups;
@@ -58,10 +56,22 @@ static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_en
 		&engine->runtimes, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
 }
 
+/* The pod, as it is now, for a cycle that begins or for somebody who looks. */
+static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return (struct bt_cycle){.number = engine->cycle_n,
+		.pod_ix = pod_ix,
+		.pod = pod,
+		.signature = pod->signature,
+		.runtime = bt_profile_runtimes_find(&engine->runtimes, pod->signature->scheduler_name)};
+}
+
 /* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
  * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out; or a
  * plugin that does not say what it depends on. */
-bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
+bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle);
 
 /* What the pod has that may concern plugins where no node is judged: enum bt_trait bits. */
 uint32_t bt_engine_traits(const struct bt_engine *engine, uint32_t pod_ix);
@@ -79,24 +89,6 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 	return (struct bt_queue_kind){
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
-
-/* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
-const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, uint32_t pod_ix);
-
-/* Asks every node that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod already,
- * because what it says counts wherever it is. */
-void bt_engine_evaluate_all(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out);
-
-/* The live node that the pod's status names and that has just refused it, as the evaluation says, or
- * BT_NO_NODE. */
-uint32_t bt_engine_refused_nomination(
-	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation);
-
-/* Looks at the node alone that the pod was promised. Returns whether it fits. Source: evaluateNominatedNode,
- * v1.36.3. */
-bool bt_engine_evaluate_nominated(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out);
 
 static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_change change)
 {

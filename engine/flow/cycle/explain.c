@@ -35,14 +35,11 @@ static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 	}
 }
 
-static void explain_cycle(
-	struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_explanation *out)
+static void explain_cycle(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_explanation *out)
 {
-	uint32_t pod_ix = out->pod_ix;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	/* Who was popped has passed PreEnqueue, whatever it would say now. */
-	bool popped = bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT;
+	bool popped = bt_queue_info(engine->queue, cycle->pod_ix).where == BT_WAIT_IN_FLIGHT;
 
 	if (!popped) {
 		explain_gates(engine, out);
@@ -54,7 +51,8 @@ static void explain_cycle(
 		out->error = "no nodes available to schedule pods";
 		return;
 	}
-	struct bt_plan *plan = bt_planner_plan(runtime->planner, pod->signature);
+	struct bt_plan *plan = bt_planner_plan(cycle->runtime->planner, cycle->signature);
+	cycle->plan = plan;
 	bt_prepare(plan, &engine->cache->view);
 	out->plan = plan;
 	if (plan->refusal) {
@@ -69,8 +67,8 @@ static void explain_cycle(
 		return;
 	}
 	out->narrowed = plan->narrowed;
-	if (!bt_engine_evaluate_nominated(engine, plan, pod_ix, &out->evaluation)) {
-		uint32_t also_ix = bt_engine_refused_nomination(engine, pod_ix, &out->evaluation);
+	if (!bt_engine_evaluate_nominated(engine, cycle, &out->evaluation)) {
+		uint32_t also_ix = bt_engine_refused_nomination(engine, cycle, &out->evaluation);
 
 		if (also_ix != BT_NO_NODE && !out->candidates_only) {
 			out->nominated_by = out->evaluation.refused_by[0];
@@ -82,23 +80,22 @@ static void explain_cycle(
 }
 
 static void explain_post_filter(
-	struct bt_engine *engine, const struct bt_profile_runtime *runtime, struct bt_explanation *out)
+	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_explanation *out)
 {
 	const struct bt_preempt_request request = {
-		.by = runtime->profile.preemption,
+		.by = cycle->runtime->profile.preemption,
 		.cache = engine->cache,
-		.pod_ix = out->pod_ix,
-		.plan = out->plan,
+		.cycle = cycle,
 		.evaluation = out->refused ? NULL : &out->evaluation,
-		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
-		.extend = bt_engine_extend_for(engine, out->pod_ix),
+		.random = bt_rng_at(~engine->options.seed, cycle->number),
+		.extend = bt_engine_extend_for(engine, cycle->pod_ix),
 		.explain = true,
 	};
 	struct bt_claim_release unused;
 
 	bt_buf_clear(&out->post_text);
 	bt_preempt_list(&request, &out->preemption);
-	bt_engine_post_filter(runtime, &request, &out->preemption, &unused, &out->post_text);
+	bt_engine_post_filter(cycle->runtime, &request, &out->preemption, &unused, &out->post_text);
 	out->post_filtered = true;
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }
@@ -117,7 +114,7 @@ static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out
 static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	const struct bt_evaluation_hooks *hooks, struct bt_explanation *out)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
 	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
 	out->pod_ix = pod_ix;
@@ -126,17 +123,17 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	out->error = NULL;
 	out->nominated_by = BT_PASSED;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
-	if (!runtime) {
+	if (!cycle.runtime) {
 		explain_foreign(engine, out);
 		return;
 	}
-	out->evaluation.nominations = bt_engine_nominations_of(engine, pod_ix);
+	out->evaluation.nominations = bt_engine_nominations_of(engine, &cycle);
 	out->evaluation.hooks = hooks;
-	explain_cycle(engine, runtime, out);
+	explain_cycle(engine, &cycle, out);
 	/* Nobody is evicted for a pod that has a node. */
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
 		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
-		explain_post_filter(engine, runtime, out);
+		explain_post_filter(engine, &cycle, out);
 	}
 }
 

@@ -69,6 +69,18 @@ struct bt_group_cycle {
 	struct bt_buf permit_error; /* what Permit failed with */
 };
 
+/* Is a group decided now? */
+static inline bool bt_group_cycle_is_on(const struct bt_group_cycle *cycle)
+{
+	return cycle->on;
+}
+
+/* Which one, or 0. */
+static inline uint64_t bt_group_cycle_number(const struct bt_group_cycle *cycle)
+{
+	return cycle->on ? cycle->number : 0;
+}
+
 void bt_group_cycle_fini(struct bt_group_cycle *cycle);
 
 /* Is the pod decided together with others? Then bt_engine_decide_group is to be called for it, once popped.

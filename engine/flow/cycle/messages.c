@@ -40,11 +40,12 @@ static struct bt_message *message_of(struct bt_messages *messages, uint32_t sign
 struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 {
 	const struct bt_engine *engine = messages->engine;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+	const struct bt_pod *pod = cycle.pod;
 	struct bt_message *message = message_of(messages, pod->signature->ix);
 	const struct bt_state_of_things now = bt_engine_state(engine);
 	const uint64_t kind =
-		bt_engine_stands_alone(engine, pod_ix) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
+		bt_engine_stands_alone(engine, &cycle) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
 
 	if (message->text.len == 0 || kind == 0 || message->signature != pod->signature->serial ||
 		message->kind != kind || memcmp(&message->when, &now, sizeof(now)) != 0) {

@@ -114,10 +114,11 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		const struct bt_hook *hook = &hooks->items[i];
 		const struct bt_post_filter_env env = {hook->settings, runtime->profile.release,
-			&request->cache->view, compiled_of(hook, request->plan), try_preemption, &preempting};
+			&request->cache->view, compiled_of(hook, request->cycle->plan), try_preemption,
+			&preempting};
 		struct bt_post_filter_result result = {0};
 
-		if (misses_pre_filter(hook, request->plan)) {
+		if (misses_pre_filter(hook, request->cycle->plan)) {
 			outcome = BT_PREEMPT_FAILED;
 			bt_buf_clear(text);
 			bt_buf_text(text, hook->plugin->no_pre_filter_post_error);
@@ -151,21 +152,14 @@ bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
 	return bt_extender_calls_asks(engine->extend, pod_ix);
 }
 
-static bool profile_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
+bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
-	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
-
-	return runtime && runtime->profile.plugins.verdicts_stand_alone;
-}
-
-bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_pod *pod = cycle->pod;
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
 	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
-	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, pod_ix) ||
-	       (engine->runtimes.verdicts_stand_alone && profile_stands_alone(engine, pod_ix));
+	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, cycle->pod_ix) ||
+	       (cycle->runtime && cycle->runtime->profile.plugins.verdicts_stand_alone);
 }
 
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
@@ -175,14 +169,15 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
 		view->counting->version, view->storage->version, view->devices->version,
-		engine->group_cycle.on ? engine->group_cycle.number : 0};
+		bt_group_cycle_number(&engine->group_cycle)};
 }
 
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
-static uint32_t unschedulable_plugins_of(
-	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, const struct bt_plan *plan)
+static uint32_t unschedulable_plugins_of(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
-	const struct bt_evaluation *evaluation = &engine->evaluation;
+	const struct bt_evaluation *evaluation = bt_schedule_pod_evaluation(&engine->schedule);
+	const struct bt_profile_runtime *runtime = cycle->runtime;
+	const struct bt_plan *plan = cycle->plan;
 	uint32_t plugins = 0;
 
 	if (plan->refusal) {
@@ -233,14 +228,13 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_p
 }
 
 /* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
-static struct bt_preempt_notes *notes_for(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix)
+static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct bt_cycle *cycle)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_pod *pod = cycle->pod;
 
 	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
-		!bt_preempt_notable(plan) || bt_engine_asks_extenders(engine, pod_ix) ||
-		engine->group_cycle.on) {
+		!bt_preempt_notable(cycle->plan) || bt_engine_asks_extenders(engine, cycle->pod_ix) ||
+		bt_group_cycle_is_on(&engine->group_cycle)) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
@@ -250,17 +244,18 @@ static struct bt_preempt_notes *notes_for(
 
 static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
-	const struct bt_post_filter *post = &engine->post;
+	struct bt_cycle *cycle = &engine->post.cycle;
 
+	/* The ledger may have changed since the cycle began. */
+	cycle->pod = bt_ledger_pod(engine->cache->ledger, cycle->pod_ix);
 	return (struct bt_preempt_request){
-		.by = post->runtime->profile.preemption,
+		.by = cycle->runtime->profile.preemption,
 		.cache = engine->cache,
-		.pod_ix = post->pod_ix,
-		.plan = post->plan,
-		.evaluation = post->plan->refusal ? NULL : &engine->evaluation,
+		.cycle = cycle,
+		.evaluation = cycle->plan->refusal ? NULL : bt_schedule_pod_evaluation(&engine->schedule),
 		.notes = notes,
-		.extend = bt_engine_extend_for(engine, post->pod_ix),
-		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.extend = bt_engine_extend_for(engine, cycle->pod_ix),
+		.random = bt_rng_at(~engine->options.seed, cycle->number),
 		.explain = engine->options.texts,
 	};
 }
@@ -289,10 +284,7 @@ static void list_nodes(struct bt_engine *engine)
 	if (post->listed) {
 		return;
 	}
-	if (!engine->evaluated && !post->plan->refusal) {
-		bt_engine_evaluate_all(engine, post->plan, BT_NO_NODE, &engine->evaluation);
-		engine->evaluated = true;
-	}
+	bt_engine_evaluate_once(engine, &post->cycle);
 	const struct bt_preempt_request request = request_of(engine, NULL);
 	bt_preempt_list(&request, &engine->post.preemption);
 	post->listed = true;
@@ -310,9 +302,9 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 		list_nodes(engine);
 	}
 	const struct bt_preempt_request request = request_of(engine, notes);
-	bt_engine_post_filter(post->runtime, &request, preemption, &post->release, &post->text);
+	bt_engine_post_filter(post->cycle.runtime, &request, preemption, &post->release, &post->text);
 	if (engine->measures) {
-		note_post_filter(engine, post->runtime, bt_clock_monotonic_ns() - begin_ns);
+		note_post_filter(engine, post->cycle.runtime, bt_clock_monotonic_ns() - begin_ns);
 	}
 	engine->post.dry_run_n += preemption->tried_n;
 	post->outcome = preemption->outcome;
@@ -333,8 +325,8 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 		return true;
 	}
 	enum bt_preempt_outcome outcome;
-	bool idle = !depends_on_pod(post->runtime, post->plan) &&
-		    preemption_is_idle(engine, post->runtime, post->plan, pod, &outcome);
+	bool idle = !depends_on_pod(post->cycle.runtime, post->cycle.plan) &&
+		    preemption_is_idle(engine, post->cycle.runtime, post->cycle.plan, pod, &outcome);
 	post->outcome = idle ? outcome : post->outcome;
 	return idle;
 }
@@ -353,27 +345,28 @@ static void ask_anew(const struct bt_plan *plan)
 static void run_post_filter(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->cycle.pod_ix);
 	const struct bt_state_of_things now = bt_engine_state(engine);
 	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
 
+	post->cycle.pod = pod;
 	post->due = false;
 	post->ran = true;
 	if (!same) {
-		engine->evaluation.nominations = bt_engine_nominations_of(engine, post->pod_ix);
-		if (post->plan->asks && !post->plan->refusal) {
-			ask_anew(post->plan);
+		bt_engine_nominations_again(engine, &post->cycle);
+		if (post->cycle.plan->asks && !post->cycle.plan->refusal) {
+			ask_anew(post->cycle.plan);
 		}
 	}
 	if (engine->options.texts) {
 		preempt(engine, NULL);
 		is_known(engine, pod, same);
 	} else if (!is_known(engine, pod, same)) {
-		preempt(engine, same ? notes_for(engine, post->plan, post->pod_ix) : NULL);
+		preempt(engine, same ? notes_for(engine, &post->cycle) : NULL);
 	}
 	/* Else the rejectors are of another state than the outcome. */
-	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
-		!bt_engine_stands_alone(engine, post->pod_ix)) {
+	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->cycle.plan->signature &&
+		!bt_engine_stands_alone(engine, &post->cycle)) {
 		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
@@ -434,14 +427,14 @@ static void note_gone(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 
-	const struct bt_hooks *hooks = &post->runtime->profile.post_filter;
+	const struct bt_hooks *hooks = &post->cycle.runtime->profile.post_filter;
 
 	for (uint32_t i = 0; i < hooks->n; i++) {
-		if (misses_pre_filter(&hooks->items[i], post->plan)) {
+		if (misses_pre_filter(&hooks->items[i], post->cycle.plan)) {
 			return;
 		}
 	}
-	if (!post->runtime->profile.preemption) {
+	if (!post->cycle.runtime->profile.preemption) {
 		return;
 	}
 	const struct bt_preempt_request request = request_of(engine, NULL);
@@ -458,7 +451,7 @@ void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *dec
 
 	if (post->due) {
 		run_post_filter(engine);
-	} else if (post->ran && bt_ledger_pod(engine->cache->ledger, post->pod_ix)->detached) {
+	} else if (post->ran && bt_ledger_pod(engine->cache->ledger, post->cycle.pod_ix)->detached) {
 		note_gone(engine);
 	}
 	if (!post->ran || decision->outcome != BT_REFUSED) {
@@ -489,22 +482,18 @@ void bt_engine_post_filter_begin(struct bt_engine *engine)
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 }
 
-BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	struct bt_plan *plan, struct bt_decision *decision)
+BT_NOINLINE void bt_engine_refuse(
+	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_decision *decision)
 {
 	struct bt_post_filter *post = &engine->post;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_known_unresolvable *unresolvable =
-		bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod)));
+	const struct bt_known_unresolvable *unresolvable = bt_known_unresolvables_of(
+		&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(cycle->pod)));
 	struct bt_preempt_notes *notes = NULL;
 
 	post->when = bt_engine_state(engine);
-	post->runtime = runtime;
-	post->plan = plan;
-	post->pod_ix = decision->pod_ix;
+	post->cycle = *cycle;
 	post->due = true;
-	post->known = !runtime->profile.post_filter_always &&
-		      !bt_engine_stands_alone(engine, decision->pod_ix) &&
+	post->known = !cycle->runtime->profile.post_filter_always && !bt_engine_stands_alone(engine, cycle) &&
 		      memcmp(&unresolvable->when, &post->when, sizeof(post->when)) == 0;
 	post->known_outcome = unresolvable->preempt;
 	if (post->known) {
@@ -512,17 +501,17 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_prof
 			unresolvable->unschedulable_plugins;
 		return;
 	}
-	if (!is_known(engine, pod, true)) {
-		notes = notes_for(engine, plan, decision->pod_ix);
+	if (!is_known(engine, cycle->pod, true)) {
+		notes = notes_for(engine, cycle);
 	}
-	if (!notes && !engine->evaluated && !plan->refusal) {
-		bt_engine_evaluate_all(engine, plan, BT_NO_NODE, &engine->evaluation);
-		engine->evaluated = true;
+	if (!notes) {
+		bt_engine_evaluate_once(engine, cycle);
 	}
 	const struct bt_preempt_request request = request_of(engine, notes);
-	decision->unschedulable_plugins = engine->evaluated || plan->refusal
-						  ? unschedulable_plugins_of(engine, runtime, plan)
-						  : noted_unschedulable_plugins(runtime, &request, notes);
+	decision->unschedulable_plugins =
+		bt_schedule_pod_evaluated(&engine->schedule) || cycle->plan->refusal
+			? unschedulable_plugins_of(engine, cycle)
+			: noted_unschedulable_plugins(cycle->runtime, &request, notes);
 	post->unschedulable_plugins = decision->unschedulable_plugins;
 }
 

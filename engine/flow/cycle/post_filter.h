@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cache/delta.h"
+#include "engine/flow/cycle/cycle.h"
 #include "engine/flow/cycle/known_unresolvable.h"
 #include "engine/flow/cycle/preempt.h"
 #include "engine/flow/cycle/profile_runtime.h"
@@ -29,9 +30,8 @@ struct bt_post_filter {
 	bool listed;			/* the nodes that preemption may help are */
 	bool known;			/* what it says was known, and still is if things are as then */
 	struct bt_state_of_things when; /* the cycle began */
-	const struct bt_profile_runtime *runtime;
-	struct bt_plan *plan;
-	uint32_t pod_ix, unschedulable_plugins;
+	struct bt_cycle cycle;		/* that refused the pod */
+	uint32_t unschedulable_plugins;
 	enum bt_preempt_outcome outcome, known_outcome;
 	struct bt_claim_release release;
 	struct bt_buf text;
@@ -75,8 +75,7 @@ void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta);
 void bt_engine_thaw(struct bt_engine *engine);
 
 /* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
-void bt_engine_refuse(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	struct bt_plan *plan, struct bt_decision *decision);
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_decision *decision);
 
 /*
  * Runs what the profile has at PostFilter, one plugin after the other; by notes when there are some, and then

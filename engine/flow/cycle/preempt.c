@@ -125,7 +125,7 @@ void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preempt
 		out->nodes = bt_mem_realloc(out->nodes, e->visited_n, sizeof(*out->nodes));
 	}
 	for (uint32_t i = 0; i < e->visited_n; i++) {
-		bt_evaluation_reject(request->plan, &request->cache->view, e, i, &rejection, &text);
+		bt_evaluation_reject(request->cycle->plan, &request->cache->view, e, i, &rejection, &text);
 		if (rejection.code == BT_UNSCHEDULABLE) {
 			out->nodes[out->node_n++] = e->visited[i];
 		}
@@ -203,7 +203,7 @@ static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, con
 	const struct bt_preempt_request *r = s->request;
 
 	*out_error = NULL;
-	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->nominations, node_ix, out_error);
+	*out_by = bt_filter_node(r->cycle->plan, s->view, r->evaluation->nominations, node_ix, out_error);
 	return *out_by == BT_PASSED;
 }
 
@@ -263,10 +263,10 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 	if (!r->explain) {
 		return;
 	}
-	bt_reject_node(r->plan, s->view, r->evaluation->nominations, node_ix, by, &rejection);
+	bt_reject_node(r->cycle->plan, s->view, r->evaluation->nominations, node_ix, by, &rejection);
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_clear(&s->out->line);
-		bt_plugin_reason(r->plan->profile->uses[by].plugin, r->cache->dictionary,
+		bt_plugin_reason(r->cycle->plan->profile->uses[by].plugin, r->cache->dictionary,
 			&rejection.reasons[i], &s->out->line);
 		bt_fit_error_add(&s->out->reasons, bt_buf_view(&s->out->line), 1);
 	}
@@ -321,7 +321,7 @@ static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preem
 	try_all(s, node_ix, false);
 	if (!fits(s, node_ix, &by, &error)) {
 		if (error) {
-			say_error(s, bt_filter_error_text(s->request->plan, by, error, &s->out->line));
+			say_error(s, bt_filter_error_text(s->request->cycle->plan, by, error, &s->out->line));
 		} else {
 			say_rejection(s, node_ix, by);
 		}
@@ -453,7 +453,7 @@ static bool preempt_begin(struct search *s)
 	out->policy = s->request->by->plugin->preemption;
 	s->ledger = s->request->cache->ledger;
 	s->view = &s->request->cache->view;
-	s->pod = bt_ledger_pod(s->ledger, s->request->pod_ix);
+	s->pod = s->request->cycle->pod;
 	bt_buf_clear(&out->text);
 	bt_fit_error_clear(&out->reasons);
 	bt_fit_error_clear(&out->errors);
@@ -478,8 +478,8 @@ static void settle(struct search *s)
 
 	bt_buf_clear(&out->text);
 	bt_buf_text(&out->text, "preemption: ");
-	if (s->request->extend &&
-		!bt_extender_calls_candidates(s->request->extend, s->request->pod_ix, out, &out->text)) {
+	if (s->request->extend && !bt_extender_calls_candidates(
+					  s->request->extend, s->request->cycle->pod_ix, out, &out->text)) {
 		out->outcome = BT_PREEMPT_FAILED;
 	} else if (out->candidate_n == 0) {
 		bt_buf_text(&out->text, "no candidate node for preemption");
@@ -563,13 +563,13 @@ static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t
 	notes->helpful_n -= notes->states[node_ix] >= NOTE_UNFIT;
 	notes->states[node_ix] = NOTE_UNHELPFUL;
 	if (bt_bitmap_test(s->view->snapshot->live, node_ix)) {
-		by = bt_filter_node(r->plan, s->view, nominations, node_ix, &error);
+		by = bt_filter_node(r->cycle->plan, s->view, nominations, node_ix, &error);
 	}
 	note_refusal(notes, node_ix, by);
 	if (by == BT_PASSED) {
 		return;
 	}
-	bt_reject_node(r->plan, s->view, nominations, node_ix, by, &rejection);
+	bt_reject_node(r->cycle->plan, s->view, nominations, node_ix, by, &rejection);
 	if (rejection.code == BT_UNSCHEDULABLE) {
 		notes->states[node_ix] = NOTE_HELPFUL;
 		notes->helpful_n++;
@@ -580,7 +580,7 @@ static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
 
-	notes->profile = s->request->plan->profile;
+	notes->profile = s->request->cycle->plan->profile;
 	notes->signature = s->pod->signature->serial;
 	notes->priority = s->pod->priority;
 	notes->snapshot_version = snapshot->version;
@@ -609,8 +609,9 @@ static bool notes_hold(const struct search *s, const struct bt_preempt_notes *no
 {
 	const struct bt_usage *usage = s->view->usage;
 
-	return notes->profile == s->request->plan->profile && notes->signature == s->pod->signature->serial &&
-	       notes->priority == s->pod->priority && notes->snapshot_version == s->view->snapshot->version &&
+	return notes->profile == s->request->cycle->plan->profile &&
+	       notes->signature == s->pod->signature->serial && notes->priority == s->pod->priority &&
+	       notes->snapshot_version == s->view->snapshot->version &&
 	       notes->slot_n == s->view->snapshot->slot_n &&
 	       notes->budget_version == s->request->cache->budgets.version &&
 	       usage->journal_end - notes->journal_end <= usage->journal_mask;
@@ -644,7 +645,7 @@ uint32_t bt_preempt_unschedulable_plugins(
 		.request = request,
 		.ledger = request->cache->ledger,
 		.view = &request->cache->view,
-		.pod = bt_ledger_pod(request->cache->ledger, request->pod_ix),
+		.pod = request->cycle->pod,
 	};
 	uint32_t uses = 0;
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cache/ingest.h"
+#include "engine/flow/cycle/cycle.h"
 #include "engine/flow/cycle/fit_error.h"
 #include "engine/score/evaluate.h"
 #include "engine/flow/config/profile.h"
@@ -16,8 +17,7 @@ struct bt_extender_calls;
 struct bt_preempt_request {
 	const struct bt_hook *by; /* the plugin that preempts; NULL: none does */
 	struct bt_cache *cache;
-	uint32_t pod_ix;
-	const struct bt_plan *plan; /* prepared */
+	const struct bt_cycle *cycle; /* whose plan is prepared */
 	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. What
 	 * it says of nodes is read by bt_preempt_list, afterwards its promises alone. */
 	const struct bt_evaluation *evaluation;

@@ -66,7 +66,6 @@ static void make_runtime(struct bt_profile_runtimes *runtimes, const struct bt_c
 	number_plugins(runtime, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
 	runtimes->gate_traits |= runtime->profile.pre_enqueue.traits;
 	runtimes->reserve_always |= runtime->profile.reserve_always;
-	runtimes->verdicts_stand_alone |= runtime->profile.plugins.verdicts_stand_alone;
 	runtimes->sees_pods |= runtime->profile.plugins.sees_pods;
 }
 

@@ -33,7 +33,7 @@ struct bt_profile_runtimes {
 	uint32_t n;
 	uint32_t gate_traits;		      /* of pods that concern PreEnqueue of any */
 	bool reserve_always;		      /* every pod concerns Reserve of some plugin */
-	bool verdicts_stand_alone, sees_pods; /* of some profile: as in struct bt_profile */
+	bool sees_pods; /* of some profile: as in struct bt_profile */
 	struct bt_arena arena;		      /* private: profiles' settings */
 };
 

@@ -64,7 +64,7 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 static bool has_in_hand(const struct bt_engine *engine)
 {
 	return bt_queue_is_busy(engine->queue) || bt_eviction_is_on(&engine->eviction) ||
-	       engine->group_cycle.on;
+	       bt_group_cycle_is_on(&engine->group_cycle);
 }
 
 /* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
@@ -72,8 +72,7 @@ static void forget_slots(struct bt_engine *engine)
 {
 	bt_profile_runtimes_forget_plans(&engine->runtimes);
 	bt_post_filter_forget_slots(&engine->post);
-	bt_evaluation_fini(&engine->evaluation);
-	engine->evaluated = false;
+	bt_schedule_pod_forget(&engine->schedule);
 	bt_node_list_forget(&engine->nodes);
 	bt_counters_trim_nodes(engine->cache->counters, engine->cache->view.snapshot->slot_n);
 	bt_devices_forget_nodes(engine->cache->devices);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A node for a pod.
+ */
+#include "engine/flow/cycle/schedule_pod.h"
+
+#include "engine/flow/cycle/engine_int.h"
+
+void bt_schedule_pod_fini(struct bt_schedule_pod *schedule)
+{
+	bt_evaluation_fini(&schedule->evaluation);
+}
+
+void bt_schedule_pod_forget(struct bt_schedule_pod *schedule)
+{
+	bt_evaluation_fini(&schedule->evaluation);
+	schedule->evaluated = false;
+}
+
+static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	bt_devices_begin(
+		engine->cache->devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
+}
+
+const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, const struct bt_cycle *cycle)
+{
+	bt_reserved_begin(&engine->reserved);
+	if (cycle->pod->signature->claim_n || cycle->pod->signature->extended_n) {
+		begin_devices(engine, cycle->pod);
+	}
+	return bt_nominated_pods_begin(&engine->nominated, cycle->pod_ix);
+}
+
+void bt_engine_evaluate_all(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
+{
+	uint32_t node_n;
+	const uint32_t *nodes = bt_node_list_candidates(&engine->nodes, plan, also_ix, &node_n);
+
+	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
+}
+
+/* Where the search for equals begins in this cycle. */
+static uint32_t tie_start(const struct bt_engine *engine, const struct bt_cycle *cycle)
+{
+	return bt_tie_start(engine->options.seed, cycle->number, &engine->cache->view);
+}
+
+static BT_NOINLINE bool evaluate_node(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix, struct bt_evaluation *out)
+{
+	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix)) {
+		return false;
+	}
+	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
+	return out->feasible_n == 1;
+}
+
+bool bt_engine_evaluate_nominated(
+	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_evaluation *out)
+{
+	uint32_t node_ix = cycle->pod->status_ix;
+
+	return node_ix != BT_NO_NODE && evaluate_node(engine, cycle->plan, node_ix, out);
+}
+
+/* Columns know nothing of samples and of extenders. */
+static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
+{
+	return !engine->schedule.evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
+	       !engine->options.evaluate_always;
+}
+
+/* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
+ * because a group's pods are in flight, which columns are not told. */
+static BT_NOINLINE bool pick_yielding(
+	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t *out_node_ix)
+{
+	const struct bt_pod *pod = cycle->pod;
+
+	if (!cycle->plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
+		bt_group_cycle_is_on(&engine->group_cycle)) {
+		return false;
+	}
+	struct bt_plan *yielding = bt_planner_yielding(cycle->runtime->planner, cycle->plan,
+		bt_nominated_pods_yields(&engine->nominated), pod->priority);
+	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine, cycle), out_node_ix);
+}
+
+static bool pick(struct bt_engine *engine, const struct bt_cycle *cycle, bool idle, uint32_t *out_node_ix)
+{
+	if (BT_UNLIKELY(engine->schedule.evaluation.nominations)) {
+		return idle && pick_yielding(engine, cycle, out_node_ix);
+	}
+	uint32_t start = tie_start(engine, cycle);
+
+	return idle ? bt_plan_pick(cycle->plan, &engine->cache->view, start, out_node_ix)
+		    : bt_topology_pick_pick(cycle->plan, &engine->cache->view, start, out_node_ix);
+}
+
+uint32_t bt_engine_refused_nomination(
+	const struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_evaluation *evaluation)
+{
+	uint32_t node_ix = cycle->pod->status_ix;
+
+	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
+			       !evaluation->error
+		       ? node_ix
+		       : BT_NO_NODE;
+}
+
+static BT_NOINLINE uint32_t choose_by_evaluation(
+	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t limit, enum bt_outcome *out_outcome)
+{
+	const struct bt_plan *plan = cycle->plan;
+	uint32_t refused_ix = bt_engine_refused_nomination(engine, cycle, &engine->schedule.evaluation);
+
+	engine->schedule.by_evaluation_n++;
+	engine->schedule.evaluated = true;
+	if (cycle->runtime->samples) {
+		bt_node_list_evaluate_sample(&engine->nodes, plan, &engine->cache->view, limit, refused_ix,
+			&engine->schedule.evaluation);
+	} else {
+		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->schedule.evaluation);
+	}
+	if (engine->schedule.evaluation.error && engine->schedule.evaluation.feasible_n != 1) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	if (engine->schedule.evaluation.feasible_n == 0) {
+		return BT_NO_NODE;
+	}
+	/* A single feasible node is taken without being scored. */
+	return engine->schedule.evaluation
+		.feasible[bt_evaluation_best(&engine->schedule.evaluation, tie_start(engine, cycle))];
+}
+
+void bt_engine_count_nodes(struct bt_engine *engine, bool on)
+{
+	engine->schedule.counts_nodes = on;
+}
+
+/* Columns say which node is the best, not how many fit. */
+static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
+{
+	if (BT_UNLIKELY(engine->schedule.counts_nodes)) {
+		bt_evaluate_filters(plan, &engine->cache->view, bt_node_list_live(&engine->nodes),
+			bt_node_list_n(&engine->nodes), UINT32_MAX, &engine->schedule.evaluation);
+	} else {
+		engine->schedule.evaluation.visited_n = engine->schedule.evaluation.feasible_n = 0;
+	}
+}
+
+/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. */
+static BT_NOINLINE uint32_t sample_limit(
+	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan)
+{
+	uint32_t node_n = plan->narrowed ? plan->candidate_n : bt_node_list_n(&engine->nodes);
+	bool one_will_do = profile->plugins.score_n == 0 && !bt_extender_calls_chooses(engine->extend);
+
+	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
+	uint32_t n =
+		one_will_do ? 1 : bt_feasible_nodes_to_find(profile->percentage_of_nodes_to_score, node_n);
+	return n < node_n ? n : UINT32_MAX;
+}
+
+uint32_t bt_engine_schedule_pod(
+	struct bt_engine *engine, const struct bt_cycle *cycle, enum bt_outcome *out_outcome)
+{
+	struct bt_plan *plan = cycle->plan;
+	uint32_t limit = UINT32_MAX, node_ix;
+	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, cycle);
+
+	*out_outcome = BT_REFUSED;
+	engine->schedule.evaluated = false;
+	engine->schedule.evaluation.nominations = nominations;
+	engine->schedule.evaluation.hooks = engine->schedule.has_extenders
+						    ? bt_extender_calls_begin(engine->extend, cycle->pod_ix)
+						    : NULL;
+	bool idle = bt_prepare(plan, &engine->cache->view);
+	if (plan->refusal) {
+		return BT_NO_NODE;
+	}
+	if (plan->pre_filter_error) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	if (cycle->runtime->samples) {
+		limit = sample_limit(engine, &cycle->runtime->profile, plan);
+	}
+	if (bt_engine_evaluate_nominated(engine, cycle, &engine->schedule.evaluation)) {
+		engine->schedule.by_evaluation_n++;
+		return engine->schedule.evaluation.feasible[0];
+	}
+	if (columns_decide(engine, plan, limit) && pick(engine, cycle, idle, &node_ix)) {
+		engine->schedule.by_columns_n++;
+		count_nodes(engine, plan);
+		return node_ix;
+	}
+	return choose_by_evaluation(engine, cycle, limit, out_outcome);
+}
+
+void bt_engine_evaluate_once(struct bt_engine *engine, const struct bt_cycle *cycle)
+{
+	struct bt_schedule_pod *schedule = &engine->schedule;
+
+	if (!schedule->evaluated && !cycle->plan->refusal) {
+		bt_engine_evaluate_all(engine, cycle->plan, BT_NO_NODE, &schedule->evaluation);
+		schedule->evaluated = true;
+	}
+}
+
+void bt_engine_nominations_again(struct bt_engine *engine, const struct bt_cycle *cycle)
+{
+	engine->schedule.evaluation.nominations = bt_engine_nominations_of(engine, cycle);
+}
