@@ -81,14 +81,12 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->cache = bt_cache_create();
 	engine->queue = make_queue(engine, config);
 	bt_kept_events_init(&engine->kept_events, engine->queue, engine->cache->dictionary->intern);
-	engine->eviction.async = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
-	engine->groups.intern = engine->cache->dictionary->intern;
-	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
-	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
+	bt_eviction_init(&engine->eviction, config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION]);
+	bt_pod_groups_init(&engine->groups, engine->cache->dictionary->intern, &config->gates);
 	bt_scheduling_clock_init(&engine->clock, &options->clock);
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
-	engine->schedule.has_extenders = config->extender_n > 0;
+	bt_schedule_pod_init(&engine->schedule, config->extender_n > 0);
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue);
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
@@ -100,11 +98,11 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 		bt_engine_destroy(engine);
 		return NULL;
 	}
-	if (engine->runtimes.sees_pods) {
+	if (bt_profile_runtimes_see_pods(&engine->runtimes)) {
 		bt_nominated_pods_show(&engine->nominated);
 	}
-	bt_reserved_init(&engine->reserved, engine->cache, engine->runtimes.reserve_always,
-		options->releaser.release != NULL);
+	bt_reserved_init(&engine->reserved, engine->cache,
+		bt_profile_runtimes_reserve_always(&engine->runtimes), options->releaser.release != NULL);
 	return engine;
 }
 
@@ -155,7 +153,9 @@ const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine
 
 int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_engine_in_group(engine, pod_ix) ? 0 : engine->took_ns;
+	return bt_engine_in_group(engine, pod_ix) || !engine->measures
+		       ? 0
+		       : bt_cycle_metrics_took_ns(engine->measures);
 }
 
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
@@ -180,10 +180,9 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
 {
-	uint32_t told = engine->measures->event_label;
+	uint32_t told = bt_cycle_metrics_take_told(engine->measures);
 	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? told : label)};
 
-	engine->measures->event_label = UINT32_MAX;
 	if (label != UINT32_MAX || told != UINT32_MAX) {
 		bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
 	}
@@ -203,7 +202,7 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 {
 	bt_batch_pop(&engine->batch, engine->cache, &engine->runtimes, engine->queue);
 	bt_prefetch_pop(&engine->prefetch, bt_node_list_n(&engine->nodes), engine->cache, &engine->runtimes,
-		engine->queue, engine->cycle_n + 1, engine->options.seed);
+		engine->queue, engine->counts.cycle_n + 1, engine->options.seed);
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 
 	if (pod_ix == BT_QUEUE_EMPTY) {
@@ -311,12 +310,13 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
 {
-	return &engine->runtimes.items[profile].runs;
+	return &bt_profile_runtimes_at(&engine->runtimes, profile)->runs;
 }
 
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use)
 {
-	const struct bt_profile *plugins = &engine->runtimes.items[profile].profile.plugins;
+	const struct bt_profile *plugins =
+		&bt_profile_runtimes_at(&engine->runtimes, profile)->profile.plugins;
 
 	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
 }
@@ -346,10 +346,12 @@ static BT_NOINLINE void note_decided(
 		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
 		bt_profile_runtimes_ix(&engine->runtimes, cycle->runtime)};
 
-	engine->took_ns = bt_clock_monotonic_ns() - cycle->begin_ns;
-	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
-	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels,
-		engine->took_ns - bt_post_filter_took(&engine->post));
+	int64_t took_ns = bt_clock_monotonic_ns() - cycle->begin_ns;
+
+	bt_cycle_metrics_decided(engine->measures, took_ns);
+	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, took_ns);
+	bt_cycle_metrics_note(
+		engine->measures, BT_MEASURE_POINT, labels, took_ns - bt_post_filter_took(&engine->post));
 	note_runs(engine, cycle, decision);
 }
 
@@ -366,7 +368,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		skip(engine, pod_ix);
 		return;
 	}
-	cycle.number = ++engine->cycle_n;
+	cycle.number = ++engine->counts.cycle_n;
 	cycle.begin_ns = bt_stage_latency_now(engine->options.stages);
 	decide(engine, &cycle, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
@@ -438,11 +440,11 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);
 
-	if (found && !engine->eviction.async) {
+	if (found && !bt_eviction_is_async(&engine->eviction)) {
 		bt_engine_carry_out(engine, decision);
 	}
 	bt_engine_set_aside(engine, decision);
-	if (found && engine->eviction.async) {
+	if (found && bt_eviction_is_async(&engine->eviction)) {
 		bt_engine_carry_out(engine, decision);
 	}
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
@@ -702,15 +704,11 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 {
 	struct bt_engine_counts counts = engine->counts;
 
-	counts.cycle_n = engine->cycle_n;
+	bt_schedule_pod_count(&engine->schedule, &counts);
+	bt_post_filter_count(&engine->post, &counts);
+	bt_eviction_count(&engine->eviction, &counts);
+	bt_reclaim_count(&engine->reclaim, &counts);
 	counts.plan_drop_n = bt_profile_runtimes_drop_n(&engine->runtimes);
-	counts.by_columns_n = engine->schedule.by_columns_n;
-	counts.by_evaluation_n = engine->schedule.by_evaluation_n;
-	counts.preemption_n = engine->post.preemption_n;
-	counts.dry_run_n = engine->post.dry_run_n;
-	counts.evict_failed_n = engine->eviction.failed_n;
-	counts.pod_move_n = engine->reclaim.pod_move_n;
-	counts.signature_end_n = engine->reclaim.signature_end_n;
 	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);

@@ -30,7 +30,6 @@ struct bt_engine {
 	struct bt_profile_runtimes runtimes;
 	struct bt_node_list nodes;
 	struct bt_reclaim reclaim;
-	uint64_t cycle_n; /* cycles that have begun */
 	struct bt_schedule_pod schedule;
 	struct bt_nominated_pods nominated;
 	struct bt_extender_calls *extend;
@@ -38,12 +37,10 @@ struct bt_engine {
 	struct bt_eviction eviction;
 	struct bt_pod_groups groups;
 	struct bt_group_cycle group_cycle;
-	bool gangs; /* gate GangScheduling */
 	struct bt_kept_events kept_events;
 	struct bt_scheduling_clock clock;
-	struct bt_engine_counts counts;
+	struct bt_engine_counts counts;	   /* what no part counts: cycles, and what became of pods */
 	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
-	int64_t took_ns;		   /* what the last decision took, where that is measured */
 	struct bt_reserved reserved;
 	struct bt_batch batch;
 	struct bt_prefetch prefetch;
@@ -61,7 +58,7 @@ static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine,
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	return (struct bt_cycle){.number = engine->cycle_n,
+	return (struct bt_cycle){.number = engine->counts.cycle_n,
 		.pod_ix = pod_ix,
 		.pod = pod,
 		.signature = pod->signature,
@@ -92,7 +89,7 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 
 static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_change change)
 {
-	if (BT_UNLIKELY(engine->post.due)) {
+	if (BT_UNLIKELY(bt_post_filter_is_due(&engine->post))) {
 		bt_engine_post_filter_before(engine, change);
 	}
 }

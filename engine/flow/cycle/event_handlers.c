@@ -72,7 +72,7 @@ static enum bt_cluster_event_resource resource_of(enum bt_kind kind)
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
-	bool told = delta->kind != BT_KIND_POD_GROUP || engine->groups.tracked;
+	bool told = delta->kind != BT_KIND_POD_GROUP || bt_pod_groups_tracked(&engine->groups);
 	/* Of a name that nobody ever had there is nothing to tell. */
 	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_CLUSTER_EVENT_WILDCARD &&
 		       bt_engine_listens(engine);
@@ -131,7 +131,7 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
 	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_POD_GROUP};
 
-	bool listens = engine->groups.tracked && bt_engine_listens(engine);
+	bool listens = bt_pod_groups_tracked(&engine->groups) && bt_engine_listens(engine);
 
 	event.object.namespace_ = delta->namespace_;
 	event.object.name = delta->name;
@@ -223,7 +223,7 @@ static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 /* A pod waits that was not known. Only gangs are told: it may be the one that was lacking. */
 static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 {
-	if (engine->gangs && bt_engine_listens(engine)) {
+	if (bt_pod_groups_gangs(&engine->groups) && bt_engine_listens(engine)) {
 		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD,
 			.action = BT_ADD,
 			.pod.new = bt_engine_event_pod(engine, pod_ix)};

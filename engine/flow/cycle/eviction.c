@@ -7,6 +7,11 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
+void bt_eviction_init(struct bt_eviction *eviction, bool async)
+{
+	*eviction = (struct bt_eviction){.async = async, .last_ix = BT_NO_POD};
+}
+
 void bt_eviction_fini(struct bt_eviction *eviction)
 {
 	bt_mem_free(eviction->leaving);
@@ -245,4 +250,9 @@ void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 	} else {
 		bt_queue_try_again(engine->queue, for_ix, bt_scheduling_clock_now(&engine->clock));
 	}
+}
+
+void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts)
+{
+	counts->evict_failed_n = eviction->failed_n;
 }

@@ -9,6 +9,7 @@
 #include "engine/flow/cycle/preempt.h"
 
 struct bt_engine;
+struct bt_engine_counts;
 struct bt_decision;
 
 /* A victim that has to be deleted. One that goes before that is kept, detached, until it is over. */
@@ -18,7 +19,7 @@ struct bt_leaving {
 	bool in_hand;	  /* it is gone, and the answer about its binding is still to come */
 };
 
-/* All zeroes at first. Private. */
+/* Private. */
 struct bt_eviction {
 	bool async;  /* init: gate SchedulerAsyncPreemption */
 	bool on;     /* pod_ix's preemption is being carried out */
@@ -32,6 +33,8 @@ struct bt_eviction {
 	uint64_t failed_n;
 };
 
+/* async: victims are deleted after the cycle (gate SchedulerAsyncPreemption). */
+void bt_eviction_init(struct bt_eviction *eviction, bool async);
 void bt_eviction_fini(struct bt_eviction *eviction);
 
 /* Lists those of the victims that are not being deleted yet. Where nodes were frozen victims are pods of
@@ -52,6 +55,12 @@ bool bt_eviction_note_ended(struct bt_eviction *eviction, uint32_t pod_ix, bool 
 bool bt_eviction_note_gone(struct bt_eviction *eviction, uint32_t pod_ix, bool in_hand);
 bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix);
 
+/* Are victims deleted after the cycle? */
+static inline bool bt_eviction_is_async(const struct bt_eviction *eviction)
+{
+	return eviction->async;
+}
+
 /* Is a preemption being carried out? */
 static inline bool bt_eviction_is_on(const struct bt_eviction *eviction)
 {
@@ -69,3 +78,6 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
  * the victims evicted, the last one last. It takes the engine, which the evictor is given.
  */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+
+/* Adds what could not be evicted to what the engine counts. */
+void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts);

@@ -17,9 +17,8 @@ enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 /* A cycle under way. */
 struct work {
 	struct bt_engine *engine;
-	const struct bt_profile_runtime *runtime;
-	uint32_t namespace_, name;
-	uint32_t scheduled_n; /* members that are on nodes, with those of this cycle */
+	struct bt_cycle cycle; /* of the member that was popped; the profile is all members' */
+	uint32_t scheduled_n;  /* members that are on nodes, with those of this cycle */
 	uint32_t culprit;
 	bool preempts; /* somebody does */
 	bool reserves; /* somebody counts on a node, for those that are decided later */
@@ -45,7 +44,8 @@ static const struct bt_signature *signature_of(const struct bt_engine *engine, u
 
 bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return engine->groups.tracked && signature_of(engine, pod_ix)->pod_group != BT_NAME_NONE;
+	return bt_pod_groups_tracked(&engine->groups) &&
+	       signature_of(engine, pod_ix)->pod_group != BT_NAME_NONE;
 }
 
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix)
@@ -68,7 +68,8 @@ void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
 
 static const struct bt_pod_group *group_of(const struct work *w)
 {
-	return bt_pod_groups_find(&w->engine->groups, w->namespace_, w->name);
+	return bt_pod_groups_find(
+		&w->engine->groups, w->cycle.signature->namespace_, w->cycle.signature->pod_group);
 }
 
 bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix)
@@ -88,6 +89,7 @@ bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix)
 static void add_member(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 
 	cycle->members =
@@ -97,7 +99,8 @@ static void add_member(struct bt_engine *engine, uint32_t pod_ix)
 			.outcome = BT_FAILED,
 			.node_ix = BT_NO_NODE,
 			.nominated_ix = BT_NO_NODE},
-		.nominated = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_node,
+		.nominated = pod->status_node,
+		.priority = pod->priority,
 		.first_ns = info.first_ns,
 		.order = info.order,
 	};
@@ -116,15 +119,12 @@ static bool pull(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_take(engine->queue, pod_ix) == BT_OK;
 }
 
-static int by_order(const void *a, const void *b, void *context)
+static int by_order(const void *a, const void *b)
 {
-	const struct bt_engine *engine = context;
 	const struct bt_group_member *x = a, *y = b;
-	int32_t first = bt_ledger_pod(engine->cache->ledger, x->decision.pod_ix)->priority,
-		second = bt_ledger_pod(engine->cache->ledger, y->decision.pod_ix)->priority;
 
-	if (first != second) {
-		return first > second ? -1 : 1;
+	if (x->priority != y->priority) {
+		return x->priority > y->priority ? -1 : 1;
 	}
 	if (x->first_ns != y->first_ns) {
 		return x->first_ns < y->first_ns ? -1 : 1;
@@ -153,7 +153,7 @@ static void pull_all(struct work *w, uint32_t popped)
 			add_member(engine, pod_ix);
 		}
 	}
-	qsort_r(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order, engine);
+	qsort(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order);
 	BT_INVARIANT(cycle->member_n > 0);
 }
 
@@ -177,7 +177,7 @@ static bool is_uniform(const struct work *w)
 /* What Permit says of a member; of a failure out_error says why, unless it is NULL. */
 static enum bt_permit permit(const struct work *w, uint32_t pod_ix, struct bt_buf *out_error)
 {
-	const struct bt_hooks *hooks = &w->runtime->profile.permit;
+	const struct bt_hooks *hooks = &w->cycle.runtime->profile.permit;
 	struct bt_group_state group = {0};
 	struct bt_pod_env env = bt_engine_pod_env(w->engine, pod_ix, &group);
 	enum bt_permit permit = BT_PERMIT_OK;
@@ -362,9 +362,9 @@ static void decide_all(struct work *w, const struct bt_group_watch *watch)
  */
 static uint32_t blame_gang(const struct work *w)
 {
-	bool blamed = w->engine->options.groups_by_events && w->runtime->groups_number >= 0;
+	bool blamed = w->engine->options.groups_by_events && w->cycle.runtime->groups_number >= 0;
 
-	return blamed ? 1u << w->runtime->groups_number : 0;
+	return blamed ? 1u << w->cycle.runtime->groups_number : 0;
 }
 
 /* What the queue and the promise are told of a member that is not placed. */
@@ -432,7 +432,7 @@ static void set_aside(struct work *w, struct bt_group_member *member)
 
 	/* Until it is carried out, PreEnqueue keeps the preemptor out. */
 	member->leaves = member->preempts && preempting_begin(engine, member);
-	if (member->leaves && !engine->eviction.async) {
+	if (member->leaves && !bt_eviction_is_async(&engine->eviction)) {
 		carry_out(engine, member);
 	}
 	if (!engine->options.groups_by_events) {
@@ -447,7 +447,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_decision *decision = &member->decision;
 
-	if (member->leaves && engine->eviction.async && preempting_begin(engine, member)) {
+	if (member->leaves && bt_eviction_is_async(&engine->eviction) && preempting_begin(engine, member)) {
 		carry_out(engine, member);
 	}
 	decision->outcome = member->out.outcome;
@@ -549,7 +549,7 @@ static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_n
 	struct bt_engine *engine = w->engine;
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
 	const uint16_t labels[4] = {
-		results[w->verdict], bt_profile_runtimes_ix(&engine->runtimes, w->runtime)};
+		results[w->verdict], bt_profile_runtimes_ix(&engine->runtimes, w->cycle.runtime)};
 	const uint16_t none[4] = {0};
 	bool any = false;
 
@@ -591,12 +591,8 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		let_go(engine, pod_ix, out);
 		return;
 	}
-	const struct bt_signature *signature = signature_of(engine, pod_ix);
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	struct work w = {.engine = engine,
-		.runtime = bt_engine_runtime_of(engine, pod_ix),
-		.namespace_ = signature->namespace_,
-		.name = signature->pod_group};
+	struct work w = {.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix)};
 
 	pull_all(&w, pod_ix);
 	if (is_uniform(&w)) {

@@ -31,6 +31,7 @@ struct bt_group_member {
 	struct bt_decision out;
 	bool assumed, preempts, leaves;
 	bool beside_others; /* others counted on nodes when it was refused */
+	int32_t priority;
 	int64_t first_ns;
 	uint64_t order;
 	size_t victims_from, leaving_from, cleared_nominations_from;

@@ -156,7 +156,7 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 		}
 		const struct bt_hint_env env = {
 			view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
-		bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
+		bool timed = measures && bt_cycle_metrics_samples_hint(measures);
 
 		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {
 			return (int)row->hint_plugin;

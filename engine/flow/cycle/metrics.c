@@ -98,3 +98,31 @@ void bt_cycle_metrics_note(
 	series->sum_ns += took_ns;
 	series->n++;
 }
+
+void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns)
+{
+	measures->took_ns = took_ns;
+}
+
+void bt_cycle_metrics_told(struct bt_cycle_metrics *measures, uint32_t label)
+{
+	measures->event_label = label;
+}
+
+uint32_t bt_cycle_metrics_take_told(struct bt_cycle_metrics *measures)
+{
+	uint32_t label = measures->event_label;
+
+	measures->event_label = UINT32_MAX;
+	return label;
+}
+
+bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *measures)
+{
+	return measures->hint_n++ % BT_MEASURE_HINTS == 0;
+}
+
+int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *measures)
+{
+	return measures->took_ns;
+}

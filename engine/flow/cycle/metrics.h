@@ -51,10 +51,11 @@ struct bt_measure_table {
 	uint64_t lost_n;	  /* values of series for which there was no room */
 };
 
-/* owner: the scheduling thread */
+/* owner: the scheduling thread. Tables are read by whoever shows them; the rest is private. */
 struct bt_cycle_metrics {
 	struct bt_measure_table tables[BT_MEASURE_N];
 	uint64_t hint_n;      /* run so far: one in BT_MEASURE_HINTS is measured */
+	int64_t took_ns;      /* what the last decision took */
 	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
 };
 
@@ -67,6 +68,17 @@ void bt_cycle_metrics_destroy(struct bt_cycle_metrics *measures);
 /* Something with those labels took so long. */
 void bt_cycle_metrics_note(struct bt_cycle_metrics *measures, enum bt_measure measure,
 	const uint16_t labels[4], int64_t took_ns);
+
+/* The last decision took so long. */
+void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns);
+int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *measures);
+
+/* An event was told, by its label (bt_cluster_event_label); which one since the last call, or UINT32_MAX. */
+void bt_cycle_metrics_told(struct bt_cycle_metrics *measures, uint32_t label);
+uint32_t bt_cycle_metrics_take_told(struct bt_cycle_metrics *measures);
+
+/* A queueing hint runs: is it one of those that are measured? */
+bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *measures);
 
 /* The bounds of a measure's buckets, in seconds, ascending. Returns: how many there are. */
 uint32_t bt_measure_bounds(enum bt_measure measure, double out_seconds[BT_MEASURE_BOUNDS]);

@@ -12,6 +12,13 @@ static uint64_t pod_groups_key_of(uint32_t namespace_, uint32_t name)
 	return (uint64_t)namespace_ << 32 | name;
 }
 
+void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, const struct bt_gates *gates)
+{
+	*groups = (struct bt_pod_groups){.intern = intern,
+		.tracked = gates->on[BT_GATE_GENERIC_WORKLOAD],
+		.gangs = gates->on[BT_GATE_GANG_SCHEDULING]};
+}
+
 void bt_pod_groups_fini(struct bt_pod_groups *groups)
 {
 	for (size_t i = 0; i < groups->group_n; i++) {

@@ -11,6 +11,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"
+#include "engine/flow/config/gates.h"
 #include "engine/model/intern.h"
 #include "plugins/points.h"
 
@@ -32,10 +33,24 @@ struct bt_pod_groups {
 	size_t free_n, free_cap;
 	struct bt_map ixs;	  /* by namespace and name */
 	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
-	bool tracked;		  /* the members are counted (gate GenericWorkload) */
+	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
+	bool gangs;		  /* init: gate GangScheduling */
 };
 
+/* intern: where the names of groups are held, or NULL. */
+void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, const struct bt_gates *gates);
 void bt_pod_groups_fini(struct bt_pod_groups *groups);
+
+/* Are pods of groups decided together? And does a pod that comes concern gangs? */
+static inline bool bt_pod_groups_tracked(const struct bt_pod_groups *groups)
+{
+	return groups->tracked;
+}
+
+static inline bool bt_pod_groups_gangs(const struct bt_pod_groups *groups)
+{
+	return groups->gangs;
+}
 
 /* A group's object, new or changed. Returns whether it was there before. */
 bool bt_pod_groups_apply(

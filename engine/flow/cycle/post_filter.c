@@ -546,3 +546,9 @@ int64_t bt_post_filter_took(struct bt_post_filter *post)
 	post->took_ns = 0;
 	return took_ns;
 }
+
+void bt_post_filter_count(const struct bt_post_filter *post, struct bt_engine_counts *counts)
+{
+	counts->preemption_n = post->preemption_n;
+	counts->dry_run_n = post->dry_run_n;
+}

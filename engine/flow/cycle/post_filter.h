@@ -13,6 +13,7 @@
 #include "engine/flow/cycle/profile_runtime.h"
 
 struct bt_engine;
+struct bt_engine_counts;
 struct bt_decision;
 
 #define BT_NOTES_N 16
@@ -51,6 +52,12 @@ enum bt_change {
 	BT_CHANGE_OF_NODES,    /* the cycle's snapshot has it: a node, or the pods on one */
 	BT_CHANGE_PRE_FILTERED /* PreFilter has read it, or the ledger cannot freeze it */
 };
+
+/* Has a pod been refused, and PostFilter not run since? */
+static inline bool bt_post_filter_is_due(const struct bt_post_filter *post)
+{
+	return post->due;
+}
 
 void bt_engine_post_filter_fini(struct bt_engine *engine);
 
@@ -96,3 +103,6 @@ void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change chang
 
 /* The extenders that have a say in whom the pod preempts, or NULL. */
 struct bt_extender_calls *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Adds what preemption has done to what the engine counts. */
+void bt_post_filter_count(const struct bt_post_filter *post, struct bt_engine_counts *counts);

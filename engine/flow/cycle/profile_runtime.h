@@ -27,14 +27,14 @@ struct bt_profile_runtime {
 	struct bt_plugin_runs runs;
 };
 
-/* The profiles of a configuration. All zeroes: none. items, n and the flags: init, const after start. */
+/* The profiles of a configuration. All zeroes: none. Private. init: const after start. */
 struct bt_profile_runtimes {
 	struct bt_profile_runtime *items;
 	uint32_t n;
-	uint32_t gate_traits;		      /* of pods that concern PreEnqueue of any */
-	bool reserve_always;		      /* every pod concerns Reserve of some plugin */
-	bool sees_pods; /* of some profile: as in struct bt_profile */
-	struct bt_arena arena;		      /* private: profiles' settings */
+	uint32_t gate_traits;  /* of pods that concern PreEnqueue of any */
+	bool reserve_always;   /* every pod concerns Reserve of some plugin */
+	bool sees_pods;	       /* of some profile: as in struct bt_profile */
+	struct bt_arena arena; /* profiles' settings */
 };
 
 /* Makes what the configuration's profiles need.
@@ -49,6 +49,31 @@ void bt_profile_runtimes_forget_plans(struct bt_profile_runtimes *runtimes);
 
 /* How many plans were dropped because there was no room. */
 uint64_t bt_profile_runtimes_drop_n(const struct bt_profile_runtimes *runtimes);
+
+/* What of pods concerns PreEnqueue of any profile: enum bt_trait bits. */
+static inline uint32_t bt_profile_runtimes_gate_traits(const struct bt_profile_runtimes *runtimes)
+{
+	return runtimes->gate_traits;
+}
+
+/* Does every pod concern Reserve of some plugin? */
+static inline bool bt_profile_runtimes_reserve_always(const struct bt_profile_runtimes *runtimes)
+{
+	return runtimes->reserve_always;
+}
+
+/* Does a plugin of some profile see pods one by one? */
+static inline bool bt_profile_runtimes_see_pods(const struct bt_profile_runtimes *runtimes)
+{
+	return runtimes->sees_pods;
+}
+
+/* The profile of that number, or NULL behind the last one. */
+static inline struct bt_profile_runtime *bt_profile_runtimes_at(
+	const struct bt_profile_runtimes *runtimes, uint32_t ix)
+{
+	return ix < runtimes->n ? &runtimes->items[ix] : NULL;
+}
 
 /* The profile that pods of that schedulerName ask for, or NULL. */
 static inline struct bt_profile_runtime *bt_profile_runtimes_find(

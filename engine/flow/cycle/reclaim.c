@@ -195,3 +195,9 @@ void bt_engine_reclaim_for_pod(struct bt_engine *engine)
 	engine->reclaim.came_n++;
 	bt_engine_reclaim(engine);
 }
+
+void bt_reclaim_count(const struct bt_reclaim *reclaim, struct bt_engine_counts *counts)
+{
+	counts->pod_move_n = reclaim->pod_move_n;
+	counts->signature_end_n = reclaim->signature_end_n;
+}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct bt_engine;
+struct bt_engine_counts;
 
 /* How far pods have got other indices, from the highest ones down. */
 struct bt_moving {
@@ -17,7 +18,7 @@ struct bt_moving {
 	uint32_t pause_n; /* events until the next pass */
 };
 
-/* All zeroes at first. Private but for the two counters, which are for bt_engine_counts. */
+/* All zeroes at first. Private. */
 struct bt_reclaim {
 	struct bt_moving moving;
 	uint32_t most_slots; /* there were since what is kept by them was forgotten */
@@ -42,3 +43,6 @@ void bt_engine_reclaim(struct bt_engine *engine);
 
 /* The same as a pod comes, or comes again. */
 void bt_engine_reclaim_for_pod(struct bt_engine *engine);
+
+/* Adds what was given back to what the engine counts. */
+void bt_reclaim_count(const struct bt_reclaim *reclaim, struct bt_engine_counts *counts);

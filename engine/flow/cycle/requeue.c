@@ -13,7 +13,7 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	const struct bt_engine *engine = context;
 
 	/* As a rule there is nothing that any of them asks for. */
-	if (!(bt_engine_traits(engine, pod_ix) & engine->runtimes.gate_traits)) {
+	if (!(bt_engine_traits(engine, pod_ix) & bt_profile_runtimes_gate_traits(&engine->runtimes))) {
 		return BT_QUEUE_NO_GATE;
 	}
 	struct bt_group_state group;
@@ -42,9 +42,10 @@ static uint32_t matters(void *context, const struct bt_cluster_event *event)
 {
 	const struct bt_engine *engine = context;
 	uint32_t plugins = 0;
+	const struct bt_profile_runtime *runtime;
 
-	for (uint32_t i = 0; i < engine->runtimes.n; i++) {
-		plugins |= bt_hints_interested(&engine->runtimes.items[i].hints, event);
+	for (uint32_t i = 0; (runtime = bt_profile_runtimes_at(&engine->runtimes, i)); i++) {
+		plugins |= bt_hints_interested(&runtime->hints, event);
 	}
 	return plugins;
 }
@@ -133,7 +134,8 @@ void bt_engine_wake(
 	struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority, uint32_t own_ix)
 {
 	if (engine->measures) {
-		engine->measures->event_label = bt_cluster_event_label(event->resource, event->action);
+		bt_cycle_metrics_told(
+			engine->measures, bt_cluster_event_label(event->resource, event->action));
 	}
 	if (bt_engine_listens(engine)) {
 		bt_queue_move(

@@ -5,6 +5,11 @@
 
 #include "engine/flow/cycle/engine_int.h"
 
+void bt_schedule_pod_init(struct bt_schedule_pod *schedule, bool extenders)
+{
+	*schedule = (struct bt_schedule_pod){.has_extenders = extenders};
+}
+
 void bt_schedule_pod_fini(struct bt_schedule_pod *schedule)
 {
 	bt_evaluation_fini(&schedule->evaluation);
@@ -213,4 +218,10 @@ void bt_engine_evaluate_once(struct bt_engine *engine, const struct bt_cycle *cy
 void bt_engine_nominations_again(struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	engine->schedule.evaluation.nominations = bt_engine_nominations_of(engine, cycle);
+}
+
+void bt_schedule_pod_count(const struct bt_schedule_pod *schedule, struct bt_engine_counts *counts)
+{
+	counts->by_columns_n = schedule->by_columns_n;
+	counts->by_evaluation_n = schedule->by_evaluation_n;
 }

@@ -10,7 +10,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine/score/evaluate.h"
 
-/* All zeroes at first. Private but for the two counters, which are for bt_engine_counts. */
+/* Private. */
 struct bt_schedule_pod {
 	struct bt_evaluation evaluation;
 	bool evaluated;	    /* in this cycle: the evaluation is the cycle's */
@@ -19,6 +19,8 @@ struct bt_schedule_pod {
 	uint64_t by_columns_n, by_evaluation_n;
 };
 
+/* extenders: there are some. */
+void bt_schedule_pod_init(struct bt_schedule_pod *schedule, bool extenders);
 void bt_schedule_pod_fini(struct bt_schedule_pod *schedule);
 
 /* Slots of nodes have changed: what is known of nodes is given up. */
@@ -62,3 +64,6 @@ uint32_t bt_engine_refused_nomination(
 /* Looks at the nominated node alone. Returns whether it fits. Source: evaluateNominatedNode, v1.36.3. */
 bool bt_engine_evaluate_nominated(
 	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_evaluation *out);
+
+/* Adds what decisions were made by to what the engine counts. */
+void bt_schedule_pod_count(const struct bt_schedule_pod *schedule, struct bt_engine_counts *counts);
