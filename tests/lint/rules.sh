@@ -172,6 +172,13 @@ done
 expect common
 
 fresh
+printf '%s\n' "$header" '#pragma once' 'struct bt_part {' '	int x;' '};' >"$tree/engine/flow/cycle/part.h"
+printf '%s\n' "$header" '#pragma once' '#include "engine/flow/cycle/part.h"' 'struct bt_engine {' '	struct bt_part part;' '};' >"$tree/engine/flow/cycle/engine_int.h"
+printf '%s\n' "$header" 'int f(struct bt_engine *engine)' '{' '	return engine->part.x;' '}' >"$tree/engine/flow/cycle/part.c"
+cp "$tree/engine/flow/cycle/part.c" "$tree/engine/flow/cycle/other.c"
+expect owner
+
+fresh
 printf '%s\n' '| file | owns |' '| --- | --- |' '| `gone` | nothing |' >"$tree/cache/README.md"
 expect listed
 
