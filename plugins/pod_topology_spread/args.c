@@ -3,6 +3,19 @@
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
+const struct bt_spread_constraint bt_spread_system_defaults[2] = {
+	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
+		.max_skew = 3,
+		.min_domains = 1,
+		.topology_key = BT_NAME_HOSTNAME,
+		.honor_affinity = true},
+	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
+		.max_skew = 5,
+		.min_domains = 1,
+		.topology_key = BT_NAME_ZONE,
+		.honor_affinity = true},
+};
+
 static const struct bt_strict_member label_requirement_members[] = {
 	BT_ARG_PLAIN("key", STRING, struct bt_requirement_object, key),
 	BT_ARG_NAMED("operator", struct bt_requirement_object, operator_, "v1.LabelSelectorOperator"),

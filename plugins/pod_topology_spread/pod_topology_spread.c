@@ -18,19 +18,6 @@
 
 enum reason_kind { SKEW = 0, LABEL };
 
-const struct bt_spread_constraint bt_spread_system_defaults[2] = {
-	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
-		.max_skew = 3,
-		.min_domains = 1,
-		.topology_key = BT_NAME_HOSTNAME,
-		.honor_affinity = true},
-	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
-		.max_skew = 5,
-		.min_domains = 1,
-		.topology_key = BT_NAME_ZONE,
-		.honor_affinity = true},
-};
-
 /* A constraint with what it reads. */
 struct rule {
 	const struct bt_spread_constraint *constraint;

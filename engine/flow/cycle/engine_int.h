@@ -100,10 +100,12 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 /* A pod that was not placed waits again, or is gone. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
 
-/* ---- requeue.c ---- */
+/* ---- queue_hooks.c ---- */
 
 /* What the queue asks. */
 struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
+
+/* ---- requeue.c ---- */
 
 /* A name; empty for BT_NAME_NONE. */
 struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);

@@ -409,21 +409,6 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
-void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	uint32_t claim_ix;
-
-	for (uint32_t i = 0; i < signature->claim_n; i++) {
-		if (bt_devices_let_go(engine->cache->devices, pod_ix, signature->namespace_,
-			    signature->claims[i].claim, &claim_ix)) {
-			bt_devices_deallocate(engine->cache->devices, claim_ix);
-			bt_engine_wake_for_claim(
-				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
-		}
-	}
-}
-
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;

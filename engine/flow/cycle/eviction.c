@@ -152,7 +152,7 @@ bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledg
 /* Is the nominated pod more than a name? */
 static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return !bt_engine_has_in_hand(engine, pod_ix) &&
+	return !bt_group_cycle_has(&engine->group_cycle, pod_ix) &&
 	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
 }
 

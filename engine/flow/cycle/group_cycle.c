@@ -25,16 +25,6 @@ struct work {
 	enum verdict verdict;
 };
 
-void bt_group_cycle_fini(struct bt_group_cycle *cycle)
-{
-	bt_mem_free(cycle->members);
-	bt_mem_free(cycle->victims);
-	bt_mem_free(cycle->leaving);
-	bt_mem_free(cycle->cleared_nominations);
-	bt_buf_fini(&cycle->permit_error);
-	*cycle = (struct bt_group_cycle){.members = NULL};
-}
-
 /* ---- who belongs to whom ---- */
 
 static const struct bt_signature *signature_of(const struct bt_engine *engine, uint32_t pod_ix)
@@ -42,46 +32,10 @@ static const struct bt_signature *signature_of(const struct bt_engine *engine, u
 	return bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 }
 
-bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	return bt_pod_groups_tracked(&engine->groups) &&
-	       signature_of(engine, pod_ix)->pod_group != BT_NAME_NONE;
-}
-
-void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_signature *signature = signature_of(engine, pod_ix);
-
-	if (bt_engine_in_group(engine, pod_ix)) {
-		bt_pod_groups_join(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
-	}
-}
-
-void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_signature *signature = signature_of(engine, pod_ix);
-
-	if (bt_engine_in_group(engine, pod_ix)) {
-		bt_pod_groups_leave(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
-	}
-}
-
 static const struct bt_pod_group *group_of(const struct work *w)
 {
 	return bt_pod_groups_find(
 		&w->engine->groups, w->cycle.signature->namespace_, w->cycle.signature->pod_group);
-}
-
-bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_group_cycle *cycle = &engine->group_cycle;
-
-	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
-		if (cycle->members[i].decision.pod_ix == pod_ix) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* ---- pulling ---- */

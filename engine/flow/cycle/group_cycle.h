@@ -82,6 +82,17 @@ static inline uint64_t bt_group_cycle_number(const struct bt_group_cycle *cycle)
 	return cycle->on ? cycle->number : 0;
 }
 
+/* Is the pod in the cycle of its group now? Its companions do not clear its nomination. */
+static inline bool bt_group_cycle_has(const struct bt_group_cycle *cycle, uint32_t pod_ix)
+{
+	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.pod_ix == pod_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_group_cycle_fini(struct bt_group_cycle *cycle);
 
 /* Is the pod decided together with others? Then bt_engine_decide_group is to be called for it, once popped.
@@ -106,8 +117,5 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 
 /* ---- for the engine's other files ---- */
 
-/* Is the pod in the cycle of its group now? What others promised it before is not taken back by its
- * companions. */
-bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);

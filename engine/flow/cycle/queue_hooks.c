@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the queue asks of the engine about a waiting pod.
+ */
+#include "engine/flow/cycle/engine_int.h"
+
+/* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
+static int gate(void *context, uint32_t pod_ix, int first)
+{
+	const struct bt_engine *engine = context;
+
+	/* As a rule there is nothing that any of them asks for. */
+	if (!(bt_engine_traits(engine, pod_ix) & bt_profile_runtimes_gate_traits(&engine->runtimes))) {
+		return BT_QUEUE_NO_GATE;
+	}
+	struct bt_group_state group;
+	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
+	const struct bt_hooks *hooks = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_enqueue;
+
+	for (uint32_t i = 0; i < hooks->n && first >= 0; i++) {
+		if ((int)hooks->items[i].id == first && bt_engine_hook_gates(&hooks->items[i], &env, NULL)) {
+			return first;
+		}
+	}
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		if (bt_engine_hook_gates(&hooks->items[i], &env, NULL)) {
+			return (int)hooks->items[i].id;
+		}
+	}
+	return BT_QUEUE_NO_GATE;
+}
+
+static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+{
+	return bt_hints_interested(&bt_engine_runtime_of(context, pod_ix)->hints, event);
+}
+
+static uint32_t matters(void *context, const struct bt_cluster_event *event)
+{
+	const struct bt_engine *engine = context;
+	uint32_t plugins = 0;
+	const struct bt_profile_runtime *runtime;
+
+	for (uint32_t i = 0; (runtime = bt_profile_runtimes_at(&engine->runtimes, i)); i++) {
+		plugins |= bt_hints_interested(&runtime->hints, event);
+	}
+	return plugins;
+}
+
+static bool is_about(const struct bt_pod *pod, const struct bt_cluster_event *event)
+{
+	if (event->resource > BT_CLUSTER_EVENT_UNSCHEDULED_POD) {
+		return false;
+	}
+	const struct bt_cluster_event_pod *shown =
+		event->pod.new.signature ? &event->pod.new : &event->pod.old;
+
+	return shown->name == pod->name && shown->uid == pod->uid &&
+	       shown->signature->namespace_ == pod->signature->namespace_;
+}
+
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	int by = bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
+		event, plugins, engine->measures);
+	const struct bt_queue_observer *observer = &engine->options.observer;
+
+	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {
+		uint32_t asked = plugins & bt_hints_interested(&runtime->hints, event);
+
+		if (asked) {
+			observer->hinted(observer->context, pod_ix,
+				bt_cluster_event_label(event->resource, event->action), asked, by);
+		}
+	}
+	return by != BT_HINT_NONE;
+}
+
+/* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
+ * unless a pod goes that one of its refusers cares for; nor do callers who compare. */
+static bool stuck(void *context, uint32_t pod_ix, int number)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	return !engine->options.flush_skips_gated &&
+	       number == bt_engine_runtime_of(engine, pod_ix)->preemption_number &&
+	       !bt_eviction_is_for(&engine->eviction, engine->cache->ledger, pod_ix) &&
+	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
+}
+
+struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine)
+{
+	return (struct bt_queue_hooks){gate, interested, matters, hint, stuck, engine};
+}
