@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "engine/flow/cycle/engine.h"
+#include "engine_fixture.h"
 #include "random_objects.h"
 #include "reference.h"
 #include "tools/offline/generate/build.h"
@@ -174,7 +175,6 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 static struct history *begin(uint64_t seed, struct shape_of_history shape)
 {
 	struct history *h = calloc(1, sizeof(*h));
-	struct bt_config_errors errors = {0};
 
 	assert_non_null(h);
 	h->seed = seed;
@@ -194,10 +194,8 @@ static struct history *begin(uint64_t seed, struct shape_of_history shape)
 			.keeps_none = e == FORGETFUL,
 		};
 
-		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
-		assert_non_null(h->engines[e]);
+		h->engines[e] = fixture_engine(&h->config, &options);
 	}
-	bt_config_errors_fini(&errors);
 	return h;
 }
 

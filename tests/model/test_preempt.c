@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "engine/flow/cycle/engine.h"
+#include "engine_fixture.h"
 #include "random_topology.h"
 
 #define HISTORIES 100
@@ -327,8 +328,6 @@ static void step(struct history *h)
 
 static void run(struct history *h)
 {
-	struct bt_config_errors errors = {0};
-
 	bt_config_init_default(&h->config, NULL);
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		const struct bt_engine_options options = {.seed = 7,
@@ -336,8 +335,7 @@ static void run(struct history *h)
 			.evaluate_always = e == 1,
 			.keeps_none = e == 0 && (h->source.rng.state & 1)};
 
-		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
-		assert_non_null(h->engines[e]);
+		h->engines[e] = fixture_engine(&h->config, &options);
 	}
 	h->plain = below(h, 2);
 	h->node_n = 2 + below(h, 12);
@@ -360,7 +358,6 @@ static void run(struct history *h)
 		bt_engine_destroy(h->engines[e]);
 	}
 	bt_config_fini(&h->config);
-	bt_config_errors_fini(&errors);
 	bt_arena_fini(&h->source.arena);
 }
 

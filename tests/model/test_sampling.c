@@ -3,6 +3,7 @@
  * each decision comes from the nodes that kube-scheduler would have looked at, and is the best of them.
  * BT_SEED=n repeats one history.
  */
+#include "engine_fixture.h"
 #include "object_fixture.h"
 
 #include "engine/base/rng.h"
@@ -377,7 +378,6 @@ static void schedule(struct history *h)
 
 static void begin(struct history *h, struct fixture *f, uint64_t seed)
 {
-	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0}, error = {0};
 
 	h->f = f;
@@ -392,9 +392,7 @@ static void begin(struct history *h, struct fixture *f, uint64_t seed)
 		fail_msg("%s", error.ptr);
 	}
 	const struct bt_engine_options options = {.seed = seed, .sampling = BT_SAMPLING_UPSTREAM};
-	h->engine = bt_engine_create(&h->config, &options, &errors);
-	assert_non_null(h->engine);
-	bt_config_errors_fini(&errors);
+	h->engine = fixture_engine(&h->config, &options);
 	for (uint32_t n = 20 + below(h, 400); h->node_n < n;) {
 		add_node(h);
 	}

@@ -22,6 +22,7 @@
 #include "engine/flow/cycle/source.h"
 #include "engine/score/column.h"
 #include "engine/score/scan.h"
+#include "engine_fixture.h"
 #include "tools/offline/generate/generate.h"
 
 #define FIRST_SEED   20261121
@@ -212,7 +213,6 @@ static struct outcome *run(
 {
 	struct placing p = {.kind = kind, .way = way, .rng = {seed}};
 	const struct bt_team_options team_options = {.worker_n = way.worker_n, .spin_n = way.spin_n};
-	struct bt_config_errors errors = {0};
 	struct bt_config config;
 	struct bt_gates gates;
 	enum bt_status status;
@@ -230,8 +230,7 @@ static struct outcome *run(
 		.always_share = true};
 
 	p.outcomes = bt_mem_zalloc(CYCLES_MAX, sizeof(*p.outcomes));
-	p.engine = bt_engine_create(&config, &options, &errors);
-	assert_non_null(p.engine);
+	p.engine = fixture_engine(&config, &options);
 	load(&p, seed);
 	bt_scan_use(way.scan);
 	bt_column_choose_by(way.chooser ? choose : NULL, way.chooser);
@@ -247,7 +246,6 @@ static struct outcome *run(
 	bt_column_choose_by(NULL, NULL);
 	bt_engine_destroy(p.engine);
 	bt_team_destroy(team);
-	bt_config_errors_fini(&errors);
 	bt_config_fini(&config);
 	return p.outcomes;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pods with claims through the engine: what one gets, the next finds taken, until it is given back.
  */
-#include "object_fixture.h"
+#include "engine_objects.h"
 
 #include "engine/flow/cycle/engine.h"
 
@@ -38,7 +38,7 @@ static void unreserve(void *context, struct bt_engine *engine, uint32_t pod_ix)
 
 static void apply(struct trial *t, const char *yaml)
 {
-	bt_engine_apply_object(t->engine, fixture_read(t->f, yaml));
+	engine_apply(t->engine, t->f, yaml);
 }
 
 static void add_claim(struct trial *t, const char *name)
@@ -59,24 +59,14 @@ static void begin_with(
 	struct trial *t, void **state, bool answers, const struct bt_config_plugin_set *post_filter)
 {
 	const struct bt_engine_options options = {.binder = {bind, t}, .unreserver = {unreserve, t}};
-	struct bt_config_errors errors = {0};
-	uint32_t slot;
 
 	*t = (struct trial){.f = *state, .answers = answers};
 	bt_config_init_default(&t->config, NULL);
 	if (post_filter) {
 		t->config.profiles[0].plugins.points[BT_POINT_POST_FILTER] = *post_filter;
 	}
-	t->engine = bt_engine_create(&t->config, &options, &errors);
-	assert_non_null(t->engine);
-	bt_config_errors_fini(&errors);
-	assert_int_equal(
-		bt_engine_apply_node(t->engine,
-			&fixture_read(t->f, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: "
-					    "{allocatable: {cpu: '4', memory: 8Gi, pods: '10'}}}")
-				 ->node,
-			&slot),
-		BT_OK);
+	t->engine = fixture_engine(&t->config, &options);
+	engine_add_node(t->engine, t->f, "n1", "4");
 	apply(t, "{" API "kind: DeviceClass, metadata: {name: k}, spec: {}}");
 	apply(t, "{" API
 		 "kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: n1, pool: {name: p, "

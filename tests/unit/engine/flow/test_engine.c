@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cycle: what becomes of pods that are handed in, decided, bound, not bound, and taken away.
  */
-#include "object_fixture.h"
+#include "engine_objects.h"
 
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/hints.h"
@@ -16,11 +16,7 @@ struct trial {
 
 static void start(struct trial *t, const struct bt_engine_options *options)
 {
-	struct bt_config_errors errors = {0};
-
-	t->engine = bt_engine_create(&t->config, options, &errors);
-	assert_non_null(t->engine);
-	bt_config_errors_fini(&errors);
+	t->engine = fixture_engine(&t->config, options);
 }
 
 static void begin(struct trial *t, void **state, const struct bt_engine_options *options)
@@ -55,15 +51,7 @@ static void end(struct trial *t)
 
 static uint32_t add_node(struct trial *t, const char *name, const char *cpu)
 {
-	char text[256];
-	uint32_t slot = BT_NO_NODE;
-
-	snprintf(text, sizeof(text),
-		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
-		"memory: 8Gi, pods: '10'}}}",
-		name, cpu);
-	assert_int_equal(bt_engine_apply_node(t->engine, &fixture_read(t->f, text)->node, &slot), BT_OK);
-	return slot;
+	return engine_add_node(t->engine, t->f, name, cpu);
 }
 
 static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
@@ -514,7 +502,7 @@ static void every_equal_node_gets_its_chance_by_the_seed(void **state)
 
 static void apply(struct trial *t, const char *yaml)
 {
-	bt_engine_apply_object(t->engine, fixture_read(t->f, yaml));
+	engine_apply(t->engine, t->f, yaml);
 }
 
 static void add_claim_alone(struct trial *t, int number)

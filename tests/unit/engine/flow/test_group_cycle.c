@@ -2,7 +2,7 @@
  * The cycle of a PodGroup: all or nothing, in which order, why not, and when again. Texts and places are
  * those of kube-scheduler v1.36.3.
  */
-#include "object_fixture.h"
+#include "engine_objects.h"
 
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
@@ -44,7 +44,6 @@ static void add_profile(struct bt_config *config, const char *name)
 
 static void begin_with(struct trial *t, void **state, const char *gate_list, struct bt_engine_options options)
 {
-	struct bt_config_errors errors = {0};
 	struct bt_gates gates;
 	struct bt_buf why = {0};
 
@@ -55,9 +54,7 @@ static void begin_with(struct trial *t, void **state, const char *gate_list, str
 	add_profile(&t->config, "other");
 	options.clock = bt_clock_virtual(&t->now_ns);
 	options.strict_order = true;
-	t->engine = bt_engine_create(&t->config, &options, &errors);
-	assert_non_null(t->engine);
-	bt_config_errors_fini(&errors);
+	t->engine = fixture_engine(&t->config, &options);
 	bt_buf_fini(&why);
 }
 
@@ -88,13 +85,7 @@ static void apply(struct trial *t, const char *text)
 
 static void add_node(struct trial *t, const char *name, const char *cpu)
 {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
-		"memory: 8Gi, pods: '10'}}}",
-		name, cpu);
-	apply(t, text);
+	engine_add_node(t->engine, t->f, name, cpu);
 }
 
 static void add_ring(struct trial *t, int min_count)
@@ -106,6 +97,14 @@ static void add_ring(struct trial *t, int min_count)
 		"default}, spec: {schedulingPolicy: {gang: {minCount: %d}}}}",
 		min_count);
 	apply(t, text);
+}
+
+/* One node of so much cpu, and a PodGroup of so many. */
+static void begin_ring(struct trial *t, void **state, const char *cpu, int min_count)
+{
+	begin(t, state);
+	add_node(t, "n1", cpu);
+	add_ring(t, min_count);
 }
 
 static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
@@ -256,9 +255,7 @@ static void pods_on_nodes_are_members_too(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "4");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "4", 2);
 	add_pod(&t, RING "nodeName: n1, " SIZE("1"), BT_ENTERED_SCHEDULED);
 	uint32_t pod = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, pod);
@@ -292,9 +289,7 @@ static void nobody_is_placed_unless_enough_are(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "2");
-	add_ring(&t, 3);
+	begin_ring(&t, state, "2", 3);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 c = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
@@ -317,9 +312,7 @@ static void refused_members_come_back_by_backoff_only(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "1");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "1", 2);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
@@ -446,9 +439,7 @@ static void more_than_enough_may_stay_behind(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "2");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "2", 2);
 	uint32_t large = add_pod(&t, RING "priority: 9, " SIZE("3"), BT_ENTERED_GATED),
 		 a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
@@ -489,9 +480,7 @@ static void members_go_by_priority_then_by_first_attempt(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "8");
-	add_ring(&t, 1);
+	begin_ring(&t, state, "8", 1);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
 		 c = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
@@ -506,9 +495,7 @@ static void gated_members_are_not_pulled(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "8");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "8", 2);
 	uint32_t gated = add_pod(&t, RING "schedulingGates: [{name: g}], " SIZE("1"), BT_ENTERED_GATED),
 		 a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
@@ -526,9 +513,7 @@ static void members_must_agree_on_the_scheduler(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "8");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "8", 2);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 b = add_pod(&t, "schedulerName: other, " RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
@@ -549,9 +534,7 @@ static void when_the_group_has_gone_its_members_fail(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "8");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "8", 2);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	assert_int_equal(
@@ -576,9 +559,7 @@ static void a_member_that_is_being_deleted_is_left_out(void **state)
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "8");
-	add_ring(&t, 1);
+	begin_ring(&t, state, "8", 1);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	bt_ledger_set_terminating(bt_engine_cache(t.engine)->ledger, a, true);
@@ -677,9 +658,7 @@ static void a_group_that_is_taken_back_leaves_the_ports_of_its_victims(void **st
 {
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "2");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "2", 2);
 	add_pod(&t, "nodeName: n1, priority: -5, " PORT_8080("1"), BT_ENTERED_SCHEDULED);
 	uint32_t first = add_pod(&t, RING "priority: 9, " PORT_8080("1"), BT_ENTERED_GATED);
 	add_pod(&t, RING "priority: 8, " SIZE("5"), BT_ENTERED_QUEUE);
@@ -722,9 +701,7 @@ static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void *
 	struct bt_explanation explanation = {0};
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "1");
-	add_ring(&t, 1);
+	begin_ring(&t, state, "1", 1);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	assert_int_equal(bt_engine_pop(t.engine), a);
 	assert_int_equal(
@@ -743,9 +720,7 @@ static void change_popped(void **state, const char *spec, enum bt_wait wanted)
 	char text[512];
 	struct trial t;
 
-	begin(&t, state);
-	add_node(&t, "n1", "4");
-	add_ring(&t, 2);
+	begin_ring(&t, state, "4", 2);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	assert_int_equal(bt_engine_pop(t.engine), a);

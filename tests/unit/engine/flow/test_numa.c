@@ -15,6 +15,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/team.h"
 #include "engine/flow/cycle/source.h"
+#include "engine_fixture.h"
 #include "tools/offline/generate/generate.h"
 
 #define PAGE	4096u
@@ -107,7 +108,6 @@ static bool take(void *context, const struct bt_object *object)
 static struct bt_engine *decide(struct bt_team *team, uint32_t node_n, uint32_t signature_n)
 {
 	struct bt_generate_options generate = bt_generate_defaults();
-	struct bt_config_errors errors = {0};
 	struct bt_config config;
 	struct bt_decision decision;
 	uint32_t pod_ix;
@@ -119,8 +119,7 @@ static struct bt_engine *decide(struct bt_team *team, uint32_t node_n, uint32_t 
 		.team = team,
 		.batch = 64,
 		.always_share = true};
-	struct bt_engine *engine = bt_engine_create(&config, &options, &errors);
-	assert_non_null(engine);
+	struct bt_engine *engine = fixture_engine(&config, &options);
 	generate.node_n = node_n;
 	generate.pod_n = PODS;
 	generate.signature_n = signature_n;
@@ -131,7 +130,6 @@ static struct bt_engine *decide(struct bt_team *team, uint32_t node_n, uint32_t 
 		bt_engine_decide(engine, pod_ix, &decision);
 	}
 	assert_true(bt_engine_counts(engine).warm.shared_n > 0);
-	bt_config_errors_fini(&errors);
 	bt_config_fini(&config);
 	return engine;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How many nodes a cycle looks at, and who asks for it.
  */
+#include "engine_fixture.h"
 #include "object_fixture.h"
 
 #include "engine/flow/cycle/engine.h"
@@ -14,15 +15,12 @@ struct trial {
 static void begin(struct trial *t, void **state, enum bt_node_sampling sampling, int32_t percentage)
 {
 	const struct bt_engine_options options = {.sampling = sampling};
-	struct bt_config_errors errors = {0};
 
 	t->f = *state;
 	bt_config_init(&t->config, NULL);
 	t->config.percentage_of_nodes_to_score = (struct bt_config_int){percentage, true};
 	bt_config_default(&t->config);
-	t->engine = bt_engine_create(&t->config, &options, &errors);
-	assert_non_null(t->engine);
-	bt_config_errors_fini(&errors);
+	t->engine = fixture_engine(&t->config, &options);
 }
 
 static void end(struct trial *t)

@@ -6,6 +6,7 @@
 #include "caught.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine.h"
+#include "engine_fixture.h"
 #include "tools/kube/log/log.h"
 
 #define EVENTS "/apis/events.k8s.io/v1/namespaces/ns/events"
@@ -15,13 +16,9 @@ static struct bt_config config;
 
 static void begin_with(struct bt_writer_options options)
 {
-	struct bt_config_errors errors = {0};
-
 	fake_begin(options);
 	bt_config_init_default(&config, NULL);
-	fake.engine = bt_engine_create(&config, &(struct bt_engine_options){0}, &errors);
-	assert_non_null(fake.engine);
-	bt_config_errors_fini(&errors);
+	fake.engine = fixture_engine(&config, &(struct bt_engine_options){0});
 }
 
 static int begin(void **state)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine_fixture.h"
 #include "tools/kube/report/queueing.h"
 
 #define SECOND INT64_C(1000000000)
@@ -23,7 +24,6 @@ static char text[16384];
 static void report(struct bt_queueing_facts *facts)
 {
 	char path[] = "/tmp/berth-queueing-XXXXXX";
-	struct bt_config_errors errors = {0};
 	struct bt_engine_options options = {0};
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_config config;
@@ -32,8 +32,7 @@ static void report(struct bt_queueing_facts *facts)
 
 	bt_gates_init(&gates, bt_release_default());
 	bt_config_init_default(&config, &gates);
-	struct bt_engine *engine = bt_engine_create(&config, &options, &errors);
-	assert_non_null(engine);
+	struct bt_engine *engine = fixture_engine(&config, &options);
 	bt_report_queueing(emit, engine, facts);
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
@@ -48,7 +47,6 @@ static void report(struct bt_queueing_facts *facts)
 	bt_emit_destroy(emit);
 	bt_engine_destroy(engine);
 	bt_config_fini(&config);
-	bt_config_errors_fini(&errors);
 }
 
 static void expect(const char *line)
