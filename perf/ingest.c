@@ -337,8 +337,8 @@ static bool let_go(void *context, struct bt_pipeline *pipeline)
 	struct through *through = context;
 	uint64_t n = 0;
 
-	for (; n < 1024 && bt_pipeline_next_parcel(pipeline); n++) {
-		bt_pipeline_give_up_parcel(pipeline);
+	for (; n < 1024 && bt_pipeline_next_event(pipeline); n++) {
+		bt_pipeline_give_up_event(pipeline);
 	}
 	bt_add_owned(&through->done_n, n);
 	return n > 0;
@@ -374,9 +374,10 @@ static void begin_through(struct through *through, uint32_t thread_n)
 /* The pod of that number comes, or goes again. */
 static void feed_event(struct through *through, enum bt_watch_event_kind kind, uint64_t number)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(through->pipeline, 0, kind);
-	struct bt_object *object = &parcel->object;
-	char *name = bt_arena_alloc(&parcel->arena, 64, 1), *uid = bt_arena_alloc(&parcel->arena, 64, 1);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(through->pipeline, 0, kind);
+	struct bt_object *object = &watch_event->object;
+	char *name = bt_arena_alloc(&watch_event->arena, 64, 1),
+	     *uid = bt_arena_alloc(&watch_event->arena, 64, 1);
 
 	object->kind = BT_KIND_POD;
 	object->api_version = object->kind_name = (struct bt_str){0};
@@ -388,7 +389,7 @@ static void feed_event(struct through *through, enum bt_watch_event_kind kind, u
 	}
 	object->meta.name = number_text(name, "application-7d9f8c6b5d-", number);
 	object->meta.uid = number_text(uid, "00000000-0000-4000-", number);
-	BT_REQUIRE(bt_pipeline_feed(through->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+	BT_REQUIRE(bt_pipeline_feed(through->pipeline, 0, &watch_event, BT_FOREVER) == BT_OK);
 	through->fed_n++;
 }
 

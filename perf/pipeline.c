@@ -113,29 +113,29 @@ static void serial(struct bt_bench *bench)
 
 /* ---- the pipeline ---- */
 
-static void feed_one(struct bt_pipeline *pipeline, struct bt_watch_event *parcel)
+static void feed_one(struct bt_pipeline *pipeline, struct bt_watch_event *watch_event)
 {
-	BT_REQUIRE(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+	BT_REQUIRE(bt_pipeline_feed(pipeline, 0, &watch_event, BT_FOREVER) == BT_OK);
 }
 
 static void feed_nodes(struct bt_pipeline *pipeline)
 {
 	for (uint32_t i = 0; i < NODE_N; i++) {
-		struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_APPLY);
+		struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_APPLY);
 
-		parcel->object.kind = BT_KIND_NODE;
-		parcel->object.node = node_of(&parcel->arena, i);
-		feed_one(pipeline, parcel);
+		watch_event->object.kind = BT_KIND_NODE;
+		watch_event->object.node = node_of(&watch_event->arena, i);
+		feed_one(pipeline, watch_event);
 	}
 }
 
 static void feed_pods(const struct feed *feed, struct bt_pipeline *pipeline, uint32_t pod_n)
 {
 	for (uint32_t i = 0; i < pod_n; i++) {
-		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_APPLY);
-		char *name = bt_arena_alloc(&parcel->arena, 32, 1);
-		parcel->object = (struct bt_object){.kind = BT_KIND_POD, .pod = pod_of(feed, i, name)};
-		feed_one(pipeline, parcel);
+		struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, BT_WATCH_EVENT_APPLY);
+		char *name = bt_arena_alloc(&watch_event->arena, 32, 1);
+		watch_event->object = (struct bt_object){.kind = BT_KIND_POD, .pod = pod_of(feed, i, name)};
+		feed_one(pipeline, watch_event);
 	}
 }
 

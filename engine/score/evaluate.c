@@ -39,7 +39,7 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 /* Asks them. */
 static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view)
 {
-	bool idle = true, asks = plan->asks;
+	bool idle = true, bind_requests = plan->bind_requests;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
@@ -57,11 +57,11 @@ static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view
 		}
 		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
 	}
-	if (asks) {
+	if (bind_requests) {
 		bt_plan_settle(plan, view);
 	}
 	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
-	plan->idle_version = idle && !asks ? view->counting->version : 0;
+	plan->idle_version = idle && !bind_requests ? view->counting->version : 0;
 	return idle;
 }
 
@@ -69,7 +69,8 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 {
 	bool idle = plan->idle_version && plan->idle_version == view->counting->version;
 
-	return idle || (!plan->asks && (plan->refusal || plan->pre_filter_error)) || prepare(plan, view);
+	return idle || (!plan->bind_requests && (plan->refusal || plan->pre_filter_error)) ||
+	       prepare(plan, view);
 }
 
 /* The first use that refuses the node as it is, or BT_PASSED. An error is the profile's or the filter's own.

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A complaint that ends with the text in quotes, or without. */
+/* A diagnostic that ends with the text in quotes, or without. */
 static bool cel_semver_refuse(struct bt_buf *error, const char *why, const struct bt_str *text)
 {
 	if (error) {

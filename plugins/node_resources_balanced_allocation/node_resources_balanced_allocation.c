@@ -28,7 +28,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 	const struct bt_balanced_settings *settings = opaque;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 	struct balanced *items = bt_arena_zalloc(env->arena, settings->slot_n * sizeof(*items));
-	bool asks = false;
+	bool bind_requests = false;
 
 	for (uint32_t i = 0; i < settings->slot_n; i++) {
 		if (settings->slots[i] < 0) {
@@ -37,7 +37,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 		uint32_t slot = (uint32_t)settings->slots[i];
 		int64_t request = bt_amounts_get(signature->requests.used, slot);
 
-		asks |= request != 0;
+		bind_requests |= request != 0;
 		if (slot < BT_FIRST_SCALAR || request != 0) {
 			items[term->n++] = (struct balanced){slot, request};
 		}
@@ -45,7 +45,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 	BT_INVARIANT(term->n <= settings->slot_n);
 	term->items = items;
 	out_compiled->term = term;
-	out_compiled->score_skip = !asks;
+	out_compiled->score_skip = !bind_requests;
 }
 
 /* (1 - standard deviation of the fractions) * 100; fractions[i] is what is used over what there is, at

@@ -27,17 +27,17 @@ static void volume_restrictions_compile(const void *settings, const struct bt_co
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
-	bool asks = false;
+	bool bind_requests = false;
 
 	(void)settings;
 	term->signature = signature;
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		term->has_disks |= may_conflict(signature->volumes[i].type);
-		asks |= signature->volumes[i].type == BT_VOLUME_CLAIM;
+		bind_requests |= signature->volumes[i].type == BT_VOLUME_CLAIM;
 	}
 	term->alone = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(*term->alone));
 	out_compiled->term = term;
-	out_compiled->state = asks || term->has_disks ? term : NULL;
+	out_compiled->state = bind_requests || term->has_disks ? term : NULL;
 	out_compiled->filter_skip = !out_compiled->state;
 	out_compiled->score_skip = true;
 }

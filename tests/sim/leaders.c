@@ -47,8 +47,8 @@ static bool has_seen(const struct sim *sim, uint64_t version)
 			return false;
 		}
 	}
-	for (uint32_t i = 0; i < sim->parcel_n; i++) {
-		if (sim->parcels[i].object.version <= version) {
+	for (uint32_t i = 0; i < sim->event_n; i++) {
+		if (sim->watch_events[i].object.version <= version) {
 			return false;
 		}
 	}

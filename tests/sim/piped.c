@@ -17,30 +17,30 @@
 
 /* ---- events on their way ---- */
 
-static bool push(
-	struct sim *sim, enum sim_stream stream, struct bt_watch_event *parcel, struct sim_parcel note)
+static bool push(struct sim *sim, enum sim_stream stream, struct bt_watch_event *watch_event,
+	struct sim_watch_event note)
 {
-	note.parcel = parcel;
+	note.watch_event = watch_event;
 	note.stream = stream;
-	enum bt_status status = sim->parcel_n == SIM_PARCELS
+	enum bt_status status = sim->event_n == SIM_PARCELS
 					? BT_FULL
-					: bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &parcel, 0);
+					: bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &watch_event, 0);
 	if (status != BT_OK) {
 		sim->faults[SIM_RING_FULL] += status == BT_FULL;
-		bt_watch_event_destroy(parcel);
+		bt_watch_event_destroy(watch_event);
 		return false;
 	}
-	sim->parcels[sim->parcel_n++] = note;
+	sim->watch_events[sim->event_n++] = note;
 	return true;
 }
 
 bool sim_pipe_feed(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
-	struct bt_watch_event *parcel =
+	struct bt_watch_event *watch_event =
 		bt_watch_event_create(object->there ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE);
 
-	parcel->object = *sim_shown(&parcel->arena, stream, ix, object);
-	if (!push(sim, stream, parcel, (struct sim_parcel){.ix = ix, .object = *object})) {
+	watch_event->object = *sim_shown(&watch_event->arena, stream, ix, object);
+	if (!push(sim, stream, watch_event, (struct sim_watch_event){.ix = ix, .object = *object})) {
 		return false;
 	}
 	if (object->version > sim->fed[stream][ix].version) {
@@ -54,43 +54,47 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 	struct sim_object object = {.uid = ++sim->api->uid_n,
 		.version = ++sim->api->version,
 		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
-	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
+	struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
 
-	parcel->object = *sim_shown(&parcel->arena, SIM_POD_STREAM, 1000 + slot + 100 * (what % 2), &object);
+	watch_event->object =
+		*sim_shown(&watch_event->arena, SIM_POD_STREAM, 1000 + slot + 100 * (what % 2), &object);
 	sim->faults[SIM_MALFORMED]++;
-	return push(sim, SIM_POD_STREAM, parcel, (struct sim_parcel){.malformed = true, .object = object});
+	return push(sim, SIM_POD_STREAM, watch_event,
+		(struct sim_watch_event){.malformed = true, .object = object});
 }
 
-/* The parcel that comes out of a ring next, or NULL. */
+/* The watch event that comes out of a ring next, or NULL. */
 static const struct bt_watch_event *head_of(const struct bt_ring *ring)
 {
-	const struct bt_watch_event *parcel = NULL;
+	const struct bt_watch_event *watch_event = NULL;
 
 	if (bt_ring_count(ring) > 0) {
-		memcpy(&parcel, ring->slots + (ring->ck.c_head & (ring->capacity - 1)) * sizeof(parcel),
-			sizeof(parcel));
+		memcpy(&watch_event,
+			ring->slots + (ring->ck.c_head & (ring->capacity - 1)) * sizeof(watch_event),
+			sizeof(watch_event));
 	}
-	return parcel;
+	return watch_event;
 }
 
-/* The parcel that the publisher takes next, or NULL: streams take turns, and so do a stream's threads. */
+/* The event that the publisher takes next, or NULL: streams take turns, and so do a stream's threads. */
 static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 {
 	const struct bt_pipeline *p = sim->pipeline;
-	const struct bt_watch_event *parcel = NULL;
+	const struct bt_watch_event *watch_event = NULL;
 
-	for (uint32_t i = 0; i < SIM_STREAM_N && !parcel; i++) {
+	for (uint32_t i = 0; i < SIM_STREAM_N && !watch_event; i++) {
 		const struct bt_source_lane *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
 
-		parcel = head_of(&lane->deltas[bt_pipeline_ingest_of(sim->pipeline, lane->published_n)]);
+		watch_event = head_of(&lane->deltas[bt_pipeline_ingest_of(sim->pipeline, lane->published_n)]);
 	}
-	return parcel;
+	return watch_event;
 }
 
 /* Is it news? An object has one history: of the same UID by version, and what is gone does not come back. */
-static bool is_news(const struct sim *sim, const struct sim_parcel *parcel)
+static bool is_news(const struct sim *sim, const struct sim_watch_event *watch_event)
 {
-	const struct sim_object *last = &sim->published[parcel->stream][parcel->ix], *seen = &parcel->object;
+	const struct sim_object *last = &sim->published[watch_event->stream][watch_event->ix],
+				*seen = &watch_event->object;
 
 	if (seen->there) {
 		return seen->version > last->version && (last->there || seen->uid != last->uid);
@@ -100,14 +104,15 @@ static bool is_news(const struct sim *sim, const struct sim_parcel *parcel)
 	       (last->there && (seen->uid == last->uid || seen->version > last->version));
 }
 
-static struct sim_parcel take_note(struct sim *sim, const struct bt_watch_event *parcel)
+static struct sim_watch_event take_note(struct sim *sim, const struct bt_watch_event *watch_event)
 {
-	struct sim_parcel note = {.parcel = NULL};
+	struct sim_watch_event note = {.watch_event = NULL};
 
-	for (uint32_t i = 0; i < sim->parcel_n; i++) {
-		if (sim->parcels[i].parcel == parcel) {
-			note = sim->parcels[i];
-			memmove(&sim->parcels[i], &sim->parcels[i + 1], (--sim->parcel_n - i) * sizeof(note));
+	for (uint32_t i = 0; i < sim->event_n; i++) {
+		if (sim->watch_events[i].watch_event == watch_event) {
+			note = sim->watch_events[i];
+			memmove(&sim->watch_events[i], &sim->watch_events[i + 1],
+				(--sim->event_n - i) * sizeof(note));
 			break;
 		}
 	}
@@ -136,7 +141,7 @@ static void tell_twin_object(struct sim *sim, const struct bt_object *object, bo
 }
 
 /* The twin takes what the pipeline has taken, memory or not. */
-static void tell_twin(struct sim *sim, const struct sim_parcel *note)
+static void tell_twin(struct sim *sim, const struct sim_watch_event *note)
 {
 	tell_twin_object(
 		sim, sim_shown(&sim->arena, note->stream, note->ix, &note->object), note->object.there);
@@ -286,14 +291,14 @@ static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
 /* The publisher drops what is old, and lets everything else through. */
 static bool publish(struct sim *sim)
 {
-	const struct bt_watch_event *parcel = next_to_publish(sim);
+	const struct bt_watch_event *watch_event = next_to_publish(sim);
 	uint64_t stale_n = bt_pipeline_counts(sim->pipeline).stale_n;
 
 	if (!bt_pipeline_publish_step(sim->pipeline)) {
 		return false;
 	}
 	bool stale = bt_pipeline_counts(sim->pipeline).stale_n != stale_n;
-	struct sim_parcel note = take_note(sim, parcel);
+	struct sim_watch_event note = take_note(sim, watch_event);
 	if (!note.malformed && is_news(sim, &note) == stale) {
 		sim_fail(sim, "I4", "%d/%" PRIu32 " version %" PRIu64 " is %s", (int)note.stream, note.ix,
 			note.object.version, stale ? "taken for old" : "old, but taken");
@@ -304,25 +309,25 @@ static bool publish(struct sim *sim)
 	if (!note.malformed) {
 		sim->published[note.stream][note.ix] = note.object;
 	}
-	sim->parcels[sim->parcel_n++] = note;
+	sim->watch_events[sim->event_n++] = note;
 	return true;
 }
 
 static bool apply(struct sim *sim)
 {
-	const struct bt_watch_event *parcel = head_of(&sim->pipeline->inbox);
+	const struct bt_watch_event *watch_event = head_of(&sim->pipeline->inbox);
 	struct bt_pipeline_counts before = bt_pipeline_counts(sim->pipeline);
 
-	if (!parcel) {
+	if (!watch_event) {
 		return false;
 	}
-	struct sim_parcel note = take_note(sim, parcel);
+	struct sim_watch_event note = take_note(sim, watch_event);
 	if (!note.malformed) {
 		sim_account(sim, note.stream, note.ix, &note.object);
 	}
 	if (note.malformed && twin(sim)) {
 		/* What is refused is taken note of: where nodes get their slots depends on how often. */
-		tell_twin_object(sim, &parcel->object, parcel->kind == BT_WATCH_EVENT_APPLY);
+		tell_twin_object(sim, &watch_event->object, watch_event->kind == BT_WATCH_EVENT_APPLY);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
 	sim_follow_moves(sim);
@@ -674,7 +679,7 @@ bool sim_pipe_move_on(struct sim *sim)
 
 bool sim_pipe_is_idle(const struct sim *sim)
 {
-	return sim->parcel_n == 0 && bt_pipeline_counts(sim->pipeline).binding_n == 0;
+	return sim->event_n == 0 && bt_pipeline_counts(sim->pipeline).binding_n == 0;
 }
 
 /* A binder that takes no more while it has some. */
@@ -713,7 +718,7 @@ void sim_pipe_create(struct sim *sim)
 	limits->ingest_threads = STREAM_THREADS;
 	limits->run = 1;
 	limits->bind_threads = BIND_THREADS;
-	limits->feed = limits->delta = limits->inbox = limits->asks = SIM_RING;
+	limits->feed = limits->delta = limits->inbox = limits->bind_requests = SIM_RING;
 	limits->bindings = BINDINGS;
 	limits->events = 1;
 	limits->batch = 1 + (uint32_t)(sim->seed / 4 % 4);

@@ -63,8 +63,8 @@ struct sim_cycle {
 };
 
 /* An event on its way through a pipeline. */
-struct sim_parcel {
-	const struct bt_watch_event *parcel;
+struct sim_watch_event {
+	const struct bt_watch_event *watch_event;
 	enum sim_stream stream;
 	uint32_t ix;
 	struct sim_object object;
@@ -112,8 +112,8 @@ struct sim {
 	/* Or as a pipeline; engines[0] is its engine then. */
 	struct bt_pipeline *pipeline;
 	struct sim_object fed[SIM_STREAM_N][SIM_OBJECTS]; /* as each source has it */
-	struct sim_parcel parcels[SIM_PARCELS];
-	uint32_t parcel_n;
+	struct sim_watch_event watch_events[SIM_PARCELS];
+	uint32_t event_n;
 	uint32_t bind_how; /* how the binder's next call goes */
 	/* What the twin has come to for the members of a group that the pipeline has not told of yet. */
 	struct bt_decision twin_group[SIM_PODS];

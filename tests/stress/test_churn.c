@@ -357,27 +357,27 @@ static void in_the_engine_memory_follows_what_is_there(void **state)
 
 /* ---- the pipeline ---- */
 
-static void feed(struct bt_pipeline *pipeline, struct bt_watch_event *parcel)
+static void feed(struct bt_pipeline *pipeline, struct bt_watch_event *watch_event)
 {
-	assert_int_equal(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER), BT_OK);
+	assert_int_equal(bt_pipeline_feed(pipeline, 0, &watch_event, BT_FOREVER), BT_OK);
 }
 
 static void feed_pod(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_APPLY);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, BT_WATCH_EVENT_APPLY);
 
-	parcel->object.kind = BT_KIND_POD;
-	make_pod(&parcel->arena, number, &parcel->object.pod);
-	feed(pipeline, parcel);
+	watch_event->object.kind = BT_KIND_POD;
+	make_pod(&watch_event->arena, number, &watch_event->object.pod);
+	feed(pipeline, watch_event);
 }
 
 static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_APPLY);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, BT_WATCH_EVENT_APPLY);
 
-	parcel->object.kind = BT_KIND_NODE;
-	make_node(&parcel->arena, number, &parcel->object.node);
-	feed(pipeline, parcel);
+	watch_event->object.kind = BT_KIND_NODE;
+	make_node(&watch_event->arena, number, &watch_event->object.node);
+	feed(pipeline, watch_event);
 }
 
 /* The claims of a pod come, or go. */
@@ -389,23 +389,23 @@ static void feed_claims(struct bt_pipeline *pipeline, enum bt_watch_event_kind k
 
 	bt_arena_fini(&none);
 	for (uint32_t c = 0; c < n; c++) {
-		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, kind);
 
-		make_claims(&parcel->arena, number, claims);
-		parcel->object = claims[c];
-		feed(pipeline, parcel);
+		make_claims(&watch_event->arena, number, claims);
+		watch_event->object = claims[c];
+		feed(pipeline, watch_event);
 	}
 }
 
 static void feed_end(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, BT_WATCH_EVENT_DELETE);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, BT_WATCH_EVENT_DELETE);
 
-	parcel->object = (struct bt_object){.kind = BT_KIND_POD};
-	parcel->object.meta.namespace_ = bt_str("default");
-	parcel->object.meta.name = bt_build_text(&parcel->arena, "pod-%" PRIu32, number);
-	parcel->object.meta.uid = bt_build_text(&parcel->arena, "uid-%" PRIu32, number);
-	feed(pipeline, parcel);
+	watch_event->object = (struct bt_object){.kind = BT_KIND_POD};
+	watch_event->object.meta.namespace_ = bt_str("default");
+	watch_event->object.meta.name = bt_build_text(&watch_event->arena, "pod-%" PRIu32, number);
+	watch_event->object.meta.uid = bt_build_text(&watch_event->arena, "uid-%" PRIu32, number);
+	feed(pipeline, watch_event);
 }
 
 static void through_the_pipeline_as_well(void **state)

@@ -58,7 +58,7 @@ struct thing {
 };
 
 struct event {
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	struct event *next;
 };
 
@@ -77,13 +77,13 @@ struct world {
 	bool churns;
 };
 
-static struct bt_watch_event *parcel_of(enum bt_watch_event_kind kind, const struct bt_object *object)
+static struct bt_watch_event *watch_event_of(enum bt_watch_event_kind kind, const struct bt_object *object)
 {
-	struct bt_watch_event *parcel = bt_watch_event_create(kind);
+	struct bt_watch_event *watch_event = bt_watch_event_create(kind);
 
-	parcel->object = *object;
-	bt_object_own(&parcel->object, &parcel->arena);
-	return parcel;
+	watch_event->object = *object;
+	bt_object_own(&watch_event->object, &watch_event->arena);
+	return watch_event;
 }
 
 static void keep_admitted(void *context, struct bt_object *object, bool made)
@@ -92,7 +92,7 @@ static void keep_admitted(void *context, struct bt_object *object, bool made)
 
 	(void)made;
 	w->things = bt_mem_grow(w->things, w->thing_n, &w->thing_cap, sizeof(*w->things));
-	w->things[w->thing_n++] = (struct thing){.base = parcel_of(BT_WATCH_EVENT_APPLY, object)};
+	w->things[w->thing_n++] = (struct thing){.base = watch_event_of(BT_WATCH_EVENT_APPLY, object)};
 }
 
 static bool admit(void *context, const struct bt_object *object)
@@ -133,7 +133,7 @@ static void reset_world(struct world *w)
 	while (w->first) {
 		struct event *next = w->first->next;
 
-		bt_watch_event_destroy(w->first->parcel);
+		bt_watch_event_destroy(w->first->watch_event);
 		free(w->first);
 		w->first = next;
 	}
@@ -158,11 +158,11 @@ static bool happens(struct world *w, uint32_t n)
 	return bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), n) == 0;
 }
 
-static void queue_event(struct world *w, struct bt_watch_event *parcel)
+static void queue_event(struct world *w, struct bt_watch_event *watch_event)
 {
 	struct event *event = calloc(1, sizeof(*event));
 
-	event->parcel = parcel;
+	event->watch_event = watch_event;
 	if (w->last) {
 		w->last->next = event;
 	} else {
@@ -201,12 +201,12 @@ static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind 
 	thing->shown = true;
 	thing->gone = kind == BT_WATCH_EVENT_DELETE;
 	if (w->churns && !w->held && happens(w, TWICE_OF)) {
-		w->held = parcel_of(kind, &object);
+		w->held = watch_event_of(kind, &object);
 		return;
 	}
-	queue_event(w, parcel_of(kind, &object));
+	queue_event(w, watch_event_of(kind, &object));
 	if (w->churns && happens(w, TWICE_OF)) {
-		queue_event(w, parcel_of(kind, &object));
+		queue_event(w, watch_event_of(kind, &object));
 	}
 	queue_held(w);
 }
@@ -380,28 +380,28 @@ static void churn(struct world *w, size_t n)
 
 static struct bt_watch_event *next_event(struct world *w)
 {
-	struct bt_watch_event *parcel = NULL;
+	struct bt_watch_event *watch_event = NULL;
 
 	bt_lock_acquire(&w->lock);
 	struct event *event = w->first;
 	if (event) {
 		w->first = event->next;
 		w->last = w->first ? w->last : NULL;
-		parcel = event->parcel;
+		watch_event = event->watch_event;
 		free(event);
 	}
 	bt_lock_release(&w->lock);
-	return parcel;
+	return watch_event;
 }
 
 /* Feeds what there is. Returns whether there was anything. */
 static bool feed(struct world *w)
 {
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	bool any = false;
 
-	while ((parcel = next_event(w))) {
-		STRESS_CHECK(bt_pipeline_feed(w->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+	while ((watch_event = next_event(w))) {
+		STRESS_CHECK(bt_pipeline_feed(w->pipeline, 0, &watch_event, BT_FOREVER) == BT_OK);
 		any = true;
 	}
 	return any;
@@ -706,7 +706,7 @@ static void run(struct world *w, const struct shape *shape)
 	options.one_thread = w->seed % 3 == 0;
 	options.limits.batch = shape->batch;
 	options.limits.run = 1 + (uint32_t)(w->seed % 5);
-	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
+	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.bind_requests =
 		options.limits.bindings = shape->capacity;
 	options.limits.bind_timeout_ns = SECOND;
 	options.limits.assume_ttl_ns = 2 * SECOND;
@@ -804,12 +804,12 @@ static void feed_until_end(void *context, uint32_t ix)
 
 	(void)ix;
 	for (size_t i = 0; status == BT_OK; i = (i + 1) % s->w->thing_n) {
-		struct bt_watch_event *parcel =
-			parcel_of(BT_WATCH_EVENT_APPLY, &s->w->things[i].base->object);
+		struct bt_watch_event *watch_event =
+			watch_event_of(BT_WATCH_EVENT_APPLY, &s->w->things[i].base->object);
 
-		status = bt_pipeline_feed(s->w->pipeline, 0, &parcel, BT_FOREVER);
-		STRESS_CHECK((status == BT_OK) == (parcel == NULL));
-		bt_watch_event_destroy(parcel);
+		status = bt_pipeline_feed(s->w->pipeline, 0, &watch_event, BT_FOREVER);
+		STRESS_CHECK((status == BT_OK) == (watch_event == NULL));
+		bt_watch_event_destroy(watch_event);
 	}
 	STRESS_CHECK(status == BT_CONFLICT);
 }
@@ -849,8 +849,8 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 		struct bt_buf why = {0};
 		struct bt_config config;
 
-		options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
-			options.limits.bindings = 4;
+		options.limits.feed = options.limits.delta = options.limits.inbox =
+			options.limits.bind_requests = options.limits.bindings = 4;
 		options.limits.ingest_threads = 1 + i % 3;
 		options.limits.run = 1 + i % 4;
 		options.limits.bind_threads = 1 + i % 2;

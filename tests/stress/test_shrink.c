@@ -62,16 +62,16 @@ static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, ui
 	uint32_t last)
 {
 	for (uint32_t i = first; i <= last; i++) {
-		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, kind);
 		uint32_t nth = kind == BT_WATCH_EVENT_APPLY ? i : last - (i - first);
 
-		parcel->object = (struct bt_object){.kind = nth ? BT_KIND_POD : BT_KIND_NODE};
+		watch_event->object = (struct bt_object){.kind = nth ? BT_KIND_POD : BT_KIND_NODE};
 		if (nth) {
-			make_pod(&parcel->arena, number, nth - 1, &parcel->object.pod);
+			make_pod(&watch_event->arena, number, nth - 1, &watch_event->object.pod);
 		} else {
-			stress_make_node(&parcel->arena, number, &parcel->object.node);
+			stress_make_node(&watch_event->arena, number, &watch_event->object.node);
 		}
-		while (bt_pipeline_feed(pipeline, 0, &parcel, 0) != BT_OK) {
+		while (bt_pipeline_feed(pipeline, 0, &watch_event, 0) != BT_OK) {
 			bt_pipeline_settle(pipeline);
 		}
 	}

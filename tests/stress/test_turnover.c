@@ -247,10 +247,10 @@ static void check(const struct peak *early, const struct peak *late)
 static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number)
 {
 	for (uint32_t i = 0; i < KINDS; i++) {
-		struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, kind);
 
-		make_object(&parcel->arena, number, i, &parcel->object);
-		assert_int_equal(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER), BT_OK);
+		make_object(&watch_event->arena, number, i, &watch_event->object);
+		assert_int_equal(bt_pipeline_feed(pipeline, 0, &watch_event, BT_FOREVER), BT_OK);
 	}
 }
 

@@ -26,7 +26,7 @@ static bool misses_pre_filter(const struct bt_hook *hook, const struct bt_plan *
 /* What the plugin was asked by in this cycle, or NULL. */
 static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const struct bt_plan *plan)
 {
-	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->asks)) {
+	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->bind_requests)) {
 		return NULL;
 	}
 	return &plan->compiled[hook->use];
@@ -354,7 +354,7 @@ static void run_post_filter(struct bt_engine *engine)
 	post->ran = true;
 	if (!same) {
 		bt_engine_nominations_again(engine, &post->cycle);
-		if (post->cycle.plan->asks && !post->cycle.plan->refusal) {
+		if (post->cycle.plan->bind_requests && !post->cycle.plan->refusal) {
 			ask_anew(post->cycle.plan);
 		}
 	}

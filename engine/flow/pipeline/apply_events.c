@@ -130,52 +130,52 @@ static void sync_source(struct bt_pipeline *p, uint32_t source)
 	}
 }
 
-/* ---- the way of a parcel ---- */
+/* ---- the way of a watch event ---- */
 
 void bt_pipeline_describe(
-	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *parcel)
+	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *watch_event)
 {
-	const struct bt_object *object = &parcel->object;
+	const struct bt_object *object = &watch_event->object;
 
-	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
+	if (watch_event->kind == BT_WATCH_EVENT_SYNCED) {
 		return;
 	}
-	parcel->sighting = bt_object_version_of(object);
-	if (parcel->kind == BT_WATCH_EVENT_DELETE) {
-		bt_ingest_describe_removal(
-			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
+	watch_event->sighting = bt_object_version_of(object);
+	if (watch_event->kind == BT_WATCH_EVENT_DELETE) {
+		bt_ingest_describe_removal(worker, object->kind, object->meta.namespace_, object->meta.name,
+			&watch_event->delta);
 	} else {
-		bt_ingest_describe(worker, object, NULL, &parcel->delta);
+		bt_ingest_describe(worker, object, NULL, &watch_event->delta);
 	}
 	if (p->options.journal) {
-		bt_journal_encode(p->options.journal, object, &parcel->encoded);
+		bt_journal_encode(p->options.journal, object, &watch_event->encoded);
 	}
-	parcel->delta.sequence = parcel->sequence;
-	parcel->stage = BT_WATCH_EVENT_DESCRIBED;
+	watch_event->delta.sequence = watch_event->sequence;
+	watch_event->stage = BT_WATCH_EVENT_DESCRIBED;
 }
 
-bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *parcel)
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 {
-	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
+	if (watch_event->kind == BT_WATCH_EVENT_SYNCED) {
 		return true;
 	}
-	parcel->news = parcel->kind == BT_WATCH_EVENT_APPLY
-			       ? bt_version_filter_apply(&p->version_filter, &parcel->sighting)
-			       : bt_version_filter_delete(&p->version_filter, &parcel->sighting);
-	if (parcel->news == BT_NEWS_STALE) {
+	watch_event->news = watch_event->kind == BT_WATCH_EVENT_APPLY
+				    ? bt_version_filter_apply(&p->version_filter, &watch_event->sighting)
+				    : bt_version_filter_delete(&p->version_filter, &watch_event->sighting);
+	if (watch_event->news == BT_NEWS_STALE) {
 		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
 		return false;
 	}
-	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &parcel->delta);
-	parcel->stage = BT_WATCH_EVENT_PUBLISHED;
+	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &watch_event->delta);
+	watch_event->stage = BT_WATCH_EVENT_PUBLISHED;
 	return true;
 }
 
 static enum bt_status take_fresh(
-	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken)
+	struct bt_pipeline *p, struct bt_watch_event *watch_event, struct bt_taken *out_taken)
 {
-	bool removed = parcel->kind == BT_WATCH_EVENT_DELETE;
-	enum bt_status status = take(p, &parcel->delta, parcel->news, out_taken);
+	bool removed = watch_event->kind == BT_WATCH_EVENT_DELETE;
+	enum bt_status status = take(p, &watch_event->delta, watch_event->news, out_taken);
 
 	BT_COUNT(p, applied_n, !removed);
 	BT_COUNT(p, deleted_n, removed);
@@ -185,27 +185,27 @@ static enum bt_status take_fresh(
 }
 
 enum bt_status bt_pipeline_take(
-	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken)
+	struct bt_pipeline *p, struct bt_watch_event *watch_event, struct bt_taken *out_taken)
 {
-	if (parcel->kind == BT_WATCH_EVENT_SYNCED) {
-		sync_source(p, parcel->source);
+	if (watch_event->kind == BT_WATCH_EVENT_SYNCED) {
+		sync_source(p, watch_event->source);
 		*out_taken = (struct bt_taken){.ix = BT_NO_POD};
 		return BT_OK;
 	}
 	if (p->options.journal) {
 		bt_journal_object(p->options.journal,
-			parcel->kind == BT_WATCH_EVENT_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
-			bt_buf_view(&parcel->encoded));
+			watch_event->kind == BT_WATCH_EVENT_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
+			bt_buf_view(&watch_event->encoded));
 	}
-	parcel->stage = BT_WATCH_EVENT_FED; /* taken: the delta is given up */
-	return take_fresh(p, parcel, out_taken);
+	watch_event->stage = BT_WATCH_EVENT_FED; /* taken: the delta is given up */
+	return take_fresh(p, watch_event, out_taken);
 }
 
-void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *parcel)
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 {
 	/* Nobody may read what it replaces, so the columns turn to what was published. */
-	if (parcel->stage == BT_WATCH_EVENT_PUBLISHED && parcel->delta.kind == BT_KIND_NODE) {
-		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
+	if (watch_event->stage == BT_WATCH_EVENT_PUBLISHED && watch_event->delta.kind == BT_KIND_NODE) {
+		bt_ingest_adopt(bt_engine_cache(p->engine), &watch_event->delta);
 	}
-	bt_watch_event_destroy(parcel);
+	bt_watch_event_destroy(watch_event);
 }

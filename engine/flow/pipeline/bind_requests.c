@@ -13,11 +13,11 @@
 
 /* ---- slots ---- */
 
-static struct bt_bind_request_slot *slot_at(const struct bt_bind_requests *asks, uint32_t ix)
+static struct bt_bind_request_slot *slot_at(const struct bt_bind_requests *bind_requests, uint32_t ix)
 {
 	uint32_t chunk = 31 - (uint32_t)__builtin_clz(ix / BT_BIND_REQUEST_FIRST_CHUNK + 1);
 
-	return &asks->chunks[chunk][ix - BT_BIND_REQUEST_FIRST_CHUNK * ((1u << chunk) - 1)];
+	return &bind_requests->chunks[chunk][ix - BT_BIND_REQUEST_FIRST_CHUNK * ((1u << chunk) - 1)];
 }
 
 /* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
@@ -76,101 +76,102 @@ static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_r
 }
 
 /* The chunk that slots would come from next. */
-static uint32_t next_chunk(const struct bt_bind_requests *asks)
+static uint32_t next_chunk(const struct bt_bind_requests *bind_requests)
 {
-	return 31 - (uint32_t)__builtin_clz(bt_load_relaxed(&asks->slot_n) / BT_BIND_REQUEST_FIRST_CHUNK + 1);
+	return 31 - (uint32_t)__builtin_clz(
+			    bt_load_relaxed(&bind_requests->slot_n) / BT_BIND_REQUEST_FIRST_CHUNK + 1);
 }
 
-static size_t chunk_bytes(const struct bt_bind_requests *asks)
+static size_t chunk_bytes(const struct bt_bind_requests *bind_requests)
 {
-	return ((size_t)BT_BIND_REQUEST_FIRST_CHUNK << next_chunk(asks)) *
+	return ((size_t)BT_BIND_REQUEST_FIRST_CHUNK << next_chunk(bind_requests)) *
 	       sizeof(struct bt_bind_request_slot);
 }
 
-static void add_chunk(struct bt_bind_requests *asks)
+static void add_chunk(struct bt_bind_requests *bind_requests)
 {
-	uint32_t slot_n = bt_load_relaxed(&asks->slot_n), chunk = next_chunk(asks);
+	uint32_t slot_n = bt_load_relaxed(&bind_requests->slot_n), chunk = next_chunk(bind_requests);
 	uint32_t n = BT_BIND_REQUEST_FIRST_CHUNK << chunk;
 
 	BT_REQUIRE(chunk < BT_BIND_REQUEST_CHUNKS);
-	asks->chunks[chunk] = bt_mem_zalloc(n, sizeof(*asks->chunks[chunk]));
+	bind_requests->chunks[chunk] = bt_mem_zalloc(n, sizeof(*bind_requests->chunks[chunk]));
 	for (uint32_t i = n; i-- > 0;) {
-		asks->chunks[chunk][i].ix = slot_n + i;
-		asks->vacant =
-			bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
-		asks->vacant[asks->vacant_n++] = slot_n + i;
+		bind_requests->chunks[chunk][i].ix = slot_n + i;
+		bind_requests->vacant = bt_mem_grow(bind_requests->vacant, bind_requests->vacant_n,
+			&bind_requests->vacant_cap, sizeof(*bind_requests->vacant));
+		bind_requests->vacant[bind_requests->vacant_n++] = slot_n + i;
 	}
 	/* EDGE ask.slots release: the chunk is there before anybody believes a handle into it. */
-	bt_store_release(&asks->slot_n, slot_n + n);
-	BT_INVARIANT(asks->vacant_n >= n);
+	bt_store_release(&bind_requests->slot_n, slot_n + n);
+	BT_INVARIANT(bind_requests->vacant_n >= n);
 }
 
-static void list_add(
-	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
+static void list_add(struct bt_bind_requests *bind_requests, struct bt_bind_request_list *list,
+	struct bt_bind_request_slot *slot)
 {
-	BT_INVARIANT(list->last == BT_NO_ASK || slot_at(asks, list->last)->next == BT_NO_ASK);
+	BT_INVARIANT(list->last == BT_NO_ASK || slot_at(bind_requests, list->last)->next == BT_NO_ASK);
 	slot->next = BT_NO_ASK;
 	slot->previous = list->last;
 	if (list->last == BT_NO_ASK) {
 		list->first = slot->ix;
 	} else {
-		slot_at(asks, list->last)->next = slot->ix;
+		slot_at(bind_requests, list->last)->next = slot->ix;
 	}
 	list->last = slot->ix;
 }
 
-static void list_remove(
-	struct bt_bind_requests *asks, struct bt_bind_request_list *list, struct bt_bind_request_slot *slot)
+static void list_remove(struct bt_bind_requests *bind_requests, struct bt_bind_request_list *list,
+	struct bt_bind_request_slot *slot)
 {
 	BT_INVARIANT(slot->previous != BT_NO_ASK || list->first == slot->ix);
 	BT_INVARIANT(slot->next != BT_NO_ASK || list->last == slot->ix);
-	BT_INVARIANT(slot->previous == BT_NO_ASK || slot_at(asks, slot->previous)->next == slot->ix);
-	BT_INVARIANT(slot->next == BT_NO_ASK || slot_at(asks, slot->next)->previous == slot->ix);
+	BT_INVARIANT(slot->previous == BT_NO_ASK || slot_at(bind_requests, slot->previous)->next == slot->ix);
+	BT_INVARIANT(slot->next == BT_NO_ASK || slot_at(bind_requests, slot->next)->previous == slot->ix);
 	if (slot->previous == BT_NO_ASK) {
 		list->first = slot->next;
 	} else {
-		slot_at(asks, slot->previous)->next = slot->next;
+		slot_at(bind_requests, slot->previous)->next = slot->next;
 	}
 	if (slot->next == BT_NO_ASK) {
 		list->last = slot->previous;
 	} else {
-		slot_at(asks, slot->next)->previous = slot->previous;
+		slot_at(bind_requests, slot->next)->previous = slot->previous;
 	}
 }
 
 static struct bt_bind_request_list *list_of(
-	struct bt_bind_requests *asks, const struct bt_bind_request_slot *slot)
+	struct bt_bind_requests *bind_requests, const struct bt_bind_request_slot *slot)
 {
 	if (!slot->sent) {
-		return &asks->outgoing;
+		return &bind_requests->outgoing;
 	}
-	return slot->overdue ? &asks->overdue : &asks->waiting;
+	return slot->overdue ? &bind_requests->overdue : &bind_requests->waiting;
 }
 
 void bt_bind_requests_init(struct bt_pipeline *p)
 {
 	const struct bt_bind_request_list empty = {BT_NO_ASK, BT_NO_ASK};
 
-	p->asks.outgoing = p->asks.waiting = p->asks.overdue = empty;
+	p->bind_requests.outgoing = p->bind_requests.waiting = p->bind_requests.overdue = empty;
 }
 
 void bt_bind_requests_fini(struct bt_pipeline *p)
 {
-	struct bt_bind_requests *asks = &p->asks;
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
 
-	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
-		bt_buf_fini(&slot_at(asks, i)->text);
-		bt_mem_free(slot_at(asks, i)->claims);
-		bt_prebind_writes_destroy(slot_at(asks, i)->writes);
+	for (uint32_t i = 0; i < bt_load_relaxed(&bind_requests->slot_n); i++) {
+		bt_buf_fini(&slot_at(bind_requests, i)->text);
+		bt_mem_free(slot_at(bind_requests, i)->claims);
+		bt_prebind_writes_destroy(slot_at(bind_requests, i)->writes);
 	}
 	for (int k = 0; k < BT_BIND_REQUEST_CHUNKS; k++) {
-		bt_mem_free(asks->chunks[k]);
+		bt_mem_free(bind_requests->chunks[k]);
 	}
 	for (int k = 0; k < BT_BIND_REQUEST_KINDS; k++) {
-		bt_map_fini(&asks->by_number[k]);
+		bt_map_fini(&bind_requests->by_number[k]);
 	}
-	bt_mem_free(asks->vacant);
-	bt_mem_free(asks->slot_of_pod);
+	bt_mem_free(bind_requests->vacant);
+	bt_mem_free(bind_requests->slot_of_pod);
 }
 
 /* ---- asking ---- */
@@ -190,16 +191,17 @@ static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 static struct bt_bind_request_slot *make(
 	struct bt_pipeline *p, enum bt_bind_request_kind kind, uint32_t pod_ix)
 {
-	struct bt_bind_requests *asks = &p->asks;
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
 
-	if (asks->vacant_n == 0) {
-		add_chunk(asks);
+	if (bind_requests->vacant_n == 0) {
+		add_chunk(bind_requests);
 	}
-	struct bt_bind_request_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
+	struct bt_bind_request_slot *slot =
+		slot_at(bind_requests, bind_requests->vacant[--bind_requests->vacant_n]);
 	BT_INVARIANT(now_at(slot) == BT_BIND_REQUEST_FREE);
 	slot->kind = kind;
 	slot->pod_ix = pod_ix;
-	slot->number = ++asks->numbers[kind];
+	slot->number = ++bind_requests->numbers[kind];
 	slot->made_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	slot->decided_ns =
 		slot->made_ns && kind == BT_BIND_REQUEST_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
@@ -210,7 +212,7 @@ static struct bt_bind_request_slot *make(
 	slot->preemption = slot->others_n = 0;
 	slot->is_last = true;
 	if (BT_UNLIKELY(p->replay)) {
-		bt_map_put(&asks->by_number[kind], slot->number, slot->ix);
+		bt_map_put(&bind_requests->by_number[kind], slot->number, slot->ix);
 	}
 	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
 	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
@@ -241,8 +243,8 @@ static struct bt_bind_request_slot *ask_to_bind(
 	struct bt_bind_request_slot *slot = make(p, kind, pod_ix);
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
-	bt_add_owned(&p->asks.open_n, 1u);
-	list_add(&p->asks, &p->asks.outgoing, slot);
+	bt_add_owned(&p->bind_requests.open_n, 1u);
+	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
 	return slot;
 }
 
@@ -252,8 +254,9 @@ void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod
 	struct bt_bind_request_slot *slot = ask_to_bind(p, BT_BIND_REQUEST_BIND, pod_ix, node_ix);
 	BT_INVARIANT(slot->pod_ix == pod_ix);
 
-	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
-	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
+	p->bind_requests.slot_of_pod =
+		grow_table(p->bind_requests.slot_of_pod, &p->bind_requests.pod_n, pod_ix);
+	p->bind_requests.slot_of_pod[pod_ix] = slot->ix + 1;
 	slot->writes = p->replay ? NULL : bt_prebind_writes_of(engine, pod_ix);
 	slot->writes_claims = slot->writes && slot->writes->claim_n;
 	slot->extender = bt_engine_extender_to_bind(engine, pod_ix);
@@ -265,9 +268,9 @@ void bt_bind_requests_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node
 }
 
 /* The evictions of a cycle are for one preemption. */
-static void join_preemption(struct bt_bind_requests *asks, struct bt_bind_request_slot *slot)
+static void join_preemption(struct bt_bind_requests *bind_requests, struct bt_bind_request_slot *slot)
 {
-	struct bt_bind_request_slot *before = asks->evicting;
+	struct bt_bind_request_slot *before = bind_requests->evicting;
 
 	BT_INVARIANT(before != slot);
 	slot->preemption = slot->number;
@@ -276,7 +279,7 @@ static void join_preemption(struct bt_bind_requests *asks, struct bt_bind_reques
 		slot->preemption = before->preemption;
 		slot->others_n = before->others_n + 1;
 	}
-	asks->evicting = slot;
+	bind_requests->evicting = slot;
 }
 
 void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
@@ -293,9 +296,9 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
-	join_preemption(&p->asks, slot);
-	bt_add_owned(&p->asks.evicting_n, 1u);
-	list_add(&p->asks, &p->asks.outgoing, slot);
+	join_preemption(&p->bind_requests, slot);
+	bt_add_owned(&p->bind_requests.evicting_n, 1u);
+	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
 }
 
 void bt_bind_requests_release(
@@ -316,24 +319,24 @@ void bt_bind_requests_release(
 	slot->for_ix = for_ix;
 	slot->releases = true;
 	slot->deletes = deletes;
-	bt_add_owned(&p->asks.evicting_n, 1u);
-	list_add(&p->asks, &p->asks.outgoing, slot);
+	bt_add_owned(&p->bind_requests.evicting_n, 1u);
+	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
 }
 
 bool bt_bind_requests_have_room(const struct bt_pipeline *p)
 {
 	const struct bt_pipeline_binder *binder = &p->options.binder;
-	const struct bt_bind_requests *asks = &p->asks;
+	const struct bt_bind_requests *bind_requests = &p->bind_requests;
 
-	return !asks->stuck && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
+	return !bind_requests->stuck && bt_load_relaxed(&bind_requests->open_n) < p->limits.bindings &&
 	       (!binder->has_room || binder->has_room(binder->context)) &&
-	       (asks->vacant_n > 0 || bt_load_relaxed(&asks->open_n) == 0 ||
-		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
+	       (bind_requests->vacant_n > 0 || bt_load_relaxed(&bind_requests->open_n) == 0 ||
+		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(bind_requests)));
 }
 
 struct bt_bind_request_slot *bt_bind_requests_of_handle(struct bt_pipeline *p, uint64_t handle)
 {
-	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, (uint32_t)handle - 1);
 
 	return handle_of(slot) == handle && now_at(slot) != BT_BIND_REQUEST_FREE ? slot : NULL;
 }
@@ -342,15 +345,15 @@ void bt_bind_requests_trim(struct bt_pipeline *p)
 {
 	uint32_t pod_end = bt_ledger_pod_end(bt_engine_cache(p->engine)->ledger);
 
-	p->asks.slot_of_pod = bt_index_allocator_shrink(
-		p->asks.slot_of_pod, pod_end, &p->asks.pod_n, sizeof(*p->asks.slot_of_pod));
+	p->bind_requests.slot_of_pod = bt_index_allocator_shrink(p->bind_requests.slot_of_pod, pod_end,
+		&p->bind_requests.pod_n, sizeof(*p->bind_requests.slot_of_pod));
 }
 
 struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
-	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;
+	uint32_t at = pod_ix < p->bind_requests.pod_n ? p->bind_requests.slot_of_pod[pod_ix] : 0;
 
-	return at ? slot_at(&p->asks, at - 1) : NULL;
+	return at ? slot_at(&p->bind_requests, at - 1) : NULL;
 }
 
 /* ---- ends ---- */
@@ -358,16 +361,17 @@ struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint
 /* The slot's next user has another generation, by which late answers are known as such. */
 static void release(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	struct bt_bind_requests *asks = &p->asks;
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
 
-	list_remove(asks, list_of(asks, slot), slot);
+	list_remove(bind_requests, list_of(bind_requests, slot), slot);
 	/* A replay answers what was never sent: the slot's next user may be another cycle's eviction. */
-	asks->evicting = asks->evicting == slot ? NULL : asks->evicting;
+	bind_requests->evicting = bind_requests->evicting == slot ? NULL : bind_requests->evicting;
 	bt_prebind_writes_destroy(slot->writes); /* it was not sent */
 	slot->writes = NULL;
 	bt_store_release(&slot->word, word_of(own_tag(slot), BT_BIND_REQUEST_FREE));
-	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
-	asks->vacant[asks->vacant_n++] = slot->ix;
+	bind_requests->vacant = bt_mem_grow(bind_requests->vacant, bind_requests->vacant_n,
+		&bind_requests->vacant_cap, sizeof(*bind_requests->vacant));
+	bind_requests->vacant[bind_requests->vacant_n++] = slot->ix;
 }
 
 static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
@@ -403,11 +407,11 @@ static void end_binding(
 	if (p->options.sink.bound) {
 		tell_end(p, slot, answer->bound);
 	}
-	p->asks.slot_of_pod[pod_ix] = 0;
+	p->bind_requests.slot_of_pod[pod_ix] = 0;
 	if (p->options.journal) {
 		bt_journal_binding(p->options.journal, slot->number, answer);
 	}
-	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	bt_store_relaxed(&p->bind_requests.open_n, bt_load_relaxed(&p->bind_requests.open_n) - 1);
 	release(p, slot);
 	bt_engine_answer(p->engine, pod_ix, answer);
 }
@@ -453,7 +457,7 @@ static void take_binding(
 static void take_check(
 	struct bt_pipeline *p, struct bt_bind_request_slot *check, enum bt_bind_request_state state)
 {
-	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, (uint32_t)check->target - 1);
 	const struct bt_binding_answer answer = {
 		.bound = state == BT_BIND_REQUEST_YES, .claims = check->claims, .claim_n = check->claim_n};
 
@@ -496,7 +500,7 @@ static void take_release(
 
 	BT_COUNT(p, release_n, state == BT_BIND_REQUEST_YES);
 	BT_COUNT(p, release_failed_n, state != BT_BIND_REQUEST_YES);
-	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
+	bt_store_relaxed(&p->bind_requests.evicting_n, bt_load_relaxed(&p->bind_requests.evicting_n) - 1);
 	release(p, slot);
 	if (for_ix == BT_NO_POD) {
 		return;
@@ -524,7 +528,7 @@ static void take_eviction(
 	}
 	BT_COUNT(p, evict_failed_n, state == BT_BIND_REQUEST_NO);
 	BT_COUNT(p, evict_lost_n, state == BT_BIND_REQUEST_UNKNOWN);
-	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
+	bt_store_relaxed(&p->bind_requests.evicting_n, bt_load_relaxed(&p->bind_requests.evicting_n) - 1);
 	release(p, slot);
 	bool stays = pod_ix != BT_NO_POD && !pod_of(p, pod_ix)->terminating;
 	if (!stays || (!evicted && for_ix == BT_NO_POD)) {
@@ -550,7 +554,7 @@ static void take_told(
 		bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
 	BT_COUNT(p, bound_n, state == BT_BIND_REQUEST_YES);
 	BT_COUNT(p, failed_n, state == BT_BIND_REQUEST_NO);
-	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	bt_store_relaxed(&p->bind_requests.open_n, bt_load_relaxed(&p->bind_requests.open_n) - 1);
 	forget_claims(slot);
 	release(p, slot);
 }
@@ -580,11 +584,11 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 {
 	uint32_t ix;
 
-	if (number == 0 || !bt_map_get(&p->asks.by_number[kind], number, &ix)) {
+	if (number == 0 || !bt_map_get(&p->bind_requests.by_number[kind], number, &ix)) {
 		return false;
 	}
-	struct bt_bind_request_slot *slot = slot_at(&p->asks, ix);
-	bt_map_remove(&p->asks.by_number[kind], number);
+	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, ix);
+	bt_map_remove(&p->bind_requests.by_number[kind], number);
 	if (kind == BT_BIND_REQUEST_BIND) {
 		end_binding(p, slot, answer);
 	} else {
@@ -596,11 +600,13 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 bool bt_bind_requests_take_answers(struct bt_pipeline *p)
 {
 	/* EDGE ask.answers acquire: the links and reasons of all that were put there. */
-	uint32_t at = bt_load_relaxed(&p->asks.answers) ? bt_exchange(&p->asks.answers, 0u) : 0, first = 0;
+	uint32_t at = bt_load_relaxed(&p->bind_requests.answers) ? bt_exchange(&p->bind_requests.answers, 0u)
+								 : 0,
+		 first = 0;
 
 	/* The one that came last is the first: turned round. */
 	while (at) {
-		struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
+		struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, at - 1);
 		uint32_t next = slot->answer_next;
 
 		slot->answer_next = first;
@@ -608,7 +614,7 @@ bool bt_bind_requests_take_answers(struct bt_pipeline *p)
 		at = next;
 	}
 	for (at = first; at;) {
-		struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
+		struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, at - 1);
 
 		at = slot->answer_next;
 		take_answer(p, slot);
@@ -635,14 +641,15 @@ bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct b
 
 void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node)
 {
-	struct bt_bind_requests *asks = &p->asks;
-	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
+	const uint32_t firsts[] = {
+		bind_requests->outgoing.first, bind_requests->waiting.first, bind_requests->overdue.first};
 
 	for (int i = 0; i < 3; i++) {
 		struct bt_bind_request_slot *slot;
 
 		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
-			slot = slot_at(asks, at);
+			slot = slot_at(bind_requests, at);
 			if (slot->kind == BT_BIND_REQUEST_BIND && bt_bind_requests_is_about(slot, node)) {
 				BT_COUNT(p, node_gone_n, 1);
 				bt_bind_requests_cancel(slot);
@@ -658,10 +665,11 @@ static bool send(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 	uint64_t handle = handle_of(slot);
 
 	for (uint32_t i = 0; i < p->limits.bind_threads; i++) {
-		struct bt_binder_lane *runtime = &p->binders[(p->asks.turn + i) % p->limits.bind_threads];
+		struct bt_binder_lane *runtime =
+			&p->binders[(p->bind_requests.turn + i) % p->limits.bind_threads];
 
-		if (bt_ring_try_push(&runtime->asks, &handle)) {
-			p->asks.turn = (p->asks.turn + i + 1) % p->limits.bind_threads;
+		if (bt_ring_try_push(&runtime->bind_requests, &handle)) {
+			p->bind_requests.turn = (p->bind_requests.turn + i + 1) % p->limits.bind_threads;
 			return true;
 		}
 	}
@@ -670,27 +678,27 @@ static bool send(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 
 bool bt_bind_requests_send(struct bt_pipeline *p)
 {
-	struct bt_bind_requests *asks = &p->asks;
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
 	bool any = false;
 
-	asks->stuck = false;
-	asks->evicting = NULL;
-	while (asks->outgoing.first != BT_NO_ASK) {
-		struct bt_bind_request_slot *slot = slot_at(asks, asks->outgoing.first);
+	bind_requests->stuck = false;
+	bind_requests->evicting = NULL;
+	while (bind_requests->outgoing.first != BT_NO_ASK) {
+		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->outgoing.first);
 
 		if (now_at(slot) == BT_BIND_REQUEST_CANCELLED) {
 			take_answer(p, slot);
 			any = true;
 			continue;
 		}
-		asks->stuck = !send(p, slot);
-		if (asks->stuck) {
+		bind_requests->stuck = !send(p, slot);
+		if (bind_requests->stuck) {
 			break;
 		}
-		list_remove(asks, &asks->outgoing, slot);
+		list_remove(bind_requests, &bind_requests->outgoing, slot);
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
-		list_add(asks, &asks->waiting, slot);
+		list_add(bind_requests, &bind_requests->waiting, slot);
 		BT_COUNT(p, ask_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_TELL);
 		BT_COUNT(p, evict_n, slot->kind == BT_BIND_REQUEST_EVICT && !slot->releases);
 		BT_COUNT(p, check_n, slot->kind == BT_BIND_REQUEST_CHECK);
@@ -712,7 +720,7 @@ static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
 	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
 	slot->checking = true;
-	list_add(&p->asks, &p->asks.outgoing, ask);
+	list_add(&p->bind_requests, &p->bind_requests.outgoing, ask);
 }
 
 /* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
@@ -743,27 +751,29 @@ static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 /* Puts a slot at the end of those that are overdue. */
 static void defer(struct bt_pipeline *p, struct bt_bind_request_slot *slot, int64_t due_ns)
 {
-	list_remove(&p->asks, list_of(&p->asks, slot), slot);
+	list_remove(&p->bind_requests, list_of(&p->bind_requests, slot), slot);
 	slot->overdue = true;
 	slot->due_ns = due_ns;
-	list_add(&p->asks, &p->asks.overdue, slot);
+	list_add(&p->bind_requests, &p->bind_requests.overdue, slot);
 }
 
 bool bt_bind_requests_watch(struct bt_pipeline *p)
 {
-	struct bt_bind_requests *asks = &p->asks;
+	struct bt_bind_requests *bind_requests = &p->bind_requests;
 	int64_t more_ns = p->limits.assume_ttl_ns - p->limits.bind_timeout_ns;
 	bool any = false;
 
-	while (asks->waiting.first != BT_NO_ASK && slot_at(asks, asks->waiting.first)->due_ns <= p->now_ns) {
-		struct bt_bind_request_slot *slot = slot_at(asks, asks->waiting.first);
+	while (bind_requests->waiting.first != BT_NO_ASK &&
+		slot_at(bind_requests, bind_requests->waiting.first)->due_ns <= p->now_ns) {
+		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->waiting.first);
 
 		BT_COUNT(p, overdue_n, slot->kind == BT_BIND_REQUEST_BIND);
 		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
 		any = true;
 	}
-	while (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns <= p->now_ns) {
-		struct bt_bind_request_slot *slot = slot_at(asks, asks->overdue.first);
+	while (bind_requests->overdue.first != BT_NO_ASK &&
+		slot_at(bind_requests, bind_requests->overdue.first)->due_ns <= p->now_ns) {
+		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->overdue.first);
 
 		defer(p, slot, p->now_ns + p->limits.assume_ttl_ns);
 		look_after(p, slot);
@@ -774,14 +784,15 @@ bool bt_bind_requests_watch(struct bt_pipeline *p)
 
 int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p)
 {
-	const struct bt_bind_requests *asks = &p->asks;
+	const struct bt_bind_requests *bind_requests = &p->bind_requests;
 	int64_t next = INT64_MAX;
 
-	if (asks->waiting.first != BT_NO_ASK) {
-		next = slot_at(asks, asks->waiting.first)->due_ns;
+	if (bind_requests->waiting.first != BT_NO_ASK) {
+		next = slot_at(bind_requests, bind_requests->waiting.first)->due_ns;
 	}
-	if (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns < next) {
-		next = slot_at(asks, asks->overdue.first)->due_ns;
+	if (bind_requests->overdue.first != BT_NO_ASK &&
+		slot_at(bind_requests, bind_requests->overdue.first)->due_ns < next) {
+		next = slot_at(bind_requests, bind_requests->overdue.first)->due_ns;
 	}
 	return next;
 }
@@ -791,13 +802,13 @@ int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p)
 /* Lock-free: of several that push, one goes on at each turn. */
 static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	uint32_t last = bt_load_relaxed(&p->asks.answers);
+	uint32_t last = bt_load_relaxed(&p->bind_requests.answers);
 
 	do {
 		slot->answer_next = last;
 		BT_TESTPOINT("asks.push_answer");
 		/* EDGE ask.answers release: the link and the reason are written. */
-	} while (!bt_cas(&p->asks.answers, &last, slot->ix + 1));
+	} while (!bt_cas(&p->bind_requests.answers, &last, slot->ix + 1));
 	bt_eventcount_wake(&p->schedule_park);
 }
 
@@ -848,11 +859,11 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
 	/* EDGE ask.slots acquire */
-	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) ||
+	if (at == 0 || at > bt_load_acquire(&p->bind_requests.slot_n) ||
 		eviction != (kind_of(tag) == BT_BIND_REQUEST_EVICT)) {
 		return bind_requests_reject(p, false);
 	}
-	struct bt_bind_request_slot *slot = slot_at(&p->asks, at - 1);
+	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, at - 1);
 	uint64_t word = bt_load_acquire(&slot->word);
 	bool same = tag_of(word) == tag;
 	if (!same || state_of(word) != BT_BIND_REQUEST_CALLED) {
@@ -913,11 +924,11 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	const struct bt_pipeline_binder *binder = &p->options.binder;
 	uint64_t handle;
 
-	if (!bt_ring_try_pop(&runtime->asks, &handle)) {
+	if (!bt_ring_try_pop(&runtime->bind_requests, &handle)) {
 		return false;
 	}
-	bt_pipeline_wake_producer(&runtime->asks, 1, &p->schedule_park);
-	struct bt_bind_request_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	bt_pipeline_wake_producer(&runtime->bind_requests, 1, &p->schedule_park);
+	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, (uint32_t)handle - 1);
 	enum bt_bind_request_kind kind = kind_of((uint32_t)(handle >> 32));
 	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
 	bt_buf_clear(&runtime->text);

@@ -13,21 +13,21 @@
 struct bt_limits {
 	/* Rings. A capacity is rounded up to a power of two, at least 4. A full ring makes its producer wait.
 	 */
-	uint32_t sources;   /* source threads; fixed when the pipeline is made */
-	uint32_t feed;	    /* parcels between a source and each ingestion thread */
-	uint32_t delta;	    /* parcels between an ingestion thread and the publisher, a source */
-	uint32_t inbox;	    /* parcels between publisher and scheduling thread */
-	uint32_t asks;	    /* requests between scheduling thread and each binder thread */
-	uint32_t spent;	    /* parcels that a source may use again; full: they are freed */
-	uint32_t decisions; /* that wait to be polled; 0: nobody polls. Full: no pod is popped */
+	uint32_t sources;	/* source threads; fixed when the pipeline is made */
+	uint32_t feed;		/* watch events between a source and each ingestion thread */
+	uint32_t delta;		/* watch events between an ingestion thread and the publisher, a source */
+	uint32_t inbox;		/* watch events between publisher and scheduling thread */
+	uint32_t bind_requests; /* requests between scheduling thread and each binder thread */
+	uint32_t spent;		/* watch events that a source may use again; full: they are freed */
+	uint32_t decisions;	/* that wait to be polled; 0: nobody polls. Full: no pod is popped */
 	/* Tables. */
 	uint32_t bindings;   /* asked of the binder and not answered. Reached: no pod is popped */
 	uint32_t tombstones; /* deleted objects that are remembered against late events; the oldest is
 				forgotten */
 	/* What a step does at most. */
 	uint32_t batch;	 /* cycles */
-	uint32_t events; /* parcels */
-	uint32_t run;	 /* parcels in a row that go to the same ingestion thread; at most BT_LIMITS_RUN */
+	uint32_t events; /* watch events */
+	uint32_t run; /* watch events in a row that go to the same ingestion thread; at most BT_LIMITS_RUN */
 	/* Threads. */
 	uint32_t ingest_threads, bind_threads;
 	uint32_t workers; /* that score nodes, the scheduling thread included */

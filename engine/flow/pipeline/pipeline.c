@@ -9,7 +9,7 @@
 #include "engine/base/testpoint.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-#define PUBLISH_MAX 256u /* parcels that are published together */
+#define PUBLISH_MAX 256u /* watch events that are published together */
 
 /* ---- making ---- */
 
@@ -62,8 +62,9 @@ static void make_rings(struct bt_pipeline *p)
 	p->binders = bt_mem_column(limits->bind_threads, sizeof(*p->binders));
 	for (uint32_t j = 0; j < limits->bind_threads; j++) {
 		bt_eventcount_init(&p->binders[j].park);
-		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t), name_of(p, "asks", j, 0));
-		bt_ring_wake_by(&p->binders[j].asks, bt_pipeline_park(p, &p->binders[j].park));
+		bt_ring_init(&p->binders[j].bind_requests, limits->bind_requests, sizeof(uint64_t),
+			name_of(p, "asks", j, 0));
+		bt_ring_wake_by(&p->binders[j].bind_requests, bt_pipeline_park(p, &p->binders[j].park));
 	}
 	bt_ring_init(&p->decisions, limits->decisions ? limits->decisions : BT_RING_MIN_CAPACITY,
 		sizeof(struct bt_pipeline_decision *), "decisions");
@@ -189,13 +190,13 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 	return bt_pipeline_make(config, options, NULL, errors);
 }
 
-/* Frees the parcels that are in a ring, and the ring. */
+/* Frees the watch events that are in a ring, and the ring. */
 static void empty_ring(struct bt_pipeline *p, struct bt_ring *ring)
 {
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 
-	while (bt_ring_try_pop(ring, &parcel)) {
-		bt_pipeline_drop(p, parcel);
+	while (bt_ring_try_pop(ring, &watch_event)) {
+		bt_pipeline_drop(p, watch_event);
 	}
 	bt_ring_fini(ring);
 }
@@ -221,7 +222,7 @@ static void free_rings(struct bt_pipeline *p)
 	}
 	empty_ring(p, &p->inbox);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
-		bt_ring_fini(&p->binders[j].asks);
+		bt_ring_fini(&p->binders[j].bind_requests);
 		bt_buf_fini(&p->binders[j].text);
 	}
 	while (bt_ring_try_pop(&p->decisions, &decision)) {
@@ -263,9 +264,9 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 /* ---- the source's side ---- */
 
 static bool push_inline(
-	struct bt_pipeline *p, struct bt_ring *ring, struct bt_watch_event **parcel, bool may_wait)
+	struct bt_pipeline *p, struct bt_ring *ring, struct bt_watch_event **watch_event, bool may_wait)
 {
-	while (!bt_ring_try_push(ring, parcel)) {
+	while (!bt_ring_try_push(ring, watch_event)) {
 		if (!may_wait || !bt_pipeline_step(p)) {
 			return false;
 		}
@@ -273,13 +274,13 @@ static bool push_inline(
 	return true;
 }
 
-/* About what a parcel with its object takes, and what becomes of it. */
+/* About what a watch event with its object takes, and what becomes of it. */
 #define PARCEL_BYTES 8192
 
 enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *p, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns)
+	struct bt_pipeline *p, uint32_t source, struct bt_watch_event **watch_event, int64_t timeout_ns)
 {
-	BT_REQUIRE_HOT(parcel && *parcel);
+	BT_REQUIRE_HOT(watch_event && *watch_event);
 	BT_REQUIRE(source < p->limits.sources);
 	struct bt_source_lane *runtime = &p->sources[source];
 	struct bt_ring *ring = &runtime->feeds[bt_pipeline_ingest_of(p, runtime->fed_n)];
@@ -287,31 +288,31 @@ enum bt_status bt_pipeline_feed(
 	if (bt_load_acquire(&p->ending)) {
 		return BT_CONFLICT;
 	}
-	if ((*parcel)->kind == BT_WATCH_EVENT_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
+	if ((*watch_event)->kind == BT_WATCH_EVENT_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
 		return BT_NO_MEMORY;
 	}
-	(*parcel)->source = source;
-	(*parcel)->sequence = runtime->fed_n;
-	(*parcel)->border_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
+	(*watch_event)->source = source;
+	(*watch_event)->sequence = runtime->fed_n;
+	(*watch_event)->border_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	BT_TESTPOINT("pipeline.feed");
-	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, parcel, timeout_ns)
-						   : push_inline(p, ring, parcel, timeout_ns > 0);
+	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, watch_event, timeout_ns)
+						   : push_inline(p, ring, watch_event, timeout_ns > 0);
 	if (!pushed) {
 		return bt_load_acquire(&p->ending) ? BT_CONFLICT : BT_FULL;
 	}
 	runtime->fed_n++;
-	*parcel = NULL;
+	*watch_event = NULL;
 	return BT_OK;
 }
 
 /* ---- ingestion ---- */
 
-/* Has the lines of a parcel fetched that is to be described. */
-static void prefetch_object(const struct bt_watch_event *parcel)
+/* Has the lines of a watch event fetched that is to be described. */
+static void prefetch_object(const struct bt_watch_event *watch_event)
 {
-	bt_pipeline_prefetch(parcel);
-	for (size_t at = 0; at < sizeof(parcel->object); at += BT_CACHELINE) {
-		__builtin_prefetch((const char *)&parcel->object + at);
+	bt_pipeline_prefetch(watch_event);
+	for (size_t at = 0; at < sizeof(watch_event->object); at += BT_CACHELINE) {
+		__builtin_prefetch((const char *)&watch_event->object + at);
 	}
 }
 
@@ -335,7 +336,7 @@ static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_watch_e
 	}
 }
 
-/* Prepares parcels of a source for as long as there is room behind. */
+/* Prepares watch events of a source for as long as there is room behind. */
 static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime, uint32_t thread)
 {
 	struct bt_ring *feed = &runtime->feeds[thread], *delta = &runtime->deltas[thread];
@@ -370,7 +371,7 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 
 /* ---- the publisher ---- */
 
-/* The next parcels of a source, in the order in which they were fed: a run's at most. Returns: how many. */
+/* The next events of a source, in the order in which they were fed: a run's at most. Returns: how many. */
 static uint32_t next_of(
 	struct bt_pipeline *p, struct bt_source_lane *runtime, struct bt_watch_event **out, uint32_t n)
 {
@@ -387,9 +388,9 @@ static uint32_t next_of(
 	return n;
 }
 
-/* The next parcels of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
+/* The next events of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
  * (I3). */
-static uint32_t next_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
+static uint32_t next_watch_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	uint32_t taken_n = 0;
 
@@ -400,24 +401,24 @@ static uint32_t next_parcels(struct bt_pipeline *p, struct bt_watch_event **out,
 	return taken_n;
 }
 
-/* Numbers n parcels. Returns: how many go on; they are the first ones then. */
-static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **parcels, uint32_t n)
+/* Numbers n watch events. Returns: how many go on; they are the first ones then. */
+static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **watch_events, uint32_t n)
 {
 	uint32_t fresh_n = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		bt_pipeline_prefetch(parcels[i]);
+		bt_pipeline_prefetch(watch_events[i]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (parcels[i]->kind != BT_WATCH_EVENT_SYNCED) {
-			bt_version_filter_prefetch(&p->version_filter, &parcels[i]->sighting);
+		if (watch_events[i]->kind != BT_WATCH_EVENT_SYNCED) {
+			bt_version_filter_prefetch(&p->version_filter, &watch_events[i]->sighting);
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (bt_pipeline_number(p, parcels[i])) {
-			parcels[fresh_n++] = parcels[i];
+		if (bt_pipeline_number(p, watch_events[i])) {
+			watch_events[fresh_n++] = watch_events[i];
 		} else {
-			bt_watch_event_destroy(parcels[i]);
+			bt_watch_event_destroy(watch_events[i]);
 		}
 	}
 	BT_INVARIANT(fresh_n <= n);
@@ -433,7 +434,7 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	while (n < room && taken_n < p->limits.events) {
 		uint32_t left = p->limits.events - taken_n;
 
-		run_n = next_parcels(p, &batch[n], room - n < left ? room - n : left);
+		run_n = next_watch_events(p, &batch[n], room - n < left ? room - n : left);
 		if (run_n == 0) {
 			break;
 		}
@@ -461,8 +462,8 @@ bool bt_pipeline_answer_step(struct bt_pipeline *p)
 	return bt_bind_requests_send(p) || any;
 }
 
-/* Takes parcels out of the inbox, n at most, and has them fetched. Returns: how many. */
-uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
+/* Takes watch events out of the inbox, n at most, and has them fetched. Returns: how many. */
+uint32_t bt_pipeline_receive_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	n = bt_ring_try_pop_n(&p->inbox, out, n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -488,7 +489,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 	do {
 		uint32_t left = p->limits.events - done_n;
 
-		n = bt_pipeline_receive_parcels(p, run, left < BT_RUN ? left : BT_RUN);
+		n = bt_pipeline_receive_events(p, run, left < BT_RUN ? left : BT_RUN);
 		int64_t begin_ns = n ? bt_stage_latency_now(stages) : 0;
 
 		for (uint32_t i = 0; i < n; i++) {
@@ -501,7 +502,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 				bt_engine_note_event(p->engine, p->handled, run[i]->border_ns - begin_ns);
 				begin_ns = run[i]->border_ns;
 			}
-			bt_pipeline_end_parcel(p, run[i]);
+			bt_pipeline_end_event(p, run[i]);
 		}
 		done_n += n;
 		BT_INVARIANT(done_n <= p->limits.events);
@@ -561,9 +562,9 @@ static bool tick(struct bt_pipeline *p)
 
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p)
 {
-	int64_t asks = bt_bind_requests_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
+	int64_t bind_requests = bt_bind_requests_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
 
-	return asks < backoff ? asks : backoff;
+	return bind_requests < backoff ? bind_requests : backoff;
 }
 
 bool bt_pipeline_schedule_step(struct bt_pipeline *p)
@@ -628,8 +629,8 @@ struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 #define X(name, text) .name = bt_load_relaxed(&p->counts.name),
 #include "engine/flow/pipeline/pipeline_counts.def"
 #undef X
-		.binding_n = bt_load_relaxed(&p->asks.open_n),
-		.evicting_n = bt_load_relaxed(&p->asks.evicting_n),
+		.binding_n = bt_load_relaxed(&p->bind_requests.open_n),
+		.evicting_n = bt_load_relaxed(&p->bind_requests.evicting_n),
 	};
 }
 
@@ -660,7 +661,7 @@ uint32_t bt_pipeline_rings(const struct bt_pipeline *p, struct bt_pipeline_ring 
 	}
 	n = look_at(&p->inbox, out, cap, n);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
-		n = look_at(&p->binders[j].asks, out, cap, n);
+		n = look_at(&p->binders[j].bind_requests, out, cap, n);
 	}
 	return p->limits.decisions ? look_at(&p->decisions, out, cap, n) : n;
 }

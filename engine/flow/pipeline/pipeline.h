@@ -47,7 +47,7 @@ enum bt_watch_event_kind {
 	BT_WATCH_EVENT_SYNCED	  /* the source has shown all that there was when it began */
 };
 
-/* Private: how far a parcel has come. */
+/* Private: how far a watch event has come. */
 enum bt_watch_event_stage { BT_WATCH_EVENT_FED = 0, BT_WATCH_EVENT_DESCRIBED, BT_WATCH_EVENT_PUBLISHED };
 
 /*
@@ -72,14 +72,14 @@ struct bt_watch_event {
 	struct bt_object object;
 };
 
-/* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_watch_event_destroy. */
+/* An empty watch event. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_watch_event_destroy. */
 struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind);
-void bt_watch_event_destroy(struct bt_watch_event *parcel);
+void bt_watch_event_destroy(struct bt_watch_event *watch_event);
 
 /* The same for a source: one that has come to the end of its way, with its memory, if there is one. Its
  * object is
  * the caller's to set, wholly. Context: the source's thread. */
-struct bt_watch_event *bt_pipeline_parcel(
+struct bt_watch_event *bt_pipeline_get_event(
 	struct bt_pipeline *pipeline, uint32_t source, enum bt_watch_event_kind kind);
 
 /* ---- what comes out ---- */
@@ -249,15 +249,15 @@ void bt_pipeline_destroy(struct bt_pipeline *pipeline);
 /* ---- from any thread ---- */
 
 /*
- * Hands in a parcel. Context: one thread a source; waits up to timeout_ns for room (0: not at all;
+ * Hands in a watch event. Context: one thread a source; waits up to timeout_ns for room (0: not at all;
  * BT_FOREVER). Inline, the steps are called instead of waiting.
- * Returns: BT_OK, and *parcel is the pipeline's and NULL here; BT_FULL when there was no room in time;
+ * Returns: BT_OK, and *watch event is the pipeline's and NULL here; BT_FULL when there was no room in time;
  *          BT_NO_MEMORY when memory is short (bt_mem_may_use) and it is no end of an object, whatever the
- * timeout; BT_CONFLICT when nothing is taken in any more, because the pipeline stops; then the parcel stays
+ * timeout; BT_CONFLICT when nothing is taken in any more, because the pipeline stops; then the event stays
  *          the caller's.
  */
-enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *pipeline, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns);
+enum bt_status bt_pipeline_feed(struct bt_pipeline *pipeline, uint32_t source,
+	struct bt_watch_event **watch_event, int64_t timeout_ns);
 
 /*
  * The binder's answers: of a binding with all that it knows (struct bt_binding_answer, which stays the
@@ -298,16 +298,16 @@ bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
 /* ---- a conductor's calls ---- */
 
 /* What comes next of all that was fed, or NULL: nothing has come yet. It stays where it is. */
-const struct bt_watch_event *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
+const struct bt_watch_event *bt_pipeline_next_event(struct bt_pipeline *pipeline);
 
 /* Takes that in, or gives it up, which is for pods only. Returns: as bt_engine_take_delta; BT_OK for
- * BT_WATCH_EVENT_SYNCED. Owns: bt_pipeline_end_parcel. */
-enum bt_status bt_pipeline_take_parcel(
-	struct bt_pipeline *pipeline, struct bt_watch_event **out_parcel, struct bt_taken *out_taken);
-void bt_pipeline_give_up_parcel(struct bt_pipeline *pipeline);
+ * BT_WATCH_EVENT_SYNCED. Owns: bt_pipeline_end_event. */
+enum bt_status bt_pipeline_take_event(
+	struct bt_pipeline *pipeline, struct bt_watch_event **out_event, struct bt_taken *out_taken);
+void bt_pipeline_give_up_event(struct bt_pipeline *pipeline);
 
-/* A parcel has come to the end of its way: its source may have it again. */
-void bt_pipeline_end_parcel(struct bt_pipeline *pipeline, struct bt_watch_event *parcel);
+/* A watch event has come to the end of its way: its source may have it again. */
+void bt_pipeline_end_event(struct bt_pipeline *pipeline, struct bt_watch_event *watch_event);
 
 enum bt_pipeline_turn {
 	BT_SCHEDULING_CYCLE_TAKEN = 0, /* a pod, or its group, has been decided */

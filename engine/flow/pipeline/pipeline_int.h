@@ -136,14 +136,14 @@ struct bt_crew {
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
 };
 
-/* So many parcels are handed over together at most. */
+/* So many watch events are handed over together at most. */
 #define BT_RUN BT_LIMITS_RUN
 
 /* What a source and the stages behind it share. */
 struct bt_source_lane {
-	struct bt_ring *feeds;	/* by ingestion thread, which take turns of limits.run parcels */
+	struct bt_ring *feeds;	/* by ingestion thread, which take turns of limits.run watch events */
 	struct bt_ring *deltas; /* the same */
-	struct bt_ring spent;	/* parcels to be used again */
+	struct bt_ring spent;	/* watch events to be used again */
 	/* owner: the source */
 	alignas(BT_CACHELINE) uint64_t fed_n;
 	struct bt_watch_event *spares[BT_RUN]; /* from spent */
@@ -160,7 +160,7 @@ struct bt_ingest_lane {
 };
 
 struct bt_binder_lane {
-	struct bt_ring asks;
+	struct bt_ring bind_requests;
 	struct bt_eventcount park;
 	struct bt_buf text; /* owner: the binder thread */
 };
@@ -210,7 +210,7 @@ struct bt_pipeline {
 	struct bt_buf encoded; /* scratch, for the journal */
 	int64_t now_ns;	       /* the engine's clock */
 	uint32_t handled;      /* the event that is being taken in (bt_cluster_event_label), or UINT32_MAX */
-	struct bt_bind_requests asks;
+	struct bt_bind_requests bind_requests;
 	struct bt_scheduling_cycle turn;
 	struct bt_journal_player *replay; /* init: hears decisions instead of a journal; or NULL */
 	struct bt_pod_ref *victims;	  /* of the decision under way */
@@ -227,20 +227,20 @@ struct bt_pipeline {
 /* ---- apply_events.c: what the source shows ---- */
 
 /*
- * The way of a parcel, each part by the thread that it belongs to.
+ * The way of a watch event, each part by the thread that it belongs to.
  * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
  * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is old news;
- * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The parcel stays the
+ * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The watch event stays the
  * caller's. Returns: as bt_engine_take_delta.
  */
 void bt_pipeline_describe(
-	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *parcel);
-bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *parcel);
+	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *watch_event);
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_event);
 enum bt_status bt_pipeline_take(
-	struct bt_pipeline *p, struct bt_watch_event *parcel, struct bt_taken *out_taken);
+	struct bt_pipeline *p, struct bt_watch_event *watch_event, struct bt_taken *out_taken);
 
-/* Gives up a parcel that nobody takes any more. Context: no thread runs. */
-void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *parcel);
+/* Gives up a watch event that nobody takes any more. Context: no thread runs. */
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *watch_event);
 
 /* ---- bind_requests.c ---- */
 
@@ -268,7 +268,7 @@ bool bt_bind_requests_send(struct bt_pipeline *p);
  * each loses more time than the binding takes. */
 static inline void bt_bind_requests_send_some(struct bt_pipeline *p)
 {
-	if (++p->asks.turn_n % BT_BIND_REQUESTS_TOGETHER == 0) {
+	if (++p->bind_requests.turn_n % BT_BIND_REQUESTS_TOGETHER == 0) {
 		bt_bind_requests_send(p);
 	}
 }
@@ -334,7 +334,7 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	const struct bt_pipeline_options *options, struct bt_journal_player *replay,
 	struct bt_config_errors *errors);
 
-/* The ingestion thread of a source's parcel. */
+/* The ingestion thread of a source's watch event. */
 static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
 {
 	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
@@ -358,25 +358,25 @@ static inline void bt_pipeline_wake_producer(
 	}
 }
 
-/* Has the lines of a parcel fetched that all stages look at. */
-static inline void bt_pipeline_prefetch(const struct bt_watch_event *parcel)
+/* Has the lines of a watch event fetched that all stages look at. */
+static inline void bt_pipeline_prefetch(const struct bt_watch_event *watch_event)
 {
 	for (size_t at = 0; at < offsetof(struct bt_watch_event, object); at += BT_CACHELINE) {
-		__builtin_prefetch((const char *)parcel + at);
+		__builtin_prefetch((const char *)watch_event + at);
 	}
 }
 
-/* A parcel has come to the end of a stage. */
+/* A watch event has come to the end of a stage. */
 static inline void bt_pipeline_cross(
-	struct bt_stage_latency *stages, enum bt_stage stage, struct bt_watch_event *parcel)
+	struct bt_stage_latency *stages, enum bt_stage stage, struct bt_watch_event *watch_event)
 {
 	if (BT_UNLIKELY(stages)) {
-		parcel->border_ns = bt_stage_latency_end(stages, stage, parcel->border_ns);
+		watch_event->border_ns = bt_stage_latency_end(stages, stage, watch_event->border_ns);
 	}
 }
 
-/* Takes parcels out of the inbox, n at most. Returns: how many. */
-uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n);
+/* Takes watch events out of the inbox, n at most. Returns: how many. */
+uint32_t bt_pipeline_receive_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n);
 
 /* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);

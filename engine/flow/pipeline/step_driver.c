@@ -4,11 +4,11 @@
 #include "engine/base/check.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-const struct bt_watch_event *bt_pipeline_next_parcel(struct bt_pipeline *p)
+const struct bt_watch_event *bt_pipeline_next_event(struct bt_pipeline *p)
 {
 	if (p->ahead_first == p->ahead_n) {
 		p->ahead_first = 0;
-		p->ahead_n = bt_pipeline_receive_parcels(p, p->ahead, BT_RUN);
+		p->ahead_n = bt_pipeline_receive_events(p, p->ahead, BT_RUN);
 	}
 	return p->ahead_first < p->ahead_n ? p->ahead[p->ahead_first] : NULL;
 }
@@ -20,22 +20,22 @@ static struct bt_watch_event *next(struct bt_pipeline *p)
 	return p->ahead[p->ahead_first++];
 }
 
-enum bt_status bt_pipeline_take_parcel(
-	struct bt_pipeline *p, struct bt_watch_event **out_parcel, struct bt_taken *out_taken)
+enum bt_status bt_pipeline_take_event(
+	struct bt_pipeline *p, struct bt_watch_event **out_event, struct bt_taken *out_taken)
 {
-	*out_parcel = next(p);
-	enum bt_status status = bt_pipeline_take(p, *out_parcel, out_taken);
+	*out_event = next(p);
+	enum bt_status status = bt_pipeline_take(p, *out_event, out_taken);
 
-	bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, *out_parcel);
+	bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, *out_event);
 	return status;
 }
 
-void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
+void bt_pipeline_give_up_event(struct bt_pipeline *p)
 {
-	struct bt_watch_event *parcel = next(p);
+	struct bt_watch_event *watch_event = next(p);
 
-	BT_REQUIRE(parcel->object.kind == BT_KIND_POD);
-	bt_pipeline_end_parcel(p, parcel);
+	BT_REQUIRE(watch_event->object.kind == BT_KIND_POD);
+	bt_pipeline_end_event(p, watch_event);
 }
 
 enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out_pod_ix)
@@ -96,21 +96,21 @@ enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_watch_event_kind 
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);
 	struct bt_stage_latency *stages = bt_pipeline_schedule_stages(p);
-	struct bt_watch_event parcel = {
+	struct bt_watch_event watch_event = {
 		.kind = kind, .object = *object, .border_ns = bt_stage_latency_now(stages)};
 	enum bt_status status = BT_OK;
 
 	bt_buf_clear(&p->encoded);
-	parcel.encoded = p->encoded;
+	watch_event.encoded = p->encoded;
 	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
-	bt_pipeline_describe(p, cache->worker, &parcel);
-	if (bt_pipeline_number(p, &parcel)) {
+	bt_pipeline_describe(p, cache->worker, &watch_event);
+	if (bt_pipeline_number(p, &watch_event)) {
 		bt_publisher_publish(cache->publisher);
-		status = bt_pipeline_take(p, &parcel, out_taken);
+		status = bt_pipeline_take(p, &watch_event, out_taken);
 	} else {
-		bt_delta_drop(&parcel.delta);
+		bt_delta_drop(&watch_event.delta);
 	}
-	p->encoded = parcel.encoded;
-	bt_pipeline_cross(stages, BT_STAGE_INGEST, &parcel);
+	p->encoded = watch_event.encoded;
+	bt_pipeline_cross(stages, BT_STAGE_INGEST, &watch_event);
 	return status;
 }

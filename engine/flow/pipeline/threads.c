@@ -81,15 +81,15 @@ static bool schedule_over(struct bt_pipeline *p, uint32_t ix)
 
 	(void)ix;
 	return state_of(publisher(p)) == BT_THREAD_ENDED && bt_ring_count(&p->inbox) == 0 &&
-	       p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) == 0 &&
-	       bt_pipeline_is_heard(p) &&
+	       p->bind_requests.outgoing.first == BT_NO_ASK &&
+	       bt_load_relaxed(&p->bind_requests.open_n) == 0 && bt_pipeline_is_heard(p) &&
 	       (!step_driver->step ||
 		       (p->ahead_first == p->ahead_n && step_driver->is_over(step_driver->context)));
 }
 
 static bool bind_over(struct bt_pipeline *p, uint32_t ix)
 {
-	return state_of(scheduler(p)) == BT_THREAD_ENDED && bt_ring_count(&p->binders[ix].asks) == 0;
+	return state_of(scheduler(p)) == BT_THREAD_ENDED && bt_ring_count(&p->binders[ix].bind_requests) == 0;
 }
 
 static void name(struct bt_crew *crew, const char *what, uint32_t ix, uint32_t n)

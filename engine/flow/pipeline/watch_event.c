@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parcels: made by a source, and given back to it when they have come to the end of their way, so that events
- * allocate nothing.
+ * Watch events: made by a source, and given back to it at the end of their way, so that feeding allocates
+ * nothing.
  */
 #include <string.h>
 
 #include "engine/base/mem.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-#define ARENA_BYTES 1024u /* at first, of a parcel that is used again and again */
+#define ARENA_BYTES 1024u /* at first, of a watch event that is used again and again */
 #define KEPT_BYTES  16384u
 
 struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind)
 {
-	struct bt_watch_event *parcel = bt_mem_zalloc(1, sizeof(*parcel));
+	struct bt_watch_event *watch_event = bt_mem_zalloc(1, sizeof(*watch_event));
 
-	parcel->kind = kind;
-	return parcel;
+	watch_event->kind = kind;
+	return watch_event;
 }
 
-void bt_watch_event_destroy(struct bt_watch_event *parcel)
+void bt_watch_event_destroy(struct bt_watch_event *watch_event)
 {
-	if (!parcel) {
+	if (!watch_event) {
 		return;
 	}
-	if (parcel->stage != BT_WATCH_EVENT_FED) {
-		bt_delta_drop(&parcel->delta);
+	if (watch_event->stage != BT_WATCH_EVENT_FED) {
+		bt_delta_drop(&watch_event->delta);
 	}
-	bt_arena_fini(&parcel->arena);
-	bt_buf_fini(&parcel->encoded);
-	bt_mem_free(parcel);
+	bt_arena_fini(&watch_event->arena);
+	bt_buf_fini(&watch_event->encoded);
+	bt_mem_free(watch_event);
 }
 
-/* The next parcel that may be used again, or NULL; the one behind it is fetched meanwhile, for other threads
+/* The next event that may be used again, or NULL; the one behind it is fetched meanwhile, for other threads
  * have had it. */
 static struct bt_watch_event *next_spare(struct bt_source_lane *runtime)
 {
@@ -42,46 +42,46 @@ static struct bt_watch_event *next_spare(struct bt_source_lane *runtime)
 	if (runtime->spare_first == runtime->spare_n) {
 		return NULL;
 	}
-	struct bt_watch_event *parcel = runtime->spares[runtime->spare_first++];
-	for (size_t at = 0; runtime->spare_first < runtime->spare_n && at < sizeof(*parcel);
+	struct bt_watch_event *watch_event = runtime->spares[runtime->spare_first++];
+	for (size_t at = 0; runtime->spare_first < runtime->spare_n && at < sizeof(*watch_event);
 		at += BT_CACHELINE) {
 		__builtin_prefetch((char *)runtime->spares[runtime->spare_first] + at, 1);
 	}
-	return parcel;
+	return watch_event;
 }
 
-struct bt_watch_event *bt_pipeline_parcel(
+struct bt_watch_event *bt_pipeline_get_event(
 	struct bt_pipeline *p, uint32_t source, enum bt_watch_event_kind kind)
 {
-	struct bt_watch_event *parcel = next_spare(&p->sources[source]);
+	struct bt_watch_event *watch_event = next_spare(&p->sources[source]);
 
-	if (!parcel) {
-		parcel = bt_watch_event_create(kind);
-		bt_arena_start(&parcel->arena, ARENA_BYTES);
-		return parcel;
+	if (!watch_event) {
+		watch_event = bt_watch_event_create(kind);
+		bt_arena_start(&watch_event->arena, ARENA_BYTES);
+		return watch_event;
 	}
-	const struct bt_arena arena = parcel->arena;
-	const struct bt_buf encoded = parcel->encoded;
-	memset(parcel, 0, offsetof(struct bt_watch_event, object));
-	parcel->kind = kind;
-	parcel->arena = arena;
-	parcel->encoded = encoded;
-	return parcel;
+	const struct bt_arena arena = watch_event->arena;
+	const struct bt_buf encoded = watch_event->encoded;
+	memset(watch_event, 0, offsetof(struct bt_watch_event, object));
+	watch_event->kind = kind;
+	watch_event->arena = arena;
+	watch_event->encoded = encoded;
+	return watch_event;
 }
 
 /* One with much memory is not kept (I7). */
-void bt_pipeline_end_parcel(struct bt_pipeline *p, struct bt_watch_event *parcel)
+void bt_pipeline_end_event(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 {
-	if (parcel->encoded.cap + bt_arena_bytes(&parcel->arena) <= KEPT_BYTES) {
-		if (parcel->stage != BT_WATCH_EVENT_FED) {
-			bt_delta_drop(&parcel->delta);
-			parcel->stage = BT_WATCH_EVENT_FED;
+	if (watch_event->encoded.cap + bt_arena_bytes(&watch_event->arena) <= KEPT_BYTES) {
+		if (watch_event->stage != BT_WATCH_EVENT_FED) {
+			bt_delta_drop(&watch_event->delta);
+			watch_event->stage = BT_WATCH_EVENT_FED;
 		}
-		bt_arena_reset(&parcel->arena);
-		bt_buf_clear(&parcel->encoded);
-		if (bt_ring_try_push(&p->sources[parcel->source].spent, &parcel)) {
+		bt_arena_reset(&watch_event->arena);
+		bt_buf_clear(&watch_event->encoded);
+		if (bt_ring_try_push(&p->sources[watch_event->source].spent, &watch_event)) {
 			return;
 		}
 	}
-	bt_watch_event_destroy(parcel);
+	bt_watch_event_destroy(watch_event);
 }

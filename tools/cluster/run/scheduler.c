@@ -381,7 +381,7 @@ static void limit_rings(struct bt_limits *limits)
 {
 	limits->feed = limits->delta = 256;
 	limits->inbox = limits->events = 512;
-	limits->asks = 1024;
+	limits->bind_requests = 1024;
 	limits->spent = 128;
 }
 

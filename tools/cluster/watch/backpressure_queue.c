@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parcels on their way to the pipeline.
+ * Watch events on their way to the pipeline.
  */
 #include "tools/cluster/watch/backpressure_queue_int.h"
 
 #include "engine/base/mem.h"
 
 /* Returns false when there is no room. */
-static bool feed(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel)
+static bool feed(struct bt_backpressure_queue *outbox, struct bt_watch_event *watch_event)
 {
-	enum bt_status status =
-		outbox->closed ? BT_CONFLICT : bt_pipeline_feed(outbox->pipeline, outbox->source, &parcel, 0);
+	enum bt_status status = outbox->closed
+					? BT_CONFLICT
+					: bt_pipeline_feed(outbox->pipeline, outbox->source, &watch_event, 0);
 
 	if (status == BT_FULL || status == BT_NO_MEMORY) {
 		return false;
 	}
 	if (status != BT_OK) {
 		outbox->closed = true;
-		bt_watch_event_destroy(parcel);
+		bt_watch_event_destroy(watch_event);
 	}
 	return true;
 }
@@ -35,15 +36,15 @@ static void widen(struct bt_backpressure_queue *outbox)
 	outbox->first = 0;
 }
 
-void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel)
+void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *watch_event)
 {
-	if (outbox->n == 0 && feed(outbox, parcel)) {
+	if (outbox->n == 0 && feed(outbox, watch_event)) {
 		return;
 	}
 	if (outbox->n == outbox->cap) {
 		widen(outbox);
 	}
-	outbox->waiting[(outbox->first + outbox->n++) % outbox->cap] = parcel;
+	outbox->waiting[(outbox->first + outbox->n++) % outbox->cap] = watch_event;
 }
 
 void bt_backpressure_queue_drain(struct bt_backpressure_queue *outbox)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parcels on their way to the pipeline: what has no room there waits here, in order.
+ * Watch events on their way to the pipeline: what has no room there waits here, in order.
  * Context: one thread at a time, which never waits.
  */
 #pragma once
@@ -19,8 +19,8 @@ struct bt_backpressure_queue {
 	bool closed; /* the pipeline takes nothing in any more */
 };
 
-/* Feeds a parcel, or has it wait. */
-void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *parcel);
+/* Feeds a watch event, or has it wait. */
+void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *watch_event);
 
 /* Feeds those that wait, as many as there is room for. */
 void bt_backpressure_queue_drain(struct bt_backpressure_queue *outbox);

@@ -43,12 +43,12 @@ enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_
 
 /* ---- telling ---- */
 
-static struct bt_watch_event *parcel(struct bt_reflector *r, enum bt_watch_event_kind what)
+static struct bt_watch_event *watch_event(struct bt_reflector *r, enum bt_watch_event_kind what)
 {
 	struct bt_watch_event *spare = r->spare;
 
 	if (!spare) {
-		return bt_pipeline_parcel(r->outbox.pipeline, r->outbox.source, what);
+		return bt_pipeline_get_event(r->outbox.pipeline, r->outbox.source, what);
 	}
 	r->spare = NULL;
 	bt_arena_reset(&spare->arena);
@@ -69,7 +69,7 @@ static void tell(struct bt_reflector *r, struct bt_watch_event *p)
 void bt_intake_sync(struct bt_reflector *r)
 {
 	if (!bt_load_relaxed(&r->synced)) {
-		struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_SYNCED);
+		struct bt_watch_event *p = watch_event(r, BT_WATCH_EVENT_SYNCED);
 
 		memset(&p->object, 0, sizeof(p->object));
 		bt_backpressure_queue_put(&r->outbox, p);
@@ -145,12 +145,12 @@ static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const
 	return news;
 }
 
-/* Takes an object in. out_version: its resource version, which outlives the parcel only until the next. */
+/* Takes an object in. out_version: its resource version, which outlives the event only until the next. */
 static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, struct bt_str bytes,
 	struct bt_buf *out_version)
 {
 	struct bt_watch_frame_reader *reader = &r->shared->reader;
-	struct bt_watch_event *p = parcel(r, what);
+	struct bt_watch_event *p = watch_event(r, what);
 	struct bt_meta_object *meta = &p->object.meta;
 	enum bt_proto_extent extent =
 		bt_watch_frame_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
@@ -183,7 +183,7 @@ static bool sweep_one(struct bt_reflector *r)
 	if (!any) {
 		return false;
 	}
-	struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_DELETE);
+	struct bt_watch_event *p = watch_event(r, BT_WATCH_EVENT_DELETE);
 	const struct bt_kind_schema *schema = bt_kind_schema_of(r->kind->kind);
 	memset(&p->object, 0, sizeof(p->object));
 	p->object.kind = r->kind->kind;
@@ -242,7 +242,7 @@ static bool is_initial_end(const struct bt_object *object)
 static void take_bookmark(struct bt_reflector *r, struct bt_str bytes)
 {
 	struct bt_watch_frame_reader *reader = &r->shared->reader;
-	struct bt_watch_event *p = parcel(r, BT_WATCH_EVENT_APPLY);
+	struct bt_watch_event *p = watch_event(r, BT_WATCH_EVENT_APPLY);
 	struct bt_str version = {0};
 
 	(void)bt_watch_frame_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);

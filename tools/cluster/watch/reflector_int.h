@@ -25,7 +25,7 @@
 #include "tools/cluster/watch/unread.h"
 #include "tools/cluster/watch/watch.h"
 
-/* Parcels that may wait for room in the pipeline before the server has to. */
+/* Watch events that may wait for room in the pipeline before the server has to. */
 #define BT_REFLECTOR_WAITING 512u
 
 /* So many objects of a kind that could not be read whole are named in the log. */

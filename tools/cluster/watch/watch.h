@@ -48,7 +48,7 @@ struct bt_watch_state {
 	uint64_t skipped_n;    /* objects whose names could not be read */
 	uint64_t replaced_n;   /* those that were read with bytes replaced, and */
 	uint64_t in_part_n;    /* those that were read in part, of object_n */
-	uint64_t waiting_n;    /* parcels for which the pipeline has no room */
+	uint64_t waiting_n;    /* watch events for which the pipeline has no room */
 	int64_t last_event_ns; /* bookmarks included; of the monotonic clock, 0: none yet */
 	char error[256];       /* what went wrong last, empty when it works again */
 };

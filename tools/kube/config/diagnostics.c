@@ -11,84 +11,84 @@
 #define PRINTED_MAX 20
 
 /* Says one more, if it is one of those that are said. */
-static void say(struct bt_diagnostics *complaints, struct bt_str text, bool fatal)
+static void say(struct bt_diagnostics *diagnostics, struct bt_str text, bool fatal)
 {
-	complaints->n++;
-	complaints->stop |= complaints->strict;
-	if (fatal || complaints->strict || (!complaints->quiet && complaints->n <= PRINTED_MAX)) {
-		bt_say("berth %s: %.*s\n", complaints->command, BT_STR_ARG(text));
+	diagnostics->n++;
+	diagnostics->stop |= diagnostics->strict;
+	if (fatal || diagnostics->strict || (!diagnostics->quiet && diagnostics->n <= PRINTED_MAX)) {
+		bt_say("berth %s: %.*s\n", diagnostics->command, BT_STR_ARG(text));
 	}
 }
 
-static void diagnostics_keep(struct bt_diagnostics *complaints, struct bt_str text)
+static void diagnostics_keep(struct bt_diagnostics *diagnostics, struct bt_str text)
 {
-	if (complaints->n++ < PRINTED_MAX) {
-		bt_buf_add(&complaints->kept, (const char *)&text.len, sizeof(text.len));
-		bt_buf_str(&complaints->kept, text);
+	if (diagnostics->n++ < PRINTED_MAX) {
+		bt_buf_add(&diagnostics->kept, (const char *)&text.len, sizeof(text.len));
+		bt_buf_str(&diagnostics->kept, text);
 	}
 }
 
 void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis)
 {
-	struct bt_diagnostics *complaints = context;
+	struct bt_diagnostics *diagnostics = context;
 	struct bt_buf text = {0};
 
-	complaints->lost_n += diagnosis->loss != BT_LOST_NOTHING;
+	diagnostics->lost_n += diagnosis->loss != BT_LOST_NOTHING;
 	bt_diagnosis_text(diagnosis, &text);
-	if (complaints->keeps) {
-		diagnostics_keep(complaints, bt_buf_view(&text));
+	if (diagnostics->keeps) {
+		diagnostics_keep(diagnostics, bt_buf_view(&text));
 	} else {
-		say(complaints, bt_buf_view(&text), diagnosis->fatal);
+		say(diagnostics, bt_buf_view(&text), diagnosis->fatal);
 	}
 	bt_buf_fini(&text);
 }
 
-void bt_diagnostics_pass(struct bt_diagnostics *complaints, struct bt_diagnostics *kept)
+void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnostics *kept)
 {
 	struct bt_str rest = bt_buf_view(&kept->kept);
 	size_t len;
 
-	while (rest.len && !complaints->stop) {
+	while (rest.len && !diagnostics->stop) {
 		memcpy(&len, rest.ptr, sizeof(len));
-		say(complaints, bt_str_sub(rest, sizeof(len), sizeof(len) + len), false);
+		say(diagnostics, bt_str_sub(rest, sizeof(len), sizeof(len) + len), false);
 		rest = bt_str_sub(rest, sizeof(len) + len, rest.len);
 		kept->n--;
 	}
-	complaints->n += kept->n;
-	complaints->lost_n += kept->lost_n;
+	diagnostics->n += kept->n;
+	diagnostics->lost_n += kept->lost_n;
 	bt_buf_fini(&kept->kept);
 	*kept = (struct bt_diagnostics){.keeps = true};
 }
 
-void bt_diagnostics_say(struct bt_diagnostics *complaints, const char *object, const char *path,
+void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_diagnostics_hear(complaints,
+	bt_diagnostics_hear(diagnostics,
 		&(struct bt_diagnosis){.object = object, .path = path, .message = message, .remedy = remedy});
 }
 
-void bt_diagnostics_warn(const struct bt_diagnostics *complaints, struct bt_str text)
+void bt_diagnostics_warn(const struct bt_diagnostics *diagnostics, struct bt_str text)
 {
-	if (!complaints->quiet) {
-		bt_say("berth %s: warning: %.*s\n", complaints->command, BT_STR_ARG(text));
+	if (!diagnostics->quiet) {
+		bt_say("berth %s: warning: %.*s\n", diagnostics->command, BT_STR_ARG(text));
 	}
 }
 
-void bt_diagnostics_say_lost(struct bt_diagnostics *complaints, const char *object, const char *path,
+void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_diagnostics_hear(complaints, &(struct bt_diagnosis){.object = object,
-						.path = path,
-						.message = message,
-						.remedy = remedy,
-						.loss = BT_LOST_POD});
+	bt_diagnostics_hear(diagnostics, &(struct bt_diagnosis){.object = object,
+						 .path = path,
+						 .message = message,
+						 .remedy = remedy,
+						 .loss = BT_LOST_POD});
 }
 
-void bt_diagnostics_end(const struct bt_diagnostics *complaints)
+void bt_diagnostics_end(const struct bt_diagnostics *diagnostics)
 {
-	if (!complaints->quiet && !complaints->strict && complaints->n > PRINTED_MAX) {
-		bt_say("berth %s: %llu more problems like these were skipped over\n", complaints->command,
-			(unsigned long long)(complaints->n - PRINTED_MAX));
+	if (!diagnostics->quiet && !diagnostics->strict && diagnostics->n > PRINTED_MAX) {
+		bt_say("berth %s: %llu more problems like these were skipped over\n", diagnostics->command,
+			(unsigned long long)(diagnostics->n - PRINTED_MAX));
 	}
 }
 

@@ -25,22 +25,22 @@ struct bt_diagnostics {
 /* A bt_diagnosis_fn whose context is a struct bt_diagnostics. */
 void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis);
 
-/* A complaint about an object, without a place in a file. */
-void bt_diagnostics_say(struct bt_diagnostics *complaints, const char *object, const char *path,
+/* A diagnostic about an object, without a place in a file. */
+void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy);
 
 /* The same about a pod that is lost. */
-void bt_diagnostics_say_lost(struct bt_diagnostics *complaints, const char *object, const char *path,
+void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy);
 
 /* Says what is no fault of the input, but worth knowing. It is not counted. */
-void bt_diagnostics_warn(const struct bt_diagnostics *complaints, struct bt_str text);
+void bt_diagnostics_warn(const struct bt_diagnostics *diagnostics, struct bt_str text);
 
-/* Says what was kept as complaints' own, and frees it. Context: who has both. */
-void bt_diagnostics_pass(struct bt_diagnostics *complaints, struct bt_diagnostics *kept);
+/* Says what was kept as diagnostics' own, and frees it. Context: who has both. */
+void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnostics *kept);
 
-/* Says how many complaints were not printed. */
-void bt_diagnostics_end(const struct bt_diagnostics *complaints);
+/* Says how many diagnostics were not printed. */
+void bt_diagnostics_end(const struct bt_diagnostics *diagnostics);
 
 /* Says that a run ends because not everything could be read. */
 void bt_diagnostics_unreadable(const struct bt_invocation *invocation);

@@ -6,15 +6,15 @@
 #include "engine/base/mem.h"
 #include "tools/format/object.h"
 
-static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *parcel)
+static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *watch_event)
 {
 	/* Counted before, so that nobody believes too early that all has been taken in. */
 	bt_add_relaxed(&feeder->fed_n, 1u);
-	enum bt_status status = bt_pipeline_feed(feeder->pipeline, feeder->source, &parcel, BT_FOREVER);
+	enum bt_status status = bt_pipeline_feed(feeder->pipeline, feeder->source, &watch_event, BT_FOREVER);
 
 	if (status != BT_OK) {
 		bt_sub_relaxed(&feeder->fed_n, 1u);
-		bt_watch_event_destroy(parcel);
+		bt_watch_event_destroy(watch_event);
 	}
 	return status;
 }
@@ -22,15 +22,15 @@ static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *parc
 enum bt_status bt_feeder_hand_over(
 	struct bt_feeder *feeder, enum bt_watch_event_kind kind, const struct bt_object *object)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(feeder->pipeline, feeder->source, kind);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(feeder->pipeline, feeder->source, kind);
 
-	parcel->object = *object;
-	bt_object_own(&parcel->object, &parcel->arena);
+	watch_event->object = *object;
+	bt_object_own(&watch_event->object, &watch_event->arena);
 	if (!feeder->holds) {
-		return feed(feeder, parcel);
+		return feed(feeder, watch_event);
 	}
 	feeder->held = bt_mem_grow(feeder->held, feeder->held_n, &feeder->held_cap, sizeof(*feeder->held));
-	feeder->held[feeder->held_n++] = parcel;
+	feeder->held[feeder->held_n++] = watch_event;
 	return BT_OK;
 }
 

@@ -12,7 +12,7 @@ struct bt_feeder {
 	struct bt_pipeline *pipeline;
 	uint32_t source;
 	/* private: */
-	_Atomic uint64_t fed_n; /* atomic: parcels */
+	_Atomic uint64_t fed_n; /* atomic: watch events */
 	/* What is handed over on the scheduling thread, which cannot wait for itself. */
 	struct bt_watch_event **held;
 	size_t held_n, held_cap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects as parcels, and as bytes of a journal.
+ * Objects as watch events, and as bytes of a journal.
  */
 #include "tools/kube/objects/watch_event.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects as parcels for a pipeline, and as bytes for its journal: both are the objects' JSON
+ * Objects as watch events for a pipeline, and as bytes for its journal: both are the objects' JSON
  * (tools/format/encode.h).
  */
 #pragma once
@@ -7,7 +7,7 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/format/json.h"
 
-/* What one source needs to make parcels. owner: its thread. */
+/* What one source needs to make watch events. owner: its thread. */
 struct bt_watch_event_maker {
 	struct bt_json *json;
 };

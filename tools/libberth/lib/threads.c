@@ -42,7 +42,7 @@ struct bt_lib_threads {
 	struct bt_arena poll_arena;
 	/* lock(ask_lock): by slot. */
 	struct bt_lock ask_lock;
-	struct bt_lib_ask *asks;
+	struct bt_lib_ask *bind_requests;
 	size_t ask_n;
 	_Atomic uint64_t decision_n; /* atomic: told */
 };
@@ -54,7 +54,9 @@ static struct bt_lib_ask *find_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
 	size_t slot = (uint32_t)ticket;
 
-	return slot && slot <= t->ask_n && t->asks[slot - 1].ticket == ticket ? &t->asks[slot - 1] : NULL;
+	return slot && slot <= t->ask_n && t->bind_requests[slot - 1].ticket == ticket
+		       ? &t->bind_requests[slot - 1]
+		       : NULL;
 }
 
 static void give_ask(struct bt_lib_threads *t, const struct berth_decision *decision)
@@ -65,10 +67,10 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 	while (slot > t->ask_n) {
 		size_t old = t->ask_n;
 
-		t->asks = bt_mem_grow(t->asks, old, &t->ask_n, sizeof(*t->asks));
-		memset(t->asks + old, 0, (t->ask_n - old) * sizeof(*t->asks));
+		t->bind_requests = bt_mem_grow(t->bind_requests, old, &t->ask_n, sizeof(*t->bind_requests));
+		memset(t->bind_requests + old, 0, (t->ask_n - old) * sizeof(*t->bind_requests));
 	}
-	t->asks[slot - 1] = (struct bt_lib_ask){
+	t->bind_requests[slot - 1] = (struct bt_lib_ask){
 		decision->ticket, decision->number, ASK_GIVEN, decision->priority, decision->attempts};
 	bt_lock_release(&t->ask_lock);
 }
@@ -356,7 +358,7 @@ void bt_lib_threads_fini(struct bt_lib *lib)
 	bt_arena_fini(&t->poll_arena);
 	bt_feeder_fini(&t->feeders[FEEDERS]);
 	bt_feeder_fini(&t->feeders[EVICTORS]);
-	bt_mem_free(t->asks);
+	bt_mem_free(t->bind_requests);
 	bt_mem_free(t);
 }
 

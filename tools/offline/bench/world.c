@@ -51,17 +51,17 @@ struct bt_str bt_world_name(struct bt_world *world, struct bt_str prefix)
 
 /* ---- feeding ---- */
 
-static void feed(struct bt_world *world, struct bt_watch_event *parcel)
+static void feed(struct bt_world *world, struct bt_watch_event *watch_event)
 {
-	BT_REQUIRE(bt_pipeline_feed(world->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+	BT_REQUIRE(bt_pipeline_feed(world->pipeline, 0, &watch_event, BT_FOREVER) == BT_OK);
 }
 
 void bt_world_apply(struct bt_world *world, const struct bt_object *object)
 {
-	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_APPLY);
+	struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_APPLY);
 
-	parcel->object = *object;
-	feed(world, parcel);
+	watch_event->object = *object;
+	feed(world, watch_event);
 }
 
 static uint64_t taken_key(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
@@ -86,13 +86,13 @@ bool bt_world_take_name(
 
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
+	struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_DELETE);
 
 	bt_map_remove(&world->taken, taken_key(kind, namespace_, name));
-	parcel->object.kind = kind;
-	parcel->object.meta.namespace_ = namespace_;
-	parcel->object.meta.name = name;
-	feed(world, parcel);
+	watch_event->object.kind = kind;
+	watch_event->object.meta.namespace_ = namespace_;
+	watch_event->object.meta.name = name;
+	feed(world, watch_event);
 }
 
 void bt_world_add_node(struct bt_world *world, const struct bt_object *object)
@@ -150,12 +150,12 @@ static uint64_t name_key(uint32_t space, struct bt_str name)
 static void feed_pod(struct bt_world *world, uint32_t number, enum bt_watch_event_kind kind)
 {
 	const struct bt_world_pod *pod = &world->pods[number];
-	struct bt_watch_event *parcel = bt_watch_event_create(kind);
-	struct bt_meta_object *meta = &parcel->object.meta;
+	struct bt_watch_event *watch_event = bt_watch_event_create(kind);
+	struct bt_meta_object *meta = &watch_event->object.meta;
 
-	parcel->object = (struct bt_object){
+	watch_event->object = (struct bt_object){
 		.kind = BT_KIND_POD, .api_version = BT_STR("v1"), .kind_name = BT_STR("Pod")};
-	parcel->object.pod = *pod->object;
+	watch_event->object.pod = *pod->object;
 	meta->name = pod->name;
 	meta->namespace_ = world->spaces[pod->space].name;
 	meta->uid = pod->uid;
@@ -170,11 +170,11 @@ static void feed_pod(struct bt_world *world, uint32_t number, enum bt_watch_even
 		uint32_t node_ix = ix == BT_NO_POD ? BT_NO_NODE : bt_ledger_pod(cache->ledger, ix)->node_ix;
 
 		if (node_ix != BT_NO_NODE) {
-			parcel->object.pod.spec.node_name = bt_intern_str(
+			watch_event->object.pod.spec.node_name = bt_intern_str(
 				cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
 		}
 	}
-	feed(world, parcel);
+	feed(world, watch_event);
 }
 
 static const struct bt_object *find_template(

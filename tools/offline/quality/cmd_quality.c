@@ -40,7 +40,7 @@ static const struct policy policies[POLICIES] = {
 struct trial {
 	struct bt_config config;
 	struct bt_pipeline *pipeline;
-	struct bt_diagnostics complaints;
+	struct bt_diagnostics diagnostics;
 	struct bt_intake intake;
 	struct bt_load load;
 	struct bt_simulate_run run;
@@ -129,10 +129,10 @@ static int make_trial(struct comparison *c, struct trial *trial, const struct po
 	trial->run.pipeline = trial->pipeline;
 	trial->run.engine = bt_pipeline_engine(trial->pipeline);
 	trial->run.intake = &trial->intake;
-	trial->intake = (struct bt_intake){.complaints = &trial->complaints};
+	trial->intake = (struct bt_intake){.diagnostics = &trial->diagnostics};
 	trial->load = (struct bt_load){.pipeline = trial->pipeline,
 		.intake = &trial->intake,
-		.complaints = &trial->complaints,
+		.diagnostics = &trial->diagnostics,
 		.expand = !bt_invocation_has(c->invocation, "no-expand")};
 	bt_load_init(&trial->load);
 	return BT_EXIT_OK;
@@ -144,7 +144,7 @@ static int make_trials(struct comparison *c)
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
 		/* What is wrong with the input is said once. */
-		c->trials[i].complaints = (struct bt_diagnostics){.command = c->invocation->command->name,
+		c->trials[i].diagnostics = (struct bt_diagnostics){.command = c->invocation->command->name,
 			.quiet = c->quiet || i > 0,
 			.strict = bt_invocation_has(c->invocation, "strict")};
 		status = make_trial(c, &c->trials[i], &policies[i]);
@@ -156,7 +156,7 @@ static int make_trials(struct comparison *c)
 
 static bool goes_on(const struct comparison *c)
 {
-	return !c->trials[0].complaints.stop && !bt_interrupt_pending();
+	return !c->trials[0].diagnostics.stop && !bt_interrupt_pending();
 }
 
 /* Every engine gets the object. */
@@ -193,7 +193,7 @@ static void add_path(struct comparison *c, struct bt_object_reader *reader, cons
 static bool take_paths(struct comparison *c)
 {
 	struct bt_object_reader *reader =
-		bt_object_reader_create(bt_diagnostics_hear, &c->trials[0].complaints);
+		bt_object_reader_create(bt_diagnostics_hear, &c->trials[0].diagnostics);
 	const struct bt_object *object;
 	const char *path;
 
@@ -228,11 +228,11 @@ static int load(struct comparison *c)
 		bt_load_finish(&c->trials[i].load);
 		bt_intake_end(&c->trials[i].intake, c->trials[i].run.engine);
 	}
-	bt_diagnostics_end(&c->trials[0].complaints);
+	bt_diagnostics_end(&c->trials[0].diagnostics);
 	if (bt_interrupt_pending()) {
 		return BT_EXIT_INTERRUPTED;
 	}
-	if (!usable || c->trials[0].complaints.stop) {
+	if (!usable || c->trials[0].diagnostics.stop) {
 		return BT_EXIT_INPUT;
 	}
 	bt_load_warn(&c->trials[0].load);

@@ -33,7 +33,7 @@ struct simulation {
 	struct bt_places places;
 	struct bt_pipeline *pipeline;
 	struct bt_engine *engine; /* the pipeline's; owner: the scheduling thread, while that runs */
-	struct bt_diagnostics complaints;
+	struct bt_diagnostics diagnostics;
 	struct bt_diagnostics late; /* of the scheduling thread */
 	struct bt_intake intake;
 	struct bt_load load;
@@ -71,12 +71,12 @@ static double seconds_since(int64_t start_ns)
 static int warn_of_extenders(struct simulation *s)
 {
 	if (s->config.extender_n > 0) {
-		bt_diagnostics_say(&s->complaints, option(s, "config"), "extenders",
+		bt_diagnostics_say(&s->diagnostics, option(s, "config"), "extenders",
 			"extenders are not called, and pods are placed as if they had no objections and no "
 			"preferences",
 			"take the result as that, or leave them out");
 	}
-	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+	return s->diagnostics.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
 static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
@@ -366,9 +366,9 @@ static int load_paths(struct simulation *s)
 	s->load.helper_n = bt_places_helper_n(s->invocation);
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
-	if (!usable && !s->complaints.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
+	if (!usable && !s->diagnostics.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
 		bt_diagnostics_no_objects(s->invocation);
-	} else if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
+	} else if (!usable && !s->diagnostics.stop && !bt_interrupt_pending()) {
 		bt_diagnostics_unreadable(s->invocation);
 	}
 	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
@@ -392,8 +392,9 @@ static int load_trace(struct simulation *s)
 		return bt_invocation_wrong(
 			s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
 	}
-	struct bt_openb_reader reader = {
-		.strict = s->complaints.strict, .complain = complain_about_nodes, .context = &s->complaints};
+	struct bt_openb_reader reader = {.strict = s->diagnostics.strict,
+		.complain = complain_about_nodes,
+		.context = &s->diagnostics};
 	bt_buf_printf(&s->source, "openb trace: %s, %s", nodes, pods);
 	enum bt_status status = bt_openb_read_nodes(&reader, nodes, &s->trace);
 	if (status == BT_OK) {
@@ -441,7 +442,7 @@ static void end_intake(void *context, struct bt_engine *engine)
 {
 	struct simulation *s = context;
 
-	if (!s->complaints.stop) {
+	if (!s->diagnostics.stop) {
 		bt_intake_end(&s->intake, engine);
 	}
 }
@@ -450,10 +451,10 @@ static void end_intake(void *context, struct bt_engine *engine)
 static int finish_load(struct simulation *s)
 {
 	bt_load_finish(&s->load);
-	bt_diagnostics_pass(&s->complaints, &s->late);
+	bt_diagnostics_pass(&s->diagnostics, &s->late);
 	bt_pipeline_call(s->pipeline, end_intake, s);
-	bt_diagnostics_pass(&s->complaints, &s->late);
-	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+	bt_diagnostics_pass(&s->diagnostics, &s->late);
+	return s->diagnostics.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
 static int load_input(struct simulation *s)
@@ -462,7 +463,7 @@ static int load_input(struct simulation *s)
 	int status = BT_EXIT_OK;
 
 	s->late = (struct bt_diagnostics){.keeps = true};
-	s->intake = (struct bt_intake){.complaints = s->threads ? &s->late : &s->complaints,
+	s->intake = (struct bt_intake){.diagnostics = s->threads ? &s->late : &s->diagnostics,
 		.entered = log_entered,
 		.ignored = note_ignored,
 		.context = s};
@@ -475,7 +476,7 @@ static int load_input(struct simulation *s)
 		.pipeline = s->pipeline,
 		.threads = s->threads,
 		.intake = &s->intake,
-		.complaints = &s->complaints,
+		.diagnostics = &s->diagnostics,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
 		.deleting = log_deleting,
 		.context = s,
@@ -750,8 +751,8 @@ static int report(struct simulation *s)
 		.pods_deleted = s->run.deleted_n,
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
 		.pods_leaving = bt_terminations_count(&s->run.ends),
-		.problems = s->complaints.n,
-		.pods_lost = s->complaints.lost_n,
+		.problems = s->diagnostics.n,
+		.pods_lost = s->diagnostics.lost_n,
 		.bytes_read = counts->bytes,
 		.read_s = s->read_s,
 		.decide_s = s->decide_s,
@@ -866,7 +867,7 @@ static int simulate(struct simulation *s)
 	if (status == BT_EXIT_OK) {
 		status = load_input(s);
 	}
-	bt_diagnostics_end(&s->complaints);
+	bt_diagnostics_end(&s->diagnostics);
 	if (status == BT_EXIT_OK) {
 		bt_load_warn(&s->load);
 		status = set_clock(s);
@@ -892,7 +893,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	struct simulation s = {.invocation = invocation};
 
 	s.quiet = bt_invocation_has(invocation, "quiet");
-	s.complaints = (struct bt_diagnostics){.command = invocation->command->name,
+	s.diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
 		.quiet = s.quiet,
 		.strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
@@ -909,7 +910,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 		status = BT_EXIT_INTERRUPTED;
 	}
 	/* Of what could not be read nobody knows that it would be placed. */
-	bool unplaced = s.engine && (bt_engine_counts(s.engine).sets.queued || s.complaints.lost_n);
+	bool unplaced = s.engine && (bt_engine_counts(s.engine).sets.queued || s.diagnostics.lost_n);
 	if (status == BT_EXIT_OK && unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
 		status = BT_EXIT_NO;
 	}

@@ -50,8 +50,7 @@ static void run_inline(const struct bt_drive *drive)
 
 	bt_simulate_run_begin(drive->run);
 	while (!bt_simulate_run_is_over(drive->run)) {
-		/* Events are made when they are wanted, so that few parcels go round, and stay in the cache.
-		 */
+		/* Objects are read when they are due, so that few events go round and stay in the cache. */
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
 			nap(drive);
 		}
@@ -71,12 +70,12 @@ static void drive_begin(void *context, struct bt_engine *engine)
 static void feed_all(void *context)
 {
 	const struct bt_drive *drive = context;
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 
-	while ((parcel = bt_trace_player_next(drive->replay, drive->run->pipeline)) &&
-		bt_pipeline_feed(drive->run->pipeline, 0, &parcel, BT_FOREVER) == BT_OK) {
+	while ((watch_event = bt_trace_player_next(drive->replay, drive->run->pipeline)) &&
+		bt_pipeline_feed(drive->run->pipeline, 0, &watch_event, BT_FOREVER) == BT_OK) {
 	}
-	bt_watch_event_destroy(parcel);
+	bt_watch_event_destroy(watch_event);
 }
 
 /* The trace has a thread of its own; when the system gives none, this one feeds it before it looks on. */

@@ -24,7 +24,7 @@ struct bt_leaver {
 
 /* Zeroes but for the first four. Owns: bt_intake_fini. */
 struct bt_intake {
-	struct bt_diagnostics *complaints;
+	struct bt_diagnostics *diagnostics;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
 	void *context;

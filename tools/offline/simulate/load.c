@@ -69,7 +69,7 @@ static bool is_known(struct bt_load *load, const struct bt_object *object)
 		return false;
 	}
 	bt_object_name(object, name, sizeof(name));
-	bt_diagnostics_say(load->complaints, name, "metadata.name",
+	bt_diagnostics_say(load->diagnostics, name, "metadata.name",
 		node ? "duplicate node ignored" : "duplicate pod ignored",
 		"the input has it already, and the first one counts; remove the other");
 	return true;
@@ -116,8 +116,8 @@ void bt_load_init(struct bt_load *load)
 		.admitted = admitted,
 		.context = load,
 		.report = bt_diagnostics_hear,
-		.report_context = load->complaints,
-		.stop = &load->complaints->stop,
+		.report_context = load->diagnostics,
+		.stop = &load->diagnostics->stop,
 		.expand = load->expand,
 	};
 	load->feeder = (struct bt_feeder){.pipeline = load->pipeline};
@@ -140,7 +140,7 @@ void bt_load_source(struct bt_load *load, const struct bt_source *source)
 {
 	struct bt_object *object;
 
-	while (!load->complaints->stop && !bt_interrupt_pending() &&
+	while (!load->diagnostics->stop && !bt_interrupt_pending() &&
 		(object = source->next(source->context))) {
 		bt_load_object(load, object);
 	}
@@ -167,7 +167,7 @@ static struct bt_object *next_in_files(void *context)
 
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->complaints);
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_read_ahead(reader, load->helper_n, 0);
@@ -179,7 +179,7 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	load->counts.bytes = counts.bytes;
 	load->counts.files = counts.files;
 	bt_object_reader_destroy(reader);
-	return !load->complaints->stop && counts.objects > 0 && counts.unreadable == 0;
+	return !load->diagnostics->stop && counts.objects > 0 && counts.unreadable == 0;
 }
 
 /* ---- after the last object ---- */
@@ -234,7 +234,7 @@ static void warn_of(struct bt_load *load, const struct bt_missing *m)
 			referrer_n, m->referrer, more, verb, m->kind);
 	}
 	bt_buf_printf(&load->text, "; add %s to kubectl get", m->resource);
-	bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
+	bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 }
 
 static void warn_of_missing(struct bt_load *load)
@@ -247,7 +247,7 @@ static void warn_of_missing(struct bt_load *load)
 	}
 	if (n) {
 		bt_diagnostics_warn(
-			load->complaints, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
+			load->diagnostics, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
 	}
 }
 
@@ -262,7 +262,7 @@ void bt_load_warn(struct bt_load *load)
 			bt_buf_clear(&load->text);
 			bt_buf_printf(&load->text, "%llu of kind %s ignored: %s", (unsigned long long)kind->n,
 				kind->name, effect);
-			bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
+			bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 		}
 	}
 	if (load->expand && load->counts.claim_templates) {
@@ -272,7 +272,7 @@ void bt_load_warn(struct bt_load *load)
 			"them; pods wait for "
 			"claims that the input lacks",
 			(unsigned long long)load->counts.claim_templates);
-		bt_diagnostics_warn(load->complaints, bt_buf_view(&load->text));
+		bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 	}
 }
 

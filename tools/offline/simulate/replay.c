@@ -74,21 +74,21 @@ int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay)
 }
 
 /* Nothing of the object is copied: the trace stays. */
-static struct bt_watch_event *parcel_of(const struct bt_trace_player *replay, struct bt_pipeline *pipeline,
-	enum bt_watch_event_kind kind, size_t pod, int64_t second)
+static struct bt_watch_event *watch_event_of(const struct bt_trace_player *replay,
+	struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, size_t pod, int64_t second)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(pipeline, 0, kind);
 	const struct bt_object *object = &replay->trace->pods[pod].object;
 
 	if (kind == BT_WATCH_EVENT_APPLY) {
-		parcel->object = *object;
+		watch_event->object = *object;
 	} else {
-		parcel->object = (struct bt_object){.kind = BT_KIND_POD,
+		watch_event->object = (struct bt_object){.kind = BT_KIND_POD,
 			.meta = {.namespace_ = object->meta.namespace_, .name = object->meta.name}};
 	}
-	parcel->at_ns = moment_of(second);
-	parcel->tag = pod + 1;
-	return parcel;
+	watch_event->at_ns = moment_of(second);
+	watch_event->tag = pod + 1;
+	return watch_event;
 }
 
 struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline)
@@ -103,8 +103,8 @@ struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, stru
 		return bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 	}
 	if (gone <= come) {
-		return parcel_of(replay, pipeline, BT_WATCH_EVENT_DELETE,
+		return watch_event_of(replay, pipeline, BT_WATCH_EVENT_DELETE,
 			replay->departures[replay->gone++].pod, gone);
 	}
-	return parcel_of(replay, pipeline, BT_WATCH_EVENT_APPLY, replay->come++, come);
+	return watch_event_of(replay, pipeline, BT_WATCH_EVENT_APPLY, replay->come++, come);
 }

@@ -18,7 +18,7 @@ struct bt_trace_player {
 	bool ended;			 /* that has been said */
 };
 
-/* trace must outlive the replay and the parcels that it makes. */
+/* trace must outlive the replay and the watch events that it makes. */
 void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace *trace);
 void bt_trace_player_fini(struct bt_trace_player *replay);
 
@@ -28,6 +28,6 @@ int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay);
 /*
  * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
  * them,
- * once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_parcel.
+ * once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_get_event.
  */
 struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline);

@@ -226,13 +226,14 @@ static int64_t next_backoff(const struct bt_simulate_run *run, bool something_co
 /* The next event. Returns: NULL when it is not known, or there is none any more: run->ended says which. */
 static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 {
-	const struct bt_watch_event *next = run->ended ? NULL : bt_pipeline_next_parcel(run->pipeline);
-	struct bt_watch_event *parcel;
+	const struct bt_watch_event *next = run->ended ? NULL : bt_pipeline_next_event(run->pipeline);
+	struct bt_watch_event *watch_event;
 	struct bt_taken taken;
 
 	if (next && next->kind == BT_WATCH_EVENT_SYNCED) {
-		(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* there is nothing in it */
-		bt_pipeline_end_parcel(run->pipeline, parcel);
+		(void)bt_pipeline_take_event(
+			run->pipeline, &watch_event, &taken); /* there is nothing in it */
+		bt_pipeline_end_event(run->pipeline, watch_event);
 		run->ended = true;
 		return NULL;
 	}
@@ -243,18 +244,18 @@ static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 static void let_go(struct bt_simulate_run *run, uint64_t number)
 {
 	uint32_t pod_ix = visitor(run, number);
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	struct bt_taken taken;
 
 	if (pod_ix == BT_NO_POD) {
-		bt_pipeline_give_up_parcel(run->pipeline);
+		bt_pipeline_give_up_event(run->pipeline);
 		return;
 	}
 	run->deleted_n++;
 	run->deleted_waiting_n += bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
 	part_with(run, pod_ix);
-	(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* it was there */
-	bt_pipeline_end_parcel(run->pipeline, parcel);
+	(void)bt_pipeline_take_event(run->pipeline, &watch_event, &taken); /* it was there */
+	bt_pipeline_end_event(run->pipeline, watch_event);
 }
 
 /* A pod comes, unless there is one of its name. */
@@ -262,17 +263,17 @@ static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *nex
 {
 	const struct bt_meta_object *meta = &next->object.meta;
 	uint64_t number = next->tag - 1;
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	struct bt_taken taken;
 
 	if (bt_engine_find_pod(run->engine, meta->namespace_, meta->name) != BT_NO_POD) {
-		bt_pipeline_give_up_parcel(run->pipeline);
+		bt_pipeline_give_up_event(run->pipeline);
 		return;
 	}
-	if (bt_pipeline_take_parcel(run->pipeline, &parcel, &taken) == BT_OK && taken.ix != BT_NO_POD) {
+	if (bt_pipeline_take_event(run->pipeline, &watch_event, &taken) == BT_OK && taken.ix != BT_NO_POD) {
 		arrive(run, number, taken.ix);
 	}
-	bt_pipeline_end_parcel(run->pipeline, parcel);
+	bt_pipeline_end_event(run->pipeline, watch_event);
 }
 
 /* ---- steps ---- */
@@ -280,15 +281,15 @@ static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *nex
 /* Takes in what is there before the beginning. */
 static bool load(struct bt_simulate_run *run)
 {
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	struct bt_taken taken;
 	int n = 0;
 
-	for (; n < EVENTS && bt_pipeline_next_parcel(run->pipeline); n++) {
-		enum bt_status status = bt_pipeline_take_parcel(run->pipeline, &parcel, &taken);
+	for (; n < EVENTS && bt_pipeline_next_event(run->pipeline); n++) {
+		enum bt_status status = bt_pipeline_take_event(run->pipeline, &watch_event, &taken);
 
-		bt_intake_note(run->intake, &parcel->object, status, &taken);
-		bt_pipeline_end_parcel(run->pipeline, parcel);
+		bt_intake_note(run->intake, &watch_event->object, status, &taken);
+		bt_pipeline_end_event(run->pipeline, watch_event);
 	}
 	return n > 0;
 }
@@ -426,7 +427,7 @@ static bool empty(struct bt_simulate_run *run)
 	bool any = false;
 
 	while (next_event(run)) {
-		bt_pipeline_give_up_parcel(run->pipeline);
+		bt_pipeline_give_up_event(run->pipeline);
 		any = true;
 	}
 	return any;

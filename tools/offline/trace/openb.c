@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The openb traces: rows to API objects, with a complaint for each row that is wrong.
+ * The openb traces: rows to API objects, with a diagnostic for each row that is wrong.
  */
 #include "tools/offline/trace/openb.h"
 

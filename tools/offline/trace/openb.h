@@ -39,7 +39,7 @@ void bt_trace_fini(struct bt_trace *trace);
 
 struct bt_openb_reader {
 	bool strict; /* the first wrong row ends the reading */
-	/* Takes one complaint: file, line, column, what is wrong and what to do. NULL: none is wanted. */
+	/* Takes one diagnostic: file, line, column, what is wrong and what to do. NULL: none is wanted. */
 	void (*complain)(void *context, const char *message);
 	void *context;
 };
@@ -55,7 +55,7 @@ enum bt_status bt_openb_read_nodes(
 enum bt_status bt_openb_read_pods(
 	const struct bt_openb_reader *reader, const char *path, struct bt_trace *trace) BT_MUST_CHECK;
 
-/* The same from memory; name is what complaints call it. The text is not needed afterwards. */
+/* The same from memory; name is what diagnostics call it. The text is not needed afterwards. */
 enum bt_status bt_openb_parse_nodes(const struct bt_openb_reader *reader, const char *name,
 	struct bt_str text, struct bt_trace *trace) BT_MUST_CHECK;
 enum bt_status bt_openb_parse_pods(const struct bt_openb_reader *reader, const char *name, struct bt_str text,

@@ -15,7 +15,7 @@ static uint64_t begin_binding(struct lab *lab)
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 1);
 	lab_assert_sets(lab, 0, 1, 0);
-	return lab->asks[0].handle;
+	return lab->bind_requests[0].handle;
 }
 
 /* The same, but the binder thread has not come to it. */
@@ -50,7 +50,7 @@ static void a_pod_whose_binding_failed_is_tried_again(void **state)
 	assert_int_equal(lab_counts(lab).failed_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->ask_n, 2);
-	say_bound(lab, lab->asks[1].handle);
+	say_bound(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -75,15 +75,15 @@ static void a_lost_answer_is_asked_for_until_somebody_knows(void **state)
 	begin_binding(lab);
 	lab_wait(lab, TTL);
 	assert_int_equal(lab->ask_n, 2);
-	assert_int_equal(lab->asks[1].verb, 'c');
-	assert_string_equal(lab->asks[1].pod, "p");
-	assert_string_equal(lab->asks[1].node, "n1");
-	assert_int_equal(bt_pipeline_unknown(lab->pipeline, lab->asks[1].handle), BT_OK);
+	assert_int_equal(lab->bind_requests[1].verb, 'c');
+	assert_string_equal(lab->bind_requests[1].pod, "p");
+	assert_string_equal(lab->bind_requests[1].node, "n1");
+	assert_int_equal(bt_pipeline_unknown(lab->pipeline, lab->bind_requests[1].handle), BT_OK);
 	lab_wait(lab, TTL);
 	assert_int_equal(lab->ask_n, 3);
 	assert_int_equal(lab_counts(lab).check_n, 2);
 	lab_assert_sets(lab, 0, 1, 0);
-	say_bound(lab, lab->asks[2].handle);
+	say_bound(lab, lab->bind_requests[2].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).recovered_n, 1);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
@@ -95,12 +95,12 @@ static void a_pod_that_is_not_bound_after_all_is_tried_again(void **state)
 	uint64_t handle = begin_binding(lab);
 
 	lab_wait(lab, TTL);
-	fail_binding(lab, lab->asks[1].handle);
+	fail_binding(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 1, 0, 0);
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_CONFLICT);
 	assert_int_equal(lab_counts(lab).repeated_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
-	assert_int_equal(lab->asks[2].verb, 'b');
+	assert_int_equal(lab->bind_requests[2].verb, 'b');
 }
 
 static void a_check_without_an_answer_is_repeated(void **state)
@@ -125,7 +125,7 @@ static void the_answer_comes_while_a_check_is_out(void **state)
 	lab_wait(lab, TTL);
 	say_bound(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
-	fail_binding(lab, lab->asks[1].handle);
+	fail_binding(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).recovered_n, 0);
 }
@@ -204,9 +204,9 @@ static void a_pod_that_is_made_anew_is_another_pod(void **state)
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).replaced_n, 1);
 	assert_int_equal(lab->ask_n, 2);
-	assert_string_equal(lab->asks[1].uid, "u2");
+	assert_string_equal(lab->bind_requests[1].uid, "u2");
 	fail_binding(lab, handle);
-	say_bound(lab, lab->asks[1].handle);
+	say_bound(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -319,7 +319,7 @@ static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void 
 	lab_settle(lab);
 	lab_assert_sets(lab, 1, 2, 0);
 	lab_feed(lab,
-		lab_parcel(lab, BT_WATCH_EVENT_APPLY,
+		lab_watch_event(lab, BT_WATCH_EVENT_APPLY,
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n2'}, 'spec': "
 			"{'unschedulable': true}, 'status': {'allocatable': {'cpu': '2', 'memory': '8Gi', "
 			"'pods': '10'}}}"));
@@ -330,7 +330,7 @@ static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void 
 	lab_settle(lab);
 	lab_wait(lab, 5 * LAB_SECOND);
 	assert_int_equal(lab->ask_n, 3);
-	assert_string_equal(lab->asks[2].pod, "waits");
+	assert_string_equal(lab->bind_requests[2].pod, "waits");
 	lab_assert_sets(lab, 0, 2, 1);
 }
 
@@ -360,7 +360,7 @@ static void a_node_that_is_made_anew_is_another_node(void **state)
 	assert_int_equal(lab_counts(lab).cancelled_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->ask_n, 1);
-	say_bound(lab, lab->asks[0].handle);
+	say_bound(lab, lab->bind_requests[0].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -448,7 +448,7 @@ static void a_binding_on_its_way_is_its_nodes_whatever_slot_that_has(void **stat
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).shown_early_n, 1);
 	assert_int_equal(lab_counts(lab).elsewhere_n, 0);
-	say_bound(lab, lab->asks[0].handle);
+	say_bound(lab, lab->bind_requests[0].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).bound_n, 1);
 }
@@ -529,13 +529,13 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	assert_int_equal(lab->decisions[2].victim_n, 1);
 	assert_string_equal(lab->decisions[2].nominated, "n1");
 	assert_int_equal(lab->ask_n, 3);
-	assert_int_equal(lab->asks[2].verb, 'e');
-	assert_int_equal(lab->asks[2].preemption, 0);
-	assert_int_equal(lab->asks[2].after_n, 0);
-	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_OK);
+	assert_int_equal(lab->bind_requests[2].verb, 'e');
+	assert_int_equal(lab->bind_requests[2].preemption, 0);
+	assert_int_equal(lab->bind_requests[2].after_n, 0);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->bind_requests[2].handle), BT_OK);
 	lab_settle(lab);
-	assert_true(lab_find(lab, lab->asks[2].pod)->terminating);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[2].pod, "", "");
+	assert_true(lab_find(lab, lab->bind_requests[2].pod)->terminating);
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[2].pod, "", "");
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->decisions[3].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[3].pod, "high");
@@ -555,10 +555,10 @@ static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[2].victim_n, 2);
 	assert_int_equal(lab->ask_n, 4);
-	assert_int_not_equal(lab->asks[2].preemption, 0);
-	assert_int_equal(lab->asks[2].preemption, lab->asks[3].preemption);
-	assert_int_equal(lab->asks[2].after_n, 0);
-	assert_int_equal(lab->asks[3].after_n, 1);
+	assert_int_not_equal(lab->bind_requests[2].preemption, 0);
+	assert_int_equal(lab->bind_requests[2].preemption, lab->bind_requests[3].preemption);
+	assert_int_equal(lab->bind_requests[2].after_n, 0);
+	assert_int_equal(lab->bind_requests[3].after_n, 1);
 }
 
 /* Two pods fill the only node; a third one has to evict one of them. */
@@ -573,16 +573,16 @@ static void begin_eviction(struct lab *lab)
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 3);
 	assert_int_equal(lab->ask_n, 3);
-	assert_int_equal(lab->asks[2].verb, 'e');
+	assert_int_equal(lab->bind_requests[2].verb, 'e');
 }
 
 /* The next attempt succeeds. */
 static void evict_after_all(struct lab *lab)
 {
 	assert_int_equal(lab->decision_n, 4);
-	assert_int_equal(lab->asks[3].verb, 'e');
-	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[3].handle), BT_OK);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[3].pod, "", "");
+	assert_int_equal(lab->bind_requests[3].verb, 'e');
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->bind_requests[3].handle), BT_OK);
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[3].pod, "", "");
 	lab_wait(lab, 6 * LAB_SECOND);
 	assert_int_equal(lab->decisions[4].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[4].pod, "high");
@@ -593,7 +593,8 @@ static void a_pod_whose_victim_could_not_be_evicted_is_tried_again_after_its_bac
 	struct lab *lab = *state;
 
 	begin_eviction(lab);
-	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("no")), BT_OK);
+	assert_int_equal(
+		bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[2].handle, bt_str("no")), BT_OK);
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).evict_failed_n, 1);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
@@ -610,7 +611,7 @@ static void an_eviction_without_an_answer_is_given_up_and_tried_again(void **sta
 	lab_wait(lab, 200 * LAB_SECOND);
 	assert_int_equal(lab_counts(lab).evict_lost_n, 1);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
-	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->bind_requests[2].handle), BT_CONFLICT);
 	evict_after_all(lab);
 }
 
@@ -619,9 +620,10 @@ static void a_failed_eviction_of_who_is_gone_changes_nothing(void **state)
 	struct lab *lab = *state;
 
 	begin_eviction(lab);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[2].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[2].pod, "", "");
 	lab_settle(lab);
-	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("gone")), BT_OK);
+	assert_int_equal(
+		bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[2].handle, bt_str("gone")), BT_OK);
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).evict_failed_n, 1);
 	assert_int_equal(lab_counts(lab).evict_again_n, 0);
@@ -635,7 +637,8 @@ static void a_failed_eviction_is_nothing_to_the_next_pod_of_that_name(void **sta
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u4'", "");
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 4);
-	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("no")), BT_OK);
+	assert_int_equal(
+		bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[2].handle, bt_str("no")), BT_OK);
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab_counts(lab).evict_again_n, 0);
 	assert_int_equal(lab->decision_n, 4);

@@ -178,31 +178,32 @@ static void play(struct lab *lab)
 		lab_pod(lab, name, meta);
 	}
 	lab_settle(lab);
-	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[0].handle), BT_OK);
-	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, lab->asks[1].handle, bt_str("no")), BT_OK);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->bind_requests[0].handle), BT_OK);
+	assert_int_equal(
+		bt_pipeline_bind_failed(lab->pipeline, lab->bind_requests[1].handle, bt_str("no")), BT_OK);
 	lab_wait(lab, LAB_SECOND / 3);
 	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p2", ", 'uid': 'u2'", "");
 	lab_pod(lab, "p3", ", 'uid': 'new', 'resourceVersion': '77'");
 	lab_pod(lab, "p3", ", 'uid': 'u3', 'resourceVersion': '50'");
 	lab_wait(lab, 3 * LAB_SECOND);
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
-		bt_pipeline_bound(lab->pipeline, lab->asks[i].handle);
+		bt_pipeline_bound(lab->pipeline, lab->bind_requests[i].handle);
 	}
 	lab->answers = true;
 	lab_wait(lab, 3 * LAB_SECOND);
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
 	lab_wait(lab, 3 * LAB_SECOND);
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
-		if (lab->asks[i].verb == 'e') {
-			bt_pipeline_evict_failed(lab->pipeline, lab->asks[i].handle, bt_str("no"));
+		if (lab->bind_requests[i].verb == 'e') {
+			bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[i].handle, bt_str("no"));
 		}
 	}
 	lab_wait(lab, 3 * LAB_SECOND);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
-		if (lab->asks[i].verb == 'e') {
-			bt_pipeline_evicted(lab->pipeline, lab->asks[i].handle);
-			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[i].pod, "", "");
+		if (lab->bind_requests[i].verb == 'e') {
+			bt_pipeline_evicted(lab->pipeline, lab->bind_requests[i].handle);
+			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[i].pod, "", "");
 		}
 	}
 	lab_wait(lab, 100 * LAB_SECOND);
@@ -265,7 +266,7 @@ static void play_turnover(struct lab *lab)
 		lab_wait(lab, 20 * LAB_SECOND);
 		/* Those that were not answered are now, if they are still open. */
 		for (uint32_t a = 0; a < lab->ask_n; a++) {
-			(void)bt_pipeline_bound(lab->pipeline, lab->asks[a].handle);
+			(void)bt_pipeline_bound(lab->pipeline, lab->bind_requests[a].handle);
 		}
 		lab->ask_n = lab->decision_n = 0;
 	}
@@ -335,7 +336,7 @@ static void play_exodus(struct lab *lab)
 		}
 		lab_wait(lab, LAB_SECOND);
 		for (uint32_t a = 0; a < lab->ask_n && i % 5 == 4; a++) {
-			(void)bt_pipeline_bound(lab->pipeline, lab->asks[a].handle);
+			(void)bt_pipeline_bound(lab->pipeline, lab->bind_requests[a].handle);
 		}
 		lab->ask_n = i % 5 == 4 ? 0 : lab->ask_n;
 		lab->decision_n = 0;
@@ -383,7 +384,7 @@ static void play_decline(struct lab *lab)
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "low", "", ", 'priority': -1");
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 2);
-	assert_true(lab->asks[0].verb == 'e' && lab->asks[1].verb == 'e');
+	assert_true(lab->bind_requests[0].verb == 'e' && lab->bind_requests[1].verb == 'e');
 	uint32_t low_ix = index_of(lab, "low");
 	for (int i = 0; i < 64; i++) {
 		snprintf(name, sizeof(name), "on-%d", i);
@@ -391,14 +392,16 @@ static void play_decline(struct lab *lab)
 		lab_take_in(lab);
 	}
 	assert_true(bt_engine_counts(engine).pod_move_n > 10);
-	assert_true(index_of(lab, lab->asks[0].pod) < 64 && index_of(lab, lab->asks[1].pod) < 64);
+	assert_true(index_of(lab, lab->bind_requests[0].pod) < 64 &&
+		    index_of(lab, lab->bind_requests[1].pod) < 64);
 	assert_true(index_of(lab, "low") < low_ix);
-	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[0].handle), BT_OK);
-	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[1].handle, bt_str("no")), BT_OK);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->bind_requests[0].handle), BT_OK);
+	assert_int_equal(
+		bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[1].handle, bt_str("no")), BT_OK);
 	lab_settle(lab);
-	assert_true(lab_find(lab, lab->asks[0].pod)->terminating);
+	assert_true(lab_find(lab, lab->bind_requests[0].pod)->terminating);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->asks[0].pod, "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[0].pod, "", "");
 	lab->answers = true;
 	lab_wait(lab, 20 * LAB_SECOND);
 	lab_node(lab, "late");
@@ -537,7 +540,7 @@ static void what_extenders_have_said_is_replayed_and_nobody_is_asked(void **stat
 	play_extended(&s.lab);
 	uint32_t asked_n = s.asked_n, evictions = 0;
 	for (uint32_t i = 0; i < s.lab.ask_n; i++) {
-		evictions += s.lab.asks[i].verb == 'e';
+		evictions += s.lab.bind_requests[i].verb == 'e';
 	}
 	assert_true(asked_n > 30 && evictions > 0); /* each verb was asked */
 	end(&s);

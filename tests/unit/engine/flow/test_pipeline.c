@@ -18,12 +18,12 @@ static void a_pod_goes_from_the_source_to_the_binder(void **state)
 	assert_int_equal(lab->decisions[0].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[0].node, "n1");
 	assert_int_equal(lab->ask_n, 1);
-	assert_string_equal(lab->asks[0].pod, "p");
-	assert_string_equal(lab->asks[0].uid, "u1");
-	assert_string_equal(lab->asks[0].node, "n1");
+	assert_string_equal(lab->bind_requests[0].pod, "p");
+	assert_string_equal(lab->bind_requests[0].uid, "u1");
+	assert_string_equal(lab->bind_requests[0].node, "n1");
 	lab_assert_sets(lab, 0, 1, 0);
 	assert_int_equal(lab_counts(lab).binding_n, 1);
-	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->bind_requests[0].handle), BT_OK);
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).bound_n, 1);
@@ -72,8 +72,8 @@ static void nobody_is_decided_before_every_source_is_synced(void **state)
 	lab_feed(&lab, bt_watch_event_create(BT_WATCH_EVENT_SYNCED));
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 0);
-	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
-	assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &parcel, 0), BT_OK);
+	struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
+	assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &watch_event, 0), BT_OK);
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
 	lab_end(&lab);
@@ -102,58 +102,58 @@ static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **sta
 	lab_end(&lab);
 }
 
-/* A pod's parcel as a source makes it, with so many bytes besides. */
-static struct bt_watch_event *own_parcel(struct lab *lab, const char *name, size_t bytes)
+/* A pod's watch event as a source makes it, with so many bytes besides. */
+static struct bt_watch_event *own_event(struct lab *lab, const char *name, size_t bytes)
 {
-	struct bt_watch_event *parcel = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
-	char *own = bt_arena_copy(&parcel->arena, name, strlen(name));
+	struct bt_watch_event *watch_event = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
+	char *own = bt_arena_copy(&watch_event->arena, name, strlen(name));
 
-	bt_arena_alloc(&parcel->arena, bytes, 1);
-	parcel->object = (struct bt_object){.kind = BT_KIND_POD,
+	bt_arena_alloc(&watch_event->arena, bytes, 1);
+	watch_event->object = (struct bt_object){.kind = BT_KIND_POD,
 		.pod = {.meta = {.namespace_ = bt_str("default"), .name = bt_str(own)},
 			.spec.scheduler_name = bt_str("default-scheduler")}};
-	return parcel;
+	return watch_event;
 }
 
 static void parcels_are_used_again_without_what_they_held(void **state)
 {
 	struct lab *lab = *state;
-	struct bt_watch_event *first = own_parcel(lab, "p", 8);
+	struct bt_watch_event *first = own_event(lab, "p", 8);
 
 	lab_feed(lab, first);
 	lab_take_in(lab);
-	struct bt_watch_event *again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_DELETE);
+	struct bt_watch_event *again = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_DELETE);
 	assert_ptr_equal(again, first);
 	assert_int_equal(again->kind, BT_WATCH_EVENT_DELETE);
 	assert_int_equal(again->delta.name, BT_NAME_NONE);
 	assert_int_equal(again->tag, 0);
 	bt_watch_event_destroy(again);
 	/* What held much is not kept. */
-	lab_feed(lab, own_parcel(lab, "q", 1 << 20));
+	lab_feed(lab, own_event(lab, "q", 1 << 20));
 	lab_take_in(lab);
 	assert_non_null(lab_find(lab, "q"));
-	again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
+	again = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 	assert_true(bt_arena_bytes(&again->arena) < 1 << 20);
 	bt_watch_event_destroy(again);
 }
 
-static void no_more_parcels_are_kept_than_the_limit_says(void **state)
+static void no_more_events_are_kept_than_the_limit_says(void **state)
 {
 	struct lab *lab = *state;
-	struct bt_watch_event *parcels[8];
+	struct bt_watch_event *watch_events[8];
 	char name[8];
 
 	for (int i = 0; i < 8; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
-		parcels[i] = own_parcel(lab, name, 8);
+		watch_events[i] = own_event(lab, name, 8);
 	}
 	for (int i = 0; i < 8; i++) {
-		lab_feed(lab, parcels[i]);
+		lab_feed(lab, watch_events[i]);
 		lab_take_in(lab);
 	}
 	/* The last four of them found no room: nothing leaks, and what comes next is as good as new. */
 	for (int i = 0; i < 8; i++) {
-		struct bt_watch_event *again = bt_pipeline_parcel(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
+		struct bt_watch_event *again = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 
 		assert_int_equal(again->kind, BT_WATCH_EVENT_APPLY);
 		bt_watch_event_destroy(again);
@@ -202,17 +202,17 @@ static void a_busy_source_does_not_keep_another_waiting(void **state)
 	options.limits.sources = 2;
 	options.limits.events = 1;
 	lab_begin(&lab, &options);
-	struct bt_watch_event *parcel = lab_parcel(&lab, BT_WATCH_EVENT_APPLY,
+	struct bt_watch_event *watch_event = lab_watch_event(&lab, BT_WATCH_EVENT_APPLY,
 		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'late'}}");
 	for (int i = 0; i < 20; i++) {
 		snprintf(text, sizeof(text),
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'busy-%d'}}", i);
-		lab_feed(&lab, lab_parcel(&lab, BT_WATCH_EVENT_APPLY, text));
+		lab_feed(&lab, lab_watch_event(&lab, BT_WATCH_EVENT_APPLY, text));
 		if (i < 3) {
 			continue; /* there is always something left */
 		}
 		if (i == 3) {
-			assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &parcel, 0), BT_OK);
+			assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &watch_event, 0), BT_OK);
 		}
 		bt_pipeline_ingest_step(lab.pipeline, 0);
 		bt_pipeline_publish_step(lab.pipeline);
@@ -232,12 +232,12 @@ static void a_full_ring_refuses_and_waits_and_loses_nothing(void **state)
 
 	lab_node(lab, "n1");
 	for (;; fed_n++) {
-		struct bt_watch_event *parcel = lab_parcel(lab, BT_WATCH_EVENT_APPLY,
+		struct bt_watch_event *watch_event = lab_watch_event(lab, BT_WATCH_EVENT_APPLY,
 			"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
 
-		if (bt_pipeline_feed(lab->pipeline, 0, &parcel, 0) == BT_FULL) {
-			assert_non_null(parcel);
-			assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, BT_FOREVER), BT_OK);
+		if (bt_pipeline_feed(lab->pipeline, 0, &watch_event, 0) == BT_FULL) {
+			assert_non_null(watch_event);
+			assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &watch_event, BT_FOREVER), BT_OK);
 			break;
 		}
 	}
@@ -258,17 +258,17 @@ static void what_memory_is_short_for_stays_with_its_source(void **state)
 	enum bt_mem_use use = BT_MEM_OBJECT;
 
 	lab_node(lab, "n1");
-	struct bt_watch_event *parcel = lab_parcel(lab, BT_WATCH_EVENT_APPLY,
+	struct bt_watch_event *watch_event = lab_watch_event(lab, BT_WATCH_EVENT_APPLY,
 		"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
 	bt_mem_set_refuser(refuse_use, &use);
-	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, BT_FOREVER), BT_NO_MEMORY);
-	assert_non_null(parcel);
+	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &watch_event, BT_FOREVER), BT_NO_MEMORY);
+	assert_non_null(watch_event);
 	/* The end of an object makes room. */
-	struct bt_watch_event *gone = lab_parcel(lab, BT_WATCH_EVENT_DELETE,
+	struct bt_watch_event *gone = lab_watch_event(lab, BT_WATCH_EVENT_DELETE,
 		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}}");
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &gone, 0), BT_OK);
 	bt_mem_set_refuser(NULL, NULL);
-	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, 0), BT_OK);
+	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &watch_event, 0), BT_OK);
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).applied_n, 2);
 	assert_int_equal(lab_counts(lab).deleted_n, 1);
@@ -291,7 +291,7 @@ static void no_pod_is_popped_while_memory_is_short_for_its_binding(void **state)
 	}
 	assert_int_equal(lab->ask_n, 4);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[i].handle), BT_OK);
+		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->bind_requests[i].handle), BT_OK);
 	}
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 6);
@@ -315,7 +315,7 @@ static void no_more_bindings_are_under_way_than_the_limit_says(void **state)
 	assert_int_equal(lab->decision_n, 4);
 	assert_int_equal(lab_counts(lab).binding_n, 4);
 	for (uint32_t i = 0; i < 9; i++) {
-		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[i].handle), BT_OK);
+		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->bind_requests[i].handle), BT_OK);
 		lab_settle(lab);
 		assert_true(lab_counts(lab).binding_n <= 4);
 	}
@@ -346,7 +346,7 @@ static void no_pod_is_popped_while_the_binder_has_no_room(void **state)
 	lab_pod_event(&lab, BT_WATCH_EVENT_APPLY, "high", "", ", 'priority': 7");
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
-	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.bind_requests[0].handle), BT_OK);
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 2);
 	assert_string_equal(lab.decisions[1].pod, "high");
@@ -473,7 +473,7 @@ static void a_stop_that_abandons_frees_what_is_on_its_way(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_pipeline_options options = lab_options(&lab);
-	struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
+	struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 
 	(void)state;
 	options.sink.decided = NULL;
@@ -481,8 +481,8 @@ static void a_stop_that_abandons_frees_what_is_on_its_way(void **state)
 	start(&lab);
 	feed_some(&lab, 4, 20);
 	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_ABANDON, BT_FOREVER));
-	assert_int_equal(bt_pipeline_feed(lab.pipeline, 0, &parcel, BT_FOREVER), BT_CONFLICT);
-	bt_watch_event_destroy(parcel);
+	assert_int_equal(bt_pipeline_feed(lab.pipeline, 0, &watch_event, BT_FOREVER), BT_CONFLICT);
+	bt_watch_event_destroy(watch_event);
 	lab_end(&lab);
 }
 
@@ -582,7 +582,7 @@ int main(void)
 		cmocka_unit_test(nobody_is_decided_before_every_source_is_synced),
 		cmocka_unit_test(a_pipeline_on_hold_takes_everything_in_and_decides_nobody),
 		LAB_TEST(parcels_are_used_again_without_what_they_held),
-		LAB_TEST(no_more_parcels_are_kept_than_the_limit_says),
+		LAB_TEST(no_more_events_are_kept_than_the_limit_says),
 		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
 		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),

@@ -46,7 +46,7 @@ static void feed_nodes(struct lab *lab, struct bt_rng *rng)
 			"{'cpu': '%u', 'memory': '%uGi', 'pods': '20'}}}",
 			i, bt_rng_below(rng, 4), i, taints[bt_rng_below(rng, 5)], 2 + bt_rng_below(rng, 6),
 			4 + bt_rng_below(rng, 12));
-		lab_feed(lab, lab_parcel(lab, BT_WATCH_EVENT_APPLY, text));
+		lab_feed(lab, lab_watch_event(lab, BT_WATCH_EVENT_APPLY, text));
 	}
 }
 
@@ -72,7 +72,7 @@ static void feed_pods(struct lab *lab, struct bt_rng *rng)
 			i, i, "wxyz"[bt_rng_below(rng, 4)], bt_rng_below(rng, 3),
 			100 * (1 + bt_rng_below(rng, 9)), 64 * (1 + bt_rng_below(rng, 9)),
 			wishes[bt_rng_below(rng, 6)]);
-		lab_feed(lab, lab_parcel(lab, BT_WATCH_EVENT_APPLY, text));
+		lab_feed(lab, lab_watch_event(lab, BT_WATCH_EVENT_APPLY, text));
 	}
 	lab_feed(lab, bt_watch_event_create(BT_WATCH_EVENT_SYNCED));
 }

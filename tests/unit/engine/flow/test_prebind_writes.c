@@ -120,7 +120,7 @@ static void end(struct trial *t)
 
 static void apply(struct trial *t, const char *text)
 {
-	lab_feed(&t->lab, lab_parcel(&t->lab, BT_WATCH_EVENT_APPLY, text));
+	lab_feed(&t->lab, lab_watch_event(&t->lab, BT_WATCH_EVENT_APPLY, text));
 	lab_take_in(&t->lab);
 }
 

@@ -34,7 +34,7 @@ static struct bt_engine *engine_of(struct trial *t)
 
 static void show(struct trial *t, enum bt_watch_event_kind kind, const char *text)
 {
-	lab_feed(&t->lab, lab_parcel(&t->lab, kind, text));
+	lab_feed(&t->lab, lab_watch_event(&t->lab, kind, text));
 	lab_take_in(&t->lab);
 }
 

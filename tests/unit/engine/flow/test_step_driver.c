@@ -6,7 +6,7 @@
 /* What a conductor does, one thing a step, until it has nothing to do. */
 struct score {
 	struct lab *lab;
-	const char *moves; /* t: take a parcel, g: give one up, d: a turn, s: time goes on by a second */
+	const char *moves; /* t: take a watch event, g: give one up, d: a turn, s: time goes on by a second */
 	enum bt_pipeline_turn turn;
 	enum bt_status status;
 	struct bt_taken taken;
@@ -16,18 +16,18 @@ struct score {
 static bool move(void *context, struct bt_pipeline *pipeline)
 {
 	struct score *score = context;
-	struct bt_watch_event *parcel;
+	struct bt_watch_event *watch_event;
 	uint32_t pod_ix;
 
 	switch (*score->moves) {
 	case 't':
-		assert_non_null(bt_pipeline_next_parcel(pipeline));
-		score->status = bt_pipeline_take_parcel(pipeline, &parcel, &score->taken);
-		bt_pipeline_end_parcel(pipeline, parcel);
+		assert_non_null(bt_pipeline_next_event(pipeline));
+		score->status = bt_pipeline_take_event(pipeline, &watch_event, &score->taken);
+		bt_pipeline_end_event(pipeline, watch_event);
 		break;
 	case 'g':
-		assert_non_null(bt_pipeline_next_parcel(pipeline));
-		bt_pipeline_give_up_parcel(pipeline);
+		assert_non_null(bt_pipeline_next_event(pipeline));
+		bt_pipeline_give_up_event(pipeline);
 		break;
 	case 'd':
 		score->turn = bt_pipeline_take_turn(pipeline, &pod_ix);
@@ -116,17 +116,18 @@ static void a_binding_is_a_fact_before_the_binder_hears_of_it(void **state)
 	play(&score, "ttd");
 	lab_assert_sets(&lab, 0, 0, 1);
 	assert_int_equal(lab.ask_n, 1);
-	assert_string_equal(lab.asks[0].uid, "u1");
-	assert_string_equal(lab.asks[0].node, "n1");
+	assert_string_equal(lab.bind_requests[0].uid, "u1");
+	assert_string_equal(lab.bind_requests[0].node, "n1");
 	assert_int_equal(lab_counts(&lab).binding_n, 1);
 	/* Not even a failure changes that. */
 	assert_int_equal(
-		bt_pipeline_bind_failed(lab.pipeline, lab.asks[0].handle, (struct bt_str){0}), BT_OK);
+		bt_pipeline_bind_failed(lab.pipeline, lab.bind_requests[0].handle, (struct bt_str){0}),
+		BT_OK);
 	lab_settle(&lab);
 	lab_assert_sets(&lab, 0, 0, 1);
 	assert_int_equal(lab_counts(&lab).failed_n, 1);
 	assert_int_equal(lab_counts(&lab).binding_n, 0);
-	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[0].handle), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.bind_requests[0].handle), BT_CONFLICT);
 	lab_end(&lab);
 }
 
@@ -151,7 +152,7 @@ static void a_turn_waits_for_room_among_bindings(void **state)
 	play(&score, "ddddd");
 	assert_int_equal(score.told_n, 4); /* limits.bindings */
 	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_LATER);
-	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[2].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.bind_requests[2].handle), BT_OK);
 	play(&score, "d");
 	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_TAKEN);
 	lab_end(&lab);
@@ -171,11 +172,11 @@ static void a_pod_that_is_given_up_was_never_there(void **state)
 	lab_assert_sets(&lab, 0, 0, 1);
 	assert_null(lab_find(&lab, "p"));
 	assert_non_null(lab_find(&lab, "q"));
-	assert_null(bt_pipeline_next_parcel(lab.pipeline));
+	assert_null(bt_pipeline_next_event(lab.pipeline));
 	/* What is looked at when all ends is freed. */
 	lab_pod(&lab, "r", "");
 	lab_settle(&lab);
-	assert_non_null(bt_pipeline_next_parcel(lab.pipeline));
+	assert_non_null(bt_pipeline_next_event(lab.pipeline));
 	lab_end(&lab);
 }
 
@@ -228,18 +229,18 @@ static void what_is_shown_is_taken_in_at_once(void **state)
 	begin(&lab, &score);
 	lab_node(&lab, "n1");
 	play(&score, "t");
-	struct bt_watch_event *parcel = lab_parcel(&lab, BT_WATCH_EVENT_APPLY,
+	struct bt_watch_event *watch_event = lab_watch_event(&lab, BT_WATCH_EVENT_APPLY,
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p'}, "
 		"'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': 'a'}]}}");
 	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_APPLY, &parcel->object, &taken), BT_OK);
+		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_APPLY, &watch_event->object, &taken), BT_OK);
 	assert_int_equal(taken.entry, BT_ENTERED_QUEUE);
 	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &parcel->object, &taken), BT_OK);
-	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &parcel->object, &taken), BT_NOT_FOUND);
+		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken), BT_OK);
+	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken),
+		BT_NOT_FOUND);
 	lab_assert_sets(&lab, 0, 0, 0);
-	bt_watch_event_destroy(parcel);
+	bt_watch_event_destroy(watch_event);
 	lab_end(&lab);
 }
 

@@ -353,7 +353,7 @@ static int64_t used_on_n1(const char *name)
 
 static void show(const char *text)
 {
-	lab_feed(&bench->lab, lab_parcel(&bench->lab, BT_WATCH_EVENT_APPLY, text));
+	lab_feed(&bench->lab, lab_watch_event(&bench->lab, BT_WATCH_EVENT_APPLY, text));
 	lab_settle(&bench->lab);
 }
 

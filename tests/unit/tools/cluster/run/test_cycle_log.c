@@ -208,7 +208,7 @@ static void a_level_that_is_raised_while_a_pod_is_being_bound_is_safe(void **sta
 	lab_pod(&desk->lab, "p", "");
 	lab_settle(&desk->lab);
 	bt_log_set_verbosity(2);
-	bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle);
+	bt_pipeline_bound(desk->lab.pipeline, desk->lab.bind_requests[0].handle);
 	lab_settle(&desk->lab);
 	assert_non_null(strstr(caught_text(), "evaluatedNodes=0 feasibleNodes=0\n"));
 	end(desk);

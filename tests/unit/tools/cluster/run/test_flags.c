@@ -52,7 +52,7 @@ static void drop(struct line *line)
 }
 
 /* What a wrong command line says on standard error; it must be wrong. */
-static const char *complaint(const char *words)
+static const char *diagnostic(const char *words)
 {
 	static char text[4096];
 	struct line line;
@@ -75,7 +75,7 @@ static const char *complaint(const char *words)
 	return text;
 }
 
-#define assert_complains(words, part) assert_non_null(strstr(complaint(words), (part)))
+#define assert_complains(words, part) assert_non_null(strstr(diagnostic(words), (part)))
 
 static void without_flags_the_defaults_are_upstreams_but_for_the_address(void **state)
 {

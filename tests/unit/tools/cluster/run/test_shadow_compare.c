@@ -115,7 +115,7 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 		create(desk, i);
 		lab_settle(&desk->lab); /* it is being bound to n1 or n2 */
 		assert_int_equal(desk->lab.ask_n, i);
-		bool ours = strcmp(desk->lab.asks[i - 1].node, nodes[i - 1]) == 0;
+		bool ours = strcmp(desk->lab.bind_requests[i - 1].node, nodes[i - 1]) == 0;
 
 		bind_there(desk, i, nodes[i - 1]);
 		same += i == 1 && ours;
@@ -125,7 +125,8 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 		} else if (i == 2) {
 			assert_verdicts(desk, (uint64_t)same + 1, (uint64_t)tied, 0, 0);
 		}
-		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[i - 1].handle, bt_str("no"));
+		bt_pipeline_bind_failed(
+			desk->lab.pipeline, desk->lab.bind_requests[i - 1].handle, bt_str("no"));
 		lab_settle(&desk->lab);
 	}
 	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_LOWER) +

@@ -87,7 +87,7 @@ static void a_bound_pod_is_counted_when_its_binding_has_ended(void **state)
 	assert_true(prometheus_value(p, "berth_bindings_in_flight") == 1);
 	free(p);
 	desk->lab.now_ns += LAB_SECOND / 4;
-	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.bind_requests[0].handle), BT_OK);
 	lab_settle(&desk->lab);
 	p = metrics_of(desk);
 	assert_true(prometheus_value(
@@ -122,7 +122,8 @@ static void a_failed_binding_is_an_error(void **state)
 	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
 	lab_settle(&desk->lab);
 	assert_int_equal(
-		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[0].handle, bt_str("no")), BT_OK);
+		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.bind_requests[0].handle, bt_str("no")),
+		BT_OK);
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -179,7 +180,8 @@ static void attempts_that_fail_have_durations_too(void **state)
 	lab_pod(&desk->lab, "q", ", 'uid': 'u1'");
 	lab_settle(&desk->lab);
 	assert_int_equal(
-		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[0].handle, bt_str("no")), BT_OK);
+		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.bind_requests[0].handle, bt_str("no")),
+		BT_OK);
 	lab_settle(&desk->lab);
 	struct prometheus *p = metrics_of(desk);
 
@@ -229,7 +231,7 @@ static void durations_have_upstreams_labels(void **state)
 	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
 	lab_settle(&desk->lab);
 	lab_wait(&desk->lab, 2 * LAB_SECOND);
-	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.bind_requests[0].handle), BT_OK);
 	lab_settle(&desk->lab);
 	lab_pod_event(
 		&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
@@ -559,8 +561,8 @@ static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **
 static uint64_t last_eviction(const struct lab *lab)
 {
 	for (uint32_t i = lab->ask_n; i-- > 0;) {
-		if (lab->asks[i].verb == 'e') {
-			return lab->asks[i].handle;
+		if (lab->bind_requests[i].verb == 'e') {
+			return lab->bind_requests[i].handle;
 		}
 	}
 	fail_msg("nobody is to be evicted");

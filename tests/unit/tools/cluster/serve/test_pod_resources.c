@@ -52,25 +52,25 @@ static int teardown(void **state)
 /* Tells of a pod that is written as JSON with ' for "; the text is gone afterwards. */
 static void tell(struct desk *desk, enum bt_watch_event_kind what, const char *name, const char *spec)
 {
-	struct bt_watch_event *parcel = bt_watch_event_create(what);
+	struct bt_watch_event *watch_event = bt_watch_event_create(what);
 	char text[2048];
 	int n = snprintf(text, sizeof(text),
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': '%s'}, %s}",
 		name, spec);
 
 	assert_true(n > 0 && (size_t)n < sizeof(text));
-	char *own = bt_arena_copy(&parcel->arena, text, (size_t)n);
-	struct bt_decode decode = {.json = desk->json, .arena = &parcel->arena};
+	char *own = bt_arena_copy(&watch_event->arena, text, (size_t)n);
+	struct bt_decode decode = {.json = desk->json, .arena = &watch_event->arena};
 
 	for (int i = 0; i < n; i++) {
 		own[i] = own[i] == '\'' ? '"' : own[i];
 	}
-	bt_json_begin(desk->json, (struct bt_str){own, (size_t)n}, &parcel->arena);
-	if (!bt_object_decode(&decode, &parcel->object)) {
+	bt_json_begin(desk->json, (struct bt_str){own, (size_t)n}, &watch_event->arena);
+	if (!bt_object_decode(&decode, &watch_event->object)) {
 		fail_msg("%s: %s: %s", text, decode.error.path, decode.error.message);
 	}
-	desk->listener.event(desk->listener.context, what, &parcel->object);
-	bt_watch_event_destroy(parcel);
+	desk->listener.event(desk->listener.context, what, &watch_event->object);
+	bt_watch_event_destroy(watch_event);
 }
 
 static struct prometheus *read_all(struct desk *desk)

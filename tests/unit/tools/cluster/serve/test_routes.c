@@ -103,9 +103,9 @@ static int teardown(void **state)
 static void sync_all(struct desk *desk)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		struct bt_watch_event *parcel = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
+		struct bt_watch_event *watch_event = bt_watch_event_create(BT_WATCH_EVENT_SYNCED);
 
-		assert_int_equal(bt_pipeline_feed(desk->lab.pipeline, i, &parcel, 0), BT_OK);
+		assert_int_equal(bt_pipeline_feed(desk->lab.pipeline, i, &watch_event, 0), BT_OK);
 	}
 	lab_settle(&desk->lab);
 }

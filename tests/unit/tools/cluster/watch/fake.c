@@ -206,29 +206,29 @@ void fake_pass(int64_t ns)
 
 struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind)
 {
-	struct bt_watch_event *parcel = bt_mem_zalloc(1, sizeof(*parcel));
+	struct bt_watch_event *watch_event = bt_mem_zalloc(1, sizeof(*watch_event));
 
-	parcel->kind = kind;
-	return parcel;
+	watch_event->kind = kind;
+	return watch_event;
 }
 
-void bt_watch_event_destroy(struct bt_watch_event *parcel)
+void bt_watch_event_destroy(struct bt_watch_event *watch_event)
 {
-	if (parcel) {
-		bt_arena_fini(&parcel->arena);
-		bt_mem_free(parcel);
+	if (watch_event) {
+		bt_arena_fini(&watch_event->arena);
+		bt_mem_free(watch_event);
 	}
 }
 
-struct bt_watch_event *bt_pipeline_parcel(
+struct bt_watch_event *bt_pipeline_get_event(
 	struct bt_pipeline *pipeline, uint32_t source, enum bt_watch_event_kind kind)
 {
 	(void)pipeline;
 	(void)source;
-	struct bt_watch_event *parcel = bt_watch_event_create(kind);
+	struct bt_watch_event *watch_event = bt_watch_event_create(kind);
 
-	memset(&parcel->object, 0xa5, sizeof(parcel->object)); /* the source has to set it wholly */
-	return parcel;
+	memset(&watch_event->object, 0xa5, sizeof(watch_event->object)); /* the source has to set it wholly */
+	return watch_event;
 }
 
 static void copy(char *out, size_t cap, struct bt_str text)
@@ -236,10 +236,10 @@ static void copy(char *out, size_t cap, struct bt_str text)
 	snprintf(out, cap, "%.*s", BT_STR_ARG(text));
 }
 
-enum bt_status bt_pipeline_feed(
-	struct bt_pipeline *pipeline, uint32_t source, struct bt_watch_event **parcel, int64_t timeout_ns)
+enum bt_status bt_pipeline_feed(struct bt_pipeline *pipeline, uint32_t source,
+	struct bt_watch_event **watch_event, int64_t timeout_ns)
 {
-	const struct bt_object *object = &(*parcel)->object;
+	const struct bt_object *object = &(*watch_event)->object;
 	struct fake_fed *fed = &fake_fed[fake_fed_n];
 
 	(void)pipeline;
@@ -248,7 +248,7 @@ enum bt_status bt_pipeline_feed(
 		return fake_full;
 	}
 	fake_room -= fake_room != UINT32_MAX;
-	*fed = (struct fake_fed){.kind = (*parcel)->kind, .source = source};
+	*fed = (struct fake_fed){.kind = (*watch_event)->kind, .source = source};
 	if (fed->kind != BT_WATCH_EVENT_SYNCED) {
 		copy(fed->name, sizeof(fed->name), object->meta.name);
 		copy(fed->uid, sizeof(fed->uid), object->meta.uid);
@@ -258,7 +258,7 @@ enum bt_status bt_pipeline_feed(
 		}
 	}
 	fake_fed_n++;
-	bt_watch_event_destroy(*parcel);
-	*parcel = NULL;
+	bt_watch_event_destroy(*watch_event);
+	*watch_event = NULL;
 	return BT_OK;
 }

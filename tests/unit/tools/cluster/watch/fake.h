@@ -59,5 +59,5 @@ struct fake_fed {
 
 extern struct fake_fed fake_fed[FAKE_FED];
 extern uint32_t fake_fed_n;
-extern uint32_t fake_room;	 /* parcels that it takes until it is full */
+extern uint32_t fake_room;	 /* watch events that it takes until it is full */
 extern enum bt_status fake_full; /* what it says then */

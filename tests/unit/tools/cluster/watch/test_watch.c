@@ -130,7 +130,7 @@ static struct fake_call *pods_call(void)
 	return call;
 }
 
-static bool asks(const struct fake_call *call, const char *words)
+static bool bind_requests(const struct fake_call *call, const char *words)
 {
 	return strstr(call->path.ptr, words) != NULL;
 }
@@ -140,7 +140,7 @@ static void answer_list(
 {
 	struct fake_call *call = pods_call();
 
-	assert_false(asks(call, "watch=true"));
+	assert_false(bind_requests(call, "watch=true"));
 	bt_buf_clear(&body);
 	write_list(&body, form, version, continue_, pods, n);
 	fake_head(call, 200, type_of_list(form), -1);
@@ -155,8 +155,8 @@ static struct fake_call *expect_watch(const char *version)
 	char words[64];
 
 	snprintf(words, sizeof(words), "&resourceVersion=%s&", version);
-	assert_true(asks(call, "watch=true&allowWatchBookmarks=true"));
-	if (!asks(call, words)) {
+	assert_true(bind_requests(call, "watch=true&allowWatchBookmarks=true"));
+	if (!bind_requests(call, words)) {
 		fail_msg("%s does not ask for %s", call->path.ptr, words);
 	}
 	return call;
@@ -203,13 +203,13 @@ static void a_list_comes_page_by_page_and_a_watch_begins_at_its_version(void **s
 	(void)state;
 	for (enum form form = JSON; form < FORM_N; form++) {
 		start_with(false, 2);
-		assert_true(asks(pods_call(), "?limit=2&resourceVersion=0&"));
-		assert_true(asks(
+		assert_true(bind_requests(pods_call(), "?limit=2&resourceVersion=0&"));
+		assert_true(bind_requests(
 			pods_call(), "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"));
 		answer_list(form, 9, "to/ken=", three, 2);
 		assert_string_equal(fed(), "+a +b");
 		assert_false(state_of("pods").synced);
-		assert_true(asks(pods_call(), "?limit=2&continue=to%2Fken%3D&"));
+		assert_true(bind_requests(pods_call(), "?limit=2&continue=to%2Fken%3D&"));
 		answer_list(form, 9, "", three + 2, 1);
 		assert_string_equal(fed(), "+a +b +c !");
 		assert_true(state_of("pods").synced);
@@ -228,7 +228,7 @@ static void pages_that_have_expired_are_asked_for_in_one_piece(void **state)
 	start_with(false, 2);
 	answer_list(PROTO, 9, "token", three, 2);
 	refuse(410, "Expired", "The provided continue parameter is too old", -1);
-	assert_true(asks(pods_call(), "?limit=0&resourceVersion=0"));
+	assert_true(bind_requests(pods_call(), "?limit=0&resourceVersion=0"));
 	answer_list(PROTO, 11, "", three, 3);
 	/* What has been fed before is not fed again. */
 	assert_string_equal(fed(), "+a +b +c !");
@@ -242,9 +242,9 @@ static void a_version_that_lists_cannot_begin_at_any_more_is_given_up(void **sta
 	start_with(false, 0);
 	answer_list(PROTO, 9, "", three, 3);
 	refuse(410, "Expired", "too old resource version", -1);
-	assert_true(asks(pods_call(), "?limit=0&resourceVersion=9&"));
+	assert_true(bind_requests(pods_call(), "?limit=0&resourceVersion=9&"));
 	refuse(410, "Expired", "too old resource version", -1);
-	assert_true(asks(pods_call(), "?limit=500&field"));
+	assert_true(bind_requests(pods_call(), "?limit=500&field"));
 	/* No busy loop when that does not help. */
 	refuse(410, "Expired", "too old resource version", -1);
 	assert_null(fake_find(PODS));
@@ -419,8 +419,8 @@ static void a_streaming_list_becomes_the_watch(void **state)
 		start_with(true, 0);
 		struct fake_call *call = pods_call();
 
-		assert_true(asks(call, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
-		assert_false(asks(call, "resourceVersion="));
+		assert_true(bind_requests(call, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
+		assert_false(bind_requests(call, "resourceVersion="));
 		fake_head(call, 200, type_of_watch(form), -1);
 		for (uint32_t i = 3; i-- > 0;) {
 			event(call, form, "ADDED", three[i]);
@@ -437,7 +437,7 @@ static void a_streaming_list_becomes_the_watch(void **state)
 		send_body(call);
 		fake_done(call, BT_HTTP_CANCELLED);
 		call = pods_call();
-		assert_true(asks(
+		assert_true(bind_requests(
 			call, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=51"));
 		fake_head(call, 200, type_of_watch(form), -1);
 		event(call, form, "ADDED", (struct pod){"a", 1, 51, "n3"});
@@ -459,7 +459,7 @@ static void a_server_without_streaming_lists_is_asked_for_pages(void **state)
 	assert_string_equal(fed(), "+a +b +c !");
 	expect_watch("9");
 	refuse(410, "Expired", "old", -1);
-	assert_false(asks(pods_call(), "watch=true"));
+	assert_false(bind_requests(pods_call(), "watch=true"));
 	stop();
 }
 
@@ -602,7 +602,7 @@ static void a_version_ahead_of_the_server_is_given_up(void **state)
 	answer_list(PROTO, 90, "", three, 3);
 	refuse(504, "Timeout", "Too large resource version: 90, current: 5", -1);
 	fake_pass(2 * S);
-	assert_true(asks(pods_call(), "?limit=500&field"));
+	assert_true(bind_requests(pods_call(), "?limit=500&field"));
 	answer_list(PROTO, 5, "", three, 3);
 	expect_watch("5");
 	stop();
@@ -893,7 +893,7 @@ static void a_kind_is_listed_on_demand(void **state)
 	fake_pass(0);
 	assert_true(call->cancelled);
 	fake_done(call, BT_HTTP_CANCELLED);
-	assert_true(asks(pods_call(), "?limit=0&resourceVersion=9&"));
+	assert_true(bind_requests(pods_call(), "?limit=0&resourceVersion=9&"));
 	answer_list(PROTO, 10, "", three, 2);
 	assert_string_equal(fed(), "+a +b +c ! -c");
 	stop();
@@ -976,7 +976,7 @@ static void settle(struct truth *t, struct bt_rng *rng, enum form form)
 		}
 		uint32_t n = list_all(t, pods);
 		bt_buf_clear(&body);
-		if (asks(call, "sendInitialEvents")) {
+		if (bind_requests(call, "sendInitialEvents")) {
 			fake_head(call, 200, type_of_watch(form), -1);
 			for (uint32_t i = 0; i < n; i++) {
 				write_event(&body, form, "ADDED", &pods[i]);
@@ -985,13 +985,13 @@ static void settle(struct truth *t, struct bt_rng *rng, enum form form)
 			fake_data(call, bt_buf_view(&body), 1 + bt_rng_below(rng, 40));
 			return;
 		}
-		if (!asks(call, "watch=true")) {
+		if (!bind_requests(call, "watch=true")) {
 			answer_list(form, t->version, "", pods, n);
 			continue;
 		}
 		char words[64];
 		snprintf(words, sizeof(words), "&resourceVersion=%llu&", (unsigned long long)t->version);
-		if (!asks(call, words)) {
+		if (!bind_requests(call, words)) {
 			refuse(410, "Expired", "too old", -1);
 			continue;
 		}

@@ -134,9 +134,10 @@ static void conflicts_are_told_by_kind(void **state)
 
 	(void)state;
 	begin(&lab);
-	assert_int_equal(bt_pipeline_bind_failed(lab.pipeline, lab.asks[1].handle, bt_str("no")), BT_OK);
+	assert_int_equal(
+		bt_pipeline_bind_failed(lab.pipeline, lab.bind_requests[1].handle, bt_str("no")), BT_OK);
 	bt_pipeline_answer_step(lab.pipeline);
-	bt_pipeline_bound(lab.pipeline, lab.asks[1].handle);
+	bt_pipeline_bound(lab.pipeline, lab.bind_requests[1].handle);
 	bt_live_of_pipeline(&numbers, lab.pipeline);
 	assert_int_equal(conflicts(&numbers, "bindings failed"), 1);
 	assert_int_equal(conflicts(&numbers, "bindings undone"), 1);

@@ -18,17 +18,17 @@
 	"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,"    \
 	"scheduled_time\n"
 
-struct complaints {
+struct diagnostics {
 	char last[512];
 	int n;
 };
 
 static void complain(void *context, const char *message)
 {
-	struct complaints *complaints = context;
+	struct diagnostics *diagnostics = context;
 
-	strncpy(complaints->last, message, sizeof(complaints->last) - 1);
-	complaints->n++;
+	strncpy(diagnostics->last, message, sizeof(diagnostics->last) - 1);
+	diagnostics->n++;
 }
 
 static int64_t amount(const struct bt_resource_list *list, const char *name)
@@ -120,8 +120,8 @@ static void wrong_rows_are_told_with_place_and_remedy_and_skipped(void **state)
 		{"a", "column memory_mib: \"\""},
 		{"a\"b,1,1,0,", "quote"},
 	};
-	struct complaints complaints = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &complaints};
+	struct diagnostics diagnostics = {{0}, 0};
+	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -132,7 +132,7 @@ static void wrong_rows_are_told_with_place_and_remedy_and_skipped(void **state)
 		assert_int_equal(bt_openb_parse_nodes(&reader, "t.csv", bt_buf_view(&text), &trace), BT_OK);
 		assert_int_equal(trace.node_n, 2);
 		assert_int_equal(trace.skipped_n, 1);
-		assert_non_null(strstr(complaints.last, cases[i].message));
+		assert_non_null(strstr(diagnostics.last, cases[i].message));
 		bt_trace_fini(&trace);
 		reader.strict = true;
 		assert_int_equal(
@@ -147,8 +147,8 @@ static void a_file_that_is_no_trace_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"", "\n\n", "sn,cpu_milli\n", "a,b,c\n1,2,3\n", NODE_HEADER, "\"open"};
-	struct complaints complaints = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &complaints};
+	struct diagnostics diagnostics = {{0}, 0};
+	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -156,7 +156,7 @@ static void a_file_that_is_no_trace_is_refused(void **state)
 
 		assert_int_equal(
 			bt_openb_parse_nodes(&reader, "t.csv", bt_str(texts[i]), &trace), BT_INVALID);
-		assert_int_equal(complaints.n, (int)i + 1);
+		assert_int_equal(diagnostics.n, (int)i + 1);
 		bt_trace_fini(&trace);
 	}
 }
@@ -178,14 +178,14 @@ static void columns_are_found_by_name_in_any_order(void **state)
 
 static void a_missing_file_is_told(void **state)
 {
-	struct complaints complaints = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &complaints};
+	struct diagnostics diagnostics = {{0}, 0};
+	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
 	struct bt_trace trace = {0};
 
 	(void)state;
 	assert_int_equal(bt_openb_read_nodes(&reader, "/nonexistent/nodes.csv", &trace), BT_IO);
 	assert_string_equal(
-		complaints.last, "/nonexistent/nodes.csv: cannot read: No such file or directory");
+		diagnostics.last, "/nonexistent/nodes.csv: cannot read: No such file or directory");
 	assert_int_equal(bt_openb_read_pods(&reader, "/", &trace), BT_IO);
 	bt_trace_fini(&trace);
 }
