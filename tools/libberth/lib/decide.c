@@ -5,6 +5,7 @@
  *        --> options.decided --> options.bind --answer--> bt_engine_bound | bt_engine_bind_failed
  *                                          |--later--> berth_bound | berth_bind_failed, by the ticket
  */
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "tools/libberth/lib/lib_int.h"
 
@@ -61,8 +62,8 @@ void bt_lib_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	struct bt_lib *lib = context;
 	uint64_t ticket = ++lib->ticket_n;
 
-	(void)engine;
-	(void)node_ix;
+	BT_REQUIRE(engine == lib->engine);
+	BT_INVARIANT(bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix == node_ix);
 	bt_map_put(&lib->tickets, ticket, pod_ix);
 	lib->fresh = bt_mem_grow(lib->fresh, lib->fresh_n, &lib->fresh_cap, sizeof(*lib->fresh));
 	lib->fresh[lib->fresh_n++] = (struct bt_lib_ticket){ticket, pod_ix};
@@ -134,6 +135,7 @@ static const struct berth_pod_ref *take_evicted(
 			pods[n++] = evicted->pod;
 		}
 	}
+	BT_INVARIANT(n <= decision->victim_n);
 	*out_n = n;
 	return n ? pods : NULL;
 }
@@ -187,6 +189,9 @@ static struct berth_decision describe(struct bt_lib *lib, const struct bt_decisi
 /* The binding is answered, and its ticket void. */
 static void answer(struct bt_lib *lib, uint64_t ticket, uint32_t pod_ix, bool bound)
 {
+	uint32_t asked;
+
+	BT_INVARIANT(bt_map_get(&lib->tickets, ticket, &asked) && asked == pod_ix);
 	bt_map_remove(&lib->tickets, ticket);
 	if (bound) {
 		lib->bound_n++;

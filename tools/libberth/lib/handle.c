@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/check.h"
+
 #define HANDLE_MAX  1024
 #define ERROR_BYTES 4096
 
@@ -38,6 +40,7 @@ static bool take_slot(struct berth *handle, struct bt_lib *lib)
 	bt_lock_acquire(&handle->lock);
 	bool vacant = !handle->lib;
 	if (vacant) {
+		BT_REQUIRE(handle->call_n == 0);
 		handle->lib = lib;
 		lib->handle = handle;
 	}
@@ -123,18 +126,22 @@ void bt_lib_leave(struct bt_lib *lib)
 	if (lib->threads) {
 		bt_lock_acquire(&handle->lock);
 	}
+	BT_REQUIRE(handle->lib == lib && handle->call_n > 0);
 	handle->call_n--;
 	bt_lock_release(&handle->lock);
 }
 
 void bt_lib_pause(struct bt_lib *lib)
 {
+	BT_REQUIRE(!lib->threads && lib->handle->call_n > 0);
 	bt_lock_release(&lib->handle->lock);
 }
 
 void bt_lib_resume(struct bt_lib *lib)
 {
 	bt_lock_acquire(&lib->handle->lock);
+	/* The paused call kept it from being destroyed. */
+	BT_REQUIRE(lib->handle->lib == lib && lib->handle->call_n > 0);
 }
 
 bool bt_lib_retire(struct bt_lib *lib)
@@ -144,6 +151,7 @@ bool bt_lib_retire(struct bt_lib *lib)
 	if (lib->threads) {
 		bt_lock_acquire(&handle->lock);
 	}
+	BT_REQUIRE(handle->lib == lib && handle->call_n > 0);
 	bool alone = --handle->call_n == 0;
 	if (alone) {
 		handle->lib = NULL;
@@ -167,6 +175,7 @@ void bt_lib_callback_begin(const struct bt_lib *lib, struct bt_lib_frame *frame)
 
 void bt_lib_callback_end(const struct bt_lib_frame *frame)
 {
+	BT_REQUIRE(callbacks == frame); /* they end in reverse order, each on its thread */
 	callbacks = frame->up;
 }
 
@@ -185,6 +194,7 @@ bool bt_lib_copy_in(const void *from, size_t least, void *to, size_t size)
 {
 	size_t given;
 
+	BT_REQUIRE(least >= sizeof(given) && least <= size);
 	memcpy(&given, from, sizeof(given));
 	if (given < least) {
 		return false;

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/kube/objects/feeder.h"
@@ -63,6 +64,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 {
 	size_t slot = (uint32_t)decision->ticket;
 
+	BT_REQUIRE(slot > 0);
 	bt_lock_acquire(&t->ask_lock);
 	while (slot > t->ask_n) {
 		size_t old = t->ask_n;
@@ -70,6 +72,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 		t->bind_requests = bt_mem_grow(t->bind_requests, old, &t->ask_n, sizeof(*t->bind_requests));
 		memset(t->bind_requests + old, 0, (t->ask_n - old) * sizeof(*t->bind_requests));
 	}
+	BT_INVARIANT(t->bind_requests[slot - 1].ticket != decision->ticket); /* it is given once */
 	t->bind_requests[slot - 1] = (struct bt_lib_ask){
 		decision->ticket, decision->number, ASK_GIVEN, decision->priority, decision->attempts};
 	bt_lock_release(&t->ask_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the caller knows pods and nodes by.
  */
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "tools/libberth/lib/lib_int.h"
@@ -30,6 +31,7 @@ static void forget(struct bt_lib_users *users, uint64_t key)
 		users->vacant = bt_mem_grow(
 			users->vacant, users->vacant_n, &users->vacant_cap, sizeof(*users->vacant));
 		users->vacant[users->vacant_n++] = ix;
+		BT_INVARIANT(users->ixs.count + users->vacant_n == users->value_n);
 	}
 }
 
@@ -47,6 +49,7 @@ static void users_keep(struct bt_lib_users *users, uint64_t key, uint64_t user)
 		}
 		bt_map_put(&users->ixs, key, ix);
 	}
+	BT_INVARIANT(ix < users->value_n && users->ixs.count + users->vacant_n == users->value_n);
 	users->values[ix] = user;
 }
 
@@ -75,6 +78,7 @@ static uint64_t users_find(
 
 	bt_lock_acquire(&users->lock);
 	if (users->ixs.count && bt_map_get(&users->ixs, users_key_of(kind, namespace_, name), &ix)) {
+		BT_INVARIANT(ix < users->value_n && users->values[ix]);
 		user = users->values[ix];
 	}
 	bt_lock_release(&users->lock);
