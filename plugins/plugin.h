@@ -232,9 +232,13 @@ struct bt_plugin {
 	/* Something may have changed since nodes were asked in this cycle: who asks again gets another
 	 * answer. */
 	void (*ask_anew)(const struct bt_compiled *compiled);
+	/* ResourceClaims or ResourceSlices are about to change, which PreFilter has read: until the cycle
+	 * ends nodes get the answers of now, whatever is asked anew. */
+	void (*settle)(const struct bt_compiled *compiled, const struct bt_view *view);
 	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
 	 * without. */
 	const char *no_pre_filter_post_error;
+	bool judges_node_name; /* its Filter refuses all nodes but the one that the pod's spec names */
 	const struct bt_preemption_policy *preemption; /* PostFilter preempts by it; NULL: it does not */
 	bt_plugin_reserve_fn *reserve;
 	bt_plugin_pre_bind_fn *pre_bind;

@@ -28,6 +28,7 @@ struct held {
 	bool new;	  /* it has to be allocated */
 	bool special;	  /* it is for extended resources */
 	bool unavailable; /* it is allocated, and some node cannot have it */
+	bool releasable;  /* nobody else uses it */
 };
 
 /* What a node says. */
@@ -47,6 +48,7 @@ struct term {
 	uint32_t new_n;		 /* that have to be allocated */
 	struct answer *answers;	 /* by node slot; ends with the cycle, or bt_dynamic_resources_ask_anew */
 	uint32_t answer_n;
+	bool settled; /* answers are kept as they are */
 	struct bt_allocation_cycle *cycle;
 };
 
@@ -184,7 +186,9 @@ static struct held hold(const struct bt_view *view, const struct bt_resource_cla
 		.namespace_ = claim->namespace_,
 		.name = claim->name,
 		.uid = claim->uid,
-		.new = !claim->allocated};
+		.new = !claim->allocated,
+		.releasable = claim->reserved_n == 0 ||
+			      (claim->reserved_n == 1 && claim->reserved_for[0] == view->devices->pod_uid)};
 }
 
 /* The claim when the cycle's decision is carried out; NULL when it has gone since. */
@@ -313,6 +317,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 
 	bt_arena_reset(scratch);
 	term->held_n = term->user_n = term->new_n = 0;
+	term->settled = false;
 	compiled->filter_skip = compiled->score_skip = false;
 	const char *why = list_claims(term, view);
 	if (why) {
@@ -567,9 +572,34 @@ static void ask_anew(const struct bt_compiled *compiled)
 {
 	const struct term *term = compiled->state;
 
-	if (term && term->held_n) {
+	if (term && term->held_n && !term->settled) {
 		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
 	}
+}
+
+/* Claims, slices or what is allocated are about to change, of which PreFilter has taken what was there. What
+ * is asked ahead marks no claim: that is Filter's. */
+static void settle_answers(const struct bt_compiled *compiled, const struct bt_view *view)
+{
+	struct term *term = compiled->state;
+
+	if (!term || !term->held_n || term->settled) {
+		return;
+	}
+	bool *marks = bt_arena_zalloc(view->devices->scratch, term->held_n);
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		marks[i] = term->held[i].unavailable;
+	}
+	ask_anew(compiled);
+	for (uint32_t slot = 0; slot < term->answer_n; slot++) {
+		if (bt_bitmap_test(view->snapshot->live, slot)) {
+			answer_of(term, view, slot);
+		}
+	}
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		term->held[i].unavailable = marks[i];
+	}
+	term->settled = true;
 }
 
 static void dynamic_resources_filter(
@@ -713,7 +743,7 @@ static bool holds(const struct bt_compiled *compiled)
 	return term && term->held_n > 0;
 }
 
-static struct bt_claim_release release_for(const struct bt_compiled *compiled, const struct bt_view *view)
+static struct bt_claim_release release_for(const struct bt_compiled *compiled)
 {
 	if (!holds(compiled)) {
 		return (struct bt_claim_release){.what = BT_CLAIMS_NONE};
@@ -721,12 +751,7 @@ static struct bt_claim_release release_for(const struct bt_compiled *compiled, c
 	const struct term *term = compiled->state;
 
 	for (uint32_t i = 0; i < term->user_n; i++) {
-		const struct bt_resource_claim *claim = term->held[i].claim;
-
-		if (term->held[i].unavailable &&
-			(claim->reserved_n == 0 ||
-				(claim->reserved_n == 1 &&
-					claim->reserved_for[0] == view->devices->pod_uid))) {
+		if (term->held[i].unavailable && term->held[i].releasable) {
 			return release_of(BT_CLAIMS_DEALLOCATE, &term->held[i]);
 		}
 	}
@@ -761,7 +786,7 @@ static bool post_filter_idle(const struct bt_compiled *compiled)
 static void post_filter(
 	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
 {
-	out->release = release_for(env->compiled, env->view);
+	out->release = release_for(env->compiled);
 	bt_buf_text(out_text, release_text(env->release, out->release.what));
 }
 
@@ -855,6 +880,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.post_filter = post_filter,
 	.post_filter_idle = post_filter_idle,
 	.ask_anew = ask_anew,
+	.settle = settle_answers,
 	.no_pre_filter_post_error = "not found",
 	.reserve = reserve,
 	.pre_bind = pre_bind,

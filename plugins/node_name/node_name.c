@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * NodeName. A pod whose spec names a node is not queued but scheduled there, so a queued pod passes
- * everywhere; upstream's filter is unreachable for the same reason. Source: plugins/nodename, v1.36.3.
+ * everywhere. Dry runs of preemption find otherwise when another scheduler binds the pod in mid-cycle
+ * (judges_node_name). Source: plugins/nodename, v1.36.3.
  */
 #include "plugins/node_name/node_name.h"
 
@@ -13,6 +14,8 @@ static void node_name_compile(const void *settings, const struct bt_compile_env 
 	out_compiled->filter_skip = true;
 }
 
+static const char *const reasons[] = {"node(s) didn't match the requested node name"};
+
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
 };
@@ -21,6 +24,9 @@ const struct bt_plugin bt_plugin_node_name = {
 	.name = "NodeName",
 	.points = BT_AT(FILTER),
 	.compile = node_name_compile,
+	.judges_node_name = true,
+	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -421,6 +421,9 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	before_pod_change(engine, pod_ix, false);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	if (bt_ledger_pod(ledger, pod_ix)->signature->claim_n) {
+		bt_engine_before_change(engine, BT_CHANGE_OF_DEVICES);
+	}
 	bt_engine_let_claims_go(engine, pod_ix);
 	bool in_hand = !leave_queue(engine, pod_ix);
 	bool leaves = bt_eviction_note_gone(&engine->eviction, pod_ix, in_hand);
@@ -485,13 +488,17 @@ static enum bt_status take_pod(
 	return update(engine, pod_ix, delta, out_taken);
 }
 
-/* When has PostFilter read such objects, which are neither nodes nor pods? Of claims, slices and what is
- * allocated PreFilter has taken what was there. Source: Evaluator.Preempt, DynamicResources.PreFilter,
- * Allocate, v1.36.3. */
+/* When has PostFilter read such objects, which are neither nodes nor pods? What PreFilter has made of
+ * Namespaces, and of the Services and controllers that pods are spread by, is in the plan, and nobody asks
+ * for them again; of claims, slices and what is allocated it has taken what was there. Source:
+ * Evaluator.Preempt, PreFilter of InterPodAffinity, PodTopologySpread and DynamicResources, Allocate,
+ * v1.36.3. */
 static enum bt_change change_of(enum bt_kind kind)
 {
-	return kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS ? BT_CHANGE_READ_ANEW
-										     : BT_CHANGE_PRE_FILTERED;
+	if (kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS) {
+		return BT_CHANGE_READ_ANEW;
+	}
+	return bt_kind_store(kind) == BT_STORE_DEVICES ? BT_CHANGE_OF_DEVICES : BT_CHANGE_PRE_FILTERED;
 }
 
 enum bt_status bt_engine_take_delta(

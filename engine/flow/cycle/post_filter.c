@@ -341,6 +341,18 @@ static void ask_anew(const struct bt_plan *plan)
 	}
 }
 
+/* Claims and slices stay for PostFilter as PreFilter has found them. */
+static void settle_plugins(const struct bt_engine *engine)
+{
+	const struct bt_plan *plan = engine->post.cycle.plan;
+
+	for (uint32_t u = 0; plan->bind_requests && !plan->refusal && u < plan->profile->use_n; u++) {
+		if (plan->profile->uses[u].plugin->settle) {
+			plan->profile->uses[u].plugin->settle(&plan->compiled[u], &engine->cache->view);
+		}
+	}
+}
+
 /* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
 static void run_post_filter(struct bt_engine *engine)
 {
@@ -380,6 +392,9 @@ BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_
 		return;
 	}
 	list_nodes(engine);
+	if (change == BT_CHANGE_OF_DEVICES) {
+		settle_plugins(engine);
+	}
 	if (change == BT_CHANGE_OF_NODES && !engine->post.frozen) {
 		engine->post.frozen = true;
 		bt_snapshot_freeze(engine->cache->snapshot);

@@ -22,8 +22,9 @@ struct bt_decision;
  * Private. PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them
  * are the snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are
  * asked for anew. There is no snapshot of nodes here that outlives a change: once one of them, or what is
- * on it, is about to change they are frozen until PostFilter has run, when the cycle ends. It runs before
- * that if something else changes that PreFilter has read (bt_engine_before_change).
+ * on it, is about to change they are frozen until PostFilter has run, when the cycle ends. What plugins have
+ * to say of claims and slices is settled before these change. PostFilter runs before the end if something
+ * else changes that PreFilter has read (bt_engine_before_change).
  */
 struct bt_post_filter {
 	bool due;			/* it has not run */
@@ -48,8 +49,9 @@ struct bt_post_filter {
 
 /* What changes, by when upstream's PostFilter has read it. */
 enum bt_change {
-	BT_CHANGE_READ_ANEW,   /* it reads it itself */
-	BT_CHANGE_OF_NODES,    /* the cycle's snapshot has it: a node, or the pods on one */
+	BT_CHANGE_READ_ANEW,  /* it reads it itself */
+	BT_CHANGE_OF_NODES,   /* the cycle's snapshot has it: a node, or the pods on one */
+	BT_CHANGE_OF_DEVICES, /* PreFilter has read it, and plugins settle what they say (bt_plugin.settle) */
 	BT_CHANGE_PRE_FILTERED /* PreFilter has read it, or the ledger cannot freeze it */
 };
 

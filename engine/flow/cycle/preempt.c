@@ -198,12 +198,38 @@ static uint32_t mark_violations(struct search *s)
 	return n;
 }
 
+/* Has another scheduler bound the pod elsewhere in mid-cycle? Then NodeName refuses the node, unless a
+ * plugin before it has done so: by. Source: Preempt, NodeName.Filter, v1.36.3. */
+static uint32_t refused_by_name(const struct search *s, uint32_t node_ix, uint32_t by)
+{
+	const struct bt_profile *profile = s->request->cycle->plan->profile;
+
+	if (BT_LIKELY(s->pod->node_ix == BT_NO_NODE || s->pod->node_ix == node_ix)) {
+		return by;
+	}
+	for (uint32_t k = 0; k < profile->filter_n && profile->filter[k] != by; k++) {
+		if (profile->uses[profile->filter[k]].plugin->judges_node_name) {
+			return profile->filter[k];
+		}
+	}
+	return by;
+}
+
+static bool judges_node_name(const struct search *s, uint32_t by)
+{
+	return s->request->cycle->plan->profile->uses[by].plugin->judges_node_name;
+}
+
 static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, const char **out_error)
 {
 	const struct bt_preempt_request *r = s->request;
 
 	*out_error = NULL;
 	*out_by = bt_filter_node(r->cycle->plan, s->view, r->evaluation->nominations, node_ix, out_error);
+	*out_by = refused_by_name(s, node_ix, *out_by);
+	if (*out_by != BT_PASSED && judges_node_name(s, *out_by)) {
+		*out_error = NULL;
+	}
 	return *out_by == BT_PASSED;
 }
 
@@ -263,7 +289,12 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 	if (!r->explain) {
 		return;
 	}
-	bt_reject_node(r->cycle->plan, s->view, r->evaluation->nominations, node_ix, by, &rejection);
+	if (judges_node_name(s, by)) {
+		bt_plugin_reject(
+			r->cycle->plan->profile->uses[by].plugin, NULL, s->view, node_ix, &rejection);
+	} else {
+		bt_reject_node(r->cycle->plan, s->view, r->evaluation->nominations, node_ix, by, &rejection);
+	}
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_clear(&s->out->line);
 		bt_plugin_reason(r->cycle->plan->profile->uses[by].plugin, r->cache->dictionary,
