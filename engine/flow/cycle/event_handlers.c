@@ -495,10 +495,17 @@ static enum bt_status take_pod(
  * v1.36.3. */
 static enum bt_change change_of(enum bt_kind kind)
 {
-	if (kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS) {
+	switch (bt_kind_store(kind)) {
+	case BT_STORE_BUDGETS:
+	case BT_STORE_NAMESPACES:
+	case BT_STORE_SERVICES:
+	case BT_STORE_CONTROLLERS:
 		return BT_CHANGE_READ_ANEW;
+	case BT_STORE_DEVICES:
+		return kind == BT_KIND_DEVICE_CLASS ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_DEVICES;
+	default:
+		return BT_CHANGE_PRE_FILTERED;
 	}
-	return bt_kind_store(kind) == BT_STORE_DEVICES ? BT_CHANGE_OF_DEVICES : BT_CHANGE_PRE_FILTERED;
 }
 
 enum bt_status bt_engine_take_delta(
