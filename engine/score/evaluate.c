@@ -39,7 +39,7 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 /* Asks them. */
 static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view)
 {
-	bool idle = true, bind_requests = plan->bind_requests;
+	bool idle = true, reads_state = plan->reads_state;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
@@ -57,11 +57,11 @@ static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view
 		}
 		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
 	}
-	if (bind_requests) {
+	if (reads_state) {
 		bt_plan_settle(plan, view);
 	}
 	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
-	plan->idle_version = idle && !bind_requests ? view->counting->version : 0;
+	plan->idle_version = idle && !reads_state ? view->counting->version : 0;
 	return idle;
 }
 
@@ -69,7 +69,7 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 {
 	bool idle = plan->idle_version && plan->idle_version == view->counting->version;
 
-	return idle || (!plan->bind_requests && (plan->refusal || plan->pre_filter_error)) ||
+	return idle || (!plan->reads_state && (plan->refusal || plan->pre_filter_error)) ||
 	       prepare(plan, view);
 }
 

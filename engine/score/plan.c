@@ -821,7 +821,7 @@ static bool draws_on_devices(const struct bt_view *view, const struct bt_signatu
 }
 
 /* Does some plugin ask about claims or volumes in every cycle? */
-static bool bind_requests(const struct bt_view *view, const struct bt_plan *plan)
+static bool reads_state(const struct bt_view *view, const struct bt_plan *plan)
 {
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		if (plan->profile->uses[u].plugin->pre_filter && plan->compiled[u].state) {
@@ -857,9 +857,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		plan->witness[u] = BT_NO_NODE;
 	}
 	errors |= plan->score_error || plan->pre_filter_error;
-	plan->bind_requests = bind_requests(planner->env.view, plan);
-	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed &&
-		!plan->bind_requests &&
+	plan->reads_state = reads_state(planner->env.view, plan);
+	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->reads_state &&
 		bt_mem_may_use(BT_MEM_PLAN, PLAN_BYTES * planner->env.view->snapshot->slot_n)) {
 		plan->columns = find_groups(planner, plan);
 		plan->plain = planner->plain;

@@ -43,7 +43,7 @@ struct bt_plan {
 
 	uint64_t images_at; /* image_version of the snapshot for which its pods' images are what they were */
 
-	bool bind_requests; /* PreFilter of some plugin asks about claims or volumes, in every cycle */
+	bool reads_state; /* PreFilter of some plugin asks about claims or volumes, in every cycle */
 
 	/* Columns. */
 	bool columns; /* the fast path can decide, unless a plugin that depends on counters has a say */

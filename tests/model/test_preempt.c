@@ -146,7 +146,7 @@ static void describe_pod(struct history *h, struct bt_pod_object *pod)
 {
 	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
 	struct bt_port_object *port = bt_arena_zalloc(&h->source.arena, sizeof(*port));
-	static const char *const bind_requests[] = {"500m", "1", "2"};
+	static const char *const cpus[] = {"500m", "1", "2"};
 
 	*pod = (struct bt_pod_object){.meta = {.name = topology_numbered(&h->source, "p", h->next++),
 					      .namespace_ = topology_pick(&h->source)}};
@@ -157,7 +157,7 @@ static void describe_pod(struct history *h, struct bt_pod_object *pod)
 	pod->spec.preemption_policy = bt_str(below(h, 10) ? "PreemptLowerPriority" : "Never");
 	pod->start_ns = below(h, 3) ? 1 + (int64_t)below(h, 1000) : 0;
 	container->resources.set = true;
-	container->resources.requests = amounts(h, bind_requests[below(h, h->plain ? 2 : 3)], "0");
+	container->resources.requests = amounts(h, cpus[below(h, h->plain ? 2 : 3)], "0");
 	container->resources.requests.n = 1;
 	*port = (struct bt_port_object){.host_port = 80, .container_port = 80, .protocol = bt_str("TCP")};
 	container->ports = port;

@@ -26,7 +26,7 @@ static bool misses_pre_filter(const struct bt_hook *hook, const struct bt_plan *
 /* What the plugin was asked by in this cycle, or NULL. */
 static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const struct bt_plan *plan)
 {
-	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->bind_requests)) {
+	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->reads_state)) {
 		return NULL;
 	}
 	return &plan->compiled[hook->use];
@@ -346,7 +346,7 @@ static void settle_plugins(const struct bt_engine *engine)
 {
 	const struct bt_plan *plan = engine->post.cycle.plan;
 
-	for (uint32_t u = 0; plan->bind_requests && !plan->refusal && u < plan->profile->use_n; u++) {
+	for (uint32_t u = 0; plan->reads_state && !plan->refusal && u < plan->profile->use_n; u++) {
 		if (plan->profile->uses[u].plugin->settle) {
 			plan->profile->uses[u].plugin->settle(&plan->compiled[u], &engine->cache->view);
 		}
@@ -366,7 +366,7 @@ static void run_post_filter(struct bt_engine *engine)
 	post->ran = true;
 	if (!same) {
 		bt_engine_nominations_again(engine, &post->cycle);
-		if (post->cycle.plan->bind_requests && !post->cycle.plan->refusal) {
+		if (post->cycle.plan->reads_state && !post->cycle.plan->refusal) {
 			ask_anew(post->cycle.plan);
 		}
 	}

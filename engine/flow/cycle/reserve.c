@@ -118,7 +118,7 @@ static void note_reservation(struct bt_reserved *reserved, const struct bt_plugi
 static BT_NOINLINE void choose_claims(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t node_ix)
 {
-	uint32_t traits = BT_TRAIT_ANY | (plan->bind_requests ? BT_TRAIT_CLAIMS : 0) |
+	uint32_t traits = BT_TRAIT_ANY | (plan->reads_state ? BT_TRAIT_CLAIMS : 0) |
 			  (plan->signature->volume_n ? BT_TRAIT_VOLUMES : 0);
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
@@ -145,7 +145,7 @@ void bt_reserved_choose(
 		bt_name_refs_release(&reserved->names);
 	}
 	reserved->binding_n = reserved->choice_n = 0;
-	if (plan->bind_requests || plan->signature->volume_n || reserved->always) {
+	if (plan->reads_state || plan->signature->volume_n || reserved->always) {
 		choose_claims(reserved, plan, node_ix);
 	}
 }

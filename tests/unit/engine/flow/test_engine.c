@@ -614,8 +614,7 @@ static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state
 				   "{cpu: '4', memory: 8Gi, pods: '10'}}}";
 	static const char rich[] = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
 				   "{cpu: '4', memory: 8Gi, pods: '10', e.com/rare: '2'}}}";
-	static const char bind_requests[] =
-		"containers: [{name: a, resources: {requests: {e.com/rare: '2'}}}]";
+	static const char spec[] = "containers: [{name: a, resources: {requests: {e.com/rare: '2'}}}]";
 	struct bt_explanation explanation = {0};
 	struct bt_buf text = {0};
 	uint32_t slot;
@@ -624,7 +623,7 @@ static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state
 	begin(&t, state, &(struct bt_engine_options){0});
 	bt_resource_crowd(0);
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
-	uint32_t first = add_pod(&t, bind_requests, BT_ENTERED_QUEUE);
+	uint32_t first = add_pod(&t, spec, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, first).outcome, BT_REFUSED);
 	bt_engine_explain(t.engine, first, &explanation);
 	bt_engine_message(t.engine, &explanation, &text);
@@ -633,14 +632,14 @@ static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state
 	/* The node has it now. */
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, rich)->node, &slot), BT_OK);
 	assert_int_equal(decide(&t, first).outcome, BT_PLACED);
-	uint32_t second = add_pod(&t, bind_requests, BT_ENTERED_QUEUE);
+	uint32_t second = add_pod(&t, spec, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, second).outcome, BT_REFUSED);
 	bt_engine_remove_pod(t.engine, first);
 	assert_int_equal(decide(&t, second).outcome, BT_PLACED);
 	/* Nobody has it any more. */
 	bt_engine_remove_pod(t.engine, second);
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
-	uint32_t third = add_pod(&t, bind_requests, BT_ENTERED_QUEUE);
+	uint32_t third = add_pod(&t, spec, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	/* A class that serves for it wakes the pod; there are no devices, though. */
