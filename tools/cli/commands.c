@@ -82,11 +82,9 @@ static const struct bt_option simulate_options[] = {
 		.argument = "HOW",
 		.choices = "overlap|wait",
 		.default_value = "overlap",
-		.help = "Scheduling while victims terminate: overlap lets other pods be decided, as "
-			"kube-scheduler "
-			"does; wait lets nobody be decided before the preemptor, so that each line of the "
-			"log of "
-			"decisions can be judged by the lines before it. wait is not for traces."},
+		.help = "Scheduling while victims terminate: overlap schedules other pods meanwhile, as "
+			"kube-scheduler does; wait schedules the preemptor next, so that each line of the "
+			"log of decisions follows from the lines before it. Traces need overlap."},
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets, ReplicationControllers, "
 			"StatefulSets, Jobs, DaemonSets and CronJobs still lack."},
@@ -192,8 +190,8 @@ static const struct bt_option simulate_options[] = {
 			"an "
 			"object in, of waiting in the queue (in virtual time), and of deciding. See LIVE."},
 	{.name = "live",
-		.help = "Show what is going on while it goes on, on the whole terminal; where standard error "
-			"is none, a line a second. Implies --stats. See LIVE."},
+		.help = "Show progress on the whole terminal; where standard error is no terminal, a line "
+			"per second. Implies --stats. See LIVE."},
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
 	{.name = "fail-on-unplaced",
@@ -238,23 +236,17 @@ static const struct bt_exit_text simulate_exits[] = {
 static const struct bt_note simulate_notes[] = {
 	{"INPUT",
 		"Objects may be as kubectl writes them. Unknown fields are ignored, other kinds are counted. "
-		"What is wrong in "
-		"an object is said with file, place and remedy; the object is skipped and the rest goes on. "
-		"Pods of a scheduler that the configuration does not have, pods that have ended and pods "
-		"that "
-		"are being deleted are left out and counted. A path that cannot be opened or read ends the "
-		"run "
-		"with status 3. A compressed file may unfold to 64 MiB, or to 200 times what has been read "
-		"of it; "
-		"BERTH_UNPACKED_MAX in the environment, such as 4Gi, replaces both."},
+		"An error in an object is reported with file, place and remedy; the object is skipped and "
+		"reading continues. Pods of a scheduler that the configuration does not have, completed pods "
+		"and terminating pods are ignored and counted. A path that cannot be opened or read ends the "
+		"run with status 3. A compressed file may unfold to 64 MiB, or to 200 times what has been "
+		"read of it; BERTH_UNPACKED_MAX in the environment, such as 4Gi, replaces both."},
 	{"KUBECTL", "Everything of a cluster that a scheduler looks at:\n" BT_KUBECTL_LINES},
 	{"FILES", "No output may be an input or another output, by whatever names. Files are written beside "
-		  "the old "
-		  "ones and take their places when they are complete; a run that fails or is killed leaves "
-		  "the old "
-		  "ones. Pipes and devices are written as they are, and so are files with --speed, where "
-		  "readers "
-		  "follow them. With a log on standard output the report goes to standard error."},
+		  "the old ones and take their places when they are complete; a run that fails or is killed "
+		  "leaves the old ones. Pipes, devices and, with --speed, all files are written in place, "
+		  "where readers follow them. With a log on standard output the report goes to standard "
+		  "error."},
 	{"DECISIONS", "Each pod goes where kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
 		      " would put it if it scored every node. Where "
 		      "several nodes "
@@ -267,14 +259,13 @@ static const struct bt_note simulate_notes[] = {
 		 "than five minutes are tried again at the next full 30 s, when something else is still to "
 		 "come and the cluster has changed since they were refused, or with --until. When nothing "
 		 "more can happen, or at --until, it ends."},
-	{"LIVE",
-		"--live shows how far it is and how long the rest will take; how many pods a second are "
-		"decided and refused; who waits where in the queue; who is assumed and scheduled; "
-		"percentiles of each stage; what went wrong, by kind; memory that waits for readers; and "
-		"what each thread does, with its share of a CPU. Rates are over the last one or two seconds. "
-		"The terminal is as before when it ends, when it is interrupted, and while it is stopped "
-		"(Ctrl-Z). Measuring reads the clock a few times for each pod; without --live and --stats "
-		"nothing is measured."},
+	{"LIVE", "--live shows progress and the time that is left; pods scheduled and rejected per second; "
+		 "the queue by place; assumed and scheduled pods; percentiles of each stage; errors by kind; "
+		 "memory that waits for readers; and each thread's work and share of a CPU. Rates are over "
+		 "the "
+		 "last one or two seconds. The terminal is restored at the end, when interrupted, and while "
+		 "stopped (Ctrl-Z). Measuring reads the clock a few times for each pod; without --live and "
+		 "--stats nothing is measured."},
 	{0},
 };
 
@@ -319,7 +310,7 @@ static const struct bt_option bench_options[] = {
 		.argument = "N",
 		.default_value = "1",
 		.max = UINT64_MAX,
-		.help = "Seed of the engine: nodes with the same highest score are chosen between by it."},
+		.help = "Breaks ties between equal scores."},
 	{.name = "output",
 		.letter = 'o',
 		.type = BT_OPTION_CHOICE,
@@ -439,7 +430,7 @@ static const struct bt_example quality_examples[] = {
 	{"berth generate --nodes 1000 --pods 20000 --profile basic,spread | berth quality -",
 		"A synthetic cluster, filled to nine tenths."},
 	{"berth quality tools/samples --percentage 0 -o json",
-		"With the sample that kube-scheduler takes unless it is told."},
+		"With kube-scheduler's default sample of nodes."},
 	{0},
 };
 
@@ -811,7 +802,7 @@ static const struct bt_exit_text run_exits[] = {
 	{BT_EXIT_NO, "The lease was lost, or something that it cannot do without: the message says what."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
 	{BT_EXIT_INPUT, "The configuration, the kubeconfig or a certificate cannot be used."},
-	{BT_EXIT_IO, "No thread or no port was to be had."},
+	{BT_EXIT_IO, "No thread could be started, or no port could be opened."},
 	{0},
 };
 
@@ -886,7 +877,7 @@ const struct bt_command bt_commands[] = {
 		.examples = verdict_examples,
 		.exits = verdict_exits},
 	{.name = "quality",
-		.summary = "place the pods in four ways, and compare what comes of it",
+		.summary = "place the pods in four ways and compare the results",
 		.operands = "[PATH...]",
 		.operand_max = SIZE_MAX,
 		.operand_file = BT_FILE_READ,
@@ -894,10 +885,8 @@ const struct bt_command bt_commands[] = {
 		.description =
 			"Places the same pods by looking at every node and at a sample of them, with each "
 			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, cpu "
-			"and "
-			"memory that nobody can use any more, pods without a place, spread constraints that "
-			"do "
-			"not hold.",
+			"and memory that no average pod can use, pods without a node, spread constraints "
+			"that do not hold.",
 		.options = quality_options,
 		.examples = quality_examples,
 		.exits = quality_exits,

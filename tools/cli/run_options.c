@@ -175,9 +175,9 @@ const struct bt_option bt_run_options[] = {
 		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
-		.help = "CA certificates in PEM of front proxies: who shows a certificate of theirs is "
-			"believed who the user is. Without it, what the cluster says (ConfigMap "
-			"extension-apiserver-authentication) counts, all of it."},
+		.help = "CA certificates in PEM of front proxies. A client with a certificate signed by one "
+			"of them may name the user in headers. Default: all that ConfigMap "
+			"extension-apiserver-authentication says of front proxies."},
 	{.name = "requestheader-extra-headers-prefix",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
@@ -204,7 +204,7 @@ const struct bt_option bt_run_options[] = {
 		.default_value = "x-remote-user",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Headers in which a front proxy says who the user is."},
+		.help = "Headers in which a front proxy names the user."},
 	{.name = "authorization-kubeconfig",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -440,7 +440,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "N",
 		.default_value = "1",
 		.max = UINT64_MAX,
-		.help = "Seed by which nodes with the same highest score are chosen between."},
+		.help = "Breaks ties between equal scores."},
 	{.name = "node-sampling",
 		.type = BT_OPTION_CHOICE,
 		.argument = "WHICH",
