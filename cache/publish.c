@@ -143,7 +143,7 @@ void bt_publisher_destroy(struct bt_publisher *p)
 
 static size_t place_of(const struct bt_name_table *names, uint32_t name)
 {
-	BT_INVARIANT(name != BT_NAME_NONE && names->entry_n <= names->mask);
+	BT_INVARIANT(name != BT_NAME_NONE);
 	size_t at = bt_hash_u64(name) & names->mask;
 
 	for (;; at = (at + 1) & names->mask) {
@@ -165,7 +165,8 @@ static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 /* A reader that meets the entry early asks its version for the slot, which says that nobody is there. */
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
-	BT_INVARIANT(find_slot(names, name) == BT_NO_NODE);
+	/* The search of a name that is not there ends at a vacant entry. */
+	BT_INVARIANT(find_slot(names, name) == BT_NO_NODE && names->entry_n < names->mask);
 	bt_store_relaxed(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
 	names->entry_n++;
 }
