@@ -219,7 +219,6 @@ static bt_nano taken_before(
 			sum += bt_capacity_taken(s->picked[i].asked->ask, capacity).nano;
 		}
 	}
-	BT_INVARIANT(sum >= 0);
 	return sum;
 }
 
