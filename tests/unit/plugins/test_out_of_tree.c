@@ -7,6 +7,7 @@
 #include "engine/base/rng.h"
 #include "plugins/out_of_tree.h"
 #include "plugins/registry.h"
+#include "config_fixture.h"
 #include "seed.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
@@ -674,19 +675,14 @@ static void pre_enqueue_keeps_a_pod_out_until_something_happens(void **state)
 
 static void expect_error(const char *args, const char *want)
 {
-	struct bt_buf text = {0}, error = {0};
-	struct bt_config config;
+	struct bt_buf text = {0};
 
 	bt_buf_printf(&text,
 		HEAD "profiles:\n- schedulerName: s\n  plugins: {multiPoint: {enabled: [{name: "
 		     "PriceSilent}]}}\n%s\n",
 		args);
-	bt_config_init(&config, NULL);
-	assert_int_equal(bt_config_load(&config, "f.yaml", bt_buf_view(&text), &error), BT_INVALID);
-	assert_string_equal(error.ptr, want);
+	expect_config_error(bt_buf_view(&text), want);
 	bt_buf_fini(&text);
-	bt_buf_fini(&error);
-	bt_config_fini(&config);
 }
 
 static void wrong_arguments_are_refused_in_the_plugins_words(void **state)

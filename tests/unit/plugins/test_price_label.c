@@ -2,6 +2,7 @@
  * PriceLabel, through a configuration and an engine that know nothing of it but its descriptor: arguments,
  * decisions by columns and without, texts, and what wakes a pod that it has refused.
  */
+#include "config_fixture.h"
 #include "plugins/registry.h"
 #include "seed.h"
 #include "trial.h"
@@ -119,16 +120,11 @@ static void columns_decide_as_asking_every_node_does(void **state)
 
 static void expect_error(const char *args, const char *want)
 {
-	struct bt_buf text = {0}, error = {0};
-	struct bt_config config;
+	struct bt_buf text = {0};
 
 	bt_buf_printf(&text, "%s%s\n", ENABLED, args);
-	bt_config_init(&config, NULL);
-	assert_int_equal(bt_config_load(&config, "f.yaml", bt_buf_view(&text), &error), BT_INVALID);
-	assert_string_equal(error.ptr, want);
+	expect_config_error(bt_buf_view(&text), want);
 	bt_buf_fini(&text);
-	bt_buf_fini(&error);
-	bt_config_fini(&config);
 }
 
 static void arguments_are_checked_as_those_of_all_plugins(void **state)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "config_fixture.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
@@ -24,14 +25,7 @@
 
 static void expect_error(const char *text, const char *want)
 {
-	struct bt_config config;
-	struct bt_buf error = {.len = 0};
-
-	bt_config_init(&config, NULL);
-	assert_int_equal(bt_config_load(&config, "f.yaml", bt_str(text), &error), BT_INVALID);
-	assert_string_equal(error.ptr, want);
-	bt_buf_fini(&error);
-	bt_config_fini(&config);
+	expect_config_error(bt_str(text), want);
 }
 
 static void load(struct bt_config *config, const char *text)
