@@ -122,14 +122,7 @@ static const struct bt_option simulate_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "LIST",
 		.help = "Threads and workers run on these CPUs only, such as 0-3,8. See berth topology."},
-	{.name = "plugin",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.repeated = true,
-		.help = "Shared object with a plugin that is not berth's own (berth_plugin(3)), for profiles "
-			"to "
-			"enable by its name. May be repeated."},
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
@@ -380,14 +373,7 @@ static const struct bt_option quality_options[] = {
 		.argument = "FILE",
 		.help = "KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
 			"percentageOfNodesToScore are replaced in every profile."},
-	{.name = "plugin",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.repeated = true,
-		.help = "Shared object with a plugin that is not berth's own (berth_plugin(3)), for profiles "
-			"to "
-			"enable by its name. May be repeated."},
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
@@ -496,14 +482,8 @@ static const struct bt_exit_text verdict_exits[] = {
 };
 
 static const struct bt_option replay_options[] = {
-	{.name = "plugin",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.repeated = true,
-		.help = "Shared object with a plugin (berth_plugin(3)) by which the journal was written. May "
-			"be "
-			"repeated."},
+	BT_PLUGIN_OPTION("Shared object with a plugin (berth_plugin(3)) by which the journal was written. "
+			 "May be repeated."),
 	{.name = "workers",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",

@@ -307,14 +307,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "NAME",
 		.default_value = "kube-system",
 		.help = "Namespace of the Lease."},
-	{.name = "plugin",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.repeated = true,
-		.help = "Shared object with a plugin that is not berth's own (berth_plugin(3)), for profiles "
-			"to "
-			"enable by its name. May be repeated."},
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
