@@ -67,7 +67,7 @@ struct bt_device_judge {
 		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
 };
 
-/* Claims, slices and classes of devices. What has gone is not live. */
+/* Claims, slices and classes of devices. Deleted objects have live unset. */
 struct bt_device_store {
 	uint64_t version; /* grows with every change, of allocations too */
 	struct bt_device_features features;
@@ -81,7 +81,7 @@ struct bt_device_store {
 	uint32_t special_n;	    /* live claims that were made for extended resources */
 	uint32_t pending_n;	    /* decided pods that get devices, until their bindings are over */
 	uint32_t pod_name, pod_uid; /* of the pod whose cycle it is */
-	int64_t now_ns;		    /* when it began; INT64_MAX: nobody knows */
+	int64_t now_ns;		    /* when it began; INT64_MAX: unknown */
 	/* Of the plugin, for one cycle; marks: by use, all zero between questions. */
 	struct bt_arena *scratch;
 	uint32_t *marks;

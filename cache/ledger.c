@@ -40,7 +40,7 @@ struct missed {
 /* A pod of a frozen node that has changed since, or gone. */
 struct set_apart {
 	uint32_t pod_ix; /* as it was: it has the place on the node */
-	uint32_t now_ix; /* as it is; BT_NO_POD: it has gone */
+	uint32_t now_ix; /* its current index; BT_NO_POD: deleted */
 	uint32_t before; /* the one that was set apart from the same pod before, or NOT_APART */
 	bool kept;	 /* bt_ledger_keep */
 };
@@ -1021,7 +1021,7 @@ static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *
 	return goes_on;
 }
 
-/* A pod that has gone has neither name nor signature. */
+/* A deleted pod has neither name nor signature. */
 static struct bt_pod_facts facts_of(void *context, uint32_t pod_ix)
 {
 	const struct bt_ledger *l = context;
@@ -1206,7 +1206,7 @@ static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 	l->counts.queued++;
 }
 
-/* A pod has gone: as it was on a frozen node it stays. */
+/* A pod is deleted. Frozen nodes keep the copies that were set apart from it. */
 static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	const uint64_t key = bt_pair_key(KEY_LAST_APART, pod_ix);

@@ -119,8 +119,8 @@ void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
 /*
  * Enters a pod: queued, or scheduled when pod->node_ix is a node. pod->state is set here.
  * Requires: pod->node_ix and pod->status_ix are slots or BT_NO_NODE.
- * Owns   : the ledger copies pod, and holds its names and signature until it has gone and
- *          bt_ledger_let_go was called.
+ * Owns   : the ledger copies pod, and holds its names and signature until it is removed and
+ *          bt_ledger_let_go is called.
  * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says
  * which one).
  */
@@ -193,7 +193,7 @@ uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
  * it is in. They happen between a begin and an end for their node, up to BT_TRIAL_DEPTH deep; before the end
  * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage
  * (its pods one by one, too) and counters show trials; sets, lists and the journal do not. As in upstream's
- * trials, a host port is free as soon as one of the pods that hold it has gone.
+ * trials, a host port is free as soon as one of the pods that hold it is removed.
  */
 #define BT_TRIAL_DEPTH 2
 void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);

@@ -123,8 +123,8 @@ struct bt_pods_view {
 /* What is on the nodes: scheduled and assumed pods together. */
 struct bt_usage {
 	const struct bt_node_use *nodes;       /* by node slot; NULL: nothing is on any */
-	const int64_t *scalars[BT_FIRST_RARE]; /* used, from BT_FIRST_SCALAR on; NULL: nobody uses any */
-	/* Of rare resources: bt_rare_key -> index in rare_used; NULL: nobody uses any. */
+	const int64_t *scalars[BT_FIRST_RARE]; /* used, from BT_FIRST_SCALAR on; NULL: no pod uses it */
+	/* Of rare resources: bt_rare_key -> index in rare_used; NULL: no pod uses one. */
 	const struct bt_map *rare;
 	const int64_t *rare_used;
 	const struct bt_port_list *ports;
