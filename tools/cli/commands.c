@@ -123,12 +123,13 @@ static const struct bt_option simulate_options[] = {
 		.argument = "LIST",
 		.help = "Threads and workers run on these CPUs only, such as 0-3,8. See berth topology."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
 		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"v" BT_RELEASE_DEFAULT_TEXT "."},
+			"--kubernetes-version."},
 	{.name = "node-sampling",
 		.type = BT_OPTION_CHOICE,
 		.argument = "WHICH",
@@ -240,10 +241,10 @@ static const struct bt_note simulate_notes[] = {
 		  "leaves the old ones. Pipes, devices and, with --speed, all files are written in place, "
 		  "where readers follow them. With a log on standard output the report goes to standard "
 		  "error."},
-	{"DECISIONS", "Each pod goes where kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
-		      " would put it if it scored every node. Where "
-		      "several nodes "
-		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
+	{"DECISIONS",
+		"Each pod goes where kube-scheduler of --kubernetes-version would put it if it scored "
+		"every node. Where several nodes have the same highest score, kube-scheduler picks any; "
+		"berth picks by --seed."},
 	{"TIME", "Time is virtual. It begins at the latest creation time in the input, or with a trace's "
 		 "first "
 		 "event, stands still while pods can be decided, and then moves to the next thing that "
@@ -374,12 +375,13 @@ static const struct bt_option quality_options[] = {
 		.help = "KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
 			"percentageOfNodesToScore are replaced in every profile."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
 		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"v" BT_RELEASE_DEFAULT_TEXT "."},
+			"--kubernetes-version."},
 	{.name = "percentage",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -456,6 +458,7 @@ static const struct bt_note quality_notes[] = {
 };
 
 static const struct bt_option verdict_options[] = {
+	BT_KUBERNETES_VERSION_OPTION,
 	{.name = "seed",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -527,6 +530,7 @@ static const struct bt_note replay_notes[] = {
 };
 
 static const struct bt_option history_options[] = {
+	BT_KUBERNETES_VERSION_OPTION,
 	{0},
 };
 

@@ -60,7 +60,7 @@ static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config
 	enum bt_status status = BT_OK;
 
 	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-		if (gates->on[unsupported[i]]) {
+		if (gates->on[unsupported[i]] && !bt_gate_spec(unsupported[i], gates->release)->on) {
 			bt_config_errors_add(errors,
 				"the feature gate %s is on, but berth does not do yet what it stands for; "
 				"turn it off",

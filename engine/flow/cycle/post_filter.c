@@ -124,9 +124,13 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 			bt_buf_text(text, hook->plugin->no_pre_filter_post_error);
 			break;
 		}
-		bt_buf_text(text, i ? ", " : "");
+		size_t before = text->len;
+		bt_buf_text(text, before ? ", " : "");
 		size_t from = text->len;
 		hook->plugin->post_filter(&env, &result, text);
+		if (text->len == from) {
+			text->len = from = before;
+		}
 		*out_release = result.release.what ? result.release : *out_release;
 		outcome = result.nominates ? result.outcome : outcome;
 		if (result.nominates && (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED)) {

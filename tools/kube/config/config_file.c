@@ -56,13 +56,36 @@ static int say_wrong(
 	return bt_invocation_wrong(invocation->command, "--feature-gates: %s", error->ptr);
 }
 
-int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+int bt_configuration_release(const struct bt_invocation *invocation, const struct bt_release **out_release)
+{
+	const char *asked = bt_invocation_text(invocation, "kubernetes-version");
+	struct bt_buf known = {0};
+
+	*out_release = bt_release_find(bt_str(asked));
+	if (*out_release) {
+		return BT_EXIT_OK;
+	}
+	for (uint32_t i = 0; bt_release_at(i); i++) {
+		bt_buf_printf(&known, "%s%s",
+			i == 0		       ? ""
+			: bt_release_at(i + 1) ? ", "
+					       : " or ",
+			bt_release_at(i)->name);
+	}
+	int status = bt_invocation_wrong(
+		invocation->command, "--kubernetes-version: '%s' cannot be had; say %s", asked, known.ptr);
+	bt_buf_fini(&known);
+	return status;
+}
+
+int bt_configuration_gates_of(
+	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_gates *out_gates)
 {
 	struct bt_buf error = {0}, list = {0};
 	int status = BT_EXIT_OK;
 	const char *text;
 
-	bt_gates_init(out_gates, bt_release_default());
+	bt_gates_init(out_gates, release);
 	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
 		drop_component(text, &list);
 		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
@@ -72,6 +95,14 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
 	bt_buf_fini(&list);
 	bt_buf_fini(&error);
 	return status;
+}
+
+int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+{
+	const struct bt_release *release;
+	int status = bt_configuration_release(invocation, &release);
+
+	return status ? status : bt_configuration_gates_of(invocation, release, out_gates);
 }
 
 int bt_configuration_plugins(const struct bt_invocation *invocation)

@@ -8,8 +8,14 @@
 #include "engine/flow/cycle/sample.h"
 #include "tools/cli/invocation.h"
 
-/* The gates of --feature-gates. Returns: enum bt_exit. */
+/* The release of --kubernetes-version. Returns: enum bt_exit. */
+int bt_configuration_release(const struct bt_invocation *invocation, const struct bt_release **out_release);
+
+/* The release's gates as --feature-gates sets them; the release is the one of --kubernetes-version, or the
+ * caller's. Returns: enum bt_exit. */
 int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates);
+int bt_configuration_gates_of(
+	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_gates *out_gates);
 
 /* Loads the plugins of --plugin, if the command has that. Returns: enum bt_exit. */
 int bt_configuration_plugins(const struct bt_invocation *invocation);

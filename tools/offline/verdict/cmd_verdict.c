@@ -4,8 +4,14 @@
 
 #include "tools/cli/entry.h"
 #include "tools/cli/say.h"
+#include "tools/kube/config/config_file.h"
 #include "tools/offline/verdict/lines.h"
 #include "tools/offline/verdict/verdict.h"
+
+struct wishes {
+	const struct bt_release *release;
+	uint64_t seed;
+};
 
 /* What extenders would say nobody knows here. */
 static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
@@ -18,10 +24,10 @@ static void warn_of_extenders(const struct bt_scenario *scenario, const struct b
 	}
 }
 
-static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
+static bool answer(const void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
 {
-	const uint64_t *seed = context;
+	const struct wishes *wishes = context;
 	struct bt_scenario_cluster cluster;
 	struct bt_scenario scenario;
 
@@ -29,7 +35,8 @@ static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, 
 	if (!bt_scenario_read(json, arena, &scenario, out_error)) {
 		return false;
 	}
-	if (bt_scenario_open(&scenario, *seed, &cluster, out_error) == BT_OK) {
+	scenario.release = wishes->release;
+	if (bt_scenario_open(&scenario, wishes->seed, &cluster, out_error) == BT_OK) {
 		warn_of_extenders(&scenario, &cluster);
 		bt_verdict_write(&scenario, &cluster, out_line);
 		bt_scenario_close(&cluster);
@@ -41,8 +48,10 @@ static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, 
 
 int bt_cmd_verdict(struct bt_invocation *invocation)
 {
-	uint64_t seed = bt_invocation_number(invocation, "seed");
+	struct wishes wishes = {.seed = bt_invocation_number(invocation, "seed")};
+	int status = bt_configuration_release(invocation, &wishes.release);
 
-	return bt_lines_run(
-		invocation, &(struct bt_lines_answer){"verdict", "scenario", "scenarios", answer, &seed});
+	return status ? status
+		      : bt_lines_run(invocation, &(struct bt_lines_answer){"verdict", "scenario", "scenarios",
+							 answer, &wishes});
 }

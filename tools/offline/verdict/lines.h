@@ -16,9 +16,9 @@ struct bt_lines_answer {
 	 * Returns: false with the reason in out_error, and in out_remedy what helps, a static text; NULL as
 	 * it comes: the line is no document of that kind.
 	 */
-	bool (*answer)(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
-		struct bt_buf *out_error, const char **out_remedy);
-	void *context;
+	bool (*answer)(const void *context, struct bt_json *json, struct bt_arena *arena,
+		struct bt_buf *out_line, struct bt_buf *out_error, const char **out_remedy);
+	const void *context;
 };
 
 /* Answers every line of the invocation's operand on standard output. A line that cannot be read is said on
