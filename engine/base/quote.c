@@ -17,6 +17,13 @@ static bool is_invisible(uint32_t rune)
 	       rune == 0xfeff || rune >= 0xe0000 || (rune & 0xfffe) == 0xfffe;
 }
 
+/* What YAML does not allow in a text either: DEL, the controls behind it, which terminals obey, and code
+ * points that are no characters. */
+static bool is_unprintable(uint32_t rune)
+{
+	return (rune >= 0x7f && rune < 0xa0) || (rune & 0xfffe) == 0xfffe;
+}
+
 static bool is_go(enum bt_quote_style style)
 {
 	return style == BT_QUOTE_GO || style == BT_QUOTE_TERMINAL;
@@ -34,7 +41,7 @@ static bool is_plain(enum bt_quote_style style, uint32_t rune)
 	case BT_QUOTE_JSON_VISIBLE:
 		break;
 	case BT_QUOTE_JSON:
-		return rune != 0x7f;
+		return !is_unprintable(rune);
 	case BT_QUOTE_JSON_GO:
 		return rune != '<' && rune != '>' && rune != '&' && rune != 0x2028 && rune != 0x2029;
 	}

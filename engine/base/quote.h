@@ -9,7 +9,7 @@
 enum bt_quote_style {
 	BT_QUOTE_GO,	       /* as Go's %q does */
 	BT_QUOTE_TERMINAL,     /* the same, but quotes and backslashes stay */
-	BT_QUOTE_JSON,	       /* JSON: what RFC 8259 demands, and DEL */
+	BT_QUOTE_JSON,	       /* JSON: what RFC 8259 demands, and what YAML does not take (DEL, C1) */
 	BT_QUOTE_JSON_VISIBLE, /* JSON: also what a terminal would obey, or not show */
 	BT_QUOTE_JSON_GO       /* as Go's JSON encoder does: also what HTML would read */
 };

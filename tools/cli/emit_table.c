@@ -307,6 +307,21 @@ void bt_emit_write_table(const struct bt_emit_value *root, bool color, struct bt
 	bt_buf_fini(&text);
 }
 
+/* Lines and tabs stay, as whoever reads CSV expects; what else a terminal would obey is shown. */
+static void add_csv_text(struct bt_buf *out, struct bt_str text)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i <= text.len; i++) {
+		if (i == text.len || text.ptr[i] == '"' || text.ptr[i] == '\n' || text.ptr[i] == '\t') {
+			bt_printable(out, bt_str_sub(text, from, i));
+			bt_buf_add(out, text.ptr + i, i < text.len);
+			bt_buf_text(out, i < text.len && text.ptr[i] == '"' ? "\"" : "");
+			from = i + 1;
+		}
+	}
+}
+
 static void add_csv_cell(struct bt_buf *out, struct bt_str text)
 {
 	bool quote = false;
@@ -314,16 +329,9 @@ static void add_csv_cell(struct bt_buf *out, struct bt_str text)
 	for (size_t i = 0; i < text.len; i++) {
 		quote = quote || strchr(",\"\r\n", text.ptr[i]);
 	}
-	if (!quote) {
-		bt_buf_str(out, text);
-		return;
-	}
-	bt_buf_char(out, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		bt_buf_text(out, text.ptr[i] == '"' ? "\"" : "");
-		bt_buf_char(out, text.ptr[i]);
-	}
-	bt_buf_char(out, '"');
+	bt_buf_text(out, quote ? "\"" : "");
+	add_csv_text(out, text);
+	bt_buf_text(out, quote ? "\"" : "");
 }
 
 static void add_csv_pairs(

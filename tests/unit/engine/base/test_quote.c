@@ -50,6 +50,10 @@ static void json_escapes_what_json_must(void **state)
 		"\"\\u0007\\b\\f\\n\\r\\t\\u000b\\u0001\\u007f\"");
 	quotes_as(bt_quote_json, (struct bt_str)BT_STR("nul\0here"), "\"nul\\u0000here\"");
 	quotes_as(bt_quote_json, bt_str("\xe2\x80\xa8\xf0\x9f\x98\x80"), "\"\xe2\x80\xa8\xf0\x9f\x98\x80\"");
+	quotes_as(bt_quote_json,
+		bt_str("\xc2\x9b"
+		       "31m\xc2\x80\xc2\x9f\xc2\xa0\xef\xbf\xbe\xf0\x9f\xbf\xbf"),
+		"\"\\u009b31m\\u0080\\u009f\xc2\xa0\\ufffe\\ud83f\\udfff\"");
 	quotes_as(bt_quote_json, bt_str("a\xff\xed\xa0\x80"), "\"a\\ufffd\\ufffd\\ufffd\\ufffd\"");
 }
 

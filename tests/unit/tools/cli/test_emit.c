@@ -157,6 +157,9 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 	(void)state;
 	bt_emit_text(emit, "name", "a\n\x1b[31mb");
 	assert_string_equal(render(emit, BT_EMIT_TABLE), "name  a\\n\\x1b[31mb\n");
+	bt_emit_text(emit, "next", "c\xc2\x9b\r\td");
+	assert_string_equal(render(emit, BT_EMIT_CSV),
+		"section,key,value\n,name,\"a\n\\x1b[31mb\"\n,next,\"c\\u009b\\r\td\"\n");
 	bt_emit_destroy(emit);
 }
 
