@@ -68,6 +68,25 @@ for option in --journal --write-config-to; do
 	intact "run $option"
 done
 
+# What a configuration or a kubeconfig names is an input as well.
+printf '%s\n' 'apiVersion: v1' 'kind: Config' 'clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]' \
+	'users: [{name: u, user: {tokenFile: token}}]' 'contexts: [{name: x, context: {cluster: c, user: u}}]' 'current-context: x' >kubeconfig
+echo secret >token
+printf '%s\n' 'clientConnection: {kubeconfig: kubeconfig}' 'extenders: [{urlPrefix: "https://127.0.0.1:1", filterVerb: filter, enableHTTPS: true, tlsConfig: {caFile: authority}}]' |
+	cat config.yaml - >named.yaml
+echo authority >authority
+for name in kubeconfig token authority; do
+	cp $name before
+	expect 3 "--journal $name is also an input" "$berth" run --config=named.yaml --secure-port=0 --journal=$name
+	cmp -s $name before || fail "run --journal: $name was changed"
+done
+export KUBECONFIG=nowhere:kubeconfig
+for name in kubeconfig token; do
+	expect 3 "--journal ./$name is also an input" "$berth" run --secure-port=0 --journal=./$name
+done
+unset KUBECONFIG
+[ "$(cat token)" = secret ] || fail "run --journal: the token of \$KUBECONFIG was changed"
+
 # ---- two outputs that are one ----
 touch there
 ln -s there there-link

@@ -99,6 +99,16 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	return !a->name || strcmp(a->name, b->name) == 0;
 }
 
+bool bt_files_are_one(const char *a, const char *b)
+{
+	struct identity first = of_path(a), second = of_path(b);
+	bool same = is_same(&first, &second);
+
+	bt_mem_free(first.name);
+	bt_mem_free(second.name);
+	return same;
+}
+
 /* ---- outputs ---- */
 
 static struct output *add_output(struct check *check, struct identity identity)

@@ -23,3 +23,6 @@ bool bt_files_use_standard(const struct bt_invocation *invocation);
  */
 int bt_files_check(
 	const struct bt_invocation *invocation, const struct bt_files_reader *reader) BT_MUST_CHECK;
+
+/* Do both paths, by whatever links, lead to one file, or to one place where none is yet? */
+bool bt_files_are_one(const char *a, const char *b);

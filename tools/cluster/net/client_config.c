@@ -816,6 +816,14 @@ bool bt_client_config_needs(
 	return access->plugin.stop >= 0;
 }
 
+void bt_client_config_sources(
+	const struct bt_client_config *access, void (*file)(void *context, const char *path), void *context)
+{
+	for (int i = 0; i < BT_KUBECONFIG_MAX && access->plan.sources[i]; i++) {
+		file(context, access->plan.sources[i]);
+	}
+}
+
 static struct bt_client_config *new_access(void)
 {
 	struct bt_client_config *access = bt_mem_zalloc(1, sizeof(*access));

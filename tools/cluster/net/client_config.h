@@ -45,6 +45,10 @@ struct bt_client_config *bt_client_config_create_for(
 bool bt_client_config_needs(
 	const struct bt_client_config *access, void (*file)(void *context, const char *path), void *context);
 
+/* Calls for each kubeconfig that was read; it is not read again. */
+void bt_client_config_sources(
+	const struct bt_client_config *access, void (*file)(void *context, const char *path), void *context);
+
 /* "https://10.0.0.1:6443", for messages. */
 const char *bt_client_config_server(const struct bt_client_config *access);
 

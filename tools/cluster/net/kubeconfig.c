@@ -18,7 +18,6 @@
 #include "tools/format/schema.h"
 #include "tools/format/yaml.h"
 
-#define FILE_MAX  16
 #define FILE_SIZE (8u << 20)
 #define NAMES_MAX 10 /* as many are named where one is to be chosen */
 
@@ -42,7 +41,7 @@ struct file {
 };
 
 struct reading {
-	struct file files[FILE_MAX];
+	struct file files[BT_KUBECONFIG_MAX];
 	uint32_t file_n;
 	struct bt_json *cursor;
 	struct bt_client_config_plan *plan;
@@ -282,7 +281,7 @@ static bool read_file(struct reading *reading, const char *path, bool needed)
 		return kubeconfig_fail(reading, file, NULL, NULL, strerror(errno),
 			"a kubeconfig must be a file that can be read");
 	}
-	reading->file_n++;
+	reading->plan->sources[reading->file_n++] = bt_arena_copy(&reading->plan->arena, path, strlen(path));
 	bool good = read_bytes(reading, file, fd) && parse_file(reading, file);
 
 	close(fd);
@@ -663,7 +662,7 @@ bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options
 
 	*out_plan = (struct bt_client_config_plan){.proxy_from_environment = true};
 	while (good && (path = strsep(&rest, one ? "" : ":"))) {
-		if (*path && reading.file_n == FILE_MAX) {
+		if (*path && reading.file_n == BT_KUBECONFIG_MAX) {
 			good = kubeconfig_fail(&reading, NULL, NULL, "KUBECONFIG", "more than 16 files",
 				"merge them into one");
 		} else if (*path) {

@@ -39,12 +39,15 @@ struct bt_exec_plan {
 	struct bt_str cluster_config; /* JSON: the extension client.authentication.k8s.io/exec; empty: none */
 };
 
+#define BT_KUBECONFIG_MAX 16 /* files in $KUBECONFIG */
+
 struct bt_client_config_plan {
 	struct bt_arena arena; /* what is no secret */
 	struct bt_str server, tls_server_name, proxy_url, namespace_;
 	bool insecure, disable_compression;
 	bool proxy_from_environment; /* no proxy-url was given */
 	/* Files, and data instead of them: data wins. */
+	const char *sources[BT_KUBECONFIG_MAX]; /* the kubeconfigs that were read; then NULL */
 	const char *authority_file, *certificate_file, *key_file, *token_file;
 	struct bt_secret authority, certificate, key;
 	struct bt_secret token, username, password;

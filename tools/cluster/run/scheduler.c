@@ -14,6 +14,7 @@
 #include "engine/base/thread.h"
 #include "engine/base/topo.h"
 #include "engine/flow/pipeline/pipeline.h"
+#include "tools/cli/files.h"
 #include "tools/cluster/extender/extender.h"
 #include "tools/cluster/lease/lease.h"
 #include "tools/cluster/net/http.h"
@@ -240,50 +241,101 @@ static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
 
 /* ---- what the process may do from now on ---- */
 
+/* Calls for each file that is read again later. Returns: whether a credential plugin is run. */
+static bool each_file(
+	const struct bt_scheduler *s, void (*file)(void *context, const char *path), void *context)
+{
+	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_serve_settings *serving = &s->flags->serving;
+	const char *files[] = {
+		serving->cert_file, serving->key_file, serving->client_ca_file, serving->proxy_ca_file};
+	bool programs = false;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		programs |= all[i] && bt_client_config_needs(all[i], file, context);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (files[i]) {
+			file(context, files[i]);
+		}
+	}
+	for (uint32_t i = 0; i < serving->sni_n; i++) {
+		file(context, serving->sni[i].cert_file);
+		file(context, serving->sni[i].key_file);
+	}
+	for (uint32_t i = 0; i < s->config->extender_n; i++) {
+		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
+		const struct bt_str paths[] = {tls->ca_file, tls->cert_file, tls->key_file};
+
+		for (size_t n = 0; n < sizeof(paths) / sizeof(*paths); n++) {
+			char *path = paths[n].len ? copy_of(paths[n]) : NULL;
+
+			if (path) {
+				file(context, path);
+			}
+			bt_mem_free(path);
+		}
+	}
+	return programs;
+}
+
 static void may_read(void *context, const char *path)
 {
 	bt_sandbox_read(context, path);
 }
 
-static void may_read_text(struct bt_sandbox *sandbox, struct bt_str path)
-{
-	char *text = path.len ? copy_of(path) : NULL;
-
-	bt_sandbox_read(sandbox, text);
-	bt_mem_free(text);
-}
-
 /* Everything that is read again later, or written. The journal is open already. */
 static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
-	const struct bt_serve_settings *serving = &s->flags->serving;
-	const char *files[] = {serving->cert_file, serving->key_file, serving->client_ca_file,
-		serving->proxy_ca_file, getenv("SSL_CERT_FILE"), getenv("OPENSSL_CONF")};
-	struct bt_sandbox sandbox = {.port = serving->port};
+	struct bt_sandbox sandbox = {.port = s->flags->serving.port};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		sandbox.programs |= all[i] && bt_client_config_needs(all[i], may_read, &sandbox);
-	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		bt_sandbox_read(&sandbox, files[i]);
-	}
-	for (uint32_t i = 0; i < serving->sni_n; i++) {
-		bt_sandbox_read(&sandbox, serving->sni[i].cert_file);
-		bt_sandbox_read(&sandbox, serving->sni[i].key_file);
-	}
-	for (uint32_t i = 0; i < s->config->extender_n; i++) {
-		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
-
-		may_read_text(&sandbox, tls->ca_file);
-		may_read_text(&sandbox, tls->cert_file);
-		may_read_text(&sandbox, tls->key_file);
-	}
-	bt_sandbox_write_in(&sandbox, serving->cert_dir);
+	sandbox.programs = each_file(s, may_read, &sandbox);
+	bt_sandbox_read(&sandbox, getenv("SSL_CERT_FILE"));
+	bt_sandbox_read(&sandbox, getenv("OPENSSL_CONF"));
+	bt_sandbox_write_in(&sandbox, s->flags->serving.cert_dir);
 	bool good = bt_sandbox_enter(&sandbox, s->flags->sandbox, out_error);
 
 	bt_sandbox_fini(&sandbox);
 	return good;
+}
+
+struct journal_check {
+	const char *journal;
+	bool is_input;
+};
+
+static void look_whether_journal(void *context, const char *path)
+{
+	struct journal_check *check = context;
+
+	check->is_input = check->is_input || bt_files_are_one(check->journal, path);
+}
+
+/* The journal is emptied when it is opened, so no file that flags do not name, but a configuration or a
+ * kubeconfig does, may be it. */
+static bool open_journal(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
+	struct journal_check check = {.journal = s->flags->journal};
+
+	if (!check.journal) {
+		return true;
+	}
+	(void)each_file(s, look_whether_journal, &check);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (all[i]) {
+			bt_client_config_sources(all[i], look_whether_journal, &check);
+		}
+	}
+	if (check.is_input) {
+		bt_buf_printf(out_error, "--journal %s is also an input; write to another file", check.journal);
+		return false;
+	}
+	if (bt_recording_open(&s->recording, check.journal, BT_OUTPUT_FOLLOWED, s->config) != BT_OK) {
+		bt_buf_printf(out_error, "the journal %s cannot be written", check.journal);
+		return false;
+	}
+	return true;
 }
 
 /* On a machine of few CPUs the server is what is slow, and threads of the pipeline would only wake each
@@ -466,11 +518,9 @@ struct bt_scheduler *bt_scheduler_create(
 		bt_scheduler_destroy(s);
 		return NULL;
 	}
-	if (flags->journal &&
-		bt_recording_open(&s->recording, flags->journal, BT_OUTPUT_FOLLOWED, config) != BT_OK) {
-		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
-	} else if (make_access(s, out_error) && confine(s, out_error) && make_places(s, out_error) &&
-		   make_extenders(s, out_error) && make_writer(s, out_error) && make_pipeline(s, out_error)) {
+	if (make_access(s, out_error) && open_journal(s, out_error) && confine(s, out_error) &&
+		make_places(s, out_error) && make_extenders(s, out_error) && make_writer(s, out_error) &&
+		make_pipeline(s, out_error)) {
 		bt_writer_attach(s->writer, s->pipeline);
 		return s;
 	}
