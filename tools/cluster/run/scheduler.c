@@ -328,7 +328,8 @@ static bool open_journal(struct bt_scheduler *s, struct bt_buf *out_error)
 		}
 	}
 	if (check.is_input) {
-		bt_buf_printf(out_error, "--journal %s is also an input; write to another file", check.journal);
+		bt_buf_printf(
+			out_error, "--journal %s is also an input; write to another file", check.journal);
 		return false;
 	}
 	if (bt_recording_open(&s->recording, check.journal, BT_OUTPUT_FOLLOWED, s->config) != BT_OK) {

@@ -198,7 +198,7 @@ static uint32_t watched_pod(const struct simulation *s, const struct bt_simulate
 						 bt_str_sub(watch->pod, slash + 1, watch->pod.len));
 }
 
-/* Names of pods, to find the nearest one to what was typed. */
+/* Names of pods with their namespaces, to find the nearest one to what was typed. */
 struct pod_names {
 	char **names;
 	size_t n;
@@ -211,14 +211,39 @@ static const char *pod_name(const void *context, size_t ix)
 	return ix < names->n ? names->names[ix] : NULL;
 }
 
-/* A name that nobody has. Without a namespace, the pods of that name are near. */
+static const char *bare_name(const void *context, size_t ix)
+{
+	const char *name = pod_name(context, ix);
+
+	return name ? strchr(name, '/') + 1 : NULL;
+}
+
+/* A pod of the same name is nearest, whatever its namespace; then who differs in some letters; then whose
+ * name does without its namespace. */
+static const char *nearest(const struct pod_names *names, const char *typed)
+{
+	const char *slash = strrchr(typed, '/'), *bare = slash ? slash + 1 : typed, *near, *near_bare;
+
+	for (size_t i = 0; i < names->n; i++) {
+		if (strcmp(bare_name(names, i), bare) == 0) {
+			return names->names[i];
+		}
+	}
+	near = bt_name_suggest(typed, pod_name, names);
+	near_bare = near ? NULL : bt_name_suggest(bare, bare_name, names);
+	for (size_t i = 0; i < names->n && near_bare && !near; i++) {
+		near = bare_name(names, i) == near_bare ? names->names[i] : NULL;
+	}
+	return near;
+}
+
+/* A name that nobody has. */
 static void say_unknown(const struct simulation *s, const char *typed)
 {
 	const struct bt_cache *cache = bt_engine_cache(s->engine);
 	uint32_t end = bt_ledger_pod_end(cache->ledger);
 	struct pod_names names = {.names = bt_mem_zalloc((size_t)end + 1, sizeof(*names.names))};
 	struct bt_buf text = {0};
-	const char *near = NULL;
 
 	for (uint32_t i = 0; i < end && end <= SUGGEST_MAX; i++) {
 		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
@@ -226,16 +251,13 @@ static void say_unknown(const struct simulation *s, const char *typed)
 		if (pod->state != BT_POD_QUEUED && pod->state != BT_POD_SCHEDULED) {
 			continue;
 		}
-		struct bt_str name = bt_intern_str(cache->dictionary->intern, pod->name);
 		bt_buf_clear(&text);
 		bt_buf_printf(&text, "%.*s/%.*s",
 			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_)),
-			BT_STR_ARG(name));
-		names.names[names.n] = bt_mem_copy(text.ptr, text.len);
-		near = bt_str_is(name, typed) ? names.names[names.n] : near;
-		names.n++;
+			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->name)));
+		names.names[names.n++] = bt_mem_copy(text.ptr, text.len);
 	}
-	near = near ? near : bt_name_suggest(typed, pod_name, &names);
+	const char *near = nearest(&names, typed);
 	bt_say("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
 		near ? "did you mean " : "write NAMESPACE/NAME", near ? near : "", near ? "?" : "");
 	for (size_t i = 0; i < names.n; i++) {
