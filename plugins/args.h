@@ -14,6 +14,7 @@
 #include "engine/model/config_error.h"
 #include "engine/model/gate.h"
 #include "engine/model/object.h"
+#include "engine/model/release.h"
 #include "engine/model/resource.h"
 #include "engine/model/strict_table.h"
 
@@ -85,6 +86,7 @@ struct bt_plugin;
 
 /* The configuration around the arguments. */
 struct bt_args_env {
+	const struct bt_release *release;
 	const bool *gates;			      /* by enum bt_gate */
 	const struct bt_str_list *extender_resources; /* that extenders manage alone */
 	const struct bt_plugin *plugin;		      /* whose arguments they are */
@@ -126,4 +128,10 @@ struct bt_settings_env {
 static inline const void *bt_gate_setting(const struct bt_settings_env *env, enum bt_gate gate)
 {
 	return &env->config.gates[gate];
+}
+
+/* Does the rule hold in the release that decides? */
+static inline bool bt_settings_rule(const struct bt_settings_env *env, enum bt_rule rule)
+{
+	return bt_release_has(env->config.release, rule);
 }

@@ -31,9 +31,9 @@ uint32_t bt_range_fullness(
 	return vectors(n) ? bt_range_fullness_avx2(pair, weight, most, n, raw) : 0;
 }
 
-uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
+uint32_t bt_range_balance(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw)
 {
-	return vectors(n) ? bt_range_balance_avx2(pair, n, raw) : 0;
+	return vectors(n) ? bt_range_balance_avx2(pair, state, n, raw) : 0;
 }
 
 uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
@@ -42,10 +42,10 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
 }
 
-bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
-	uint32_t node_ix, uint16_t *value)
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
-	return bt_range_lanes_avx2(lanes, n, most, view, node_ix, value);
+	return bt_range_lanes_avx2(lanes, n, form, view, node_ix, value);
 }
 
 #else
@@ -69,9 +69,9 @@ uint32_t bt_range_fullness(
 	return 0;
 }
 
-uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
+uint32_t bt_range_balance(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw)
 {
-	(void)pair, (void)n, (void)raw;
+	(void)pair, (void)state, (void)n, (void)raw;
 	return 0;
 }
 
@@ -82,10 +82,10 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return 0;
 }
 
-bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
-	uint32_t node_ix, uint16_t *value)
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
-	(void)lanes, (void)n, (void)most, (void)view, (void)node_ix, (void)value;
+	(void)lanes, (void)n, (void)form, (void)view, (void)node_ix, (void)value;
 	return false;
 }
 

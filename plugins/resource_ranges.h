@@ -18,6 +18,12 @@ struct bt_resource_pair {
 	int64_t request[2];
 };
 
+/* Of the ways to score resources, those that a release or a configuration has. All zeroes: the usual ones. */
+struct bt_sum_form {
+	bool most;  /* fullness is MostAllocated, not LeastAllocated */
+	bool state; /* balance is that of the node with the pod, not what it gains by the pod */
+};
+
 /* What plugins that ask of nodes nothing but two resources, or whether there is enough, come to together. All
  * zeroes: every node passes, and is worth 1. */
 struct bt_resource_sum {
@@ -27,11 +33,11 @@ struct bt_resource_sum {
 	bool scores;	   /* one of the others does, by these two resources */
 	uint32_t slots[2]; /* in the order of the sums */
 	bool fills;	   /* NodeResourcesFit scores, LeastAllocated or MostAllocated */
-	bool most;
 	int64_t fill_requests[2], fill_weights[2];
 	bool balances; /* NodeResourcesBalancedAllocation scores */
 	int64_t balance_requests[2];
 	int32_t fill_weight, balance_weight; /* of the plugins */
+	struct bt_sum_form form;
 };
 
 /* Scores are by these resources. Returns false when others are already scored by others, or they have no
@@ -62,8 +68,8 @@ uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const 
 uint32_t bt_range_fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw);
 
-/* NodeResourcesBalancedAllocation. */
-uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
+/* NodeResourcesBalancedAllocation; state: as of the form. */
+uint32_t bt_range_balance(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw);
 
 /*
  * For nodes[0] to nodes[n - 1], or from first on if nodes is NULL: 0 where the node is refused, else one and
@@ -93,11 +99,11 @@ void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to);
 
 /*
  * One node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums answers for several nodes and one
- * pod. most: as all of the sums. Returns false when a number of the node is not handled. Requires:
+ * pod. form: as all of the sums. Returns false when a number of the node is not handled. Requires:
  * bt_range_lane_put was true.
  */
-bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
-	uint32_t node_ix, uint16_t *value);
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
 
 /* Is anything wanted of resources that lanes leave out, and does a node have it? */
 bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum);
@@ -126,8 +132,8 @@ uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, c
 	uint32_t first, uint32_t n, uint8_t *pass);
 uint32_t bt_range_fullness_avx2(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw);
-uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
+uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw);
 uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const uint32_t *nodes, uint32_t first, uint32_t n, uint16_t *value);
-bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
-	uint32_t node_ix, uint16_t *value);
+bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value);

@@ -151,16 +151,17 @@ static inline __m128i gain_of(__m128i before, __m128i after)
 	return _mm_add_epi32(fifty, _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1));
 }
 
-/* The scores of four nodes. */
-static inline __m128i gain(const struct four *a, const struct four *b)
+/* The scores of four nodes; state is constant where this is called. */
+static inline __m128i balance_of_four(const struct four *a, const struct four *b, bool state)
 {
 	const __m256d alloc[2] = {to_double(a->alloc), to_double(b->alloc)};
+	__m128i after = balance(alloc, to_double(a->after), to_double(b->after));
 
-	return gain_of(balance(alloc, to_double(a->before), to_double(b->before)),
-		balance(alloc, to_double(a->after), to_double(b->after)));
+	return state ? after : gain_of(balance(alloc, to_double(a->before), to_double(b->before)), after);
 }
 
-uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
+static inline uint32_t balance_range(
+	const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw)
 {
 	uint32_t i = 0;
 
@@ -170,9 +171,14 @@ uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, 
 		if (!handled(&a, &b, true)) {
 			break;
 		}
-		store(raw + i, gain(&a, &b));
+		store(raw + i, balance_of_four(&a, &b, state));
 	}
 	return i;
+}
+
+uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw)
+{
+	return state ? balance_range(pair, true, n, raw) : balance_range(pair, false, n, raw);
 }
 
 /* ---- filter and scores in one ---- */
@@ -358,8 +364,8 @@ BT_INLINE bool add_fullness(const struct bt_resource_sum *sum, const struct node
 		return false;
 	}
 	*value = add_scores(*value,
-		sum->most ? fullness_of_four(&four[0], &four[1], &weights, true)
-			  : fullness_of_four(&four[0], &four[1], &weights, false),
+		sum->form.most ? fullness_of_four(&four[0], &four[1], &weights, true)
+			       : fullness_of_four(&four[0], &four[1], &weights, false),
 		sum->fill_weight);
 	return true;
 }
@@ -374,7 +380,10 @@ BT_INLINE bool add_balance(const struct bt_resource_sum *sum, const struct nodes
 	if (!handled(&four[0], &four[1], true)) {
 		return false;
 	}
-	*value = add_scores(*value, gain(&four[0], &four[1]), sum->balance_weight);
+	*value = add_scores(*value,
+		sum->form.state ? balance_of_four(&four[0], &four[1], true)
+				: balance_of_four(&four[0], &four[1], false),
+		sum->balance_weight);
 	return true;
 }
 
@@ -502,9 +511,9 @@ static inline __m128i weigh(__m128i scores, const int32_t *weights)
 	return _mm_mullo_epi32(scores, _mm_loadu_si128((const __m128i *)(const void *)weights));
 }
 
-/* Sums of numbers below 2^45 are exact. */
+/* Sums of numbers below 2^45 are exact. form is constant where this is called. */
 static inline void sum_lanes(
-	const struct bt_sum_lanes *lanes, const struct node *node, bool most, uint16_t *value)
+	const struct bt_sum_lanes *lanes, const struct node *node, struct bt_sum_form form, uint16_t *value)
 {
 	const struct weights weights = {
 		{_mm256_loadu_pd(lanes->weight[0]), _mm256_loadu_pd(lanes->weight[1])},
@@ -515,29 +524,40 @@ static inline void sum_lanes(
 		request[k] = _mm256_add_pd(node->filled[k], _mm256_loadu_pd(lanes->fill[k]));
 		after[k] = _mm256_add_pd(node->used[k], _mm256_loadu_pd(lanes->balance[k]));
 	}
-	__m128i fullness = fullness_of(node->alloc, request, &weights, most),
-		gained = gain_of(node->balance, balance(node->alloc, after[0], after[1])),
+	__m128i fullness = fullness_of(node->alloc, request, &weights, form.most),
+		even = balance(node->alloc, after[0], after[1]),
+		balanced = form.state ? even : gain_of(node->balance, even),
 		sum = _mm_add_epi32(
-			weigh(fullness, lanes->fill_weight), weigh(gained, lanes->balance_weight));
+			weigh(fullness, lanes->fill_weight), weigh(balanced, lanes->balance_weight));
 
 	store_values(
 		value, _mm_andnot_si128(lanes_refused(lanes, node), _mm_add_epi32(sum, _mm_set1_epi32(1))));
 }
 
-bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
-	uint32_t node_ix, uint16_t *value)
+BT_INLINE void sum_all(const struct bt_sum_lanes *lanes, uint32_t n, const struct node *node,
+	struct bt_sum_form form, uint16_t *value)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		sum_lanes(&lanes[i], node, form, value + i * LANES);
+	}
+}
+
+bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
 	struct node node;
 
 	if (!read_node(view, node_ix, &node)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (most) {
-			sum_lanes(&lanes[i], &node, true, value + i * LANES);
-		} else {
-			sum_lanes(&lanes[i], &node, false, value + i * LANES);
-		}
+	if (BT_LIKELY(!form.most && !form.state)) {
+		sum_all(lanes, n, &node, (struct bt_sum_form){false, false}, value);
+	} else if (!form.state) {
+		sum_all(lanes, n, &node, (struct bt_sum_form){true, false}, value);
+	} else if (!form.most) {
+		sum_all(lanes, n, &node, (struct bt_sum_form){false, true}, value);
+	} else {
+		sum_all(lanes, n, &node, (struct bt_sum_form){true, true}, value);
 	}
 	return true;
 }

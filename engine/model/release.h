@@ -56,6 +56,9 @@ enum bt_rule {
 	/* A plugin that new nodes concern is told of every update of a node's taints, too. Source: the event
 	 * handler of nodes, pkg/scheduler/scheduler.go buildQueueingHintMap. */
 	BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES,
+	/* NodeResourcesBalancedAllocation scores a node's balance with the pod, not what the pod gains.
+	 * Source: balancedResourceScorer, plugins/noderesources/balanced_allocation.go. */
+	BT_RULE_BALANCE_IS_SCORED_AS_IT_IS,
 	BT_RULE_N
 };
 

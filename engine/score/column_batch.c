@@ -42,10 +42,11 @@ void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 		return;
 	}
 	if (column_batch->n == 0 || !bt_column_batch_follow(column_batch, view)) {
-		column_batch->most = column->sum.most;
+		column_batch->form = column->sum.form;
 		column_batch->at = column_batch->swept_at = column->journal_at;
 	}
-	if (column->sum.most == column_batch->most &&
+	if (column->sum.form.most == column_batch->form.most &&
+		column->sum.form.state == column_batch->form.state &&
 		bt_range_lane_put(&column->sum, column_batch->lanes, column_batch->n)) {
 		column->lane = column_batch->n;
 		column->is_column_batch = true;
@@ -92,7 +93,7 @@ BT_INLINE bool find_values(const struct bt_column_batch *column_batch, const str
 {
 	const uint32_t n = (column_batch->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP;
 
-	return bt_range_lanes(column_batch->lanes, n, column_batch->most, view, node_ix, value);
+	return bt_range_lanes(column_batch->lanes, n, column_batch->form, view, node_ix, value);
 }
 
 BT_INLINE void put_values(const struct bt_column_batch *column_batch, const struct bt_view *view,

@@ -16,9 +16,9 @@ struct bt_column_batch {
 	struct bt_sum_lanes lanes[BT_COLUMN_BATCH_MAX / BT_RANGE_STEP]; /* by column */
 	struct bt_column *columns[BT_COLUMN_BATCH_MAX];
 	uint32_t n;
-	bool most;	   /* as the sums of all */
-	uint64_t at;	   /* how far the journal has been taken in: the journal_at of all */
-	uint64_t swept_at; /* where those that nobody asks for had last to leave */
+	struct bt_sum_form form; /* as the sums of all */
+	uint64_t at;		 /* how far the journal has been taken in: the journal_at of all */
+	uint64_t swept_at;	 /* where those that nobody asks for had last to leave */
 	uint64_t ready_at; /* values are those of the node that the journal names last before this; 0: none */
 	uint16_t values[BT_COLUMN_BATCH_MAX]; /* by column */
 };

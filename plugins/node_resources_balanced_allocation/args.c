@@ -58,6 +58,7 @@ const void *bt_balanced_allocation_make_settings(const struct bt_settings_env *e
 	for (uint32_t i = 0; i < list->n; i++) {
 		slots[i] = bt_resource_slot(env->dictionary, list->items[i].name);
 	}
-	*settings = (struct bt_balanced_settings){slots, list->n};
+	*settings = (struct bt_balanced_settings){
+		slots, list->n, bt_settings_rule(env, BT_RULE_BALANCE_IS_SCORED_AS_IT_IS)};
 	return settings;
 }

@@ -20,6 +20,7 @@ struct balanced {
 struct term {
 	const struct balanced *items;
 	uint32_t n;
+	bool state; /* as of the settings */
 };
 
 static void node_resources_balanced_allocation_compile(const void *opaque, const struct bt_compile_env *env,
@@ -44,6 +45,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 	}
 	BT_INVARIANT(term->n <= settings->slot_n);
 	term->items = items;
+	term->state = settings->state;
 	out_compiled->term = term;
 	out_compiled->score_skip = !bind_requests;
 }
@@ -80,20 +82,25 @@ static double fraction(int64_t used, int64_t alloc)
 	return part > 1 ? 1 : part;
 }
 
-static int64_t score_gain(int64_t after, int64_t before)
+/* What a node's balance with the pod, and without it, is worth. */
+static int64_t worth(const struct term *term, int64_t after, int64_t before)
 {
+	if (term->state) {
+		return after;
+	}
 	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, bt_wrap_sub(after, before)) / 2;
 }
 
 /* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the
  * same order. */
-static int64_t score_pair(const struct balanced *items, const int64_t *alloc, const int64_t *used)
+static int64_t score_pair(const struct term *term, const int64_t *alloc, const int64_t *used)
 {
+	const struct balanced *items = term->items;
 	const double before[2] = {fraction(used[0], alloc[0]), fraction(used[1], alloc[1])};
 	const double after[2] = {fraction(bt_wrap_add(used[0], items[0].request), alloc[0]),
 		fraction(bt_wrap_add(used[1], items[1].request), alloc[1])};
 
-	return score_gain(balance(after, 2), balance(before, 2));
+	return worth(term, balance(after, 2), balance(before, 2));
 }
 
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
@@ -116,7 +123,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
 	}
 	BT_INVARIANT(n <= term->n);
-	return score_gain(balance(after, n), balance(before, n));
+	return worth(term, balance(after, n), balance(before, n));
 }
 
 /* Both resources have cells, which begin at first. */
@@ -130,12 +137,12 @@ static void score_pairs(const struct term *term, const struct bt_view *view,
 			{pair->request[0], pair->request[1]}};
 
 		BT_INVARIANT(i <= n);
-		i += bt_range_balance(&rest, n - i, raw + i);
+		i += bt_range_balance(&rest, term->state, n - i, raw + i);
 		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
 			const int64_t alloc[2] = {bt_cell(pair->alloc[0], i), bt_cell(pair->alloc[1], i)},
 				      used[2] = {bt_cell(pair->used[0], i), bt_cell(pair->used[1], i)};
 
-			raw[i] = alloc[0] && alloc[1] ? score_pair(term->items, alloc, used)
+			raw[i] = alloc[0] && alloc[1] ? score_pair(term, alloc, used)
 						      : score_node(term, view, first + i);
 		}
 	}
@@ -188,6 +195,7 @@ static bool describe(
 		sum->balance_requests[k] = term->items[k].request;
 	}
 	sum->balances = true;
+	sum->form.state = term->state;
 	sum->balance_weight = (int32_t)weight;
 	return bt_resource_sum_score(sum, term->items[0].slot, term->items[1].slot);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeResourcesBalancedAllocation: likes nodes on which the pod evens out the use of resources.
+ * NodeResourcesBalancedAllocation: likes nodes on which the pod evens out the use of resources, or on which
+ * it is even with the pod.
  */
 #pragma once
 
@@ -18,6 +19,7 @@ const void *bt_balanced_allocation_make_settings(const struct bt_settings_env *e
 struct bt_balanced_settings {
 	const int *slots;
 	uint32_t slot_n;
+	bool state; /* a node is worth its balance with the pod, not what that gains */
 };
 
 extern const struct bt_plugin bt_plugin_node_resources_balanced_allocation;

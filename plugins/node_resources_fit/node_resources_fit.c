@@ -398,7 +398,7 @@ static bool describe(
 	}
 	if (scores) {
 		sum->fills = true;
-		sum->most = term->settings->strategy == BT_MOST_ALLOCATED;
+		sum->form.most = term->settings->strategy == BT_MOST_ALLOCATED;
 		sum->fill_weight = (int32_t)weight;
 	}
 	return !scores || bt_resource_sum_score(sum, term->scored[0].slot, term->scored[1].slot);

@@ -141,7 +141,8 @@ static bool uses_plugin(const struct bt_config_plugins *plugins, struct bt_str n
 
 struct bt_args_env bt_config_args_env(const struct bt_config *config)
 {
-	return (struct bt_args_env){config->gates.on, &config->extender_resources, NULL};
+	return (struct bt_args_env){
+		config->gates.release, config->gates.on, &config->extender_resources, NULL};
 }
 
 void bt_config_args_init(struct bt_config *config, struct bt_config_args *args)

@@ -185,7 +185,8 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	struct bt_gates *kept = bt_arena_zalloc(arena, sizeof(*kept));
 	struct builder b = {.profile = profile,
 		.resolved = resolved,
-		.env = {{kept->on, resolved->extender_resources, NULL}, dictionary, arena, 0}};
+		.env = {{gates->release, kept->on, resolved->extender_resources, NULL}, dictionary, arena,
+			0}};
 
 	/* Settings point at gates; the caller's may move. */
 	*kept = *gates;

@@ -763,7 +763,7 @@ static void scores_count_devices_where_the_node_has_none_of_the_resource(void **
 	/* Of four devices one is taken and two are asked for. */
 	assert_int_equal(score(&asked, n1), 75);
 	int slots[] = {BT_CPU, resource.slot};
-	const struct bt_balanced_settings balanced = {slots, 2};
+	const struct bt_balanced_settings balanced = {slots, 2, false};
 	asked = ask(f, &bt_plugin_node_resources_balanced_allocation, &balanced,
 		"containers: [{name: a, resources: {requests: {cpu: 3, e.com/gpu: 2}}}]");
 	/* From 0 and 1/4 to 3/4 and 3/4: the spread falls from 12.5 % to nothing. */

@@ -7,20 +7,31 @@
 #define PLUGIN (&bt_plugin_node_resources_balanced_allocation)
 
 static const int slots[] = {BT_CPU, BT_MEMORY};
-static const struct bt_balanced_settings settings = {slots, 2};
+static const struct bt_balanced_settings settings = {slots, 2, false}, as_is = {slots, 2, true};
 
-static void evening_out_is_liked(void **state)
+/* A node that the pod evens out, and an empty one. */
+static void assert_worth(
+	struct fixture *f, const struct bt_balanced_settings *by, int64_t evened_out, int64_t empty)
 {
-	struct fixture *f = *state;
-	uint32_t used = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
-	uint32_t empty = fixture_node(f, "name: n2", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+	uint32_t n2 = fixture_node(f, "name: n2", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
 
 	fixture_pod(
 		f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: '2', memory: 1Gi}}}]");
-	struct asked asked = ask(f, PLUGIN, &settings,
-		"containers: [{name: a, resources: {requests: {cpu: 100m, memory: 3Gi}}}]");
-	assert_int_equal(score(&asked, used), 83);
-	assert_int_equal(score(&asked, empty), 66);
+	struct asked asked = ask(
+		f, PLUGIN, by, "containers: [{name: a, resources: {requests: {cpu: 100m, memory: 3Gi}}}]");
+	assert_int_equal(score(&asked, n1), evened_out);
+	assert_int_equal(score(&asked, n2), empty);
+}
+
+static void evening_out_is_liked(void **state)
+{
+	assert_worth(*state, &settings, 83, 66);
+}
+
+static void a_node_is_worth_its_balance_where_a_release_has_it_so(void **state)
+{
+	assert_worth(*state, &as_is, 98, 82);
 }
 
 static void a_pod_that_asks_for_nothing_skips(void **state)
@@ -65,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(evening_out_is_liked),
+		FIXTURE_TEST(a_node_is_worth_its_balance_where_a_release_has_it_so),
 		FIXTURE_TEST(a_pod_that_asks_for_nothing_skips),
 		FIXTURE_TEST(one_resource_is_always_in_balance),
 		FIXTURE_TEST(use_beyond_what_there_is_counts_as_all),

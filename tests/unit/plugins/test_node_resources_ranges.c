@@ -168,9 +168,10 @@ static void fullness_by_vectors_is_fullness(void **state)
 static void balance_by_vectors_is_balance(void **state)
 {
 	static const int slots[] = {BT_CPU, BT_MEMORY};
-	static const struct bt_balanced_settings settings = {slots, 2};
+	static const struct bt_balanced_settings gained = {slots, 2, false}, as_is = {slots, 2, true};
 
-	compare(*state, &bt_plugin_node_resources_balanced_allocation, &settings);
+	compare(*state, &bt_plugin_node_resources_balanced_allocation, &gained);
+	compare(*state, &bt_plugin_node_resources_balanced_allocation, &as_is);
 }
 
 /* What two plugins come to on a node, asked one after the other. */
@@ -234,7 +235,7 @@ static uint32_t compare_lanes(const struct summed *pods, const struct world *w)
 	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		const uint32_t nodes[BT_RANGE_STEP] = {i, i, i, i};
-		bool done = has_lane[0] && bt_range_lanes(lanes, 3, pods[0].sum.most, &w->view, i, value);
+		bool done = has_lane[0] && bt_range_lanes(lanes, 3, pods[0].sum.form, &w->view, i, value);
 
 		done_n += done;
 		for (uint32_t s = 0; s < SPEC_N; s++) {
@@ -263,7 +264,7 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 {
 	static const struct bt_fit_resource resources[] = {{BT_CPU, 3}, {BT_MEMORY, 1}};
 	static const int slots[] = {BT_CPU, BT_MEMORY};
-	static const struct bt_balanced_settings even = {slots, 2};
+	struct bt_balanced_settings even = {slots, 2, false};
 	struct bt_fit_settings full = {.resources = resources, .resource_n = 2};
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 12, done_n = 0, lanes_n = 0;
@@ -272,8 +273,9 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
-	for (int most = 0; most < 2; most++) {
-		full.strategy = most ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;
+	for (int form = 0; form < 4; form++) {
+		full.strategy = form & 1 ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;
+		even.state = form & 2;
 		for (size_t s = 0; s < SPEC_N; s++) {
 			struct summed *pod = &pods[s];
 
@@ -288,7 +290,7 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 			assert_true(pod->balanced.plugin->describe(
 				pod->balanced.compiled.term, false, true, 2, &pod->sum));
 		}
-		for (int round = 0; round < ROUNDS / 2; round++) {
+		for (int round = 0; round < ROUNDS / 4; round++) {
 			const struct summed *pod = &pods[round % (int)SPEC_N];
 
 			fill(&w);
@@ -335,7 +337,7 @@ static void what_is_no_sum_of_two_resources_is_not_described(void **state)
 		{BT_EPHEMERAL_STORAGE, 1}},
 					    other[] = {{BT_MEMORY, 1}, {BT_CPU, 1}};
 	static const int slots[] = {BT_CPU, BT_MEMORY};
-	static const struct bt_balanced_settings even = {slots, 2};
+	static const struct bt_balanced_settings even = {slots, 2, false};
 	struct bt_fit_settings full = {.resources = three, .resource_n = 3};
 	struct asked fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
 	struct asked balanced = ask(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[0]);
@@ -367,8 +369,8 @@ static void ordinary_nodes_are_answered_by_vectors(void **state)
 		used[i] = 500 * i;
 	}
 	assert_int_equal(bt_range_fullness(&pair, weight, false, 8, raw), wanted);
-	assert_int_equal(bt_range_balance(&pair, 8, raw), wanted);
-	assert_int_equal(bt_range_balance(&pair, 7, raw), wanted / 2);
+	assert_int_equal(bt_range_balance(&pair, false, 8, raw), wanted);
+	assert_int_equal(bt_range_balance(&pair, true, 7, raw), wanted / 2);
 	alloc[5] = 0;
 	assert_int_equal(bt_range_fullness(&pair, weight, true, 8, raw), wanted / 2);
 }
