@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Preemption in the engine: who has to go, what becomes of promises, and what it costs when it cannot help.
+ * Preemption in the engine: victims, nominations, and what it costs when it cannot help.
  */
 #include "trial.h"
 
@@ -39,7 +39,7 @@ static void a_trial_leaves_no_trace(void **state)
 	decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
 	assert_int_equal(usage->nodes[node].used[BT_CPU], 2000);
 	assert_int_equal(usage->nodes[node].pod_n, 2);
-	/* The promise is the only news. */
+	/* The nomination is the only change. */
 	assert_int_equal(usage->journal_end, journal_end + 1);
 	end(&t);
 }
@@ -109,7 +109,7 @@ static void a_preemptor_waits_for_victims_that_linger(void **state)
 
 /* Deletes, or cannot. */
 struct deleter {
-	uint32_t asked_n, refuses_n; /* the first so many fail */
+	uint32_t call_n, refuses_n; /* the first so many fail */
 	uint32_t for_ix;
 };
 
@@ -118,115 +118,122 @@ static void delete_or_fail(void *context, struct bt_engine *engine, uint32_t pod
 	struct deleter *d = context;
 
 	d->for_ix = for_ix;
-	if (d->asked_n++ < d->refuses_n) {
+	if (d->call_n++ < d->refuses_n) {
 		bt_engine_evict_failed(engine, for_ix);
 	} else {
 		bt_engine_remove_pod(engine, pod_ix);
 	}
 }
 
+/* Virtual time, an evictor, and a node that two pods fill: the next pod needs the room of both. */
+struct full_node {
+	struct trial t;
+	struct deleter deleter;
+	int64_t now_ns;
+	uint32_t victims[2], pod;
+};
+
+/* profile: NULL for kube-scheduler's own. */
+static struct full_node *begin_full_node(void **state, struct bt_profile_config *profile, uint32_t refuses_n)
+{
+	struct full_node *full = calloc(1, sizeof(*full));
+	const struct bt_engine_options options = {
+		.clock = bt_clock_virtual(&full->now_ns), .evictor = {delete_or_fail, &full->deleter}};
+	struct trial *t = &full->t;
+
+	t->f = *state;
+	full->deleter.refuses_n = refuses_n;
+	bt_config_init(&t->config, NULL);
+	t->config.profiles = profile;
+	t->config.profile_n = profile != NULL;
+	bt_config_default(&t->config);
+	start(t, &options);
+	add_node(t, "n1", "2");
+	full->victims[0] = add_pod(t, "name: a", "nodeName: n1, " CPU("1"), "");
+	full->victims[1] = add_pod(t, "name: b", "nodeName: n1, " CPU("1"), "");
+	full->pod = add_pod(t, "name: p", "priority: 7, " CPU("2"), "");
+	return full;
+}
+
+static void end_full_node(struct full_node *full)
+{
+	end(&full->t);
+	free(full);
+}
+
+static void pass_seconds(struct full_node *full, int64_t seconds)
+{
+	full->now_ns += seconds * BT_QUEUE_SECOND;
+	bt_engine_tick(full->t.engine);
+}
+
+static enum bt_wait place_of_preemptor(const struct full_node *full)
+{
+	return bt_queue_info(bt_engine_queue(full->t.engine), full->pod).where;
+}
+
+/* The preemptor's cycle, in which its victims go by themselves. */
+static void lose_victims_in_cycle(struct full_node *full)
+{
+	struct bt_engine *engine = full->t.engine;
+	struct bt_decision decision;
+
+	bt_engine_begin(engine, bt_engine_pop(engine), &decision);
+	bt_engine_remove_pod(engine, full->victims[0]);
+	bt_engine_remove_pod(engine, full->victims[1]);
+	bt_engine_end(engine, &decision);
+}
+
 static void a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff(void **state)
 {
-	struct trial t = {.f = *state};
-	struct deleter deleter = {.refuses_n = 1};
-	int64_t now_ns = 0;
-	struct bt_decision decision;
-	const struct bt_engine_options options = {
-		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+	struct full_node *full = begin_full_node(state, NULL, 1);
+	struct bt_engine *engine = full->t.engine;
 
-	bt_config_init_default(&t.config, NULL);
-	start(&t, &options);
-	add_node(&t, "n1", "2");
-	add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
-	add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "");
-	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
-	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
-	assert_int_equal(decision.victim_n, 2);
+	assert_int_equal(decide(&full->t, full->pod).victim_n, 2);
 	/* The first has failed, so the second is spared. */
-	assert_int_equal(deleter.asked_n, 1);
-	assert_int_equal(deleter.for_ix, pod);
-	assert_int_equal(bt_engine_counts(t.engine).evict_failed_n, 1);
-	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_BACKOFF);
-	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
-	now_ns += 2 * BT_QUEUE_SECOND;
-	bt_engine_tick(t.engine);
-	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
-	assert_int_equal(deleter.asked_n, 3);
-	now_ns += 3 * BT_QUEUE_SECOND;
-	bt_engine_tick(t.engine);
-	assert_int_equal(bt_engine_pop(t.engine), pod);
-	bt_engine_decide(t.engine, pod, &decision);
-	assert_int_equal(decision.outcome, BT_PLACED);
-	end(&t);
+	assert_int_equal(full->deleter.call_n, 1);
+	assert_int_equal(full->deleter.for_ix, full->pod);
+	assert_int_equal(bt_engine_counts(engine).evict_failed_n, 1);
+	assert_int_equal(place_of_preemptor(full), BT_WAIT_BACKOFF);
+	assert_int_equal(bt_engine_pop(engine), BT_NO_POD);
+	pass_seconds(full, 2);
+	decide(&full->t, full->pod);
+	assert_int_equal(full->deleter.call_n, 3);
+	pass_seconds(full, 3);
+	assert_int_equal(decide(&full->t, full->pod).outcome, BT_PLACED);
+	end_full_node(full);
 }
 
-/* Its victims went while it was in its cycle, which let it back while it was kept out: nobody says it again.
- */
+/* Its victims went while it was in its cycle: the event came too early to let it back, and none follows. */
 static void five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle(void **state)
 {
-	struct trial t = {.f = *state};
-	struct deleter deleter = {.refuses_n = 0};
-	int64_t now_ns = 0;
-	struct bt_decision decision;
-	const struct bt_engine_options options = {
-		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+	struct full_node *full = begin_full_node(state, NULL, 0);
 
-	bt_config_init_default(&t.config, NULL);
-	start(&t, &options);
-	add_node(&t, "n1", "2");
-	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
-		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
-	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
-	bt_engine_begin(t.engine, bt_engine_pop(t.engine), &decision);
-	bt_engine_remove_pod(t.engine, victims[0]);
-	bt_engine_remove_pod(t.engine, victims[1]);
-	bt_engine_end(t.engine, &decision);
-	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_GATED);
+	lose_victims_in_cycle(full);
+	assert_int_equal(place_of_preemptor(full), BT_WAIT_GATED);
 	for (int half_minutes = 1; half_minutes <= 10; half_minutes++) {
-		now_ns += 30 * BT_QUEUE_SECOND;
-		bt_engine_tick(t.engine);
-		assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+		pass_seconds(full, 30);
+		assert_int_equal(bt_engine_pop(full->t.engine), BT_NO_POD);
 	}
-	now_ns += 30 * BT_QUEUE_SECOND;
-	bt_engine_tick(t.engine);
-	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
-	assert_int_equal(decision.outcome, BT_PLACED);
-	end(&t);
+	pass_seconds(full, 30);
+	assert_int_equal(decide(&full->t, full->pod).outcome, BT_PLACED);
+	end_full_node(full);
 }
 
-/* The same where the profile has the plugin at PostFilter only: nothing keeps the preemptor out. */
-static void a_preemptor_is_kept_out_only_where_its_plugin_is_at_pre_enqueue(void **state)
+/* The same where the profile has the plugin at PostFilter only: no plugin gates the preemptor. */
+static void a_preemptor_is_gated_only_where_its_plugin_is_at_pre_enqueue(void **state)
 {
-	struct trial t = {.f = *state};
-	struct deleter deleter = {.refuses_n = 0};
-	int64_t now_ns = 0;
-	struct bt_decision decision;
 	struct bt_config_plugin off = {.name = BT_STR("DefaultPreemption")};
 	struct bt_profile_config profile = {.scheduler_name = bt_str("default-scheduler"),
 		.scheduler_name_set = true,
 		.plugins.points[BT_POINT_PRE_ENQUEUE].disabled = {&off, 1}};
-	const struct bt_engine_options options = {
-		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+	struct full_node *full = begin_full_node(state, &profile, 0);
 
-	bt_config_init(&t.config, NULL);
-	t.config.profiles = &profile;
-	t.config.profile_n = 1;
-	bt_config_default(&t.config);
-	start(&t, &options);
-	add_node(&t, "n1", "2");
-	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
-		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
-	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
-	bt_engine_begin(t.engine, bt_engine_pop(t.engine), &decision);
-	bt_engine_remove_pod(t.engine, victims[0]);
-	bt_engine_remove_pod(t.engine, victims[1]);
-	bt_engine_end(t.engine, &decision);
-	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_BACKOFF);
-	now_ns += 2 * BT_QUEUE_SECOND;
-	bt_engine_tick(t.engine);
-	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
-	assert_int_equal(decision.outcome, BT_PLACED);
-	end(&t);
+	lose_victims_in_cycle(full);
+	assert_int_equal(place_of_preemptor(full), BT_WAIT_BACKOFF);
+	pass_seconds(full, 2);
+	assert_int_equal(decide(&full->t, full->pod).outcome, BT_PLACED);
+	end_full_node(full);
 }
 
 static void refusals_say_why_preemption_does_not_help(void **state)
@@ -343,7 +350,7 @@ static void storage_that_changes_gives_preemption_another_try(void **state)
 	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " USES, "");
 	apply_volume(&t, "required: {nodeSelectorTerms: [{matchExpressions: [{key: x, operator: Exists}]}]}");
 	assert_int_equal(decide(&t, pod).victim_n, 0);
-	/* Nobody who refused the pod asks for this event. */
+	/* No plugin that rejected the pod is registered for this event. */
 	apply_volume(&t, "");
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	assert_int_equal(bt_engine_take(t.engine, pod), BT_OK);
@@ -368,70 +375,78 @@ static void update_pod(
 	bt_buf_fini(&body);
 }
 
-/* Who was asked to go, and whether as one that is not known any more. */
-struct asked {
+/* The evictions that were requested; the last one's pod, and whether it was detached from its node then. */
+struct evictions {
 	uint32_t n, pod_ix;
 	bool detached;
 };
 
-static void note_asked(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+static void note_eviction(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
-	struct asked *asked = context;
+	struct evictions *evictions = context;
 
 	(void)for_ix;
-	asked->n++;
-	asked->pod_ix = pod_ix;
-	asked->detached = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->detached;
+	evictions->n++;
+	evictions->pod_ix = pod_ix;
+	evictions->detached = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->detached;
 }
 
 #define VICTIM	  "nodeName: n1, " CPU("1")
 #define PREEMPTOR "priority: 7, " CPU("1")
 
-/* A node whose pod could be preempted, and a cycle of a pod that needs that. */
-static struct trial begin_cycle(
-	void **state, struct asked *asked, uint32_t *out_victim, struct bt_decision *out)
-{
-	struct trial t = {.f = *state};
-	const struct bt_engine_options options = {.no_backoff = true, .evictor = {note_asked, asked}};
+/* A preemptor's cycle that has begun: its node n1 is full of one pod, which it may preempt. */
+struct open_cycle {
+	struct trial t;
+	struct evictions evictions;
+	struct bt_decision decision;
+	uint32_t victim;
+};
 
-	bt_config_init_default(&t.config, NULL);
-	start(&t, &options);
-	add_node(&t, "n1", "1");
-	*out_victim = add_pod(&t, "name: a", VICTIM, "");
-	add_pod(&t, "name: p", PREEMPTOR, "");
-	bt_engine_begin(t.engine, bt_engine_pop(t.engine), out);
-	assert_int_equal(out->outcome, BT_REFUSED);
-	return t;
+static struct open_cycle *begin_cycle(void **state)
+{
+	struct open_cycle *cycle = calloc(1, sizeof(*cycle));
+	const struct bt_engine_options options = {
+		.no_backoff = true, .evictor = {note_eviction, &cycle->evictions}};
+
+	cycle->t.f = *state;
+	bt_config_init_default(&cycle->t.config, NULL);
+	start(&cycle->t, &options);
+	add_node(&cycle->t, "n1", "1");
+	cycle->victim = add_pod(&cycle->t, "name: a", VICTIM, "");
+	add_pod(&cycle->t, "name: p", PREEMPTOR, "");
+	bt_engine_begin(cycle->t.engine, bt_engine_pop(cycle->t.engine), &cycle->decision);
+	assert_int_equal(cycle->decision.outcome, BT_REFUSED);
+	return cycle;
+}
+
+static void end_cycle(struct open_cycle *cycle)
+{
+	end(&cycle->t);
+	free(cycle);
 }
 
 static void the_preemptor_counts_as_it_is_when_the_cycle_ends(void **state)
 {
-	struct asked asked = {0};
-	struct bt_decision decision;
-	uint32_t victim;
-	struct trial t = begin_cycle(state, &asked, &victim, &decision);
+	struct open_cycle *cycle = begin_cycle(state);
 
-	update_pod(&t, decision.pod_ix, "name: p", "priority: 0, " CPU("1"), "");
-	bt_engine_end(t.engine, &decision);
-	assert_int_equal(decision.preempt, BT_PREEMPT_NOWHERE);
-	assert_int_equal(asked.n, 0);
-	end(&t);
+	update_pod(&cycle->t, cycle->decision.pod_ix, "name: p", "priority: 0, " CPU("1"), "");
+	bt_engine_end(cycle->t.engine, &cycle->decision);
+	assert_int_equal(cycle->decision.preempt, BT_PREEMPT_NOWHERE);
+	assert_int_equal(cycle->evictions.n, 0);
+	end_cycle(cycle);
 }
 
 static void nodes_count_as_they_were_when_the_cycle_began(void **state)
 {
-	struct asked asked = {0};
-	struct bt_decision decision;
-	uint32_t victim;
-	struct trial t = begin_cycle(state, &asked, &victim, &decision);
+	struct open_cycle *cycle = begin_cycle(state);
 
-	add_node(&t, "n1", "4");
-	bt_engine_end(t.engine, &decision);
-	assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
-	assert_int_equal(asked.n, 1);
-	assert_int_equal(asked.pod_ix, victim);
-	assert_false(asked.detached);
-	end(&t);
+	add_node(&cycle->t, "n1", "4");
+	bt_engine_end(cycle->t.engine, &cycle->decision);
+	assert_int_equal(cycle->decision.preempt, BT_PREEMPT_FOUND);
+	assert_int_equal(cycle->evictions.n, 1);
+	assert_int_equal(cycle->evictions.pod_ix, cycle->victim);
+	assert_false(cycle->evictions.detached);
+	end_cycle(cycle);
 }
 
 /* What happens to nodes before the budget comes. */
@@ -484,43 +499,37 @@ static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **
 static void a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not(void **state)
 {
 	for (int goes = 0; goes < 2; goes++) {
-		struct asked asked = {0};
-		struct bt_decision decision;
-		uint32_t victim;
-		struct trial t = begin_cycle(state, &asked, &victim, &decision);
+		struct open_cycle *cycle = begin_cycle(state);
 
 		if (goes) {
-			bt_engine_remove_pod(t.engine, victim);
+			bt_engine_remove_pod(cycle->t.engine, cycle->victim);
 		} else {
-			update_pod(&t, victim, "name: a", VICTIM, "phase: Failed");
+			update_pod(&cycle->t, cycle->victim, "name: a", VICTIM, "phase: Failed");
 		}
-		bt_engine_end(t.engine, &decision);
-		assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
-		assert_int_equal(asked.n, !goes);
-		assert_int_equal(asked.detached, !goes);
+		bt_engine_end(cycle->t.engine, &cycle->decision);
+		assert_int_equal(cycle->decision.preempt, BT_PREEMPT_FOUND);
+		assert_int_equal(cycle->evictions.n, !goes);
+		assert_int_equal(cycle->evictions.detached, !goes);
 		/* Nobody keeps it any more. */
-		assert_false(bt_ledger_has(bt_engine_cache(t.engine)->ledger, victim));
-		end(&t);
+		assert_false(bt_ledger_has(bt_engine_cache(cycle->t.engine)->ledger, cycle->victim));
+		end_cycle(cycle);
 	}
 }
 
 static void a_preemptor_that_goes_in_its_cycle_preempts_nobody(void **state)
 {
 	for (int changes = 0; changes < 2; changes++) {
-		struct asked asked = {0};
-		struct bt_decision decision;
-		uint32_t victim;
-		struct trial t = begin_cycle(state, &asked, &victim, &decision);
+		struct open_cycle *cycle = begin_cycle(state);
 
 		if (changes) {
-			add_node(&t, "n2", "1m");
+			add_node(&cycle->t, "n2", "1m");
 		}
-		bt_engine_remove_pod(t.engine, decision.pod_ix);
-		bt_engine_ask_post_filter(t.engine, &decision);
-		assert_int_equal(decision.preempt, BT_PREEMPT_FAILED);
-		bt_engine_end(t.engine, &decision);
-		assert_int_equal(asked.n, 0);
-		end(&t);
+		bt_engine_remove_pod(cycle->t.engine, cycle->decision.pod_ix);
+		bt_engine_ask_post_filter(cycle->t.engine, &cycle->decision);
+		assert_int_equal(cycle->decision.preempt, BT_PREEMPT_FAILED);
+		bt_engine_end(cycle->t.engine, &cycle->decision);
+		assert_int_equal(cycle->evictions.n, 0);
+		end_cycle(cycle);
 	}
 }
 
@@ -557,7 +566,7 @@ int main(void)
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
 		FIXTURE_TEST(five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle),
-		FIXTURE_TEST(a_preemptor_is_kept_out_only_where_its_plugin_is_at_pre_enqueue),
+		FIXTURE_TEST(a_preemptor_is_gated_only_where_its_plugin_is_at_pre_enqueue),
 		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
 		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),
