@@ -59,6 +59,10 @@ enum bt_rule {
 	/* NodeResourcesBalancedAllocation scores a node's balance with the pod, not what the pod gains.
 	 * Source: balancedResourceScorer, plugins/noderesources/balanced_allocation.go. */
 	BT_RULE_BALANCE_IS_SCORED_AS_IT_IS,
+	/* ImageLocality adds up the images of image volumes, too; and each of them raises the sum that scores
+	 * highest, as a container does. Source: sumImageScores, calculatePriority, plugins/imagelocality. */
+	BT_RULE_IMAGE_VOLUMES_SCORE,
+	BT_RULE_IMAGE_VOLUMES_RAISE_TOP,
 	BT_RULE_N
 };
 

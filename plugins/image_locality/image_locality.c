@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ImageLocality. An image counts its size, scaled by the share of nodes that have it, so that one popular
- * node does not attract everything. Source: plugins/imagelocality, v1.36.3.
+ * node does not attract everything. Source: plugins/imagelocality, v1.36.3 and v1.37.2.
  */
 #include "plugins/image_locality/image_locality.h"
 
@@ -9,9 +9,9 @@
 #include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
-#define MIB		      (1024ll * 1024)
-#define MIN_SUM		      (23 * MIB)
-#define MAX_SUM_PER_CONTAINER (1000 * MIB)
+#define MIB		  (1024ll * 1024)
+#define MIN_SUM		  (23 * MIB)
+#define MAX_SUM_PER_IMAGE (1000 * MIB)
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
 struct wanted {
@@ -38,12 +38,14 @@ static const struct bt_image *find_image(const struct bt_snapshot *snapshot, uin
 static void image_locality_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
+	const struct bt_image_locality_settings *rules = settings;
 	const struct bt_snapshot *snapshot = env->snapshot;
+	/* The images of volumes stand behind those of containers. */
+	uint32_t image_n = rules->volumes_score ? signature->image_n : signature->container_n;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
-	struct wanted *items = bt_arena_zalloc(env->arena, signature->image_n * sizeof(*items));
+	struct wanted *items = bt_arena_zalloc(env->arena, image_n * sizeof(*items));
 
-	(void)settings;
-	for (uint32_t i = 0; i < signature->image_n; i++) {
+	for (uint32_t i = 0; i < image_n; i++) {
 		const struct bt_image *image = find_image(snapshot, signature->images[i]);
 
 		if (image) {
@@ -54,9 +56,10 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 				bt_truncate((double)image->size_bytes * spread)};
 		}
 	}
-	BT_INVARIANT(term->n <= signature->image_n);
+	BT_INVARIANT(term->n <= image_n && image_n <= signature->image_n);
 	term->items = items;
-	term->max_sum = MAX_SUM_PER_CONTAINER * signature->container_n;
+	term->max_sum =
+		MAX_SUM_PER_IMAGE * (rules->volumes_raise_top ? signature->image_n : signature->container_n);
 	out_compiled->term = term;
 	/* No node has any of the images: every node scores 0, which is what Skip leaves too. */
 	out_compiled->score_skip = term->n == 0;
@@ -94,9 +97,20 @@ static void image_locality_score(
 	}
 }
 
+static const void *settings_of(const struct bt_settings_env *env, const void *args)
+{
+	struct bt_image_locality_settings *settings = bt_arena_zalloc(env->arena, sizeof(*settings));
+
+	(void)args;
+	settings->volumes_score = bt_settings_rule(env, BT_RULE_IMAGE_VOLUMES_SCORE);
+	settings->volumes_raise_top = bt_settings_rule(env, BT_RULE_IMAGE_VOLUMES_RAISE_TOP);
+	return settings;
+}
+
 const struct bt_plugin bt_plugin_image_locality = {
 	.name = "ImageLocality",
 	.points = BT_AT(SCORE),
+	.settings = settings_of,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = image_locality_compile,
 	.score = image_locality_score,

@@ -5,4 +5,10 @@
 
 #include "plugins/plugin.h"
 
+/* settings of the plugin, by the release. */
+struct bt_image_locality_settings {
+	bool volumes_score;	/* image volumes count as images */
+	bool volumes_raise_top; /* and as containers do in the sum that scores highest */
+};
+
 extern const struct bt_plugin bt_plugin_image_locality;

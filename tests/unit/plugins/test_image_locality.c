@@ -6,6 +6,12 @@
 
 #define PLUGIN (&bt_plugin_image_locality)
 
+/* What image volumes count as. */
+static const struct bt_image_locality_settings nothing = {.volumes_score = false},
+					       images = {.volumes_score = true},
+					       images_as_containers = {
+						       .volumes_score = true, .volumes_raise_top = true};
+
 static void add_empty_nodes(struct fixture *f, int n)
 {
 	char metadata[32];
@@ -22,7 +28,7 @@ static void an_image_counts_by_size_and_spread(void **state)
 	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 524288000}]");
 
 	add_empty_nodes(f, 3);
-	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}]");
+	struct asked asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
 	assert_int_equal(score(&asked, n), 10);
 	assert_int_equal(score(&asked, n + 1), 0);
 }
@@ -34,8 +40,8 @@ static void containers_share_the_limit(void **state)
 
 	fixture_node(f, "name: n2", "", "images: [{names: ['app:1'], sizeBytes: 1048576000}]");
 	add_empty_nodes(f, 1);
-	struct asked asked =
-		ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}, {name: b, image: 'other:1'}]");
+	struct asked asked = ask(f, PLUGIN, &images_as_containers,
+		"containers: [{name: a, image: 'app:1'}, {name: b, image: 'other:1'}]");
 	assert_int_equal(score(&asked, n), 32);
 }
 
@@ -44,20 +50,37 @@ static void names_without_a_tag_are_the_latest(void **state)
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1", "",
 		"images: [{names: ['reg:5000/app:latest', 'db@sha256:12'], sizeBytes: 1048576000}]");
-	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'reg:5000/app'}]");
+	struct asked asked =
+		ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app'}]");
 
 	assert_int_equal(score(&asked, n), 100);
-	asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'db@sha256:12'}]");
+	asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'db@sha256:12'}]");
 	assert_int_equal(score(&asked, n), 100);
-	asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'reg:5000/app:1'}]");
+	asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app:1'}]");
 	assert_int_equal(score(&asked, n), 0);
+}
+
+static void image_volumes_count_by_release(void **state)
+{
+	struct fixture *f = *state;
+	static const char spec[] = "containers: [{name: a, image: 'other:1'}], "
+				   "volumes: [{name: v, image: {reference: 'data'}}]";
+	uint32_t n =
+		fixture_node(f, "name: n1", "", "images: [{names: ['data:latest'], sizeBytes: 524288000}]");
+	struct asked asked = ask(f, PLUGIN, &nothing, spec);
+
+	assert_int_equal(score(&asked, n), 0);
+	asked = ask(f, PLUGIN, &images, spec);
+	assert_int_equal(score(&asked, n), 48);
+	asked = ask(f, PLUGIN, &images_as_containers, spec);
+	assert_int_equal(score(&asked, n), 24);
 }
 
 static void small_images_count_nothing(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 24117248}]");
-	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}]");
+	struct asked asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
 
 	assert_int_equal(score(&asked, n), 0);
 }
@@ -68,6 +91,7 @@ int main(void)
 		FIXTURE_TEST(an_image_counts_by_size_and_spread),
 		FIXTURE_TEST(containers_share_the_limit),
 		FIXTURE_TEST(names_without_a_tag_are_the_latest),
+		FIXTURE_TEST(image_volumes_count_by_release),
 		FIXTURE_TEST(small_images_count_nothing),
 	};
 
