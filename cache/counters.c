@@ -117,7 +117,7 @@ static const struct bt_domain_counts *find_tally(
 	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 static const struct bt_existing_affinity_term *const *find_concerning(
 	void *context, const struct bt_signature *signature, uint32_t *out_n);
-static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term);
+static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term, bool unlabelled_takes_all);
 static struct bt_selector default_selector(void *context, const struct bt_signature *signature);
 
 struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct bt_snapshot_writer *snapshot)
@@ -1107,7 +1107,7 @@ static const struct bt_domain_counts *find_tally(
 
 /* ---- terms ---- */
 
-static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term)
+static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term, bool unlabelled_takes_all)
 {
 	struct bt_counters *c = context;
 	const struct bt_intern *intern = c->dictionary->intern;
@@ -1118,10 +1118,11 @@ static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term
 		return match;
 	}
 	/*
-	 * Upstream adds the selected namespaces to the names, and still asks the selector about pods without
-	 * giving it labels: one that is content with no labels at all takes every namespace.
+	 * Upstream adds the selected namespaces to the names. Some releases still ask the selector about pods
+	 * without giving it labels: one that is content with no labels at all takes every namespace.
 	 */
-	if (bt_selector_matches(intern, selector, (struct bt_labels){0})) {
+	if (selector->n == 0 ||
+		(unlabelled_takes_all && bt_selector_matches(intern, selector, (struct bt_labels){0}))) {
 		match.any_namespace = true;
 		return match;
 	}

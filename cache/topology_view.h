@@ -88,9 +88,11 @@ struct bt_counting {
 
 	/*
 	 * A pending pod's term with its namespace selector turned into names, for the present namespaces.
+	 * unlabelled_takes_all: a selector that is content with no labels at all takes every namespace.
 	 * Valid until a counter was asked for.
 	 */
-	struct bt_pod_match (*resolve)(void *context, const struct bt_pod_term *term);
+	struct bt_pod_match (*resolve)(
+		void *context, const struct bt_pod_term *term, bool unlabelled_takes_all);
 
 	/* What the services and the owner of a signature's pods select; valid until the next call. */
 	struct bt_selector (*default_selector)(void *context, const struct bt_signature *signature);

@@ -63,6 +63,9 @@ enum bt_rule {
 	 * highest, as a container does. Source: sumImageScores, calculatePriority, plugins/imagelocality. */
 	BT_RULE_IMAGE_VOLUMES_SCORE,
 	BT_RULE_IMAGE_VOLUMES_RAISE_TOP,
+	/* A namespace selector of an incoming pod's term, when it is content with no labels at all, takes
+	 * every namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
+	BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES,
 	BT_RULE_N
 };
 

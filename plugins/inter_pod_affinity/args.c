@@ -49,6 +49,8 @@ const void *bt_inter_pod_affinity_make_settings(const struct bt_settings_env *en
 	*settings = (struct bt_inter_pod_affinity_settings){
 		.hard_weight = args->hard_pod_affinity_weight.value,
 		.ignore_preferred = args->ignore_preferred_terms_of_existing_pods,
+		.unlabelled_selector_takes_all =
+			bt_settings_rule(env, BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES),
 	};
 	return settings;
 }

@@ -113,10 +113,18 @@ static void inter_pod_affinity_compile(const void *settings, const struct bt_com
 	out->state = term;
 }
 
-static void count_own(const struct bt_counting *counting, struct own_term *terms, uint32_t n)
+/* The term with its namespace selector turned into names. */
+static struct bt_pod_match resolved(
+	const struct term *term, const struct bt_counting *counting, const struct own_term *own)
+{
+	return counting->resolve(counting->context, own->term, term->settings->unlabelled_selector_takes_all);
+}
+
+static void count_own(
+	const struct term *term, const struct bt_counting *counting, struct own_term *terms, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_pod_match match = counting->resolve(counting->context, terms[i].term);
+		const struct bt_pod_match match = resolved(term, counting, &terms[i]);
 		const struct bt_pod_query query = {.items = &match, .n = 1};
 
 		terms[i].counter = counting->counter(counting->context, &query);
@@ -131,7 +139,7 @@ static void count_affinity(struct term *term, const struct bt_counting *counting
 
 	BT_INVARIANT(term->affinity_n > 0 && term->matches);
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
-		term->matches[i] = counting->resolve(counting->context, term->affinity[i].term);
+		term->matches[i] = resolved(term, counting, &term->affinity[i]);
 	}
 	term->matches_itself = bt_pod_query_holds(
 		term->intern, &query, term->signature->namespace_, term->signature->labels);
@@ -158,8 +166,8 @@ static void resolve(struct term *term, const struct bt_counting *counting)
 	if (term->affinity_n) {
 		count_affinity(term, counting);
 	}
-	count_own(counting, term->anti_affinity, term->anti_affinity_n);
-	count_own(counting, term->preferred, term->preferred_n);
+	count_own(term, counting, term->anti_affinity, term->anti_affinity_n);
+	count_own(term, counting, term->preferred, term->preferred_n);
 	find_tallies(counting, term->affinity, term->affinity_n);
 	find_tallies(counting, term->anti_affinity, term->anti_affinity_n);
 	find_tallies(counting, term->preferred, term->preferred_n);

@@ -19,6 +19,7 @@ struct bt_inter_pod_affinity_settings {
 	int32_t hard_weight;   /* what a required affinity term of a pod on a node is worth to a pod that
 				  matches it */
 	bool ignore_preferred; /* a pod without preferred terms is not scored by those of others */
+	bool unlabelled_selector_takes_all; /* the release's rule for namespace selectors */
 };
 
 extern const struct bt_plugin bt_plugin_inter_pod_affinity;
