@@ -66,6 +66,14 @@ enum bt_rule {
 	/* A namespace selector of an incoming pod's term, when it is content with no labels at all, takes
 	 * every namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
 	BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES,
+	/* A victim is charged to every budget that counts it, even behind one that it overdraws. Source:
+	 * filterPodsWithPDBViolation, plugins/defaultpreemption. */
+	BT_RULE_VICTIM_CHARGES_EVERY_BUDGET,
+	/* A pod that comes into the queue gated counts on the node that its status nominates, as one that
+	 * comes active does. Source: PriorityQueue.addPod, backend/queue. */
+	BT_RULE_GATED_NOMINATIONS_COUNT,
+	/* Preemption that finds a node says so. Source: Evaluator.Preempt, framework/preemption. */
+	BT_RULE_PREEMPTION_TELLS_SUCCESS,
 	BT_RULE_N
 };
 

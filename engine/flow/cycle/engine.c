@@ -87,7 +87,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
 	bt_schedule_pod_init(&engine->schedule, config->extender_n > 0);
-	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue);
+	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue, config->gates.release);
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||

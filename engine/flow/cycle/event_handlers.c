@@ -197,17 +197,25 @@ static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 								 : pod->creation_ns;
 }
 
-/* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
+/* A pod has come into the queue, active or gated: its nomination counts, if it has one. */
+static void nominate_newcomer(struct bt_engine *engine, uint32_t pod_ix, enum bt_wait where)
+{
+	if (where == BT_WAIT_ACTIVE ||
+		(where == BT_WAIT_GATED && bt_nominated_pods_gated_count(&engine->nominated))) {
+		bt_ledger_nominate(engine->cache->ledger, pod_ix,
+			bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix);
+	}
+}
+
+/* A pod that waits for a node enters the queue. */
 static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	enum bt_wait where =
+		bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod));
 
-	if (bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod)) ==
-		BT_WAIT_GATED) {
-		return BT_ENTERED_GATED;
-	}
-	bt_ledger_nominate(engine->cache->ledger, pod_ix, pod->status_ix);
-	return BT_ENTERED_QUEUE;
+	nominate_newcomer(engine, pod_ix, where);
+	return where == BT_WAIT_GATED ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
 }
 
 /* A pod is on a node that was not known to be. */
@@ -300,8 +308,8 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	}
 	enum bt_wait after = bt_queue_update(engine->queue, pod_ix, bt_engine_kind_of(pod), events, n,
 		bt_scheduling_clock_now(&engine->clock));
-	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
-		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
+	if (before == BT_WAIT_NOWHERE) {
+		nominate_newcomer(engine, pod_ix, after);
 	}
 	if (old_status_node != BT_NAME_NONE && old_status_node != pod->status_node) {
 		bt_engine_requeue_for_nomination(engine, pod_ix, old);

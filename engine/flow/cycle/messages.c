@@ -52,7 +52,8 @@ struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 		bt_buf_clear(&message->text);
 		bt_messages_add(messages, pod_ix, &message->text);
 		message->signature = pod->signature->serial;
-		message->kind = kind;
+		/* Which node preemption finds depends on the cycle as well. */
+		message->kind = messages->explanation.preempts ? 0 : kind;
 		message->when = now;
 	}
 	return bt_buf_view(&message->text);

@@ -86,11 +86,16 @@ static void take_nominated(void *context, uint32_t node_ix)
 	bt_ledger_try_end(n->cache->ledger, node_ix);
 }
 
-void bt_nominated_pods_init(
-	struct bt_nominated_pods *nominated, struct bt_cache *cache, const struct bt_queue *queue)
+void bt_nominated_pods_init(struct bt_nominated_pods *nominated, struct bt_cache *cache,
+	const struct bt_queue *queue, const struct bt_release *release)
 {
 	*nominated = (struct bt_nominated_pods){
-		cache, queue, {put_nominated, take_nominated, nominated}, .pod_ix = BT_NO_POD};
+		.cache = cache,
+		.queue = queue,
+		.gated_count = bt_release_has(release, BT_RULE_GATED_NOMINATIONS_COUNT),
+		.yields_to = {put_nominated, take_nominated, nominated},
+		.pod_ix = BT_NO_POD,
+	};
 }
 
 void bt_nominated_pods_show(struct bt_nominated_pods *nominated)

@@ -11,6 +11,7 @@
 #include "engine/base/quote.h"
 #include "engine/base/rng.h"
 #include "engine/flow/cycle/extender.h"
+#include "engine/flow/cycle/profile_runtime.h"
 
 /* What is known of a node. */
 enum note {
@@ -37,7 +38,13 @@ struct search {
 	uint32_t wanted_n;	  /* how many candidates are enough */
 	uint32_t explained_n;	  /* nodes that say why they are no candidates */
 	uint32_t error_n;
+	bool charges_every_budget; /* by the profile's release */
 };
+
+static bool has_rule(const struct bt_preempt_request *request, enum bt_rule rule)
+{
+	return bt_release_has(request->cycle->runtime->profile.release, rule);
+}
 
 void bt_preemption_fini(struct bt_preemption *p)
 {
@@ -186,13 +193,16 @@ static uint32_t mark_violations(struct search *s)
 	for (uint32_t i = 0; i < s->pod_n && budgets->n; i++) {
 		const struct bt_pod *pod = bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix);
 
-		for (size_t b = 0; b < budgets->n; b++) {
+		bool violates = false;
+
+		for (size_t b = 0; b < budgets->n && (!violates || s->charges_every_budget); b++) {
 			if (bt_budget_counts(&budgets->items[b], intern, pod->signature, pod->name)) {
 				left[b] = (int32_t)((uint32_t)left[b] - 1);
-				s->out->pods[i].violates |= left[b] < 0;
+				violates |= left[b] < 0;
 			}
 		}
-		n += s->out->pods[i].violates;
+		s->out->pods[i].violates = violates;
+		n += violates;
 	}
 	BT_INVARIANT(n <= s->pod_n);
 	return n;
@@ -430,6 +440,20 @@ static void try_nodes(struct search *s)
 	}
 }
 
+/* Only some releases tell of success. */
+static void explain_success(struct search *s)
+{
+	const struct bt_snapshot *snapshot = s->view->snapshot;
+	struct bt_preemption *out = s->out;
+
+	bt_buf_clear(&out->text);
+	if (s->request->explain && has_rule(s->request, BT_RULE_PREEMPTION_TELLS_SUCCESS)) {
+		bt_buf_printf(&out->text,
+			"preemption: found a potential placement for pod on node %.*s, preempting %u victims",
+			BT_STR_ARG(bt_view_str(s->view, snapshot->nodes[out->node_ix].name)), out->victim_n);
+	}
+}
+
 /* The cheapest candidate; of equals the one that was tried first. */
 static void choose(struct search *s)
 {
@@ -445,7 +469,7 @@ static void choose(struct search *s)
 	out->node_ix = best->node_ix;
 	out->victims = out->kept + best->first_victim;
 	out->victim_n = best->cost.victim_n;
-	bt_buf_clear(&out->text);
+	explain_success(s);
 }
 
 static void explain_nowhere(struct search *s)
@@ -485,6 +509,7 @@ static bool preempt_begin(struct search *s)
 	s->ledger = s->request->cache->ledger;
 	s->view = &s->request->cache->view;
 	s->pod = s->request->cycle->pod;
+	s->charges_every_budget = has_rule(s->request, BT_RULE_VICTIM_CHARGES_EVERY_BUDGET);
 	bt_buf_clear(&out->text);
 	bt_fit_error_clear(&out->reasons);
 	bt_fit_error_clear(&out->errors);

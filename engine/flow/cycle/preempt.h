@@ -73,7 +73,8 @@ struct bt_preemption {
 	struct bt_victim *victims;
 	uint32_t victim_n;
 	uint32_t tried_n;   /* nodes on which it was tried out */
-	struct bt_buf text; /* when explained: upstream's message, empty when a node was found */
+	struct bt_buf text; /* when explained: upstream's message; of a node that was found only what
+			       the release says */
 	/* private: */
 	struct bt_victim *pods; /* of the node that is tried */
 	struct bt_victim *kept; /* victims of all candidates */

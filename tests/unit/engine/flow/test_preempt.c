@@ -71,6 +71,97 @@ static void budgets_are_spared(void **state)
 	end(&t);
 }
 
+static void add_budget_for(struct trial *t, const char *name, const char *label)
+{
+	bt_engine_apply_object(t->engine,
+		read(t,
+			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: default, "
+			"name: %s}, spec: {selector: {matchLabels: {%s}}}, status: {disruptionsAllowed: 1}}",
+			name, label));
+}
+
+/* A budget for the first two of three pods, of which the second breaks it, and one for the last two: does
+ * the last one have to go? Else it is the first. */
+static bool last_one_goes(void **state, const char *release)
+{
+	struct trial t = begin_of_release(state, release);
+
+	add_node(&t, "n1", "3");
+	uint32_t first = add_pod(&t, "name: a, labels: {app: x}", "nodeName: n1, priority: 3, " CPU("1"), "");
+	add_pod(&t, "name: b, labels: {app: x, tier: db}", "nodeName: n1, priority: 2, " CPU("1"), "");
+	uint32_t last =
+		add_pod(&t, "name: c, labels: {tier: db}", "nodeName: n1, priority: 1, " CPU("1"), "");
+	add_budget_for(&t, "first", "app: x");
+	add_budget_for(&t, "second", "tier: db");
+	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.victim_n, 1);
+	bool goes = decision.victims[0].pod_ix == last;
+	assert_true(goes || decision.victims[0].pod_ix == first);
+	end(&t);
+	return goes;
+}
+
+static void who_breaks_a_budget_is_charged_to_the_next_one_until_1_36(void **state)
+{
+	/* Charged to both, it leaves the last one without a budget that allows it to go. */
+	assert_false(last_one_goes(state, "1.36"));
+	assert_true(last_one_goes(state, "1.37"));
+}
+
+static void success_is_told_from_1_37_on(void **state)
+{
+	static const char *const texts[] = {"0/1 nodes are available: 1 Insufficient cpu.",
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for "
+		"pod on node n1, preempting 2 victims"};
+
+	for (int i = 0; i < 2; i++) {
+		struct trial t = begin_of_release(state, i ? "1.37" : "1.36");
+
+		add_node(&t, "n1", "2");
+		add_pod(&t, "name: a", "nodeName: n1, priority: 3, " CPU("1"), "");
+		add_pod(&t, "name: b", "nodeName: n1, priority: 3, " CPU("1"), "");
+		assert_string_equal(
+			message(&t, add_pod(&t, "name: p", "priority: 7, " CPU("2"), "")), texts[i]);
+		end(&t);
+	}
+}
+
+/* A gated pod that is nominated to the node takes all of it. Does another pod find room there? */
+static bool room_beside_gated(void **state, const char *release, const char *nominated)
+{
+	struct trial t = begin_of_release(state, release);
+
+	add_node(&t, "n1", "1");
+	add_pod(&t, "name: g", "priority: 5, schedulingGates: [{name: example.com/g}], " CPU("1"), nominated);
+	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 5, " CPU("1"), ""));
+	bool placed = decision.outcome == BT_PLACED;
+	end(&t);
+	return placed;
+}
+
+static void the_nomination_of_a_gated_pod_counts_from_1_37_on(void **state)
+{
+	assert_true(room_beside_gated(state, "1.36", "nominatedNodeName: n1"));
+	assert_false(room_beside_gated(state, "1.37", "nominatedNodeName: n1"));
+	assert_true(room_beside_gated(state, "1.37", "nominatedNodeName: ''"));
+	assert_true(room_beside_gated(state, "1.37", "nominatedNodeName: n2"));
+}
+
+static void preemption_takes_the_nomination_of_a_gated_pod_back(void **state)
+{
+	struct trial t = begin_of_release(state, "1.37");
+
+	uint32_t node = add_node(&t, "n1", "1");
+	add_pod(&t, "name: a", "nodeName: n1, priority: 3, " CPU("1"), "");
+	uint32_t gated = add_pod(&t, "name: g",
+		"priority: 5, schedulingGates: [{name: example.com/g}], " CPU("1"), "nominatedNodeName: n1");
+	assert_int_equal(bt_ledger_first_nominated(bt_engine_cache(t.engine)->ledger, node), gated);
+	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.cleared_nominations_n, 1);
+	assert_int_equal(decision.cleared_nominations[0], gated);
+	end(&t);
+}
+
 static void a_nominated_node_is_kept_from_equals_and_given_to_higher_ones(void **state)
 {
 	struct trial t = begin(state);
@@ -561,6 +652,10 @@ int main(void)
 		FIXTURE_TEST(the_least_important_pod_goes_and_the_preemptor_takes_its_node),
 		FIXTURE_TEST(a_trial_leaves_no_trace),
 		FIXTURE_TEST(budgets_are_spared),
+		FIXTURE_TEST(who_breaks_a_budget_is_charged_to_the_next_one_until_1_36),
+		FIXTURE_TEST(success_is_told_from_1_37_on),
+		FIXTURE_TEST(the_nomination_of_a_gated_pod_counts_from_1_37_on),
+		FIXTURE_TEST(preemption_takes_the_nomination_of_a_gated_pod_back),
 		FIXTURE_TEST(a_budget_counts_that_comes_after_a_node_changed_in_the_cycle),
 		FIXTURE_TEST(a_nominated_node_is_kept_from_equals_and_given_to_higher_ones),
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
