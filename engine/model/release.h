@@ -72,6 +72,10 @@ enum bt_rule {
 	/* A pod that comes into the queue gated counts on the node that its status nominates, as one that
 	 * comes active does. Source: PriorityQueue.addPod, backend/queue. */
 	BT_RULE_GATED_NOMINATIONS_COUNT,
+	/* A pod under resize counts the largest of three sums over its containers, by state: asked for,
+	 * allocated, in force. Before, it counts the sum of each container's largest. Source:
+	 * AggregateContainerRequests, component-helpers, resource/helpers.go. */
+	BT_RULE_RESIZE_SUMS_BY_STATE,
 	/* Preemption that finds a node says so. Source: Evaluator.Preempt, framework/preemption. */
 	BT_RULE_PREEMPTION_TELLS_SUCCESS,
 	BT_RULE_N

@@ -43,6 +43,14 @@ struct narrow {
 	struct bt_str unknown[BT_REQUEST_MAX];
 };
 
+/* What of a container counts. */
+enum part {
+	IN_SPEC,
+	LARGEST,   /* the largest of spec, actuated and allocated, when its status tells of a resize */
+	ALLOCATED, /* what its status says is allocated, else as IN_SPEC */
+	ACTUATED   /* what its status says is in force, else as ALLOCATED */
+};
+
 struct way {
 	bool use_status, skip_pod_level;
 	bool default_cpu, default_memory;
@@ -53,7 +61,9 @@ struct way {
 struct adder {
 	struct bt_dictionary *dictionary;
 	const struct bt_pod_object *pod;
+	struct bt_request_rules rules;
 	struct way way;
+	enum part part;
 	bool resize_infeasible;
 	struct sum sums[SUM_N];
 	struct bt_quantity *quantities; /* of the sums, cell_max each */
@@ -216,8 +226,7 @@ static void raise_to(struct sum *to, const struct sum *from)
 	}
 }
 
-/* What a container or pod counts when its status tells of a resize: the largest of spec, actuated and
- * allocated. */
+/* The largest of spec, actuated and allocated; of a resize that is infeasible, without the spec. */
 static void effective(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
@@ -232,22 +241,31 @@ static void effective(struct adder *adder, struct sum *sum, const struct bt_reso
 	raise_to(sum, part);
 }
 
-static const struct bt_container_status_object *find_status(
-	const struct bt_pod_object *pod, struct bt_str name)
+static const struct bt_container_status_object *status_in(
+	const struct bt_container_status_object *statuses, uint32_t n, struct bt_str name, bool last)
 {
 	const struct bt_container_status_object *found = NULL;
 
-	for (uint32_t i = 0; i < pod->container_status_n; i++) {
-		if (bt_str_eq(pod->container_statuses[i].name, name)) {
-			found = &pod->container_statuses[i];
-		}
-	}
-	for (uint32_t i = 0; i < pod->init_container_status_n; i++) {
-		if (bt_str_eq(pod->init_container_statuses[i].name, name)) {
-			found = &pod->init_container_statuses[i];
+	for (uint32_t i = 0; i < n && (last || !found); i++) {
+		if (bt_str_eq(statuses[i].name, name)) {
+			found = &statuses[i];
 		}
 	}
 	return found;
+}
+
+/* Of several with the name upstream takes the last one, and from BT_RULE_RESIZE_SUMS_BY_STATE on the first.
+ */
+static const struct bt_container_status_object *find_status(const struct adder *adder, struct bt_str name)
+{
+	const struct bt_pod_object *pod = adder->pod;
+	bool last = !adder->rules.sums_by_state;
+	const struct bt_container_status_object *one = status_in(pod->container_statuses,
+							pod->container_status_n, name, last),
+						*init = status_in(pod->init_container_statuses,
+							pod->init_container_status_n, name, last);
+
+	return last ? (init ? init : one) : (one ? one : init);
 }
 
 static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
@@ -259,18 +277,36 @@ static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, 
 	}
 }
 
-static void container_sum(
-	struct adder *adder, const struct bt_container_object *container, bool status_counts, struct sum *sum)
+/* What counts of a container by its status, or by the lack of one. */
+static void read_part(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
+	const struct bt_container_status_object *status)
 {
-	const struct bt_container_status_object *status =
-		adder->way.use_status && status_counts ? find_status(adder->pod, container->name) : NULL;
+	bool by_state = adder->part == ALLOCATED || adder->part == ACTUATED;
 
-	if (status && status->resources.set) {
-		effective(adder, sum, &container->resources.requests, &status->resources.requests,
-			&status->allocated);
+	if (adder->part == LARGEST && status && status->resources.set) {
+		effective(adder, sum, spec, &status->resources.requests, &status->allocated);
+	} else if (adder->part == ACTUATED && status && status->resources.requests.set) {
+		read_list(adder, sum, &status->resources.requests);
+	} else if (by_state && status && status->allocated.set) {
+		read_list(adder, sum, &status->allocated);
+	} else if (by_state && adder->resize_infeasible) {
+		sum->end = 0;
 	} else {
-		read_list(adder, sum, &container->resources.requests);
+		read_list(adder, sum, spec);
 	}
+}
+
+/* Does the container's status count? In some releases that of an init container which ends does not. */
+static bool status_counts(const struct adder *adder, bool ends)
+{
+	return adder->part != IN_SPEC && (adder->rules.sums_by_state || !ends);
+}
+
+static void container_sum(
+	struct adder *adder, const struct bt_container_object *container, bool ends, struct sum *sum)
+{
+	read_part(adder, sum, &container->resources.requests,
+		status_counts(adder, ends) ? find_status(adder, container->name) : NULL);
 	adder->lacking |= !has(sum, BT_CPU) || !has(sum, BT_MEMORY);
 	fill_default(sum, BT_CPU, adder->way.default_cpu, BT_DEFAULT_MILLI_CPU, 1000000);
 	fill_default(sum, BT_MEMORY, adder->way.default_memory, BT_DEFAULT_MEMORY_BYTES, 1000000000);
@@ -285,7 +321,7 @@ static void add_init_containers(struct adder *adder, struct sum *total, struct s
 		const struct bt_container_object *container = &spec->init_containers[i];
 		bool sidecar = bt_str_is(container->restart_policy, "Always");
 
-		container_sum(adder, container, sidecar, one);
+		container_sum(adder, container, !sidecar, one);
 		if (sidecar) {
 			request_add(total, one);
 			request_add(sidecars, one);
@@ -305,13 +341,49 @@ static void add_containers(struct adder *adder, struct sum *total)
 
 	for (uint32_t i = 0; i < spec->container_n; i++) {
 		/* There is nothing to add the first one to. */
-		container_sum(adder, &spec->containers[i], true, i ? one : total);
+		container_sum(adder, &spec->containers[i], false, i ? one : total);
 		if (i) {
 			request_add(total, one);
 		}
 	}
 	if (spec->init_container_n) {
 		add_init_containers(adder, total, one);
+	}
+}
+
+static void raise_to_part(struct adder *adder, struct sum *total, enum part part)
+{
+	struct sum *sum = empty_sum(adder, PART);
+
+	adder->part = part;
+	add_containers(adder, sum);
+	raise_to(total, sum);
+}
+
+static void raise_to_list(struct adder *adder, struct sum *total, const struct bt_resource_list *list)
+{
+	struct sum *sum = empty_sum(adder, PART);
+
+	read_list(adder, sum, list);
+	raise_to(total, sum);
+}
+
+/* The largest of what the containers ask for, of what is allocated and of what is in force; the last two as
+ * the pod's own status says, if it does. Source: AggregateContainerRequests, v0.37.2. */
+static void add_states(struct adder *adder, struct sum *total)
+{
+	const struct bt_pod_object *pod = adder->pod;
+
+	if (!adder->resize_infeasible) {
+		adder->part = IN_SPEC;
+		add_containers(adder, total);
+	}
+	if (adder->rules.pod_level_status && pod->allocated.set && pod->resources.requests.set) {
+		raise_to_list(adder, total, &pod->allocated);
+		raise_to_list(adder, total, &pod->resources.requests);
+	} else {
+		raise_to_part(adder, total, ALLOCATED);
+		raise_to_part(adder, total, ACTUATED);
 	}
 }
 
@@ -336,10 +408,14 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 	const struct bt_pod_object *pod = adder->pod;
 	struct sum *level = empty_sum(adder, LEVEL), *spec = empty_sum(adder, LEVEL_IN_SPEC);
 
+	bool by_status = adder->way.use_status && adder->rules.pod_level_status && pod->resources.set;
+
 	read_list(adder, level, &pod->spec.resources.requests);
-	if (adder->way.use_status && pod->resources.set) {
+	if (by_status) {
 		effective(adder, level, &pod->spec.resources.requests, &pod->resources.requests,
 			&pod->allocated);
+	}
+	if (by_status && !adder->rules.sums_by_state) {
 		read_list(adder, spec, &pod->spec.resources.requests);
 		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is
 		 * zero; one that is not in the spec replaces nothing. */
@@ -362,7 +438,12 @@ static struct sum *pod_sum(struct adder *adder, struct way way, int which)
 	struct sum *total = empty_sum(adder, which);
 
 	adder->way = way;
-	add_containers(adder, total);
+	if (way.use_status && adder->rules.sums_by_state) {
+		add_states(adder, total);
+	} else {
+		adder->part = way.use_status ? LARGEST : IN_SPEC;
+		add_containers(adder, total);
+	}
 	if (!way.skip_pod_level && pod_level_set(adder->pod)) {
 		replace_by_pod_level(adder, total);
 	}
@@ -440,7 +521,8 @@ static bool resize_infeasible(const struct bt_pod_object *pod)
 static void compute(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
 {
 	const struct bt_pod_object *pod = adder->pod;
-	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
+	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n ||
+			  (adder->resize_infeasible && adder->rules.sums_by_state);
 	bool level = pod_level_set(pod);
 	const struct sum *fit = pod_sum(adder, (struct way){0}, FIT), *used = fit, *counted, *score = fit;
 
@@ -580,14 +662,23 @@ static void compute_wide(struct adder *adder, struct bt_arena *arena, struct bt_
 	bt_mem_free(quantities);
 }
 
-void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
-	const struct bt_pod_object *pod, struct bt_requests *out_requests)
+struct bt_request_rules bt_request_rules_of(const struct bt_release *release, const bool *gates)
+{
+	return (struct bt_request_rules){
+		.sums_by_state = bt_release_has(release, BT_RULE_RESIZE_SUMS_BY_STATE),
+		.pod_level_status = gates[BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING],
+	};
+}
+
+void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_request_rules *rules,
+	struct bt_arena *arena, const struct bt_pod_object *pod, struct bt_requests *out_requests)
 {
 	struct narrow narrow;
 	struct adder adder;
 
 	adder.dictionary = dictionary;
 	adder.pod = pod;
+	adder.rules = *rules;
 	adder.resize_infeasible = resize_infeasible(pod);
 	begin_narrow(&adder, &narrow);
 	compute(&adder, arena, out_requests);

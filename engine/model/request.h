@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a pod asks for: the sums over its containers, in the four ways in which the scheduler adds them up.
- * Source: component-helpers resource.PodRequests and scheduler framework PodInfo.CalculateResource, v1.36.3.
+ * Source: component-helpers resource.PodRequests and scheduler framework PodInfo.CalculateResource, v1.36.3
+ * and v1.37.2.
  */
 #pragma once
 
 #include "engine/base/arena.h"
+#include "engine/model/release.h"
 #include "engine/model/resource.h"
 
 /* The request of a container that says nothing, as scores see it. */
@@ -35,6 +37,15 @@ static inline bool bt_requests_incomplete(const struct bt_requests *requests)
 	return requests->too_many_names || requests->names_missing;
 }
 
+/* How a resize counts that a pod's status tells of. */
+struct bt_request_rules {
+	bool sums_by_state;    /* BT_RULE_RESIZE_SUMS_BY_STATE */
+	bool pod_level_status; /* the pod's own status counts, beside those of its containers */
+};
+
+/* gates: by enum bt_gate. */
+struct bt_request_rules bt_request_rules_of(const struct bt_release *release, const bool *gates);
+
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */
-void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
-	const struct bt_pod_object *pod, struct bt_requests *out_requests);
+void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_request_rules *rules,
+	struct bt_arena *arena, const struct bt_pod_object *pod, struct bt_requests *out_requests);

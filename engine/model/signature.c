@@ -59,6 +59,7 @@ struct table {
 
 struct bt_signatures {
 	struct bt_dictionary *dictionary;	 /* init: */
+	struct bt_request_rules request_rules;	 /* init: */
 	_Atomic(struct table *) table;		 /* changed under the lock, like all below */
 	_Atomic(struct entry *) chunks[CHUNK_N]; /* by ix */
 	_Atomic uint32_t count, end, listed_n;
@@ -115,12 +116,31 @@ static struct table *make_table(uint32_t slot_n, struct table *outgrown)
 	return table;
 }
 
+/* Those of the release that counts where none is asked for. */
+static void default_rules(struct bt_signatures *signatures)
+{
+	bool gates[BT_GATE_N];
+
+	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
+		gates[gate] = bt_gate_spec((enum bt_gate)gate, bt_release_default())->on;
+	}
+	bt_signatures_configure(signatures, bt_release_default(), gates);
+}
+
+void bt_signatures_configure(
+	struct bt_signatures *signatures, const struct bt_release *release, const bool *gates)
+{
+	BT_REQUIRE(bt_load_relaxed(&signatures->count) == 0);
+	signatures->request_rules = bt_request_rules_of(release, gates);
+}
+
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
 {
 	BT_REQUIRE(dictionary);
 	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
 
 	signatures->dictionary = dictionary;
+	default_rules(signatures);
 	signatures->free = signatures->first = signatures->last = NO_ENTRY;
 	bt_store_relaxed(&signatures->table, make_table(FIRST_SLOTS, NULL));
 	bt_lock_init(&signatures->lock);
@@ -393,7 +413,8 @@ const struct bt_signature *bt_signature_make(
 
 	bt_arena_reset(&maker->scratch);
 	bt_buf_clear(&maker->words);
-	bt_requests_compute(maker->dictionary, &maker->scratch, pod, &requests);
+	bt_requests_compute(
+		maker->dictionary, &maker->signatures->request_rules, &maker->scratch, pod, &requests);
 	bt_signature_canonical(maker, pod, &requests);
 	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);

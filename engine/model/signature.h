@@ -123,6 +123,11 @@ struct bt_signature_maker;
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary);
 void bt_signatures_destroy(struct bt_signatures *signatures);
 
+/* What pods ask for is added up as in this release, with these gates (by enum bt_gate); else as in
+ * bt_release_default, with its defaults. Requires: there are no signatures yet, nor other threads. */
+void bt_signatures_configure(
+	struct bt_signatures *signatures, const struct bt_release *release, const bool *gates);
+
 /* A maker for one more thread. Owns: bt_signature_maker_destroy, before the signatures end. */
 struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures);
 void bt_signature_maker_destroy(struct bt_signature_maker *maker);

@@ -79,6 +79,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->options = *options;
 	bt_prefetch_init(&engine->prefetch, options->always_foresee);
 	engine->cache = bt_cache_create();
+	bt_signatures_configure(engine->cache->signatures, config->gates.release, config->gates.on);
 	engine->queue = make_queue(engine, config);
 	bt_kept_events_init(&engine->kept_events, engine->queue, engine->cache->dictionary->intern);
 	bt_eviction_init(&engine->eviction, config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION]);

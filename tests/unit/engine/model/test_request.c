@@ -5,12 +5,21 @@
 
 #define MIB (INT64_C(1024) * 1024)
 
-static struct bt_requests requests_of(struct fixture *f, const struct bt_pod_object *pod)
+static const struct bt_request_rules by_container = {.pod_level_status = true},
+				     by_state = {.pod_level_status = true, .sums_by_state = true};
+
+static struct bt_requests requests_by(
+	struct fixture *f, const struct bt_request_rules *rules, const struct bt_pod_object *pod)
 {
 	struct bt_requests requests;
 
-	bt_requests_compute(f->cache->dictionary, &f->arena, pod, &requests);
+	bt_requests_compute(f->cache->dictionary, rules, &f->arena, pod, &requests);
 	return requests;
+}
+
+static struct bt_requests requests_of(struct fixture *f, const struct bt_pod_object *pod)
+{
+	return requests_by(f, &by_container, pod);
 }
 
 static struct bt_requests requests_in(struct fixture *f, const char *spec)
@@ -180,6 +189,113 @@ static void what_runs_without_a_request_counts_the_default_though_the_spec_has_o
 	assert_int_equal(requests.nonzero_memory, 200 * MIB);
 	assert_int_equal(bt_amounts_get(requests.score, BT_CPU), 700);
 	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 10 * MIB);
+}
+
+/* A bound pod with this rest of its spec, and this status, by rules. */
+static struct bt_requests bound(
+	struct fixture *f, const struct bt_request_rules *rules, const char *spec, const char *status)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, %s}, status: {%s}}",
+		spec, status);
+	struct bt_requests requests = requests_by(f, rules, &fixture_read(f, text.ptr)->pod);
+	bt_buf_fini(&text);
+	return requests;
+}
+
+static void assert_cpu(struct fixture *f, const char *spec, const char *status,
+	int64_t container_by_container, int64_t state_by_state)
+{
+	struct bt_requests requests = bound(f, &by_container, spec, status);
+
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), container_by_container);
+	requests = bound(f, &by_state, spec, status);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), state_by_state);
+}
+
+static void the_largest_is_taken_of_each_container_or_of_the_sums(void **state)
+{
+	static const char two[] = "containers: [{name: a, resources: {requests: {cpu: 700m}}}, "
+				  "{name: b, resources: {requests: {cpu: 100m}}}]";
+
+	assert_cpu(*state, two,
+		"containerStatuses: [{name: a, allocatedResources: {cpu: 500m}, "
+		"resources: {requests: {cpu: 300m}}}, "
+		"{name: b, allocatedResources: {cpu: 100m}, resources: {requests: {cpu: 600m}}}]",
+		1300, 900);
+	/* What is allocated counts alone, too; by container only beside what is in force. */
+	assert_cpu(*state, two, "containerStatuses: [{name: b, allocatedResources: {cpu: 400m}}]", 800, 1100);
+	/* The status of a name is the first one; by container the last. */
+	assert_cpu(*state, two,
+		"containerStatuses: [{name: a, resources: {requests: {cpu: 1}}}], "
+		"initContainerStatuses: [{name: a, resources: {requests: {cpu: 2}}}]",
+		2100, 1100);
+	/* An empty list is one that asks for nothing. */
+	assert_cpu(*state, two,
+		"containerStatuses: [{name: a, resources: {requests: {cpu: 1}}, "
+		"allocatedResources: {}}]",
+		1100, 1100);
+}
+
+static void by_state_every_init_container_has_its_status_counted(void **state)
+{
+	assert_cpu(*state,
+		"containers: [{name: a, resources: {requests: {cpu: 100m}}}], "
+		"initContainers: [{name: i, resources: {requests: {cpu: 200m}}}]",
+		"initContainerStatuses: [{name: i, resources: {requests: {cpu: 900m}}}]", 200, 900);
+}
+
+static void by_state_an_infeasible_resize_leaves_nothing_of_a_container_without_a_status(void **state)
+{
+	static const char infeasible[] =
+		"conditions: [{type: PodResizePending, status: 'True', reason: Infeasible}]";
+	static const char with_status[] =
+		"conditions: [{type: PodResizePending, status: 'True', reason: Infeasible}], "
+		"containerStatuses: [{name: a, resources: {requests: {cpu: 300m}}}]";
+	static const char two[] = "containers: [{name: a, resources: {requests: {cpu: 700m}}}, "
+				  "{name: b, resources: {requests: {cpu: 100m}}}]";
+
+	assert_cpu(*state, two, infeasible, 800, 0);
+	assert_cpu(*state, two, with_status, 400, 300);
+	struct bt_requests requests = bound(*state, &by_state, two, with_status);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 800);
+	assert_int_equal(requests.nonzero_milli_cpu, 400);
+	assert_int_equal(requests.nonzero_memory, 400 * MIB);
+}
+
+static void by_state_the_pods_own_status_stands_for_those_of_its_containers(void **state)
+{
+	static const char spec[] = "containers: [{name: a, resources: {requests: {cpu: 700m}}}]";
+	static const char containers[] = "containerStatuses: [{name: a, resources: {requests: {cpu: 2}}, "
+					 "allocatedResources: {cpu: 2}}]";
+	static const char both[] = "allocatedResources: {cpu: 800m}, resources: {requests: {cpu: 600m}}, "
+				   "containerStatuses: [{name: a, resources: {requests: {cpu: 2}}}]";
+	static const struct bt_request_rules gate_off = {.sums_by_state = true};
+
+	assert_cpu(*state, spec, containers, 2000, 2000);
+	assert_cpu(*state, spec, both, 2000, 800);
+	struct bt_requests requests = bound(*state, &gate_off, spec, both);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 2000);
+}
+
+static void the_pods_own_status_replaces_the_sum_while_its_gate_is_on(void **state)
+{
+	static const char spec[] = "resources: {requests: {cpu: 1}}, "
+				   "containers: [{name: a, resources: {requests: {cpu: 1, memory: 1Mi}}}]";
+	static const char status[] = "resources: {requests: {cpu: 3, memory: 5Mi}}";
+	static const struct bt_request_rules gate_off = {.pod_level_status = false};
+	struct bt_requests requests = bound(*state, &by_container, spec, status);
+
+	/* A name that is not in the spec replaces nothing. */
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 3000);
+	assert_int_equal(bt_amounts_get(requests.used, BT_MEMORY), MIB);
+	requests = bound(*state, &by_state, spec, status);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 3000);
+	assert_int_equal(bt_amounts_get(requests.used, BT_MEMORY), 5 * MIB);
+	requests = bound(*state, &gate_off, spec, status);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 1000);
 }
 
 static void names_that_are_no_resource_are_dropped(void **state)
@@ -356,6 +472,11 @@ int main(void)
 		FIXTURE_TEST(an_infeasible_resize_does_not_count),
 		FIXTURE_TEST(what_runs_counts_for_scores_without_defaults_where_nothing_is_lacking),
 		FIXTURE_TEST(what_runs_without_a_request_counts_the_default_though_the_spec_has_one),
+		FIXTURE_TEST(the_largest_is_taken_of_each_container_or_of_the_sums),
+		FIXTURE_TEST(by_state_every_init_container_has_its_status_counted),
+		FIXTURE_TEST(by_state_an_infeasible_resize_leaves_nothing_of_a_container_without_a_status),
+		FIXTURE_TEST(by_state_the_pods_own_status_stands_for_those_of_its_containers),
+		FIXTURE_TEST(the_pods_own_status_replaces_the_sum_while_its_gate_is_on),
 		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
 		FIXTURE_TEST(too_many_names_are_noticed),
 		FIXTURE_TEST(all_that_a_pod_on_a_node_asks_for_counts),
