@@ -546,8 +546,10 @@ static bool open_extender(
 	if (!e->access) {
 		return false;
 	}
-	e->http =
-		bt_http_create(&(struct bt_http_options){.access = e->access, .name = "extender"}, out_error);
+	e->http = bt_http_create(
+		&(struct bt_http_options){
+			.access = e->access, .name = "extender", .body_max_bytes = BT_HTTP_LIST_MAX},
+		out_error);
 	return e->http != NULL;
 }
 
@@ -570,7 +572,9 @@ struct bt_extenders *bt_extenders_create(
 	}
 	if (good) {
 		x->api = bt_http_create(
-			&(struct bt_http_options){.access = access, .name = "objects"}, out_error);
+			&(struct bt_http_options){
+				.access = access, .name = "objects", .body_max_bytes = BT_HTTP_LIST_MAX},
+			out_error);
 		good = x->api != NULL;
 	}
 	if (!good) {

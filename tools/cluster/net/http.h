@@ -54,8 +54,11 @@ enum bt_http_cause {
 	BT_HTTP_CAUSE_CLOSED   /* the connection ended */
 };
 
-/* Unless the options say otherwise; a longer answer ends as BT_HTTP_LOST with an error that says so. */
-#define BT_HTTP_BODY_MAX (256u << 20)
+/* Unless the options say otherwise; a longer answer ends as BT_HTTP_LOST with an error that says so. An
+ * object has at most 3 MiB (etcd takes 1.5, a request to the server 3). */
+#define BT_HTTP_BODY_MAX (16u << 20)
+/* For clients whose answers are lists: 5,000 nodes with images have some 100 MiB. */
+#define BT_HTTP_LIST_MAX (256u << 20)
 
 /* The beginning of an answer. Valid during the call that shows it. */
 struct bt_http_head {

@@ -31,6 +31,8 @@
 #define STREAM_WINDOW	  (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
 #define IDLE_FRAMES	  5000u /* in a second that bring nothing, until the server is taken for hostile */
+#define IDLE_BYTES	  4096u /* of unknown frames, or for streams that have ended, count as one of them */
+#define IDLE_A_REQUEST	  8u	/* of them come with a request and are not counted */
 #define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has said how many it takes */
 #define LANE_CONNECTIONS  8u
 #define CALM_NS		  ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
@@ -79,6 +81,8 @@ struct connection {
 	int64_t heard_ns;      /* when anything came, or its first stream began */
 	int64_t idle_since_ns; /* since when idle_n counts */
 	uint32_t idle_n;
+	size_t useful_bytes; /* of what is being read: fields and data that a call was given */
+	size_t idle_bytes;   /* that bring nothing, and are not yet counted as frames */
 	bool pinged;
 	bool agreed;  /* the server has said in SETTINGS how many streams it takes */
 	bool drained; /* it takes no more streams */
@@ -310,7 +314,8 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream, co
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, stream);
 	const char *text = (const char *)bytes;
 
-	(void)flags, (void)context;
+	(void)flags;
+	((struct connection *)context)->useful_bytes += part ? n : 0;
 	if (!part) {
 		nghttp2_session_consume_connection(session, n);
 	} else if (part->call->stalled) {
@@ -340,10 +345,11 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	struct bt_str field = {(const char *)name, name_n}, text = {(const char *)value, value_n};
 
-	(void)flags, (void)context;
+	(void)flags;
 	if (!part) {
 		return 0;
 	}
+	((struct connection *)context)->useful_bytes += name_n + value_n;
 	if (bt_str_is(field, ":status")) {
 		return begin_head(part, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	}
@@ -354,21 +360,16 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	return bt_http_take_field(part->call, field, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* Frames that cost work and bring nothing. A server's PING in a quiet hour is none; thousands in a second
- * are. Those that come with each request (windows, resets) are as many as requests, and not counted. */
-static bool brings_nothing(const nghttp2_frame_hd *frame)
+/* Frames that cost work and bring nothing. A few come with each request (windows, a reset), and a server's
+ * PING in a quiet hour is none; thousands in a second are. */
+static bool brings_nothing(const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
 {
 	switch (frame->type) {
 	case NGHTTP2_DATA:
-		return frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM);
+		return !part || (frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM));
 	case NGHTTP2_HEADERS:
 	case NGHTTP2_CONTINUATION:
-	case NGHTTP2_RST_STREAM:
-	case NGHTTP2_GOAWAY:
-	case NGHTTP2_WINDOW_UPDATE:
-		return false;
-	case NGHTTP2_PING:
-		return !(frame->flags & NGHTTP2_FLAG_ACK);
+		return !part;
 	default:
 		return true;
 	}
@@ -389,12 +390,32 @@ static bool count_idle(struct connection *connection)
 	return false;
 }
 
+/* Of n bytes, those that no call was given: nghttp2 shows neither frames of unknown types nor what comes for
+ * streams that have ended. Returns: as count_idle. */
+static bool count_idle_bytes(struct connection *connection, size_t n)
+{
+	bool good = true;
+
+	connection->idle_bytes += n - (connection->useful_bytes < n ? connection->useful_bytes : n);
+	for (; connection->idle_bytes >= IDLE_BYTES && good; connection->idle_bytes -= IDLE_BYTES) {
+		good = count_idle(connection);
+	}
+	return good;
+}
+
 static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *context)
 {
 	struct connection *connection = context;
+	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->stream_id);
 
-	(void)session;
-	return brings_nothing(frame) && !count_idle(connection) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	return brings_nothing(frame, part) && !count_idle(connection) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+/* DATA that is padding alone. */
+static bool is_padding(const nghttp2_frame *frame)
+{
+	return frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0 &&
+	       frame->hd.length == frame->data.padlen && !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM);
 }
 
 static int take_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
@@ -407,6 +428,9 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 	}
 	if (frame->hd.type == NGHTTP2_SETTINGS && !(frame->hd.flags & NGHTTP2_FLAG_ACK)) {
 		connection->agreed = true;
+	}
+	if (is_padding(frame) && !count_idle(connection)) {
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	}
 	if (!part || (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)) {
 		return 0;
@@ -587,6 +611,7 @@ static bool submit(struct connection *connection, struct bt_h2_call *part)
 	leave(part);
 	part->stream = stream;
 	part->connection = connection;
+	connection->idle_n -= connection->idle_n < IDLE_A_REQUEST ? connection->idle_n : IDLE_A_REQUEST;
 	link_call(&connection->streams, part);
 	if (!connection->stream_n++) {
 		connection->heard_ns = bt_clock_monotonic_ns();
@@ -922,9 +947,10 @@ static void take_records(struct connection *connection)
 			break;
 		}
 		bt_http_count(connection->http, BT_COUNT_RECEIVED, n);
+		connection->useful_bytes = 0;
 		ssize_t rc = nghttp2_session_mem_recv(connection->session, (const uint8_t *)h2->plain, n);
 
-		if (rc < 0) {
+		if (rc < 0 || !count_idle_bytes(connection, n)) {
 			bt_buf_text(&connection->why, connection->why.len ? "" : nghttp2_strerror((int)rc));
 			die(connection, BT_HTTP_BROKEN);
 		}

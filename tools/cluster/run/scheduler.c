@@ -619,8 +619,10 @@ static bool list_pods(void *context, void (*call)(void *to, const struct bt_watc
 
 static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	s->audit_http =
-		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "audit"}, out_error);
+	s->audit_http = bt_http_create(
+		&(struct bt_http_options){
+			.access = s->access, .name = "audit", .body_max_bytes = BT_HTTP_LIST_MAX},
+		out_error);
 	if (!s->audit_http) {
 		return false;
 	}

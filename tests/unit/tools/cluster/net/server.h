@@ -67,8 +67,8 @@ void peer_fall_silent(struct peer *peer);
 /* Waits until so many PINGs have come on the connection, or it ends. */
 void peer_await_pings(struct peer *peer, uint32_t n);
 
-/* Writes into the connection whatever it is. */
-void peer_write_raw(struct peer *peer, const char *bytes, size_t n);
+/* Writes into the connection whatever it is. Returns: false: it has ended. */
+bool peer_write_raw(struct peer *peer, const char *bytes, size_t n);
 
 /* The value of a header of a request; empty: it has none. */
 struct bt_str request_header(const struct request *request, const char *name);

@@ -265,13 +265,14 @@ void peer_fall_silent(struct peer *peer)
 	pthread_mutex_unlock(&link->lock);
 }
 
-void peer_write_raw(struct peer *peer, const char *bytes, size_t n)
+bool peer_write_raw(struct peer *peer, const char *bytes, size_t n)
 {
 	struct link *link = peer->stream->link;
 
 	pthread_mutex_lock(&link->lock);
-	SSL_write(link->peer->tls, bytes, (int)n);
+	bool good = SSL_write(link->peer->tls, bytes, (int)n) > 0;
 	pthread_mutex_unlock(&link->lock);
+	return good;
 }
 
 /* ---- requests ---- */

@@ -591,6 +591,7 @@ enum {
 	CONTINUATION = 9
 };
 #define END_HEADERS 4
+#define PADDED	    8
 
 /* A field of 4,000 bytes that goes into HPACK's table, then that field by its number, n times. */
 static void add_bomb(struct bt_buf *block, size_t n)
@@ -629,11 +630,18 @@ static const struct attack {
 		200000},
 	{"/priority", "floods it with frames that bring nothing", PRIORITY, 0, 1, "\0\0\0\0\1", 5, 200000},
 	{"/data", "floods it with frames that bring nothing", DATA, 0, 1, "", 0, 200000},
+	{"/padding", "floods it with frames that bring nothing", DATA, PADDED, 1, "\3\0\0\0", 4, 200000},
 	{"/interim", "the head of the answer is longer than 256 KiB", HEADERS, END_HEADERS, 1,
 		"\x48\x03"
 		"103",
 		5, 50000},
 	{"/goaway", "", GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8, 200000},
+	{"/answers-to-no-ping", "floods it with frames that bring nothing", PING, 1, 0, "12345678", 8,
+		200000},
+	{"/windows", "floods it with frames that bring nothing", WINDOW, 0, 0, "\0\0\0\1", 4, 200000},
+	{"/stream-windows", "floods it with frames that bring nothing", WINDOW, 0, 1, "\0\0\0\1", 4, 200000},
+	{"/gentle-goaways", "floods it with frames that bring nothing", GOAWAY, 0, 0,
+		"\x7f\xff\xff\xff\0\0\0\0", 8, 200000},
 	/* Frames of the wrong length. */
 	{"/head-of-nothing", "", HEADERS, END_HEADERS, 1, "", 0, 1},
 	{"/ping-of-nothing", "", PING, 0, 0, "", 0, 1},
@@ -656,7 +664,7 @@ static bool attack(void *context, struct peer *peer, const struct request *reque
 	if (bt_str_is(request->path, "/ok")) {
 		return peer_answer(peer, 200, "", "ok");
 	}
-	if (bt_str_is(request->path, "/data")) { /* after a head */
+	if (bt_str_is(request->path, "/data") || bt_str_is(request->path, "/padding")) { /* after a head */
 		add_frame(&frames, HEADERS, END_HEADERS, 1, "\x88", 1);
 	}
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
@@ -733,6 +741,47 @@ static void heads_and_trailers_without_end_are_cut(void **state)
 	expect_attack("/bomb", "the head of the answer is longer than 256 KiB");
 	expect_attack("/trailers", "the head of the answer is longer than 256 KiB");
 	expect_attack("/continuation", "");
+}
+
+/* After the head, the same frame until the connection ends. */
+static bool write_without_end(void *context, struct peer *peer, const struct request *request)
+{
+	static const char full[16384];
+	struct bt_buf frames = {0};
+
+	(void)context;
+	if (bt_str_is(request->path, "/ok")) {
+		return peer_answer(peer, 200, "", "ok");
+	}
+	add_frame(&frames, HEADERS, END_HEADERS, 1, "\x88", 1);
+	peer_write_raw(peer, frames.ptr, frames.len);
+	bt_buf_clear(&frames);
+	for (int i = 0; i < 16; i++) {
+		add_frame(&frames, bt_str_is(request->path, "/unknown") ? 0xbb : DATA, 0, 1, full,
+			sizeof(full));
+	}
+	while (peer_write_raw(peer, frames.ptr, frames.len)) {
+	}
+	bt_buf_fini(&frames);
+	return false;
+}
+
+static void who_writes_without_end_loses_the_connection(void **state)
+{
+	static const char *const paths[] = {"/unknown", "/longer-than-a-body"};
+	struct way way;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		open_way(&way, &(struct plan){.handle = write_without_end});
+		send_call(&way, BT_HTTP_POST, paths[i], "{}");
+		wait_for(&way.ends, &way.ends.n, 1);
+		assert_int_equal(way.ends.end, BT_HTTP_LOST);
+		/* The server is still writing there, so this one goes out on another connection. */
+		send_call(&way, BT_HTTP_POST, "/ok", "{}");
+		wait_for(&way.ends, &way.ends.n, 2);
+		close_way(&way);
+	}
 }
 
 /* Many of a type that nobody knows, empty ones and full ones, and an answer. */
@@ -926,6 +975,7 @@ int main(void)
 		cmocka_unit_test(frames_that_are_nonsense_end_the_connection),
 		cmocka_unit_test(a_long_head_is_read),
 		cmocka_unit_test(floods_and_wrong_frames_end_the_call),
+		cmocka_unit_test(who_writes_without_end_loses_the_connection),
 		cmocka_unit_test(frames_of_unknown_types_change_nothing),
 		cmocka_unit_test(heads_and_trailers_without_end_are_cut),
 		cmocka_unit_test(a_server_that_takes_no_streams_is_given_up),
