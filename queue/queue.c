@@ -396,17 +396,26 @@ uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places)
 	return ix == BT_NO_SLOT ? BT_QUEUE_EMPTY : queue->slots[ix].pod_ix;
 }
 
-enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
+static enum bt_status take(struct bt_queue *queue, uint32_t pod_ix, enum bt_wait last)
 {
 	uint32_t ix = queue_find(queue, pod_ix);
 
-	if (ix == BT_NO_SLOT || queue->slots[ix].where < BT_WAIT_ACTIVE ||
-		queue->slots[ix].where > BT_WAIT_UNSCHEDULABLE) {
+	if (ix == BT_NO_SLOT || queue->slots[ix].where < BT_WAIT_ACTIVE || queue->slots[ix].where > last) {
 		return BT_NOT_FOUND;
 	}
 	leave(queue, ix);
 	bt_in_flight_begin(queue, ix);
 	return BT_OK;
+}
+
+enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
+{
+	return take(queue, pod_ix, BT_WAIT_UNSCHEDULABLE);
+}
+
+enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix)
+{
+	return take(queue, pod_ix, BT_WAIT_GATED);
 }
 
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)

@@ -181,6 +181,9 @@ uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
  * BT_NOT_FOUND: it is none of these. */
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
 
+/* The same, or one that is gated: for following a scheduler that did not keep it out. */
+enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix);
+
 /* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more.
  * Requires: it is in flight. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);

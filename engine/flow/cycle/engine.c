@@ -241,6 +241,11 @@ enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_take(engine->queue, pod_ix);
 }
 
+enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_queue_take_any(engine->queue, pod_ix);
+}
+
 /* Chooses a node, or says why there is none. */
 static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_decision *decision)
 {
@@ -567,6 +572,49 @@ void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision,
 {
 	decision->node_ix = node_ix;
 	bt_reserved_choose_once(&engine->reserved, decision->plan, decision->pod_ix, node_ix);
+}
+
+static void impose_node(
+	struct bt_engine *engine, struct bt_decision *decision, const struct bt_imposed *imposed)
+{
+	if (imposed->fits) {
+		bt_engine_take_node(engine, decision, imposed->node_ix);
+		return;
+	}
+	decision->node_ix = imposed->node_ix;
+	bt_reserved_choose_nothing(&engine->reserved, decision->pod_ix, imposed->node_ix);
+}
+
+static void impose_refusal(
+	struct bt_engine *engine, struct bt_decision *decision, const struct bt_imposed *imposed)
+{
+	decision->node_ix = BT_NO_NODE;
+	decision->unschedulable_plugins = imposed->unschedulable_plugins;
+	decision->preempt = imposed->preempt;
+	decision->nominated_ix = imposed->nominated_ix;
+	decision->victims = imposed->victims;
+	decision->victim_n = imposed->victim_n;
+	if (imposed->preempt == BT_PREEMPT_FOUND) {
+		struct bt_preemption preemption = {
+			.victims = imposed->victims, .victim_n = imposed->victim_n};
+
+		bt_eviction_list(&engine->eviction, engine->cache->ledger, &preemption);
+	}
+}
+
+void bt_engine_impose(
+	struct bt_engine *engine, struct bt_decision *decision, const struct bt_imposed *imposed)
+{
+	BT_REQUIRE(imposed->outcome == BT_PLACED || imposed->outcome == BT_REFUSED ||
+		   imposed->outcome == BT_FAILED);
+	BT_REQUIRE(!bt_post_filter_is_due(&engine->post));
+	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
+	decision->outcome = imposed->outcome;
+	if (imposed->outcome == BT_PLACED) {
+		impose_node(engine, decision, imposed);
+	} else {
+		impose_refusal(engine, decision, imposed);
+	}
 }
 
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)

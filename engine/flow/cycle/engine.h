@@ -324,8 +324,10 @@ uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namesp
 /* Takes the next pod out of the queue, or BT_NO_POD when nothing can be decided now. */
 uint32_t bt_engine_pop(struct bt_engine *engine);
 
-/* Takes a pod out of the queue before its turn. BT_NOT_FOUND when it is not waiting for a cycle. */
+/* Takes a pod out of the queue before its turn. BT_NOT_FOUND when it is not waiting for a cycle. take_any:
+ * also one that is gated. */
 enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix);
+enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Lets time do what is due by now: ends backoffs at whole seconds, and waits of more than five minutes every
@@ -354,6 +356,26 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 
 /* Takes another feasible node for a pod that was placed. Context: right after bt_engine_begin. */
 void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix);
+
+/* What another scheduler has decided about a pod at the same moment. */
+struct bt_imposed {
+	enum bt_outcome outcome; /* BT_PLACED, BT_REFUSED, BT_FAILED */
+	uint32_t node_ix;	 /* BT_PLACED */
+	bool fits; /* the node is feasible here, too: the pod's claims get what is found there */
+	uint32_t unschedulable_plugins;
+	enum bt_preempt_outcome preempt;
+	uint32_t nominated_ix;
+	struct bt_victim *victims; /* kept by the caller until the next cycle */
+	uint32_t victim_n;
+};
+
+/*
+ * Has bt_engine_end carry out what another scheduler has decided instead of the engine's own decision. On a
+ * node that is not feasible here the pod's claims get nothing. Context: after bt_engine_ask_post_filter.
+ * Requires: the outcome is placed, refused or failed; the node is there.
+ */
+void bt_engine_impose(
+	struct bt_engine *engine, struct bt_decision *decision, const struct bt_imposed *imposed);
 
 /*
  * PostFilter of a pod that bt_engine_begin has refused, unless it has run: fills in what preemption came to.

@@ -412,6 +412,13 @@ enum bt_reserve bt_reserved_assume(
 	return outcome;
 }
 
+void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
+{
+	bt_reserved_begin(reserved);
+	reserved->pod_ix = pod_ix;
+	reserved->node_ix = node_ix;
+}
+
 void bt_reserved_choose_once(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {

@@ -67,6 +67,9 @@ void bt_reserved_choose(
 void bt_reserved_choose_once(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
+/* Notes that they get nothing there. */
+void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix);
+
 /*
  * Reserve and assume: the pod counts on the node, and its claims have got what was found for them; unless
  * something has become of them since then, which bt_reserved_why says.

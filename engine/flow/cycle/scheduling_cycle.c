@@ -38,6 +38,9 @@ static void decide(struct bt_scheduling_cycle *turn, uint32_t pod_ix)
 	if (turn->texts && (decision.outcome == BT_REFUSED || decision.outcome == BT_FAILED)) {
 		message = bt_messages_of(&turn->messages, pod_ix);
 	}
+	if (turn->steer) {
+		turn->steer(turn->context, &decision, message);
+	}
 	bt_engine_end(turn->engine, &decision);
 	if (turn->texts && message.len == 0) {
 		message = bt_engine_end_error(turn->engine);

@@ -15,6 +15,9 @@ struct bt_scheduling_cycle {
 	bool texts; /* say why pods are not placed */
 	/* A pod is about to be decided; or NULL. */
 	void (*look)(void *context, uint32_t pod_ix);
+	/* A pod is decided, and that is not carried out yet: another scheduler's decision may be imposed
+	 * (bt_engine_impose). message: as of told. Not called for pods of a group. NULL: nobody wants to. */
+	void (*steer)(void *context, struct bt_decision *decision, struct bt_str message);
 	/*
 	 * A decision has been carried out. info: of its pod, and nominated its status.nominatedNodeName, both
 	 * as they were before. message: empty when the pod is placed, or texts are not wanted; valid during

@@ -24,7 +24,7 @@ static bool anybody_listens(const struct bt_pipeline *p)
 
 static bool anybody_reads(const struct bt_pipeline *p)
 {
-	return anybody_listens(p) || p->options.sink.told;
+	return anybody_listens(p) || p->options.sink.told || bt_replay_follows(p->replay);
 }
 
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
@@ -186,11 +186,17 @@ static void look(void *context, uint32_t pod_ix)
 	sink->look(sink->context, pod_ix);
 }
 
+static void steer(void *context, struct bt_decision *decision, struct bt_str message)
+{
+	bt_follow_steer(((struct bt_pipeline *)context)->replay, decision, message);
+}
+
 void bt_pipeline_turns_init(struct bt_pipeline *p)
 {
 	p->turn = (struct bt_scheduling_cycle){.engine = p->engine,
 		.texts = p->options.messages && anybody_reads(p),
 		.look = p->options.sink.look ? look : NULL,
+		.steer = bt_replay_follows(p->replay) ? steer : NULL,
 		.told = tell,
 		.context = p};
 }

@@ -148,7 +148,28 @@ bool bt_journal_claim(struct bt_str *body, struct bt_written_claim *out_claim);
 
 /* ---- replaying ---- */
 
+/* What a follower has decided itself. Texts are valid during the call. */
+struct bt_judgment {
+	uint64_t number; /* of the decision, from 1 */
+	struct bt_str namespace_, name;
+	enum bt_outcome outcome;
+	struct bt_str node; /* BT_PLACED: the journal's, if that is one of the best; else the chosen one */
+	struct bt_str nominated; /* BT_REFUSED, or empty */
+	struct bt_str victims;	 /* "ns/a, ns/b", in their order; or empty */
+	struct bt_str message;	 /* of a refusal */
+	bool agrees;		 /* the journal's decision might be this one, texts apart */
+};
+
+/* Follows a journal: each pod is decided at the journal's moment, that is told, and what the journal says
+ * is carried out instead. So every decision is judged in the cluster that the journal's scheduler saw. */
+struct bt_follow {
+	void (*judged)(void *context, const struct bt_judgment *judgment);
+	void *context;
+};
+
 struct bt_replay_options {
+	struct bt_follow
+		follow; /* judged == NULL: decisions are compared, and the first that differs ends it */
 	const struct bt_config *config; /* of the header */
 	struct bt_journal_codec codec;
 	size_t plan_memory_bytes; /* 0: the usual */

@@ -313,6 +313,14 @@ struct bt_journal_player;
 void bt_replay_hear(struct bt_journal_player *replay, const struct bt_decision *decision);
 bool bt_replay_evicts_at_once(const struct bt_journal_player *replay);
 
+/* Is there a replay, and does it follow its journal? */
+bool bt_replay_follows(const struct bt_journal_player *replay);
+
+/* ---- follow.c ---- */
+
+/* A pod of the replay is decided: that is told, and the journal's decision imposed. */
+void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decision, struct bt_str message);
+
 /* ---- decide.c ---- */
 
 void bt_pipeline_turns_init(struct bt_pipeline *p);

@@ -7,29 +7,21 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/varint.h"
-#include "engine/flow/pipeline/pipeline_int.h"
-
-struct bt_journal_player {
-	struct bt_pipeline *pipeline;
-	const struct bt_replay_options *options;
-	struct bt_journal_header header;
-	struct bt_replay_result *result;
-	int64_t now_ns;
-	/* Decisions that were not compared yet: their bodies behind each other, and where each ends. */
-	struct bt_buf bodies, error;
-	size_t *ends;
-	size_t end_n, end_cap, compared_n;
-	struct bt_written_claim *claims; /* of an answer */
-	size_t claim_cap;
-	struct bt_journal_reader extenders; /* the next answer of an extender is there or behind */
-	bool lost;			    /* one was asked, and there is no such answer */
-};
+#include "engine/flow/pipeline/replay_int.h"
 
 void bt_replay_hear(struct bt_journal_player *r, const struct bt_decision *decision)
 {
+	if (r->options->follow.judged) {
+		return;
+	}
 	bt_journal_write_decision(bt_pipeline_engine(r->pipeline), decision, &r->bodies);
 	r->ends = bt_mem_grow(r->ends, r->end_n, &r->end_cap, sizeof(*r->ends));
 	r->ends[r->end_n++] = r->bodies.len;
+}
+
+bool bt_replay_follows(const struct bt_journal_player *r)
+{
+	return r && r->options->follow.judged;
 }
 
 bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
@@ -94,6 +86,7 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 	limits.tombstones = h->tombstones;
 	limits.workers = r->options->workers ? r->options->workers : 1;
 	return (struct bt_pipeline_options){
+		.messages = r->options->follow.judged != NULL,
 		.limits = limits,
 		.engine = {.seed = h->seed,
 			.clock = h->has_clock ? bt_clock_virtual(&r->now_ns) : (struct bt_clock){0},
@@ -143,7 +136,7 @@ static enum bt_status differ(struct bt_journal_player *r, const struct bt_journa
 	return BT_CONFLICT;
 }
 
-static enum bt_status bad_record(
+enum bt_status bt_replay_bad_record(
 	struct bt_journal_player *r, const struct bt_journal_record *record, const char *what)
 {
 	bt_buf_printf(&r->error, "at byte %zu: %s", record->offset, what);
@@ -157,7 +150,7 @@ static enum bt_status compare(struct bt_journal_player *r, const struct bt_journ
 		r->end_n = r->compared_n = 0;
 		bt_pipeline_decide_one(r->pipeline);
 		if (r->lost) {
-			return bad_record(r, record,
+			return bt_replay_bad_record(r, record,
 				"an extender was asked for this decision, and the journal has no answer to "
 				"that");
 		}
@@ -204,7 +197,7 @@ static enum bt_status pass_time(struct bt_journal_player *r, const struct bt_jou
 
 	if (!r->header.has_clock || !bt_varint_get(&body, &what) || what > BT_TIME_START ||
 		!bt_varint_get_signed(&body, &more_ns)) {
-		return bad_record(r, record, "this is no time");
+		return bt_replay_bad_record(r, record, "this is no time");
 	}
 	bt_pipeline_set_time(
 		r->pipeline, bt_wrap_add(r->pipeline->now_ns, more_ns), (enum bt_journal_time)what);
@@ -229,7 +222,7 @@ static enum bt_status give_answer(struct bt_journal_player *r, const struct bt_j
 	const struct bt_binding_answer answer = {.bound = yes, .claims = r->claims, .claim_n = claim_n};
 	if (!good || !bt_bind_requests_answer(r->pipeline,
 			     eviction ? BT_BIND_REQUEST_EVICT : BT_BIND_REQUEST_BIND, number, &answer)) {
-		return bad_record(r, record, "an answer to what was not asked");
+		return bt_replay_bad_record(r, record, "an answer to what was not asked");
 	}
 	r->result->answer_n++;
 	return BT_OK;
@@ -242,15 +235,15 @@ static enum bt_status take_pod(struct bt_journal_player *r, const struct bt_jour
 
 	if (!bt_varint_get(&body, &pod_ix) || pod_ix >= BT_NO_POD ||
 		!bt_pipeline_take_turn_of(r->pipeline, (uint32_t)pod_ix)) {
-		return bad_record(r, record, "a pod is taken that does not wait");
+		return bt_replay_bad_record(r, record, "a pod is taken that does not wait");
 	}
 	return BT_OK;
 }
 
 static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_record *record)
 {
-	if (record->kind != BT_JOURNAL_DECISION && record->kind != BT_JOURNAL_EXTENDER &&
-		r->compared_n < r->end_n) {
+	if (!r->options->follow.judged && record->kind != BT_JOURNAL_DECISION &&
+		record->kind != BT_JOURNAL_EXTENDER && r->compared_n < r->end_n) {
 		return differ(r, record, (struct bt_str){0}, next_decision(r));
 	}
 	switch (record->kind) {
@@ -265,10 +258,10 @@ static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_
 	case BT_JOURNAL_EVICTED:
 	case BT_JOURNAL_EVICT_FAILED:
 		return give_answer(r, record);
-	case BT_JOURNAL_TAKEN:
-		return take_pod(r, record);
+	case BT_JOURNAL_TAKEN: /* whoever follows takes the pod of each decision */
+		return r->options->follow.judged ? BT_OK : take_pod(r, record);
 	case BT_JOURNAL_DECISION:
-		return compare(r, record);
+		return r->options->follow.judged ? bt_follow_decision(r, record) : compare(r, record);
 	case BT_JOURNAL_EXTENDER: /* taken when it is asked */
 		return BT_OK;
 	case BT_JOURNAL_END:
@@ -277,7 +270,7 @@ static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_
 	case BT_JOURNAL_HEADER:
 		break;
 	}
-	return bad_record(r, record, "a record that is not known");
+	return bt_replay_bad_record(r, record, "a record that is not known");
 }
 
 static enum bt_status play_all(struct bt_journal_player *r, struct bt_journal_reader *reader)
@@ -328,6 +321,7 @@ enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_opt
 	bt_buf_fini(&r.bodies);
 	bt_buf_fini(&r.error);
 	bt_mem_free(r.ends);
+	bt_follow_fini(&r.following);
 	bt_mem_free(r.claims);
 	return status;
 }
