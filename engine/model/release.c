@@ -35,8 +35,9 @@ static const struct bt_default_plugin default_plugins[] = {
 
 static const struct {
 	uint32_t first, last;
+	const char *name;
 } rules[BT_RULE_N] = {
-#define BT_RULE(id, first_, last_) [BT_RULE_##id] = {.first = (first_), .last = (last_)},
+#define BT_RULE(id, first_, last_) [BT_RULE_##id] = {.first = (first_), .last = (last_), .name = #id},
 #include "engine/model/release.def"
 #undef BT_RULE
 };
@@ -77,6 +78,12 @@ const struct bt_release *bt_release_default(void)
 	return release;
 }
 
+/* The release that a point is taken from. */
+static const struct bt_release *whose(const struct bt_release *release, bool others)
+{
+	return others ? release->other : release;
+}
+
 static bool holds(const struct bt_release *release, uint32_t first, uint32_t last)
 {
 	return release->minor >= first && release->minor <= last;
@@ -85,13 +92,33 @@ static bool holds(const struct bt_release *release, uint32_t first, uint32_t las
 bool bt_release_has(const struct bt_release *release, enum bt_rule rule)
 {
 	BT_REQUIRE(rule < BT_RULE_N);
-	return holds(release, rules[rule].first, rules[rule].last);
+	return holds(whose(release, release->other_rules >> rule & 1), rules[rule].first, rules[rule].last);
+}
+
+const char *bt_rule_name(enum bt_rule rule)
+{
+	BT_REQUIRE(rule < BT_RULE_N);
+	return rules[rule].name;
+}
+
+struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
+	uint64_t other_rules, bool other_texts, bool other_plugins)
+{
+	struct bt_release mix = *release;
+
+	BT_REQUIRE(!release->other && !other->other);
+	mix.other = other;
+	mix.other_rules = other_rules;
+	mix.other_texts = other_texts;
+	mix.other_plugins = other_plugins;
+	return mix;
 }
 
 const char *bt_release_text(const struct bt_release *release, enum bt_release_text text)
 {
 	const char *found = NULL;
 
+	release = whose(release, release->other_texts);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !found; i++) {
 		const struct text *entry = &texts[i];
 
@@ -106,6 +133,7 @@ const struct bt_default_plugin *bt_release_next_plugin(
 {
 	const struct bt_default_plugin *plugin = behind ? behind + 1 : default_plugins;
 
+	release = whose(release, release->other_plugins);
 	while (plugin < default_plugins + DEFAULT_PLUGIN_N && !holds(release, plugin->first, plugin->last)) {
 		plugin++;
 	}

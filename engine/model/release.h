@@ -30,10 +30,18 @@
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
 
+/* The newest release, and the one before it: an upgrade. */
+#define BT_RELEASE_NEWEST   37
+#define BT_RELEASE_COMPARED 36
+
 /* How many minor versions the control plane may be behind. Source: component-base/compatibility, v0.36.3. */
 #define BT_RELEASE_SKEW 3u
 
 struct bt_release {
+	/* Of a mixture, made by bt_release_mix: what is the other release's. NULL: it is none. */
+	const struct bt_release *other;
+	uint64_t other_rules; /* by enum bt_rule */
+	bool other_texts, other_plugins;
 	uint32_t minor;		/* 36 */
 	const char *name;	/* "1.36" */
 	const char *before;	/* "1.35" */
@@ -81,7 +89,17 @@ enum bt_rule {
 	BT_RULE_N
 };
 
+_Static_assert(BT_RULE_N <= 64, "bt_release.other_rules has a bit for each rule");
+
 bool bt_release_has(const struct bt_release *release, enum bt_rule rule);
+
+/* A rule's name as it stands in release.def, for people. */
+const char *bt_rule_name(enum bt_rule rule);
+
+/* A release that is another one's in some points: rules by their bits, texts, default plugins. To tell which
+ * difference makes which decision differ. */
+struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
+	uint64_t other_rules, bool other_texts, bool other_plugins);
 
 /* Texts of events and conditions that releases write differently. */
 enum bt_release_text {

@@ -53,6 +53,31 @@ static void every_text_stands_once_in_each_release(void **state)
 	}
 }
 
+/* A mixture has one point of the other release, and everything else of its own. */
+static void a_mixture_takes_the_points_that_are_named_from_the_other_release(void **state)
+{
+	const struct bt_release *older = bt_release_find(bt_str("1.36")),
+				*newer = bt_release_find(bt_str("1.37"));
+
+	(void)state;
+	for (unsigned rule = 0; rule < BT_RULE_N; rule++) {
+		struct bt_release mix = bt_release_mix(newer, older, UINT64_C(1) << rule, false, false);
+
+		for (unsigned other = 0; other < BT_RULE_N; other++) {
+			assert_int_equal(bt_release_has(&mix, (enum bt_rule)other),
+				bt_release_has(other == rule ? older : newer, (enum bt_rule)other));
+		}
+		assert_true(strlen(bt_rule_name((enum bt_rule)rule)) > 0);
+	}
+	struct bt_release texts = bt_release_mix(newer, older, 0, true, false),
+			  plugins = bt_release_mix(newer, older, 0, false, true);
+	assert_string_equal(
+		bt_release_text(&texts, BT_TEXT_CLAIMS_KEPT), bt_release_text(older, BT_TEXT_CLAIMS_KEPT));
+	assert_string_equal(
+		bt_release_text(&plugins, BT_TEXT_CLAIMS_KEPT), bt_release_text(newer, BT_TEXT_CLAIMS_KEPT));
+	assert_ptr_equal(bt_release_next_plugin(&plugins, NULL), bt_release_next_plugin(older, NULL));
+}
+
 static void default_plugins_stand_in_upstreams_order_once_each(void **state)
 {
 	(void)state;
@@ -152,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(releases_are_found_by_their_minor_version),
 		cmocka_unit_test(every_text_stands_once_in_each_release),
+		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),
 		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),
 		cmocka_unit_test(a_gate_is_what_each_release_makes_of_it),
 		cmocka_unit_test(as_many_gates_are_there_as_upstream_has),
