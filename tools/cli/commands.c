@@ -7,6 +7,10 @@
 #include "tools/cli/kubectl_text.h"
 #include "tools/cli/run_options.h"
 
+/* What berth compare compares where nothing is said: an upgrade. */
+#define BT_COMPARE_FROM BT_RELEASE_TEXT(BT_RELEASE_COMPARED)
+#define BT_COMPARE_TO	BT_RELEASE_TEXT(BT_RELEASE_NEWEST)
+
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
 
 const struct bt_option bt_common_options[] = {
@@ -457,6 +461,103 @@ static const struct bt_note quality_notes[] = {
 	{0},
 };
 
+static const struct bt_option compare_options[] = {
+	{.name = "from",
+		.type = BT_OPTION_TEXT,
+		.argument = "1.MINOR",
+		.default_value = BT_COMPARE_FROM,
+		.help = "The release to compare with; of a journal, the one by which it was written."},
+	{.name = "to",
+		.type = BT_OPTION_TEXT,
+		.argument = "1.MINOR",
+		.default_value = BT_COMPARE_TO,
+		.help = "The release that is compared."},
+	{.name = "filename",
+		.letter = 'f',
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "PATH",
+		.repeated = true,
+		.help = "File or directory with Kubernetes objects, or - for standard input, as for berth "
+			"simulate. May be repeated; the same as giving PATH as an argument."},
+	{.name = "journal",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.help = "Take the decisions of a journal (berth simulate --journal, berth run --journal) "
+			"instead of placing a cluster's pods."},
+	{.name = "reschedule",
+		.help = "Place all pods, also those that are on nodes, in order of priority and creation."},
+	{.name = "no-expand",
+		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
+	{.name = "config",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.help = "KubeSchedulerConfiguration, read by both releases. What the newer one does not "
+			"accept "
+			"is reported."},
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	{.name = "feature-gates",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME=BOOL,...",
+		.repeated = true,
+		.help = "Feature gates of both, as kube-scheduler takes them. Others have each release's own "
+			"defaults."},
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = SEED_HELP " Breaks ties between equal scores."},
+	{.name = "all", .help = "List every difference in the table, too."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report."},
+	{.name = "strict", .help = "End at the first problem of the input."},
+	{.name = "quiet", .letter = 'q', .help = "No progress, and no warnings about the input."},
+	{0},
+};
+
+static const struct bt_example compare_examples[] = {
+	{"berth compare cluster.yaml --from " BT_COMPARE_FROM " --to " BT_COMPARE_TO,
+		"What an upgrade changes for the pending pods."},
+	{"berth compare cluster.yaml --reschedule -o json", "For all pods, as JSON."},
+	{"berth compare --journal run.journal --to " BT_COMPARE_TO, "For each decision of a journal."},
+	{0},
+};
+
+static const struct bt_exit_text compare_exits[] = {
+	{BT_EXIT_OK, "Nothing differs."},
+	{BT_EXIT_NO, "Something differs, or the newer release refuses a flag or the configuration."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "A path or the configuration could not be read, or there are no nodes."},
+	{BT_EXIT_IO, "Writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted."},
+	{BT_EXIT_PIPE, "Output pipe closed."},
+	{0},
+};
+
+static const struct bt_note compare_notes[] = {
+	{"WHAT IS COMPARED",
+		"The pods are placed by --from. At each decision --to decides as well, in the same cluster, "
+		"and then what --from has decided is carried out, so that one difference does not lead to "
+		"others. A pod that --to may place on the same node, because no score is higher, does not "
+		"differ. When a pod is tried is --from's; the queues of the two are not compared."},
+	{"CAUSES",
+		"The cause of a difference is found by deciding again under --to with one point turned "
+		"back to --from: a rule, the texts of events, the list of default plugins, a feature gate. "
+		"If none alone makes the difference go, each is turned on alone under --from. A "
+		"difference that needs several of them names one, \"and others together\"."},
+	{"LIMITS", "Extenders are refused, as their answers are not known. Pods of PodGroups (gate "
+		   "GenericWorkload) are decided together and cannot be compared yet."},
+	{0},
+};
+
 static const struct bt_option verdict_options[] = {
 	BT_KUBERNETES_VERSION_OPTION,
 	{.name = "seed",
@@ -875,6 +976,21 @@ const struct bt_command bt_commands[] = {
 		.examples = quality_examples,
 		.exits = quality_exits,
 		.notes = quality_notes},
+	{.name = "compare",
+		.summary = "show what two Kubernetes releases decide differently, and why",
+		.operands = "[PATH...]",
+		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
+		.description = "Places a cluster's pods, or plays a journal, as kube-scheduler of two "
+			       "releases would, "
+			       "and lists by cause which decisions and messages differ, for which pods, and "
+			       "what the "
+			       "newer release refuses of the configuration and of flags.",
+		.options = compare_options,
+		.examples = compare_examples,
+		.exits = compare_exits,
+		.notes = compare_notes},
 	{.name = "replay",
 		.summary = "play a journal again and compare every decision",
 		.operands = "FILE|-",

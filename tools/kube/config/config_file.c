@@ -58,7 +58,13 @@ static int say_wrong(
 
 int bt_configuration_release(const struct bt_invocation *invocation, const struct bt_release **out_release)
 {
-	const char *asked = bt_invocation_text(invocation, "kubernetes-version");
+	return bt_configuration_release_of(invocation, "kubernetes-version", out_release);
+}
+
+int bt_configuration_release_of(
+	const struct bt_invocation *invocation, const char *option, const struct bt_release **out_release)
+{
+	const char *asked = bt_invocation_text(invocation, option);
 	struct bt_buf known = {0};
 
 	*out_release = bt_release_find(bt_str(asked));
@@ -73,26 +79,36 @@ int bt_configuration_release(const struct bt_invocation *invocation, const struc
 			bt_release_at(i)->name);
 	}
 	int status = bt_invocation_wrong(
-		invocation->command, "--kubernetes-version: '%s' cannot be had; say %s", asked, known.ptr);
+		invocation->command, "--%s: '%s' cannot be had; say %s", option, asked, known.ptr);
 	bt_buf_fini(&known);
 	return status;
+}
+
+bool bt_configuration_try_gates(const struct bt_invocation *invocation, const struct bt_release *release,
+	struct bt_gates *out_gates, struct bt_buf *out_error)
+{
+	struct bt_buf list = {0};
+	bool good = true;
+	const char *text;
+
+	bt_gates_init(out_gates, release);
+	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "feature-gates", i)); i++) {
+		drop_component(text, &list);
+		good = !list.len || bt_gates_parse(out_gates, bt_buf_view(&list), out_error) == BT_OK;
+	}
+	bt_buf_fini(&list);
+	return good;
 }
 
 int bt_configuration_gates_of(
 	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_gates *out_gates)
 {
-	struct bt_buf error = {0}, list = {0};
+	struct bt_buf error = {0};
 	int status = BT_EXIT_OK;
-	const char *text;
 
-	bt_gates_init(out_gates, release);
-	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
-		drop_component(text, &list);
-		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
-			status = say_wrong(invocation, out_gates->release, &error);
-		}
+	if (!bt_configuration_try_gates(invocation, release, out_gates, &error)) {
+		status = say_wrong(invocation, release, &error);
 	}
-	bt_buf_fini(&list);
 	bt_buf_fini(&error);
 	return status;
 }

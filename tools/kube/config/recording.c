@@ -142,6 +142,31 @@ enum bt_status bt_recording_open(struct bt_recording *recording, const char *pat
 	return BT_OK;
 }
 
+static bool keep_bytes(void *context, const char *bytes, size_t n)
+{
+	bt_buf_add(context, bytes, n);
+	return true;
+}
+
+void bt_recording_open_memory(
+	struct bt_recording *recording, struct bt_buf *out_bytes, const struct bt_config *config)
+{
+	write_config(config, &recording->config);
+	const struct bt_journal_options options = {.write = keep_bytes,
+		.context = out_bytes,
+		.codec = bt_journal_json(NULL),
+		.config = bt_buf_view(&recording->config)};
+	recording->journal = bt_journal_create(&options);
+}
+
+void bt_recording_close_memory(struct bt_recording *recording)
+{
+	(void)bt_journal_finish(recording->journal);
+	bt_journal_destroy(recording->journal);
+	bt_buf_fini(&recording->config);
+	recording->journal = NULL;
+}
+
 int bt_recording_close(struct bt_recording *recording, bool whole)
 {
 	if (!recording->journal) {

@@ -20,6 +20,11 @@ struct bt_recording {
 enum bt_status bt_recording_open(struct bt_recording *recording, const char *path, enum bt_output_way way,
 	const struct bt_config *config);
 
+/* The same into memory, where it cannot fail. */
+void bt_recording_open_memory(
+	struct bt_recording *recording, struct bt_buf *out_bytes, const struct bt_config *config);
+void bt_recording_close_memory(struct bt_recording *recording);
+
 /* Why nothing is written any more, as an errno; 0: all is well. Context: any thread. */
 static inline int bt_recording_error(const struct bt_recording *recording)
 {

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# --kubernetes-version and berth compare: releases that are not known are refused; what is placed by one release is followed by the
+# other, decision by decision; differences have their causes; the newer release's refusals are reported.
+. "$(dirname "$0")/common.sh" "$@"
+
+here=$(dirname "$0")
+samples=$here/../../tools/samples
+
+# Usage.
+expect 2 "--kubernetes-version: '1.2' cannot be had; say " "$berth" simulate --kubernetes-version 1.2 "$samples"
+expect 2 "--kubernetes-version: 'x' cannot be had" "$berth" verdict --kubernetes-version x nothing
+expect 2 "unrecognized feature gate: GangScheduling" "$berth" simulate --kubernetes-version 1.37 --feature-gates GangScheduling=true "$samples"
+expect 2 "--from: '1.2' cannot be had" "$berth" compare --from 1.2 "$samples"
+expect 2 "are the same release" "$berth" compare --from 1.37 --to 1.37 "$samples"
+expect 2 "exclude each other" "$berth" compare --journal x "$samples"
+expect 3 "nothing.json" "$berth" compare nothing.json
+expect 3 "nothing.journal" "$berth" compare --journal nothing.journal
+
+# A pod that preemption cannot help: the texts of PostFilter differ, and nothing else.
+cat >full.yaml <<'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "1", memory: 1Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: fits, namespace: default}
+spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: big, namespace: default}
+spec: {containers: [{name: c, resources: {requests: {cpu: "8"}}}]}
+YAML
+"$berth" compare -q full.yaml -o json >out 2>err
+[ $? = 1 ] || fail "a text that differs is no difference: $(cat out err)"
+grep -q '"decisions": 2,' out && grep -q '"differ": 0,' out && grep -q '"another_message": 1,' out || fail "not one text: $(cat out)"
+grep -q '"cause": "texts of events"' out || fail "the cause of a text: $(cat out)"
+grep -q '"pod": "default/big"' out || fail "whose text: $(cat out)"
+expect 1 "... no new claims to deallocate, preemption: ..." "$berth" compare -q full.yaml
+
+# What one release has refused of flags and configuration.
+expect 1 "unrecognized feature gate: GangScheduling" "$berth" compare -q --feature-gates GenericWorkload=true,GangScheduling=true full.yaml
+printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nno: 1\n' >bad.yaml
+expect 3 "bad.yaml" "$berth" compare -q --config bad.yaml full.yaml
+
+# Clusters with preemption and pods that come and go: each decision of the run is one that --from makes when it follows.
+"$berth" generate --profile mixed --nodes 12 --pods 900 -o json >mixed.json
+"$berth" generate --profile churn --nodes 40 --pods 900 -o json >churn.json
+for n in 0 1 2 3 4 5 6 7; do
+	echo '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n'$n'"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"}}}'
+	for p in 0 1 2 3; do
+		echo '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "low-'$n$p'", "namespace": "a"}, "spec": {"nodeName": "n'$n'",
+			"priority": '$p', "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}'
+		echo '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "high-'$n$p'", "namespace": "a"}, "spec": {
+			"priority": '$((100 + p))', "containers": [{"name": "c", "resources": {"requests": {"cpu": "'$((p % 2 + 1))'"}}}]}}'
+	done
+done >preemption.json
+for profile in mixed preemption churn; do
+	"$berth" simulate -q --kubernetes-version 1.36 $profile.json --journal $profile.journal >out 2>err || fail "$(cat err)"
+	n=$("$berth" replay $profile.journal -o json | sed -n 's/.*"decisions": \([0-9]*\).*/\1/p')
+	for way in "$profile.json" "--journal $profile.journal"; do
+		"$berth" compare -q $way -o json >$profile.out 2>err
+		[ $? -le 1 ] || fail "$profile: $(cat err)"
+		grep -q "\"decisions\": $n," $profile.out || fail "$profile: not all of $n decisions are compared: $(head -5 $profile.out)"
+		! grep -q '"foreign"' $profile.out || fail "$profile: following differs from deciding: $(head -8 $profile.out)"
+		[ $profile != preemption ] || [ "$n" -gt 32 ] || fail "nobody preempts: $n decisions"
+		! grep -q '"cause": "not known"' $profile.out || fail "$profile: a difference has no cause: $(cat $profile.out)"
+	done
+done
+expect 1 "decisions compared" "$berth" compare -q mixed.json --reschedule
+
+finish
