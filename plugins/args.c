@@ -4,18 +4,18 @@
 #include "plugins/args.h"
 #include "engine/base/check.h"
 
-static const struct bt_strict_member resource_members[] = {
-	BT_ARG_PLAIN("name", STRING, struct bt_config_resource, name),
-	BT_ARG_PLAIN("weight", INT64, struct bt_config_resource, weight),
+static const struct bt_field resource_members[] = {
+	BT_ARG_PLAIN("name", STR, struct bt_config_resource, name),
+	BT_ARG_PLAIN("weight", I64, struct bt_config_resource, weight),
 };
-const struct bt_strict_struct bt_config_resource_table =
+const struct bt_schema bt_config_resource_table =
 	BT_ARG_STRUCT("v1", "ResourceSpec", resource_members, struct bt_config_resource);
 
-static const struct bt_strict_member shape_point_members[] = {
-	BT_ARG_PLAIN("utilization", INT32, struct bt_config_shape_point, utilization),
-	BT_ARG_PLAIN("score", INT32, struct bt_config_shape_point, score),
+static const struct bt_field shape_point_members[] = {
+	BT_ARG_PLAIN("utilization", I32, struct bt_config_shape_point, utilization),
+	BT_ARG_PLAIN("score", I32, struct bt_config_shape_point, score),
 };
-const struct bt_strict_struct bt_config_shape_point_table =
+const struct bt_schema bt_config_shape_point_table =
 	BT_ARG_STRUCT("v1", "UtilizationShapePoint", shape_point_members, struct bt_config_shape_point);
 
 void bt_config_resources_default(struct bt_config_resource_list *list, struct bt_arena *arena)

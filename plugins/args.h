@@ -16,7 +16,7 @@
 #include "engine/model/object.h"
 #include "engine/model/release.h"
 #include "engine/model/resource.h"
-#include "engine/model/strict_table.h"
+#include "engine/model/schema.h"
 
 /* A 32-bit number that may be absent. */
 struct bt_config_int {
@@ -65,7 +65,7 @@ static inline void bt_config_int_default(struct bt_config_int *field, int32_t va
 	}
 }
 
-extern const struct bt_strict_struct bt_config_resource_table, bt_config_shape_point_table;
+extern const struct bt_schema bt_config_resource_table, bt_config_shape_point_table;
 
 /* Absent resources become cpu and memory; absent weights become 1. */
 void bt_config_resources_default(struct bt_config_resource_list *list, struct bt_arena *arena);
@@ -102,7 +102,7 @@ struct bt_raw_args {
  * where the text is silent; its Go name is their kind.
  */
 struct bt_plugin_args {
-	const struct bt_strict_struct *schema;
+	const struct bt_schema *schema;
 	/* Fills what is absent; NULL: nothing. */
 	void (*set_defaults)(void *args, const struct bt_args_env *env, struct bt_arena *arena);
 	/* Adds errors, with paths below that of the arguments; NULL: nothing can be wrong. */

@@ -116,7 +116,8 @@ static void validate(const void *opaque, const struct bt_args_env *env, struct b
 	bt_buf_fini(&error);
 }
 
-static const struct bt_strict_struct raw_table = {"v1", "", NULL, 0, sizeof(struct bt_raw_args)};
+static const struct bt_schema raw_table = {
+	.bytes = sizeof(struct bt_raw_args), .go_package = "v1", .go_name = ""};
 
 static const void *make_settings(const struct bt_settings_env *env, const void *opaque)
 {

@@ -3,14 +3,14 @@
  */
 #include "plugins/default_preemption/default_preemption.h"
 
-static const struct bt_strict_member preemption_members[] = {
+static const struct bt_field preemption_members[] = {
 	BT_ARG_META,
-	BT_ARG_MAYBE("minCandidateNodesPercentage", INT32, struct bt_default_preemption_args,
+	BT_ARG_MAYBE("minCandidateNodesPercentage", I32, struct bt_default_preemption_args,
 		min_candidate_nodes_percentage),
-	BT_ARG_MAYBE("minCandidateNodesAbsolute", INT32, struct bt_default_preemption_args,
+	BT_ARG_MAYBE("minCandidateNodesAbsolute", I32, struct bt_default_preemption_args,
 		min_candidate_nodes_absolute),
 };
-static const struct bt_strict_struct table =
+static const struct bt_schema table =
 	BT_ARG_STRUCT("v1", "DefaultPreemptionArgs", preemption_members, struct bt_default_preemption_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

@@ -5,12 +5,12 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static const struct bt_strict_member dynamic_resources_members[] = {
+static const struct bt_field dynamic_resources_members[] = {
 	BT_ARG_META,
 	BT_ARG_MAYBE_DURATION("filterTimeout", struct bt_dynamic_resources_args, filter_timeout),
 	BT_ARG_MAYBE_DURATION("bindingTimeout", struct bt_dynamic_resources_args, binding_timeout),
 };
-static const struct bt_strict_struct table = BT_ARG_STRUCT(
+static const struct bt_schema table = BT_ARG_STRUCT(
 	"v1", "DynamicResourcesArgs", dynamic_resources_members, struct bt_dynamic_resources_args);
 
 static bool has_binding_conditions(const struct bt_args_env *env)

@@ -3,14 +3,14 @@
  */
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 
-static const struct bt_strict_member inter_pod_affinity_members[] = {
+static const struct bt_field inter_pod_affinity_members[] = {
 	BT_ARG_META,
 	BT_ARG_MAYBE(
-		"hardPodAffinityWeight", INT32, struct bt_inter_pod_affinity_args, hard_pod_affinity_weight),
+		"hardPodAffinityWeight", I32, struct bt_inter_pod_affinity_args, hard_pod_affinity_weight),
 	BT_ARG_PLAIN("ignorePreferredTermsOfExistingPods", BOOL, struct bt_inter_pod_affinity_args,
 		ignore_preferred_terms_of_existing_pods),
 };
-static const struct bt_strict_struct table = BT_ARG_STRUCT(
+static const struct bt_schema table = BT_ARG_STRUCT(
 	"v1", "InterPodAffinityArgs", inter_pod_affinity_members, struct bt_inter_pod_affinity_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

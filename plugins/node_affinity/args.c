@@ -6,51 +6,51 @@
 #include "engine/base/quote.h"
 #include "engine/model/label_text.h"
 
-static const struct bt_strict_member node_requirement_members[] = {
-	BT_ARG_PLAIN("key", STRING, struct bt_requirement_object, key),
+static const struct bt_field node_requirement_members[] = {
+	BT_ARG_PLAIN("key", STR, struct bt_requirement_object, key),
 	BT_ARG_NAMED("operator", struct bt_requirement_object, operator_, "v1.NodeSelectorOperator"),
-	BT_ARG_PLAIN("values", STRINGS, struct bt_requirement_object, values),
+	BT_ARG_PLAIN("values", STR_LIST, struct bt_requirement_object, values),
 };
-static const struct bt_strict_struct node_requirement = BT_ARG_STRUCT(
+static const struct bt_schema node_requirement = BT_ARG_STRUCT(
 	"v1", "NodeSelectorRequirement", node_requirement_members, struct bt_requirement_object);
 
-static const struct bt_strict_member node_term_members[] = {
+static const struct bt_field node_term_members[] = {
 	BT_ARG_LIST("matchExpressions", struct bt_node_term_object, match_expressions.items,
 		match_expressions.n, node_requirement),
 	BT_ARG_LIST("matchFields", struct bt_node_term_object, match_fields.items, match_fields.n,
 		node_requirement),
 };
-static const struct bt_strict_struct node_term =
+static const struct bt_schema node_term =
 	BT_ARG_STRUCT("v1", "NodeSelectorTerm", node_term_members, struct bt_node_term_object);
 
-static const struct bt_strict_member node_selector_members[] = {
+static const struct bt_field node_selector_members[] = {
 	BT_ARG_LIST("nodeSelectorTerms", struct bt_node_selector_object, terms, term_n, node_term),
 };
-static const struct bt_strict_struct node_selector =
+static const struct bt_schema node_selector =
 	BT_ARG_STRUCT("v1", "NodeSelector", node_selector_members, struct bt_node_selector_object);
 
-static const struct bt_strict_member preferred_term_members[] = {
-	BT_ARG_PLAIN("weight", INT32, struct bt_preferred_node_term_object, weight),
+static const struct bt_field preferred_term_members[] = {
+	BT_ARG_PLAIN("weight", I32, struct bt_preferred_node_term_object, weight),
 	BT_ARG_OBJECT("preference", struct bt_preferred_node_term_object, preference, node_term),
 };
-static const struct bt_strict_struct preferred_term = BT_ARG_STRUCT(
+static const struct bt_schema preferred_term = BT_ARG_STRUCT(
 	"v1", "PreferredSchedulingTerm", preferred_term_members, struct bt_preferred_node_term_object);
 
-static const struct bt_strict_member node_affinity_members[] = {
+static const struct bt_field node_affinity_members[] = {
 	BT_ARG_POINTER("requiredDuringSchedulingIgnoredDuringExecution", struct bt_node_affinity_object,
 		required, required.set, node_selector),
 	BT_ARG_LIST_SET("preferredDuringSchedulingIgnoredDuringExecution", struct bt_node_affinity_object,
 		preferred, preferred_n, preferred_set, preferred_term),
 };
-static const struct bt_strict_struct node_affinity_table =
+static const struct bt_schema node_affinity_table =
 	BT_ARG_STRUCT("v1", "NodeAffinity", node_affinity_members, struct bt_node_affinity_object);
 
-static const struct bt_strict_member node_affinity_args_members[] = {
+static const struct bt_field node_affinity_args_members[] = {
 	BT_ARG_META,
 	BT_ARG_POINTER("addedAffinity", struct bt_node_affinity_args, added_affinity, added_affinity.set,
 		node_affinity_table),
 };
-static const struct bt_strict_struct table =
+static const struct bt_schema table =
 	BT_ARG_STRUCT("v1", "NodeAffinityArgs", node_affinity_args_members, struct bt_node_affinity_args);
 
 /* The list as JSON: null when it is absent. */

@@ -3,12 +3,12 @@
  */
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 
-static const struct bt_strict_member balanced_members[] = {
+static const struct bt_field balanced_members[] = {
 	BT_ARG_META,
 	BT_ARG_LIST("resources", struct bt_balanced_allocation_args, resources.items, resources.n,
 		bt_config_resource_table),
 };
-static const struct bt_strict_struct table = BT_ARG_STRUCT(
+static const struct bt_schema table = BT_ARG_STRUCT(
 	"v1", "NodeResourcesBalancedAllocationArgs", balanced_members, struct bt_balanced_allocation_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

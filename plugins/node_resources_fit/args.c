@@ -5,31 +5,31 @@
 
 #include <string.h>
 
-static const struct bt_strict_member ratio_members[] = {
+static const struct bt_field ratio_members[] = {
 	BT_ARG_LIST_SET("shape", struct bt_config_shape, items, n, set, bt_config_shape_point_table),
 };
-static const struct bt_strict_struct ratio_table =
+static const struct bt_schema ratio_table =
 	BT_ARG_STRUCT("v1", "RequestedToCapacityRatioParam", ratio_members, struct bt_config_shape);
 
-static const struct bt_strict_member strategy_members[] = {
+static const struct bt_field strategy_members[] = {
 	BT_ARG_NAMED("type", struct bt_scoring_strategy, type, "v1.ScoringStrategyType"),
 	BT_ARG_LIST("resources", struct bt_scoring_strategy, resources.items, resources.n,
 		bt_config_resource_table),
 	BT_ARG_POINTER(
 		"requestedToCapacityRatio", struct bt_scoring_strategy, ratio_shape, ratio_set, ratio_table),
 };
-static const struct bt_strict_struct strategy_table =
+static const struct bt_schema strategy_table =
 	BT_ARG_STRUCT("v1", "ScoringStrategy", strategy_members, struct bt_scoring_strategy);
 
-static const struct bt_strict_member fit_members[] = {
+static const struct bt_field fit_members[] = {
 	BT_ARG_META,
-	BT_ARG_PLAIN("ignoredResources", STRINGS, struct bt_node_resources_fit_args, ignored_resources),
-	BT_ARG_PLAIN(
-		"ignoredResourceGroups", STRINGS, struct bt_node_resources_fit_args, ignored_resource_groups),
+	BT_ARG_PLAIN("ignoredResources", STR_LIST, struct bt_node_resources_fit_args, ignored_resources),
+	BT_ARG_PLAIN("ignoredResourceGroups", STR_LIST, struct bt_node_resources_fit_args,
+		ignored_resource_groups),
 	BT_ARG_POINTER(
 		"scoringStrategy", struct bt_node_resources_fit_args, strategy, strategy.set, strategy_table),
 };
-static const struct bt_strict_struct table =
+static const struct bt_schema table =
 	BT_ARG_STRUCT("v1", "NodeResourcesFitArgs", fit_members, struct bt_node_resources_fit_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

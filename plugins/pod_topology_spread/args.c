@@ -16,50 +16,50 @@ const struct bt_spread_constraint bt_spread_system_defaults[2] = {
 		.honor_affinity = true},
 };
 
-static const struct bt_strict_member label_requirement_members[] = {
-	BT_ARG_PLAIN("key", STRING, struct bt_requirement_object, key),
+static const struct bt_field label_requirement_members[] = {
+	BT_ARG_PLAIN("key", STR, struct bt_requirement_object, key),
 	BT_ARG_NAMED("operator", struct bt_requirement_object, operator_, "v1.LabelSelectorOperator"),
-	BT_ARG_PLAIN("values", STRINGS, struct bt_requirement_object, values),
+	BT_ARG_PLAIN("values", STR_LIST, struct bt_requirement_object, values),
 };
-static const struct bt_strict_struct label_requirement = BT_ARG_STRUCT(
+static const struct bt_schema label_requirement = BT_ARG_STRUCT(
 	"v1", "LabelSelectorRequirement", label_requirement_members, struct bt_requirement_object);
 
-static const struct bt_strict_member label_selector_members[] = {
-	BT_ARG_PLAIN("matchLabels", MAP, struct bt_label_selector_object, match_labels),
+static const struct bt_field label_selector_members[] = {
+	BT_ARG_PLAIN("matchLabels", STR_MAP, struct bt_label_selector_object, match_labels),
 	BT_ARG_LIST("matchExpressions", struct bt_label_selector_object, match_expressions.items,
 		match_expressions.n, label_requirement),
 };
-static const struct bt_strict_struct label_selector_table =
+static const struct bt_schema label_selector_table =
 	BT_ARG_STRUCT("v1", "LabelSelector", label_selector_members, struct bt_label_selector_object);
 
-static const struct bt_strict_member constraint_members[] = {
-	BT_ARG_PLAIN("maxSkew", INT32, struct bt_spread_constraint_object, max_skew),
-	BT_ARG_PLAIN("topologyKey", STRING, struct bt_spread_constraint_object, topology_key),
+static const struct bt_field constraint_members[] = {
+	BT_ARG_PLAIN("maxSkew", I32, struct bt_spread_constraint_object, max_skew),
+	BT_ARG_PLAIN("topologyKey", STR, struct bt_spread_constraint_object, topology_key),
 	BT_ARG_NAMED("whenUnsatisfiable", struct bt_spread_constraint_object, when_unsatisfiable,
 		"v1.UnsatisfiableConstraintAction"),
 	BT_ARG_POINTER("labelSelector", struct bt_spread_constraint_object, label_selector,
 		label_selector.set, label_selector_table),
-	{.name = "minDomains",
-		.type = BT_STRICT_INT32,
+	{.name = BT_STR("minDomains"),
+		.type = BT_FIELD_I32,
 		.offset = offsetof(struct bt_spread_constraint_object, min_domains),
-		.flag = BT_ARG_FLAG(struct bt_spread_constraint_object, has_min_domains)},
+		.flag = BT_MEMBER(struct bt_spread_constraint_object, has_min_domains)},
 	BT_ARG_NAMED("nodeAffinityPolicy", struct bt_spread_constraint_object, node_affinity_policy,
 		"v1.NodeInclusionPolicy"),
 	BT_ARG_NAMED("nodeTaintsPolicy", struct bt_spread_constraint_object, node_taints_policy,
 		"v1.NodeInclusionPolicy"),
-	BT_ARG_PLAIN("matchLabelKeys", STRINGS, struct bt_spread_constraint_object, match_label_keys),
+	BT_ARG_PLAIN("matchLabelKeys", STR_LIST, struct bt_spread_constraint_object, match_label_keys),
 };
-static const struct bt_strict_struct constraint_table = BT_ARG_STRUCT(
+static const struct bt_schema constraint_table = BT_ARG_STRUCT(
 	"v1", "TopologySpreadConstraint", constraint_members, struct bt_spread_constraint_object);
 
-static const struct bt_strict_member spread_members[] = {
+static const struct bt_field spread_members[] = {
 	BT_ARG_META,
 	BT_ARG_LIST("defaultConstraints", struct bt_pod_topology_spread_args, constraints, constraint_n,
 		constraint_table),
 	BT_ARG_NAMED("defaultingType", struct bt_pod_topology_spread_args, defaulting_type,
 		"v1.PodTopologySpreadConstraintsDefaulting"),
 };
-static const struct bt_strict_struct table =
+static const struct bt_schema table =
 	BT_ARG_STRUCT("v1", "PodTopologySpreadArgs", spread_members, struct bt_pod_topology_spread_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

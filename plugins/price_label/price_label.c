@@ -15,15 +15,14 @@ struct price_args {
 	bool required;
 };
 
-static const struct bt_strict_member members[] = {
+static const struct bt_field members[] = {
 	BT_ARG_META,
-	BT_ARG_PLAIN("labelName", STRING, struct price_args, label_name),
-	BT_ARG_PLAIN("mode", STRING, struct price_args, mode),
-	BT_ARG_PLAIN("maxPrice", INT64, struct price_args, max_price),
+	BT_ARG_PLAIN("labelName", STR, struct price_args, label_name),
+	BT_ARG_PLAIN("mode", STR, struct price_args, mode),
+	BT_ARG_PLAIN("maxPrice", I64, struct price_args, max_price),
 	BT_ARG_PLAIN("required", BOOL, struct price_args, required),
 };
-static const struct bt_strict_struct table =
-	BT_ARG_STRUCT("v1", "PriceLabelArgs", members, struct price_args);
+static const struct bt_schema table = BT_ARG_STRUCT("v1", "PriceLabelArgs", members, struct price_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)
 {

@@ -3,13 +3,13 @@
  */
 #include "plugins/volume_binding/volume_binding.h"
 
-static const struct bt_strict_member volume_binding_members[] = {
+static const struct bt_field volume_binding_members[] = {
 	BT_ARG_META,
-	BT_ARG_MAYBE("bindTimeoutSeconds", INT64, struct bt_volume_binding_args, bind_timeout_s),
+	BT_ARG_MAYBE("bindTimeoutSeconds", I64, struct bt_volume_binding_args, bind_timeout_s),
 	BT_ARG_LIST_SET("shape", struct bt_volume_binding_args, shape.items, shape.n, shape.set,
 		bt_config_shape_point_table),
 };
-static const struct bt_strict_struct table =
+static const struct bt_schema table =
 	BT_ARG_STRUCT("v1", "VolumeBindingArgs", volume_binding_members, struct bt_volume_binding_args);
 
 static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)

@@ -3,66 +3,11 @@
  */
 #include "tools/format/encode.h"
 
-#include <inttypes.h>
-
 #include "engine/base/quote.h"
 #include "tools/format/object_schema.h"
+#include "tools/format/time.h"
 
 /* ---- values ---- */
-
-/* Days since the epoch as year, month and day. Source: the Gregorian calendar, in eras of 400 years that
- * begin in March. */
-static void civil(int64_t days, int64_t *out_year, int *out_month, int *out_day)
-{
-	int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
-	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
-
-	*out_day = (int)(of_year - (153 * month + 2) / 5 + 1);
-	*out_month = (int)(month < 10 ? month + 3 : month - 9);
-	*out_year = year + era * 400 + (*out_month <= 2);
-}
-
-/* Writes the last n digits of a number. Returns what is behind them. */
-static char *write_digits(char *out, int64_t value, int n)
-{
-	for (int i = n - 1; i >= 0; i--) {
-		out[i] = (char)('0' + value % 10);
-		value /= 10;
-	}
-	return out + n;
-}
-
-/* Nanoseconds since the epoch are of the years 1677 to 2262: four digits. */
-size_t bt_time_text(int64_t ns, char out_text[BT_TIME_TEXT_MAX])
-{
-	const int64_t second = INT64_C(1000000000), day = 86400;
-	int64_t rest = ns % second, seconds = ns / second, year;
-	int month, day_of_month;
-	char *out = out_text;
-
-	if (rest < 0) {
-		rest += second;
-		seconds--;
-	}
-	int64_t days = seconds / day, of_day = seconds % day;
-	if (of_day < 0) {
-		of_day += day;
-		days--;
-	}
-	civil(days, &year, &month, &day_of_month);
-	const struct {
-		int64_t value;
-		int n;
-		char behind;
-	} parts[] = {{year, 4, '-'}, {month, 2, '-'}, {day_of_month, 2, 'T'}, {of_day / 3600, 2, ':'},
-		{of_day / 60 % 60, 2, ':'}, {of_day % 60, 2, rest ? '.' : 'Z'}, {rest, rest ? 9 : 0, 'Z'}};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && parts[i].n; i++) {
-		out = write_digits(out, parts[i].value, parts[i].n);
-		*out++ = parts[i].behind;
-	}
-	return (size_t)(out - out_text);
-}
 
 static void write_time(int64_t ns, struct bt_buf *out)
 {
@@ -263,6 +208,10 @@ static void write_value(const struct bt_field *field, const char *in, struct bt_
 	case BT_FIELD_CUSTOM:
 		bt_buf_text(out, field->word);
 		break;
+	case BT_FIELD_F32:
+	case BT_FIELD_DURATION:
+	case BT_FIELD_BYTES:
+	case BT_FIELD_META:
 	case BT_FIELD_IGNORED:
 		break;
 	}
@@ -304,6 +253,10 @@ static bool is_set(const struct bt_field *field, const char *in)
 		return number_at(in, field->count) > 0;
 	case BT_FIELD_OBJECT:
 		return true;
+	case BT_FIELD_F32:
+	case BT_FIELD_DURATION:
+	case BT_FIELD_BYTES:
+	case BT_FIELD_META:
 	case BT_FIELD_IGNORED:
 		break;
 	}

@@ -14,8 +14,3 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out);
 
 /* Appends a struct of a schema as a JSON object. */
 void bt_schema_encode(const struct bt_schema *schema, const void *in, struct bt_buf *out);
-
-/* Writes a time, which is in nanoseconds since the epoch, as RFC 3339 in UTC, with a fraction if it has one;
- * no NUL. Returns its length. */
-#define BT_TIME_TEXT_MAX 48
-size_t bt_time_text(int64_t ns, char out_text[BT_TIME_TEXT_MAX]);

@@ -13,7 +13,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/utf8.h"
-#include "tools/format/encode.h"
+#include "tools/format/time.h"
 #include "tools/format/object_schema.h"
 #include "tools/format/proto_int.h"
 #include "tools/format/wire.h"

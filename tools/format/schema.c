@@ -4,15 +4,20 @@
 #include "tools/format/schema.h"
 
 #include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
+#include "engine/base/duration.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/model/object.h"
 #include "engine/model/quantity.h"
+#include "tools/format/base64.h"
+#include "tools/format/time.h"
 
 /* Maps up to this size are searched for duplicates by comparing, larger ones through a table. */
 #define SMALL_MAP 24
@@ -21,10 +26,6 @@
 #define QUOTE_MAX 60
 
 #define A_STRING "a string"
-
-/* Go's latest year, 292277026596, has twelve digits. */
-#define YEAR_DIGITS 12
-#define YEAR_MAX    99999
 
 static void schema_put(char *out, size_t *at, size_t cap, const char *bytes, size_t n)
 {
@@ -48,18 +49,31 @@ static bool is_plain_key(struct bt_str key)
 	return key.len > 0;
 }
 
+uint32_t bt_path_steps(const struct bt_path *path, const struct bt_path *out_steps[BT_PATH_STEPS])
+{
+	uint32_t n = 0;
+
+	for (const struct bt_path *step = path; step; step = step->up) {
+		n++;
+	}
+	/* Of a path that is too long, what is deepest. */
+	n = n < BT_PATH_STEPS ? n : BT_PATH_STEPS;
+	for (uint32_t i = n; i > 0; path = path->up) {
+		out_steps[--i] = path;
+	}
+	return n;
+}
+
 static void write_path(const struct bt_path *path, char out[BT_PATH_MAX])
 {
-	const struct bt_path *steps[32];
-	size_t n = 0, at = 0;
+	const struct bt_path *steps[BT_PATH_STEPS];
+	uint32_t n = bt_path_steps(path, steps);
 	char number[16];
+	size_t at = 0;
 
-	for (; path && n < sizeof(steps) / sizeof(steps[0]); path = path->up) {
-		steps[n++] = path;
-	}
 	out[0] = '\0';
-	while (n--) {
-		const struct bt_path *step = steps[n];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_path *step = steps[i];
 
 		if (!step->key.ptr) {
 			int len = snprintf(number, sizeof(number), "[%u]", step->index);
@@ -133,6 +147,10 @@ static bool wrong_type(struct bt_decode *decode, const char *wanted)
 	if (type == BT_JSON_NONE) {
 		return stopped(decode);
 	}
+	if (decode->tell) {
+		decode->tell(decode, BT_FAULT_TYPE, offset, (struct bt_str){.len = 0});
+		return false;
+	}
 	return bt_decode_fail(decode, BT_INVALID, offset,
 		unquoted ? "put the value into quotes" : "correct the value", "expected %s, found %s", wanted,
 		type_name(type));
@@ -151,6 +169,35 @@ bool bt_decode_string(struct bt_decode *decode, struct bt_str *out_string)
 	return bt_json_string(decode->json, out_string) ? true : stopped(decode);
 }
 
+/* Enters the value as an array. False: the value is wrong. */
+static bool enter_array(struct bt_decode *decode)
+{
+	if (!check_type(decode, BT_JSON_ARRAY, "an array")) {
+		return false;
+	}
+	return bt_json_enter_array(decode->json) ? true : stopped(decode);
+}
+
+static bool enter_object(struct bt_decode *decode)
+{
+	if (!check_type(decode, BT_JSON_OBJECT, "an object")) {
+		return false;
+	}
+	return bt_json_enter_object(decode->json) ? true : stopped(decode);
+}
+
+/* Whether a container that has no more to give was read to its end. */
+static bool complete(struct bt_decode *decode)
+{
+	return bt_json_error(decode->json)->status == BT_OK ? true : stopped(decode);
+}
+
+/* Reads null. Returns false when the value is something else, or the cursor stopped. */
+static bool take_null(struct bt_decode *decode)
+{
+	return bt_json_peek(decode->json) == BT_JSON_NULL && bt_json_null(decode->json);
+}
+
 static bool read_bool(struct bt_decode *decode, bool *out)
 {
 	if (!check_type(decode, BT_JSON_BOOL, "true or false")) {
@@ -159,135 +206,113 @@ static bool read_bool(struct bt_decode *decode, bool *out)
 	return bt_json_bool(decode->json, out) ? true : stopped(decode);
 }
 
+/* Where the value begins that spare() may have to step over. */
+static inline struct bt_json_mark mark_value(struct bt_decode *decode)
+{
+	return decode->tolerant ? bt_json_mark(decode->json) : (struct bt_json_mark){0};
+}
+
+/*
+ * After an error in the value at mark: a tolerant reader notes the error and steps over the value, which is
+ * fine as JSON. path: that of the value. Where tell collects errors, those that it has not heard of end the
+ * decoding. Returns: false when the decoding ends.
+ */
+static bool spare(struct bt_decode *decode, const struct bt_path *path, struct bt_json_mark mark)
+{
+	if (!decode->tolerant || decode->error.syntax || bt_json_error(decode->json)->syntax ||
+		(decode->tell && decode->error.status != BT_OK)) {
+		return false;
+	}
+	if (decode->spared.status == BT_OK) {
+		decode->spared = decode->error;
+	}
+	decode->error = (struct bt_decode_error){0};
+	decode->path = path;
+	bt_json_seek(decode->json, mark);
+	return bt_json_skip(decode->json) ? true : stopped(decode);
+}
+
+/* Tells of the number at mark, which the field does not hold. */
+static BT_NOINLINE bool wrong_number(struct bt_decode *decode, struct bt_json_mark mark)
+{
+	struct bt_str text;
+
+	bt_json_seek(decode->json, mark);
+	size_t offset = bt_json_offset(decode->json);
+	if (!bt_json_number(decode->json, &text)) {
+		return stopped(decode);
+	}
+	decode->tell(decode, BT_FAULT_NUMBER, offset, text);
+	return false;
+}
+
 static bool read_int(struct bt_decode *decode, int64_t min, int64_t max, int64_t *out)
 {
+	const struct bt_json_mark mark = mark_value(decode);
 	size_t offset = bt_json_offset(decode->json);
 
 	if (bt_json_peek(decode->json) != BT_JSON_NUMBER) {
 		return wrong_type(decode, "a whole number");
 	}
 	if (!bt_json_int64(decode->json, out)) {
-		return stopped(decode);
+		return decode->tell ? wrong_number(decode, mark) : stopped(decode);
 	}
 	if (*out < min || *out > max) {
-		return bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
-			"%lld is outside %lld to %lld", (long long)*out, (long long)min, (long long)max);
+		return decode->tell ? wrong_number(decode, mark)
+				    : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
+					      "%lld is outside %lld to %lld", (long long)*out, (long long)min,
+					      (long long)max);
 	}
 	return true;
 }
 
-static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
+static BT_NOINLINE bool read_float(struct bt_decode *decode, float *out)
 {
-	year -= month <= 2;
-	int64_t era = (year >= 0 ? year : year - 399) / 400;
-	int64_t year_of_era = year - era * 400;
-	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+	const struct bt_json_mark mark = mark_value(decode);
+	size_t offset = bt_json_offset(decode->json);
+	struct bt_str text;
 
-	return era * 146097 + day_of_era - 719468;
-}
-
-/* Reads n digits at *p and steps over them; false when they are not all digits. */
-static bool digits(const char **p, const char *end, size_t n, int64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < n; i++, (*p)++) {
-		if (*p == end || **p < '0' || **p > '9') {
-			return false;
-		}
-		*out = *out * 10 + (**p - '0');
-	}
-	return true;
-}
-
-static bool literal(const char **p, const char *end, char c)
-{
-	return *p < end && *(*p)++ == c;
-}
-
-static bool read_fraction(const char **p, const char *end, int64_t *out_ns)
-{
-	int64_t scale = 100000000, digit;
-	const char *first = ++*p;
-
-	*out_ns = 0;
-	while (*p < end && **p >= '0' && **p <= '9') {
-		digit = *(*p)++ - '0';
-		*out_ns += digit * scale;
-		scale /= 10;
-	}
-	return *p > first;
-}
-
-/*
- * A year as Go writes it: four digits, or as many as it takes, with a sign before the year 0. A server stores
- * any number of seconds that protobuf brings, and writes it so. Nanoseconds of 64 bits end long before
- * YEAR_MAX.
- */
-static bool read_year(const char **p, const char *end, int64_t *out)
-{
-	bool negative = *p < end && **p == '-';
-	const char *first = *p + negative;
-
-	*out = 0;
-	for (*p = first; *p < end && **p >= '0' && **p <= '9'; (*p)++) {
-		*out = *out > YEAR_MAX ? *out : *out * 10 + (**p - '0');
-	}
-	ptrdiff_t n = *p - first;
-	*out = negative ? -*out : *out;
-	return n == 4 || (n > 4 && n <= YEAR_DIGITS && *first != '0');
-}
-
-static bool read_zone(const char **p, const char *end, int64_t *out_s)
-{
-	int64_t hour, minute;
-
-	*out_s = 0;
-	if (*p < end && **p == 'Z') {
-		(*p)++;
-		return true;
-	}
-	if (*p == end || (**p != '+' && **p != '-')) {
+	if (!check_type(decode, BT_JSON_NUMBER, "a number")) {
 		return false;
 	}
-	int64_t sign = *(*p)++ == '-' ? -1 : 1;
-	if (!digits(p, end, 2, &hour) || !literal(p, end, ':') || !digits(p, end, 2, &minute) || hour > 24 ||
-		minute > 60) {
-		return false;
+	if (!bt_json_number(decode->json, &text)) {
+		return stopped(decode);
 	}
-	*out_s = sign * (hour * 3600 + minute * 60);
+	float value = strtof(bt_arena_copy(decode->arena, text.ptr, text.len), NULL);
+	if (isinf(value)) {
+		return decode->tell ? wrong_number(decode, mark)
+				    : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
+					      "the number does not fit into 32 bits");
+	}
+	*out = value;
 	return true;
 }
 
-enum bt_status bt_time_parse(struct bt_str text, int64_t *out_ns)
+/* A string whose text is wrong, in Go's words. */
+static bool wrong_text(struct bt_decode *decode, enum bt_decode_fault fault, size_t offset,
+	const char *remedy, struct bt_str why)
 {
-	static const uint8_t month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	const char *p = text.ptr, *end = p + text.len;
-	int64_t year, month, day, hour, minute, second, fraction = 0, zone = 0;
+	if (decode->tell) {
+		decode->tell(decode, fault, offset, why);
+		return false;
+	}
+	return bt_decode_fail(decode, BT_INVALID, offset, remedy, "%.*s", BT_STR_ARG(why));
+}
 
-	if (!read_year(&p, end, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month) ||
-		!literal(&p, end, '-') || !digits(&p, end, 2, &day) || !literal(&p, end, 'T') ||
-		!digits(&p, end, 2, &hour) || !literal(&p, end, ':') || !digits(&p, end, 2, &minute) ||
-		!literal(&p, end, ':') || !digits(&p, end, 2, &second)) {
-		return BT_INVALID;
+/* Null is the empty text, which is none. */
+static BT_NOINLINE bool read_duration(struct bt_decode *decode, int64_t *out)
+{
+	size_t offset = bt_json_offset(decode->json);
+	struct bt_str text = {.len = 0};
+	struct bt_buf why = {.len = 0};
+
+	if (!take_null(decode) && !bt_decode_string(decode, &text)) {
+		return false;
 	}
-	if (p < end && *p == '.' && !read_fraction(&p, end, &fraction)) {
-		return BT_INVALID;
-	}
-	if (!read_zone(&p, end, &zone) || p != end) {
-		return BT_INVALID;
-	}
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (month < 1 || month > 12 || day < 1 || day > month_days[month - 1] + (month == 2 && leap) ||
-		hour > 23 || minute > 59 || second > 59) {
-		return BT_INVALID;
-	}
-	int64_t s = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - zone;
-	if (__builtin_mul_overflow(s, (int64_t)1000000000, out_ns) ||
-		__builtin_add_overflow(*out_ns, fraction, out_ns)) {
-		*out_ns = s < 0 ? INT64_MIN : INT64_MAX;
-	}
-	return BT_OK;
+	bool ok = bt_duration_parse(text, out, &why) ||
+		  wrong_text(decode, BT_FAULT_DURATION, offset, "write it like 1m30s", bt_buf_view(&why));
+	bt_buf_fini(&why);
+	return ok;
 }
 
 static bool read_time(struct bt_decode *decode, int64_t *out)
@@ -356,58 +381,60 @@ static void *grow(struct bt_arena *arena, void *items, uint32_t n, uint32_t *cap
 	return larger;
 }
 
-/* Where the value begins that spare() may have to step over. */
-static inline struct bt_json_mark mark_value(struct bt_decode *decode)
+static bool read_byte_array(struct bt_decode *decode, struct bt_buf *out)
 {
-	return decode->tolerant ? bt_json_mark(decode->json) : (struct bt_json_mark){0};
-}
+	struct bt_path step = {.up = decode->path};
+	int64_t byte;
 
-/*
- * After an error in the value at mark: a tolerant reader notes the error and steps over the value, which is
- * fine as JSON. path: that of the value. Returns: false when the decoding ends.
- */
-static bool spare(struct bt_decode *decode, const struct bt_path *path, struct bt_json_mark mark)
-{
-	if (!decode->tolerant || decode->error.syntax || bt_json_error(decode->json)->syntax) {
+	if (!enter_array(decode)) {
 		return false;
 	}
-	if (decode->spared.status == BT_OK) {
-		decode->spared = decode->error;
+	decode->path = &step;
+	for (; bt_json_next_element(decode->json); step.index++) {
+		byte = 0;
+		if (!take_null(decode) && !read_int(decode, 0, UINT8_MAX, &byte)) {
+			return false;
+		}
+		bt_buf_char(out, (char)byte);
 	}
-	decode->error = (struct bt_decode_error){0};
-	decode->path = path;
-	bt_json_seek(decode->json, mark);
-	return bt_json_skip(decode->json) ? true : stopped(decode);
+	decode->path = step.up;
+	return complete(decode);
 }
 
-/* Enters the value as an array. False: the value is wrong. */
-static bool enter_array(struct bt_decode *decode)
+static bool read_base64(struct bt_decode *decode, struct bt_buf *out)
 {
-	if (!check_type(decode, BT_JSON_ARRAY, "an array")) {
+	size_t offset = bt_json_offset(decode->json), bad;
+	struct bt_buf why = {.len = 0};
+	struct bt_str text;
+
+	if (!check_type(decode, BT_JSON_STRING, "bytes in base64")) {
 		return false;
 	}
-	return bt_json_enter_array(decode->json) ? true : stopped(decode);
-}
-
-static bool enter_object(struct bt_decode *decode)
-{
-	if (!check_type(decode, BT_JSON_OBJECT, "an object")) {
-		return false;
+	if (!bt_json_string(decode->json, &text)) {
+		return stopped(decode);
 	}
-	return bt_json_enter_object(decode->json) ? true : stopped(decode);
+	if (bt_base64_decode(text, out, &bad)) {
+		return true;
+	}
+	bt_buf_printf(&why, "illegal base64 data at input byte %zu", bad);
+	wrong_text(decode, BT_FAULT_BASE64, offset, "encode it with base64 -w0", bt_buf_view(&why));
+	bt_buf_fini(&why);
+	return false;
 }
 
-/* Whether a container that has no more to give was read to its end. */
-static bool complete(struct bt_decode *decode)
+static BT_NOINLINE bool read_bytes(struct bt_decode *decode, struct bt_str *out)
 {
-	return bt_json_error(decode->json)->status == BT_OK ? true : stopped(decode);
+	struct bt_buf bytes = {.len = 0};
+	bool ok = bt_json_peek(decode->json) == BT_JSON_ARRAY ? read_byte_array(decode, &bytes)
+							      : read_base64(decode, &bytes);
+
+	*out = (struct bt_str){
+		bt_arena_copy(decode->arena, bytes.ptr ? bytes.ptr : "", bytes.len), bytes.len};
+	bt_buf_fini(&bytes);
+	return ok;
 }
 
-/* Reads null. Returns false when the value is something else, or the cursor stopped. */
-static bool take_null(struct bt_decode *decode)
-{
-	return bt_json_peek(decode->json) == BT_JSON_NULL && bt_json_null(decode->json);
-}
+/* ---- lists ---- */
 
 /* An array of strings; with a schema, of objects that have a string each. */
 static bool read_str_list(struct bt_decode *decode, const struct bt_schema *schema, struct bt_str_list *out)
@@ -452,7 +479,9 @@ static bool read_array(struct bt_decode *decode, const struct bt_field *field, c
 		char *item = items + (size_t)n * schema->bytes;
 		memset(item, 0, schema->bytes);
 		step.index = n;
-		if (!take_null(decode) && !bt_schema_decode(decode, schema, item)) {
+		const struct bt_json_mark mark = mark_value(decode);
+		if (!take_null(decode) && !bt_schema_decode(decode, schema, item) &&
+			!(decode->tell && spare(decode, &step, mark))) {
 			return false;
 		}
 		n++;
@@ -542,10 +571,81 @@ static bool key_is_new(
 	return slot_insert(set, items, bytes, n - 1);
 }
 
-static bool duplicate(struct bt_decode *decode, size_t offset)
+/* A key that was there before. Returns: whether its value is read nevertheless. */
+static BT_NOINLINE bool read_again(struct bt_decode *decode)
 {
+	size_t offset = bt_json_offset(decode->json);
+
+	if (decode->tell) {
+		decode->tell(decode, BT_FAULT_DUPLICATE, offset, (struct bt_str){.len = 0});
+		return true;
+	}
 	return bt_decode_fail(decode, BT_EXISTS, offset, "keep one of them", "the key appears twice");
 }
+
+/* ---- the order of members ---- */
+
+/* Where the members of an object are, in the order of their keys. */
+struct order {
+	struct place *places;
+	uint32_t n, next;
+	struct bt_json_mark end;
+};
+
+struct place {
+	struct bt_str key;
+	struct bt_json_mark mark;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+	int order = bt_str_cmp(left->key, right->key);
+
+	return order ? order
+		     : (left->mark.offset > right->mark.offset) - (left->mark.offset < right->mark.offset);
+}
+
+/* Steps over the object that was entered. */
+static BT_NOINLINE struct order *sort_members(struct bt_decode *decode)
+{
+	struct order *order = bt_arena_zalloc(decode->arena, sizeof(*order));
+	struct bt_str key;
+	uint32_t cap = 0;
+
+	while (bt_json_next_key(decode->json, &key)) {
+		order->places = grow(decode->arena, order->places, order->n, &cap, sizeof(*order->places));
+		order->places[order->n++] = (struct place){key, bt_json_mark(decode->json)};
+		bt_json_skip(decode->json);
+	}
+	order->end = bt_json_mark(decode->json);
+	if (order->n) {
+		qsort(order->places, order->n, sizeof(*order->places), compare_places);
+	}
+	return order;
+}
+
+static BT_NOINLINE bool next_sorted(struct bt_decode *decode, struct order *order, struct bt_str *out_key)
+{
+	if (bt_json_error(decode->json)->status != BT_OK) {
+		return false;
+	}
+	bool more = order->next < order->n;
+	bt_json_seek(decode->json, more ? order->places[order->next].mark : order->end);
+	if (more) {
+		*out_key = order->places[order->next++].key;
+	}
+	return more;
+}
+
+/* The next member in the order that the decoding wants; order: NULL for that of the text. */
+BT_INLINE bool next_member(struct bt_decode *decode, struct order *order, struct bt_str *out_key)
+{
+	return BT_UNLIKELY(order) ? next_sorted(decode, order, out_key)
+				  : bt_json_next_key(decode->json, out_key);
+}
+
+/* ---- maps ---- */
 
 /* The maps differ in what they store behind each key. */
 enum map_kind { MAP_STRINGS, MAP_QUANTITIES, MAP_KEYS, MAP_STRUCTS };
@@ -580,7 +680,8 @@ static bool read_map(struct bt_decode *decode, enum map_kind kind, const struct 
 		return false;
 	}
 	decode->path = &step;
-	while (bt_json_next_key(decode->json, &key)) {
+	struct order *order = BT_UNLIKELY(decode->sorted) ? sort_members(decode) : NULL;
+	while (next_member(decode, order, &key)) {
 		items = grow(decode->arena, items, n, &cap, bytes);
 		char *item = items + n * bytes;
 		memset(item, 0, bytes);
@@ -588,8 +689,7 @@ static bool read_map(struct bt_decode *decode, enum map_kind kind, const struct 
 		step.key = key.ptr ? key : (struct bt_str)BT_STR("");
 		const struct bt_json_mark mark = mark_value(decode);
 		bool is_new = key_is_new(&set, decode->arena, items, bytes, n + 1);
-		if (!(is_new ? read_map_value(decode, kind, schema, item)
-			     : duplicate(decode, bt_json_offset(decode->json))) &&
+		if (!((is_new || read_again(decode)) && read_map_value(decode, kind, schema, item)) &&
 			!spare(decode, &step, mark)) {
 			return false;
 		}
@@ -700,8 +800,14 @@ static bool read_value(struct bt_decode *decode, const struct bt_field *field, c
 		return read_i32(decode, at);
 	case BT_FIELD_I64:
 		return read_int(decode, INT64_MIN, INT64_MAX, at);
+	case BT_FIELD_F32:
+		return read_float(decode, at);
 	case BT_FIELD_TIME:
 		return read_time(decode, at);
+	case BT_FIELD_DURATION:
+		return read_duration(decode, at);
+	case BT_FIELD_BYTES:
+		return read_bytes(decode, at);
 	case BT_FIELD_QUANTITY:
 		return read_quantity(decode, at);
 	case BT_FIELD_RESOURCES:
@@ -726,6 +832,7 @@ static bool read_value(struct bt_decode *decode, const struct bt_field *field, c
 		return bt_json_raw(decode->json, at) ? true : stopped(decode);
 	case BT_FIELD_CUSTOM:
 		return field->read(decode, at);
+	case BT_FIELD_META:
 	case BT_FIELD_IGNORED:
 		break;
 	}
@@ -736,7 +843,7 @@ static bool read_field(struct bt_decode *decode, const struct bt_field *field, c
 {
 	const bool present = true;
 
-	if (bt_json_peek(decode->json) == BT_JSON_NULL) {
+	if (bt_json_peek(decode->json) == BT_JSON_NULL && (field->type != BT_FIELD_DURATION || field->flag)) {
 		return bt_json_null(decode->json) ? true : stopped(decode);
 	}
 	if (!read_value(decode, field, out)) {
@@ -781,6 +888,19 @@ static const struct bt_field *find_folded(const struct bt_schema *schema, struct
 	return NULL;
 }
 
+/* Steps over the value of a member that no table names. False: the decoding ends. */
+static bool pass_unknown(struct bt_decode *decode)
+{
+	if (decode->tell) {
+		decode->tell(
+			decode, BT_FAULT_UNKNOWN, bt_json_offset(decode->json), (struct bt_str){.len = 0});
+	} else if (decode->strict) {
+		return bt_decode_fail(decode, BT_INVALID, bt_json_offset(decode->json),
+			"correct the name or leave it out", "unknown field");
+	}
+	return bt_json_skip(decode->json) ? true : stopped(decode);
+}
+
 /* Reads members up to the end of the object; seen has a bit for each field that was there before. */
 static bool decode_members(struct bt_decode *decode, const struct bt_schema *schema,
 	const struct bt_str *first, uint64_t seen, char *out)
@@ -791,7 +911,8 @@ static bool decode_members(struct bt_decode *decode, const struct bt_schema *sch
 	BT_REQUIRE(schema->field_n <= 64);
 	step.key = first ? *first : step.key;
 	decode->path = &step;
-	while (first || bt_json_next_key(decode->json, &step.key)) {
+	struct order *order = BT_UNLIKELY(decode->sorted) ? sort_members(decode) : NULL;
+	while (first || next_member(decode, order, &step.key)) {
 		const struct bt_field *field = find_field(schema, step.key, &hint);
 
 		first = NULL;
@@ -799,19 +920,14 @@ static bool decode_members(struct bt_decode *decode, const struct bt_schema *sch
 			field = find_folded(schema, step.key);
 		}
 		if (!field) {
-			if (decode->strict) {
-				return bt_decode_fail(decode, BT_INVALID, bt_json_offset(decode->json),
-					"correct the name or leave it out", "unknown field");
-			}
-			if (!bt_json_skip(decode->json)) {
-				return stopped(decode);
+			if (!pass_unknown(decode)) {
+				return false;
 			}
 			continue;
 		}
 		uint64_t bit = (uint64_t)1 << (field - schema->fields);
 		const struct bt_json_mark mark = mark_value(decode);
-		if (!(seen & bit ? duplicate(decode, bt_json_offset(decode->json))
-				 : read_field(decode, field, out)) &&
+		if (!((!(seen & bit) || read_again(decode)) && read_field(decode, field, out)) &&
 			!spare(decode, &step, mark)) {
 			return false;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoding of JSON into C structs by static tables: one struct bt_schema a struct, one struct bt_field a JSON
- * member. Kubernetes objects, configuration and scenarios all go through here, so that errors carry a field
- * path everywhere.
+ * Decoding of JSON into C structs by static tables (engine/model/schema.h). Kubernetes objects, the
+ * configuration and scenarios all go through here, so that errors carry a field path everywhere. Errors are
+ * the decoder's own: the first one, with a place and a remedy. strict.h collects them all, in Go's words.
  *
  * As in the API, null is the same as absent, keys are case-sensitive, and members that no table names are
  * stepped over (an error when strict). A key that is named twice is an error (the first counts when
@@ -17,69 +17,11 @@
 #include "engine/base/buf.h"
 #include "engine/base/status.h"
 #include "engine/base/str.h"
+#include "engine/model/schema.h"
 #include "tools/format/json.h"
 
-struct bt_schema;
-struct bt_decode;
-
-enum bt_field_type {
-	BT_FIELD_STR,  /* struct bt_str */
-	BT_FIELD_BOOL, /* bool */
-	BT_FIELD_TRUE, /* bool; true is stored, false leaves it: for several members that mean one thing */
-	BT_FIELD_IS,   /* bool: whether the string equals word */
-	BT_FIELD_I32,  /* int32_t */
-	BT_FIELD_I64,  /* int64_t */
-	BT_FIELD_TIME, /* int64_t: RFC 3339 as nanoseconds since the epoch; saturated */
-	BT_FIELD_QUANTITY,  /* struct bt_quantity; a string or a number */
-	BT_FIELD_RESOURCES, /* struct bt_resource_list */
-	BT_FIELD_STR_LIST,  /* struct bt_str_list: an array of strings */
-	BT_FIELD_STR_MAP,   /* struct bt_str_map */
-	BT_FIELD_KEYS,	    /* struct bt_str_list: the keys of an object */
-	BT_FIELD_NAMES, /* struct bt_str_list: an array of objects; schema decodes each into one struct bt_str
-			 */
-	BT_FIELD_QUANTITIES, /* a pointer to struct bt_quantity, from an array; their number is at count */
-	BT_FIELD_OBJECT,     /* the struct at offset, described by schema */
-	BT_FIELD_ARRAY,	     /* a pointer to structs of schema; their number is at count */
-	BT_FIELD_MAP, /* the same for an object's members: structs that begin with their key, a struct bt_str
-		       */
-	BT_FIELD_RAW, /* struct bt_str: the JSON text of the value */
-	BT_FIELD_CUSTOM, /* read */
-	BT_FIELD_IGNORED /* known, stepped over */
-};
-
-/* Reads the value at the cursor into field. Returns false after bt_decode_fail or when the cursor has
- * stopped. */
-typedef bool bt_field_read(struct bt_decode *decode, void *field);
-
-/* 1 + offset of a member, for the fields below that are optional. */
-#define BT_MEMBER(type, member) (1 + offsetof(type, member))
-
-struct bt_field {
-	struct bt_str name;
-	enum bt_field_type type;
-	uint32_t offset;
-	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and BT_FIELD_QUANTITIES */
-	uint32_t flag;	/* BT_MEMBER: bool, set when the member is there and not null */
-	uint32_t tag;	/* BT_MEMBER: uint32_t or enum, set to tag_value likewise */
-	uint32_t tag_value;
-	const struct bt_schema *schema;
-	const char *word; /* of BT_FIELD_IS; of BT_FIELD_CUSTOM the JSON text that a set bool is written as */
-	bt_field_read *read;
-};
-
-/* At most 64 fields. Decoding is fastest when they are in the order of the text; kubectl sorts by name. */
-struct bt_schema {
-	const struct bt_field *fields;
-	uint32_t field_n;
-	uint32_t bytes; /* of the struct; needed for elements of arrays */
-};
-
-#define BT_SCHEMA(table, type)                                                                               \
-	{                                                                                                    \
-		.fields = (table), .field_n = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type)      \
-	}
-
 #define BT_PATH_MAX    256
+#define BT_PATH_STEPS  32
 #define BT_MESSAGE_MAX 256
 
 struct bt_decode_error {
@@ -99,7 +41,24 @@ struct bt_path {
 	uint32_t index;
 };
 
-/* One decoding. The caller sets the first four; error holds the first error. */
+/* What is wrong with a value, for who collects errors. */
+enum bt_decode_fault {
+	BT_FAULT_UNKNOWN,   /* no table names the member */
+	BT_FAULT_DUPLICATE, /* the member was there before; it is read again */
+	BT_FAULT_TYPE,	    /* the value at the cursor has another type than its field */
+	BT_FAULT_NUMBER,    /* text is a number that the field does not hold */
+	BT_FAULT_BASE64,    /* text says what is wrong */
+	BT_FAULT_DURATION   /* likewise */
+};
+
+/*
+ * Hears of an error at decode->path, in place of decode->error, in which it may note one that ends the
+ * decoding. text: of a number, of what is wrong, or empty.
+ */
+typedef void bt_decode_tell(
+	struct bt_decode *decode, enum bt_decode_fault fault, size_t offset, struct bt_str text);
+
+/* One decoding. The caller sets what is in front of path, and path; error holds the first error. */
 struct bt_decode {
 	struct bt_json *json;
 	struct bt_arena *arena;
@@ -107,6 +66,10 @@ struct bt_decode {
 	bool fold;     /* as Go's encoding/json: the case of letters in names does not matter */
 	bool tolerant; /* a value that cannot be read costs that value alone, and the first such error is in
 			  spared; only what cannot be read as JSON ends the decoding */
+	bool sorted;   /* members are met in the order of their keys, not in that of the text */
+	bt_decode_tell *tell; /* collects errors, or NULL; needs tolerant. Members and keys that come twice
+				 are read twice */
+	void *context;	      /* of tell */
 	const struct bt_path *path; /* where the object is in its document; NULL at the top */
 	struct bt_decode_error error, spared;
 };
@@ -130,12 +93,12 @@ bool bt_schema_decode_from(struct bt_decode *decode, const struct bt_schema *sch
  */
 void bt_schema_own(const struct bt_schema *schema, struct bt_arena *arena, void *object);
 
+/* The last steps of a path, the topmost first. Returns how many they are. */
+uint32_t bt_path_steps(const struct bt_path *path, const struct bt_path *out_steps[BT_PATH_STEPS]);
+
 /* For custom readers: notes an error about the value at offset. Always returns false. */
 bool bt_decode_fail(struct bt_decode *decode, enum bt_status status, size_t offset, const char *remedy,
 	const char *format, ...) BT_PRINTF(5, 6);
 
 /* For custom readers: a string, reported with the path if it is none. */
 bool bt_decode_string(struct bt_decode *decode, struct bt_str *out_string);
-
-/* Reads an RFC 3339 time, with fraction and offset, as nanoseconds since the epoch, saturated. */
-enum bt_status bt_time_parse(struct bt_str text, int64_t *out_ns);

@@ -82,6 +82,7 @@ static void own_field(const struct bt_field *field, struct bt_arena *arena, char
 
 	switch (field->type) {
 	case BT_FIELD_STR:
+	case BT_FIELD_BYTES:
 	case BT_FIELD_RAW:
 		own_str(arena, at);
 		break;
@@ -109,9 +110,12 @@ static void own_field(const struct bt_field *field, struct bt_arena *arena, char
 	case BT_FIELD_IS:
 	case BT_FIELD_I32:
 	case BT_FIELD_I64:
+	case BT_FIELD_F32:
 	case BT_FIELD_TIME:
+	case BT_FIELD_DURATION:
 	case BT_FIELD_QUANTITY:
 	case BT_FIELD_CUSTOM: /* writes numbers and truths only */
+	case BT_FIELD_META:
 	case BT_FIELD_IGNORED:
 		break;
 	}

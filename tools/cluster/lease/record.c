@@ -4,8 +4,8 @@
 #include "tools/cluster/lease/record_int.h"
 
 #include "engine/base/quote.h"
-#include "tools/format/encode.h"
 #include "tools/format/schema.h"
+#include "tools/format/time.h"
 
 #define FIELD(json, kind, member)                                                                            \
 	{                                                                                                    \

@@ -23,6 +23,7 @@
 #include "engine/base/quote.h"
 #include "tools/format/base64.h"
 #include "tools/format/schema.h"
+#include "tools/format/time.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/net/tls_int.h"
 

@@ -14,7 +14,7 @@
 
 #include "engine/base/duration.h"
 #include "engine/base/mem.h"
-#include "tools/kube/config/strict.h"
+#include "tools/format/strict.h"
 #include "tools/cluster/serve/serve.h"
 #include "tools/kube/config/config_file.h"
 

@@ -139,7 +139,7 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 
 /* The known kinds of the group: the configuration itself, and the arguments of plugins (out_args; NULL: it is
  * the configuration). */
-static const struct bt_strict_struct *find_kind(
+static const struct bt_schema *find_kind(
 	const struct version *version, struct bt_str kind, const struct bt_plugin_args **out_args)
 {
 	*out_args = NULL;
@@ -181,7 +181,7 @@ static void refuse_kind(struct decode *decode, const struct version *version, st
 /* Runs the strict decoder at the cursor. Faults are added to out_faults; false with an error set when it
  * cannot go on. */
 static bool decode_fields(
-	struct decode *decode, const struct bt_strict_struct *schema, void *out, struct bt_buf *out_faults)
+	struct decode *decode, const struct bt_schema *schema, void *out, struct bt_buf *out_faults)
 {
 	struct bt_strict strict = {
 		.json = decode->cursor, .arena = &decode->config->arena, .sorted = decode->yaml};
@@ -203,7 +203,7 @@ static void prefix_args(struct bt_buf *buf, uint32_t profile_ix, uint32_t args_i
 	bt_buf_printf(buf, "decoding .profiles[%u].pluginConfig[%u]: ", profile_ix, args_ix);
 }
 
-static void fill_version(struct version *version, struct bt_str *kind, const struct bt_strict_struct *schema)
+static void fill_version(struct version *version, struct bt_str *kind, const struct bt_schema *schema)
 {
 	if (!kind->len) {
 		*kind = bt_str(schema->go_name);
@@ -218,7 +218,7 @@ static void fill_version(struct version *version, struct bt_str *kind, const str
 static bool decode_typed_args(struct decode *decode, struct bt_config_args *args, struct bt_buf *out_faults,
 	struct bt_str *out_kind)
 {
-	const struct bt_strict_struct *own = args->type->schema, *schema;
+	const struct bt_schema *own = args->type->schema, *schema;
 	const struct bt_plugin_args *type;
 	void *ignored = NULL;
 	struct bt_json_mark mark = bt_json_mark(decode->cursor);
@@ -368,7 +368,7 @@ static bool decode_whole(struct decode *decode)
 	struct bt_buf faults = {.len = 0};
 	const struct bt_plugin_args *args;
 	void *unused = NULL;
-	const struct bt_strict_struct *schema;
+	const struct bt_schema *schema;
 	struct version version;
 	struct type_meta meta;
 	bool ok;

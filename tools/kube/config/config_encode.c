@@ -12,6 +12,7 @@
 #include "engine/base/quote.h"
 #include "engine/model/config_error.h"
 #include "engine/model/object.h"
+#include "tools/format/base64.h"
 #include "tools/kube/config/config_schema.h"
 
 #define MEMBER_MAX	 32
@@ -19,12 +20,12 @@
 
 static const char group_version[] = "kubescheduler.config.k8s.io/v1";
 
-static void write_object(struct bt_buf *out, const struct bt_strict_struct *type, const void *object);
+static void write_object(struct bt_buf *out, const struct bt_schema *type, const void *object);
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp((*(const struct bt_strict_member *const *)a)->name,
-		(*(const struct bt_strict_member *const *)b)->name);
+	return bt_str_cmp(
+		(*(const struct bt_field *const *)a)->name, (*(const struct bt_field *const *)b)->name);
 }
 
 static bool has_args(const struct bt_config_args *args)
@@ -32,33 +33,32 @@ static bool has_args(const struct bt_config_args *args)
 	return (args->type && !args->type->raw) || args->raw.len;
 }
 
-static bool is_zero(const struct bt_strict_member *member, const char *object)
+static bool is_zero(const struct bt_field *member, const char *object)
 {
 	const void *value = object + member->offset;
 
 	switch (member->type) {
-	case BT_STRICT_STRING:
-	case BT_STRICT_BYTES:
+	case BT_FIELD_STR:
+	case BT_FIELD_BYTES:
 		return !((const struct bt_str *)value)->len;
-	case BT_STRICT_BOOL:
+	case BT_FIELD_BOOL:
 		return !*(const bool *)value;
-	case BT_STRICT_INT32:
+	case BT_FIELD_I32:
 		return !*(const int32_t *)value;
-	case BT_STRICT_INT64:
-	case BT_STRICT_DURATION:
+	case BT_FIELD_I64:
+	case BT_FIELD_DURATION:
 		return !*(const int64_t *)value;
-	case BT_STRICT_FLOAT32:
+	case BT_FIELD_F32:
 		return *(const float *)value == 0;
-	case BT_STRICT_STRINGS:
+	case BT_FIELD_STR_LIST:
 		return !((const struct bt_str_list *)value)->n;
-	case BT_STRICT_MAP:
+	case BT_FIELD_STR_MAP:
 		return !((const struct bt_str_map *)value)->n;
-	case BT_STRICT_LIST:
-		return !*(const uint32_t *)(object + member->count);
-	case BT_STRICT_RAW:
+	case BT_FIELD_ARRAY:
+		return !*(const uint32_t *)(object + member->count - 1);
+	case BT_FIELD_RAW:
 		return !has_args((const struct bt_config_args *)(const void *)object);
-	case BT_STRICT_OBJECT:
-	case BT_STRICT_META:
+	default:
 		break;
 	}
 	return false;
@@ -85,19 +85,8 @@ static void write_float(struct bt_buf *out, float value)
 
 static void write_bytes(struct bt_buf *out, struct bt_str bytes)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 	bt_buf_char(out, '"');
-	for (size_t i = 0; i < bytes.len; i += 3) {
-		uint32_t group = 0;
-
-		for (size_t k = 0; k < 3; k++) {
-			group = group << 8 | (i + k < bytes.len ? (unsigned char)bytes.ptr[i + k] : 0);
-		}
-		for (size_t k = 0; k < 4; k++) {
-			bt_buf_char(out, i + k > bytes.len ? '=' : digits[group >> (18 - 6 * k) & 63]);
-		}
-	}
+	bt_base64_encode(bytes, out);
 	bt_buf_char(out, '"');
 }
 
@@ -130,15 +119,15 @@ static void write_duration(struct bt_buf *out, int64_t ns)
 	bt_buf_char(out, '"');
 }
 
-static void write_list(struct bt_buf *out, const struct bt_strict_member *member, const char *object)
+static void write_list(struct bt_buf *out, const struct bt_field *member, const char *object)
 {
 	const char *items = *(const char *const *)(object + member->offset);
-	uint32_t n = *(const uint32_t *)(object + member->count);
+	uint32_t n = *(const uint32_t *)(object + member->count - 1);
 
 	bt_buf_char(out, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		write_object(out, member->of, items + (size_t)i * member->of->bytes);
+		write_object(out, member->schema, items + (size_t)i * member->schema->bytes);
 	}
 	bt_buf_char(out, ']');
 }
@@ -153,86 +142,88 @@ static void write_args(struct bt_buf *out, const struct bt_config_args *args)
 	}
 }
 
-static void write_value(struct bt_buf *out, const struct bt_strict_struct *type,
-	const struct bt_strict_member *member, const char *object)
+static void write_value(
+	struct bt_buf *out, const struct bt_schema *type, const struct bt_field *member, const char *object)
 {
 	const void *value = object + member->offset;
 
 	switch (member->type) {
-	case BT_STRICT_STRING:
+	case BT_FIELD_STR:
 		bt_quote_json_go(out, *(const struct bt_str *)value);
 		break;
-	case BT_STRICT_BYTES:
+	case BT_FIELD_BYTES:
 		write_bytes(out, *(const struct bt_str *)value);
 		break;
-	case BT_STRICT_BOOL:
+	case BT_FIELD_BOOL:
 		bt_buf_text(out, *(const bool *)value ? "true" : "false");
 		break;
-	case BT_STRICT_INT32:
+	case BT_FIELD_I32:
 		bt_buf_int(out, *(const int32_t *)value);
 		break;
-	case BT_STRICT_INT64:
+	case BT_FIELD_I64:
 		bt_buf_int(out, *(const int64_t *)value);
 		break;
-	case BT_STRICT_FLOAT32:
+	case BT_FIELD_F32:
 		write_float(out, *(const float *)value);
 		break;
-	case BT_STRICT_DURATION:
+	case BT_FIELD_DURATION:
 		write_duration(out, *(const int64_t *)value);
 		break;
-	case BT_STRICT_STRINGS:
+	case BT_FIELD_STR_LIST:
 		write_strings(out, value);
 		break;
-	case BT_STRICT_MAP:
+	case BT_FIELD_STR_MAP:
 		write_map(out, value);
 		break;
-	case BT_STRICT_OBJECT:
-		write_object(out, member->of, value);
+	case BT_FIELD_OBJECT:
+		write_object(out, member->schema, value);
 		break;
-	case BT_STRICT_LIST:
+	case BT_FIELD_ARRAY:
 		write_list(out, member, object);
 		break;
-	case BT_STRICT_RAW:
+	case BT_FIELD_RAW:
 		write_args(out, (const struct bt_config_args *)(const void *)object);
 		break;
-	case BT_STRICT_META:
-		bt_quote_json_go(
-			out, strcmp(member->name, "kind") ? bt_str(group_version) : bt_str(type->go_name));
+	case BT_FIELD_META:
+		bt_quote_json_go(out,
+			!bt_str_is(member->name, "kind") ? bt_str(group_version) : bt_str(type->go_name));
+		break;
+	default:
 		break;
 	}
 }
 
 /* A member that may be absent is written when it is there, any other when it says something. */
-static bool is_written(const struct bt_strict_member *member, const char *object)
+static bool is_written(const struct bt_field *member, const char *object)
 {
-	if (member->flag && member->type != BT_STRICT_LIST) {
+	if (member->flag && member->type != BT_FIELD_ARRAY) {
 		return *(const bool *)(object + member->flag - 1);
 	}
 	return !is_zero(member, object);
 }
 
-static void write_object(struct bt_buf *out, const struct bt_strict_struct *type, const void *object)
+static void write_object(struct bt_buf *out, const struct bt_schema *type, const void *object)
 {
-	const struct bt_strict_member *members[MEMBER_MAX];
+	const struct bt_field *members[MEMBER_MAX];
 	unsigned written_n = 0;
 
-	BT_REQUIRE(type->member_n <= MEMBER_MAX);
-	for (uint32_t i = 0; i < type->member_n; i++) {
-		members[i] = &type->members[i];
+	BT_REQUIRE(type->field_n <= MEMBER_MAX);
+	for (uint32_t i = 0; i < type->field_n; i++) {
+		members[i] = &type->fields[i];
 	}
-	qsort(members, type->member_n, sizeof(members[0]), by_name);
+	qsort(members, type->field_n, sizeof(members[0]), by_name);
 	bt_buf_char(out, '{');
-	for (uint32_t i = 0; i < type->member_n; i++) {
+	for (uint32_t i = 0; i < type->field_n; i++) {
 		size_t start = out->len, from;
 
 		if (!is_written(members[i], object)) {
 			continue;
 		}
-		bt_buf_printf(out, "%s\"%s\":", written_n ? "," : "", members[i]->name);
+		bt_buf_printf(out, "%s\"%.*s\":", written_n ? "," : "", BT_STR_ARG(members[i]->name));
 		from = out->len;
 		write_value(out, type, members[i], object);
 		/* An object that has nothing to say and would be there anyway is left out. */
-		if (!members[i]->flag && members[i]->type == BT_STRICT_OBJECT && out->len == from + 2) {
+		if (!members[i]->flag && members[i]->type == BT_FIELD_OBJECT && out->len == from + 2) {
 			out->len = start;
 			continue;
 		}

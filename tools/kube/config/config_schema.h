@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tools/kube/config/strict.h"
+#include "tools/format/strict.h"
 
 /* Decodes into struct bt_config; the arguments of plugins stay text, in raw. */
-extern const struct bt_strict_struct bt_config_schema;
+extern const struct bt_schema bt_config_schema;

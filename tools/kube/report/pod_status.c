@@ -4,7 +4,7 @@
 #include "tools/kube/report/pod_status.h"
 
 #include "engine/base/mem.h"
-#include "tools/format/schema.h"
+#include "tools/format/time.h"
 
 #define NS_PER_S INT64_C(1000000000)
 

@@ -8,7 +8,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/duration.h"
-#include "tools/format/schema.h"
+#include "tools/format/time.h"
 
 /* A number alone is seconds; a sign is refused. */
 static bool parse_duration(const char *text, int64_t *out_ns)

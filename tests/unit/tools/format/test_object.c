@@ -12,6 +12,7 @@
 
 #include "engine/base/buf.h"
 #include "tools/format/object.h"
+#include "tools/format/time.h"
 #include "tools/format/yaml.h"
 
 static struct bt_object_reader *reader;

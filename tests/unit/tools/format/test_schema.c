@@ -27,7 +27,9 @@ struct outer {
 	struct bt_str_list keys, names;
 	struct inner *items;
 	uint32_t item_n, tag;
-	int64_t custom;
+	int64_t custom, span;
+	float share;
+	struct bt_str bytes;
 };
 
 static bool read_double(struct bt_decode *decode, void *field)
@@ -76,6 +78,9 @@ static const struct bt_field outer_fields[] = {
 		.offset = offsetof(struct outer, custom),
 		.read = read_double},
 	{.name = BT_STR("known"), .type = BT_FIELD_IGNORED},
+	{.name = BT_STR("span"), .type = BT_FIELD_DURATION, .offset = offsetof(struct outer, span)},
+	{.name = BT_STR("share"), .type = BT_FIELD_F32, .offset = offsetof(struct outer, share)},
+	{.name = BT_STR("bytes"), .type = BT_FIELD_BYTES, .offset = offsetof(struct outer, bytes)},
 };
 static const struct bt_schema outer = BT_SCHEMA(outer_fields, struct outer);
 
@@ -111,8 +116,9 @@ static void every_type_of_field_is_read(void **state)
 			"\"map\":{\"b\":\"1\",\"a\":null},\"keys\":{\"k\":{},\"l\":1},\"names\":[{\"name\":"
 			"\"n\"},null],"
 			"\"items\":[{\"weight\":5},{\"name\":\"i\"}],\"custom\":21,\"known\":[{}],\"large\":"
-			"null}"),
+			"null,\"span\":\"1m30s\",\"share\":2.5e-1,\"bytes\":\"aGk=\"}"),
 		true, &out));
+	assert_true(out.span == INT64_C(90000000000) && out.share == 0.25F && bt_str_is(out.bytes, "hi"));
 	assert_true(bt_str_is(out.text, "t") && bt_str_is(out.raw, "{\"x\": [1]}") && out.flag && out.is_on);
 	assert_true(out.small == -3 && out.has_number && out.tag == 9 && out.large == 77 && out.custom == 42);
 	assert_true(out.map.set && out.map.n == 2 && bt_str_is(out.map.items[0].key, "b") &&
@@ -168,6 +174,13 @@ static void errors_carry_the_path(void **state)
 		"the number does not fit into 64 bits");
 	refuses("{\"flag\":\"yes\"}", BT_INVALID, "flag", "expected true or false, found a string");
 	refuses("{\"custom\":\"x\"}", BT_INVALID, "custom", "not a number");
+	refuses("{\"span\":\"soon\"}", BT_INVALID, "span", "time: invalid duration \"soon\"");
+	refuses("{\"span\":null}", BT_INVALID, "span", "time: invalid duration \"\"");
+	refuses("{\"share\":1e39}", BT_RANGE, "share", "the number does not fit into 32 bits");
+	refuses("{\"share\":\"1\"}", BT_INVALID, "share", "expected a number, found a string");
+	refuses("{\"bytes\":\"a\"}", BT_INVALID, "bytes", "illegal base64 data at input byte 0");
+	refuses("{\"bytes\":[1,256]}", BT_RANGE, "bytes[1]", "256 is outside 0 to 255");
+	refuses("{\"bytes\":{}}", BT_INVALID, "bytes", "expected bytes in base64, found an object");
 	refuses("{\"flag\":", BT_TRUNCATED, "flag", "the text ends too early");
 }
 

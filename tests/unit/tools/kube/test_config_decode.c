@@ -17,7 +17,7 @@
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "tools/kube/config/config_decode.h"
-#include "tools/kube/config/strict.h"
+#include "tools/format/strict.h"
 
 #define YAML "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 #define JSON "{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":\"KubeSchedulerConfiguration\""
@@ -167,6 +167,12 @@ static void unknown_and_repeated_members_are_errors(void **state)
 		"\"profiles[0].plugins.score.enabled[0].w\"");
 	expect_error(JSON ",\n\"parallelism\":1,\n\"parallelism\":2}",
 		"f.yaml:3: strict decoding error: duplicate field \"parallelism\"");
+	expect_error(JSON ",\"profiles\":[{\"pluginConfig\":[{\"name\":\"PodTopologySpread\",\"args\":\n"
+			  "{\"defaultConstraints\":[{\"labelSelector\":{\"matchLabels\":{\"a\":\"1\",\"a\":"
+			  "\"2\"}}}]}}]}]}",
+		"f.yaml:2: strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding "
+		"error: decoding args for plugin PodTopologySpread: strict decoding error: duplicate field "
+		"\"defaultConstraints[0].labelSelector.matchLabels.a\"");
 	expect_error(YAML "parallelism: 1\nparallelism: 2\n",
 		"f.yaml:4: strict decoding error: yaml: unmarshal errors:\n  line 4: key \"parallelism\" "
 		"already set in "
@@ -210,6 +216,9 @@ static void durations_are_gos(void **state)
 	(void)state;
 	expect_error(YAML "parallelism: x\nleaderElection: {leaseDuration: 1d}\n",
 		"f.yaml:4: time: unknown unit \"d\" in duration \"1d\"");
+	expect_error(YAML "extenders:\n- x\n- {httpTimeout: 5}\n",
+		"f.yaml:5: json: cannot unmarshal number into Go struct field "
+		"Extender.extenders.httpTimeout of type string");
 	expect_error(YAML "leaderElection: {leaseDuration: ''}\n", "f.yaml:3: time: invalid duration \"\"");
 	expect_error(YAML "leaderElection: {leaseDuration: '10'}\n",
 		"f.yaml:3: time: missing unit in duration \"10\"");

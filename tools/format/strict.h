@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Decoding of JSON into C structs as upstream's strict decoder does it, with its error texts: members that no
  * table names and members named twice are collected with their paths, a value of a wrong type is an error
- * that names the Go struct and type. tools/format/schema.h is for everything whose texts are our own.
+ * that names the Go struct and type. The decoder is that of schema.h, which has its own texts.
  */
 #pragma once
 
@@ -12,8 +12,10 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
-#include "engine/model/strict_table.h"
+#include "engine/model/schema.h"
 #include "tools/format/json.h"
+
+#define BT_STRICT_FAULT_MAX 100
 
 /* One decoding. The caller sets the first three and ends it with bt_strict_fini. */
 struct bt_strict {
@@ -27,18 +29,16 @@ struct bt_strict {
 	bool has_offset;
 
 	/* private */
-	struct bt_buf path, fields;
-	const struct bt_strict_struct *owner;
-	struct bt_str fault_texts[100];
+	const struct bt_schema *root;
+	struct bt_str fault_texts[BT_STRICT_FAULT_MAX];
 	uint32_t fault_n;
-	bool stop;
 };
 
 /*
  * Decodes the object at the cursor into out, which the caller has zeroed or filled with what counts when
  * absent. Returns: false when fatal is set; otherwise faults may have text.
  */
-bool bt_strict_decode(struct bt_strict *strict, const struct bt_strict_struct *type, void *out);
+bool bt_strict_decode(struct bt_strict *strict, const struct bt_schema *schema, void *out);
 
 void bt_strict_fini(struct bt_strict *strict);
 
