@@ -29,9 +29,12 @@ bool bt_varint_get(struct bt_str *bytes, uint64_t *out_number)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < bytes->len && i < 10; i++) {
+	for (size_t i = 0; i < bytes->len && i < BT_VARINT_MAX; i++) {
 		uint8_t byte = (uint8_t)bytes->ptr[i];
 
+		if (i == BT_VARINT_MAX - 1 && byte > 1) {
+			return false;
+		}
 		n |= (uint64_t)(byte & 0x7f) << 7 * i;
 		if (byte < 0x80) {
 			BT_INVARIANT(i < bytes->len);

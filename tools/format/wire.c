@@ -3,27 +3,19 @@
  */
 #include "tools/format/wire.h"
 
+#include "engine/base/varint.h"
+
 bool bt_wire_long_varint(struct bt_wire_in *in, uint64_t *out)
 {
-	uint64_t value = 0;
+	struct bt_str bytes = {(const char *)in->at, (size_t)(in->end - in->at)};
 
-	for (uint32_t shift = 0; shift < 64; shift += 7) {
-		if (in->at == in->end) {
-			in->error = "a number is cut off";
-			in->cut = true;
-			return false;
-		}
-		uint8_t byte = *in->at++;
-		if (shift == 63 && byte > 1) {
-			break;
-		}
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			*out = value;
-			return true;
-		}
+	if (bt_varint_get(&bytes, out)) {
+		in->at = in->end - bytes.len;
+		return true;
 	}
-	in->error = "a number has more than 64 bits";
+	in->cut = bytes.len < BT_VARINT_MAX;
+	in->error = in->cut ? "a number is cut off" : "a number has more than 64 bits";
+	in->at += in->cut ? bytes.len : BT_VARINT_MAX;
 	return false;
 }
 
