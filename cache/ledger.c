@@ -1127,6 +1127,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	l->pods[ix] = *pod;
 	l->pods[ix].nominated_ix = BT_NO_NODE;
 	l->pods[ix].detached = false;
+	l->pods[ix].shown = pod->node_ix != BT_NO_NODE;
 	l->pods[ix].level = join_level(l, pod->priority);
 	bt_map_put(&l->keys, key, ix);
 	if (pod->node_ix == BT_NO_NODE) {
@@ -1176,6 +1177,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	}
 	BT_INVARIANT(node_ix == BT_NO_NODE || node_ix < l->slot_cap);
 	uint32_t level = join_level(l, pod->priority);
+	bool shown = pod->node_ix != BT_NO_NODE || old->shown;
 	quit_level(l, old->level);
 	hold_names(l, pod);
 	give_names_up(l, old);
@@ -1184,6 +1186,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	old->node_ix = node_ix;
 	old->nominated_ix = BT_NO_NODE;
 	old->detached = false;
+	old->shown = shown;
 	old->level = level;
 	count_state(l, state, true);
 	l->change_n++;

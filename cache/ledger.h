@@ -45,6 +45,7 @@ struct bt_pod {
 	uint32_t nominated_ix; /* the node that a queued pod was promised, else BT_NO_NODE; set by
 				  bt_ledger_nominate */
 	uint32_t level;	       /* private: of its priority */
+	bool shown;	       /* its object has named its node; not yet when a binding alone has */
 	bool terminating;      /* it is being deleted: spreading does not count it */
 	bool preempted;	       /* it is being deleted because a scheduler preempted it */
 	bool never_preempts;   /* its preemptionPolicy is Never */

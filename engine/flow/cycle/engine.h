@@ -277,6 +277,9 @@ enum bt_status bt_engine_apply_object(struct bt_engine *engine, const struct bt_
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
+/* Is the scheduler of that name, a name of the dictionary, one of the profiles? */
+bool bt_engine_handles(const struct bt_engine *engine, uint32_t scheduler_name);
+
 /* Does the pod wait for a scheduler that is none of the profiles? */
 bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct bt_pod_object *object);
 

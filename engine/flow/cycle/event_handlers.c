@@ -175,10 +175,15 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 	}
 }
 
+bool bt_engine_handles(const struct bt_engine *engine, uint32_t scheduler_name)
+{
+	return bt_profile_runtimes_find(&engine->runtimes, scheduler_name) != NULL;
+}
+
 bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return object->spec.node_name.len == 0 &&
-	       !bt_profile_runtimes_find(&engine->runtimes,
+	       !bt_engine_handles(engine,
 		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
@@ -186,7 +191,7 @@ bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct 
 static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
 {
 	return delta->node == BT_NAME_NONE &&
-	       !bt_profile_runtimes_find(&engine->runtimes, delta->pod.signature->scheduler_name);
+	       !bt_engine_handles(engine, delta->pod.signature->scheduler_name);
 }
 
 /* When a pod begins to wait, for the order. */

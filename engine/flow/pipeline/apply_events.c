@@ -42,21 +42,67 @@ static bool is_other(uint32_t uid, uint32_t other)
 	return uid != BT_NAME_NONE && other != BT_NAME_NONE && uid != other;
 }
 
-/* What upstream calls it. A pod that is shown on a node it was not on is an addition there. */
-static uint32_t label_of_pod(const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
-{
-	bool known = pod_ix != BT_NO_POD;
-	bool placed = known && pod_of(p, pod_ix)->state != BT_POD_QUEUED;
-	bool shown = known && pod_of(p, pod_ix)->state == BT_POD_SCHEDULED;
+/* What upstream calls an event. */
+struct named_event {
+	enum bt_cluster_event_resource resource;
+	uint32_t action; /* 0: it has no name for that, and does nothing */
+};
 
-	if (delta->removed) {
-		return bt_cluster_event_label(
-			placed ? BT_CLUSTER_EVENT_ASSIGNED_POD : BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE);
+/* By which pods its informer has shown on a node: one that is shown there first, also after its binding, is
+ * an addition, and one that goes before is a pod without a node. Pods that have ended are not shown to it. */
+static struct named_event name_pod_event(
+	const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+{
+	const struct bt_pod *pod = pod_ix != BT_NO_POD ? pod_of(p, pod_ix) : NULL;
+	bool shown = pod && pod->shown;
+
+	if (delta->removed || delta->pod.ended) {
+		return (struct named_event){
+			shown ? BT_CLUSTER_EVENT_ASSIGNED_POD : BT_CLUSTER_EVENT_UNSCHEDULED_POD,
+			pod ? BT_DELETE : 0};
 	}
-	if (delta->pod.node != BT_NAME_NONE) {
-		return bt_cluster_event_label(BT_CLUSTER_EVENT_ASSIGNED_POD, shown ? BT_UPDATE : BT_ADD);
+	if (shown || delta->pod.node != BT_NAME_NONE) {
+		return (struct named_event){BT_CLUSTER_EVENT_ASSIGNED_POD, shown ? BT_UPDATE : BT_ADD};
 	}
-	return bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, known ? BT_UPDATE : BT_ADD);
+	bool ours = bt_engine_handles(p->engine, delta->pod.pod.signature->scheduler_name);
+	bool assumed = pod && pod->state != BT_POD_QUEUED;
+
+	return (struct named_event){BT_CLUSTER_EVENT_UNSCHEDULED_POD, !ours || assumed ? 0
+								      : pod	       ? BT_UPDATE
+										       : BT_ADD};
+}
+
+static void tell_event(const struct bt_pipeline *p, enum bt_cluster_event_resource resource, uint32_t action,
+	const struct bt_delta *delta)
+{
+	const struct bt_pipeline_sink *sink = &p->options.sink;
+
+	if (sink->event && action) {
+		sink->event(sink->context, resource, action, delta);
+	}
+}
+
+static void tell_pod_event(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+{
+	const struct named_event event = name_pod_event(p, pod_ix, delta);
+
+	p->handled = event.action ? bt_cluster_event_label(event.resource, event.action) : UINT32_MAX;
+	tell_event(p, event.resource, event.action, delta);
+	if (pod_ix != BT_NO_POD && event.resource == BT_CLUSTER_EVENT_ASSIGNED_POD &&
+		event.action == BT_ADD) { /* upstream takes it out of its queue */
+		tell_event(p, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, delta);
+	}
+}
+
+static void tell_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
+{
+	bool was = delta->node.old, is = delta->node.desc;
+	uint32_t action = !is ? BT_DELETE : was ? BT_UPDATE : BT_ADD;
+
+	if (was != is) { /* what changes is told apart where hints hear of it */
+		p->handled = bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, action);
+	}
+	tell_event(p, BT_CLUSTER_EVENT_NODE, was || is ? action : 0, delta);
 }
 
 /* Says that a pod which waits, or is being bound, is shown on a node. */
@@ -80,7 +126,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	struct bt_bind_request_slot *slot = NULL;
 	bool assumed = false;
 
-	p->handled = label_of_pod(p, pod_ix, delta);
+	tell_pod_event(p, pod_ix, delta);
 	if (pod_ix != BT_NO_POD) {
 		BT_COUNT(p, replaced_n,
 			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
@@ -112,9 +158,8 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	if (delta->kind == BT_KIND_POD) {
 		return take_pod(p, delta, out_taken);
 	}
-	if (delta->kind == BT_KIND_NODE && delta->node.taken && !(delta->node.old && delta->node.desc)) {
-		p->handled =
-			bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, delta->node.desc ? BT_ADD : BT_DELETE);
+	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
+		tell_node_event(p, delta);
 	}
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);

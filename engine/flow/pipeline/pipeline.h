@@ -114,6 +114,10 @@ struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
 	/* The same, for who knows the engine: as struct bt_scheduling_cycle has them. */
 	void (*look)(void *context, uint32_t pod_ix);
+	/* A node or a pod is about to be taken in; upstream's name for that: BT_CLUSTER_EVENT_NODE or one of
+	 * the pods', and BT_ADD, BT_UPDATE or BT_DELETE. */
+	void (*event)(void *context, enum bt_cluster_event_resource resource, uint32_t action,
+		const struct bt_delta *delta);
 	/* A pod that waits, or is being bound, is shown on a node; it has not been taken in yet. */
 	void (*arrives)(void *context, uint32_t pod_ix, struct bt_str node);
 	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,

@@ -20,6 +20,7 @@
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/run/cache_comparer.h"
 #include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/event_log.h"
 #include "tools/cluster/run/queue_log.h"
 #include "tools/cluster/run/node_comparer.h"
 #include "tools/cluster/run/server_version.h"
@@ -118,6 +119,15 @@ static bool is_ending(void *context)
 }
 
 /* ---- what the pipeline tells: the writer, and the metrics ---- */
+
+static void heard(
+	void *context, enum bt_cluster_event_resource resource, uint32_t action, const struct bt_delta *delta)
+{
+	const struct bt_scheduler *s = context;
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(s->pipeline));
+
+	bt_event_log(cache->dictionary->intern, resource, action, delta);
+}
 
 static void look(void *context, uint32_t pod_ix)
 {
@@ -448,7 +458,8 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
-		.sink = {.look = look,
+		.sink = {.event = heard,
+			.look = look,
 			.arrives = s->shadow ? arrives : NULL,
 			.told = told,
 			.bound = bound,

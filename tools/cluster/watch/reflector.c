@@ -586,6 +586,7 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 
 void bt_reflector_fini(struct bt_reflector *r)
 {
+	bt_reflector_say(r, 3, "Stopping reflector", (struct bt_str){0});
 	bt_backpressure_queue_fini(&r->outbox);
 	bt_watch_event_destroy(r->spare);
 	bt_store_destroy(r->known);

@@ -6,6 +6,7 @@
 #include "caught.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/event_log.h"
 #include "tools/cluster/run/queue_log.h"
 
 struct desk {
@@ -38,6 +39,15 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 	bt_cycle_log_bound(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info);
 }
 
+static void heard(
+	void *context, enum bt_cluster_event_resource resource, uint32_t action, const struct bt_delta *delta)
+{
+	const struct desk *desk = context;
+
+	bt_event_log(bt_engine_cache(bt_pipeline_engine(desk->lab.pipeline))->dictionary->intern, resource,
+		action, delta);
+}
+
 /* A full node and two empty ones. */
 static struct desk *begin(int verbosity, bool binds)
 {
@@ -45,7 +55,8 @@ static struct desk *begin(int verbosity, bool binds)
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
 	desk->log = bt_cycle_log_create(binds);
-	options.sink = (struct bt_pipeline_sink){.look = look, .told = told, .bound = bound, .context = desk};
+	options.sink = (struct bt_pipeline_sink){
+		.event = heard, .look = look, .told = told, .bound = bound, .context = desk};
 	options.engine.observer = bt_queue_log_observer(&desk->lab.pipeline);
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");
@@ -188,6 +199,102 @@ static void nothing_is_said_and_nothing_is_counted_below_level_two(void **state)
 	end(desk);
 }
 
+/* The lines since the last call that say events, without what stands before them, each up to its object. */
+static void assert_events(const char *const *lines, size_t n)
+{
+	const char *at = caught_text();
+
+	for (size_t i = 0; i < n; i++) {
+		at = strstr(at, " event for ");
+		const char *begin = at;
+
+		while (begin && *begin != '"') {
+			begin--;
+		}
+		if (!begin || strncmp(begin + 1, lines[i], strlen(lines[i])) != 0) {
+			caught_end();
+			fail_msg("no '%s' in '%s'", lines[i], begin ? begin : "");
+		}
+		at++;
+	}
+	if (strstr(at, " event for ")) {
+		caught_end();
+		fail_msg("more events in '%s'", at);
+	}
+}
+
+#define EVENTS(...)                                                                                          \
+	assert_events((const char *const[]){__VA_ARGS__},                                                    \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void nodes_and_pods_that_come_and_go_are_said_from_level_three(void **state)
+{
+	struct desk *desk = begin(3, true);
+	struct lab *lab = &desk->lab;
+
+	(void)state;
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n4", "");
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n4", ", 'unschedulable': true");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "c", "", ", 'nodeName': 'n2'");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "c", "", ", 'nodeName': 'n2', 'priority': 0");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "w", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_feed(lab,
+		lab_watch_event(lab, BT_WATCH_EVENT_APPLY,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': "
+			"'other'}, 'spec': {'schedulerName': 'other', 'containers': [{'name': 'a'}]}}"));
+	lab_settle(lab);
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "c", "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "w", "", "");
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "other", "", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "n4", "");
+	lab_node_event(lab, BT_WATCH_EVENT_DELETE, "unknown", "");
+	lab_settle(lab);
+	EVENTS("Add event for node\" node=\"n4\"", "Add event for scheduled pod\" pod=\"default/c\"",
+		"Add event for unscheduled pod\" pod=\"default/w\"",
+		"Delete event for scheduled pod\" pod=\"default/c\"",
+		"Delete event for unscheduled pod\" pod=\"default/w\"",
+		"Delete event for node\" node=\"n4\"");
+	end(desk);
+}
+
+static void changes_are_said_from_level_four(void **state)
+{
+	struct desk *desk = begin(4, true);
+	struct lab *lab = &desk->lab;
+
+	(void)state;
+	lab_node_event(lab, BT_WATCH_EVENT_APPLY, "n3", ", 'unschedulable': true");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "a", "", ", 'nodeName': 'n1', 'priority': 7");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "w", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "w", "", ", 'nodeSelector': {'a': 'c'}");
+	lab_settle(lab);
+	EVENTS("Update event for node\" node=\"n3\"", "Update event for scheduled pod\" pod=\"default/a\"",
+		"Add event for unscheduled pod\" pod=\"default/w\"",
+		"Update event for unscheduled pod\" pod=\"default/w\"");
+	end(desk);
+}
+
+/* As upstream's informer sees it: the answer to the binding is none of its events. */
+static void a_binding_is_an_addition_when_the_pod_is_shown(void **state)
+{
+	struct desk *desk = begin(4, true);
+	struct lab *lab = &desk->lab;
+
+	(void)state;
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", "", "");
+	lab_settle(lab);
+	const char *node = lab_find(lab, "p")->node_ix == 1 ? ", 'nodeName': 'n2'" : ", 'nodeName': 'n3'";
+
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", "", node);
+	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", "", node);
+	lab_settle(lab);
+	EVENTS("Add event for unscheduled pod\" pod=\"default/p\"",
+		"Add event for scheduled pod\" pod=\"default/p\"",
+		"Delete event for unscheduled pod\" pod=\"default/p\"",
+		"Update event for scheduled pod\" pod=\"default/p\"");
+	end(desk);
+}
+
 static void a_shadow_binds_nothing_and_does_not_say_so(void **state)
 {
 	struct desk *desk = begin(2, false);
@@ -285,6 +392,9 @@ int main(void)
 		cmocka_unit_test(a_preemption_names_its_node_and_counts_its_victims),
 		cmocka_unit_test(without_nodes_it_is_said_so),
 		cmocka_unit_test(nothing_is_said_and_nothing_is_counted_below_level_two),
+		cmocka_unit_test(nodes_and_pods_that_come_and_go_are_said_from_level_three),
+		cmocka_unit_test(changes_are_said_from_level_four),
+		cmocka_unit_test(a_binding_is_an_addition_when_the_pod_is_shown),
 		cmocka_unit_test(a_shadow_binds_nothing_and_does_not_say_so),
 		cmocka_unit_test(a_level_that_is_raised_while_a_pod_is_being_bound_is_safe),
 		cmocka_unit_test(level_three_says_where_a_pod_waits_that_was_refused),

@@ -349,6 +349,14 @@ static void lists_and_watches_are_said_in_the_words_of_client_go(void **state)
 		event(call, JSON, "ADDED", (struct pod){"e", 5, 16, NULL});
 		fake_done(call, BT_HTTP_LOST);
 		assert_said("\"Watch closed with unexpected EOF\" type=\"Pod\" err=");
+		call = open_watch(JSON, "16");
+		bt_buf_clear(&body);
+		write_status_event(&body, JSON, 429, "TooManyRequests", "too many");
+		send_body(call);
+		fake_done(call, BT_HTTP_CANCELLED);
+		assert_said("\"Watch returned 429 - backing off\" type=\"Pod\"\n");
+		assert_null(strstr(caught_text(), "The server ends a watch"));
+		fake_pass(4 * S);
 		refuse(410, "Expired", "too old resource version", -1);
 		text = caught_text();
 		assert_int_equal(
@@ -358,6 +366,8 @@ static void lists_and_watches_are_said_in_the_words_of_client_go(void **state)
 		assert_int_equal(
 			strstr(text, "\"Listing and watching\" type=\"Pod\"\n") != NULL, levels[i].at_start);
 		stop();
+		assert_int_equal(strstr(caught_text(), "\"Stopping reflector\" type=\"Pod\"\n") != NULL,
+			levels[i].at_start);
 		caught_end();
 		bt_log_setup(BT_LOG_TEXT, 0);
 	}
