@@ -40,6 +40,14 @@ grep -q '"cause": "texts of events"' out || fail "the cause of a text: $(cat out
 grep -q '"pod": "default/big"' out || fail "whose text: $(cat out)"
 expect 1 "... no new claims to deallocate, preemption: ..." "$berth" compare -q full.yaml
 
+# One small cluster for each difference: one decision differs, and that is the cause.
+while IFS='	' read -r name cause objects; do
+	echo "$objects" >one.json
+	"$berth" compare -q one.json --from 1.36 --to 1.37 -o json >out 2>err
+	[ $? = 1 ] && grep -q '"differ": 1,' out || fail "$name: not one difference: $(cat out err)"
+	grep -q "\"cause\": \"$cause\"" out || fail "$name: not by $cause: $(cat out)"
+done <"$here/releases.tsv"
+
 # What one release has refused of flags and configuration.
 expect 1 "unrecognized feature gate: GangScheduling" "$berth" compare -q --feature-gates GenericWorkload=true,GangScheduling=true full.yaml
 printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nno: 1\n' >bad.yaml

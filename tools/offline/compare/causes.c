@@ -355,7 +355,9 @@ void bt_cause_name(const struct bt_cause *cause, struct bt_buf *out)
 		break;
 	}
 	for (name = bt_rule_name((enum bt_rule)cause->number); *name; name++) {
-		bt_buf_char(out, *name == '_' ? ' ' : *name);
+		bool upper = *name >= 'A' && *name <= 'Z';
+
+		bt_buf_char(out, *name == '_' ? ' ' : (char)(upper ? *name - 'A' + 'a' : *name));
 	}
 }
 
