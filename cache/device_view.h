@@ -12,6 +12,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/map.h"
 #include "engine/model/device.h"
+#include "engine/model/release.h"
 
 #define BT_NO_CLAIM UINT32_MAX
 
@@ -19,6 +20,7 @@
 struct bt_device_features {
 	bool admin_access, prioritized_list, partitionable, taints, binding_conditions, consumable_capacity,
 		extended_resources;
+	const struct bt_release *release; /* NULL: the default one */
 };
 
 /* What is allocated of a device, whichever slices show it. */

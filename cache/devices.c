@@ -1247,6 +1247,7 @@ void bt_devices_configure(
 	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
 	BT_REQUIRE(judge && judge->create && judge->ask && judge->destroy);
 	d->view.features = *features;
+	d->view.features.release = features->release ? features->release : bt_release_default();
 	d->judge = judge;
 	d->judging = judge->create();
 }

@@ -96,6 +96,7 @@ struct bt_compiled {
 	uint32_t name_n;
 	const char *pre_filter_error; /* PreFilter fails, and with it the cycle */
 	const char *score_error;      /* PreScore fails, and with it the cycle */
+	const char *score_failure;    /* Score fails in this cycle, and with it the cycle */
 };
 
 /* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
@@ -154,9 +155,9 @@ typedef uint32_t bt_plugin_keys_fn(
 	const void *term, struct bt_equivalence_key *axes, uint32_t n, uint32_t cap);
 
 /*
- * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal
- * and pre_filter_error for the cycle that begins now. Asked in every cycle of a pod for which compile has set
- * state. Texts are kept by bt_keep_text.
+ * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal,
+ * pre_filter_error and score_failure for the cycle that begins now. Asked in every cycle of a pod for which
+ * compile has set state. Texts are kept by bt_keep_text.
  */
 typedef void bt_plugin_pre_filter_fn(void *state, const struct bt_view *view, struct bt_compiled *compiled);
 

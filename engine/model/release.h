@@ -86,6 +86,35 @@ enum bt_rule {
 	BT_RULE_RESIZE_SUMS_BY_STATE,
 	/* Preemption that finds a node says so. Source: Evaluator.Preempt, framework/preemption. */
 	BT_RULE_PREEMPTION_TELLS_SUCCESS,
+	/* What a search for devices does wrong. Of two alternatives of mode All the second one is looked at
+	 * by what was found for the first one; whichever is tried goes on with the first one after its first
+	 * device; a device that is refused for a taint or a constraint, and a shared one that is given back,
+	 * keep what they took of counters; shares do not count as taking of them. Source: Allocator,
+	 * structured/internal of k8s.io/dynamic-resource-allocation. */
+	BT_RULE_ALL_RESTARTS_ALTERNATIVES,
+	BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS,
+	BT_RULE_SHARES_TAKE_NO_COUNTERS,
+	/* A request may get one shared device several times. Source: allocateOne, as above. */
+	BT_RULE_REQUEST_REPEATS_DEVICES,
+	/* What it did otherwise up to 1.36: pools of one name share their counters, whatever their drivers;
+	 * shares that have no capacity do not count as shares; a request for all devices leaves out those
+	 * that have no capacity left; of several devices of one request distinctAttribute remembers the last
+	 * one; amounts of capacity that are rounded are written in binary, and those below zero or beyond 64
+	 * bits count. */
+	BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS,
+	BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN,
+	BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL,
+	BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST,
+	BT_RULE_ROUNDED_CAPACITY_IS_BINARY,
+	BT_RULE_ODD_CAPACITY_COUNTS,
+	/* What it says: of a selector that fails the device; of requests that together want too many devices
+	 * the one that does. */
+	BT_RULE_SELECTOR_ERRORS_NAME_DEVICES,
+	BT_RULE_REQUESTS_ARE_COUNTED_ONE_BY_ONE,
+	/* DynamicResources refuses a node where its search times out; later it fails. */
+	BT_RULE_TIMED_OUT_SEARCH_REFUSES,
+	/* Its Score fails when only some of the pod's claims have been allocated before. */
+	BT_RULE_ALLOCATED_CLAIMS_BREAK_SCORES,
 	BT_RULE_N
 };
 
@@ -105,6 +134,7 @@ struct bt_release bt_release_mix(const struct bt_release *release, const struct 
 enum bt_release_text {
 	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, of a pod without claims to give up */
 	BT_TEXT_CLAIMS_KEPT,		 /* the same, of a pod whose claims stay */
+	BT_TEXT_POD_OF_CLAIM, /* of PreEnqueue, of a pod whose claim is another's: what it calls pods */
 	BT_TEXT_N
 };
 

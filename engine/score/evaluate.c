@@ -50,7 +50,7 @@ static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view
 				compiled->state, view, &compiled->filter_skip, &compiled->score_skip);
 		} else if (use->plugin->pre_filter && compiled->state) {
 			compiled->refused = false;
-			compiled->pre_filter_error = NULL;
+			compiled->pre_filter_error = compiled->score_failure = NULL;
 			use->plugin->pre_filter(compiled->state, view, compiled);
 		} else {
 			continue;
@@ -466,13 +466,27 @@ static void weigh(const struct bt_plan *plan, struct bt_evaluation *e)
 	}
 }
 
+/* What a Score fails with in this cycle; NULL: none does. */
+static const char *score_failure(const struct bt_plan *plan, const struct bt_view *view)
+{
+	for (uint32_t k = 0; k < plan->profile->score_n; k++) {
+		uint32_t u = plan->profile->score[k];
+
+		if (!plan->compiled[u].score_skip && plan->compiled[u].score_failure) {
+			return bt_keep_text(view, "running Score plugins: plugin \"%s\" failed with: %s",
+				plan->profile->uses[u].plugin->name, plan->compiled[u].score_failure);
+		}
+	}
+	return NULL;
+}
+
 static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, struct bt_evaluation *e)
 {
 	uint32_t n = e->feasible_n;
 	size_t need = (size_t)n * plan->profile->score_n;
 
-	if (plan->score_error) {
-		e->error = plan->score_error;
+	e->error = plan->score_error ? plan->score_error : score_failure(plan, view);
+	if (e->error) {
 		return;
 	}
 	if (need > e->score_cap) {

@@ -20,9 +20,10 @@ struct pool_counter {
 	bt_nano available, consumed;
 };
 
-/* Counters of pools of one name, whatever their drivers: upstream tells them apart by the name alone. */
+/* Counters of a pool, in some releases of all pools of one name. */
 struct bt_pool_counters {
 	uint32_t pool;
+	uint32_t driver; /* BT_NAME_NONE: whatever it is */
 	struct pool_counter *items;
 	uint32_t n;
 	struct bt_pool_counters *next;
@@ -42,6 +43,9 @@ struct asked {
 	uint32_t name, parent; /* parent: BT_NAME_NONE when it is no alternative */
 	int64_t device_n;
 	struct place *all; /* of mode All */
+	/* What was found of devices, by use, where an alternative is looked at by what was found for another;
+	 * NULL: they are looked at anew. */
+	uint8_t *found;
 	bool *constrained; /* by constraint: does it apply? */
 };
 
@@ -59,7 +63,7 @@ struct distinct {
 struct constraint {
 	const struct bt_device_constraint *is;
 	const struct bt_attribute *attribute; /* match: of the first device */
-	struct distinct *seen;		      /* distinct: of each request the last */
+	struct distinct *seen;		      /* distinct: what is remembered */
 	uint32_t seen_n;
 	uint32_t device_n;
 };
@@ -118,6 +122,11 @@ static struct bt_str allocator_text_of(const struct search *s, uint32_t name)
 	return bt_intern_str(s->view->snapshot->dictionary->intern, name);
 }
 
+static bool obeys(const struct search *s, enum bt_rule rule)
+{
+	return bt_release_has(s->store->features.release, rule);
+}
+
 /* Begins an error with the claim's name. */
 static void blame(const struct search *s, uint32_t claim)
 {
@@ -125,6 +134,12 @@ static void blame(const struct search *s, uint32_t claim)
 
 	bt_buf_printf(s->error, "claim %.*s/%.*s", BT_STR_ARG(allocator_text_of(s, wanted->namespace_)),
 		BT_STR_ARG(wanted->name));
+}
+
+static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
+{
+	blame(s, claim);
+	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(allocator_text_of(s, name)));
 }
 
 /* ---- selectors ---- */
@@ -136,10 +151,38 @@ static bool is_stable(const struct search *s)
 	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
 }
 
+static void add_place(const struct search *s, const struct place *at)
+{
+	bt_buf_printf(s->error, "%.*s/%.*s/%.*s", BT_STR_ARG(allocator_text_of(s, at->slice->driver)),
+		BT_STR_ARG(allocator_text_of(s, at->slice->pool)),
+		BT_STR_ARG(allocator_text_of(s, at->device->name)));
+}
+
+/* What is wrong with a selector, behind the name of whose it is. Source: EnhanceRuntimeError,
+ * dynamic-resource-allocation/cel/errors.go, v1.37.2. */
+static void blame_selector(
+	const struct search *s, uint32_t ix, const struct place *at, bool compiling, struct bt_str why)
+{
+	bool told = !compiling && obeys(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
+
+	bt_buf_printf(s->error, ": selector #%u", ix);
+	if (told) {
+		bt_buf_text(s->error, " on device ");
+		add_place(s, at);
+	}
+	bt_buf_printf(s->error, ": CEL %s error: %.*s", compiling ? "compile" : "runtime", BT_STR_ARG(why));
+	if (told && why.len && strstr(why.ptr, "no such key:")) {
+		bt_buf_text(s->error,
+			". consider using CEL optional chaining (.? followed by orValue()) or guarding the "
+			"check with has() for optional fields");
+	}
+}
+
 /* Do all expressions match the device? class_: whose they are; NULL: the claim's. */
 static enum found selectors_match(struct search *s, uint32_t claim, const struct bt_device_class *class_,
-	const struct bt_device_selectors *selectors, const struct bt_device *device)
+	const struct bt_device_selectors *selectors, const struct place *at)
 {
+	const struct bt_device *device = at->device;
 	struct bt_buf why = {0};
 	enum found found = FOUND;
 
@@ -166,28 +209,21 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 			} else {
 				blame(s, claim);
 			}
-			bt_buf_printf(s->error, ": selector #%u: CEL %s error: %.*s", i,
-				answer == BT_DEVICE_BAD_EXPRESSION ? "compile" : "runtime",
-				BT_STR_ARG(bt_buf_view(&why)));
+			blame_selector(s, i, at, answer == BT_DEVICE_BAD_EXPRESSION, bt_buf_view(&why));
 		}
 	}
 	bt_buf_fini(&why);
 	return found;
 }
 
-/* Source: isSelectable, v1.36.3. */
-static enum found selectable(
-	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
+static enum found look_at(struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
 {
 	const struct bt_device *device = at->device;
 
 	BT_INVARIANT(asked->class_ && asked->ask);
-	if (!s->store->features.binding_conditions && device->binding_condition_n) {
-		return NOTHING;
-	}
-	enum found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, device);
+	enum found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, at);
 	if (found == FOUND) {
-		found = selectors_match(s, claim, NULL, &asked->ask->selectors, device);
+		found = selectors_match(s, claim, NULL, &asked->ask->selectors, at);
 	}
 	if (found == FOUND && at->slice->per_device &&
 		!bt_device_reaches(s->view->snapshot, s->request->node_ix, device->node_name,
@@ -197,11 +233,37 @@ static enum found selectable(
 	return found;
 }
 
+/* Source: isSelectable, v1.36.3. */
+static enum found selectable(
+	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
+{
+	const struct bt_device *device = at->device;
+	uint8_t *known = asked->found ? &asked->found[device->use_ix] : NULL;
+
+	if (!s->store->features.binding_conditions && device->binding_condition_n) {
+		return NOTHING;
+	}
+	if (known && *known) {
+		return *known == 1 + FOUND ? FOUND : NOTHING;
+	}
+	enum found found = look_at(s, claim, asked, at);
+	if (known && found != FAILED) {
+		*known = (uint8_t)(1 + found);
+	}
+	return found;
+}
+
 /* ---- capacity ---- */
 
 static bool shareable(const struct search *s, const struct bt_device *device)
 {
 	return s->store->features.consumable_capacity && device->allow_multiple;
+}
+
+static struct bt_quantity taken(
+	const struct search *s, const struct asked *asked, const struct bt_capacity *capacity)
+{
+	return bt_capacity_taken(asked->ask, capacity, !obeys(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY));
 }
 
 /* What is taken of a capacity so far, by claims that have it and by those of this search. */
@@ -216,14 +278,15 @@ static bt_nano taken_before(
 	}
 	for (uint32_t i = 0; device->allow_multiple && i < s->picked_n; i++) {
 		if (s->picked[i].at.device->use_ix == device->use_ix) {
-			sum += bt_capacity_taken(s->picked[i].asked->ask, capacity).nano;
+			sum += taken(s, s->picked[i].asked, capacity).nano;
 		}
 	}
 	return sum;
 }
 
-/* Is there enough of every capacity? Source: CmpRequestOverCapacity, v1.36.3. */
-static bool has_capacity(const struct search *s, const struct asked *asked, const struct bt_device *device)
+/* Is there enough of every capacity? all: whatever others take. Source: CmpRequestOverCapacity, v1.36.3. */
+static bool has_capacity(
+	const struct search *s, const struct asked *asked, const struct bt_device *device, bool all)
 {
 	if (!s->store->features.consumable_capacity) {
 		return true;
@@ -233,20 +296,57 @@ static bool has_capacity(const struct search *s, const struct asked *asked, cons
 	}
 	for (uint32_t i = 0; i < device->capacity_n; i++) {
 		const struct bt_capacity *capacity = &device->capacities[i];
-		struct bt_quantity taken = bt_capacity_taken(asked->ask, capacity);
+		struct bt_quantity wanted = taken(s, asked, capacity);
+		bt_nano before = all ? 0 : taken_before(s, device, capacity);
 
-		if (bt_capacity_violated(&capacity->policy, taken) ||
-			taken_before(s, device, capacity) + taken.nano > capacity->value.nano) {
+		if (bt_capacity_violated(&capacity->policy, wanted) ||
+			before + wanted.nano > capacity->value.nano) {
 			return false;
 		}
 	}
 	return true;
 }
 
+/* Is what the request takes of some capacity no amount? Source: CmpRequestOverCapacity, v1.37.2. */
+static bool capacity_fails(
+	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, bool listing)
+{
+	const struct bt_device *device = at->device;
+	struct bt_buf why = {0};
+	bool fails = false;
+
+	if (!s->store->features.consumable_capacity || obeys(s, BT_RULE_ODD_CAPACITY_COUNTS) ||
+		bt_capacity_unknown(asked->ask, device)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < device->capacity_n && !fails; i++) {
+		const struct bt_capacity *capacity = &device->capacities[i];
+
+		fails = bt_capacity_fails(asked->ask, capacity, &why);
+		if (fails) {
+			blame_request(s, claim, asked->name);
+			bt_buf_text(s->error, ": checking capacity for device ");
+			if (listing) {
+				bt_buf_printf(
+					s->error, "%.*s", BT_STR_ARG(allocator_text_of(s, device->name)));
+			} else {
+				add_place(s, at);
+			}
+			bt_buf_printf(s->error, ": capacity \"%.*s\": %.*s",
+				BT_STR_ARG(allocator_text_of(s, capacity->name)),
+				BT_STR_ARG(bt_buf_view(&why)));
+		}
+	}
+	bt_buf_fini(&why);
+	return fails;
+}
+
 /* Has the device a share already? */
 static bool shared_already(const struct search *s, const struct bt_device *device)
 {
-	bool shared = s->store->uses[device->use_ix].consumes;
+	const struct bt_device_use *use = &s->store->uses[device->use_ix];
+	bool shared =
+		use->consumes || (use->share_n && !obeys(s, BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN));
 
 	for (uint32_t i = 0; i < s->picked_n && !shared; i++) {
 		shared = s->picked[i].at.device->use_ix == device->use_ix;
@@ -285,8 +385,11 @@ static bool occupied(
 
 /* ---- counters ---- */
 
-static bool takes_counters(const struct bt_device_use *use)
+static bool takes_counters(const struct search *s, const struct bt_device_use *use)
 {
+	if (obeys(s, BT_RULE_SHARES_TAKE_NO_COUNTERS)) {
+		return use->allocated || use->pending_n;
+	}
 	return use->allocated || use->pending_n || use->share_n || use->consumes;
 }
 
@@ -310,7 +413,7 @@ static void take_allocated(
 		for (uint32_t j = 0; j < slice->device_n; j++) {
 			const struct bt_device *device = &slice->devices[j];
 
-			if (!takes_counters(&s->store->uses[device->use_ix])) {
+			if (!takes_counters(s, &s->store->uses[device->use_ix])) {
 				continue;
 			}
 			for (uint32_t k = 0; k < device->counter_n; k++) {
@@ -327,14 +430,16 @@ static void take_allocated(
 static struct bt_pool_counters *counters_of(struct search *s, const struct bt_device_pool *pool)
 {
 	struct bt_pool_counters **bucket = &s->request->cycle->counters[pool->pool % 64];
+	uint32_t driver = obeys(s, BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS) ? BT_NAME_NONE : pool->driver;
 
 	for (struct bt_pool_counters *at = *bucket; at; at = at->next) {
-		if (at->pool == pool->pool) {
+		if (at->pool == pool->pool && at->driver == driver) {
 			return at;
 		}
 	}
 	struct bt_pool_counters *counters = bt_arena_zalloc(s->arena, sizeof(*counters));
 	*counters = (struct bt_pool_counters){.pool = pool->pool,
+		.driver = driver,
 		.items = bt_arena_zalloc(s->arena, pool->counter_n * sizeof(*counters->items)),
 		.n = pool->counter_n,
 		.next = *bucket};
@@ -348,6 +453,18 @@ static struct bt_pool_counters *counters_of(struct search *s, const struct bt_de
 	BT_INVARIANT(counters->n == 0 || counters->items);
 	*bucket = counters;
 	return counters;
+}
+
+/* Nothing is taken yet by this search: one before may have left something. */
+static void reset_counters(const struct bt_allocation_cycle *cycle)
+{
+	for (size_t i = 0; i < sizeof(cycle->counters) / sizeof(cycle->counters[0]); i++) {
+		for (struct bt_pool_counters *at = cycle->counters[i]; at; at = at->next) {
+			for (uint32_t k = 0; k < at->n; k++) {
+				at->items[k].consumed = 0;
+			}
+		}
+	}
 }
 
 static void consume(struct bt_pool_counters *counters, const struct bt_device *device, int sign)
@@ -415,9 +532,9 @@ static bool add_match(struct constraint *constraint, const struct bt_attribute *
 	return true;
 }
 
-/* As upstream, of several devices of one request only the last is remembered. */
+/* alone: of several devices of one request only the last is remembered. */
 static bool add_distinct(
-	struct constraint *constraint, uint32_t request, const struct bt_attribute *attribute)
+	struct constraint *constraint, bool alone, uint32_t request, const struct bt_attribute *attribute)
 {
 	uint32_t at = constraint->seen_n;
 
@@ -426,7 +543,7 @@ static bool add_distinct(
 						    equal(attribute, constraint->seen[i].attribute))) {
 			return false;
 		}
-		at = constraint->seen[i].request == request ? i : at;
+		at = alone && constraint->seen[i].request == request ? i : at;
 	}
 	BT_INVARIANT(at <= constraint->seen_n);
 	constraint->seen[at] = (struct distinct){request, attribute};
@@ -440,10 +557,11 @@ static uint32_t base_name(const struct asked *asked)
 	return asked->parent ? asked->parent : asked->name;
 }
 
-static bool add_constraint(
-	struct claim_state *claim, const struct asked *asked, uint32_t i, const struct place *at)
+static bool add_constraint(struct search *s, struct claim_state *claim, const struct asked *asked, uint32_t i,
+	const struct place *at)
 {
 	struct constraint *constraint = &claim->constraints[i];
+	bool alone = obeys(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
 
 	if (!asked->constrained[i]) {
 		return true;
@@ -455,7 +573,7 @@ static bool add_constraint(
 	}
 	return constraint->is->kind == BT_CONSTRAINT_MATCH
 		       ? add_match(constraint, attribute)
-		       : add_distinct(constraint, base_name(asked), attribute);
+		       : add_distinct(constraint, alone, base_name(asked), attribute);
 }
 
 static void remove_constraints(struct claim_state *claim, const struct asked *asked, uint32_t n)
@@ -468,7 +586,7 @@ static void remove_constraints(struct claim_state *claim, const struct asked *as
 		}
 		BT_INVARIANT(constraint->device_n > 0);
 		constraint->device_n--;
-		for (uint32_t j = 0; j < constraint->seen_n; j++) {
+		for (uint32_t j = constraint->seen_n; j-- > 0;) {
 			if (constraint->seen[j].request == base_name(asked)) {
 				constraint->seen[j] = constraint->seen[--constraint->seen_n];
 				break;
@@ -498,7 +616,7 @@ static void put_back(
 		s->store->marks[at->device->use_ix]--;
 	}
 	remove_constraints(state, asked, s->request->claims[claim].constraint_n);
-	if (undo.counters) {
+	if (undo.counters && !(obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS) && shareable(s, at->device))) {
 		consume(counters_of(s, at->pool), at->device, -1);
 	}
 }
@@ -511,13 +629,10 @@ static enum found unconstrained(
 		return NOTHING;
 	}
 	blame(s, claim);
-	bt_buf_printf(s->error,
-		", request %.*s: cannot add device %.*s/%.*s/%.*s because a claim constraint would not be "
-		"satisfied",
-		BT_STR_ARG(allocator_text_of(s, asked->name)),
-		BT_STR_ARG(allocator_text_of(s, at->slice->driver)),
-		BT_STR_ARG(allocator_text_of(s, at->slice->pool)),
-		BT_STR_ARG(allocator_text_of(s, at->device->name)));
+	bt_buf_printf(s->error, ", request %.*s: cannot add device ",
+		BT_STR_ARG(allocator_text_of(s, asked->name)));
+	add_place(s, at);
+	bt_buf_text(s->error, " because a claim constraint would not be satisfied");
 	return FAILED;
 }
 
@@ -545,17 +660,17 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 	enum found found = repels(s, device, asked->ask) ? NOTHING : FOUND;
 	uint32_t added = 0;
 	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
-		if (!add_constraint(state, asked, added, at)) {
+		if (!add_constraint(s, state, asked, added, at)) {
 			found = unconstrained(s, claim, asked, at, must);
 			break;
 		}
 	}
-	if (found == FOUND && !has_capacity(s, asked, device)) {
+	if (found == FOUND && !has_capacity(s, asked, device, false)) {
 		found = NOTHING;
 	}
 	if (found != FOUND) {
 		remove_constraints(state, asked, added);
-		if (undo.counters) {
+		if (undo.counters && !obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
 			consume(counters_of(s, at->pool), device, -1);
 		}
 		return found;
@@ -649,7 +764,7 @@ static struct bt_device_result result_of(struct search *s, const struct picked *
 
 		for (uint32_t i = 0; i < device->capacity_n; i++) {
 			consumed[i] = (struct bt_consumed){device->capacities[i].name,
-				bt_capacity_taken(picked->asked->ask, &device->capacities[i]).nano};
+				taken(s, picked->asked, &device->capacities[i]).nano};
 		}
 		result.share = BT_NAME_EMPTY;
 		result.consumed = consumed;
@@ -736,6 +851,9 @@ static enum found go_on(struct search *s, struct position at, const struct place
 	const struct asked *asked = asked_at(s, &at);
 
 	at.device++;
+	if (asked->ask->mode == BT_ALLOCATE_ALL && obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
+		at.alternative = 0;
+	}
 	enum found found = search_from(s, at, next);
 	put_back(s, at.claim, asked, place, undo);
 	return found;
@@ -763,7 +881,10 @@ static enum found try_device(struct search *s, struct position at, const struct 
 	s->step_n++;
 	enum found found =
 		occupied(s, asked, place->device, at.claim) ? NOTHING : selectable(s, at.claim, asked, place);
-	if (found == FOUND && !has_capacity(s, asked, place->device)) {
+	if (found == FOUND && capacity_fails(s, at.claim, asked, place, false)) {
+		found = FAILED;
+	}
+	if (found == FOUND && !has_capacity(s, asked, place->device, false)) {
 		found = NOTHING;
 	}
 	if (found == FOUND) {
@@ -792,9 +913,11 @@ static enum found search_device(struct search *s, struct position at, struct loc
 
 			for (; j < slice->device_n; j++) {
 				const struct place place = {pool, slice, &slice->devices[j]};
+				bool again = obeys(s, BT_RULE_REQUEST_REPEATS_DEVICES) &&
+					     shareable(s, place.device);
 				bool go_on;
-				enum found found =
-					try_device(s, at, &place, (struct location){p, i, j + 1}, &go_on);
+				enum found found = try_device(
+					s, at, &place, (struct location){p, i, again ? j : j + 1}, &go_on);
 
 				if (!go_on) {
 					return found;
@@ -859,16 +982,12 @@ static enum found search_from(struct search *s, struct position at, struct locat
 
 /* ---- what is asked ---- */
 
-static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
-{
-	blame(s, claim);
-	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(allocator_text_of(s, name)));
-}
-
 /* Adds the pool's devices that mode All takes. */
 static enum found add_all(
 	struct search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
 {
+	bool full = !obeys(s, BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL);
+
 	for (uint32_t i = 0; i < pool->slice_n; i++) {
 		const struct bt_resource_slice *slice = &s->store->slices[pool->slices[i]];
 
@@ -876,10 +995,11 @@ static enum found add_all(
 			const struct place place = {pool, slice, &slice->devices[j]};
 			enum found found = selectable(s, claim, asked, &place);
 
-			if (found == FAILED) {
+			if (found == FAILED ||
+				(found == FOUND && capacity_fails(s, claim, asked, &place, true))) {
 				return FAILED;
 			}
-			if (found == FOUND && has_capacity(s, asked, place.device)) {
+			if (found == FOUND && has_capacity(s, asked, place.device, full)) {
 				asked->all[asked->device_n++] = place;
 			}
 		}
@@ -1024,6 +1144,17 @@ static enum found add_asked(struct search *s, uint32_t claim, struct asked *aske
 	return check_asked(s, claim, asked);
 }
 
+/* Devices of mode All of the first two alternatives are listed by what is found for the first of them.
+ * Source: Allocate, v1.35.4. */
+static uint8_t *share_found(const struct search *s, const struct bt_device_request *request)
+{
+	return obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES) && request->alternative_n > 1 &&
+			       request->alternatives[0].mode == BT_ALLOCATE_ALL &&
+			       request->alternatives[1].mode == BT_ALLOCATE_ALL
+		       ? bt_arena_zalloc(s->arena, s->store->use_n)
+		       : NULL;
+}
+
 /* Sets how many devices the request needs at least. */
 static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int64_t *out_least)
 {
@@ -1043,6 +1174,7 @@ static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int
 		return FAILED;
 	}
 	*out_least = INT64_MAX;
+	uint8_t *found = share_found(s, request);
 	for (uint32_t i = 0; i < wanted->asked_n; i++) {
 		struct asked *asked = &wanted->asked[i];
 
@@ -1051,9 +1183,11 @@ static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int
 					   .name = request->alternatives[i].name,
 					   .parent = request->name}
 				 : (struct asked){.ask = &request->exactly, .name = request->name};
+		asked->found = i < 2 ? found : NULL;
 		if (add_asked(s, claim, asked) == FAILED) {
 			return FAILED;
 		}
+		asked->found = NULL; /* The search looks anew. */
 		*out_least = asked->device_n < *out_least ? asked->device_n : *out_least;
 	}
 	return FOUND;
@@ -1079,8 +1213,8 @@ static enum found add_constraints(struct search *s, uint32_t claim)
 			return FAILED;
 		}
 		constraints[i].is = &wanted->constraints[i];
-		constraints[i].seen =
-			bt_arena_zalloc(s->arena, wanted->request_n * sizeof(*constraints[i].seen));
+		constraints[i].seen = bt_arena_zalloc(
+			s->arena, (wanted->request_n + RESULTS_MAX) * sizeof(*constraints[i].seen));
 	}
 	s->claims[claim].constraints = constraints;
 	return FOUND;
@@ -1097,6 +1231,14 @@ static enum found add_claim(struct search *s, uint32_t claim)
 		int64_t one;
 
 		if (add_request(s, claim, i, &one) == FAILED) {
+			return FAILED;
+		}
+		if (one > RESULTS_MAX - least && obeys(s, BT_RULE_REQUESTS_ARE_COUNTED_ONE_BY_ONE)) {
+			blame_request(s, claim, wanted->requests[i].name);
+			bt_buf_printf(s->error,
+				": adding %lld devices exceeds the claim limit of %d, with %lld already "
+				"accounted for",
+				(long long)one, RESULTS_MAX, (long long)least);
 			return FAILED;
 		}
 		least = __builtin_add_overflow(least, one, &least) ? INT64_MAX : least;
@@ -1137,6 +1279,9 @@ enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *reque
 		.error = out_error,
 	};
 	BT_REQUIRE_HOT(request->node_ix < request->view->snapshot->slot_n && request->cycle);
+	if (obeys(&s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
+		reset_counters(request->cycle);
+	}
 	for (uint32_t i = 0; i < request->claim_n; i++) {
 		if (add_claim(&s, i) == FAILED) {
 			return BT_ALLOCATION_FAILED;

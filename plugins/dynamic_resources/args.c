@@ -83,6 +83,8 @@ const void *bt_dynamic_resources_make_settings(const struct bt_settings_env *env
 		.scores = env->config.gates[BT_GATE_DRA_PRIORITIZED_LIST],
 		.pre_filtered = env->points & BT_AT(PRE_FILTER),
 		.filtered = env->points & BT_AT(FILTER),
+		.timeout_refuses = bt_settings_rule(env, BT_RULE_TIMED_OUT_SEARCH_REFUSES),
+		.allocated_break = bt_settings_rule(env, BT_RULE_ALLOCATED_CLAIMS_BREAK_SCORES),
 		.step_limit = limited ? (uint64_t)args->filter_timeout.ns /
 							(1000000000 / BT_SEARCH_STEPS_PER_SECOND) +
 						1

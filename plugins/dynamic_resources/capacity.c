@@ -8,15 +8,16 @@
 
 #define NANO 1000000000
 
-static struct bt_quantity whole(int64_t value)
+static struct bt_quantity whole(int64_t value, enum bt_quantity_format format)
 {
 	return (struct bt_quantity){
-		.nano = (bt_nano)value * NANO, .mantissa = value, .nano_exp = 9, .format = BT_BINARY_SI};
+		.nano = (bt_nano)value * NANO, .mantissa = value, .nano_exp = 9, .format = format};
 }
 
 /* Up to the smallest amount, and from there by whole steps. A step of nothing, which the API refuses, is
  * none. */
-static struct bt_quantity round_range(const struct bt_request_policy *policy, struct bt_quantity asked)
+static struct bt_quantity round_range(
+	const struct bt_request_policy *policy, struct bt_quantity asked, bool as_step)
 {
 	if (bt_quantity_cmp(asked, policy->min) < 0) {
 		return policy->min;
@@ -32,7 +33,7 @@ static struct bt_quantity round_range(const struct bt_request_policy *policy, st
 	if (bt_wrap_mul(n, step) != added) {
 		n = bt_wrap_add(n, 1);
 	}
-	return whole(bt_wrap_add(min, bt_wrap_mul(step, n)));
+	return whole(bt_wrap_add(min, bt_wrap_mul(step, n)), as_step ? policy->step.format : BT_BINARY_SI);
 }
 
 static struct bt_quantity round_values(const struct bt_request_policy *policy, struct bt_quantity asked)
@@ -55,7 +56,8 @@ static const struct bt_quantity *asked_of(const struct bt_device_ask *ask, uint3
 	return NULL;
 }
 
-struct bt_quantity bt_capacity_taken(const struct bt_device_ask *ask, const struct bt_capacity *capacity)
+struct bt_quantity bt_capacity_taken(
+	const struct bt_device_ask *ask, const struct bt_capacity *capacity, bool as_step)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 	const struct bt_quantity *asked = asked_of(ask, capacity->name);
@@ -67,9 +69,58 @@ struct bt_quantity bt_capacity_taken(const struct bt_device_ask *ask, const stru
 		return *asked;
 	}
 	if (policy->has_range && policy->has_min) {
-		return round_range(policy, *asked);
+		return round_range(policy, *asked, as_step);
 	}
 	return policy->has_values ? round_values(policy, *asked) : *asked;
+}
+
+/* Does rounding leave what 64 bits hold? */
+static bool range_fails(
+	const struct bt_request_policy *policy, struct bt_quantity asked, struct bt_buf *out_why)
+{
+	int64_t step = policy->has_step ? bt_quantity_value(policy->step) : 0;
+	int64_t min = bt_quantity_value(policy->min);
+	const char *before = NULL, *after = "";
+
+	if (bt_quantity_cmp(asked, policy->min) < 0 || step == 0) {
+		return false;
+	}
+	if (asked.nano > (bt_nano)INT64_MAX * NANO) {
+		before = "request ";
+		after = " exceeds MaxInt64";
+	} else if (min >= 0 && step > 0) {
+		int64_t added = bt_wrap_sub(bt_quantity_value(asked), min),
+			n = added / step + (added % step != 0);
+
+		before = n > (INT64_MAX - min) / step ? "rounding request " : NULL;
+		after = " up to the next step passes MaxInt64";
+	}
+	if (before) {
+		char text[BT_QUANTITY_TEXT_MAX];
+
+		bt_quantity_text(asked, text);
+		bt_buf_printf(out_why,
+			"capacity request cannot be represented in the device's range arithmetic: %s%s%s",
+			before, text, after);
+	}
+	return before != NULL;
+}
+
+bool bt_capacity_fails(
+	const struct bt_device_ask *ask, const struct bt_capacity *capacity, struct bt_buf *out_why)
+{
+	const struct bt_request_policy *policy = &capacity->policy;
+	const struct bt_quantity *asked = asked_of(ask, capacity->name);
+
+	if (asked && policy->there && policy->has_range && policy->has_min &&
+		range_fails(policy, *asked, out_why)) {
+		return true;
+	}
+	if (bt_capacity_taken(ask, capacity, true).nano < 0) {
+		bt_buf_text(out_why, "capacity value is negative");
+		return true;
+	}
+	return false;
 }
 
 /* Go compares the default with == there: as it is held, not only as much. */

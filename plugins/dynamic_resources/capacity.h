@@ -4,11 +4,18 @@
  */
 #pragma once
 
+#include "engine/base/buf.h"
 #include "engine/model/device.h"
 
 /* What a request takes of a capacity: what it asks for, rounded up by the policy, else the default, else all.
- */
-struct bt_quantity bt_capacity_taken(const struct bt_device_ask *ask, const struct bt_capacity *capacity);
+ * as_step: what was rounded by steps is written as the step is. */
+struct bt_quantity bt_capacity_taken(
+	const struct bt_device_ask *ask, const struct bt_capacity *capacity, bool as_step);
+
+/* Is what the request takes less than nothing, or too large for the policy's range? Says so in out_why, as
+ * v1.37.2 does. */
+bool bt_capacity_fails(
+	const struct bt_device_ask *ask, const struct bt_capacity *capacity, struct bt_buf *out_why);
 
 /* Does the policy refuse the amount? */
 bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken);

@@ -17,7 +17,7 @@
 
 #define SPECIAL_NAME "<extended-resources>"
 
-enum reason_kind { NOT_AVAILABLE = 0, NOT_ALLOCATED, INVALID_POOLS, NO_RESOURCE, STALE };
+enum reason_kind { NOT_AVAILABLE = 0, NOT_ALLOCATED, INVALID_POOLS, NO_RESOURCE, STALE, TIMED_OUT };
 
 /* A claim of the pod. */
 struct held {
@@ -114,6 +114,7 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 {
 	struct bt_str space = bt_view_str(view, owner->namespace_), pod = bt_view_str(view, owner->name),
 		      name = bt_view_str(view, named->claim);
+	const char *kind = bt_release_text(view->devices->features.release, BT_TEXT_POD_OF_CLAIM);
 	const struct bt_resource_claim *claim;
 
 	switch (look_up(view, owner->namespace_, owner->uid, named, &claim)) {
@@ -138,8 +139,8 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 		break;
 	case FOREIGN:
 		*out_why = bt_keep_text(view,
-			"ResourceClaim %.*s/%.*s was not created for Pod %.*s/%.*s (Pod is not owner)",
-			BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space), BT_STR_ARG(pod));
+			"ResourceClaim %.*s/%.*s was not created for %s %.*s/%.*s (%s is not owner)",
+			BT_STR_ARG(space), BT_STR_ARG(name), kind, BT_STR_ARG(space), BT_STR_ARG(pod), kind);
 		break;
 	}
 	return claim;
@@ -332,6 +333,10 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		}
 		term->new_n += term->held[i].new;
 	}
+	if (term->settings->allocated_break && term->new_n && term->new_n < term->held_n) {
+		compiled->score_failure = bt_keep_text(
+			view, "number of allocations %u is smaller than number of claims", term->new_n);
+	}
 	compiled->filter_skip = term->held_n == 0;
 	compiled->score_skip = compiled->filter_skip || !term->settings->filtered;
 	term->answers = bt_arena_zalloc(scratch, view->snapshot->slot_n * sizeof(*term->answers));
@@ -495,6 +500,10 @@ static void allocate(
 		dynamic_resources_refuse(answer, INVALID_POOLS);
 		break;
 	case BT_ALLOCATION_TIMED_OUT:
+		if (term->settings->timeout_refuses) {
+			dynamic_resources_refuse(answer, TIMED_OUT);
+			break;
+		}
 		answer->pass = false;
 		answer->error = bt_keep_text(view, "node %.*s: timed out trying to allocate devices",
 			BT_STR_ARG(bt_view_str(view, view->snapshot->nodes[node_ix].name)));
@@ -629,6 +638,7 @@ static const char *const reasons[] = {
 	[INVALID_POOLS] = "invalid resource pools were encountered",
 	[NO_RESOURCE] = "cannot fit resource",
 	[STALE] = "cannot schedule extended resource claim",
+	[TIMED_OUT] = "timed out trying to allocate devices",
 };
 
 /* ---- Score ---- */

@@ -19,6 +19,8 @@ struct bt_dynamic_resources_settings {
 	bool scores;		    /* the gate DRAPrioritizedList */
 	bool pre_filtered;	    /* the profile has its PreFilter */
 	bool filtered;		    /* the profile has its Filter, without which there is nothing to score */
+	bool timeout_refuses;	    /* a node where the search times out, instead of failing */
+	bool allocated_break;	    /* Score, when some claims have been allocated and others not */
 	uint64_t step_limit;	    /* of a search on one node, instead of filterTimeout; 0: none */
 	int64_t binding_timeout_ns; /* how long binding conditions may take */
 };

@@ -67,7 +67,7 @@ static void set_up_devices(struct trial *t, const struct bt_gates *gates)
 	static const struct bt_device_judge judge = {
 		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
 	const struct bt_device_features features = {
-		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE]};
+		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE], .release = gates->release};
 
 	bt_devices_configure(t->cache->devices, &features, &judge);
 }

@@ -42,6 +42,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 				      gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS],
 		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
+		.release = gates->release,
 	};
 
 	for (uint32_t id = 0; id < bt_plugin_n() && !judge; id++) {

@@ -43,7 +43,13 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 static void configure(struct fixture *f, bool all)
 {
 	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask};
-	const struct bt_device_features features = {all, all, all, all, all, all, all};
+	const struct bt_device_features features = {.admin_access = all,
+		.prioritized_list = all,
+		.partitionable = all,
+		.taints = all,
+		.binding_conditions = all,
+		.consumable_capacity = all,
+		.extended_resources = all};
 
 	bt_devices_configure(f->cache->devices, &features, &judge);
 }

@@ -19,7 +19,13 @@ static void configure(struct fixture *f, const struct bt_device_features *featur
 {
 	static const struct bt_device_judge judge = {
 		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
-	static const struct bt_device_features all = {true, true, true, true, true, true, true};
+	static const struct bt_device_features all = {.admin_access = true,
+		.prioritized_list = true,
+		.partitionable = true,
+		.taints = true,
+		.binding_conditions = true,
+		.consumable_capacity = true,
+		.extended_resources = true};
 
 	bt_devices_configure(f->cache->devices, features ? features : &all, &judge);
 	device_class(f, "k", "");
@@ -403,7 +409,7 @@ static void pools_that_are_not_in_order_are_left_out(void **state)
 
 static void a_search_that_takes_too_long_fails(void **state)
 {
-	const struct bt_dynamic_resources_settings hasty = {
+	struct bt_dynamic_resources_settings hasty = {
 		.pre_filtered = true, .filtered = true, .step_limit = 10};
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", "");
@@ -419,6 +425,9 @@ static void a_search_that_takes_too_long_fails(void **state)
 	assert_false(passes(&asked, n1));
 	assert_string_equal(bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
 		"node n1: timed out trying to allocate devices");
+	hasty.timeout_refuses = true;
+	asked = begin_with(f, &hasty, CLAIM);
+	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "timed out trying to allocate devices");
 }
 
 static void gates_take_devices_away(void **state)
@@ -810,7 +819,7 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 		capacity.policy.max = quantity(r->max ? r->max : "0");
 		capacity.policy.has_step = r->step != NULL;
 		capacity.policy.step = quantity(r->step ? r->step : "0");
-		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity);
+		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, false);
 		assert_int_equal(bt_quantity_cmp(taken, quantity(r->taken)), 0);
 		assert_int_equal(bt_capacity_violated(&capacity.policy, taken), r->violated);
 	}
@@ -831,12 +840,45 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 	const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1}, nothing = {0};
 
 	(void)state;
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity), quantity("4")), 0);
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity), quantity("2")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("4")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, false), quantity("2")), 0);
 	assert_false(bt_capacity_violated(&capacity.policy, quantity("4")));
 	asked.quantity = quantity("5");
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity), quantity("5")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("5")), 0);
 	assert_true(bt_capacity_violated(&capacity.policy, quantity("5")));
+}
+
+static void amounts_that_are_none_say_so(void **state)
+{
+	static const struct {
+		const char *asked, *min, *step, *why;
+	} cases[] = {
+		{"1", "1", "1", NULL},
+		{"-1", NULL, NULL, "capacity value is negative"},
+		{"9223372036854775807", "0", "2",
+			"capacity request cannot be represented in the device's range arithmetic: rounding "
+			"request 9223372036854775807 up to the next step passes MaxInt64"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		bool ranged = cases[i].min != NULL;
+		const struct bt_capacity capacity = {.name = 5,
+			.value = quantity("8"),
+			.policy = {.there = ranged,
+				.has_range = ranged,
+				.has_min = ranged,
+				.has_step = ranged,
+				.min = quantity(ranged ? cases[i].min : "0"),
+				.step = quantity(ranged ? cases[i].step : "0")}};
+		const struct bt_asked_capacity asked = {5, quantity(cases[i].asked)};
+		const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1};
+		struct bt_buf why = {0};
+
+		assert_int_equal(bt_capacity_fails(&ask, &capacity, &why), cases[i].why != NULL);
+		assert_string_equal(why.ptr ? why.ptr : "", cases[i].why ? cases[i].why : "");
+		bt_buf_fini(&why);
+	}
 }
 
 /* ---- against all combinations ---- */
@@ -1012,6 +1054,7 @@ int main(void)
 		FIXTURE_TEST(scores_count_devices_where_the_node_has_none_of_the_resource),
 		cmocka_unit_test(amounts_are_rounded_up_into_the_range),
 		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
+		cmocka_unit_test(amounts_that_are_none_say_so),
 		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),
 	};
 
