@@ -141,6 +141,7 @@ bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind 
 	*out = (struct bt_cluster_event_object){.namespace_ = namespace_, .name = name};
 	if (claim) {
 		out->uid = claim->uid == BT_NAME_EMPTY ? BT_NAME_NONE : claim->uid;
+		out->changes = claim->allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
 	}
 	return claim || (kind == BT_KIND_RESOURCE_SLICE && has_slice(devices, name)) ||
 	       (kind == BT_KIND_DEVICE_CLASS && bt_device_store_class(&devices->view, name));

@@ -463,8 +463,12 @@ static struct berth_plugin_event event_of(const struct bt_cluster_event *event, 
 {
 	struct berth_plugin_event out = {.size = sizeof(out), .own = own};
 
+	enum bt_cluster_event_resource resource = event->resource == BT_CLUSTER_EVENT_TARGET_POD
+							  ? BT_CLUSTER_EVENT_UNSCHEDULED_POD
+							  : event->resource;
+
 	for (uint32_t i = 1; i < RESOURCE_N; i++) {
-		out.resource = resources[i] == event->resource ? i : out.resource;
+		out.resource = resources[i] == resource ? i : out.resource;
 	}
 	for (size_t i = 0; i < ACTION_N; i++) {
 		out.action = actions[i].here == event->action ? actions[i].there : out.action;
@@ -601,6 +605,7 @@ static void register_events(struct added *added)
 		}
 	}
 	added->plugin.events = d->event_n ? added->events : NULL;
+	added->plugin.kinds_are_exact = true;
 	while (added->plugin.event_n < RESOURCES && added->events[added->plugin.event_n].actions) {
 		added->plugin.event_n++;
 	}

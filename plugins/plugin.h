@@ -179,6 +179,7 @@ typedef void bt_plugin_reason_fn(
 
 /* What a queueing hint may look at. */
 struct bt_hint_env {
+	const struct bt_release *release;     /* whose rules count */
 	const struct bt_view *view;	      /* the cluster as it is after the event */
 	const void *settings;		      /* the plugin's, in the waiting pod's profile */
 	const struct bt_signature *signature; /* the waiting pod's, as it is now */
@@ -197,15 +198,18 @@ struct bt_registration {
 	enum bt_cluster_event_resource resource;
 	uint32_t actions;	 /* enum bt_cluster_event_action bits */
 	bt_plugin_hint_fn *hint; /* NULL: always Queue */
-	uint32_t needs;		 /* BT_NEEDS of the gate without which it is not registered; 0: always */
+	uint32_t needs;		 /* the gate or rule without which it is not registered; 0: always */
 };
 
-/* A gate that something needs; 0: it needs none. */
-#define BT_NEEDS(gate) (1u + BT_GATE_##gate)
+/* A gate, or a rule, that something needs; 0: it needs none. */
+#define BT_NEEDS(gate)	    (1u + BT_GATE_##gate)
+#define BT_NEEDS_RULE(rule) (1u + BT_GATE_N + BT_RULE_##rule)
 
-static inline bool bt_needs_met(uint32_t needs, const bool *gates)
+static inline bool bt_needs_met(uint32_t needs, const struct bt_release *release, const bool *gates)
 {
-	return needs == 0 || gates[needs - 1];
+	return needs == 0 ||
+	       (needs <= BT_GATE_N ? gates[needs - 1]
+				   : bt_release_has(release, (enum bt_rule)(needs - 1 - BT_GATE_N)));
 }
 
 /*
@@ -282,6 +286,9 @@ struct bt_plugin {
 	bt_plugin_normalize_fn *normalize_own;
 	const struct bt_registration *events; /* NULL: any event may make a pod fit */
 	uint32_t event_n;
+	/* Events name the kinds of pods in every release, and those that wait include the pod itself. Else,
+	 * as upstream, they are about pods of any kind where BT_RULE_POD_EVENTS_BY_KIND does not hold. */
+	bool kinds_are_exact;
 };
 
 /* A plugin in a profile. */

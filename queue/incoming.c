@@ -55,14 +55,15 @@ void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N])
 	}
 }
 
-void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
+void bt_queue_cause_text(
+	const struct bt_release *release, uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
 {
 	static const char *const words[] = {"ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ",
 		"ForceActivate", "UnschedulableTimeout"};
 
 	BT_REQUIRE(cause < BT_CAUSE_N);
 	if (cause < BT_CLUSTER_EVENT_LABELS) {
-		bt_cluster_event_label_text(cause, out_text);
+		bt_cluster_event_label_text(release, cause, out_text);
 	} else {
 		snprintf(
 			out_text, BT_CLUSTER_EVENT_LABEL_BYTES, "%s", words[cause - BT_CLUSTER_EVENT_LABELS]);

@@ -326,6 +326,7 @@ static inline enum bt_wait queue_add(
 
 	queue->slots[ix].kind = bt_active_join_kind(queue, kind);
 	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
+	queue->slots[ix].waits_since_ns = timestamp_ns;
 	return to_active(queue, ix, false, timestamp_ns);
 }
 
@@ -484,7 +485,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 	} else {
 		slot->error_n++;
 	}
-	slot->timestamp_ns = now_ns;
+	slot->timestamp_ns = slot->waits_since_ns = now_ns;
 	slot->expiry_ns = bt_pod_backoff_expiry(queue, slot);
 	slot->flushed = false;
 
@@ -547,7 +548,9 @@ static enum bt_wait enter_late(
 {
 	enum bt_wait where = queue_add(queue, pod_ix, kind, now_ns);
 
-	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
+	queue->cause = queue->options.late_are_new
+			       ? BT_CAUSE_NEWCOMER
+			       : bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
 	queue->late_n++;
 	bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
 	return where;
@@ -806,12 +809,13 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		const struct bt_slot *slot = &queue->slots[i];
 
 		if (slot->group == BT_NO_GROUP ||
-			slot->timestamp_ns >= now_ns - queue->options.max_unschedulable_ns) {
+			slot->waits_since_ns >= now_ns - queue->options.max_unschedulable_ns) {
 			continue;
 		}
 		/* Also one that stays gated is an event for those in flight. */
 		any = true;
-		if (slot->where == BT_WAIT_UNSCHEDULABLE || is_stuck(queue, slot)) {
+		if (slot->where == BT_WAIT_UNSCHEDULABLE || queue->options.flush_asks_gates ||
+			is_stuck(queue, slot)) {
 			queue_note(queue, &n, i);
 		}
 	}
@@ -820,6 +824,9 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		uint32_t ix = queue->scratch[i];
 
 		queue->slots[ix].flushed = true;
+		if (queue->options.flush_asks_gates) {
+			queue->slots[ix].waits_since_ns = now_ns;
+		}
 		queue->counts.flushed_n++;
 		requeue(queue, ix, AFTER_BACKOFF, now_ns);
 	}
@@ -850,9 +857,9 @@ int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns)
 	for (size_t i = 0; i < queue->slot_n && (queue->counts.unschedulable || queue->counts.gated); i++) {
 		const struct bt_slot *slot = &queue->slots[i];
 
-		if (slot->timestamp_ns <= refused_by_ns && slot->timestamp_ns < oldest &&
+		if (slot->timestamp_ns <= refused_by_ns && slot->waits_since_ns < oldest &&
 			(slot->where == BT_WAIT_UNSCHEDULABLE || is_stuck(queue, slot))) {
-			oldest = slot->timestamp_ns;
+			oldest = slot->waits_since_ns;
 		}
 	}
 	return oldest;

@@ -84,10 +84,12 @@ struct bt_queue_observer {
 struct bt_queue_options {
 	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: there is no backoff */
 	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back; a gated one if
-					 it is stuck */
+					 it is stuck, or flush_asks_gates */
+	bool flush_asks_gates;	      /* and the next time is as long after it */
 	/* Backoff ends at whole seconds, and a pod is taken out of it when none is active. Gate
 	 * SchedulerPopFromBackoffQ. */
 	bool pop_from_backoff;
+	bool late_are_new;	     /* a pod that an update brings is counted as a newcomer */
 	uint32_t log_limit;	     /* events that are kept for pods in flight; 0: BT_QUEUE_LOG_LIMIT */
 	struct bt_queue_hooks hooks; /* all zeroes: nothing is gated, and every event lets every pod back */
 	struct bt_queue_observer observer;
@@ -237,8 +239,9 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
 /* When the first backoff ends, or INT64_MAX. */
 int64_t bt_queue_next_expiry(const struct bt_queue *queue);
 
-/* Since when the pod waits that has waited for an event the longest, of those that were refused at
- * refused_by_ns or before; INT64_MAX: there is none. Looks at every pod. */
+/* Since when the pod waits that has waited for an event the longest, or since its flush if that is
+ * remembered, of those that were refused at refused_by_ns or before and that a flush would let go on;
+ * INT64_MAX: there is none. Looks at every pod. */
 int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns);
 
 /* A pod has another index, which no pod has that is known. Requires: events are not kept, and it is not in
@@ -277,4 +280,5 @@ uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uin
 void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N]);
 
 /* A cause's text as upstream's metrics have it. Requires: cause is below BT_CAUSE_N. */
-void bt_queue_cause_text(uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
+void bt_queue_cause_text(
+	const struct bt_release *release, uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);

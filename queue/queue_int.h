@@ -21,11 +21,12 @@ struct bt_slot {
 	bool missed;  /* in flight: the log overflowed meanwhile */
 	bool patient; /* in backoff: only time lets it out */
 	int64_t entered_ns, timestamp_ns, expiry_ns;
-	uint64_t order;	  /* of arrival */
-	int64_t first_ns; /* when it was active first, or INT64_MAX */
-	uint64_t stamp;	  /* active: which entering this is; elsewhere 0 */
-	uint32_t group;	  /* unschedulable, gated; else BT_NO_GROUP */
-	uint32_t next;	  /* in the group; of a free slot, the next one */
+	int64_t waits_since_ns; /* timestamp_ns, or when it was flushed since (flush_asks_gates) */
+	uint64_t order;		/* of arrival */
+	int64_t first_ns;	/* when it was active first, or INT64_MAX */
+	uint64_t stamp;		/* active: which entering this is; elsewhere 0 */
+	uint32_t group;		/* unschedulable, gated; else BT_NO_GROUP */
+	uint32_t next;		/* in the group; of a free slot, the next one */
 	union {
 		uint32_t prev;	    /* in the group */
 		uint32_t heap_ix;   /* in backoff */

@@ -9,11 +9,12 @@
 #include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
-const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resource)
+const char *bt_cluster_event_resource_name(
+	const struct bt_release *release, enum bt_cluster_event_resource resource)
 {
 	static const char *const names[] = {
 		[BT_CLUSTER_EVENT_ASSIGNED_POD] = "AssignedPod",
-		[BT_CLUSTER_EVENT_UNSCHEDULED_POD] = "UnschedulablePod",
+		[BT_CLUSTER_EVENT_TARGET_POD] = "TargetPod",
 		[BT_CLUSTER_EVENT_NODE] = "Node",
 		[BT_CLUSTER_EVENT_PERSISTENT_VOLUME] = "PersistentVolume",
 		[BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM] = "PersistentVolumeClaim",
@@ -30,7 +31,9 @@ const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resour
 		[BT_CLUSTER_EVENT_POD] = "Pod",
 	};
 
-	return names[resource];
+	return resource == BT_CLUSTER_EVENT_UNSCHEDULED_POD
+		       ? bt_release_text(release, BT_TEXT_UNSCHEDULED_POD)
+		       : names[resource];
 }
 
 const char *bt_cluster_event_action_name(uint32_t action)
@@ -38,20 +41,21 @@ const char *bt_cluster_event_action_name(uint32_t action)
 	BT_REQUIRE(action != 0);
 	static const char *const names[] = {"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel",
 		"UpdateNodeTaint", "UpdateNodeCondition", "UpdateNodeAnnotation", "UpdateNodeDeclaredFeature",
-		"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodToleration",
+		"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodScaleUp", "UpdatePodToleration",
 		"UpdatePodSchedulingGatesEliminated", "UpdatePodGeneratedResourceClaim"};
 
 	return action == BT_UPDATE ? "Update" : names[__builtin_ctz(action)];
 }
 
-void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
+void bt_cluster_event_label_text(
+	const struct bt_release *release, uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES])
 {
 	BT_REQUIRE(label < BT_CLUSTER_EVENT_LABELS);
 	uint32_t action = label % BT_CLUSTER_EVENT_ACTION_N;
 
 	snprintf(out_text, BT_CLUSTER_EVENT_LABEL_BYTES, "%s%s",
 		bt_cluster_event_resource_name(
-			(enum bt_cluster_event_resource)(label / BT_CLUSTER_EVENT_ACTION_N)),
+			release, (enum bt_cluster_event_resource)(label / BT_CLUSTER_EVENT_ACTION_N)),
 		bt_cluster_event_action_name(
 			action == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << action));
 }
@@ -82,6 +86,7 @@ static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t 
 	return false;
 }
 
+/* Something is asked for less than before, or not any more. */
 static bool scaled_down(const struct bt_requests *old, const struct bt_requests *new)
 {
 	for (uint32_t i = 0; i < old->used.n; i++) {
@@ -108,14 +113,18 @@ static bool claims_came(const struct bt_signature *old, const struct bt_signatur
 	return false;
 }
 
-uint32_t bt_pod_changes(const struct bt_cluster_event_pod *old, const struct bt_cluster_event_pod *new,
-	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
+uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluster_event_pod *old,
+	const struct bt_cluster_event_pod *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
 {
 	BT_REQUIRE_HOT(old->signature && new->signature);
 	const struct bt_signature *was = old->signature, *is = new->signature;
 	const uint32_t actions[] = {
 		was != is && !bt_labels_equal(was->labels, is->labels) ? BT_UPDATE_POD_LABEL : 0,
 		was != is && scaled_down(&was->requests, &is->requests) ? BT_UPDATE_POD_SCALE_DOWN : 0,
+		was != is && bt_release_has(release, BT_RULE_SCALE_UP_IS_AN_EVENT) &&
+				scaled_down(&is->requests, &was->requests)
+			? BT_UPDATE_POD_SCALE_UP
+			: 0,
 		old->gated && !new->gated ? BT_UPDATE_POD_GATES_ELIMINATED : 0,
 		was->toleration_n != is->toleration_n ? BT_UPDATE_POD_TOLERATION : 0,
 		was != is &&claims_came(was, is) ? BT_UPDATE_POD_GENERATED_CLAIM : 0,

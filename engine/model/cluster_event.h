@@ -7,13 +7,16 @@
  */
 #pragma once
 
+#include "engine/model/release.h"
 #include "engine/model/signature.h"
 #include "engine/model/taint.h"
 
-/* What changed. A pod that has a node and one that has none are different resources. */
+/* What changed. A pod that has a node, one that has none, and the one that is asked about are different
+ * resources; the last one is told apart by the releases with BT_RULE_POD_EVENTS_BY_KIND alone. */
 enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_ASSIGNED_POD = 0,
 	BT_CLUSTER_EVENT_UNSCHEDULED_POD,
+	BT_CLUSTER_EVENT_TARGET_POD,
 	BT_CLUSTER_EVENT_NODE,
 	BT_CLUSTER_EVENT_PERSISTENT_VOLUME,
 	BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM,
@@ -27,7 +30,7 @@ enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_DEVICE_CLASS,
 	BT_CLUSTER_EVENT_POD_GROUP,
 	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
-	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods with a node and pods without */
+	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods of any kind */
 };
 
 /* What happened to it, one bit an event; registrations join bits. The order matters to
@@ -43,10 +46,11 @@ enum bt_cluster_event_action {
 	BT_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
 	BT_UPDATE_POD_LABEL = 1 << 8,
 	BT_UPDATE_POD_SCALE_DOWN = 1 << 9,
-	BT_UPDATE_POD_TOLERATION = 1 << 10,
-	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 11,
-	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 12,
-	BT_UPDATE = (1 << 13) - (1 << 2) /* an update of another kind, or of none of the aspects above */
+	BT_UPDATE_POD_SCALE_UP = 1 << 10, /* BT_RULE_SCALE_UP_IS_AN_EVENT */
+	BT_UPDATE_POD_TOLERATION = 1 << 11,
+	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 12,
+	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 13,
+	BT_UPDATE = (1 << 14) - (1 << 2) /* an update of another kind, or of none of the aspects above */
 };
 
 /* A pod as it was or is. */
@@ -83,9 +87,10 @@ enum bt_object_change {
 	BT_CHANGED_CAPACITY_GREW = 1 << 4,    /* CSIStorageCapacity: its limit */
 	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
 	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (no change: a state) */
-	BT_CHANGED_ALLOCATION_LOST = 1 << 7, /* ResourceClaim: it was allocated and is not any more */
-	BT_CHANGED_CLAIM_STATUS = 1 << 8,    /* ResourceClaim: its status */
-	BT_CHANGED_EXTENDED_NAME = 1 << 9    /* DeviceClass: extendedResourceName */
+	BT_CHANGED_ALLOCATION_LOST = 1
+				     << 7, /* ResourceClaim: it was allocated and is not any more, or gone */
+	BT_CHANGED_CLAIM_STATUS = 1 << 8,  /* ResourceClaim: its status */
+	BT_CHANGED_EXTENDED_NAME = 1 << 9  /* DeviceClass: extendedResourceName */
 };
 
 /* An object of a kind other than pod and node. */
@@ -119,19 +124,19 @@ static inline bool bt_cluster_event_action_matches(uint32_t actions, uint32_t ac
 static inline bool bt_cluster_event_matches(
 	enum bt_cluster_event_resource registered, uint32_t actions, const struct bt_cluster_event *event)
 {
-	bool same =
-		registered == event->resource ||
-		(registered == BT_CLUSTER_EVENT_POD && event->resource <= BT_CLUSTER_EVENT_UNSCHEDULED_POD);
+	bool same = registered == event->resource ||
+		    (registered == BT_CLUSTER_EVENT_POD && event->resource <= BT_CLUSTER_EVENT_TARGET_POD);
 
 	return same && bt_cluster_event_action_matches(actions, event->action);
 }
 
-/* The words of which upstream makes an event's label, such as "AssignedPod" and "Delete". */
-const char *bt_cluster_event_resource_name(enum bt_cluster_event_resource resource);
+/* The words of which upstream's release makes an event's label, such as "AssignedPod" and "Delete". */
+const char *bt_cluster_event_resource_name(
+	const struct bt_release *release, enum bt_cluster_event_resource resource);
 const char *bt_cluster_event_action_name(uint32_t action);
 
 /* Events by number: a resource and an action each. */
-#define BT_CLUSTER_EVENT_ACTION_N 14 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
+#define BT_CLUSTER_EVENT_ACTION_N 15 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
 #define BT_CLUSTER_EVENT_LABELS	  (BT_CLUSTER_EVENT_WILDCARD * BT_CLUSTER_EVENT_ACTION_N)
 
 static inline uint32_t bt_cluster_event_action_ix(uint32_t action)
@@ -147,8 +152,9 @@ static inline uint32_t bt_cluster_event_label(enum bt_cluster_event_resource res
 
 #define BT_CLUSTER_EVENT_LABEL_BYTES 80
 
-/* A label's text as upstream's metrics have it, such as "AssignedPodDelete". */
-void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
+/* A label's text as metrics of upstream's release have it, such as "AssignedPodDelete". */
+void bt_cluster_event_label_text(
+	const struct bt_release *release, uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
 
 /* The most actions that one update has. */
 #define BT_CLUSTER_EVENT_ACTIONS 8
@@ -156,10 +162,10 @@ void bt_cluster_event_label_text(uint32_t label, char out_text[BT_CLUSTER_EVENT_
 /*
  * The actions, each an event of its own, that the update of a pod has, in upstream's order; BT_UPDATE when
  * nothing that matters has changed. Returns how many there are. Pure.
- * Requires: both pods are there. Source: PodSchedulingPropertiesChange, v1.36.3.
+ * Requires: both pods are there. Source: PodSchedulingPropertiesChange, v1.36.3, v1.37.2.
  */
-uint32_t bt_pod_changes(const struct bt_cluster_event_pod *old, const struct bt_cluster_event_pod *new,
-	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
+uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluster_event_pod *old,
+	const struct bt_cluster_event_pod *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
 /* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3. */
 uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,

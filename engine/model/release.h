@@ -115,6 +115,22 @@ enum bt_rule {
 	BT_RULE_TIMED_OUT_SEARCH_REFUSES,
 	/* Its Score fails when only some of the pod's claims have been allocated before. */
 	BT_RULE_ALLOCATED_CLAIMS_BREAK_SCORES,
+	/* An event about a pod says whether it is on a node, waits, or is the one that is asked about, and
+	 * plugins register these kinds each. Before, they registered pods of any kind. Source: AssignedPod,
+	 * UnscheduledPod and TargetPod, kube-scheduler/framework/types.go. */
+	BT_RULE_POD_EVENTS_BY_KIND,
+	/* That a pod requests more is an event of its own. Source: extractPodScaleUp,
+	 * pkg/scheduler/framework/events.go. */
+	BT_RULE_SCALE_UP_IS_AN_EVENT,
+	/* The flush of pods that have waited for too long asks PreEnqueue about gated ones, too, and the next
+	 * one is as long after it. Source: flushUnschedulableEntitiesLeftover, scheduling_queue.go. */
+	BT_RULE_FLUSH_ASKS_GATES,
+	/* Hints of InterPodAffinity ask whether a pod matches any required anti-affinity term, not all of
+	 * them. Source: isSchedulableAfterAssignedPodChange, interpodaffinity/plugin.go. */
+	BT_RULE_ANTI_AFFINITY_HINTS_TAKE_ANY_TERM,
+	/* DynamicResources asks for pods to be tried again when an allocated ResourceClaim is deleted.
+	 * Source: EventsToRegister, dynamicresources.go. */
+	BT_RULE_DELETED_CLAIMS_CONCERN_PODS,
 	BT_RULE_N
 };
 
@@ -134,7 +150,8 @@ struct bt_release bt_release_mix(const struct bt_release *release, const struct 
 enum bt_release_text {
 	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, of a pod without claims to give up */
 	BT_TEXT_CLAIMS_KEPT,		 /* the same, of a pod whose claims stay */
-	BT_TEXT_POD_OF_CLAIM, /* of PreEnqueue, of a pod whose claim is another's: what it calls pods */
+	BT_TEXT_POD_OF_CLAIM,	 /* of PreEnqueue, of a pod whose claim is another's: what it calls pods */
+	BT_TEXT_UNSCHEDULED_POD, /* a pod without a node, in labels of cluster events */
 	BT_TEXT_N
 };
 

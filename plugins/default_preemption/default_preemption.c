@@ -59,7 +59,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_clu
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
 };
 
 /* Explanations look past it: the pod is explained as if its victims had gone. */

@@ -834,6 +834,13 @@ static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cl
 	return uses && (event->action == BT_ADD || (event->object.changes & BT_CHANGED_CLAIM_STATUS));
 }
 
+/* What devices it had is free. */
+static bool after_claim_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+{
+	(void)env;
+	return event->object.changes & BT_CHANGED_ALLOCATION_LOST;
+}
+
 static bool after_generated_claim(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	bool uses = false;
@@ -844,7 +851,9 @@ static bool after_generated_claim(const struct bt_hint_env *env, const struct bt
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL, 0},
 	{BT_CLUSTER_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
-	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim, 0},
+	{BT_CLUSTER_EVENT_RESOURCE_CLAIM, BT_DELETE, after_claim_deleted,
+		BT_NEEDS_RULE(DELETED_CLAIMS_CONCERN_PODS)},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim, 0},
 	{BT_CLUSTER_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL, 0},
 	{BT_CLUSTER_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL, 0},
 };

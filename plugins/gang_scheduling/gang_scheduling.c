@@ -63,7 +63,8 @@ static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_ADD, after_pod_added, 0},
+	{BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, after_pod_added, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
 };
 

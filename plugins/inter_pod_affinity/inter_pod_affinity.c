@@ -407,29 +407,48 @@ static const struct bt_pod_affinity *affinity_of(const struct bt_signature *sign
 	return signature->pod_affinity ? signature->pod_affinity : &nothing;
 }
 
-/* Does the pod satisfy all terms, of which there is at least one? Namespace selectors see no labels here, so
- * upstream. */
-static bool satisfies_all(
-	const struct bt_intern *intern, const struct bt_pod_term_list *terms, const struct bt_signature *pod)
+/* Does the pod satisfy the term? Namespace selectors see no labels here, so upstream. */
+static bool satisfies(
+	const struct bt_intern *intern, const struct bt_pod_term *term, const struct bt_signature *pod)
 {
-	for (uint32_t i = 0; i < terms->n; i++) {
-		struct bt_pod_match match = terms->items[i].match;
+	struct bt_pod_match match = term->match;
 
-		match.any_namespace = bt_selector_matches(
-			intern, &terms->items[i].namespace_selector, (struct bt_labels){0});
-		if (!bt_pod_match_holds(intern, &match, pod->namespace_, pod->labels)) {
-			return false;
-		}
-	}
-	return terms->n > 0;
+	match.any_namespace = bt_selector_matches(intern, &term->namespace_selector, (struct bt_labels){0});
+	return bt_pod_match_holds(intern, &match, pod->namespace_, pod->labels);
 }
 
-static bool after_pod_update(const struct bt_intern *intern, const struct bt_pod_affinity *own,
+/* Does the pod satisfy all terms, of which there is at least one; or, if any will do, one of them? */
+static bool satisfies_terms(const struct bt_intern *intern, const struct bt_pod_term_list *terms, bool any,
+	const struct bt_signature *pod)
+{
+	for (uint32_t i = 0; i < terms->n; i++) {
+		if (satisfies(intern, &terms->items[i], pod) == any) {
+			return any;
+		}
+	}
+	return terms->n > 0 && !any;
+}
+
+static bool satisfies_affinity(const struct bt_intern *intern, const struct bt_pod_affinity *affinity,
+	const struct bt_signature *pod)
+{
+	return satisfies_terms(intern, &affinity->affinity, false, pod);
+}
+
+static bool breaks_anti_affinity(
+	const struct bt_hint_env *env, const struct bt_pod_affinity *affinity, const struct bt_signature *pod)
+{
+	return satisfies_terms(env->view->snapshot->dictionary->intern, &affinity->anti_affinity,
+		bt_release_has(env->release, BT_RULE_ANTI_AFFINITY_HINTS_TAKE_ANY_TERM), pod);
+}
+
+static bool after_pod_update(const struct bt_hint_env *env, const struct bt_pod_affinity *own,
 	const struct bt_signature *old, const struct bt_signature *new)
 {
-	return (!satisfies_all(intern, &own->affinity, old) && satisfies_all(intern, &own->affinity, new)) ||
-	       (satisfies_all(intern, &own->anti_affinity, old) &&
-		       !satisfies_all(intern, &own->anti_affinity, new));
+	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
+
+	return (!satisfies_affinity(intern, own, old) && satisfies_affinity(intern, own, new)) ||
+	       (breaks_anti_affinity(env, own, old) && !breaks_anti_affinity(env, own, new));
 }
 
 static bool after_pod_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
@@ -451,14 +470,14 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 		return true;
 	}
 	if (old->signature && new->signature) {
-		return after_pod_update(intern, own, old->signature, new->signature);
+		return after_pod_update(env, own, old->signature, new->signature);
 	}
 	if (new->signature) {
-		return satisfies_all(intern, &own->affinity, new->signature);
+		return satisfies_affinity(intern, own, new->signature);
 	}
 	const struct bt_pod_affinity *gone = affinity_of(old->signature);
-	return satisfies_all(intern, &own->anti_affinity, old->signature) || gone->anti_affinity_invalid ||
-	       satisfies_all(intern, &gone->anti_affinity, env->signature);
+	return breaks_anti_affinity(env, own, old->signature) || gone->anti_affinity_invalid ||
+	       breaks_anti_affinity(env, gone, env->signature);
 }
 
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
@@ -491,7 +510,8 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_LABEL, after_pod_change, 0},
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 

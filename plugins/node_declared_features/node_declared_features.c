@@ -54,7 +54,7 @@ static bool after_pod_update(const struct bt_hint_env *env, const struct bt_clus
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change,
 		BT_NEEDS(NODE_DECLARED_FEATURES)},
-	{BT_CLUSTER_EVENT_POD, BT_UPDATE, after_pod_update, BT_NEEDS(NODE_DECLARED_FEATURES)},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE, after_pod_update, BT_NEEDS(NODE_DECLARED_FEATURES)},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

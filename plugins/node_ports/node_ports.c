@@ -80,7 +80,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_clu
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, after_pod_deleted, 0},
 	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
 };
 

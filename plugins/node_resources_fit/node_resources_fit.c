@@ -548,7 +548,8 @@ static bool after_class_event(const struct bt_hint_env *env, const struct bt_clu
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change, 0},
 	{BT_CLUSTER_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event,
 		BT_NEEDS(DRA_EXTENDED_RESOURCE)},

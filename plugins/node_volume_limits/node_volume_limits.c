@@ -335,7 +335,7 @@ static bool after_claim_added(const struct bt_hint_env *env, const struct bt_clu
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_CSI_NODE, BT_ADD, NULL, 0},
 	{BT_CLUSTER_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated, 0},
-	{BT_CLUSTER_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, after_pod_deleted, 0},
 	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
 	{BT_CLUSTER_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted, 0},
 };

@@ -172,8 +172,8 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 }
 
 const struct bt_registration bt_spread_events[BT_SPREAD_EVENTS] = {
-	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_UPDATE_POD_TOLERATION | BT_DELETE,
-		after_pod_change, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_TOLERATION | BT_UPDATE_POD_LABEL, after_pod_change, 0},
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_DELETE | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_TAINT,
 		after_node_change, 0},
 };

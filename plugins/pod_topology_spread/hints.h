@@ -5,5 +5,5 @@
 
 #include "plugins/plugin.h"
 
-#define BT_SPREAD_EVENTS 2
+#define BT_SPREAD_EVENTS 3
 extern const struct bt_registration bt_spread_events[BT_SPREAD_EVENTS];

@@ -23,7 +23,7 @@ static bool after_gates_eliminated(const struct bt_hint_env *env, const struct b
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated, 0},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated, 0},
 };
 
 const struct bt_plugin bt_plugin_scheduling_gates = {

@@ -144,7 +144,7 @@ static bool after_toleration_change(const struct bt_hint_env *env, const struct 
 
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
-	{BT_CLUSTER_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
 };
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)

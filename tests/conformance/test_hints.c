@@ -17,6 +17,8 @@
 
 #define SHOWN_MAX 20
 
+#define GATES_REFUSED "gates refused\n"
+
 struct hint_case {
 	struct bt_str id, gates;
 	struct bt_str config, objects, waiting, old, new; /* JSON texts */
@@ -95,6 +97,7 @@ static void set_up_profile(struct trial *t)
 		bt_config_errors_text(&errors, &why);
 		stop(t, "profile", bt_buf_view(&why));
 	}
+	bt_signatures_configure(t->cache->signatures, gates.release, gates.on);
 	set_up_devices(t, &gates);
 	bt_flow_profile_init(&t->profile, resolved, &t->config.gates, t->cache->dictionary, &t->arena);
 	bt_hints_of(&t->hints, &t->profile);
@@ -214,7 +217,7 @@ static void ask(
 			add_name(&queue, name);
 		}
 	}
-	bt_buf_printf(&t->got, "%s%s: asked", bt_cluster_event_resource_name(event->resource),
+	bt_buf_printf(&t->got, "%s%s: asked", bt_cluster_event_resource_name(t->release, event->resource),
 		bt_cluster_event_action_name(event->action));
 	write_names(&asked, &t->got);
 	bt_buf_text(&t->got, "; queue");
@@ -255,12 +258,16 @@ static void ask_of_pod(struct trial *t, const struct bt_object *waiting, const s
 	}
 	actions[0] = event.action;
 	if (old && new) {
-		n = bt_pod_changes(&event.pod.old, &event.pod.new, actions);
+		n = bt_pod_changes(t->release, &event.pod.old, &event.pod.new, actions);
 	}
-	event.resource = some->node ? BT_CLUSTER_EVENT_ASSIGNED_POD : BT_CLUSTER_EVENT_UNSCHEDULED_POD;
+	bool own = some->uid == name_of(t, waiting->meta.uid);
+	event.resource = some->node ? BT_CLUSTER_EVENT_ASSIGNED_POD
+			 : own && old && new &&bt_release_has(t->release, BT_RULE_POD_EVENTS_BY_KIND)
+				 ? BT_CLUSTER_EVENT_TARGET_POD
+				 : BT_CLUSTER_EVENT_UNSCHEDULED_POD;
 	for (uint32_t i = 0; i < n; i++) {
 		event.action = actions[i];
-		ask(t, signature, some->uid == name_of(t, waiting->meta.uid), &event);
+		ask(t, signature, own, &event);
 	}
 }
 
@@ -378,7 +385,7 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 
 				if (hints->interested[resource][action] >> i & 1) {
 					bt_buf_printf(out, "%s%s %s%s\n",
-						bt_cluster_event_resource_name(
+						bt_cluster_event_resource_name(hints->release,
 							(enum bt_cluster_event_resource)resource),
 						bt_cluster_event_action_name(
 							action == BT_CLUSTER_EVENT_ACTION_N - 1
@@ -423,6 +430,27 @@ static void read_event(struct bt_json *json, struct bt_buf *out)
 	}
 }
 
+/* Upstream's bits of actions, which are numbered by release, as ours. */
+static uint32_t actions_of(const struct bt_release *release, uint32_t theirs)
+{
+	static const uint32_t bits[] = {BT_ADD, BT_DELETE, BT_UPDATE_NODE_ALLOCATABLE, BT_UPDATE_NODE_LABEL,
+		BT_UPDATE_NODE_TAINT, BT_UPDATE_NODE_CONDITION, BT_UPDATE_NODE_ANNOTATION,
+		BT_UPDATE_NODE_DECLARED_FEATURE, 0 /* UpdateNodePreemptionPolicy */, BT_UPDATE_POD_LABEL,
+		BT_UPDATE_POD_SCALE_DOWN, BT_UPDATE_POD_SCALE_UP, BT_UPDATE_POD_TOLERATION,
+		BT_UPDATE_POD_GATES_ELIMINATED, BT_UPDATE_POD_GENERATED_CLAIM};
+	bool grown = bt_release_has(release, BT_RULE_SCALE_UP_IS_AN_EVENT);
+	uint32_t actions = 0, n = 0;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		if (grown || (bits[i] && bits[i] != BT_UPDATE_POD_SCALE_UP)) {
+			actions |= theirs >> n++ & 1 ? bits[i] : 0;
+		}
+	}
+	/* All updates are one. */
+	return grown || (actions & BT_UPDATE) != (BT_UPDATE & ~BT_UPDATE_POD_SCALE_UP) ? actions
+										       : actions | BT_UPDATE;
+}
+
 /* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is the plugin a hinter?
  */
 static bool read_registration(struct bt_str line, struct bt_hints *hints)
@@ -438,13 +466,15 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 	}
 	bt_mem_free(text);
 	int hint_plugin = bt_hints_number(hints, bt_plugin_find(bt_str(plugin)));
+	actions = actions_of(hints->release, actions);
 	for (uint32_t r = 0; hint_plugin >= 0 && r < BT_CLUSTER_EVENT_WILDCARD; r++) {
 		for (uint32_t a = 0; a < BT_CLUSTER_EVENT_ACTION_N; a++) {
 			struct bt_cluster_event event = {.resource = (enum bt_cluster_event_resource)r,
 				.action = a == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << a};
 			enum bt_cluster_event_resource named =
 				strcmp(resource, "Pod") == 0 ? BT_CLUSTER_EVENT_POD
-				: strcmp(resource, bt_cluster_event_resource_name(event.resource)) == 0
+				: strcmp(resource,
+					  bt_cluster_event_resource_name(hints->release, event.resource)) == 0
 					? event.resource
 					: BT_CLUSTER_EVENT_WILDCARD;
 
@@ -492,6 +522,8 @@ static void read_answer(struct trial *t, struct bt_json *json)
 			}
 		} else if (bt_str_is(key, "registrations")) {
 			read_registrations(t, json);
+		} else if (bt_str_is(key, "error") && bt_json_string(json, &id)) {
+			bt_buf_text(&t->wanted, GATES_REFUSED);
 		}
 	}
 }
@@ -525,6 +557,31 @@ static void show_missing(const char *who, struct bt_str text, struct bt_str othe
 	}
 }
 
+/* Does the release not take the case's gates? */
+static bool refuses_gates(const struct trial *t)
+{
+	struct bt_buf why = {0};
+	struct bt_gates gates;
+
+	bt_gates_init(&gates, t->release);
+	bool refused = t->is->gates.len && bt_gates_parse(&gates, t->is->gates, &why) != BT_OK;
+	bt_buf_fini(&why);
+	return refused;
+}
+
+static void ask_case(struct trial *t)
+{
+	set_up_profile(t);
+	if (t->is->objects.len) {
+		apply_objects(t);
+	}
+	if (t->is->waiting.len) {
+		ask_all(t);
+	} else {
+		list_registrations(&t->hints, &t->got);
+	}
+}
+
 /* Asks one case; returns whether both agree. */
 static bool run_case(
 	const struct bt_release *release, const struct hint_case *is, struct bt_json *answers, bool show)
@@ -534,14 +591,10 @@ static bool run_case(
 	t->release = release;
 	t->is = is;
 	t->cache = bt_cache_create();
-	set_up_profile(t);
-	if (is->objects.len) {
-		apply_objects(t);
-	}
-	if (is->waiting.len) {
-		ask_all(t);
+	if (refuses_gates(t)) {
+		bt_buf_text(&t->got, GATES_REFUSED);
 	} else {
-		list_registrations(&t->hints, &t->got);
+		ask_case(t);
 	}
 	bt_json_use_arena(answers, &t->arena);
 	read_answer(t, answers);

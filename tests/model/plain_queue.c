@@ -179,6 +179,7 @@ enum bt_wait plain_add(
 		.gate = BT_QUEUE_NO_GATE,
 		.entered_ns = timestamp_ns,
 		.timestamp_ns = timestamp_ns,
+		.flush_ns = INT64_MIN,
 		.expiry_ns = INT64_MIN,
 		.first_ns = INT64_MAX,
 		.order = ++q->orders};
@@ -271,6 +272,7 @@ enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, uint32_t unsch
 	pod->refusals += refused(pod);
 	pod->errors = refused(pod) ? 0 : pod->errors + 1;
 	pod->timestamp_ns = now_ns;
+	pod->flush_ns = INT64_MIN;
 	pod->expiry_ns = expiry_of(q, pod);
 	pod->flushed = false;
 	let(q, pod_ix, static_score_of_log(q, pod_ix), now_ns);
@@ -398,12 +400,16 @@ void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns)
 		struct plain_pod *pod = &q->pods[i];
 		bool held = pod->where == BT_WAIT_UNSCHEDULABLE || pod->where == BT_WAIT_GATED;
 
-		if (!held || now_ns - pod->timestamp_ns <= q->options.max_unschedulable_ns) {
+		int64_t since_ns = pod->flush_ns > pod->timestamp_ns ? pod->flush_ns : pod->timestamp_ns;
+
+		if (!held || now_ns - since_ns <= q->options.max_unschedulable_ns) {
 			continue;
 		}
 		any = true;
-		if (pod->where == BT_WAIT_UNSCHEDULABLE || plain_is_stuck(q, i)) {
+		if (pod->where == BT_WAIT_UNSCHEDULABLE || q->options.flush_asks_gates ||
+			plain_is_stuck(q, i)) {
 			pod->flushed = true;
+			pod->flush_ns = q->options.flush_asks_gates ? now_ns : INT64_MIN;
 			q->flushed_n++;
 			let(q, i, AFTER_BACKOFF, now_ns);
 		}

@@ -21,6 +21,7 @@ struct plain_pod {
 	uint32_t unschedulable_plugins, pending, attempts, refusals, errors;
 	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: there is no backoff */
 	int64_t first_ns;			     /* INT64_MAX: it was never active */
+	int64_t flush_ns;			     /* when it was flushed last; INT64_MIN: never */
 	uint64_t order;
 	bool flushed, patient;
 	/* In flight: what happened meanwhile. */

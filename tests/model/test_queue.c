@@ -155,8 +155,9 @@ static void compare(const struct history *h)
 			expiry_ns = pod->expiry_ns;
 		}
 		bool may_be_let = pod->where == BT_WAIT_UNSCHEDULABLE || plain_is_stuck(&h->plain, i);
-		if (may_be_let && pod->timestamp_ns <= by_ns && pod->timestamp_ns < oldest_ns) {
-			oldest_ns = pod->timestamp_ns;
+		int64_t since_ns = pod->flush_ns > pod->timestamp_ns ? pod->flush_ns : pod->timestamp_ns;
+		if (may_be_let && pod->timestamp_ns <= by_ns && since_ns < oldest_ns) {
+			oldest_ns = since_ns;
 		}
 		kept |= pod->where == BT_WAIT_IN_FLIGHT && pod->log_n > 0;
 	}
@@ -449,6 +450,7 @@ static struct bt_queue_options any_options(struct history *h)
 		.max_backoff_ns = mosts[below(h, 4)],
 		.max_unschedulable_ns = 60 * SECOND,
 		.pop_from_backoff = chance(h, 70),
+		.flush_asks_gates = chance(h, 50),
 		.log_limit = limits[below(h, 4)],
 		.hooks = {gate, interested, matters, hint, stuck, &h->world},
 	};

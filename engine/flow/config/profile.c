@@ -169,10 +169,11 @@ static void list_hint_plugins(struct builder *b)
 			bt_arena_zalloc(b->env.arena, plugin->event_n * sizeof(*events));
 
 		hint_plugin->hears_all = plugin->events == NULL;
+		hint_plugin->kinds_are_exact = plugin->kinds_are_exact;
 		hint_plugin->events = events;
 		hint_plugin->settings = settings_of(b, id);
 		for (uint32_t i = 0; i < plugin->event_n; i++) {
-			if (bt_needs_met(plugin->events[i].needs, b->env.config.gates)) {
+			if (bt_needs_met(plugin->events[i].needs, b->profile->release, b->env.config.gates)) {
 				events[hint_plugin->event_n++] = plugin->events[i];
 			}
 		}

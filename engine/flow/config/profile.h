@@ -17,6 +17,7 @@
 struct bt_hint_plugin {
 	bool is_there;
 	bool hears_all; /* it registers nothing: any event concerns it */
+	bool kinds_are_exact;
 	const struct bt_registration *events;
 	uint32_t event_n;
 	const void *settings; /* of the plugin's own type */

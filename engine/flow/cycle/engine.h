@@ -434,6 +434,9 @@ void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);
 /* The queue, for looking. */
 struct bt_queue *bt_engine_queue(struct bt_engine *engine);
 
+/* The release of Kubernetes whose rules and texts count: that of the configuration. */
+const struct bt_release *bt_engine_kubernetes(const struct bt_engine *engine);
+
 /* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
 

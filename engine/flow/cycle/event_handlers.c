@@ -280,7 +280,8 @@ static enum bt_status event_handlers_enter(
 static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_event_pod *old,
 	const struct bt_cluster_event_pod *new)
 {
-	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(old, new, actions);
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS],
+		n = bt_pod_changes(bt_engine_kubernetes(engine), old, new, actions);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_cluster_event event = {
@@ -297,14 +298,17 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 	const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
-	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
+	const struct bt_release *kubernetes = bt_engine_kubernetes(engine);
+	const enum bt_cluster_event_resource own = bt_release_has(kubernetes, BT_RULE_POD_EVENTS_BY_KIND)
+							   ? BT_CLUSTER_EVENT_TARGET_POD
+							   : BT_CLUSTER_EVENT_UNSCHEDULED_POD;
+	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(kubernetes, old, &new, actions);
 	struct bt_cluster_event events[BT_CLUSTER_EVENT_ACTIONS];
 	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
 
 	for (uint32_t i = 0; i < n; i++) {
-		events[i] = (struct bt_cluster_event){.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD,
-			.action = actions[i],
-			.pod = {*old, new}};
+		events[i] =
+			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
 	}
 	/* In flight, what was promised stays as it is. */
 	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&

@@ -15,32 +15,70 @@ static uint32_t action_at(uint32_t ix)
 	return ix == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
 }
 
-/* Enters what concerns one resource. */
-static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
-	const struct bt_registration *registration)
+/* The row in which the actions of a hint are joined, which is new if there is none. */
+static struct bt_hint_row *row_of(
+	struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin, bt_plugin_hint_fn *hint, bool joined)
 {
+	for (uint32_t i = 0; joined && i < hints->row_n[resource]; i++) {
+		struct bt_hint_row *row = &hints->rows[resource][i];
+
+		if (row->hint_plugin == hint_plugin && row->hint == hint) {
+			return row;
+		}
+	}
+	BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
+	struct bt_hint_row *row = &hints->rows[resource][hints->row_n[resource]++];
+	*row = (struct bt_hint_row){0, hint_plugin, hint};
+	return row;
+}
+
+/* Enters what concerns one resource. joined: as one registration with others of the hint. */
+static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
+	const struct bt_registration *registration, bool joined)
+{
+	uint32_t actions = registration->actions;
+
 	BT_INVARIANT(hint_plugin < BT_HINTERS);
 	if (registration->hint) {
-		BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
-		hints->rows[resource][hints->row_n[resource]++] =
-			(struct bt_hint_row){registration->actions, hint_plugin, registration->hint};
+		struct bt_hint_row *row = row_of(hints, resource, hint_plugin, registration->hint, joined);
+
+		actions = row->actions |= actions;
 	}
 	for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
-		if (bt_cluster_event_action_matches(registration->actions, action_at(action))) {
+		if (bt_cluster_event_action_matches(actions, action_at(action))) {
 			hints->interested[resource][action] |= 1u << hint_plugin;
 			hints->always[resource][action] |= registration->hint ? 0 : 1u << hint_plugin;
 		}
 	}
 }
 
+/* Which kinds of pods are registered, as bits by resource; 0: no pods are. */
+static uint32_t pod_kinds(
+	const struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
+{
+	const uint32_t kind = 1u << registration->resource, waiting = 1u << BT_CLUSTER_EVENT_UNSCHEDULED_POD,
+		       target = 1u << BT_CLUSTER_EVENT_TARGET_POD,
+		       all = 1u << BT_CLUSTER_EVENT_ASSIGNED_POD | waiting | target;
+
+	if (registration->resource == BT_CLUSTER_EVENT_POD) {
+		return all;
+	}
+	if (!(kind & all) || hints->hint_plugins[hint_plugin].kinds_are_exact) {
+		return kind == waiting ? waiting | target : kind & all;
+	}
+	return bt_release_has(hints->release, BT_RULE_POD_EVENTS_BY_KIND) ? kind : all;
+}
+
 static void cycle_hints_add(
 	struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
 {
-	if (registration->resource == BT_CLUSTER_EVENT_POD) {
-		add_row(hints, BT_CLUSTER_EVENT_ASSIGNED_POD, hint_plugin, registration);
-		add_row(hints, BT_CLUSTER_EVENT_UNSCHEDULED_POD, hint_plugin, registration);
-	} else {
-		add_row(hints, registration->resource, hint_plugin, registration);
+	const uint32_t kinds = pod_kinds(hints, hint_plugin, registration);
+
+	if (!kinds) {
+		add_row(hints, registration->resource, hint_plugin, registration, false);
+	}
+	for (uint32_t rest = kinds; rest; rest &= rest - 1) {
+		add_row(hints, (uint32_t)__builtin_ctz(rest), hint_plugin, registration, true);
 	}
 }
 
@@ -55,7 +93,8 @@ static void add_all(struct bt_hints *hints, uint32_t hint_plugin, bool pod_group
 		BT_CLUSTER_EVENT_DEVICE_CLASS, BT_CLUSTER_EVENT_POD_GROUP};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
-		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
+		const struct bt_registration all = {
+			.resource = resources[i], .actions = BT_ADD | BT_DELETE | BT_UPDATE};
 
 		cycle_hints_add(hints, hint_plugin, &all);
 	}
@@ -63,11 +102,12 @@ static void add_all(struct bt_hints *hints, uint32_t hint_plugin, bool pod_group
 
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
-	static const struct bt_registration taint = {BT_CLUSTER_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL, 0};
+	static const struct bt_registration taint = {
+		.resource = BT_CLUSTER_EVENT_NODE, .actions = BT_UPDATE_NODE_TAINT};
 
 	bool taints = bt_release_has(profile->release, BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES);
 
-	*hints = (struct bt_hints){0};
+	*hints = (struct bt_hints){.release = profile->release};
 	for (uint32_t i = 0; i < bt_plugin_n(); i++) {
 		const struct bt_hint_plugin *hint_plugin = &profile->hint_plugins[i];
 		uint32_t node_actions = 0;
@@ -155,7 +195,7 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			continue;
 		}
 		const struct bt_hint_env env = {
-			view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
+			hints->release, view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
 		bool timed = measures && bt_cycle_metrics_samples_hint(measures);
 
 		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {

@@ -26,6 +26,7 @@ struct bt_hint_row {
 
 /* init: const after start. Private but for hinters. */
 struct bt_hints {
+	const struct bt_release *release;
 	struct bt_hint_plugin hint_plugins[BT_HINTERS];
 	struct bt_hint_row rows[BT_CLUSTER_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
 	uint32_t row_n[BT_CLUSTER_EVENT_WILDCARD];

@@ -48,7 +48,7 @@ static uint32_t matters(void *context, const struct bt_cluster_event *event)
 
 static bool is_about(const struct bt_pod *pod, const struct bt_cluster_event *event)
 {
-	if (event->resource > BT_CLUSTER_EVENT_UNSCHEDULED_POD) {
+	if (event->resource > BT_CLUSTER_EVENT_TARGET_POD) {
 		return false;
 	}
 	const struct bt_cluster_event_pod *shown =

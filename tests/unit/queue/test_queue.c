@@ -1116,7 +1116,7 @@ static uint64_t incoming(const struct bt_queue *queue, enum bt_wait where, const
 	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
 		char text[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-		bt_queue_cause_text(cause, text);
+		bt_queue_cause_text(bt_release_find(bt_str("1.36")), cause, text);
 		n += strcmp(text, wanted) == 0 ? bt_queue_incoming(queue, where, cause) : 0;
 	}
 	return n;
@@ -1158,6 +1158,64 @@ static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_cluste
 {
 	(void)context, (void)pod_ix, (void)event;
 	return MASK;
+}
+
+static void a_flush_that_asks_gates_lets_pods_go_on_or_wait_as_long_again(void **state)
+{
+	struct bt_queue_options options = usual;
+	bool is_closed = true;
+
+	(void)state;
+	options.flush_asks_gates = true;
+	options.hooks =
+		(struct bt_queue_hooks){.gate = closed, .interested = everybody, .context = &is_closed};
+	struct bt_queue *queue = bt_queue_create(&options);
+
+	bt_queue_add(queue, 0, kind(0, 0), SECOND);
+	bt_queue_flush_unschedulable(queue, 301 * SECOND);
+	assert_int_equal(bt_queue_counts(queue).flushed_n, 0);
+	bt_queue_flush_unschedulable(queue, 330 * SECOND);
+	assert_int_equal(bt_queue_counts(queue).flushed_n, 1);
+	assert_int_equal(bt_queue_info(queue, 0).where, BT_WAIT_GATED);
+	is_closed = false;
+	bt_queue_flush_unschedulable(queue, 630 * SECOND);
+	assert_int_equal(bt_queue_info(queue, 0).where, BT_WAIT_GATED);
+	bt_queue_flush_unschedulable(queue, 630 * SECOND + 1);
+	assert_int_equal(bt_queue_info(queue, 0).where, BT_WAIT_ACTIVE);
+	assert_true(bt_queue_info(queue, 0).flushed);
+	assert_int_equal(bt_queue_info(queue, 0).timestamp_ns, SECOND);
+	bt_queue_destroy(queue);
+}
+
+static void a_gated_pod_is_passed_over_by_a_flush_that_asks_no_gates(void **state)
+{
+	struct bt_queue_options options = usual;
+	bool is_closed = true;
+
+	(void)state;
+	options.hooks =
+		(struct bt_queue_hooks){.gate = closed, .interested = everybody, .context = &is_closed};
+	struct bt_queue *queue = bt_queue_create(&options);
+
+	bt_queue_add(queue, 0, kind(0, 0), SECOND);
+	is_closed = false;
+	bt_queue_flush_unschedulable(queue, 330 * SECOND);
+	assert_int_equal(bt_queue_info(queue, 0).where, BT_WAIT_GATED);
+	bt_queue_destroy(queue);
+}
+
+static void an_update_may_bring_a_newcomer(void **state)
+{
+	struct bt_queue_options options = usual;
+
+	(void)state;
+	options.late_are_new = true;
+	struct bt_queue *queue = bt_queue_create(&options);
+
+	bt_queue_update(queue, 2, kind(0, 0), NULL, 0, 3);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodAdd"), 1);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodUpdate"), 0);
+	bt_queue_destroy(queue);
 }
 
 static void who_stays_gated_does_not_come_in_again(void **state)
@@ -1261,6 +1319,9 @@ int main(void)
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),
 		cmocka_unit_test(pods_that_enter_a_place_are_counted_by_what_let_them_in),
+		cmocka_unit_test(a_flush_that_asks_gates_lets_pods_go_on_or_wait_as_long_again),
+		cmocka_unit_test(a_gated_pod_is_passed_over_by_a_flush_that_asks_no_gates),
+		cmocka_unit_test(an_update_may_bring_a_newcomer),
 		cmocka_unit_test(who_stays_gated_does_not_come_in_again),
 		cmocka_unit_test(a_wait_that_was_too_long_is_a_cause),
 		cmocka_unit_test(events_that_are_kept_are_counted_by_what_they_are),

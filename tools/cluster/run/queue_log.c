@@ -36,9 +36,10 @@ static struct bt_str name_plugins(struct plugin_names *names, uint32_t plugins)
 	return (struct bt_str){names->text, names->n};
 }
 
-static struct bt_str name_cause(char text[BT_CLUSTER_EVENT_LABEL_BYTES], uint32_t cause)
+static struct bt_str name_cause(
+	const struct bt_engine *engine, char text[BT_CLUSTER_EVENT_LABEL_BYTES], uint32_t cause)
 {
-	bt_queue_cause_text(cause, text);
+	bt_queue_cause_text(bt_engine_kubernetes(engine), cause, text);
 	return bt_str(text);
 }
 
@@ -53,7 +54,7 @@ static void moved(void *context, uint32_t pod_ix, enum bt_wait to, uint32_t caus
 	struct bt_engine *engine = engine_of(context);
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	const struct bt_log_field pod = bt_cycle_log_pod(engine, "pod", pod_ix);
-	const struct bt_log_field why = bt_log_str("event", name_cause(event, cause));
+	const struct bt_log_field why = bt_log_str("event", name_cause(engine, event, cause));
 	const struct bt_log_field queue =
 		bt_log_str("queue", bt_str(to == BT_WAIT_ACTIVE	    ? "Active"
 					    : to == BT_WAIT_BACKOFF ? "Backoff"
@@ -76,20 +77,20 @@ static void moved(void *context, uint32_t pod_ix, enum bt_wait to, uint32_t caus
 
 static void stayed(void *context, uint32_t pod_ix, uint32_t cause)
 {
+	struct bt_engine *engine = engine_of(context);
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
 	bt_log(BT_LOG_INFO, ABOUT_MOVES, "Event is not making pod schedulable",
-		bt_log_fields(bt_cycle_log_pod(engine_of(context), "pod", pod_ix),
-			bt_log_str("event", name_cause(event, cause))));
+		bt_log_fields(bt_cycle_log_pod(engine, "pod", pod_ix),
+			bt_log_str("event", name_cause(engine, event, cause))));
 }
 
 static void kept(void *context, uint32_t cause)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	(void)context;
 	bt_log(BT_LOG_INFO, ABOUT_MOVES, "Event received while pods are in flight",
-		bt_log_fields(bt_log_str("event", name_cause(event, cause))));
+		bt_log_fields(bt_log_str("event", name_cause(engine_of(context), event, cause))));
 }
 
 static void hinted(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plugins, int by)
@@ -100,10 +101,11 @@ static void hinted(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plug
 	if (!bt_log_enabled(ABOUT_MOVES)) {
 		return;
 	}
+	struct bt_engine *engine = engine_of(context);
 	bt_log(BT_LOG_INFO, ABOUT_MOVES, "Queueing hint returned",
-		bt_log_fields(bt_cycle_log_pod(engine_of(context), "pod", pod_ix),
+		bt_log_fields(bt_cycle_log_pod(engine, "pod", pod_ix),
 			bt_log_str("plugin", name_plugins(&names, by >= 0 ? 1u << by : plugins)),
-			bt_log_str("event", name_cause(event, cause)),
+			bt_log_str("event", name_cause(engine, event, cause)),
 			bt_log_str("hint", bt_str(by >= 0 ? "Queue" : "QueueSkip"))));
 }
 

@@ -14,7 +14,8 @@ static void label(struct bt_exposition *x, const char *name, const char *value)
 	bt_expose_label(x, name, bt_str(value));
 }
 
-static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
+static void add_incoming(
+	const struct bt_release *release, const struct bt_queue *queue, struct bt_exposition *x)
 {
 	static const struct {
 		enum bt_wait where;
@@ -30,7 +31,7 @@ static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
 			uint64_t n = bt_queue_incoming(queue, places[i].where, cause);
 
 			if (n) {
-				bt_queue_cause_text(cause, cause_text);
+				bt_queue_cause_text(release, cause, cause_text);
 				label(x, "event", cause_text);
 				label(x, "queue", places[i].name);
 				bt_expose_count(x, n);
@@ -39,7 +40,8 @@ static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
 	}
 }
 
-static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
+static void add_in_flight(
+	const struct bt_release *release, const struct bt_queue *queue, struct bt_exposition *x)
 {
 	char cause_text[BT_CLUSTER_EVENT_LABEL_BYTES];
 	uint64_t n[BT_CAUSE_N];
@@ -51,7 +53,7 @@ static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
 	bt_expose_count(x, bt_queue_counts(queue).in_flight);
 	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
 		if (n[cause]) {
-			bt_queue_cause_text(cause, cause_text);
+			bt_queue_cause_text(release, cause, cause_text);
 			label(x, "event", cause_text);
 			bt_expose_count(x, n[cause]);
 		}
@@ -90,7 +92,7 @@ static void label_event(const struct reading *r, const struct bt_series *series)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	bt_cluster_event_label_text(series->labels[0], event);
+	bt_cluster_event_label_text(r->config->gates.release, series->labels[0], event);
 	label(r->x, "event", event);
 }
 
@@ -98,7 +100,7 @@ static void label_hint(const struct reading *r, const struct bt_series *series)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	bt_cluster_event_label_text(series->labels[1], event);
+	bt_cluster_event_label_text(r->config->gates.release, series->labels[1], event);
 	label(r->x, "event", event);
 	label(r->x, "hint", series->labels[2] ? "Queue" : "QueueSkip");
 	label(r->x, "plugin", bt_hints_name(series->labels[0]));
@@ -246,8 +248,8 @@ void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *en
 {
 	const struct bt_cycle_metrics *measures = bt_engine_measures(engine);
 
-	add_incoming(bt_engine_queue(engine), x);
-	add_in_flight(bt_engine_queue(engine), x);
+	add_incoming(config->gates.release, bt_engine_queue(engine), x);
+	add_in_flight(config->gates.release, bt_engine_queue(engine), x);
 	if (measures) {
 		add_runs(config, engine, x);
 		add_durations(&(struct reading){config, measures->tables, x});

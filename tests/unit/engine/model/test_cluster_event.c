@@ -16,7 +16,9 @@ struct match_row {
 static const struct match_row match_rows[] = {
 	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, true},
 	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, true},
+	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_TARGET_POD, BT_DELETE, true},
 	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_NODE, BT_DELETE, false},
+	{BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, BT_CLUSTER_EVENT_TARGET_POD, BT_ADD, false},
 	{BT_CLUSTER_EVENT_POD, BT_DELETE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, false},
 	{BT_CLUSTER_EVENT_POD, BT_UPDATE, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE_POD_LABEL, true},
 	{BT_CLUSTER_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL, BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE, false},
@@ -53,6 +55,14 @@ static struct bt_cluster_event_pod pod_of(struct fixture *f, const char *metadat
 
 #define REQUESTS(text) "containers: [{name: c, resources: {requests: {" text "}}}]"
 
+static const struct bt_release *release_of(const char *name)
+{
+	const struct bt_release *release = bt_release_find(bt_str(name));
+
+	assert_non_null(release);
+	return release;
+}
+
 struct pod_row {
 	const char *old_metadata, *old_spec, *new_metadata, *new_spec;
 	uint32_t actions[4]; /* in order, then 0 */
@@ -79,20 +89,64 @@ static const struct pod_row pod_rows[] = {
 			BT_UPDATE_POD_TOLERATION}},
 };
 
-static void an_update_of_a_pod_has_its_actions_in_order(void **state)
-{
-	struct fixture *f = *state;
+/* From 1.37 on that a pod asks for more is an action, too. */
+static const struct pod_row growing_rows[] = {
+	{"", REQUESTS("cpu: '1'"), "", REQUESTS("cpu: '2'"), {BT_UPDATE_POD_SCALE_UP}},
+	{"", REQUESTS("cpu: '1'"), "", REQUESTS("cpu: '1'"), {BT_UPDATE}},
+	{"", REQUESTS(""), "", REQUESTS("example.com/x: '0'"), {BT_UPDATE_POD_SCALE_UP}},
+	{"", REQUESTS("memory: 1200m"), "", REQUESTS("memory: 1500m"), {BT_UPDATE_POD_SCALE_UP}},
+	{"labels: {a: b}", REQUESTS("cpu: '1', memory: 2Gi"), "",
+		"tolerations: [{operator: Exists}], " REQUESTS("cpu: '2', memory: 1Gi"),
+		{BT_UPDATE_POD_LABEL, BT_UPDATE_POD_SCALE_DOWN, BT_UPDATE_POD_SCALE_UP,
+			BT_UPDATE_POD_TOLERATION}},
+};
 
-	for (size_t i = 0; i < COUNT_OF(pod_rows); i++) {
-		const struct pod_row *row = &pod_rows[i];
+static void check_actions(
+	struct fixture *f, const struct bt_release *release, const struct pod_row *rows, size_t row_n)
+{
+	for (size_t i = 0; i < row_n; i++) {
+		const struct pod_row *row = &rows[i];
 		struct bt_cluster_event_pod old = pod_of(f, row->old_metadata, row->old_spec);
 		struct bt_cluster_event_pod new = pod_of(f, row->new_metadata, row->new_spec);
-		uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {0}, n = bt_pod_changes(&old, &new, actions);
+		uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {0};
+		uint32_t n = bt_pod_changes(release, &old, &new, actions);
 
 		if (memcmp(actions, row->actions, sizeof(row->actions)) != 0 || n > 4) {
 			fail_msg("row %zu: %u actions, the first is %s", i, n,
 				bt_cluster_event_action_name(actions[0]));
 		}
+	}
+}
+
+static void an_update_of_a_pod_has_its_actions_in_order(void **state)
+{
+	check_actions(*state, release_of("1.36"), pod_rows, COUNT_OF(pod_rows));
+	check_actions(*state, release_of("1.37"), growing_rows, COUNT_OF(growing_rows));
+}
+
+static void labels_of_events_are_those_of_the_release(void **state)
+{
+	static const struct {
+		const char *release;
+		enum bt_cluster_event_resource resource;
+		uint32_t action;
+		const char *text;
+	} rows[] = {
+		{"1.36", BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, "UnschedulablePodAdd"},
+		{"1.37", BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, "UnscheduledPodAdd"},
+		{"1.37", BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_SCALE_UP, "TargetPodUpdatePodScaleUp"},
+		{"1.37", BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE, "TargetPodUpdate"},
+		{"1.37", BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE_POD_GENERATED_CLAIM,
+			"AssignedPodUpdatePodGeneratedResourceClaim"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[BT_CLUSTER_EVENT_LABEL_BYTES];
+
+		bt_cluster_event_label_text(release_of(rows[i].release),
+			bt_cluster_event_label(rows[i].resource, rows[i].action), text);
+		assert_string_equal(text, rows[i].text);
 	}
 }
 
@@ -118,7 +172,7 @@ static void claims_that_were_made_for_a_pod_are_an_action_of_their_own(void **st
 			struct bt_cluster_event_pod old = pod_with_claims(*state, statuses[i]);
 			struct bt_cluster_event_pod new = pod_with_claims(*state, statuses[j]);
 
-			assert_int_equal(bt_pod_changes(&old, &new, actions), 1);
+			assert_int_equal(bt_pod_changes(bt_release_default(), &old, &new, actions), 1);
 			assert_int_equal(actions[0], i == j ? BT_UPDATE : BT_UPDATE_POD_GENERATED_CLAIM);
 		}
 	}
@@ -234,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_registration_matches_its_events_and_more_specific_ones),
 		FIXTURE_TEST(an_update_of_a_pod_has_its_actions_in_order),
+		cmocka_unit_test(labels_of_events_are_those_of_the_release),
 		FIXTURE_TEST(claims_that_were_made_for_a_pod_are_an_action_of_their_own),
 		FIXTURE_TEST(pods_that_differ_in_parts_of_bytes_have_signatures_of_their_own),
 		FIXTURE_TEST(an_update_of_a_node_has_its_actions_in_order),

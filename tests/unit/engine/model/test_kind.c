@@ -86,8 +86,8 @@ static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **s
 		assert_int_equal(info->event != BT_CLUSTER_EVENT_WILDCARD, heard);
 		snprintf(name, sizeof(name), "%s%s%s", info->group, info->group[0] ? "/" : "", info->name);
 		if (heard) {
-			assert_string_equal(
-				bt_cluster_event_resource_name((enum bt_cluster_event_resource)info->event),
+			assert_string_equal(bt_cluster_event_resource_name(bt_release_default(),
+						    (enum bt_cluster_event_resource)info->event),
 				name);
 		}
 	}
