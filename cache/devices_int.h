@@ -30,7 +30,7 @@ struct bt_pool_index {
 	struct bt_slice_index local;  /* by the name of the node that they are for alone */
 	struct bt_slice_index pooled; /* all, by driver and pool */
 	uint32_t *shared;	      /* those that may be for any node */
-	size_t shared_n, shared_cap;
+	size_t shared_n;
 	struct bt_node_pools *nodes; /* by node slot */
 	size_t node_cap;
 	struct bt_arena arena; /* pools */

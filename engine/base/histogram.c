@@ -26,27 +26,6 @@ struct bt_histogram *bt_histogram_create(void)
 	return bt_mem_column(1, sizeof(struct bt_histogram));
 }
 
-/* The left-out values of one bucket are counted together, so that a long value with a short interval is
- * cheap. */
-void bt_histogram_record_corrected(struct bt_histogram *histogram, int64_t value, int64_t interval)
-{
-	bt_histogram_record(histogram, value);
-	if (interval <= 0 || value <= 0) {
-		return;
-	}
-	uint64_t step = (uint64_t)interval, left = (uint64_t)value;
-	while (left >= 2 * step) {
-		uint64_t width, top = left - step;
-		uint64_t known = top > (uint64_t)BT_HISTOGRAM_LIMIT ? (uint64_t)BT_HISTOGRAM_LIMIT : top;
-		uint32_t bucket_ix = bt_histogram_bucket(known);
-		uint64_t least = least_of(bucket_ix, &width);
-		uint64_t n = (top - (least > step ? least : step)) / step + 1;
-
-		bt_add_owned(&histogram->counts[bucket_ix], n);
-		left -= n * step;
-	}
-}
-
 void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other)
 {
 	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
@@ -66,14 +45,6 @@ void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histo
 		BT_INVARIANT(now >= bt_load_relaxed(&earlier->counts[i]));
 		bt_store_relaxed(&histogram->counts[i], now - bt_load_relaxed(&earlier->counts[i]));
 	}
-}
-
-void bt_histogram_reset(struct bt_histogram *histogram)
-{
-	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
-		bt_store_relaxed(&histogram->counts[i], 0);
-	}
-	bt_store_relaxed(&histogram->max, 0);
 }
 
 uint64_t bt_histogram_count(const struct bt_histogram *histogram)
@@ -163,25 +134,4 @@ double bt_histogram_cut(
 		sum += (double)count * ((double)least + (double)(width - 1) / 2);
 	}
 	return sum;
-}
-
-void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text)
-{
-	uint64_t n = bt_histogram_count(histogram), seen = 0;
-
-	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
-		uint64_t width, least = least_of(i, &width);
-		uint64_t count = bt_load_relaxed(&histogram->counts[i]);
-
-		seen += count;
-		if (count) {
-			bt_buf_int(out_text, (int64_t)least);
-			bt_buf_char(out_text, '\t');
-			bt_buf_int(out_text, greatest_of(histogram, i));
-			bt_buf_char(out_text, '\t');
-			bt_buf_int(out_text, (int64_t)count);
-			bt_buf_printf(
-				out_text, "\t%.4f\n", 100 * (double)seen / (double)(seen > n ? seen : n));
-		}
-	}
 }

@@ -53,13 +53,6 @@ BT_INLINE void bt_histogram_record(struct bt_histogram *histogram, int64_t value
 	bt_store_relaxed(&histogram->max, value > max ? value : max);
 }
 
-/*
- * Counts a value that was measured by a loop which had meant to measure every interval, and was held up by
- * what it measured (coordinated omission): the measurements that it left out, value - interval, value - 2
- * interval … down to interval, are counted too. With interval <= 0 it is bt_histogram_record.
- */
-void bt_histogram_record_corrected(struct bt_histogram *histogram, int64_t value, int64_t interval);
-
 /* Adds what other has counted. Context: the thread that records into histogram; other may be anybody's. */
 void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other);
 
@@ -67,9 +60,6 @@ void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogra
  * nobody knows
  * when it came. Context: the thread that records into histogram. */
 void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histogram *earlier);
-
-/* Forgets everything. Context: the recording thread. */
-void bt_histogram_reset(struct bt_histogram *histogram);
 
 uint64_t bt_histogram_count(const struct bt_histogram *histogram);
 
@@ -92,7 +82,3 @@ int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm
  */
 double bt_histogram_cut(
 	const struct bt_histogram *histogram, const int64_t *bounds, uint32_t n, uint64_t *out_counts);
-
-/* Appends a line for each bucket that is not empty: its least value, its greatest, its count and the
- * percentage of values up to here, between tabs. */
-void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text);

@@ -58,7 +58,7 @@ struct bt_evaluation {
 	size_t hook_stranger_n, hook_stranger_cap;
 	bool looks_empty; /* set by hooks: nodes are scored as if nothing were on them, and no image */
 	struct bt_buf hook_text;
-	size_t visited_cap, feasible_cap, score_cap;
+	size_t visited_cap, score_cap;
 };
 
 #define BT_PASSED UINT32_MAX

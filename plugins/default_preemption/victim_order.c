@@ -7,13 +7,12 @@
 #include "engine/base/check.h"
 #include "plugins/default_preemption/default_preemption.h"
 
-#define INSERTION_MAX	12 /* shorter ranges are sorted by insertion */
-#define NINTHER_MIN	50 /* longer ranges take the median of medians */
-#define SHIFT_MIN	50 /* longer ranges are worth mending when nearly sorted */
-#define SHIFT_STEPS	5
-#define BALANCE		8 /* a part below that fraction is unbalanced */
-#define NINTHER_SWAPS	12
-#define PIVOT_RANGE_MIN 8
+#define INSERTION_MAX 12 /* shorter ranges are sorted by insertion */
+#define NINTHER_MIN   50 /* longer ranges take the median of medians */
+#define SHIFT_MIN     50 /* longer ranges are worth mending when nearly sorted */
+#define SHIFT_STEPS   5
+#define BALANCE	      8 /* a part below that fraction is unbalanced */
+#define NINTHER_SWAPS 12
 
 enum pattern { UNKNOWN = 0, INCREASING, DECREASING };
 

@@ -164,7 +164,7 @@ struct bt_cel_compiler {
 	struct bt_str source;
 	unsigned features;
 	struct bt_cel_error *errors;
-	size_t error_n, error_cap_n;
+	size_t error_n;
 	uint32_t slot_n;
 	uint32_t copy_n; /* nodes that macros have copied */
 	struct bt_cel_pattern *patterns;

@@ -3,7 +3,8 @@
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
-const struct bt_spread_constraint bt_spread_system_defaults[2] = {
+/* What kube-scheduler spreads by when the configuration says System. */
+static const struct bt_spread_constraint system_defaults[2] = {
 	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
 		.max_skew = 3,
 		.min_domains = 1,
@@ -157,7 +158,7 @@ const void *bt_pod_topology_spread_make_settings(const struct bt_settings_env *e
 	}
 	bt_buf_fini(&text);
 	*settings = (struct bt_spread_settings){
-		.defaults = system ? bt_spread_system_defaults : defaults,
+		.defaults = system ? system_defaults : defaults,
 		.default_n = system ? 2 : args->constraint_n,
 		.system_defaults = system,
 		.match_label_keys = env->config.gates[BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD],

@@ -25,7 +25,4 @@ struct bt_spread_settings {
 	bool compare_numbers;  /* the gate TaintTolerationComparisonOperators */
 };
 
-/* What kube-scheduler spreads by when the configuration says System. */
-extern const struct bt_spread_constraint bt_spread_system_defaults[2];
-
 extern const struct bt_plugin bt_plugin_pod_topology_spread;

@@ -283,7 +283,7 @@ static const struct bt_field pod_spec_fields[] = {
 	ARRAY("topologySpreadConstraints", bt_pod_spec_object, spread, spread_n, spread),
 	ARRAY("volumes", bt_pod_spec_object, volumes, volume_n, volume),
 };
-const struct bt_schema bt_pod_spec_schema = BT_SCHEMA(pod_spec_fields, struct bt_pod_spec_object);
+static const struct bt_schema pod_spec = BT_SCHEMA(pod_spec_fields, struct bt_pod_spec_object);
 
 /* Pod. */
 static const struct bt_field condition_fields[] = {
@@ -320,7 +320,7 @@ SCHEMA(pod_status, pod_status_fields, bt_pod_object);
 static const struct bt_field pod_fields[] = {
 	HEADER,
 	META(bt_pod_object),
-	OBJECT("spec", bt_pod_object, spec, bt_pod_spec_schema),
+	OBJECT("spec", bt_pod_object, spec, pod_spec),
 	INLINE("status", pod_status),
 };
 
@@ -524,7 +524,7 @@ static const struct bt_field attachment_fields[] = {
 /* Workloads. */
 static const struct bt_field template_fields[] = {
 	OBJECT("metadata", bt_workload_object, template_meta, bt_meta_schema),
-	OBJECT("spec", bt_workload_object, template_spec, bt_pod_spec_schema),
+	OBJECT("spec", bt_workload_object, template_spec, pod_spec),
 };
 SCHEMA(pod_template, template_fields, bt_workload_object);
 

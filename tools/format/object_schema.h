@@ -18,7 +18,5 @@ const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt
 /* The entry that a kind is decoded by; of BT_KIND_OTHER the one of kinds that are not known. */
 const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id);
 
-/* For documents that hold parts of objects: metadata as struct bt_meta_object, a pod spec as struct
- * bt_pod_spec_object. */
+/* For documents that hold parts of objects: metadata as struct bt_meta_object. */
 extern const struct bt_schema bt_meta_schema;
-extern const struct bt_schema bt_pod_spec_schema;

@@ -25,9 +25,6 @@ extern const struct bt_proto_message bt_proto_pod, bt_proto_node;
 /* Who an object is and, of a pod, where. */
 extern const struct bt_proto_message bt_proto_pod_identity, bt_proto_node_identity;
 
-/* metav1.Time, of which a string or a number of nanoseconds is made. */
-extern const struct bt_proto_message bt_proto_time;
-
 /* What becomes of a field. */
 enum bt_proto_action {
 	BT_PROTO_SKIP = 0,

@@ -12,15 +12,16 @@
 	static const struct bt_proto_message message = {                                                     \
 		message##_numbers, sizeof(message##_numbers) / sizeof(message##_numbers[0])}
 
+/* metav1.Time, of which a string or a number of nanoseconds is made. */
+static const struct bt_proto_message proto_time = {NULL, 0};
+
 /* Metadata. */
-const struct bt_proto_message bt_proto_time = {NULL, 0};
 MESSAGE(owner, {1, "kind", NULL}, {3, "name", NULL}, {4, "uid", NULL}, {5, "apiVersion", NULL},
 	{6, "controller", NULL});
 MESSAGE(meta, {1, "name", NULL}, {2, "generateName", NULL}, {3, "namespace", NULL}, {5, "uid", NULL},
-	{6, "resourceVersion", NULL}, {7, "generation", NULL}, {8, "creationTimestamp", &bt_proto_time},
-	{9, "deletionTimestamp", &bt_proto_time}, {10, "deletionGracePeriodSeconds", NULL},
-	{11, "labels", NULL}, {12, "annotations", NULL}, {13, "ownerReferences", &owner},
-	{14, "finalizers", NULL});
+	{6, "resourceVersion", NULL}, {7, "generation", NULL}, {8, "creationTimestamp", &proto_time},
+	{9, "deletionTimestamp", &proto_time}, {10, "deletionGracePeriodSeconds", NULL}, {11, "labels", NULL},
+	{12, "annotations", NULL}, {13, "ownerReferences", &owner}, {14, "finalizers", NULL});
 
 /* Selectors and affinity. */
 MESSAGE(requirement, {1, "key", NULL}, {2, "operator", NULL}, {3, "values", NULL});
@@ -40,7 +41,7 @@ MESSAGE(affinity, {1, "nodeAffinity", &node_affinity}, {2, "podAffinity", &pod_a
 	{3, "podAntiAffinity", &pod_affinity});
 MESSAGE(toleration, {1, "key", NULL}, {2, "operator", NULL}, {3, "value", NULL}, {4, "effect", NULL},
 	{5, "tolerationSeconds", NULL});
-MESSAGE(taint, {1, "key", NULL}, {2, "value", NULL}, {3, "effect", NULL}, {4, "timeAdded", &bt_proto_time});
+MESSAGE(taint, {1, "key", NULL}, {2, "value", NULL}, {3, "effect", NULL}, {4, "timeAdded", &proto_time});
 MESSAGE(spread, {1, "maxSkew", NULL}, {2, "topologyKey", NULL}, {3, "whenUnsatisfiable", NULL},
 	{4, "labelSelector", &label_selector}, {5, "minDomains", NULL}, {6, "nodeAffinityPolicy", NULL},
 	{7, "nodeTaintsPolicy", NULL}, {8, "matchLabelKeys", NULL});
@@ -84,10 +85,10 @@ MESSAGE(pod_spec, {1, "volumes", &volume}, {2, "containers", &container}, {3, "r
 	{32, "overhead", NULL}, {33, "topologySpreadConstraints", &spread}, {37, "hostUsers", NULL},
 	{38, "schedulingGates", &named}, {39, "resourceClaims", &pod_claim}, {40, "resources", &requirements},
 	{43, "schedulingGroup", &group});
-MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &bt_proto_time},
+MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL}, {7, "observedGeneration", NULL});
 MESSAGE(claim_status, {1, "name", NULL}, {2, "resourceClaimName", NULL});
-MESSAGE(pod_status, {1, "phase", NULL}, {2, "conditions", &pod_condition}, {7, "startTime", &bt_proto_time},
+MESSAGE(pod_status, {1, "phase", NULL}, {2, "conditions", &pod_condition}, {7, "startTime", &proto_time},
 	{8, "containerStatuses", &container_status}, {10, "initContainerStatuses", &container_status},
 	{11, "nominatedNodeName", NULL}, {15, "resourceClaimStatuses", &claim_status},
 	{19, "allocatedResources", NULL}, {20, "resources", &requirements});
@@ -97,7 +98,7 @@ const struct bt_proto_message bt_proto_pod = {pod_numbers, 3};
 
 /* Node. */
 MESSAGE(node_spec, {4, "unschedulable", NULL}, {5, "taints", &taint});
-MESSAGE(node_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &bt_proto_time},
+MESSAGE(node_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL});
 MESSAGE(image, {1, "names", NULL}, {2, "sizeBytes", NULL});
 MESSAGE(node_status, {1, "capacity", NULL}, {2, "allocatable", NULL}, {4, "conditions", &node_condition},
@@ -175,7 +176,7 @@ static struct bt_proto_field make_field(const struct bt_proto_number *number, co
 	}
 	const struct bt_field *field = field_of(schema, number->name);
 	BT_REQUIRE(field);
-	enum bt_proto_action action = action_of(field, number->message == &bt_proto_time);
+	enum bt_proto_action action = action_of(field, number->message == &proto_time);
 	BT_REQUIRE(action != BT_PROTO_SKIP);
 	bool nested = action == BT_PROTO_OBJECT || action == BT_PROTO_ARRAY || action == BT_PROTO_NAMES;
 	return (struct bt_proto_field){.action = (uint8_t)action,

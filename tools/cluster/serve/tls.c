@@ -326,7 +326,8 @@ static struct bt_str with_star(struct bt_str name, char out[SERVER_NAME_BYTES + 
 	return (struct bt_str){out, rest.len + 1};
 }
 
-uint32_t bt_server_tls_choose(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local)
+/* Which of the pairs a name is served with. */
+static uint32_t choose_pair(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local)
 {
 	char buffer[SERVER_NAME_BYTES + 1];
 	uint32_t found;
@@ -370,7 +371,7 @@ static int take_hello(gnutls_session_t gnutls)
 	bool named = gnutls_server_name_get(gnutls, name, &bytes, &type, 0) == GNUTLS_E_SUCCESS &&
 		     type == GNUTLS_NAME_DNS;
 	struct bt_str wanted = named ? bt_str(name) : bt_str("");
-	uint32_t ix = bt_server_tls_choose(session->tls, wanted, bt_str(session->local));
+	uint32_t ix = choose_pair(session->tls, wanted, bt_str(session->local));
 	gnutls_priority_t priorities =
 		session->tls->priorities[gnutls_protocol_get_version(gnutls) == GNUTLS_TLS1_3];
 

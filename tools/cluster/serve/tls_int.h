@@ -61,6 +61,3 @@ bool bt_server_tls_begin(void *gnutls_session, struct bt_server_tls_session *ses
 
 /* The client's certificates in DER; views that last as long as the session. Returns: how many. */
 uint32_t bt_server_tls_client_certificates(void *gnutls_session, struct bt_str *out, uint32_t cap);
-
-/* Which of the pairs a name is served with; for tests. */
-uint32_t bt_server_tls_choose(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local);

@@ -462,7 +462,9 @@ static bool find_json(struct decode *decode)
 	return true;
 }
 
-enum bt_status bt_config_decode(
+/* Returns: BT_OK; else upstream's text is appended to out_error and out_line is its line, or 0 when it has
+ * none. Nothing is defaulted or validated. */
+static enum bt_status config_decode(
 	struct bt_config *config, struct bt_str text, struct bt_buf *out_error, size_t *out_line)
 {
 	struct decode decode = {.config = config, .file = text, .error = out_error};
@@ -491,7 +493,7 @@ enum bt_status bt_config_load(
 	struct bt_config_errors errors = {.n = 0};
 	struct bt_buf why = {.len = 0};
 	size_t line;
-	enum bt_status status = bt_config_decode(config, text, &why, &line);
+	enum bt_status status = config_decode(config, text, &why, &line);
 
 	if (status == BT_OK) {
 		bt_config_default(config);

@@ -13,7 +13,7 @@
 #define CUT	  "\xe2\x80\xa6"
 #define CUT_BYTES (sizeof(CUT) - 1 + 1)
 
-bool bt_log_line_add(struct bt_log_line *line, struct bt_str text)
+static bool log_line_add(struct bt_log_line *line, struct bt_str text)
 {
 	if (text.len > bt_log_line_room(line)) {
 		return false;
@@ -27,7 +27,7 @@ bool bt_log_line_add(struct bt_log_line *line, struct bt_str text)
 
 bool bt_log_line_text(struct bt_log_line *line, const char *text)
 {
-	return bt_log_line_add(line, bt_str(text));
+	return log_line_add(line, bt_str(text));
 }
 
 bool bt_log_line_int(struct bt_log_line *line, int64_t value, unsigned width, char pad)
@@ -46,7 +46,7 @@ bool bt_log_line_int(struct bt_log_line *line, int64_t value, unsigned width, ch
 	if (value < 0) {
 		digits[--at] = '-';
 	}
-	return bt_log_line_add(line, (struct bt_str){digits + at, sizeof(digits) - at});
+	return log_line_add(line, (struct bt_str){digits + at, sizeof(digits) - at});
 }
 
 bool bt_log_line_real(struct bt_log_line *line, double value)

@@ -26,7 +26,6 @@ static inline size_t bt_log_line_room(const struct bt_log_line *line)
 }
 
 /* Adds it whole or not at all. Returns: whether there was room. */
-bool bt_log_line_add(struct bt_log_line *line, struct bt_str text);
 bool bt_log_line_text(struct bt_log_line *line, const char *text);
 
 /* A decimal number, with at least width digits. */

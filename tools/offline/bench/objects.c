@@ -37,7 +37,8 @@ static bool is_harmless(struct bt_str kind)
 	return false;
 }
 
-bool bt_bench_run_knows(
+/* Can berth do something with objects of this kind? Otherwise says why not. */
+static bool bench_knows(
 	const struct bt_bench_run_plan *plan, const struct bt_spec_object *object, struct bt_buf *out_why)
 {
 	struct bt_str kind = object->object.kind_name;
@@ -149,7 +150,8 @@ static bool give_name(struct bt_bench_run *run, const struct bt_bench_op *op,
 					     : bt_bench_run_name_is_free(run, op, object);
 }
 
-bool bt_bench_run_enter(struct bt_bench_run *run, const struct bt_bench_op *op,
+/* Makes an object of createAny or churn in the world, under its name. */
+static bool bench_enter(struct bt_bench_run *run, const struct bt_bench_op *op,
 	const struct bt_spec_object *from, struct bt_churned *out)
 {
 	struct bt_world *world = &run->world;
@@ -200,7 +202,7 @@ static bool read_any(
 			     out)) {
 		return false;
 	}
-	if (!bt_bench_run_knows(run->plan, out, &why)) {
+	if (!bench_knows(run->plan, out, &why)) {
 		bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED, "%s (line %zu): %s",
 			bt_bench_op_word(op->kind), op->line, why.ptr);
 	} else if (!fits_space(op, out, &why)) {
@@ -217,7 +219,7 @@ bool bt_bench_run_create_any(struct bt_bench_run *run, const struct bt_bench_op 
 
 	for (int64_t i = 0; i < op->count; i++) {
 		if (!bt_bench_run_goes_on(run) || !read_any(run, op, i, &object) ||
-			!bt_bench_run_enter(run, op, &object, &made)) {
+			!bench_enter(run, op, &object, &made)) {
 			return false;
 		}
 	}
@@ -313,7 +315,7 @@ bool bt_bench_run_churn_again(struct bt_bench_run *run, struct bt_bench_run_time
 		run->result->churn_n++;
 		if (recreates && (slot->name.len || slot->pod != BT_NO_POD)) {
 			churn_delete(run, timer, i, slot);
-		} else if (!bt_bench_run_enter(run, timer->op, &timer->objects[i], slot)) {
+		} else if (!bench_enter(run, timer->op, &timer->objects[i], slot)) {
 			return false;
 		}
 	}
@@ -335,7 +337,7 @@ static bool read_churn(
 				     &timer->objects[i])) {
 			return false;
 		}
-		if (!bt_bench_run_knows(run->plan, &timer->objects[i], &why)) {
+		if (!bench_knows(run->plan, &timer->objects[i], &why)) {
 			bt_bench_run_fail(
 				run, BT_BENCH_RUN_UNSUPPORTED, "churn (line %zu): %s", op->line, why.ptr);
 			bt_buf_fini(&why);
@@ -384,7 +386,7 @@ static bool check_object(struct check *c, const struct bt_bench_op *op, const st
 		c->status = BT_INVALID;
 		return false;
 	}
-	if (request->kind == BT_KIND_OTHER && !bt_bench_run_knows(c->plan, &object, c->why)) {
+	if (request->kind == BT_KIND_OTHER && !bench_knows(c->plan, &object, c->why)) {
 		c->status = BT_UNSUPPORTED;
 		return false;
 	}

@@ -95,15 +95,7 @@ bool bt_bench_run_delete_again(struct bt_bench_run *run, struct bt_bench_run_tim
 bool bt_bench_run_name_is_free(
 	struct bt_bench_run *run, const struct bt_bench_op *op, const struct bt_object *object);
 
-/* Makes an object of createAny or churn in the world, under its name. */
-bool bt_bench_run_enter(struct bt_bench_run *run, const struct bt_bench_op *op,
-	const struct bt_spec_object *object, struct bt_churned *out);
-
 /* Reads an object of a file that the operation names. */
 bool bt_bench_run_object(
 	struct bt_bench_run *run, const struct bt_spec_request *request, struct bt_spec_object *out);
 const struct bt_spec *bt_bench_run_file(struct bt_bench_run *run, struct bt_str path);
-
-/* Can berth do something with objects of this kind? Otherwise says why not. */
-bool bt_bench_run_knows(
-	const struct bt_bench_run_plan *plan, const struct bt_spec_object *object, struct bt_buf *out_why);

@@ -136,7 +136,8 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 	bt_admission_object(&load->admission, object);
 }
 
-void bt_load_source(struct bt_load *load, const struct bt_source *source)
+/* Hands over every object of a source, until it ends, the user interrupts, or a strict run has to stop. */
+static void load_source(struct bt_load *load, const struct bt_source *source)
 {
 	struct bt_object *object;
 
@@ -174,7 +175,7 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	for (size_t i = 0; i < path_n; i++) {
 		bt_object_reader_add_path(reader, paths[i]);
 	}
-	bt_load_source(load, &(struct bt_source){next_in_files, &files});
+	load_source(load, &(struct bt_source){next_in_files, &files});
 	struct bt_object_counts counts = bt_object_reader_counts(reader);
 	load->counts.bytes = counts.bytes;
 	load->counts.files = counts.files;

@@ -57,9 +57,6 @@ void bt_load_init(struct bt_load *load);
 /* Hands over one object; it may be changed. */
 void bt_load_object(struct bt_load *load, struct bt_object *object);
 
-/* Hands over every object of a source, until it ends, the user interrupts, or a strict run has to stop. */
-void bt_load_source(struct bt_load *load, const struct bt_source *source);
-
 /* Reads every path. Returns: false when a path cannot be opened or read, nothing usable was found, or
  * a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);

@@ -15,7 +15,8 @@
 
 /* ---- pods that go ---- */
 
-int64_t bt_simulate_run_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
+/* How long a pod takes to end. */
+static int64_t pod_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	uint32_t grace_s = BT_GRACE_S;
 
@@ -27,7 +28,7 @@ void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_in
 {
 	for (size_t i = 0; i < intake->leaver_n; i++) {
 		const struct bt_leaver *leaver = &intake->leavers[i];
-		int64_t end_ns = bt_later(run->now_ns, bt_simulate_run_grace_ns(run, leaver->pod_ix));
+		int64_t end_ns = bt_later(run->now_ns, pod_grace_ns(run, leaver->pod_ix));
 
 		bt_terminations_add(&run->ends, leaver->pod_ix,
 			leaver->deletion_ns > run->now_ns ? leaver->deletion_ns : end_ns);
@@ -40,7 +41,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 
 	(void)for_ix;
 	bt_engine_evict(engine, pod_ix);
-	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, bt_simulate_run_grace_ns(run, pod_ix)));
+	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, pod_grace_ns(run, pod_ix)));
 	run->tally.evicted_n++;
 	bt_decision_log_evict(&run->decisions, pod_ix);
 	if (run->api) {

@@ -121,9 +121,6 @@ struct bt_evictor bt_simulate_run_evictor(struct bt_simulate_run *run);
  * passed, after another grace period. Requires: now_ns and graces are set. */
 void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_intake *intake);
 
-/* How long a pod takes to end. */
-int64_t bt_simulate_run_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix);
-
 /* Begins at now_ns, after everything that was there before has been taken in. Context: the scheduling thread,
  * or another one while it does nothing. */
 void bt_simulate_run_begin(struct bt_simulate_run *run);

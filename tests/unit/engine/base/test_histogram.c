@@ -25,29 +25,9 @@ static int ascending(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Reads the count of the line of rows that holds value; 0 when there is none. */
-static long long row_count(const struct bt_histogram *histogram, long long value)
-{
-	struct bt_buf text = {0};
-	long long found = 0;
-
-	bt_histogram_rows(histogram, &text);
-	for (const char *line = text.ptr; line && *line; line = strchr(line, '\n') + 1) {
-		long long least, greatest, count;
-
-		assert_int_equal(sscanf(line, "%lld\t%lld\t%lld\t", &least, &greatest, &count), 3);
-		if (least <= value && value <= greatest) {
-			found += count;
-		}
-	}
-	bt_buf_fini(&text);
-	return found;
-}
-
 static void an_empty_histogram_has_nothing(void **state)
 {
 	struct bt_histogram *histogram = bt_histogram_create();
-	struct bt_buf text = {0};
 
 	(void)state;
 	assert_int_equal((uintptr_t)histogram % BT_CACHELINE, 0);
@@ -55,8 +35,6 @@ static void an_empty_histogram_has_nothing(void **state)
 	assert_int_equal(bt_histogram_max(histogram), 0);
 	assert_int_equal(bt_histogram_quantile(histogram, 500000), 0);
 	assert_true(bt_histogram_mean(histogram) == 0);
-	bt_histogram_rows(histogram, &text);
-	assert_int_equal(text.len, 0);
 	bt_mem_free(histogram);
 }
 
@@ -71,7 +49,7 @@ static void small_values_are_exact(void **state)
 	for (uint32_t i = 0; i < 128; i++) {
 		assert_int_equal(
 			bt_histogram_quantile(histogram, (uint32_t)((uint64_t)(i + 1) * 1000000 / 128)), i);
-		assert_int_equal(row_count(histogram, i), 1);
+		assert_int_equal(histogram->counts[i], 1);
 	}
 	assert_true(bt_histogram_mean(histogram) == 63.5);
 	bt_mem_free(histogram);
@@ -180,9 +158,6 @@ static void merged_histograms_are_those_of_all_values(void **state)
 		bt_mem_free(one);
 	}
 	check_against(all, values, (size_t)4 * VALUES);
-	bt_histogram_reset(all);
-	assert_int_equal(bt_histogram_count(all), 0);
-	assert_int_equal(bt_histogram_max(all), 0);
 	bt_mem_free(values);
 	bt_mem_free(all);
 }
@@ -200,72 +175,6 @@ static void what_is_out_of_range_counts_at_the_end(void **state)
 	assert_int_equal(bt_histogram_quantile(histogram, 500000), 0);
 	assert_true(bt_histogram_max(histogram) == INT64_MAX);
 	assert_true(bt_histogram_quantile(histogram, 1000000) == INT64_MAX);
-	bt_mem_free(histogram);
-}
-
-/* The measurements that a stall left out, one by one. */
-static void record_by_hand(struct bt_histogram *histogram, int64_t value, int64_t interval)
-{
-	bt_histogram_record(histogram, value);
-	for (int64_t missing = value - interval; missing >= interval; missing -= interval) {
-		bt_histogram_record(histogram, missing);
-	}
-}
-
-static void a_stall_counts_what_it_left_out(void **state)
-{
-	struct bt_rng rng = {.state = seed_of_test()};
-	static const int64_t fixed[][2] = {
-		{100, 10}, {105, 10}, {10, 10}, {9, 10}, {19, 10}, {20, 10}, {1, 1}, {0, 5}};
-
-	(void)state;
-	for (size_t round = 0; round < 300; round++) {
-		struct bt_histogram *fast = bt_histogram_create(), *slow = bt_histogram_create();
-		int64_t interval = 1 + draw(&rng) % 1000000000;
-		int64_t value = (int64_t)(bt_rng_next(&rng) % ((uint64_t)interval * 2000));
-
-		if (round < sizeof(fixed) / sizeof(fixed[0])) {
-			value = fixed[round][0];
-			interval = fixed[round][1];
-		}
-		bt_histogram_record_corrected(fast, value, interval);
-		record_by_hand(slow, value, interval);
-		assert_memory_equal(fast, slow, sizeof(*fast));
-		bt_mem_free(fast);
-		bt_mem_free(slow);
-	}
-}
-
-static void a_stall_without_an_interval_is_one_value(void **state)
-{
-	struct bt_histogram *histogram = bt_histogram_create();
-
-	(void)state;
-	bt_histogram_record_corrected(histogram, 1000, 0);
-	bt_histogram_record_corrected(histogram, 1000, -5);
-	bt_histogram_record_corrected(histogram, -1000, 5);
-	assert_int_equal(bt_histogram_count(histogram), 3);
-	/* Nine hours of nanoseconds take no time to count. */
-	bt_histogram_record_corrected(histogram, BT_HISTOGRAM_LIMIT, 1);
-	assert_true(bt_histogram_count(histogram) == 3 + (uint64_t)BT_HISTOGRAM_LIMIT);
-	bt_histogram_record_corrected(histogram, INT64_MAX, INT64_MAX);
-	assert_true(bt_histogram_count(histogram) == 4 + (uint64_t)BT_HISTOGRAM_LIMIT);
-	bt_mem_free(histogram);
-}
-
-static void rows_tell_every_bucket(void **state)
-{
-	struct bt_histogram *histogram = bt_histogram_create();
-	struct bt_buf text = {0};
-
-	(void)state;
-	bt_histogram_record(histogram, 5);
-	bt_histogram_record(histogram, 5);
-	bt_histogram_record(histogram, 1000);
-	bt_histogram_record(histogram, 5000);
-	bt_histogram_rows(histogram, &text);
-	assert_string_equal(text.ptr, "5\t5\t2\t50.0000\n1000\t1007\t1\t75.0000\n4992\t5000\t1\t100.0000\n");
-	bt_buf_fini(&text);
 	bt_mem_free(histogram);
 }
 
@@ -345,9 +254,6 @@ int main(void)
 		cmocka_unit_test(what_was_counted_before_can_be_taken_away),
 		cmocka_unit_test(merged_histograms_are_those_of_all_values),
 		cmocka_unit_test(what_is_out_of_range_counts_at_the_end),
-		cmocka_unit_test(a_stall_counts_what_it_left_out),
-		cmocka_unit_test(a_stall_without_an_interval_is_one_value),
-		cmocka_unit_test(rows_tell_every_bucket),
 		cmocka_unit_test(a_reader_sees_counts_that_only_grow),
 	};
 
