@@ -211,18 +211,18 @@ static bool texts_differ(const struct bt_release *a, const struct bt_release *b)
 	return differ;
 }
 
-/* Every point in which the two differ, gates last. */
+/* Every point in which the two differ: first the texts, which every refusal has, gates last. */
 static void list_causes(struct bt_comparison *c)
 {
 	const struct bt_release *from = c->from.release, *to = c->to.release;
 
+	if (texts_differ(from, to)) {
+		add_cause(c, BT_CAUSE_TEXTS, 0);
+	}
 	for (unsigned rule = 0; rule < BT_RULE_N; rule++) {
 		if (bt_release_has(from, (enum bt_rule)rule) != bt_release_has(to, (enum bt_rule)rule)) {
 			add_cause(c, BT_CAUSE_RULE, rule);
 		}
-	}
-	if (texts_differ(from, to)) {
-		add_cause(c, BT_CAUSE_TEXTS, 0);
 	}
 	if (from != to) {
 		add_cause(c, BT_CAUSE_PLUGINS, 0);
