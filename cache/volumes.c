@@ -82,8 +82,11 @@ struct bt_volumes {
 	uint64_t facts;		  /* grows when any node may have to be worked out again */
 	struct nomination *nominations;
 	size_t nomination_n, nomination_cap;
-	uint32_t free_nomination;	   /* index plus one */
-	struct bt_map nominated;	   /* pod index plus one -> index plus one of its first promise */
+	uint32_t free_nomination; /* index plus one */
+	struct bt_map nominated;  /* pod index plus one -> index plus one of its first promise */
+	bool retains;
+	struct owned *retained; /* what objects that were replaced or have gone were made of */
+	size_t retained_n, retained_cap;
 	bt_visit_in_order *visit_in_order; /* NULL: users are in any order */
 	void *order_context;
 };
@@ -186,12 +189,39 @@ static void release(struct owned *owned)
 	bt_name_refs_release(&owned->assumed);
 }
 
+/* What an object was made of goes, now or when retaining ends. */
+static void let_go(struct bt_volumes *v, struct owned *owned)
+{
+	if (BT_LIKELY(!v->retains)) {
+		release(owned);
+		return;
+	}
+	v->retained = bt_mem_grow(v->retained, v->retained_n, &v->retained_cap, sizeof(*v->retained));
+	v->retained[v->retained_n++] = *owned;
+	const struct bt_name_refs none = {.intern = v->dictionary->intern};
+	*owned = (struct owned){.name = owned->name, .names = none, .assumed = none};
+}
+
+void bt_volumes_retain(struct bt_volumes *v)
+{
+	v->retains = true;
+}
+
+void bt_volumes_retain_no_more(struct bt_volumes *v)
+{
+	for (size_t i = 0; i < v->retained_n; i++) {
+		release(&v->retained[i]);
+	}
+	v->retained_n = 0;
+	v->retains = false;
+}
+
 /* What an object was made of goes, after what it is made of now has come; NULL: it has gone. */
-static void own(struct table *table, uint32_t ix, const struct owned *made)
+static void own(struct bt_volumes *v, struct table *table, uint32_t ix, const struct owned *made)
 {
 	struct owned *owned = &table->owned[ix];
 
-	release(owned);
+	let_go(v, owned);
 	if (made) {
 		owned->arena = made->arena;
 		owned->names = made->names;
@@ -201,7 +231,7 @@ static void own(struct table *table, uint32_t ix, const struct owned *made)
 /* Nobody has the entry any more. */
 static void vacate(struct bt_volumes *v, struct table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
 {
-	release(&table->owned[ix]);
+	let_go(v, &table->owned[ix]);
 	memset(table_at(table, ix), 0, table->size);
 	bt_map_remove(ixs, key);
 	bt_intern_release(v->dictionary->intern, table->owned[ix].name);
@@ -810,7 +840,7 @@ static void apply_pv(struct bt_volumes *v, const struct bt_persistent_volume_obj
 	pv.live = true;
 	uint32_t ix = table_ix(v, &v->pvs, &v->view.pv_ixs, pv.name, pv.name);
 	put_pv(v, ix, &pv);
-	own(&v->pvs, ix, &made);
+	own(v, &v->pvs, ix, &made);
 }
 
 static void apply_claim(struct bt_volumes *v, const struct bt_claim_object *object)
@@ -822,7 +852,7 @@ static void apply_claim(struct bt_volumes *v, const struct bt_claim_object *obje
 	claim.live = true;
 	uint32_t ix = claim_ix_of(v, claim.namespace_, claim.name);
 	put_claim(v, ix, &claim);
-	own(&v->claims, ix, &made);
+	own(v, &v->claims, ix, &made);
 }
 
 static void apply_class(struct bt_volumes *v, const struct bt_storage_class_object *object)
@@ -834,7 +864,7 @@ static void apply_class(struct bt_volumes *v, const struct bt_storage_class_obje
 	class_.live = true;
 	uint32_t ix = table_ix(v, &v->classes, &v->view.class_ixs, class_.name, class_.name);
 	put_class(v, ix, &class_);
-	own(&v->classes, ix, &made);
+	own(v, &v->classes, ix, &made);
 }
 
 static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object *object)
@@ -846,7 +876,7 @@ static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object
 	node.live = true;
 	uint32_t ix = table_ix(v, &v->csi_nodes, &v->view.csi_node_ixs, node.name, node.name);
 	*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = node;
-	own(&v->csi_nodes, ix, &made);
+	own(v, &v->csi_nodes, ix, &made);
 	v->view.csi_nodes = v->csi_nodes.items;
 }
 
@@ -859,7 +889,7 @@ static void apply_driver(struct bt_volumes *v, const struct bt_csi_driver_object
 	*(struct bt_csi_driver *)table_at(&v->drivers, ix) =
 		(struct bt_csi_driver){name, true, object->storage_capacity, object->prevent_if_missing};
 	v->view.drivers = v->drivers.items;
-	own(&v->drivers, ix, &made);
+	own(v, &v->drivers, ix, &made);
 }
 
 static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacity_object *object)
@@ -871,7 +901,7 @@ static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacit
 	capacity.live = true;
 	uint32_t ix = table_ix(v, &v->capacities, &v->capacity_ixs,
 		bt_pair_key(capacity.namespace_, capacity.name), capacity.name);
-	own(&v->capacities, ix, &made);
+	own(v, &v->capacities, ix, &made);
 	*(struct bt_csi_capacity *)table_at(&v->capacities, ix) = capacity;
 	v->view.capacities = v->capacities.items;
 	v->view.capacity_n = (uint32_t)v->capacities.n;
@@ -887,7 +917,7 @@ static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_ob
 	uint32_t ix = table_ix(v, &v->attachments, &v->attachment_ixs, attachment.name, attachment.name);
 
 	put_attachment(v, ix, &attachment);
-	own(&v->attachments, ix, &made);
+	own(v, &v->attachments, ix, &made);
 }
 
 void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
@@ -984,7 +1014,7 @@ enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32
 	bool is_claim = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM, was = !is_claim || v->view.claims[ix].live;
 	tell_removal(v, kind, ix);
 	if (is_claim) {
-		own(&v->claims, ix, NULL);
+		own(v, &v->claims, ix, NULL);
 		vacate_claim(v, namespace_, name, ix);
 	} else {
 		vacate(v, place.table, place.ixs, key, ix);
@@ -1199,6 +1229,8 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	bt_mem_free(v->nodes);
 	bt_mem_free(v->uses);
 	bt_mem_free(v->nominations);
+	bt_volumes_retain_no_more(v);
+	bt_mem_free(v->retained);
 	bt_arena_fini(&v->scratch);
 	bt_mem_free(v);
 }

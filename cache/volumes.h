@@ -42,6 +42,11 @@ bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind 
 enum bt_status bt_volumes_remove(
 	struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
+/* What copies of objects point to stays, and their names keep their meaning, though the objects change or go:
+ * until bt_volumes_retain_no_more, which may be called at any time. */
+void bt_volumes_retain(struct bt_volumes *volumes);
+void bt_volumes_retain_no_more(struct bt_volumes *volumes);
+
 /* A pod with volumes comes to a node, or leaves it. */
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);

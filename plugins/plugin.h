@@ -18,6 +18,7 @@
 #include "engine/base/buf.h"
 #include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
+#include "engine/model/kind.h"
 #include "plugins/args.h"
 #include "plugins/points.h"
 
@@ -235,11 +236,11 @@ struct bt_plugin {
 	 */
 	bool (*post_filter_idle)(const struct bt_compiled *compiled);
 	/* Something may have changed since nodes were asked in this cycle: who asks again gets another
-	 * answer. */
-	void (*ask_anew)(const struct bt_compiled *compiled);
-	/* ResourceClaims or ResourceSlices are about to change, which PreFilter has read: until the cycle
-	 * ends nodes get the answers of now, whatever is asked anew. */
-	void (*settle)(const struct bt_compiled *compiled, const struct bt_view *view);
+	 * answer, by what Filter reads itself. */
+	void (*ask_anew)(struct bt_compiled *compiled, const struct bt_view *view);
+	/* Objects of a store are about to change, of which PreFilter may have read some: until the cycle ends
+	 * that stays as it is now, whatever is asked anew. */
+	void (*settle)(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store);
 	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
 	 * without. */
 	const char *no_pre_filter_post_error;

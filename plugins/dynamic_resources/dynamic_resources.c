@@ -577,10 +577,11 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 
 /* DeviceClasses may have changed; the pod's claims, slices and what is allocated of devices are as they were.
  */
-static void ask_anew(const struct bt_compiled *compiled)
+static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
 {
 	const struct term *term = compiled->state;
 
+	(void)view;
 	if (term && term->held_n && !term->settled) {
 		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
 	}
@@ -588,18 +589,18 @@ static void ask_anew(const struct bt_compiled *compiled)
 
 /* Claims, slices or what is allocated are about to change, of which PreFilter has taken what was there. What
  * is asked ahead marks no claim: that is Filter's. */
-static void settle_answers(const struct bt_compiled *compiled, const struct bt_view *view)
+static void settle_answers(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
 {
 	struct term *term = compiled->state;
 
-	if (!term || !term->held_n || term->settled) {
+	if (store != BT_STORE_DEVICES || !term || !term->held_n || term->settled) {
 		return;
 	}
 	bool *marks = bt_arena_zalloc(view->devices->scratch, term->held_n);
 	for (uint32_t i = 0; i < term->held_n; i++) {
 		marks[i] = term->held[i].unavailable;
 	}
-	ask_anew(compiled);
+	ask_anew(compiled, view);
 	for (uint32_t slot = 0; slot < term->answer_n; slot++) {
 		if (bt_bitmap_test(view->snapshot->live, slot)) {
 			answer_of(term, view, slot);

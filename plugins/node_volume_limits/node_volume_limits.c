@@ -28,7 +28,7 @@ struct wanted {
 struct term {
 	const struct bt_signature *signature;
 	bool check_drivers;
-	struct wanted *wanted; /* each once; of this cycle, as what is below */
+	struct wanted *wanted; /* each once; of now, as what is below */
 	uint32_t wanted_n;
 	struct trouble trouble[2]; /* on nodes without and with a CSINode */
 };
@@ -110,11 +110,9 @@ static void add_claim(struct term *term, const struct bt_view *view, const struc
 	want(term, &disk);
 }
 
-static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+/* Filter reads all of it itself, so upstream; it is the same for all nodes until something changes. */
+static void list_wanted(struct term *term, const struct bt_view *view)
 {
-	struct term *term = state;
-
-	(void)compiled;
 	term->wanted_n = 0;
 	term->trouble[0] = term->trouble[1] = (struct trouble){0};
 	for (uint32_t i = 0; i < term->signature->volume_n && !term->trouble[0].text; i++) {
@@ -130,6 +128,19 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		} else {
 			want(term, &volume->disk);
 		}
+	}
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	(void)compiled;
+	list_wanted(state, view);
+}
+
+static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+{
+	if (compiled->state) {
+		list_wanted(compiled->state, view);
 	}
 }
 
@@ -356,6 +367,7 @@ const struct bt_plugin bt_plugin_node_volume_limits = {
 	.reject = node_volume_limits_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
+	.ask_anew = ask_anew,
 	.failure = failure,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

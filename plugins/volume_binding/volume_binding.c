@@ -20,22 +20,28 @@ enum reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLU
 /* A claim to be bound, and what might serve it. */
 struct unbound {
 	const struct bt_claim *claim;
-	const struct bt_storage_class *class_;
-	const struct bt_pv **nominated; /* volumes that are meant for it, in the store's order */
-	const struct bt_pv **others;	/* smallest first */
+	const struct bt_storage_class *class_; /* NULL: it has gone since the cycle began */
+	const struct bt_pv **nominated;	       /* volumes that are meant for it, in the store's order */
+	const struct bt_pv **others;	       /* smallest first */
 	uint32_t nominated_n, other_n;
 	const struct bt_csi_capacity **capacities; /* large enough */
 	uint32_t capacity_n;
 	bool checks_capacity, provisioned;
 };
 
+/* A volume for a claim; NULL: it is provisioned, by that capacity if it is known. */
+struct pick {
+	const struct bt_claim *claim;
+	const struct bt_pv *pv;
+	const struct bt_csi_capacity *capacity;
+};
+
 /* What was found for one node. */
 struct found {
 	bool bound_match, bound_exist, unbound_match, enough_space;
 	const char *error;
-	uint32_t binding_n;
-	struct bt_volume_binding *bindings;
-	const struct bt_csi_capacity **capacities; /* of what is provisioned; NULL: not known */
+	uint32_t pick_n;
+	struct pick *picks;
 };
 
 /* What a pod asks for and gets of one class. */
@@ -47,7 +53,8 @@ struct share {
 struct term {
 	const struct bt_signature *signature;
 	const struct bt_volume_binding_settings *settings;
-	/* Of this cycle, in the store's scratch. */
+	/* Of this cycle, in the store's scratch; when settled, claims and volumes to bind are copies. */
+	bool settled;
 	const struct bt_claim **bound;
 	uint32_t bound_n;
 	struct unbound *selected,
@@ -56,6 +63,7 @@ struct term {
 	/* Of the node that is being asked about. */
 	const struct unbound **left; /* claims that no volume serves, in their order: they are provisioned */
 	struct found *found;
+	struct bt_volume_binding *bindings;
 	struct share *shares;
 };
 
@@ -186,6 +194,7 @@ static void find_capacities(const struct bt_view *view, struct unbound *unbound)
 	const struct bt_csi_driver *driver = bt_storage_driver(storage, unbound->class_->provisioner);
 	int64_t size = bt_quantity_value(unbound->claim->request);
 
+	unbound->capacity_n = 0;
 	unbound->checks_capacity = unbound->claim->has_request && driver && driver->tracks_capacity;
 	if (!unbound->checks_capacity) {
 		return;
@@ -203,16 +212,26 @@ static void find_capacities(const struct bt_view *view, struct unbound *unbound)
 	BT_INVARIANT(unbound->capacity_n <= storage->capacity_n);
 }
 
+/* How the claim is provisioned, which Filter reads itself, so upstream. */
+static void find_provisioner(
+	const struct bt_view *view, struct unbound *unbound, const struct bt_storage_class *class_)
+{
+	unbound->class_ = class_;
+	if (class_) {
+		unbound->provisioned =
+			class_->provisioner != BT_NAME_EMPTY &&
+			!bt_str_is(bt_view_str(view, class_->provisioner), "kubernetes.io/no-provisioner");
+		find_capacities(view, unbound);
+	}
+}
+
 static void add_unbound(struct term *term, const struct bt_view *view, const struct bt_claim *claim,
 	const struct bt_storage_class *class_)
 {
-	struct unbound unbound = {.claim = claim, .class_ = class_};
+	struct unbound unbound = {.claim = claim};
 
 	BT_INVARIANT(term->selected_n + term->unbound_n < term->signature->volume_n);
-	unbound.provisioned =
-		class_->provisioner != BT_NAME_EMPTY &&
-		!bt_str_is(bt_view_str(view, class_->provisioner), "kubernetes.io/no-provisioner");
-	find_capacities(view, &unbound);
+	find_provisioner(view, &unbound, class_);
 	if (bt_claim_node(claim) != BT_NAME_NONE) {
 		term->selected[term->selected_n++] = unbound;
 		return;
@@ -231,6 +250,7 @@ static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
 	uint32_t n = term->signature->volume_n;
 
 	bt_arena_reset(scratch);
+	term->settled = false;
 	term->bound_n = term->selected_n = term->unbound_n = 0;
 	term->bound = bt_arena_zalloc(scratch, n * sizeof(const struct bt_claim *));
 	term->selected = bt_arena_zalloc(scratch, n * sizeof(*term->selected));
@@ -238,8 +258,8 @@ static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
 	term->left = bt_arena_zalloc(scratch, n * sizeof(const struct unbound *));
 	term->shares = bt_arena_zalloc(scratch, n * sizeof(*term->shares));
 	term->found = bt_arena_zalloc(scratch, sizeof(*term->found));
-	term->found->bindings = bt_arena_zalloc(scratch, n * sizeof(*term->found->bindings));
-	term->found->capacities = bt_arena_zalloc(scratch, n * sizeof(const struct bt_csi_capacity *));
+	term->found->picks = bt_arena_zalloc(scratch, n * sizeof(*term->found->picks));
+	term->bindings = bt_arena_zalloc(scratch, n * sizeof(*term->bindings));
 }
 
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
@@ -288,6 +308,74 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	}
 }
 
+/* ---- what PostFilter asks anew ---- */
+
+static void copy_pvs(struct bt_arena *scratch, const struct bt_pv **pvs, uint32_t n)
+{
+	struct bt_pv *copies = bt_arena_alloc(scratch, n * sizeof(*copies), _Alignof(struct bt_pv));
+
+	for (uint32_t i = 0; i < n; i++) {
+		copies[i] = *pvs[i];
+		pvs[i] = &copies[i];
+	}
+}
+
+static const struct bt_claim *copy_claim(struct bt_arena *scratch, const struct bt_claim *claim)
+{
+	struct bt_claim *copy = bt_arena_alloc(scratch, sizeof(*copy), _Alignof(struct bt_claim));
+
+	*copy = *claim;
+	return copy;
+}
+
+static void settle_unbound(struct bt_arena *scratch, struct unbound *unbound)
+{
+	unbound->claim = copy_claim(scratch, unbound->claim);
+	copy_pvs(scratch, unbound->nominated, unbound->nominated_n);
+	copy_pvs(scratch, unbound->others, unbound->other_n);
+}
+
+/* Of claims, and of volumes that might serve them, PreFilter has taken what was there. Source:
+ * GetPodVolumeClaims, v1.36.3. */
+static void settle(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
+{
+	struct term *term = compiled->state;
+	struct bt_arena *scratch = view->storage->scratch;
+
+	if (store != BT_STORE_VOLUMES || !term || term->settled) {
+		return;
+	}
+	term->settled = true;
+	for (uint32_t i = 0; i < term->bound_n; i++) {
+		term->bound[i] = copy_claim(scratch, term->bound[i]);
+	}
+	for (uint32_t i = 0; i < term->selected_n; i++) {
+		settle_unbound(scratch, &term->selected[i]);
+	}
+	for (uint32_t i = 0; i < term->unbound_n; i++) {
+		settle_unbound(scratch, &term->unbound[i]);
+	}
+}
+
+static void find_provisioner_anew(const struct bt_view *view, struct unbound *unbound)
+{
+	find_provisioner(view, unbound, bt_storage_class(view->storage, unbound->claim->class_));
+}
+
+/* Classes, drivers and capacities; volumes of bound claims are asked by name anyway. Source:
+ * checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
+static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+{
+	struct term *term = compiled->state;
+
+	for (uint32_t i = 0; term && term->settled && i < term->selected_n; i++) {
+		find_provisioner_anew(view, &term->selected[i]);
+	}
+	for (uint32_t i = 0; term && term->settled && i < term->unbound_n; i++) {
+		find_provisioner_anew(view, &term->unbound[i]);
+	}
+}
+
 /* ---- Filter ---- */
 
 static bool reaches(
@@ -323,10 +411,10 @@ static void check_bound(
 	}
 }
 
-static bool taken(const struct bt_view *view, const struct found *found, const struct bt_pv *pv)
+static bool taken(const struct found *found, const struct bt_pv *pv)
 {
-	for (uint32_t i = 0; i < found->binding_n; i++) {
-		if (&view->storage->pvs[found->bindings[i].pv_ix] == pv) {
+	for (uint32_t i = 0; i < found->pick_n; i++) {
+		if (found->picks[i].pv && found->picks[i].pv->name == pv->name) {
 			return true;
 		}
 	}
@@ -337,16 +425,14 @@ static bool taken(const struct bt_view *view, const struct found *found, const s
 static const struct bt_pv *match(const struct bt_view *view, const struct unbound *unbound,
 	const struct found *found, struct bt_labels labels)
 {
-	BT_INVARIANT(unbound->class_);
 	for (uint32_t i = 0; i < unbound->nominated_n; i++) {
-		if (!taken(view, found, unbound->nominated[i])) {
+		if (!taken(found, unbound->nominated[i])) {
 			return reaches(view, unbound->nominated[i], false, labels) ? unbound->nominated[i]
 										   : NULL;
 		}
 	}
 	for (uint32_t i = 0; i < unbound->other_n; i++) {
-		if (!taken(view, found, unbound->others[i]) &&
-			reaches(view, unbound->others[i], false, labels)) {
+		if (!taken(found, unbound->others[i]) && reaches(view, unbound->others[i], false, labels)) {
 			return unbound->others[i];
 		}
 	}
@@ -364,17 +450,17 @@ static bool topology_allows(
 	return class_->any_topology;
 }
 
-static uint32_t claim_ix(const struct bt_view *view, const struct bt_claim *claim)
-{
-	return (uint32_t)(claim - view->storage->claims);
-}
-
 /* Can the claim be provisioned on the node? Notes why not. */
 static bool provision(const struct bt_view *view, const struct unbound *unbound, struct bt_labels labels,
 	struct found *found)
 {
 	const struct bt_csi_capacity *capacity = NULL;
 
+	if (!unbound->class_) {
+		found->error = bt_keep_text(view, "failed to find storage class \"%.*s\"",
+			BT_STR_ARG(bt_view_str(view, unbound->claim->class_)));
+		return false;
+	}
 	if (!unbound->provisioned || !topology_allows(view, unbound->class_, labels)) {
 		found->unbound_match = false;
 		return false;
@@ -390,10 +476,7 @@ static bool provision(const struct bt_view *view, const struct unbound *unbound,
 		return false;
 	}
 	BT_INVARIANT(!unbound->checks_capacity || capacity);
-	found->capacities[found->binding_n] = capacity;
-	found->bindings[found->binding_n++] =
-		(struct bt_volume_binding){claim_ix(view, unbound->claim), BT_NO_VOLUME};
-	BT_INVARIANT(found->bindings[found->binding_n - 1].pv_ix == BT_NO_VOLUME);
+	found->picks[found->pick_n++] = (struct pick){.claim = unbound->claim, .capacity = capacity};
 	return true;
 }
 
@@ -425,9 +508,8 @@ static void bind_unbound(
 			term->left[left_n++] = unbound;
 			continue;
 		}
-		BT_INVARIANT(!taken(view, found, pv));
-		found->bindings[found->binding_n++] = (struct bt_volume_binding){
-			claim_ix(view, unbound->claim), (uint32_t)(pv - view->storage->pvs)};
+		BT_INVARIANT(!taken(found, pv));
+		found->picks[found->pick_n++] = (struct pick){.claim = unbound->claim, .pv = pv};
 	}
 	for (uint32_t i = 0; i < term->selected_n; i++) {
 		if (!provision(view, &term->selected[i], node->labels, found)) {
@@ -435,7 +517,7 @@ static void bind_unbound(
 		}
 	}
 	for (uint32_t i = 0; i < left_n; i++) {
-		BT_INVARIANT(left_n + found->binding_n <= 2 * term->unbound_n + term->selected_n);
+		BT_INVARIANT(left_n + found->pick_n <= 2 * term->unbound_n + term->selected_n);
 		if (!provision(view, term->left[i], node->labels, found)) {
 			return;
 		}
@@ -449,12 +531,12 @@ static const struct found *volume_binding_find(
 
 	found->bound_match = found->bound_exist = found->unbound_match = found->enough_space = true;
 	found->error = NULL;
-	found->binding_n = 0;
+	found->pick_n = 0;
 	check_bound(term, view, node_ix, found);
 	if (!found->error) {
 		bind_unbound(term, view, node_ix, found);
 	}
-	BT_INVARIANT(found->binding_n <= term->unbound_n + term->selected_n);
+	BT_INVARIANT(found->pick_n <= term->unbound_n + term->selected_n);
 	return found;
 }
 
@@ -511,11 +593,19 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
 	if (compiled->state && use->filter) {
-		const struct found *found = volume_binding_find(compiled->term, view, node_ix);
+		const struct term *term = compiled->term;
+		const struct found *found = volume_binding_find(term, view, node_ix);
 
-		out->bindings = found->bindings;
-		out->binding_n = found->binding_n;
-		BT_INVARIANT(fits(found));
+		BT_INVARIANT(fits(found) && !term->settled);
+		for (uint32_t i = 0; i < found->pick_n; i++) {
+			const struct pick *pick = &found->picks[i];
+
+			term->bindings[i] =
+				(struct bt_volume_binding){(uint32_t)(pick->claim - view->storage->claims),
+					pick->pv ? (uint32_t)(pick->pv - view->storage->pvs) : BT_NO_VOLUME};
+		}
+		out->bindings = term->bindings;
+		out->binding_n = found->pick_n;
 	}
 }
 
@@ -535,28 +625,28 @@ static struct share *share_of(struct share *shares, uint32_t *n, uint32_t class_
 }
 
 /* Statically bound volumes count, and only where there are none, what is provisioned. */
-static uint32_t collect(const struct bt_view *view, const struct found *found, struct share *shares)
+static uint32_t collect(const struct found *found, struct share *shares)
 {
 	bool bound = false;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < found->binding_n; i++) {
-		bound |= found->bindings[i].pv_ix != BT_NO_VOLUME;
+	for (uint32_t i = 0; i < found->pick_n; i++) {
+		bound |= found->picks[i].pv != NULL;
 	}
-	for (uint32_t i = 0; i < found->binding_n; i++) {
-		const struct bt_claim *claim = &view->storage->claims[found->bindings[i].claim_ix];
-		bool is_bound = found->bindings[i].pv_ix != BT_NO_VOLUME;
+	for (uint32_t i = 0; i < found->pick_n; i++) {
+		const struct bt_claim *claim = found->picks[i].claim;
+		const struct bt_pv *pv = found->picks[i].pv;
+		const struct bt_csi_capacity *capacity = found->picks[i].capacity;
 
-		if (is_bound != bound || (!bound && !found->capacities[i])) {
+		if (bound ? !pv : !capacity) {
 			continue;
 		}
-		const struct bt_pv *pv = bound ? &view->storage->pvs[found->bindings[i].pv_ix] : NULL;
 		struct share *share = share_of(shares, &n, bound ? pv->class_ : claim->class_);
 		share->requested = bt_wrap_add(share->requested, bt_quantity_value(claim->request));
 		share->capacity = bound ? bt_wrap_add(share->capacity, bt_quantity_value(pv->capacity))
-					: found->capacities[i]->capacity;
+					: capacity->capacity;
 	}
-	BT_INVARIANT(n <= found->binding_n);
+	BT_INVARIANT(n <= found->pick_n);
 	return n;
 }
 
@@ -583,7 +673,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 {
 	const struct found *found = volume_binding_find(term, view, node_ix);
 	struct share *shares = term->shares;
-	uint32_t n = collect(view, found, shares);
+	uint32_t n = collect(found, shares);
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -673,6 +763,8 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.score = volume_binding_score,
 	.reasons = reasons,
 	.pre_filter = pre_filter,
+	.settle = settle,
+	.ask_anew = ask_anew,
 	.failure = failure,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -14,8 +14,9 @@ enum reason_kind {
 
 struct term {
 	const struct bt_signature *signature;
-	const struct bt_pv **pvs; /* with zones, in this cycle */
-	uint32_t pv_n;
+	bool reads_anew; /* the profile leaves out PreFilter, so Filter reads what it would have */
+	struct bt_volume_zone *zones; /* of the volumes, in this cycle */
+	uint32_t zone_n;
 	const char *refusal; /* of this cycle, or NULL */
 };
 
@@ -24,13 +25,14 @@ static void volume_zone_compile(const void *settings, const struct bt_compile_en
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
-	(void)settings;
 	term->signature = signature;
+	term->reads_anew = *(const bool *)settings;
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		out_compiled->state =
 			signature->volumes[i].type == BT_VOLUME_CLAIM ? term : out_compiled->state;
 	}
-	term->pvs = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(const struct bt_pv *));
+	term->zones =
+		bt_arena_zalloc(env->arena, signature->volume_n * BT_VOLUME_ZONES * sizeof(*term->zones));
 	out_compiled->term = term;
 	out_compiled->filter_skip = !out_compiled->state;
 	out_compiled->score_skip = true;
@@ -74,9 +76,9 @@ static const char *add_claim(struct term *term, const struct bt_view *view, uint
 		return bt_keep_text(view, "persistentvolume \"%.*s\" not found",
 			BT_STR_ARG(bt_view_str(view, claim->volume)));
 	}
-	if (pv->zone_n) {
-		BT_INVARIANT(term->pv_n < term->signature->volume_n);
-		term->pvs[term->pv_n++] = pv;
+	BT_INVARIANT(term->zone_n + pv->zone_n <= term->signature->volume_n * BT_VOLUME_ZONES);
+	for (uint32_t i = 0; i < pv->zone_n; i++) {
+		term->zones[term->zone_n++] = pv->zones[i];
 	}
 	return NULL;
 }
@@ -85,7 +87,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 {
 	struct term *term = state;
 
-	term->pv_n = 0;
+	term->zone_n = 0;
 	term->refusal = NULL;
 	for (uint32_t i = 0; i < term->signature->volume_n && !term->refusal; i++) {
 		if (term->signature->volumes[i].type == BT_VOLUME_CLAIM) {
@@ -95,8 +97,17 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	if (term->refusal) {
 		bt_refuse(compiled, term->refusal);
 	}
-	BT_INVARIANT(term->pv_n <= term->signature->volume_n);
-	compiled->filter_skip = !term->refusal && term->pv_n == 0;
+	compiled->filter_skip = !term->refusal && term->zone_n == 0;
+}
+
+/* What PreFilter has read stays: zones are copied, and what they point to is retained (bt_volumes_retain). */
+static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+{
+	const struct term *term = compiled->state;
+
+	if (term && term->reads_anew) {
+		pre_filter(compiled->state, view, compiled);
+	}
 }
 
 static bool in_zone(struct bt_labels labels, const struct bt_volume_zone *zone)
@@ -123,11 +134,9 @@ static bool zones_match(const struct term *term, struct bt_labels labels)
 		!bt_labels_get(labels, BT_NAME_ZONE) && !bt_labels_get(labels, BT_NAME_REGION)) {
 		return true;
 	}
-	for (uint32_t i = 0; i < term->pv_n; i++) {
-		for (uint32_t z = 0; z < term->pvs[i]->zone_n; z++) {
-			if (!in_zone(labels, &term->pvs[i]->zones[z])) {
-				return false;
-			}
+	for (uint32_t i = 0; i < term->zone_n; i++) {
+		if (!in_zone(labels, &term->zones[i])) {
+			return false;
 		}
 	}
 	return true;
@@ -202,15 +211,26 @@ static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change, 0},
 };
 
+static const void *settings_of(const struct bt_settings_env *env, const void *args)
+{
+	bool *reads_anew = bt_arena_zalloc(env->arena, sizeof(*reads_anew));
+
+	(void)args;
+	*reads_anew = !(env->points & BT_AT(PRE_FILTER));
+	return reads_anew;
+}
+
 const struct bt_plugin bt_plugin_volume_zone = {
 	.name = "VolumeZone",
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
+	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.compile = volume_zone_compile,
 	.filter = volume_zone_filter,
 	.reject = volume_zone_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
+	.ask_anew = ask_anew,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -507,21 +507,18 @@ static enum bt_status take_pod(
 
 /* When has PostFilter read such objects, which are neither nodes nor pods? What PreFilter has made of
  * Namespaces, and of the Services and controllers that pods are spread by, is in the plan, and nobody asks
- * for them again; of claims, slices and what is allocated it has taken what was there. Source:
- * Evaluator.Preempt, PreFilter of InterPodAffinity, PodTopologySpread and DynamicResources, Allocate,
- * v1.36.3. */
+ * for them again; of claims, slices and what is allocated it has taken what was there, and of volumes some.
+ * PodGroups matter to cycles of groups alone. Source: Evaluator.Preempt, PreFilter of InterPodAffinity,
+ * PodTopologySpread, DynamicResources and VolumeBinding, Allocate, v1.36.3. */
 static enum bt_change change_of(enum bt_kind kind)
 {
 	switch (bt_kind_store(kind)) {
-	case BT_STORE_BUDGETS:
-	case BT_STORE_NAMESPACES:
-	case BT_STORE_SERVICES:
-	case BT_STORE_CONTROLLERS:
-		return BT_CHANGE_READ_ANEW;
 	case BT_STORE_DEVICES:
 		return kind == BT_KIND_DEVICE_CLASS ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_DEVICES;
+	case BT_STORE_VOLUMES:
+		return BT_CHANGE_OF_VOLUMES;
 	default:
-		return BT_CHANGE_PRE_FILTERED;
+		return BT_CHANGE_READ_ANEW;
 	}
 }
 

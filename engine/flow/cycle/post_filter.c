@@ -336,23 +336,24 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 }
 
 /* Things are not as they were when nodes were asked. */
-static void ask_anew(const struct bt_plan *plan)
+static void ask_anew(struct bt_plan *plan, const struct bt_view *view)
 {
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		if (plan->profile->uses[u].plugin->ask_anew) {
-			plan->profile->uses[u].plugin->ask_anew(&plan->compiled[u]);
+			plan->profile->uses[u].plugin->ask_anew(&plan->compiled[u], view);
 		}
 	}
 }
 
-/* Claims and slices stay for PostFilter as PreFilter has found them. */
-static void settle_plugins(const struct bt_engine *engine)
+/* What PreFilter has read of a store stays for PostFilter as it is. */
+static void settle_plugins(const struct bt_engine *engine, enum bt_kind_store store)
 {
-	const struct bt_plan *plan = engine->post.cycle.plan;
+	struct bt_plan *plan = engine->post.cycle.plan;
 
 	for (uint32_t u = 0; plan->reads_state && !plan->refusal && u < plan->profile->use_n; u++) {
 		if (plan->profile->uses[u].plugin->settle) {
-			plan->profile->uses[u].plugin->settle(&plan->compiled[u], &engine->cache->view);
+			plan->profile->uses[u].plugin->settle(
+				&plan->compiled[u], &engine->cache->view, store);
 		}
 	}
 }
@@ -371,7 +372,7 @@ static void run_post_filter(struct bt_engine *engine)
 	if (!same) {
 		bt_engine_nominations_again(engine, &post->cycle);
 		if (post->cycle.plan->reads_state && !post->cycle.plan->refusal) {
-			ask_anew(post->cycle.plan);
+			ask_anew(post->cycle.plan, &engine->cache->view);
 		}
 	}
 	if (engine->options.texts) {
@@ -397,7 +398,12 @@ BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_
 	}
 	list_nodes(engine);
 	if (change == BT_CHANGE_OF_DEVICES) {
-		settle_plugins(engine);
+		settle_plugins(engine, BT_STORE_DEVICES);
+	}
+	if (change == BT_CHANGE_OF_VOLUMES && !engine->post.retains) {
+		engine->post.retains = true;
+		settle_plugins(engine, BT_STORE_VOLUMES);
+		bt_volumes_retain(engine->cache->volumes);
 	}
 	if (change == BT_CHANGE_OF_NODES && !engine->post.frozen) {
 		engine->post.frozen = true;
@@ -426,6 +432,10 @@ void bt_engine_thaw(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 
+	if (post->retains) {
+		post->retains = false;
+		bt_volumes_retain_no_more(engine->cache->volumes);
+	}
 	if (!post->frozen) {
 		return;
 	}

@@ -22,9 +22,9 @@ struct bt_decision;
  * Private. PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them
  * are the snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are
  * asked for anew. There is no snapshot of nodes here that outlives a change: once one of them, or what is
- * on it, is about to change they are frozen until PostFilter has run, when the cycle ends. What plugins have
- * to say of claims and slices is settled before these change. PostFilter runs before the end if something
- * else changes that PreFilter has read (bt_engine_before_change).
+ * on it, is about to change they are frozen until PostFilter has run, when the cycle ends. What PreFilter
+ * has read of claims, slices and volumes is settled before these change; what Filter reads itself is read
+ * anew.
  */
 struct bt_post_filter {
 	bool due;			/* it has not run */
@@ -38,6 +38,7 @@ struct bt_post_filter {
 	struct bt_claim_release release;
 	struct bt_buf text;
 	bool frozen;		      /* nodes, and what is on them */
+	bool retains;		      /* what volumes were made of that have changed */
 	struct bt_node_delta *missed; /* by frozen nodes, in order; their old descriptions are kept */
 	size_t missed_n, missed_cap;
 	struct bt_preemption preemption;
@@ -49,10 +50,12 @@ struct bt_post_filter {
 
 /* What changes, by when upstream's PostFilter has read it. */
 enum bt_change {
-	BT_CHANGE_READ_ANEW,  /* it reads it itself */
-	BT_CHANGE_OF_NODES,   /* the cycle's snapshot has it: a node, or the pods on one */
-	BT_CHANGE_OF_DEVICES, /* PreFilter has read it, and plugins settle what they say (bt_plugin.settle) */
-	BT_CHANGE_PRE_FILTERED /* PreFilter has read it, or the ledger cannot freeze it */
+	BT_CHANGE_READ_ANEW, /* it reads it itself */
+	BT_CHANGE_OF_NODES,  /* the cycle's snapshot has it: a node, or the pods on one */
+	/* PreFilter has read it, and plugins settle that (bt_plugin.settle): */
+	BT_CHANGE_OF_DEVICES,
+	BT_CHANGE_OF_VOLUMES,
+	BT_CHANGE_PRE_FILTERED /* the ledger cannot freeze it */
 };
 
 /* Has a pod been refused, and PostFilter not run since? */

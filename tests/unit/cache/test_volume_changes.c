@@ -185,6 +185,28 @@ static void what_has_gone_leaves_neither_names_nor_room(void **state)
 	assert_int_equal(pv->disk.handle, bt_intern_find(intern, bt_str("handle-7")));
 }
 
+static void what_was_copied_means_the_same_while_it_is_retained(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+	const struct bt_storage *storage = bt_volumes_view(f->cache->volumes);
+	uint32_t name_n = bt_intern_count(intern);
+
+	come(f, 7);
+	const struct bt_pv copy = *bt_storage_pv(storage, bt_intern_find(intern, bt_str("pv-7")));
+	bt_volumes_retain(f->cache->volumes);
+	come(f, 7); /* replaced */
+	go(f, 7);
+	come(f, 8);
+	assert_true(bt_str_is(bt_intern_str(intern, copy.disk.handle), "handle-7"));
+	assert_int_equal(copy.labels.n, 1);
+	assert_true(bt_str_is(bt_intern_str(intern, copy.labels.items[0].key), "key-7"));
+	go(f, 8);
+	assert_true(bt_intern_count(intern) > name_n);
+	bt_volumes_retain_no_more(f->cache->volumes);
+	assert_int_equal(bt_intern_count(intern), name_n);
+}
+
 /* A claim that has gone is known by name as long as a pod on a node uses it, and is found when it is back. */
 static void a_claim_in_use_comes_back_to_its_users(void **state)
 {
@@ -220,6 +242,7 @@ int main(void)
 		FIXTURE_TEST(an_attachment_that_goes_says_whose_it_was),
 		FIXTURE_TEST(kinds_that_are_not_kept_are_not_known),
 		FIXTURE_TEST(what_has_gone_leaves_neither_names_nor_room),
+		FIXTURE_TEST(what_was_copied_means_the_same_while_it_is_retained),
 		FIXTURE_TEST(a_claim_in_use_comes_back_to_its_users),
 	};
 

@@ -212,14 +212,14 @@ static void a_volumes_zone_is_its_nodes(void **state)
 	claim(f, "new", BOUND, "volumeName: p2", "Bound");
 	volume(f, "p1", "failure-domain.beta.kubernetes.io/zone: 'a__b'", "capacity: {storage: 1Gi}");
 	volume(f, "p2", "topology.kubernetes.io/zone: ' b '", "capacity: {storage: 1Gi}");
-	struct asked asked = begin(f, &bt_plugin_volume_zone, NULL, USES("old"));
+	struct asked asked = begin(f, &bt_plugin_volume_zone, &off, USES("old"));
 	assert_true(passes(&asked, a) && passes(&asked, b) && passes(&asked, bare));
-	asked = begin(f, &bt_plugin_volume_zone, NULL, USES("new"));
+	asked = begin(f, &bt_plugin_volume_zone, &off, USES("new"));
 	assert_refused(&asked, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
 	assert_false(passes(&asked, b)); /* a new label does not read an old one */
 	assert_true(passes(&asked, bare));
 	volume(f, "p2", "topology.kubernetes.io/zone: 'a____b'", "capacity: {storage: 1Gi}");
-	assert_true(begin(f, &bt_plugin_volume_zone, NULL, USES("new")).compiled.filter_skip);
+	assert_true(begin(f, &bt_plugin_volume_zone, &off, USES("new")).compiled.filter_skip);
 }
 
 struct refusal {
@@ -241,7 +241,7 @@ static void claims_without_zones_are_refused_in_words(void **state)
 	storage(f, "{" STORAGE "kind: StorageClass, metadata: {name: now}, volumeBindingMode: Immediate}");
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		claim(f, "c", rows[i].metadata, rows[i].spec, rows[i].phase);
-		struct asked asked = begin(f, &bt_plugin_volume_zone, NULL, USES("c"));
+		struct asked asked = begin(f, &bt_plugin_volume_zone, &off, USES("c"));
 		assert_string_equal(asked.compiled.refusal, rows[i].text);
 	}
 }
@@ -395,6 +395,139 @@ static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
 	assert_int_equal(score(&asked, node), 75);
 }
 
+/* ---- volumes that change between PreFilter and PostFilter ---- */
+
+/* They are about to. */
+static void settle(struct asked *asked)
+{
+	if (asked->plugin->settle) {
+		asked->plugin->settle(&asked->compiled, &asked->f->cache->view, BT_STORE_VOLUMES);
+	}
+	bt_volumes_retain(asked->f->cache->volumes);
+}
+
+static void ask_anew(struct asked *asked)
+{
+	asked->plugin->ask_anew(&asked->compiled, &asked->f->cache->view);
+}
+
+static void gone(struct fixture *f, enum bt_kind kind, const char *name)
+{
+	bool spaced = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM;
+
+	assert_int_equal(cache_remove(f->cache, kind, bt_str(spaced ? "default" : ""), bt_str(name)), BT_OK);
+}
+
+#define ONLY_A                                                                                               \
+	"nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: z, operator: In, values: "  \
+	"[a]}]}]}}"
+
+static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = fixture_node(f, "name: a, labels: {z: a}", "", ""),
+		 b = fixture_node(f, "name: b", "", "");
+
+	claim(f, "c", "labels: {}", ASKS ", selector: {matchLabels: {kind: good}}", "Pending");
+	storage(f, "{" STORAGE "kind: StorageClass, metadata: {name: static}, provisioner: "
+		   "kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}");
+	volume(f, "p", "kind: good", "storageClassName: static, capacity: {storage: 1Gi}, " ONLY_A);
+	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	settle(&asked);
+	gone(f, BT_KIND_PERSISTENT_VOLUME, "p");
+	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "c");
+	for (uint32_t i = 0; i < 100; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "other-%u", i);
+		volume(f, name, "kind: bad", "storageClassName: static, capacity: {storage: 1Gi}");
+	}
+	ask_anew(&asked);
+	assert_true(passes(&asked, a));
+	assert_refused(&asked, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't find available persistent volumes to bind");
+	bt_volumes_retain_no_more(f->cache->volumes);
+}
+
+static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: b", "", "");
+
+	storage(f, LATE);
+	claim(f, "c", "labels: {}", "storageClassName: late, resources: {requests: {storage: 1Gi}}",
+		"Pending");
+	claim(f, "bound", BOUND, "volumeName: p", "Bound");
+	volume(f, "p", "", "capacity: {storage: 1Gi}");
+	struct asked unbound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&unbound, node));
+	settle(&unbound);
+	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: true}}");
+	ask_anew(&unbound);
+	assert_refused(&unbound, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) did not have enough free storage");
+	gone(f, BT_KIND_STORAGE_CLASS, "late");
+	ask_anew(&unbound);
+	assert_false(passes(&unbound, node));
+	assert_string_equal(bt_plugin_volume_binding.failure(unbound.compiled.term, &f->cache->view, node),
+		"failed to find storage class \"late\"");
+	struct asked bound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("bound"));
+	settle(&bound);
+	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "bound");
+	volume(f, "p", "", "capacity: {storage: 1Gi}, " ONLY_A);
+	ask_anew(&bound);
+	assert_refused(&bound, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't match PersistentVolume's node affinity");
+	bt_volumes_retain_no_more(f->cache->volumes);
+}
+
+static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: a, labels: {topology.kubernetes.io/zone: a}", "", "");
+
+	claim(f, "c", BOUND, "volumeName: p", "Bound");
+	volume(f, "p", "topology.kubernetes.io/zone: a", "capacity: {storage: 1Gi}");
+	struct asked kept = begin(f, &bt_plugin_volume_zone, &off, USES("c")),
+		     anew = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
+	settle(&kept);
+	volume(f, "p", "topology.kubernetes.io/zone: b", "capacity: {storage: 1Gi}");
+	ask_anew(&kept);
+	ask_anew(&anew);
+	assert_true(passes(&kept, node));
+	assert_refused(
+		&anew, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
+	gone(f, BT_KIND_PERSISTENT_VOLUME, "p");
+	ask_anew(&kept);
+	ask_anew(&anew);
+	assert_true(passes(&kept, node));
+	assert_refused(&anew, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "persistentvolume \"p\" not found");
+	bt_volumes_retain_no_more(f->cache->volumes);
+}
+
+static void volumes_that_are_counted_are_asked_anew(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	storage(f, "{" STORAGE
+		   "kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: d, allocatable: {count: "
+		   "0}}]}}");
+	claim(f, "a", BOUND, "volumeName: pa", "Bound");
+	volume(f, "pa", "", "csi: {driver: e, volumeHandle: h}");
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
+	assert_true(passes(&asked, node));
+	settle(&asked);
+	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
+	ask_anew(&asked);
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "a");
+	ask_anew(&asked);
+	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"looking up PVC default/a: persistentvolumeclaim \"a\" not found");
+	bt_volumes_retain_no_more(f->cache->volumes);
+}
+
 /* ---- NodeDeclaredFeatures ---- */
 
 static void features_must_be_declared(void **state)
@@ -433,6 +566,10 @@ int main(void)
 		FIXTURE_TEST(the_smallest_volume_that_serves_is_taken_once),
 		FIXTURE_TEST(a_claim_is_provisioned_where_there_is_room_and_stays_there),
 		FIXTURE_TEST(what_is_asked_of_a_class_is_put_on_the_shape),
+		FIXTURE_TEST(claims_and_volumes_to_bind_stay_as_pre_filter_found_them),
+		FIXTURE_TEST(what_provisions_a_claim_and_bound_volumes_are_asked_anew),
+		FIXTURE_TEST(zones_are_asked_anew_by_a_profile_without_pre_filter),
+		FIXTURE_TEST(volumes_that_are_counted_are_asked_anew),
 		FIXTURE_TEST(features_must_be_declared),
 	};
 
