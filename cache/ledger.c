@@ -323,6 +323,15 @@ void bt_ledger_set_ended(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 {
+	struct bt_pod pod = l->pods[pod_ix];
+
+	if (BT_UNLIKELY(l->frozen)) {
+		/* An assumed pod stays where it is. */
+		pod.node_ix = pod.state == BT_POD_ASSUMED ? BT_NO_NODE : pod.node_ix;
+		pod.terminating = pod.preempted = true;
+		bt_ledger_replace(l, pod_ix, &pod);
+		return;
+	}
 	bt_ledger_set_terminating(l, pod_ix, true);
 	l->pods[pod_ix].preempted = true;
 	l->change_n++;

@@ -218,7 +218,8 @@ void bt_ledger_hold_ports(struct bt_ledger *ledger, uint32_t node_ix);
  * they are, for trials, too. A pod of theirs that changes or goes is set apart as it was, detached and with
  * an index of its own, and the lists have that. Sets, names and nominations are those of now. At the thaw
  * nodes catch up in the order of what has happened, so that lists are in upstream's order.
- * Requires: in between no pod moves, begins to be preempted, or is set terminating but by bt_ledger_replace.
+ * Requires: in between no pod moves, or is set terminating but by bt_ledger_replace or
+ * bt_ledger_set_preempted.
  */
 void bt_ledger_freeze(struct bt_ledger *ledger);
 void bt_ledger_thaw(struct bt_ledger *ledger);

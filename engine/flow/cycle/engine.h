@@ -382,8 +382,9 @@ void bt_engine_impose(
 
 /*
  * PostFilter of a pod that bt_engine_begin has refused, unless it has run: fills in what preemption came to.
- * As upstream, it sees the nodes and what is on them as they were when the cycle began, and all else as it is
- * now: the preemptor, budgets, nominations.
+ * As upstream, it sees the nodes and what is on them as they were when the cycle began, what PreFilter has
+ * read of claims, slices and volumes as it was then, and all else as it is now: the preemptor, budgets,
+ * nominations. Requires: nothing changes between this and bt_engine_end.
  */
 void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision);
 

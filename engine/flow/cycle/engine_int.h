@@ -87,11 +87,19 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
 
-static inline void bt_engine_before_change(struct bt_engine *engine, enum bt_change change)
+/* changes: enum bt_change bits. */
+static inline void bt_engine_before_change(struct bt_engine *engine, uint32_t changes)
 {
 	if (BT_UNLIKELY(bt_post_filter_is_due(&engine->post))) {
-		bt_engine_post_filter_before(engine, change);
+		bt_engine_post_filter_before(engine, changes);
 	}
+}
+
+/* What changes when a pod is no longer promised claims and volumes: enum bt_change bits. */
+static inline uint32_t bt_engine_change_of_promises(const struct bt_signature *signature)
+{
+	return (signature->claim_n || signature->extended_n ? BT_CHANGE_OF_DEVICES : 0u) |
+	       (signature->volume_n ? BT_CHANGE_OF_VOLUMES : 0u);
 }
 
 /* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */

@@ -363,6 +363,7 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
 			/* Somebody else was first: what was found for it on its node is free again, but for
 			 * devices, which its binder may be writing into claims until it answers. */
+			bt_engine_before_change(engine, BT_CHANGE_OF_VOLUMES);
 			bt_volumes_revert(engine->cache->volumes, pod_ix);
 			bt_engine_wake_for_pod(engine, BT_DELETE, old);
 		}
@@ -422,7 +423,7 @@ static enum bt_status update(
 
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_engine_before_change(engine, BT_CHANGE_PRE_FILTERED);
+	bt_engine_before_change(engine, BT_CHANGE_OF_NODES);
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
@@ -437,10 +438,9 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 
 	before_pod_change(engine, pod_ix, false);
 	bt_engine_leave_group(engine, pod_ix);
+	bt_engine_before_change(
+		engine, bt_engine_change_of_promises(bt_ledger_pod(ledger, pod_ix)->signature));
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	if (bt_ledger_pod(ledger, pod_ix)->signature->claim_n) {
-		bt_engine_before_change(engine, BT_CHANGE_OF_DEVICES);
-	}
 	bt_engine_let_claims_go(engine, pod_ix);
 	bool in_hand = !leave_queue(engine, pod_ix);
 	bool leaves = bt_eviction_note_gone(&engine->eviction, pod_ix, in_hand);
@@ -510,7 +510,7 @@ static enum bt_status take_pod(
  * for them again; of claims, slices and what is allocated it has taken what was there, and of volumes some.
  * PodGroups matter to cycles of groups alone. Source: Evaluator.Preempt, PreFilter of InterPodAffinity,
  * PodTopologySpread, DynamicResources and VolumeBinding, Allocate, v1.36.3. */
-static enum bt_change change_of(enum bt_kind kind)
+static uint32_t change_of(enum bt_kind kind)
 {
 	switch (bt_kind_store(kind)) {
 	case BT_STORE_DEVICES:

@@ -390,23 +390,21 @@ static void run_post_filter(struct bt_engine *engine)
 	bt_engine_thaw(engine);
 }
 
-BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change change)
+BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, uint32_t changes)
 {
-	if (change == BT_CHANGE_PRE_FILTERED) {
-		run_post_filter(engine);
-		return;
-	}
+	struct bt_post_filter *post = &engine->post;
+
 	list_nodes(engine);
-	if (change == BT_CHANGE_OF_DEVICES) {
+	if (changes & BT_CHANGE_OF_DEVICES) {
 		settle_plugins(engine, BT_STORE_DEVICES);
 	}
-	if (change == BT_CHANGE_OF_VOLUMES && !engine->post.retains) {
-		engine->post.retains = true;
+	if ((changes & BT_CHANGE_OF_VOLUMES) && !post->retains) {
+		post->retains = true;
 		settle_plugins(engine, BT_STORE_VOLUMES);
 		bt_volumes_retain(engine->cache->volumes);
 	}
-	if (change == BT_CHANGE_OF_NODES && !engine->post.frozen) {
-		engine->post.frozen = true;
+	if ((changes & BT_CHANGE_OF_NODES) && !post->frozen) {
+		post->frozen = true;
 		bt_snapshot_freeze(engine->cache->snapshot);
 		bt_ledger_freeze(engine->cache->ledger);
 	}
@@ -451,37 +449,12 @@ void bt_engine_thaw(struct bt_engine *engine)
 	bt_ledger_thaw(engine->cache->ledger);
 }
 
-/* It had to run before the preemptor went, of which preemption would have known. */
-static void note_gone(struct bt_engine *engine)
-{
-	struct bt_post_filter *post = &engine->post;
-
-	const struct bt_hooks *hooks = &post->cycle.runtime->profile.post_filter;
-
-	for (uint32_t i = 0; i < hooks->n; i++) {
-		if (misses_pre_filter(&hooks->items[i], post->cycle.plan)) {
-			return;
-		}
-	}
-	if (!post->cycle.runtime->profile.preemption) {
-		return;
-	}
-	const struct bt_preempt_request request = request_of(engine, NULL);
-	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
-	bt_preempt(&request, &engine->post.preemption);
-	post->outcome = engine->post.preemption.outcome;
-	bt_buf_clear(&post->text);
-	bt_buf_str(&post->text, bt_buf_view(&engine->post.preemption.text));
-}
-
 void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision)
 {
 	const struct bt_post_filter *post = &engine->post;
 
 	if (post->due) {
 		run_post_filter(engine);
-	} else if (post->ran && bt_ledger_pod(engine->cache->ledger, post->cycle.pod_ix)->detached) {
-		note_gone(engine);
 	}
 	if (!post->ran || decision->outcome != BT_REFUSED) {
 		return;

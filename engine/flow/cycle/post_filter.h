@@ -48,14 +48,13 @@ struct bt_post_filter {
 	int64_t took_ns; /* since bt_post_filter_took */
 };
 
-/* What changes, by when upstream's PostFilter has read it. */
+/* What is about to change, by when upstream's PostFilter has read it: bits. */
 enum bt_change {
-	BT_CHANGE_READ_ANEW, /* it reads it itself */
-	BT_CHANGE_OF_NODES,  /* the cycle's snapshot has it: a node, or the pods on one */
+	BT_CHANGE_READ_ANEW = 0,     /* it reads it itself */
+	BT_CHANGE_OF_NODES = 1 << 0, /* the cycle's snapshot has it: a node, or the pods on one */
 	/* PreFilter has read it, and plugins settle that (bt_plugin.settle): */
-	BT_CHANGE_OF_DEVICES,
-	BT_CHANGE_OF_VOLUMES,
-	BT_CHANGE_PRE_FILTERED /* the ledger cannot freeze it */
+	BT_CHANGE_OF_DEVICES = 1 << 1,
+	BT_CHANGE_OF_VOLUMES = 1 << 2
 };
 
 /* Has a pod been refused, and PostFilter not run since? */
@@ -104,7 +103,7 @@ bool bt_engine_release_claim(
 	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
 
 /* What bt_engine_before_change does when PostFilter is due. */
-void bt_engine_post_filter_before(struct bt_engine *engine, enum bt_change change);
+void bt_engine_post_filter_before(struct bt_engine *engine, uint32_t changes);
 
 /* The extenders that have a say in whom the pod preempts, or NULL. */
 struct bt_extender_calls *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);

@@ -609,6 +609,31 @@ static void a_pod_of_a_frozen_node_is_found_as_it_is_now(void **state)
 	assert_int_equal(bt_ledger_counts(ledger).scheduled, 2);
 }
 
+static void a_pod_of_a_frozen_node_begins_to_be_preempted_at_the_thaw(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), scheduled = fixture_pod(f, "nodeName: n1"),
+		 assumed = fixture_pod(f, "");
+
+	bt_ledger_assume(ledger, assumed, node);
+	bt_ledger_freeze(ledger);
+	bt_ledger_set_preempted(ledger, scheduled);
+	bt_ledger_set_preempted(ledger, assumed);
+	for (uint32_t ix = bt_ledger_first_on(ledger, node); ix != BT_NO_POD;
+		ix = bt_ledger_next(ledger, ix)) {
+		assert_false(bt_ledger_pod(ledger, ix)->terminating || bt_ledger_pod(ledger, ix)->preempted);
+	}
+	bt_ledger_thaw(ledger);
+	assert_int_equal(bt_ledger_pod(ledger, assumed)->state, BT_POD_ASSUMED);
+	assert_int_equal(bt_ledger_pod(ledger, scheduled)->state, BT_POD_SCHEDULED);
+	for (uint32_t ix = bt_ledger_first_on(ledger, node); ix != BT_NO_POD;
+		ix = bt_ledger_next(ledger, ix)) {
+		assert_true(bt_ledger_pod(ledger, ix)->terminating && bt_ledger_pod(ledger, ix)->preempted);
+	}
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, 2);
+}
+
 /* Counters have room for 64 pods at first, and those that are set apart come on top. */
 static void pods_that_are_set_apart_are_counted_beyond_the_first_room(void **state)
 {
@@ -691,6 +716,7 @@ int main(void)
 		FIXTURE_TEST(room_of_nodes_that_have_gone_is_given_up),
 		FIXTURE_TEST(frozen_nodes_stay_as_they_are_and_then_catch_up_in_order),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
+		FIXTURE_TEST(a_pod_of_a_frozen_node_begins_to_be_preempted_at_the_thaw),
 		FIXTURE_TEST(pods_that_are_set_apart_are_counted_beyond_the_first_room),
 		FIXTURE_TEST(thousands_of_pods_change_while_nodes_are_frozen),
 	};

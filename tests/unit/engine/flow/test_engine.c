@@ -154,14 +154,6 @@ static void without_nodes_every_pod_is_refused(void **state)
 	end(&t);
 }
 
-static void leave_open(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
-{
-	(void)context;
-	(void)engine;
-	(void)pod_ix;
-	(void)node_ix;
-}
-
 static void a_binding_that_fails_gives_everything_back(void **state)
 {
 	struct trial t;

@@ -540,8 +540,8 @@ static void nodes_count_as_they_were_when_the_cycle_began(void **state)
 	end_cycle(cycle);
 }
 
-/* What happens to nodes before the budget comes. */
-static void happen(struct trial *t, int what, uint32_t spared)
+/* What happens to nodes before the budget comes. bound: a pod whose binding goes on. */
+static void happen(struct trial *t, int what, uint32_t spared, uint32_t bound)
 {
 	switch (what) {
 	case 0:
@@ -556,18 +556,39 @@ static void happen(struct trial *t, int what, uint32_t spared)
 	case 3:
 		add_pod(t, "name: c", "nodeName: n2, priority: 9, " CPU("1"), "");
 		break;
-	default:
+	case 4:
 		bt_engine_remove_pod(t->engine, spared);
+		break;
+	case 5:
+		bt_engine_evict(t->engine, spared);
+		break;
+	case 6:
+		bt_engine_bind_failed(t->engine, bound);
+		break;
+	case 7:
+		bt_engine_bound(t->engine, bound);
+		break;
+	default:
+		bt_engine_evict(t->engine, bound);
+		bt_engine_remove_pod(t->engine, bound);
+		bt_engine_bind_failed(t->engine, bound);
 		break;
 	}
 }
 
 static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **state)
 {
-	for (int what = 0; what < 5; what++) {
-		struct trial t = begin(state);
+	const struct bt_engine_options options = {.no_backoff = true, .binder = {leave_open, NULL}};
+
+	for (int what = 0; what < 9; what++) {
+		struct trial t = {.f = *state};
 		struct bt_decision decision;
 
+		bt_config_init_default(&t.config, NULL);
+		start(&t, &options);
+		add_node(&t, "n0", "1");
+		uint32_t bound = add_pod(&t, "name: o", "priority: 9, " CPU("1"), "");
+		assert_int_equal(decide(&t, bound).outcome, BT_PLACED);
 		add_node(&t, "n1", "1");
 		uint32_t other = add_node(&t, "n2", "1");
 		uint32_t spared = add_pod(&t, "name: a, labels: {app: a}", "nodeName: n1, " CPU("1"), "");
@@ -576,7 +597,7 @@ static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **
 
 		assert_int_equal(bt_engine_take(t.engine, pod), BT_OK);
 		bt_engine_begin(t.engine, pod, &decision);
-		happen(&t, what, spared);
+		happen(&t, what, spared, bound);
 		add_budget(&t);
 		bt_engine_ask_post_filter(t.engine, &decision);
 		assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
