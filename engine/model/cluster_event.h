@@ -179,3 +179,9 @@ static inline bool bt_cluster_event_pod_placed(const struct bt_cluster_event_pod
 {
 	return pod->node != BT_NAME_NONE || pod->nominated;
 }
+
+/* The same; nominated: one that has been promised a node counts, too. */
+static inline bool bt_cluster_event_pod_counts(const struct bt_cluster_event_pod *pod, bool nominated)
+{
+	return pod->node != BT_NAME_NONE || (nominated && pod->nominated);
+}

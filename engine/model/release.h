@@ -131,6 +131,13 @@ enum bt_rule {
 	/* DynamicResources asks for pods to be tried again when an allocated ResourceClaim is deleted.
 	 * Source: EventsToRegister, dynamicresources.go. */
 	BT_RULE_DELETED_CLAIMS_CONCERN_PODS,
+	/* Hints of InterPodAffinity and PodTopologySpread look at pods that are only nominated, too. Source:
+	 * isSchedulableAfterPodChange, plugins/interpodaffinity; involvedInTopologySpreading,
+	 * plugins/podtopologyspread. */
+	BT_RULE_HINTS_SEE_NOMINATED_PODS,
+	/* InterPodAffinity's hints look at what other pods want of the waiting one, too: its labels change,
+	 * or a pod whose anti-affinity it matches goes. Source: as above. */
+	BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS,
 	BT_RULE_N
 };
 

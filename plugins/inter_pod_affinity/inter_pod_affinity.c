@@ -456,13 +456,15 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
 	const struct bt_pod_affinity *own = affinity_of(env->signature);
 	const struct bt_cluster_event_pod *old = &event->pod.old, *new = &event->pod.new;
+	bool nominated = bt_release_has(env->release, BT_RULE_HINTS_SEE_NOMINATED_PODS),
+	     both_ways = bt_release_has(env->release, BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS);
 
 	BT_REQUIRE_HOT(old->signature || new->signature);
-	if (env->own && old->signature && new->signature) {
+	if (both_ways && env->own && old->signature && new->signature) {
 		return true;
 	}
-	if ((old->signature && !bt_cluster_event_pod_placed(old)) ||
-		(new->signature && !bt_cluster_event_pod_placed(new))) {
+	if ((old->signature && !bt_cluster_event_pod_counts(old, nominated)) ||
+		(new->signature && !bt_cluster_event_pod_counts(new, nominated))) {
 		return false;
 	}
 	/* Whom upstream cannot ask, it queues. */
@@ -476,8 +478,9 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 		return satisfies_affinity(intern, own, new->signature);
 	}
 	const struct bt_pod_affinity *gone = affinity_of(old->signature);
-	return breaks_anti_affinity(env, own, old->signature) || gone->anti_affinity_invalid ||
-	       breaks_anti_affinity(env, gone, env->signature);
+	return breaks_anti_affinity(env, own, old->signature) ||
+	       (both_ways &&
+		       (gone->anti_affinity_invalid || breaks_anti_affinity(env, gone, env->signature)));
 }
 
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)

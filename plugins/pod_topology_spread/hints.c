@@ -82,8 +82,11 @@ static bool selects(const struct constraints *constraints, uint32_t i, struct bt
 
 static bool involves(const struct bt_hint_env *env, const struct bt_cluster_event_pod *pod)
 {
+	bool nominated = bt_release_has(env->release, BT_RULE_HINTS_SEE_NOMINATED_PODS);
+
 	return !pod->signature || env->own ||
-	       (bt_cluster_event_pod_placed(pod) && pod->signature->namespace_ == env->signature->namespace_);
+	       (bt_cluster_event_pod_counts(pod, nominated) &&
+		       pod->signature->namespace_ == env->signature->namespace_);
 }
 
 static bool same_tolerations(const struct bt_signature *a, const struct bt_signature *b)
