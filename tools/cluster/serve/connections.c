@@ -188,7 +188,8 @@ void bt_connections_remove(struct bt_connections *table, uint32_t ix)
 	table->n--;
 }
 
-/* A client that sends its next request before it has read an answer goes from writing to idle at once. */
+/* A client that sends its next request before it has read an answer goes from writing to idle at once. One
+ * that leaves, or the server's end, ends a request at any of its steps. */
 static bool is_next(enum bt_connection_state from, enum bt_connection_state to)
 {
 	switch (to) {
@@ -202,7 +203,8 @@ static bool is_next(enum bt_connection_state from, enum bt_connection_state to)
 	case BT_CONNECTION_WRITING:
 		return from == BT_CONNECTION_BODY || from == BT_CONNECTION_ANSWERING;
 	case BT_CONNECTION_IDLE:
-		return from == BT_CONNECTION_WRITING || from == BT_CONNECTION_BODY;
+		return from == BT_CONNECTION_WRITING || from == BT_CONNECTION_BODY ||
+		       from == BT_CONNECTION_ANSWERING;
 	case BT_CONNECTION_CLOSING:
 		return from != BT_CONNECTION_FREE;
 	case BT_CONNECTION_FREE:

@@ -124,6 +124,17 @@ static void addresses_of_one_network_are_one_peer(void **state)
 	assert_leaves(desk, "::1", BT_CONNECTION_NONE);
 }
 
+/* Its client leaves, or the server ends, with requests behind it that nobody has looked at. */
+static void a_request_may_end_while_it_is_answered(void **state)
+{
+	struct desk *desk = *state;
+	uint32_t ix = add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+
+	bt_connections_enter(desk->table, ix, BT_CONNECTION_IDLE, desk->now_ns);
+	assert_int_equal(bt_connections_state(desk->table, ix), BT_CONNECTION_IDLE);
+	bt_connections_remove(desk->table, ix);
+}
+
 static void the_oldest_whom_nobody_knows_leaves_first(void **state)
 {
 	struct desk *desk = *state;
@@ -247,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_peer_with_too_many_makes_room_for_itself, setup, teardown),
 		cmocka_unit_test_setup_teardown(addresses_of_one_network_are_one_peer, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_request_may_end_while_it_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_oldest_whom_nobody_knows_leaves_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			known_clients_leave_when_they_are_idle_and_nobody_else_can, setup, teardown),
