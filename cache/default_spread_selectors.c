@@ -64,7 +64,6 @@ void bt_default_spread_selectors_apply_service(struct bt_default_spread_selector
 	bt_mem_free(service->pairs);
 	service->pairs = bt_mem_zalloc(object->selector.n + 1, sizeof(*service->pairs));
 	service->pair_n = object->selector.n;
-	service->live = object->selector.set;
 	for (uint32_t i = 0; i < object->selector.n; i++) {
 		service->pairs[i].key = bt_name_refs_add(&held, object->selector.items[i].key);
 		service->pairs[i].value = bt_name_refs_add(&held, object->selector.items[i].value);
@@ -184,7 +183,7 @@ static bool service_matches(const struct bt_service *service, struct bt_labels l
 			return false;
 		}
 	}
-	return service->live;
+	return true;
 }
 
 static const struct bt_controller *owner_of(

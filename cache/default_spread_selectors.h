@@ -12,10 +12,9 @@
 
 struct bt_service {
 	uint32_t namespace_, name;
-	uint32_t next;		/* the next service of the namespace: its index plus one, or 0 */
-	struct bt_label *pairs; /* what its pods must have */
-	uint32_t pair_n;
-	bool live;		   /* false: without a selector, or vacant */
+	uint32_t next;		   /* the next service of the namespace: its index plus one, or 0 */
+	struct bt_label *pairs;	   /* what its pods must have */
+	uint32_t pair_n;	   /* 0: without a selector, or vacant; it adds nothing */
 	struct bt_name_refs names; /* that it has */
 };
 
