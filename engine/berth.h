@@ -167,6 +167,9 @@ struct berth_options {
 	 * Decisions are the same for any number. It pays for large clusters with many different kinds of
 	 * pods. */
 	uint32_t workers;
+	/* Decide as kube-scheduler of this minor version, such as "1.37", does: its rules, texts, default
+	 * plugins and feature gates; NULL: as that of berth_kubernetes_version. */
+	const char *kubernetes_version;
 };
 
 /* What became of the objects of a text. */
@@ -270,7 +273,7 @@ BERTH_API void berth_init(void *structure, size_t size);
 BERTH_API const char *berth_version(void);
 
 /*
- * The version of kube-scheduler whose decisions it makes, such as "v1.36.3".
+ * The version of kube-scheduler whose decisions it makes where the options ask for none, such as "v1.36.3".
  * Context : any thread.
  * Owns    : the library.
  */

@@ -57,6 +57,13 @@ const struct bt_release *bt_release_at(uint32_t ix)
 	return ix < RELEASE_N ? &releases[ix] : NULL;
 }
 
+void bt_release_list(struct bt_buf *out)
+{
+	for (size_t i = 0; i < RELEASE_N; i++) {
+		bt_buf_printf(out, "%s%s", i == 0 ? "" : i + 1 < RELEASE_N ? ", " : " or ", releases[i].name);
+	}
+}
+
 const struct bt_release *bt_release_find(struct bt_str name)
 {
 	if (bt_str_starts(name, "v")) {

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/base/buf.h"
 #include "engine/base/str.h"
 #include "engine/model/gate.h"
 
@@ -29,6 +30,8 @@
 #define BT_RELEASE_TEXT_OF(minor) "1." #minor
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
+/* What journals are of that say none: they are older than the second release was. */
+#define BT_RELEASE_UNSAID_TEXT BT_RELEASE_TEXT(36)
 
 /* The newest release, and the one before it: an upgrade. */
 #define BT_RELEASE_NEWEST   37
@@ -58,6 +61,9 @@ const struct bt_release *bt_release_at(uint32_t ix);
 
 /* The release of a minor version such as "1.36" or "v1.36"; NULL: not known. */
 const struct bt_release *bt_release_find(struct bt_str name);
+
+/* Appends the names of those that are known, such as "1.36 or 1.37". */
+void bt_release_list(struct bt_buf *out);
 
 /* Rules of decision that hold in some releases only. */
 enum bt_rule {

@@ -38,6 +38,12 @@ done
 echo '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 30}' >config.json
 same config fit.json --config config.json
 
+# A journal says the release of Kubernetes whose decisions it holds, and is replayed by it.
+for release in 1.36 1.37; do
+	same release-$release preemption.json --kubernetes-version $release
+	expect 0 "\"kubernetes\": \"v$release" "$berth" replay release-$release.journal -o json
+done
+
 # Compressed, and from standard input.
 gzip -k samples.journal
 expect 0 "all decisions match the journal" "$berth" replay samples.journal.gz

@@ -71,13 +71,7 @@ int bt_configuration_release_of(
 	if (*out_release) {
 		return BT_EXIT_OK;
 	}
-	for (uint32_t i = 0; bt_release_at(i); i++) {
-		bt_buf_printf(&known, "%s%s",
-			i == 0		       ? ""
-			: bt_release_at(i + 1) ? ", "
-					       : " or ",
-			bt_release_at(i)->name);
-	}
+	bt_release_list(&known);
 	int status = bt_invocation_wrong(
 		invocation->command, "--%s: '%s' cannot be had; say %s", option, asked, known.ptr);
 	bt_buf_fini(&known);

@@ -72,18 +72,42 @@ static bool check_plugins(struct bt_str list, struct bt_buf *out_error)
 	return true;
 }
 
-/* A line with the gates that are not at their defaults, and plugins; then the configuration as JSON. */
+/* The release stands in front of the gates, as one of them. */
+#define RELEASE "kubernetes="
+
+/* Takes the release off a list of gates. Returns: NULL: it is not known, with the reason. */
+static const struct bt_release *take_release(struct bt_str *gates, struct bt_buf *out_error)
+{
+	struct bt_str name = bt_str(BT_RELEASE_UNSAID_TEXT);
+
+	if (bt_str_starts(*gates, RELEASE)) {
+		size_t end = bt_str_find(*gates, ',', 0);
+
+		name = bt_str_sub(*gates, strlen(RELEASE), end);
+		*gates = bt_str_sub(*gates, end < gates->len ? end + 1 : end, gates->len);
+	}
+	const struct bt_release *release = bt_release_find(name);
+	if (!release) {
+		bt_buf_printf(out_error,
+			"the journal was written with decisions of Kubernetes %.*s, which are not known "
+			"here; "
+			"replay it with the berth that wrote it",
+			BT_STR_ARG(name));
+	}
+	return release;
+}
+
+/* A line with the release, the gates that are not at its defaults, and plugins; then the configuration as
+ * JSON. */
 static void write_config(const struct bt_config *config, struct bt_buf *out)
 {
-	const char *between = "";
+	bt_buf_printf(out, RELEASE "%s", config->gates.release->name);
 
 	for (int i = 0; i < BT_GATE_N; i++) {
 		bool on = bt_gate_spec((enum bt_gate)i, config->gates.release)->on;
 
 		if (config->gates.on[i] != on) {
-			bt_buf_printf(out, "%s%s=%s", between, bt_gate_name((enum bt_gate)i),
-				on ? "false" : "true");
-			between = ",";
+			bt_buf_printf(out, ",%s=%s", bt_gate_name((enum bt_gate)i), on ? "false" : "true");
 		}
 	}
 	write_plugins(out);
@@ -97,7 +121,11 @@ enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_con
 	struct bt_str rest = bt_str_sub(text, 0, end), on = take_field(&rest);
 	struct bt_gates gates;
 
-	bt_gates_init(&gates, bt_release_default());
+	const struct bt_release *release = take_release(&on, out_error);
+	if (!release) {
+		return BT_NOT_FOUND;
+	}
+	bt_gates_init(&gates, release);
 	if (!check_plugins(rest, out_error)) {
 		return BT_NOT_FOUND;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Journals of simulations: what a run shows its engine, and what that decides, into a file that berth replay
- * plays again. Objects are kept as JSON, the configuration with its feature gates in front.
+ * plays again. Objects are kept as JSON; in front of the configuration are its release of Kubernetes and its
+ * feature gates.
  */
 #pragma once
 

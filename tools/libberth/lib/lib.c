@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Making and ending handles.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "engine/base/mem.h"
@@ -8,7 +9,7 @@
 #include "tools/libberth/lib/lib_int.h"
 
 /* The size of the structures of version 0.1; later versions only add behind. */
-#define OPTIONS_LEAST sizeof(struct berth_options)
+#define OPTIONS_LEAST offsetof(struct berth_options, kubernetes_version)
 
 #define THREADS_MAX 64
 #define END_NS	    INT64_C(10000000000) /* that the threads have for ending before a handle is destroyed */
@@ -86,8 +87,17 @@ static enum berth_status read_config(struct bt_lib *lib, const struct berth_opti
 	enum berth_status status = BERTH_OK;
 	struct bt_buf error = {0};
 	struct bt_gates gates;
+	const struct bt_release *release =
+		o->kubernetes_version ? bt_release_find(bt_str(o->kubernetes_version)) : bt_release_default();
 
-	bt_gates_init(&gates, bt_release_default());
+	if (!release) {
+		bt_release_list(&error);
+		status = bt_lib_fail(NULL, BERTH_INVALID, "kubernetes_version: '%s' is not known; say %s",
+			o->kubernetes_version, error.ptr);
+		bt_buf_fini(&error);
+		return status;
+	}
+	bt_gates_init(&gates, release);
 	if (o->feature_gates && bt_gates_parse(&gates, bt_str(o->feature_gates), &error) != BT_OK) {
 		status = bt_lib_fail(NULL, BERTH_BAD_INPUT, "feature_gates: %s", error.ptr);
 	} else if (!o->config) {

@@ -95,6 +95,7 @@ static int report(const struct replay *r)
 		bt_emit_text(emit, "reason", r->text.ptr);
 		bt_emit_count(emit, "offset", "at byte", result->offset);
 	}
+	bt_emit_text(emit, "kubernetes", r->config.gates.release->version);
 	bt_emit_count(emit, "decisions", "decisions compared", result->decision_n);
 	bt_emit_count(emit, "placed", "  of pods that were placed", result->placed_n);
 	bt_emit_count(emit, "applied", "objects shown", result->apply_n);

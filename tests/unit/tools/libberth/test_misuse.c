@@ -230,6 +230,13 @@ static void wrong_options_are_refused(void **state)
 	options.start_ns = -1;
 	expect_no_handle(&options, BERTH_INVALID, "start_ns");
 	options = good;
+	options.kubernetes_version = "1.2";
+	expect_no_handle(&options, BERTH_INVALID, "kubernetes_version: '1.2' is not known; say 1.");
+	options = good;
+	options.kubernetes_version = "1.37";
+	options.feature_gates = "GangScheduling=true";
+	expect_no_handle(&options, BERTH_BAD_INPUT, "GangScheduling");
+	options = good;
 	options.feature_gates = "NoSuchGate=true";
 	expect_no_handle(&options, BERTH_BAD_INPUT, "NoSuchGate");
 	options = good;
