@@ -415,6 +415,7 @@ enum bt_reserve bt_reserved_assume(
 void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
 	bt_reserved_begin(reserved);
+	reserved->binding_n = reserved->choice_n = 0;
 	reserved->pod_ix = pod_ix;
 	reserved->node_ix = node_ix;
 }
