@@ -77,6 +77,10 @@ enum bt_rule {
 	 * highest, as a container does. Source: sumImageScores, calculatePriority, plugins/imagelocality. */
 	BT_RULE_IMAGE_VOLUMES_SCORE,
 	BT_RULE_IMAGE_VOLUMES_RAISE_TOP,
+	/* Under the gate VolumeLimitScaling every driver with a CSIDriver has to be on the node, not only one
+	 * whose CSIDriver says preventPodSchedulingIfMissing. Source: checkCSIDriverOnNode,
+	 * plugins/nodevolumelimits. */
+	BT_RULE_EVERY_DRIVER_INSISTS,
 	/* A namespace selector of an incoming pod's term, when it is content with no labels at all, takes
 	 * every namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
 	BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeVolumeLimits. Source: plugins/nodevolumelimits, v1.36.3.
+ * NodeVolumeLimits. Source: plugins/nodevolumelimits, v1.35.4 to v1.37.2.
  */
 #include "plugins/node_volume_limits/node_volume_limits.h"
 #include "engine/base/check.h"
@@ -27,7 +27,7 @@ struct wanted {
 
 struct term {
 	const struct bt_signature *signature;
-	bool check_drivers;
+	enum bt_driver_demand demand;
 	struct wanted *wanted; /* each once; of now, as what is below */
 	uint32_t wanted_n;
 	struct trouble trouble[2]; /* on nodes without and with a CSINode */
@@ -39,7 +39,7 @@ static void node_volume_limits_compile(const void *settings, const struct bt_com
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->signature = signature;
-	term->check_drivers = *(const bool *)settings;
+	term->demand = ((const struct bt_node_volume_limits_settings *)settings)->demand;
 	term->wanted = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(*term->wanted));
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		const struct bt_pod_volume *volume = &signature->volumes[i];
@@ -168,11 +168,16 @@ static bool is_attached(const struct bt_attached *attached, uint64_t id)
 	       listed(attached->disks, attached->disk_n, id);
 }
 
-static bool driver_missing(const struct bt_view *view, const struct bt_csi_node *csi_node, uint32_t name)
+/* Does the driver have to be on the node, and is not? */
+static bool driver_missing(const struct term *term, const struct bt_view *view,
+	const struct bt_csi_node *csi_node, uint32_t name)
 {
+	if (term->demand == BT_DEMAND_NO_DRIVER) {
+		return false;
+	}
 	const struct bt_csi_driver *driver = bt_storage_driver(view->storage, name);
 
-	if (!driver || !driver->prevents_if_missing) {
+	if (!driver || (term->demand == BT_DEMAND_DRIVERS_THAT_INSIST && !driver->prevents_if_missing)) {
 		return false;
 	}
 	for (uint32_t i = 0; csi_node && i < csi_node->driver_n; i++) {
@@ -246,7 +251,7 @@ static struct answer judge(const struct term *term, const struct bt_view *view, 
 			continue;
 		}
 		wanted_n++;
-		if (term->check_drivers && driver_missing(view, csi_node, wanted->driver)) {
+		if (driver_missing(term, view, csi_node, wanted->driver)) {
 			return (struct answer){
 				.refused = true, .reason = {.kind = NO_DRIVER, .arg = wanted->driver}};
 		}
@@ -353,8 +358,15 @@ static const struct bt_registration events[] = {
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)
 {
+	struct bt_node_volume_limits_settings *settings = bt_arena_zalloc(env->arena, sizeof(*settings));
+
 	(void)args;
-	return bt_gate_setting(env, BT_GATE_VOLUME_LIMIT_SCALING);
+	if (env->config.gates[BT_GATE_VOLUME_LIMIT_SCALING]) {
+		settings->demand = bt_settings_rule(env, BT_RULE_EVERY_DRIVER_INSISTS)
+					   ? BT_DEMAND_EVERY_DRIVER
+					   : BT_DEMAND_DRIVERS_THAT_INSIST;
+	}
+	return settings;
 }
 
 const struct bt_plugin bt_plugin_node_volume_limits = {

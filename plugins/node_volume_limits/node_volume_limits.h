@@ -5,5 +5,16 @@
 
 #include "plugins/plugin.h"
 
-/* Settings: a bool, whether the gate VolumeLimitScaling is on. */
+/* Which drivers of new volumes have to be on a node: none unless the gate VolumeLimitScaling is on. */
+enum bt_driver_demand {
+	BT_DEMAND_NO_DRIVER = 0,
+	BT_DEMAND_DRIVERS_THAT_INSIST, /* their CSIDriver says preventPodSchedulingIfMissing */
+	BT_DEMAND_EVERY_DRIVER	       /* that has a CSIDriver */
+};
+
+/* settings of the plugin. */
+struct bt_node_volume_limits_settings {
+	enum bt_driver_demand demand;
+};
+
 extern const struct bt_plugin bt_plugin_node_volume_limits;

@@ -14,6 +14,7 @@
 	"WaitForFirstConsumer}"
 
 static const bool off, on = true;
+static const struct bt_node_volume_limits_settings any_driver = {BT_DEMAND_NO_DRIVER};
 static const struct bt_volume_binding_settings no_scores;
 
 static void storage(struct fixture *f, const char *yaml)
@@ -142,11 +143,11 @@ static void volumes_beyond_a_nodes_limit_are_refused(void **state)
 	claim(f, "a", BOUND, "volumeName: pa", "Bound");
 	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
 	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("a"));
 	assert_true(passes(&asked, node));
 	uint32_t pod = fixture_pod(f, "nodeName: n1, " USES("a"));
 	assert_true(passes(&asked, node)); /* it is there already */
-	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("b"));
+	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
 	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
 	assert_true(passes(&asked, free_node));
 	bt_ledger_remove(f->cache->ledger, pod);
@@ -159,7 +160,7 @@ static void volumes_beyond_a_nodes_limit_are_refused(void **state)
 	assert_int_equal(
 		cache_remove(f->cache, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, bt_str("va")), BT_OK);
 	assert_true(passes(&asked, node));
-	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("x"));
+	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("x"));
 	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"looking up PVC default/x: persistentvolumeclaim \"x\" not found");
 }
@@ -172,10 +173,10 @@ static void in_tree_disks_count_for_their_drivers(void **state)
 	storage(f,
 		"{" STORAGE "kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: ebs.csi.aws.com, "
 		"allocatable: {count: 0}}]}}");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off,
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &any_driver,
 		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/vol-1'}}]");
 	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
-	asked = begin(f, &bt_plugin_node_volume_limits, &off,
+	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver,
 		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/odd'}}]");
 	assert_false(passes(&asked, node));
 	assert_string_equal(bt_plugin_node_volume_limits.failure(asked.compiled.term, &f->cache->view, node),
@@ -186,16 +187,24 @@ static void in_tree_disks_count_for_their_drivers(void **state)
 
 static void a_driver_may_be_demanded(void **state)
 {
+	static const struct bt_node_volume_limits_settings insisting = {BT_DEMAND_DRIVERS_THAT_INSIST},
+							   every = {BT_DEMAND_EVERY_DRIVER};
+	static const char missing[] = "d CSI driver is not installed on the node";
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: n1", "", "");
 
 	storage(f, LATE);
+	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &every, USES("b"));
+	assert_true(passes(&asked, node)); /* it may be none */
+	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {}}");
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, missing);
+	asked = begin(f, &bt_plugin_node_volume_limits, &insisting, USES("b"));
+	assert_true(passes(&asked, node));
 	storage(f, "{" STORAGE
 		   "kind: CSIDriver, metadata: {name: d}, spec: {preventPodSchedulingIfMissing: true}}");
-	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &on, USES("b"));
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, "d CSI driver is not installed on the node");
-	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("b"));
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, missing);
+	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
 	assert_true(passes(&asked, node));
 }
 
