@@ -103,7 +103,9 @@ struct bt_victim {
 	uint32_t pod_ix;
 	int32_t priority;
 	int64_t start_ns; /* 0: it has not started, which counts as now */
-	bool violates;	  /* its going would violate a disruption budget */
+	uint32_t place; /* on its node, from 1 on, when that now is taken in their order; 0: anew whenever it
+			     is compared */
+	bool violates;	/* its going would violate a disruption budget */
 };
 
 /* What preempting on a node costs; the lowest is chosen, member by member in this order

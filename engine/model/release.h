@@ -87,6 +87,10 @@ enum bt_rule {
 	/* A victim is charged to every budget that counts it, even behind one that it overdraws. Source:
 	 * filterPodsWithPDBViolation, plugins/defaultpreemption. */
 	BT_RULE_VICTIM_CHARGES_EVERY_BUDGET,
+	/* Victims that have not started count as started at a moment that is taken once for each, in their
+	 * order on the node; before, anew whenever two are compared. Source: NewVictim, MoreImportantVictim,
+	 * framework/preemption. */
+	BT_RULE_VICTIMS_AGE_ONCE,
 	/* A pod that comes into the queue gated counts on the node that its status nominates, as one that
 	 * comes active does. Source: PriorityQueue.addPod, backend/queue. */
 	BT_RULE_GATED_NOMINATIONS_COUNT,

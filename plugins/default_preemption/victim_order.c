@@ -2,7 +2,7 @@
  * The order of victims. Upstream sorts them by sort.Slice, which is not stable: where pods are equally
  * important, what comes first is what its pattern-defeating quicksort makes of the order in which they were
  * given. This is that algorithm step by step, so that ties end alike. Source: sort.Slice, Go 1.26, and
- * MoreImportantPod, v1.36.3.
+ * MoreImportantPod, v1.36.3; MoreImportantVictim, v1.37.2.
  */
 #include "engine/base/check.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -17,8 +17,9 @@
 enum pattern { UNKNOWN = 0, INCREASING, DECREASING };
 
 /*
- * Priority, then age. A pod that has not started counts as started now, and upstream takes the time anew for
- * each of two that are compared: the first is always the older one.
+ * Priority, then age. A pod that has not started counts as started now. Upstream takes that time anew for
+ * each of two that are compared: the first is always the older one. From 1.37 on it takes it once for each
+ * pod of a node, in their order.
  */
 static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 {
@@ -26,6 +27,9 @@ static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 
 	if (x->priority != y->priority) {
 		return x->priority > y->priority;
+	}
+	if (!x->start_ns && !y->start_ns) {
+		return !x->place || x->place < y->place;
 	}
 	if (!x->start_ns || !y->start_ns) {
 		return !y->start_ns;

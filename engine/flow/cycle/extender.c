@@ -743,7 +743,8 @@ static void add_candidate(struct bt_extender_calls *x, const struct extender *ex
 		}
 		const struct bt_pod *pod = bt_ledger_pod(x->cache->ledger, pod_ix);
 		p->kept = bt_mem_grow(p->kept, p->kept_n, &p->kept_cap, sizeof(*p->kept));
-		p->kept[p->kept_n++] = (struct bt_victim){pod_ix, pod->priority, pod->start_ns, false};
+		p->kept[p->kept_n++] = (struct bt_victim){
+			.pod_ix = pod_ix, .priority = pod->priority, .start_ns = pod->start_ns};
 	}
 	if (node->victim_n == 0 && extender->config->ignorable) {
 		return;

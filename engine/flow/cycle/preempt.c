@@ -38,7 +38,7 @@ struct search {
 	uint32_t wanted_n;	  /* how many candidates are enough */
 	uint32_t explained_n;	  /* nodes that say why they are no candidates */
 	uint32_t error_n;
-	bool charges_every_budget; /* by the profile's release */
+	bool charges_every_budget, ages_once; /* by the profile's release */
 };
 
 static bool has_rule(const struct bt_preempt_request *request, enum bt_rule rule)
@@ -158,7 +158,8 @@ static void list_pods(struct search *s, uint32_t node_ix)
 			continue;
 		}
 		out->pods = bt_mem_grow(out->pods, s->pod_n, &out->pod_cap, sizeof(*out->pods));
-		out->pods[s->pod_n++] = (struct bt_victim){i, pod->priority, pod->start_ns, false};
+		out->pods[s->pod_n++] =
+			(struct bt_victim){.pod_ix = i, .priority = pod->priority, .start_ns = pod->start_ns};
 	}
 	/* The ledger has the last one first. */
 	BT_INVARIANT(s->pod_n <= out->pod_cap);
@@ -167,6 +168,9 @@ static void list_pods(struct search *s, uint32_t node_ix)
 
 		out->pods[s->pod_n - 1 - i] = out->pods[i];
 		out->pods[i] = last;
+	}
+	for (uint32_t i = 0; s->ages_once && i < s->pod_n; i++) {
+		out->pods[i].place = i + 1;
 	}
 }
 
@@ -510,6 +514,7 @@ static bool preempt_begin(struct search *s)
 	s->view = &s->request->cache->view;
 	s->pod = s->request->cycle->pod;
 	s->charges_every_budget = has_rule(s->request, BT_RULE_VICTIM_CHARGES_EVERY_BUDGET);
+	s->ages_once = has_rule(s->request, BT_RULE_VICTIMS_AGE_ONCE);
 	bt_buf_clear(&out->text);
 	bt_fit_error_clear(&out->reasons);
 	bt_fit_error_clear(&out->errors);

@@ -59,6 +59,22 @@ static void equals_keep_their_order_unless_they_have_not_started(void **state)
 	}
 }
 
+static void with_places_those_that_have_not_started_keep_their_order_too(void **state)
+{
+	struct bt_victim victims[] = {{.pod_ix = 0, .priority = 5, .start_ns = 0, .place = 1},
+		{.pod_ix = 1, .priority = 5, .start_ns = 10, .place = 2},
+		{.pod_ix = 2, .priority = 5, .start_ns = 10, .place = 3},
+		{.pod_ix = 3, .priority = 5, .start_ns = 0, .place = 4},
+		{.pod_ix = 4, .priority = 5, .start_ns = 0, .place = 5}};
+	const uint32_t wanted[] = {1, 2, 0, 3, 4};
+
+	(void)state;
+	bt_victims_sort(victims, 5);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(victims[i].pod_ix, wanted[i]);
+	}
+}
+
 /* What sort.Slice of Go 1.26 makes of so many equals. */
 static const uint32_t not_started_20[] = {
 	6, 0, 4, 16, 12, 3, 17, 1, 9, 15, 14, 7, 5, 13, 8, 18, 2, 11, 19, 10};
@@ -192,6 +208,7 @@ int main(void)
 		cmocka_unit_test(no_candidate_is_enough_when_both_limits_round_to_none),
 		cmocka_unit_test(priority_then_age_make_a_pod_important),
 		cmocka_unit_test(equals_keep_their_order_unless_they_have_not_started),
+		cmocka_unit_test(with_places_those_that_have_not_started_keep_their_order_too),
 		cmocka_unit_test(many_equals_end_as_upstreams_sort_leaves_them),
 		cmocka_unit_test(any_number_of_victims_is_sorted),
 		cmocka_unit_test(the_first_victim_and_the_oldest_of_the_highest_tell_the_cost),
