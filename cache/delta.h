@@ -40,7 +40,7 @@ struct bt_delta {
 	uint64_t sequence; /* the event's place among all events; set by whoever read the source */
 	enum bt_kind kind;
 	bool removed; /* the object has gone: of it there are the names only */
-	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_POD_MAX names, without which it counts, or
+	/* BT_FULL: a pod requests a resource beyond BT_RESOURCE_POD_MAX names, without which it counts, or
 	 * for more than BT_REQUEST_MAX, which count; it is not decided (bt_signature.incomplete). */
 	enum bt_status status;
 	uint32_t namespace_, name; /* of any object; held: who keeps the object holds them himself */

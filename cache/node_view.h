@@ -51,7 +51,7 @@ struct bt_rare {
 	uint32_t first, last;
 };
 
-/* What is allocatable on a node of the resources that most pods ask for, by slot, and for how many pods. */
+/* What is allocatable on a node of the resources that most pods request, by slot, and for how many pods. */
 struct bt_node_room {
 	int64_t alloc[BT_FIRST_SCALAR];
 	int64_t pods;

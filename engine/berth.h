@@ -369,7 +369,7 @@ BERTH_API enum berth_status berth_apply_node(struct berth *berth, const struct b
  * Takes a pod, new or changed, without text.
  * Context, Returns: as berth_apply_node; but where BERTH_LIMIT comes from names of resources, the pod has
  *           been taken all the same. With more than 64 resources it counts in full on its node; without those
- *           whose names are beyond what can be told apart in all, it counts with the others. Waiting it is
+ *           whose names are beyond what can be distinguished in all, it counts with the others. Waiting it is
  *           not placed until it is applied with fewer.
  */
 BERTH_API enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *pod);

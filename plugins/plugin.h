@@ -313,7 +313,7 @@ static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
 /* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
  * after start. */
 struct bt_profile {
-	uint32_t name; /* the schedulerName that pods ask for */
+	uint32_t name; /* the schedulerName that pods request */
 	/* Some plugin does not say what its refusals depend on: a verdict holds for its pod and moment alone.
 	 */
 	bool verdicts_stand_alone;
@@ -346,7 +346,7 @@ static inline uint32_t bt_add_equivalence_key(
 	return n + 1;
 }
 
-/* Few domains are told apart for good: nodes need not be sorted again whenever a sum changes. */
+/* Few domains are distinguished for good: nodes need not be sorted again whenever a sum changes. */
 #define BT_FEW_DOMAINS 16
 
 /* The axis of answers that depend on a tally's sums, or on their sign. */

@@ -12,7 +12,7 @@
 #define BT_RANGE_WEIGHT_MAX  0xfffff
 #define BT_RANGE_EXACT_BELOW ((int64_t)1 << 45)
 
-/* Two resources of which a pod asks for something; cells begin at the range. */
+/* Two resources of which a pod requests something; cells begin at the range. */
 struct bt_resource_pair {
 	struct bt_cells alloc[2], used[2];
 	int64_t request[2];

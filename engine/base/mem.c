@@ -34,7 +34,7 @@
 BT_WEAK const char *malloc_conf = "thp:always";
 #endif
 
-static BT_NORETURN void exhausted(const char *who, size_t n, size_t size)
+static BT_NORETURN void exhausted(const char *caller, size_t n, size_t size)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"};
 	double amount = (double)n * (double)size;
@@ -45,49 +45,49 @@ static BT_NORETURN void exhausted(const char *who, size_t n, size_t size)
 		unit++;
 	}
 	fprintf(stderr, "berth: out of memory (%.1f %s needed for %s); give it more memory or less input\n",
-		amount, units[unit], who);
+		amount, units[unit], caller);
 	_Exit(70);
 }
 
-static size_t product(const char *who, size_t n, size_t size)
+static size_t product(const char *caller, size_t n, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) {
-		exhausted(who, n, size);
+		exhausted(caller, n, size);
 	}
 	return bytes ? bytes : 1;
 }
 
-void *bt_mem_zalloc_for(const char *who, size_t n, size_t size)
+void *bt_mem_zalloc_for(const char *caller, size_t n, size_t size)
 {
-	void *ptr = calloc(1, product(who, n, size));
+	void *ptr = calloc(1, product(caller, n, size));
 
 	if (BT_UNLIKELY(!ptr)) {
-		exhausted(who, n, size);
+		exhausted(caller, n, size);
 	}
 	return ptr;
 }
 
-void *bt_mem_realloc_for(const char *who, void *ptr, size_t n, size_t size)
+void *bt_mem_realloc_for(const char *caller, void *ptr, size_t n, size_t size)
 {
-	void *moved = realloc(ptr, product(who, n, size));
+	void *moved = realloc(ptr, product(caller, n, size));
 
 	if (BT_UNLIKELY(!moved)) {
-		exhausted(who, n, size);
+		exhausted(caller, n, size);
 	}
 	return moved;
 }
 
-static size_t column_bytes(const char *who, size_t n, size_t size)
+static size_t column_bytes(const char *caller, size_t n, size_t size)
 {
-	return (product(who, n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
+	return (product(caller, n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
 }
 
-static void *raw_column(const char *who, bt_mem_arena_ix arena, size_t n, size_t size)
+static void *raw_column(const char *caller, bt_mem_arena_ix arena, size_t n, size_t size)
 {
 	BT_INVARIANT(size > 0);
-	size_t bytes = column_bytes(who, n, size);
+	size_t bytes = column_bytes(caller, n, size);
 	void *ptr = NULL;
 
 #ifndef BT_MEM_LIBC
@@ -100,7 +100,7 @@ static void *raw_column(const char *who, bt_mem_arena_ix arena, size_t n, size_t
 		ptr = aligned_alloc(BT_CACHELINE, bytes);
 	}
 	if (BT_UNLIKELY(!ptr)) {
-		exhausted(who, n, size);
+		exhausted(caller, n, size);
 	}
 	return ptr;
 }
@@ -110,18 +110,18 @@ void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
 	return raw_column(__func__, arena, n, size);
 }
 
-void *bt_mem_column_for(const char *who, size_t n, size_t size)
+void *bt_mem_column_for(const char *caller, size_t n, size_t size)
 {
-	void *ptr = raw_column(who, 0, n, size);
+	void *ptr = raw_column(caller, 0, n, size);
 
-	memset(ptr, 0, column_bytes(who, n, size));
+	memset(ptr, 0, column_bytes(caller, n, size));
 	return ptr;
 }
 
-void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n, size_t size)
+void *bt_mem_widen_for(const char *caller, void *column, size_t old_n, size_t new_n, size_t size)
 {
 	BT_REQUIRE_HOT(old_n <= new_n);
-	void *wide = bt_mem_column_for(who, new_n, size);
+	void *wide = bt_mem_column_for(caller, new_n, size);
 
 	if (column) {
 		memcpy(wide, column, old_n * size);
@@ -130,9 +130,9 @@ void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n
 	return wide;
 }
 
-char *bt_mem_copy_for(const char *who, const char *bytes, size_t n)
+char *bt_mem_copy_for(const char *caller, const char *bytes, size_t n)
 {
-	char *copy = bt_mem_zalloc_for(who, n + 1, 1);
+	char *copy = bt_mem_zalloc_for(caller, n + 1, 1);
 
 	if (n) {
 		memcpy(copy, bytes, n);
@@ -343,11 +343,11 @@ void bt_mem_describe(struct bt_buf *out)
 }
 #endif
 
-void *bt_mem_double_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
+void *bt_mem_double_for(const char *caller, void *array, size_t count_n, size_t *cap_n, size_t size)
 {
 	BT_INVARIANT(count_n == *cap_n);
 	*cap_n = *cap_n ? *cap_n * 2 : 8;
-	return bt_mem_realloc_for(who, array, *cap_n, size);
+	return bt_mem_realloc_for(caller, array, *cap_n, size);
 }
 
 /* ---- what asks first ---- */

@@ -35,15 +35,16 @@ struct bt_buf;
 #define bt_mem_grow(array, count_n, cap_n, size) bt_mem_grow_for(__func__, array, count_n, cap_n, size)
 
 /* The same; who: the function that wants it, a constant. */
-void *bt_mem_zalloc_for(const char *who, size_t n, size_t size);
-void *bt_mem_realloc_for(const char *who, void *ptr, size_t n, size_t size);
-void *bt_mem_column_for(const char *who, size_t n, size_t size);
-void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n, size_t size);
-char *bt_mem_copy_for(const char *who, const char *bytes, size_t n);
-void *bt_mem_double_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size);
-static inline void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
+void *bt_mem_zalloc_for(const char *caller, size_t n, size_t size);
+void *bt_mem_realloc_for(const char *caller, void *ptr, size_t n, size_t size);
+void *bt_mem_column_for(const char *caller, size_t n, size_t size);
+void *bt_mem_widen_for(const char *caller, void *column, size_t old_n, size_t new_n, size_t size);
+char *bt_mem_copy_for(const char *caller, const char *bytes, size_t n);
+void *bt_mem_double_for(const char *caller, void *array, size_t count_n, size_t *cap_n, size_t size);
+static inline void *bt_mem_grow_for(
+	const char *caller, void *array, size_t count_n, size_t *cap_n, size_t size)
 {
-	return count_n < *cap_n ? array : bt_mem_double_for(who, array, count_n, cap_n, size);
+	return count_n < *cap_n ? array : bt_mem_double_for(caller, array, count_n, cap_n, size);
 }
 
 /* Frees what came from this header; NULL is fine. */

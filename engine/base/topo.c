@@ -27,7 +27,7 @@ static void topo_explain(struct bt_buf *out_why, const char *what, const char *w
 	}
 }
 
-/* The description that the environment asks for. Only the kinds that hwloc itself would read are honoured. */
+/* The description that the environment requests. Only the kinds that hwloc itself would read are honoured. */
 static enum bt_status choose_source(hwloc_topology_t hwloc, struct bt_buf *out_why)
 {
 	const char *xml = getenv("HWLOC_XMLFILE");

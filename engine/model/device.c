@@ -207,7 +207,7 @@ static enum bt_allocation_mode mode_of(struct bt_str text)
 }
 
 static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
-	const struct bt_device_ask_object *object, struct bt_device_ask *out)
+	const struct bt_device_subrequest_object *object, struct bt_device_subrequest *out)
 {
 	struct bt_toleration *tolerations =
 		bt_arena_zalloc(arena, object->toleration_n * sizeof(*tolerations));
@@ -222,7 +222,7 @@ static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 			(struct bt_asked_capacity){bt_name_refs_add(held, object->capacity.items[i].name),
 				object->capacity.items[i].quantity};
 	}
-	*out = (struct bt_device_ask){
+	*out = (struct bt_device_subrequest){
 		.name = bt_name_refs_add(held, object->name),
 		.class_ = bt_name_refs_add(held, object->class_name),
 		.mode = mode_of(object->allocation_mode),
@@ -257,7 +257,7 @@ static void keep_requests(struct bt_name_refs *held, struct bt_arena *arena,
 
 	for (uint32_t i = 0; i < object->request_n; i++) {
 		const struct bt_device_request_object *from = &object->requests[i];
-		struct bt_device_ask *alternatives =
+		struct bt_device_subrequest *alternatives =
 			bt_arena_zalloc(arena, from->first_available_n * sizeof(*alternatives));
 
 		for (uint32_t j = 0; j < from->first_available_n; j++) {

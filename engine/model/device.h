@@ -90,7 +90,7 @@ struct bt_asked_capacity {
 };
 
 /* What is asked of devices. */
-struct bt_device_ask {
+struct bt_device_subrequest {
 	uint32_t name; /* of an alternative */
 	uint32_t path; /* of an alternative: its request's name, a slash and its own */
 	uint32_t class_, mode_text;
@@ -106,8 +106,8 @@ struct bt_device_ask {
 struct bt_device_request {
 	uint32_t name;
 	bool has_exactly;
-	struct bt_device_ask exactly;
-	const struct bt_device_ask *alternatives; /* firstAvailable */
+	struct bt_device_subrequest exactly;
+	const struct bt_device_subrequest *alternatives; /* firstAvailable */
 	uint32_t alternative_n;
 };
 

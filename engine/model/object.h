@@ -468,7 +468,7 @@ struct bt_resource_slice_object {
 };
 
 /* What is asked of devices: exactly, or as one of the alternatives of firstAvailable. */
-struct bt_device_ask_object {
+struct bt_device_subrequest_object {
 	struct bt_str name; /* of an alternative */
 	struct bt_str class_name, allocation_mode;
 	struct bt_device_selector_object *selectors;
@@ -483,8 +483,8 @@ struct bt_device_ask_object {
 struct bt_device_request_object {
 	struct bt_str name;
 	bool has_exactly;
-	struct bt_device_ask_object exactly;
-	struct bt_device_ask_object *first_available;
+	struct bt_device_subrequest_object exactly;
+	struct bt_device_subrequest_object *first_available;
 	uint32_t first_available_n;
 };
 

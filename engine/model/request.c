@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod asks for. Sums are exact (billionths) and rounded up once, at the end.
+ * What a pod requests. Sums are exact (billionths) and rounded up once, at the end.
  */
 #include "engine/model/request.h"
 
@@ -15,7 +15,7 @@ enum {
 	WITH_STATUS,
 	NONZERO,
 	CONTAINERS,
-	TOTAL_N, /* so many are what the pod asks for; the others are parts of one of them */
+	TOTAL_N, /* so many are what the pod requests; the others are parts of one of them */
 	PART = TOTAL_N,
 	SIDECARS,
 	INIT_MAX,
@@ -74,7 +74,7 @@ struct adder {
 	struct bt_str *unknown; /* names without a slot, each once; NULL: not collected */
 	uint32_t unknown_n;
 	bool too_many; /* names, of which some are left out */
-	bool lacking;  /* a container asks for no cpu or no memory at all: defaults make a difference */
+	bool lacking;  /* a container requests no cpu or no memory at all: defaults make a difference */
 };
 
 /* A sum of nothing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod asks for: the sums over its containers, in the four ways in which the scheduler adds them up.
+ * What a pod requests: the sums over its containers, in the four ways in which the scheduler adds them up.
  * Source: component-helpers resource.PodRequests and scheduler framework PodInfo.CalculateResource, v1.36.3
  * and v1.37.2.
  */
@@ -24,7 +24,7 @@ struct bt_requests {
 				    and memory */
 	int64_t nonzero_milli_cpu,
 		nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
-	bool too_many_names;	/* the pod asks for more than BT_REQUEST_MAX resources: all of them count, but
+	bool too_many_names;	/* the pod requests more than BT_REQUEST_MAX resources: all of them count, but
 				   nobody decides where it goes */
 	bool names_missing;	/* resources were left out that had no slot: there are more names than
 				   BT_RESOURCE_POD_MAX, and no node offers these; or the pod waits and

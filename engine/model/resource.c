@@ -166,7 +166,7 @@ bool bt_resource_add_all(
 
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name)
 {
-	/* What nearly every pod asks for. */
+	/* What nearly every pod requests. */
 	if (bt_str_is(name, "cpu")) {
 		return BT_CPU;
 	}

@@ -31,7 +31,7 @@ struct bt_signature *bt_signature_build(struct bt_signature_maker *maker, const 
 enum bt_pod_claim_kind bt_signature_claim_kind(
 	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name);
 
-/* The number of extended resources that the pod's containers ask for, and in items what they ask; items may
+/* The number of extended resources that the pod's containers request, and in items what they ask; items may
  * be NULL, for counting. Of a pod that asks for too many, some may get slots meanwhile; nobody decides about
  * it. */
 uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,

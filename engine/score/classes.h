@@ -10,7 +10,7 @@
 #include "engine/score/column.h"
 #include "plugins/plugin.h"
 
-/* More axes than this are not told apart: each node is on its own. */
+/* More axes than this are not distinguished: each node is on its own. */
 #define BT_EQUIVALENCE_KEYS 16
 
 struct bt_class {

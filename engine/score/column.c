@@ -17,7 +17,7 @@
 
 #define BLOCK	     BT_GATHER_NODES /* a word of the bitmaps */
 #define CALM_ENOUGH  16		     /* catch-ups in a row */
-#define CALM_SHARE   BT_COLUMN_CALM_SHARE
+#define STABLE_SHARE BT_COLUMN_STABLE_SHARE
 #define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
 #define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
 #define ALL_SLOTS    UINT64_MAX
@@ -133,8 +133,8 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t sta
 		return BT_CATCH_UP_ALL;
 	}
 	/* An index saves a scan and costs a move for each change. */
-	return stable_rounds >= CALM_ENOUGH && behind <= slot_n / CALM_SHARE ? BT_CATCH_UP_AND_INDEX
-									     : BT_CATCH_UP_JOURNAL;
+	return stable_rounds >= CALM_ENOUGH && behind <= slot_n / STABLE_SHARE ? BT_CATCH_UP_AND_INDEX
+									       : BT_CATCH_UP_JOURNAL;
 }
 
 /* Called by address: written in place it makes the rest of a placement slower. */
@@ -402,7 +402,7 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 	column->flips.end += round->anew ? BT_COLUMN_FLIPS + 1 : 0;
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
 	column->stable_rounds =
-		round->anew || behind > column->slot_n / CALM_SHARE ? 0 : column->stable_rounds + 1;
+		round->anew || behind > column->slot_n / STABLE_SHARE ? 0 : column->stable_rounds + 1;
 	BT_INVARIANT(!column->indexed || way == BT_CATCH_UP_AND_INDEX);
 }
 
@@ -589,7 +589,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	}
 	column->wants_rest = column->summed && bt_resource_sum_wants_rest(&column->sum);
 	column->column_batch = column->summed && !column->nominations ? column->column_batch : NULL;
-	column->near = column->nominations ? 0 : slot_n / CALM_SHARE < FEW ? slot_n / CALM_SHARE : FEW;
+	column->near = column->nominations ? 0 : slot_n / STABLE_SHARE < FEW ? slot_n / STABLE_SHARE : FEW;
 	/* Whole steps of a scan, and whole words of a bitmap. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
 	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));

@@ -144,7 +144,7 @@ bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct b
 {
 	const struct bt_usage *usage = view->usage;
 	const uint64_t end = usage->journal_end;
-	const uint32_t slot_n = column_batch->columns[0]->slot_n, stable = slot_n / BT_COLUMN_CALM_SHARE;
+	const uint32_t slot_n = column_batch->columns[0]->slot_n, stable = slot_n / BT_COLUMN_STABLE_SHARE;
 
 	BT_INVARIANT(column_batch->n > 0 && column_batch->at <= end);
 	if (end - column_batch->at > stable || end - column_batch->at > usage->journal_mask) {

@@ -5,7 +5,7 @@
 
 #include "engine/score/column.h"
 
-#define BT_COLUMN_CALM_SHARE                                                                                 \
+#define BT_COLUMN_STABLE_SHARE                                                                               \
 	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
 
 /* Slots from which on an index is not in the cache. */

@@ -18,7 +18,7 @@ void bt_evaluation_fini(struct bt_evaluation *e)
 	bt_mem_free(e->totals);
 	bt_mem_free(e->hooked);
 	bt_mem_free(e->hook_refusals);
-	bt_mem_free(e->hook_strangers);
+	bt_mem_free(e->hook_unknowns);
 	bt_buf_fini(&e->hook_text);
 	bt_buf_fini(&e->text);
 	*e = (struct bt_evaluation){0};
@@ -196,19 +196,19 @@ void bt_evaluation_refuse_again(
 	e->refused_by[visited] = BT_HOOKED + add_hook_refusal(e, unresolvable, &reason) - 1;
 }
 
-void bt_evaluation_refuse_stranger(struct bt_evaluation *e, struct bt_str name, struct bt_str reason)
+void bt_evaluation_refuse_unknown(struct bt_evaluation *e, struct bt_str name, struct bt_str reason)
 {
-	struct bt_hook_stranger *stranger = NULL;
+	struct bt_hook_unknown *stranger = NULL;
 
-	for (size_t i = 0; i < e->hook_stranger_n; i++) {
-		if (bt_str_is(name, e->hook_text.ptr + e->hook_strangers[i].name)) {
-			stranger = &e->hook_strangers[i];
+	for (size_t i = 0; i < e->hook_unknown_n; i++) {
+		if (bt_str_is(name, e->hook_text.ptr + e->hook_unknowns[i].name)) {
+			stranger = &e->hook_unknowns[i];
 		}
 	}
 	if (!stranger) {
-		e->hook_strangers = bt_mem_grow(e->hook_strangers, e->hook_stranger_n, &e->hook_stranger_cap,
-			sizeof(*e->hook_strangers));
-		stranger = &e->hook_strangers[e->hook_stranger_n++];
+		e->hook_unknowns = bt_mem_grow(
+			e->hook_unknowns, e->hook_unknown_n, &e->hook_unknown_cap, sizeof(*e->hook_unknowns));
+		stranger = &e->hook_unknowns[e->hook_unknown_n++];
 		stranger->name = add_hook_text(e, name);
 	}
 	stranger->text = add_hook_text(e, reason);
@@ -226,7 +226,7 @@ static void ask_hooks(struct bt_evaluation *e)
 {
 	uint32_t place = 0, n = 0;
 
-	e->hook_refusal_n = e->hook_stranger_n = 0;
+	e->hook_refusal_n = e->hook_unknown_n = 0;
 	bt_buf_clear(&e->hook_text);
 	if (e->visited_cap > e->hooked_cap) {
 		e->hooked_cap = e->visited_cap;
@@ -513,7 +513,7 @@ void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view,
 	reserve(out, node_n);
 	out->visited_n = 0;
 	out->feasible_n = 0;
-	out->hook_stranger_n = 0;
+	out->hook_unknown_n = 0;
 	out->looks_empty = false;
 	out->error = NULL;
 	filter_nodes(plan, view, nodes, node_n, limit, out);

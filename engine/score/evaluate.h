@@ -19,7 +19,7 @@ struct bt_evaluation_hooks {
 };
 
 /* Why a hook refused a node that nobody knows. */
-struct bt_hook_stranger {
+struct bt_hook_unknown {
 	size_t name; /* where it begins in hook_text, as refusal's text */
 	size_t text;
 };
@@ -54,8 +54,8 @@ struct bt_evaluation {
 	uint32_t *hooked;
 	struct bt_hook_refusal *hook_refusals;
 	size_t hook_refusal_n, hook_refusal_cap, hooked_cap;
-	struct bt_hook_stranger *hook_strangers;
-	size_t hook_stranger_n, hook_stranger_cap;
+	struct bt_hook_unknown *hook_unknowns;
+	size_t hook_unknown_n, hook_unknown_cap;
 	bool looks_empty; /* set by hooks: nodes are scored as if nothing were on them, and no image */
 	struct bt_buf hook_text;
 	size_t visited_cap, score_cap;
@@ -109,8 +109,7 @@ void bt_evaluation_refuse_again(
 	struct bt_evaluation *evaluation, uint32_t visited, bool unresolvable, struct bt_str reason);
 
 /* For hooks: the same for a node that there is not: its reason is counted, once a name. */
-void bt_evaluation_refuse_stranger(
-	struct bt_evaluation *evaluation, struct bt_str name, struct bt_str reason);
+void bt_evaluation_refuse_unknown(struct bt_evaluation *evaluation, struct bt_str name, struct bt_str reason);
 
 /* For hooks: the cycle fails with this error. */
 void bt_evaluation_fail(struct bt_evaluation *evaluation, struct bt_str error);

@@ -391,7 +391,7 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 	return scan_top(plan, view->usage, slot_n, start, &total);
 }
 
-uint32_t bt_plan_foresee(
+uint32_t bt_plan_predict(
 	const struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t cycle_n)
 {
 	const struct bt_column *column = plan->usage;

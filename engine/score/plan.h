@@ -150,7 +150,7 @@ uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
  * ahead; fetches what the column will ask of the node. The best nodes, if they are no more than cycles, are
  * taken until then, or were placed on just now and are in the cache.
  */
-uint32_t bt_plan_foresee(
+uint32_t bt_plan_predict(
 	const struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t cycle_n);
 
 /* Fetches what depends on what was fetched for a node that was foreseen some cycles ago, and what the next

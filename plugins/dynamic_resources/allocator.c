@@ -38,7 +38,7 @@ struct place {
 
 /* What is asked: a request, or an alternative of one. */
 struct asked {
-	const struct bt_device_ask *ask;
+	const struct bt_device_subrequest *ask;
 	const struct bt_device_class *class_;
 	uint32_t name, parent; /* parent: BT_NAME_NONE when it is no alternative */
 	int64_t device_n;
@@ -496,7 +496,8 @@ static bool take_counters(struct search *s, const struct place *at)
 /* ---- taints and constraints ---- */
 
 /* Source: taintPreventsAllocation, v1.36.3. */
-static bool repels(const struct search *s, const struct bt_device *device, const struct bt_device_ask *ask)
+static bool repels(
+	const struct search *s, const struct bt_device *device, const struct bt_device_subrequest *ask)
 {
 	const struct bt_intern *intern = s->view->snapshot->dictionary->intern;
 
@@ -1043,7 +1044,7 @@ static enum found list_all(struct search *s, uint32_t claim, struct asked *asked
 /* Source: validateDeviceRequest, v1.36.3. */
 static enum found check_asked(struct search *s, uint32_t claim, struct asked *asked)
 {
-	const struct bt_device_ask *ask = asked->ask;
+	const struct bt_device_subrequest *ask = asked->ask;
 
 	for (uint32_t i = 0; i < ask->selectors.n; i++) {
 		if (!ask->selectors.expressions[i]) {

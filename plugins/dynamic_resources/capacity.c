@@ -46,7 +46,7 @@ static struct bt_quantity round_values(const struct bt_request_policy *policy, s
 	return asked;
 }
 
-static const struct bt_quantity *asked_of(const struct bt_device_ask *ask, uint32_t name)
+static const struct bt_quantity *asked_of(const struct bt_device_subrequest *ask, uint32_t name)
 {
 	for (uint32_t i = 0; i < ask->capacity_n; i++) {
 		if (ask->capacities[i].name == name) {
@@ -57,7 +57,7 @@ static const struct bt_quantity *asked_of(const struct bt_device_ask *ask, uint3
 }
 
 struct bt_quantity bt_capacity_taken(
-	const struct bt_device_ask *ask, const struct bt_capacity *capacity, bool as_step)
+	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, bool as_step)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 	const struct bt_quantity *asked = asked_of(ask, capacity->name);
@@ -107,7 +107,7 @@ static bool range_fails(
 }
 
 bool bt_capacity_fails(
-	const struct bt_device_ask *ask, const struct bt_capacity *capacity, struct bt_buf *out_why)
+	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, struct bt_buf *out_why)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 	const struct bt_quantity *asked = asked_of(ask, capacity->name);
@@ -159,7 +159,7 @@ bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quan
 	return policy->value_n > 0;
 }
 
-bool bt_capacity_unknown(const struct bt_device_ask *ask, const struct bt_device *device)
+bool bt_capacity_unknown(const struct bt_device_subrequest *ask, const struct bt_device *device)
 {
 	for (uint32_t i = 0; i < ask->capacity_n; i++) {
 		bool known = false;

@@ -10,15 +10,15 @@
 /* What a request takes of a capacity: what it asks for, rounded up by the policy, else the default, else all.
  * as_step: what was rounded by steps is written as the step is. */
 struct bt_quantity bt_capacity_taken(
-	const struct bt_device_ask *ask, const struct bt_capacity *capacity, bool as_step);
+	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, bool as_step);
 
 /* Is what the request takes less than nothing, or too large for the policy's range? Says so in out_why, as
  * v1.37.2 does. */
 bool bt_capacity_fails(
-	const struct bt_device_ask *ask, const struct bt_capacity *capacity, struct bt_buf *out_why);
+	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, struct bt_buf *out_why);
 
 /* Does the policy refuse the amount? */
 bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken);
 
 /* Does the request ask for a capacity that the device does not have? */
-bool bt_capacity_unknown(const struct bt_device_ask *ask, const struct bt_device *device);
+bool bt_capacity_unknown(const struct bt_device_subrequest *ask, const struct bt_device *device);

@@ -60,7 +60,7 @@ static void dynamic_resources_compile(const void *settings, const struct bt_comp
 	BT_REQUIRE_HOT(settings);
 	*term = (struct term){.signature = signature, .settings = settings};
 	out_compiled->term = term;
-	if (signature->claim_n || bt_extended_asked(env->view, signature)) {
+	if (signature->claim_n || bt_extended_wanted(env->view, signature)) {
 		out_compiled->state = term;
 	}
 	out_compiled->filter_skip = out_compiled->score_skip = !out_compiled->state;
@@ -220,7 +220,7 @@ static const char *list_claims(struct term *term, const struct bt_view *view)
 		}
 	}
 	term->user_n = term->held_n;
-	if (!why && bt_extended_asked(view, signature)) {
+	if (!why && bt_extended_wanted(view, signature)) {
 		term->held[term->held_n] = hold(view, find_special(view->devices));
 		term->held[term->held_n++].special = true;
 	}
@@ -537,7 +537,7 @@ static bool settled_by_resources(
 	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
 }
 
-static void ask(const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+static void spec(const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
 {
 	bool *apart = bt_arena_zalloc(view->devices->scratch, term->held_n);
 	bool any = false;
@@ -569,7 +569,7 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 
 	BT_REQUIRE_HOT(node_ix < term->answer_n);
 	if (!answer->known) {
-		ask(term, view, node_ix, answer);
+		spec(term, view, node_ix, answer);
 	}
 	BT_INVARIANT(answer->known && (answer->pass || !answer->allocations));
 	return answer;

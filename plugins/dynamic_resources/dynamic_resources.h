@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DynamicResources: pods get the devices that their claims ask for, or that serve for their extended
+ * DynamicResources: pods get the devices that their claims request, or that serve for their extended
  * resources.
  */
 #pragma once

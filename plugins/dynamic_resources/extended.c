@@ -27,7 +27,7 @@ static const struct bt_device_class *class_of(const struct bt_view *view, uint32
 	return bt_device_store_resource(view->devices, view->snapshot->dictionary->resources.names[slot]);
 }
 
-bool bt_extended_asked(const struct bt_view *view, const struct bt_signature *signature)
+bool bt_extended_wanted(const struct bt_view *view, const struct bt_signature *signature)
 {
 	struct bt_amounts fit = signature->requests.fit;
 

@@ -12,9 +12,9 @@
 #include "engine/model/signature.h"
 
 /* Does the pod ask for a resource that devices may serve for? */
-bool bt_extended_asked(const struct bt_view *view, const struct bt_signature *signature);
+bool bt_extended_wanted(const struct bt_view *view, const struct bt_signature *signature);
 
-/* How a node provides the extended resources that a pod asks for. */
+/* How a node provides the extended resources that a pod requests. */
 enum bt_extended_source {
 	BT_EXTENDED_ELSEWHERE = 0, /* by device plugins alone */
 	BT_EXTENDED_BY_DEVICES,	   /* some by devices */

@@ -440,7 +440,7 @@ static int64_t at_least_zero(int64_t amount)
 	return amount < 0 ? 0 : amount;
 }
 
-/* Something that the waiting pod asks for has become less. */
+/* Something that the waiting pod requests has become less. */
 static bool frees_something(const struct bt_signature *waiting, const struct bt_cluster_event *event)
 {
 	BT_REQUIRE_HOT(event->pod.old.signature && event->pod.new.signature);

@@ -44,7 +44,7 @@ struct found {
 	struct pick *picks;
 };
 
-/* What a pod asks for and gets of one class. */
+/* What a pod requests and gets of one class. */
 struct share {
 	uint32_t class_;
 	int64_t requested, capacity;

@@ -189,7 +189,7 @@ static struct history *begin(uint64_t seed, struct shape_of_history shape)
 			.binder = {bind_pod, h},
 			.no_backoff = true,
 			.evaluate_always = e == BY_EVALUATION,
-			.always_foresee = e != BY_EVALUATION,
+			.always_prefetch = e != BY_EVALUATION,
 			.plan_memory_bytes = e == FORGETFUL ? 1 : 0,
 			.keeps_none = e == FORGETFUL,
 		};

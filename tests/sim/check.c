@@ -18,15 +18,15 @@ static bool is_being_evicted(const struct sim *sim, uint32_t slot)
 static void collect_devices(const struct sim *sim, struct sim_state *out)
 {
 	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
-		const struct sim_object *told = &sim->told[SIM_DEVICE_STREAM][i];
-		bool allocated = told->there && told->device_claim.node != SIM_NONE;
+		const struct sim_object *shown = &sim->shown[SIM_DEVICE_STREAM][i];
+		bool allocated = shown->there && shown->device_claim.node != SIM_NONE;
 
 		out->devices[i] = (struct sim_device){.node = SIM_NONE};
-		if (sim->kept_version[i] && told->there) {
+		if (sim->kept_version[i] && shown->there) {
 			out->devices[i] = sim->kept[i];
 		} else if (allocated) {
 			out->devices[i] = (struct sim_device){
-				told->device_claim.node, told->device_claim.device, false};
+				shown->device_claim.node, shown->device_claim.device, false};
 		}
 	}
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
@@ -38,8 +38,8 @@ static void collect_devices(const struct sim *sim, struct sim_state *out)
 		if (!binding->has_device) {
 			continue;
 		}
-		if (sim->told[SIM_DEVICE_STREAM][claim].there &&
-			sim->told[SIM_DEVICE_STREAM][claim].uid == binding->claim_uid) {
+		if (sim->shown[SIM_DEVICE_STREAM][claim].there &&
+			sim->shown[SIM_DEVICE_STREAM][claim].uid == binding->claim_uid) {
 			/* It may have been shown before the binder has answered. */
 			out->devices[claim] =
 				out->devices[claim].node == SIM_NONE ? device : out->devices[claim];
@@ -51,32 +51,32 @@ static void collect_devices(const struct sim *sim, struct sim_state *out)
 
 void sim_collect(const struct sim *sim, struct sim_state *out)
 {
-	*out = (struct sim_state){.nodes = sim->told[SIM_NODE_STREAM],
-		.claims = sim->told[SIM_CLAIM_STREAM],
-		.volumes = sim->told[SIM_VOLUME_STREAM],
-		.slices = sim->told[SIM_SLICE_STREAM],
-		.device_claims = sim->told[SIM_DEVICE_STREAM]};
+	*out = (struct sim_state){.nodes = sim->shown[SIM_NODE_STREAM],
+		.claims = sim->shown[SIM_CLAIM_STREAM],
+		.volumes = sim->shown[SIM_VOLUME_STREAM],
+		.slices = sim->shown[SIM_SLICE_STREAM],
+		.device_claims = sim->shown[SIM_DEVICE_STREAM]};
 	collect_devices(sim, out);
 	memcpy(out->port_twice, sim->port_twice, sizeof(out->port_twice));
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
-		const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
-		uint32_t node = told->pod.node != SIM_NONE ? told->pod.node : sim->known[slot].confirmed;
+		const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
+		uint32_t node = shown->pod.node != SIM_NONE ? shown->pod.node : sim->known[slot].confirmed;
 
-		if (told->there && !told->pod.ended && node != SIM_NONE) {
-			out->placed[out->placed_n++] = (struct sim_placed){slot, told->uid, told->pod.spec,
-				node, told->pod.deletion_ns != 0 || is_being_evicted(sim, slot)};
+		if (shown->there && !shown->pod.ended && node != SIM_NONE) {
+			out->placed[out->placed_n++] = (struct sim_placed){slot, shown->uid, shown->pod.spec,
+				node, shown->pod.deletion_ns != 0 || is_being_evicted(sim, slot)};
 		}
 	}
 	memcpy(out->placed + out->placed_n, sim->in_group, sim->in_group_n * sizeof(sim->in_group[0]));
 	out->placed_n += sim->in_group_n;
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		const struct sim_binding *binding = &sim->bindings[i];
-		const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
-		bool known = told->there && told->uid == binding->uid;
+		const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][binding->slot];
+		bool known = shown->there && shown->uid == binding->uid;
 
 		if (binding->held) {
 			out->placed[out->placed_n++] = (struct sim_placed){binding->slot, binding->uid,
-				known ? told->pod.spec : binding->spec, binding->node,
+				known ? shown->pod.spec : binding->spec, binding->node,
 				known && is_being_evicted(sim, binding->slot)};
 		}
 	}
@@ -159,29 +159,29 @@ static void check_usage(struct sim *sim, struct bt_engine *engine, const struct 
 static void check_description(struct sim *sim, struct bt_engine *engine, uint32_t node, uint32_t slot)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
-	const struct sim_object *told = &sim->told[SIM_NODE_STREAM][node];
+	const struct sim_object *shown = &sim->shown[SIM_NODE_STREAM][node];
 	bool live = slot != BT_NO_NODE && bt_bitmap_test(snapshot->live, slot);
 
-	expect(sim, "I4", node, "whether it is there", live, told->there);
+	expect(sim, "I4", node, "whether it is there", live, shown->there);
 	if (!live) {
 		return;
 	}
-	expect(sim, "I4", node, "cpu", allocatable(engine, "cpu", slot), told->node.milli_cpu);
-	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot), told->node.mem_mib * MIB);
+	expect(sim, "I4", node, "cpu", allocatable(engine, "cpu", slot), shown->node.milli_cpu);
+	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot), shown->node.mem_mib * MIB);
 	expect(sim, "I4", node, "widgets", allocatable(engine, "example.com/widget", slot),
-		told->node.widgets);
-	expect(sim, "I4", node, "pods", snapshot->rooms[slot].pods, told->node.pods);
+		shown->node.widgets);
+	expect(sim, "I4", node, "pods", snapshot->rooms[slot].pods, shown->node.pods);
 }
 
 /* Is the pod where it must be? */
 static void check_pod(struct sim *sim, struct bt_engine *engine, const struct sim_state *state, uint32_t slot)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
 	uint32_t ix = sim->known[slot].ix;
 	uint32_t found =
 		bt_engine_find_pod(engine, sim_namespace(&sim->arena, slot), sim_pod_name(&sim->arena, slot));
-	bool foreign = told->pod.spec.foreign && told->pod.node == SIM_NONE;
-	bool belongs = told->there && !told->pod.ended && !foreign;
+	bool foreign = shown->pod.spec.foreign && shown->pod.node == SIM_NONE;
+	bool belongs = shown->there && !shown->pod.ended && !foreign;
 
 	if (found != ix || belongs != (found != BT_NO_POD)) {
 		sim_fail(sim, "I4", "pod-%" PRIu32 " is %sknown", slot, belongs ? "not " : "");
@@ -194,9 +194,9 @@ static void check_pod(struct sim *sim, struct bt_engine *engine, const struct si
 	enum bt_pod_state want = BT_POD_QUEUED;
 	uint32_t node = SIM_NONE;
 	for (uint32_t i = 0; i < state->placed_n; i++) {
-		if (state->placed[i].slot == slot && state->placed[i].uid == told->uid) {
+		if (state->placed[i].slot == slot && state->placed[i].uid == shown->uid) {
 			node = state->placed[i].node;
-			want = told->pod.node == SIM_NONE && sim->known[slot].confirmed == SIM_NONE
+			want = shown->pod.node == SIM_NONE && sim->known[slot].confirmed == SIM_NONE
 				       ? BT_POD_ASSUMED
 				       : BT_POD_SCHEDULED;
 		}
@@ -286,8 +286,8 @@ static bool is_excused(const struct sim *sim, uint32_t slot)
 	bool together = sim->api->objects[SIM_POD_STREAM][slot].pod.spec.together;
 
 	return sim->untold || is_kept_out(sim, slot) ||
-	       (known->by_other_pods && sim->node_told_at > known->refused_at) ||
-	       (known->by_other_pods && together && sim->pod_told_at > known->refused_at) ||
+	       (known->by_other_pods && sim->node_shown_at > known->refused_at) ||
+	       (known->by_other_pods && together && sim->pod_shown_at > known->refused_at) ||
 	       (known->by_claims && sim->node_gone_at > known->refused_at);
 }
 
@@ -321,7 +321,7 @@ static bool fits_beside_nominated(
 /* How many more members a pod's gang lacks; 0: it is of none. UINT32_MAX: there is no such group. */
 static uint32_t lacks(const struct sim *sim, uint32_t slot)
 {
-	const struct sim_object *group = &sim->told[SIM_GROUP_STREAM][sim_namespace_of(slot)];
+	const struct sim_object *group = &sim->shown[SIM_GROUP_STREAM][sim_namespace_of(slot)];
 
 	if (!sim_is_grouped(sim, slot)) {
 		return 0;
@@ -385,7 +385,7 @@ static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
 	return false;
 }
 
-/* Lists those of the pod's gang that wait. Returns whether it can be told what becomes of them. */
+/* Lists those of the pod's gang that wait. Returns whether it can be shown what becomes of them. */
 static bool list_gang(const struct sim *sim, uint32_t first, struct gang *gang)
 {
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
@@ -505,7 +505,7 @@ static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, str
 	ask(engine, ix, out);
 }
 
-/* An engine that is told nothing but what there is. */
+/* An engine that is shown nothing but what there is. */
 static struct bt_engine *fold(struct sim *sim)
 {
 	struct bt_engine *engine = sim_engine_create(sim, false, false);
@@ -565,11 +565,11 @@ static struct bt_engine *fold(struct sim *sim)
 static void check_told(struct sim *sim)
 {
 	for (uint32_t i = 0; i < SIM_STREAM_N * SIM_OBJECTS; i++) {
-		const struct sim_object *told = &sim->told[i / SIM_OBJECTS][i % SIM_OBJECTS],
+		const struct sim_object *shown = &sim->shown[i / SIM_OBJECTS][i % SIM_OBJECTS],
 					*there = &sim->api->objects[i / SIM_OBJECTS][i % SIM_OBJECTS];
 
-		if (told->there != there->there || (there->there && told->version != there->version)) {
-			sim_fail(sim, "I4", "stream %d has not told everything", (int)i / SIM_OBJECTS);
+		if (shown->there != there->there || (there->there && shown->version != there->version)) {
+			sim_fail(sim, "I4", "stream %d has not shown everything", (int)i / SIM_OBJECTS);
 		}
 	}
 }
@@ -578,11 +578,11 @@ static void check_told(struct sim *sim)
  * promised anything: v1.36 promises a pod that enters the active queue. */
 static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
-	uint32_t claim = told->pod.spec.device_claim;
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
+	uint32_t claim = shown->pod.spec.device_claim;
 
-	return told->there && claim != SIM_NONE && sim_nominated(sim, slot) != SIM_NONE &&
-	       !sim->told[SIM_DEVICE_STREAM][claim].there;
+	return shown->there && claim != SIM_NONE && sim_nominated(sim, slot) != SIM_NONE &&
+	       !sim->shown[SIM_DEVICE_STREAM][claim].there;
 }
 
 void sim_check_rest(struct sim *sim)

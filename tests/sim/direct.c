@@ -21,7 +21,7 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 	if (engine == sim->engines[0] && !sim->pipeline) {
 		if (!sim->begun) {
 			/* In a group's cycle nothing else has happened. */
-			sim->deciding = sim->told[SIM_POD_STREAM][sim_number(engine, pod->name)].pod.spec;
+			sim->deciding = sim->shown[SIM_POD_STREAM][sim_number(engine, pod->name)].pod.spec;
 		}
 		sim_add_binding(sim, (struct sim_binding){.slot = sim_number(engine, pod->name),
 					     .uid = sim_number(engine, pod->uid),
@@ -41,7 +41,7 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 	if (sim->pipeline) {
 		return;
 	}
-	/* All engines are told the same, within the cycle. */
+	/* All engines are shown the same, within the cycle. */
 	if (!sim->settling && bt_hash_u64(sim->seed ^ (uint64_t)sim->step_no << 32 ^ victim.uid) % 8 == 0) {
 		sim->faults[SIM_EVICTION_FAILED_AT_ONCE]++;
 		bt_engine_evict_failed(engine, for_ix);
@@ -90,7 +90,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.team = sim->works && binds && !by_evaluation ? sim_team() : NULL,
 		.batch = 1 + (uint32_t)(sim->seed % 7),
 		.always_share = true,
-		.always_foresee = true,
+		.always_prefetch = true,
 		.keeps_none = sim->seed >> 1 & 1,
 		.moves_pods = true,
 	};
@@ -106,7 +106,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 	return engine;
 }
 
-/* ---- what the engine is told ---- */
+/* ---- what the engine is shown ---- */
 
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix)
@@ -151,10 +151,10 @@ static void refuse(struct sim *sim, const struct bt_object *object)
 	}
 }
 
-bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
+bool sim_show_change(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
 	bool pod = stream == SIM_POD_STREAM;
-	bool known = pod ? sim->known[ix].ix != BT_NO_POD : sim->told[stream][ix].there;
+	bool known = pod ? sim->known[ix].ix != BT_NO_POD : sim->shown[stream][ix].there;
 
 	if (object->there && sim_is_starved(sim, BT_MEM_OBJECT)) {
 		refuse(sim, sim_shown(&sim->arena, stream, ix, object));
@@ -376,7 +376,7 @@ static enum bt_status read_nonsense(uint32_t what)
 	return !any && errors ? BT_INVALID : BT_OK;
 }
 
-void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
+void sim_show_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 {
 	static const enum bt_status wanted[] = {
 		BT_INVALID, BT_INVALID, BT_INVALID, BT_INVALID, BT_NOT_FOUND, BT_NOT_FOUND, BT_EXISTS};
@@ -405,7 +405,7 @@ void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 			break;
 		default:
 			status = add_again(
-				engine, sim_pod_object(&sim->arena, slot, &sim->told[SIM_POD_STREAM][slot]));
+				engine, sim_pod_object(&sim->arena, slot, &sim->shown[SIM_POD_STREAM][slot]));
 			break;
 		}
 		bool starved = sim_is_starved(sim, BT_MEM_OBJECT) && status == BT_NO_MEMORY;

@@ -7,9 +7,9 @@
 
 bool sim_is_grouped(const struct sim *sim, uint32_t slot)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
 
-	return sim->gangs && told->there && told->pod.spec.grouped;
+	return sim->gangs && shown->there && shown->pod.spec.grouped;
 }
 
 static bool is_held(const struct sim *sim, uint32_t uid)
@@ -28,12 +28,12 @@ static uint32_t count(const struct sim *sim, uint32_t slot, bool on_nodes)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		const struct sim_object *told = &sim->told[SIM_POD_STREAM][i];
-		bool placed = told->pod.node != SIM_NONE || sim->known[i].confirmed != SIM_NONE ||
-			      is_held(sim, told->uid);
+		const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][i];
+		bool placed = shown->pod.node != SIM_NONE || sim->known[i].confirmed != SIM_NONE ||
+			      is_held(sim, shown->uid);
 
 		n += sim_is_grouped(sim, i) && sim_namespace_of(i) == sim_namespace_of(slot) &&
-		     !told->pod.ended && placed == on_nodes;
+		     !shown->pod.ended && placed == on_nodes;
 	}
 	return n;
 }
@@ -50,7 +50,7 @@ uint32_t sim_group_waiting_n(const struct sim *sim, uint32_t slot)
 
 void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t fits_n, uint32_t placed_n)
 {
-	const struct sim_object *group = &sim->told[SIM_GROUP_STREAM][sim_namespace_of(slot)];
+	const struct sim_object *group = &sim->shown[SIM_GROUP_STREAM][sim_namespace_of(slot)];
 	uint32_t min_count = group->group.min_count;
 	bool enough = group->there && before_n + fits_n >= min_count;
 

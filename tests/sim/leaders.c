@@ -2,7 +2,7 @@
  * Two schedulers over one API server, of which one leads (I8): each reads the streams by itself, the leader
  * decides and binds, the other one is on hold. The lease is a record with the time at which it was renewed;
  * who leads stops writing some time before others may take it, and who takes it decides nobody until it has
- * been told of everything that was written before. A leader may be stopped, and is late to see what has
+ * been shown of everything that was written before. A leader may be stopped, and is late to see what has
  * become of its lease.
  */
 #include "sim.h"
@@ -26,7 +26,7 @@ struct leaders {
 	uint32_t holder; /* SIM_NONE: nobody has had the lease yet */
 	int64_t now_ns, renewed_ns;
 	int64_t deadline_ns[SCHEDULERS];   /* until when each may write, as it knows */
-	uint64_t caught_up_at[SCHEDULERS]; /* what it has to have been told before it decides */
+	uint64_t caught_up_at[SCHEDULERS]; /* what it has to have been shown before it decides */
 	uint32_t stopped_until[SCHEDULERS], step_no;
 	uint32_t bound_uids[SIM_PODS]; /* by slot: the pod that a scheduler has bound */
 };
@@ -36,7 +36,7 @@ static bool may_write(const struct leaders *l, uint32_t i)
 	return l->now_ns < l->deadline_ns[i];
 }
 
-/* Has it been told of all that was written up to a version? */
+/* Has it been shown of all that was written up to a version? */
 static bool has_seen(const struct sim *sim, uint64_t version)
 {
 	for (int s = 0; s < SIM_STREAM_N; s++) {
@@ -112,7 +112,7 @@ static void check_writes(struct leaders *l, uint32_t i, const uint32_t before[SI
 	}
 }
 
-/* The notes of both are told by the first. */
+/* The notes of both are shown by the first. */
 static void gather(struct leaders *l)
 {
 	struct sim *first = l->sims[0], *second = l->sims[1];
@@ -205,7 +205,7 @@ static bool settle(struct leaders *l)
 		}
 		gather(l);
 		l->now_ns += SIM_SECOND;
-		/* What the second has written, the first has to be told of. */
+		/* What the second has written, the first has to be shown of. */
 		if (rest && !l->sims[l->holder]->held && has_seen(l->sims[0], UINT64_MAX) &&
 			has_seen(l->sims[1], UINT64_MAX)) {
 			return true;

@@ -66,7 +66,7 @@ static void read_all(int fd, struct bt_buf *out)
 struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct bt_buf *out_message)
 {
 	struct sim_verdict verdict = {""};
-	struct bt_buf told = {0};
+	struct bt_buf shown = {0};
 	int ends[2], status = 0;
 
 	if (pipe(ends) != 0) {
@@ -79,10 +79,10 @@ struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct
 		play_and_tell(history, trace, ends[1]);
 	}
 	close(ends[1]);
-	read_all(ends[0], &told);
+	read_all(ends[0], &shown);
 	close(ends[0]);
 	waitpid(child, &status, 0);
-	struct bt_str text = bt_buf_view(&told);
+	struct bt_str text = bt_buf_view(&shown);
 	size_t line = bt_str_find(text, '\n', 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
 		bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
@@ -94,7 +94,7 @@ struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct
 	if (out_message && line < text.len) {
 		bt_buf_str(out_message, bt_str_sub(text, line + 1, text.len));
 	}
-	bt_buf_fini(&told);
+	bt_buf_fini(&shown);
 	return verdict;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine as a pipeline in one thread: the history says which stage steps next, rings are as small as they
- * can be. Each step applies at most one event, so that the simulation knows what the engine has been told.
+ * can be. Each step applies at most one event, so that the simulation knows what the engine has been shown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -476,7 +476,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 /* Does a pod that waits have a promise that this one has to yield to? */
 static bool yields(struct sim *sim, uint32_t slot)
 {
-	int32_t priority = sim->told[SIM_POD_STREAM][slot].pod.spec.priority;
+	int32_t priority = sim->shown[SIM_POD_STREAM][slot].pod.spec.priority;
 
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
 		if (i != slot && sim->known[i].ix != BT_NO_POD) {
@@ -517,7 +517,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 {
 	struct sim *sim = context;
 	uint32_t slot = sim_number_of(decision->pod.name), uid = sim_number_of(decision->pod.uid);
-	uint32_t nominated = sim->told[SIM_POD_STREAM][slot].pod.nominated;
+	uint32_t nominated = sim->shown[SIM_POD_STREAM][slot].pod.nominated;
 
 	if (sim->held) {
 		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided by who does not lead", slot);

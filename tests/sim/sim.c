@@ -147,7 +147,7 @@ static bool is_at_rest(const struct sim *sim)
 	}
 	/* Without a node there is nothing to wait for: as in upstream, pods try again and again. */
 	for (uint32_t i = 0; i < SIM_NODES; i++) {
-		any_node |= sim->told[SIM_NODE_STREAM][i].there;
+		any_node |= sim->shown[SIM_NODE_STREAM][i].there;
 	}
 	if (sim->pipeline && !sim_pipe_is_idle(sim)) {
 		return false;

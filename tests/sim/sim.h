@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One simulation: the API server, what the engine was told of it and what it has decided, and the engine.
+ * One simulation: the API server, what the engine was shown of it and what it has decided, and the engine.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct sim_feed {
 	bool gap;      /* something was lost: only a list helps */
 };
 
-/* What the engine calls a pod that it was told of, and where the binder has said it is. */
+/* What the engine calls a pod that it was shown of, and where the binder has said it is. */
 struct sim_known {
 	uint32_t ix, confirmed;
-	/* Of its last refusal: how many events had been told, and whether these plugins refused a node. */
+	/* Of its last refusal: how many events had been shown, and whether these plugins refused a node. */
 	uint64_t refused_at;
 	bool by_other_pods, by_claims;
 	bool evicted; /* the engine was answered that its deletion has begun */
@@ -85,7 +85,7 @@ struct sim {
 	bool trace;
 	struct sim_api *api;
 	struct sim_feed feeds[SIM_STREAM_N];
-	struct sim_object told[SIM_STREAM_N][SIM_OBJECTS];
+	struct sim_object shown[SIM_STREAM_N][SIM_OBJECTS];
 	/* Of a pipeline: what its publisher has let through. */
 	struct sim_object published[SIM_STREAM_N][SIM_OBJECTS];
 	struct sim_known known[SIM_PODS];
@@ -115,11 +115,11 @@ struct sim {
 	struct sim_watch_event watch_events[SIM_PARCELS];
 	uint32_t event_n;
 	uint32_t bind_how; /* how the binder's next call goes */
-	/* What the twin has come to for the members of a group that the pipeline has not told of yet. */
+	/* What the twin has come to for the members of a group that the pipeline has not shown of yet. */
 	struct bt_decision twin_group[SIM_PODS];
 	uint32_t twin_group_n, twin_group_at;
 	bool group_touched[SIM_GROUPS]; /* a member was placed */
-	/* engines[1] is told and decides the same one by one, without columns, stages and batches. */
+	/* engines[1] is shown and decides the same one by one, without columns, stages and batches. */
 	int64_t twin_ns; /* its clock */
 
 	/* A visitor who is slow: what it looks at stays as it was when it began. */
@@ -134,16 +134,16 @@ struct sim {
 	bool shares_api, held;
 	bool fenced;	 /* and writes no status either */
 	uint32_t number; /* of them, from 0 */
-	/* What the engine knows of claims before it is told: what binders have written, until that version or
-	 * a younger one is told (0: nothing). */
+	/* What the engine knows of claims before it is shown: what binders have written, until that version
+	 * or a younger one is shown (0: nothing). */
 	struct sim_device kept[SIM_DEVICE_CLAIMS];
 	uint64_t kept_version[SIM_DEVICE_CLAIMS];
 	bool gangs;	     /* PodGroups count */
 	bool works;	     /* workers score nodes with the first engine */
 	uint32_t held_until; /* 0: no worker is held */
 	uint64_t taken_over_n;
-	uint64_t told_n, node_told_at, node_gone_at,
-		pod_told_at; /* events, and when the last of a kind was */
+	uint64_t shown_n, node_shown_at, node_gone_at,
+		pod_shown_at; /* events, and when the last of a kind was */
 	/* A pod is on another node than it was promised, or assumed on. */
 	bool untold;
 	uint64_t excused_n;
@@ -200,11 +200,11 @@ void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position);
 struct bt_binding_answer sim_answer_of(
 	struct sim *sim, const struct sim_binding *binding, struct bt_written_claim *claim);
 
-/* ---- told.c ---- */
+/* ---- shown.c ---- */
 uint32_t sim_number(struct bt_engine *engine, uint32_t name);
 const struct bt_pod *sim_pod_at(struct bt_engine *engine, uint32_t pod_ix);
 uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix);
-/* The engine is told of an object. Afterwards: sim_find_pod for a pod, sim_note_ports. */
+/* The engine is shown of an object. Afterwards: sim_find_pod for a pod, sim_note_ports. */
 void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 /* The node that a pod is promised in the engine. */
 uint32_t sim_nominated(struct sim *sim, uint32_t slot);
@@ -254,12 +254,12 @@ void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t
  * engines, which must decide the same, one has it so and the other one has it otherwise. */
 void sim_crowd(const struct sim *sim, bool other);
 
-/* An engine is told of an object, or of its end. */
+/* An engine is shown of an object, or of its end. */
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix);
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds);
 /* Returns: false when memory is short, so that nothing has changed. */
-bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
+bool sim_show_change(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 bool sim_decide(struct sim *sim);
 bool sim_begin(struct sim *sim);
 void sim_finish(struct sim *sim);
@@ -270,7 +270,7 @@ void sim_answer(struct sim *sim, uint32_t binding_ix);
 void sim_tick(struct sim *sim);
 /* A victim could not be deleted. */
 void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction);
-void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what);
+void sim_show_malformed(struct sim *sim, uint32_t slot, uint32_t what);
 
 /* ---- piped.c ---- */
 void sim_pipe_create(struct sim *sim);

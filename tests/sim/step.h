@@ -90,7 +90,7 @@ enum sim_op {
 	X(NODE_DELETED, "node deleted")                                                                      \
 	X(NODE_AGAIN, "node re-created with another capacity")                                               \
 	X(NODE_FLAP, "node flaps")                                                                           \
-	X(POD_AGAIN, "pod re-created under its name before its end was told")                                \
+	X(POD_AGAIN, "pod re-created under its name before its end was shown")                               \
 	X(DELETED_MEANWHILE, "pod deleted between decision and binding")                                     \
 	X(CHANGED_MEANWHILE, "pod changed between decision and binding")                                     \
 	X(BOUND_MEANWHILE, "pod bound by somebody else between decision and binding")                        \
@@ -113,15 +113,15 @@ enum sim_op {
 	X(GANG_PLACED, "gang placed together")                                                               \
 	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
 	X(GANG_LACKS, "gang that lacks several pods, enough of which wait, at rest")                         \
-	X(GANG_CHANGED, "gang that was told otherwise, or not at all, with members on nodes")                \
-	X(GANG_LATE, "gang that is told after its members")                                                  \
+	X(GANG_CHANGED, "gang that was shown otherwise, or not at all, with members on nodes")               \
+	X(GANG_LATE, "gang that is shown after its members")                                                 \
 	X(GANG_BOUND, "member of a gang bound by somebody else while others wait")                           \
 	X(DEVICE_ALLOCATED, "device allocated")                                                              \
 	X(DEVICE_SHARED, "claim shared by another pod")                                                      \
 	X(DEVICE_CONFLICT, "claim was not as it was when the pod is bound")                                  \
 	X(DEVICE_TAKEN_BACK, "allocation taken back for a pod that it keeps out")                            \
 	X(RELEASE_FAILED, "claim that could not be released for a pod that it keeps out")                    \
-	X(DEVICE_UNTOLD, "claim told as it was before it was allocated")                                     \
+	X(DEVICE_UNTOLD, "claim shown as it was before it was allocated")                                    \
 	X(WORKER_PAUSED, "worker that does not come")                                                        \
 	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \
 	X(NO_MEMORY_OBJECT, "no memory for an object")                                                       \

@@ -180,7 +180,7 @@ static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_
 	if (event->object.version <= sim->feeds[stream].seen) {
 		return true;
 	}
-	if (!sim_tell(sim, stream, event->ix, &event->object)) {
+	if (!sim_show_change(sim, stream, event->ix, &event->object)) {
 		return false;
 	}
 	sim->feeds[stream].seen = event->object.version;
@@ -286,12 +286,12 @@ void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 	}
 	*feed = (struct sim_feed){.next = position, .seen = version};
 	for (uint32_t ix = 0; ix < SIM_OBJECTS; ix++) {
-		const struct sim_object *told = &sim->told[stream][ix];
+		const struct sim_object *shown = &sim->shown[stream][ix];
 
 		if (sim->pipeline) {
 			hand_over_listed(sim, stream, ix, &there[ix]);
-		} else if (there[ix].version != told->version && (there[ix].there || told->there)) {
-			sim_tell(sim, stream, ix, &there[ix]);
+		} else if (there[ix].version != shown->version && (there[ix].there || shown->there)) {
+			sim_show_change(sim, stream, ix, &there[ix]);
 		}
 	}
 }
@@ -715,7 +715,7 @@ static void do_stream(struct sim *sim, struct sim_step step)
 		if (sim->pipeline) {
 			sim_pipe_feed_malformed(sim, step.a, step.b);
 		} else {
-			sim_tell_malformed(sim, step.a, step.b);
+			sim_show_malformed(sim, step.a, step.b);
 		}
 		break;
 	default:

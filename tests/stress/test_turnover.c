@@ -116,7 +116,7 @@ static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->requests = bt_arena_zalloc(arena, 2 * sizeof(*out->requests));
 	out->request_n = 2;
 	out->requests[1].name = bt_build_text(arena, "either-%" PRIu32, number);
-	out->requests[1].first_available = bt_arena_zalloc(arena, sizeof(struct bt_device_ask_object));
+	out->requests[1].first_available = bt_arena_zalloc(arena, sizeof(struct bt_device_subrequest_object));
 	out->requests[1].first_available_n = 1;
 	out->requests[1].first_available[0].name = bt_build_text(arena, "or-%" PRIu32, number);
 	out->requests[1].first_available[0].class_name = bt_build_text(arena, "class-%" PRIu32, number);

@@ -256,7 +256,7 @@ struct bt_intern *bt_pipeline_names(const struct bt_pipeline *pipeline)
 
 /* ---- the threads ---- */
 
-static void ask_to_bind(void *context, uint32_t ix)
+static void send_request(void *context, uint32_t ix)
 {
 	struct bt_writer *writer = context;
 	const struct bt_pipeline_binder binder = bt_writer_binder(writer);
@@ -308,7 +308,7 @@ static void every_binding_is_answered_once(void **state)
 	server.rng.state = seed_of_test();
 	bt_writer_attach(writer, NULL);
 	for (int i = 0; i < BINDERS; i++) {
-		stress_add(&team, ask_to_bind, writer);
+		stress_add(&team, send_request, writer);
 	}
 	stress_add(&team, show_pods, writer);
 	stress_run(&team);

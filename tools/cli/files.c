@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The files of a command line, told apart by device and inode; one that is not there yet by its folder's and
- * its name.
+ * The files of a command line, distinguished by device and inode; one that is not there yet by its folder's
+ * and its name.
  */
 #include "tools/cli/files.h"
 

@@ -118,23 +118,23 @@ const struct bt_field bt_resource_slice_fields[4] = {
 
 /* Claims. */
 static const struct bt_field ask_capacity_fields[] = {
-	FIELD("requests", RESOURCES, bt_device_ask_object, capacity)};
-SCHEMA(ask_capacity, ask_capacity_fields, bt_device_ask_object);
+	FIELD("requests", RESOURCES, bt_device_subrequest_object, capacity)};
+SCHEMA(ask_capacity, ask_capacity_fields, bt_device_subrequest_object);
 static const struct bt_field ask_fields[] = {
-	FIELD_HAS("adminAccess", BOOL, bt_device_ask_object, admin_access, has_admin_access),
-	FIELD("allocationMode", STR, bt_device_ask_object, allocation_mode),
+	FIELD_HAS("adminAccess", BOOL, bt_device_subrequest_object, admin_access, has_admin_access),
+	FIELD("allocationMode", STR, bt_device_subrequest_object, allocation_mode),
 	{.name = BT_STR("capacity"),
 		.type = BT_FIELD_OBJECT,
 		.offset = 0,
 		.schema = &ask_capacity,
-		.flag = BT_MEMBER(struct bt_device_ask_object, has_capacity)},
-	FIELD("count", I64, bt_device_ask_object, count),
-	FIELD("deviceClassName", STR, bt_device_ask_object, class_name),
-	FIELD("name", STR, bt_device_ask_object, name),
-	ARRAY("selectors", bt_device_ask_object, selectors, selector_n, selector),
-	ARRAY("tolerations", bt_device_ask_object, tolerations, toleration_n, bt_toleration_schema),
+		.flag = BT_MEMBER(struct bt_device_subrequest_object, has_capacity)},
+	FIELD("count", I64, bt_device_subrequest_object, count),
+	FIELD("deviceClassName", STR, bt_device_subrequest_object, class_name),
+	FIELD("name", STR, bt_device_subrequest_object, name),
+	ARRAY("selectors", bt_device_subrequest_object, selectors, selector_n, selector),
+	ARRAY("tolerations", bt_device_subrequest_object, tolerations, toleration_n, bt_toleration_schema),
 };
-SCHEMA(ask, ask_fields, bt_device_ask_object);
+SCHEMA(ask, ask_fields, bt_device_subrequest_object);
 static const struct bt_field request_fields[] = {
 	OBJECT_HAS("exactly", bt_device_request_object, exactly, ask, has_exactly),
 	ARRAY("firstAvailable", bt_device_request_object, first_available, first_available_n, ask),

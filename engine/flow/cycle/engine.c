@@ -80,7 +80,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_engine *engine = bt_mem_zalloc(1, sizeof(*engine));
 
 	engine->options = *options;
-	bt_prefetch_init(&engine->prefetch, options->always_foresee);
+	bt_prefetch_init(&engine->prefetch, options->always_prefetch);
 	engine->cache = bt_cache_create();
 	bt_signatures_configure(engine->cache->signatures, config->gates.release, config->gates.on);
 	engine->queue = make_queue(engine, config);
@@ -189,7 +189,7 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
 {
-	uint32_t told = bt_cycle_metrics_take_told(engine->measures);
+	uint32_t told = bt_cycle_metrics_take_event(engine->measures);
 	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? told : label)};
 
 	if (label != UINT32_MAX || told != UINT32_MAX) {
@@ -447,7 +447,7 @@ static void release_claim(struct bt_engine *engine, struct bt_decision *decision
 
 static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *decision)
 {
-	bt_engine_ask_post_filter(engine, decision);
+	bt_engine_run_post_filter(engine, decision);
 	release_claim(engine, decision);
 	/* Nobody has to go for a pod that has gone. */
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&

@@ -110,9 +110,9 @@ struct bt_engine_options {
 	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this
 	 * thread alone. Decisions are the same for any team and batch. */
 	struct bt_team *team;
-	uint32_t batch;	     /* so many pods are prepared together; 0: BT_ENGINE_BATCH */
-	bool always_share;   /* workers prepare also what would be done sooner without them; for tests */
-	bool always_foresee; /* what cycles read is fetched ahead however few nodes there are; for tests */
+	uint32_t batch;	      /* so many pods are prepared together; 0: BT_ENGINE_BATCH */
+	bool always_share;    /* workers prepare also what would be done sooner without them; for tests */
+	bool always_prefetch; /* what cycles read is fetched ahead however few nodes there are; for tests */
 };
 
 #define BT_ENGINE_BATCH 64
@@ -374,7 +374,7 @@ struct bt_imposed {
 
 /*
  * Has bt_engine_end carry out what another scheduler has decided instead of the engine's own decision. On a
- * node that is not feasible here the pod's claims get nothing. Context: after bt_engine_ask_post_filter.
+ * node that is not feasible here the pod's claims get nothing. Context: after bt_engine_run_post_filter.
  * Requires: the outcome is placed, refused or failed; the node is there.
  */
 void bt_engine_impose(
@@ -386,7 +386,7 @@ void bt_engine_impose(
  * read of claims, slices and volumes as it was then, and all else as it is now: the preemptor, budgets,
  * nominations. Requires: nothing changes between this and bt_engine_end.
  */
-void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision);
+void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *decision);
 
 /* What it has said; empty when it was not asked, or options.texts is off. Valid until the next cycle. */
 struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine);
@@ -404,7 +404,7 @@ struct bt_str bt_engine_end_error(const struct bt_engine *engine);
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
 /* Is an extender asked about the pod? Then what is against it is not against others of its kind. */
-bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix);
+bool bt_engine_calls_extenders(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* The extender that is to bind the pod instead of the binder's own way, or NULL. */
 const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix);

@@ -46,7 +46,7 @@ struct bt_engine {
 	struct bt_prefetch prefetch;
 };
 
-/* The profile that the pod asks for, or NULL. */
+/* The profile that the pod requests, or NULL. */
 static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	return bt_profile_runtimes_find(

@@ -271,9 +271,9 @@ static void count_reasons(
 			bt_fit_error_add(error, bt_buf_view(&text), 1);
 		}
 	}
-	for (size_t i = 0; i < evaluation->hook_stranger_n; i++) {
+	for (size_t i = 0; i < evaluation->hook_unknown_n; i++) {
 		bt_fit_error_add(
-			error, bt_str(evaluation->hook_text.ptr + evaluation->hook_strangers[i].text), 1);
+			error, bt_str(evaluation->hook_text.ptr + evaluation->hook_unknowns[i].text), 1);
 	}
 	if (explanation->narrowed && absent_n) {
 		bt_buf_clear(&text);

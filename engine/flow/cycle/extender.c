@@ -368,7 +368,7 @@ const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_ca
 	return hooks_for(x, pod_ix);
 }
 
-bool bt_extender_calls_asks(const struct bt_extender_calls *x, uint32_t pod_ix)
+bool bt_extender_calls_interested(const struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		const struct extender *extender = &x->extenders[i];
@@ -403,8 +403,7 @@ const struct bt_extender_config *bt_extender_calls_binder(const struct bt_extend
 
 /* ---- questions ---- */
 
-/* Is the question the one that was asked in this cycle? Nodes are told apart by marks; of one set there may
- * be several orders. */
+/* Has this request been made in this cycle? Nodes are compared by marks: a set may come in several orders. */
 static bool is_known(
 	struct bt_extender_calls *x, const struct exchange *exchange, const uint32_t *nodes, uint32_t n)
 {
@@ -527,7 +526,7 @@ static void refuse_other(struct bt_extender_calls *x, struct bt_evaluation *e,
 	uint32_t visit = line->node_ix == BT_NO_NODE ? 0 : visit_of(x, e, line->node_ix);
 
 	if (line->node_ix == BT_NO_NODE) {
-		bt_evaluation_refuse_stranger(e, text_of_name(reply, line), message);
+		bt_evaluation_refuse_unknown(e, text_of_name(reply, line), message);
 	} else if (visit && e->refused_by[visit - 1] == BT_PASSED) {
 		bt_evaluation_refuse(e, place_of(e, visit - 1), line->unresolvable, &message);
 	} else if (visit) {
@@ -842,7 +841,7 @@ static void add_extender(struct bt_extender_calls *x, const struct bt_extender_c
 	for (uint32_t i = 0; i < config->resource_n; i++) {
 		int slot = bt_resource_slot(x->cache->dictionary, config->resources[i].name);
 
-		/* A name beyond the number of resources that there may be: no pod asks for it. */
+		/* A name beyond the number of resources that there may be: no pod requests it. */
 		extender->slots[i] = slot < 0 ? UINT32_MAX : (uint32_t)slot;
 	}
 }

@@ -108,7 +108,7 @@ const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_call
 const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* Is an extender asked about the pod, for whatever? */
-bool bt_extender_calls_asks(const struct bt_extender_calls *extend, uint32_t pod_ix);
+bool bt_extender_calls_interested(const struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* Is an extender interested in whom the pod preempts? */
 bool bt_extender_calls_preempts(const struct bt_extender_calls *extend, uint32_t pod_ix);

@@ -243,7 +243,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 	struct bt_decision *decision = &member->decision;
 
 	bt_engine_begin(engine, decision->pod_ix, decision);
-	bt_engine_ask_post_filter(engine, decision);
+	bt_engine_run_post_filter(engine, decision);
 	if (watch && watch->decided && decision->outcome != BT_SKIPPED) {
 		watch->decided(watch->context, engine, decision);
 	}

@@ -104,12 +104,12 @@ void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns
 	measures->took_ns = took_ns;
 }
 
-void bt_cycle_metrics_told(struct bt_cycle_metrics *measures, uint32_t label)
+void bt_cycle_metrics_note_event(struct bt_cycle_metrics *measures, uint32_t label)
 {
 	measures->event_label = label;
 }
 
-uint32_t bt_cycle_metrics_take_told(struct bt_cycle_metrics *measures)
+uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *measures)
 {
 	uint32_t label = measures->event_label;
 

@@ -74,8 +74,8 @@ void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns
 int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *measures);
 
 /* An event was told, by its label (bt_cluster_event_label); which one since the last call, or UINT32_MAX. */
-void bt_cycle_metrics_told(struct bt_cycle_metrics *measures, uint32_t label);
-uint32_t bt_cycle_metrics_take_told(struct bt_cycle_metrics *measures);
+void bt_cycle_metrics_note_event(struct bt_cycle_metrics *measures, uint32_t label);
+uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *measures);
 
 /* A queueing hint runs: is it one of those that are measured? */
 bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *measures);

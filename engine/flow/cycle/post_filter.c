@@ -151,9 +151,9 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 	return bt_extender_calls_binder(engine->extend, pod_ix);
 }
 
-bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
+bool bt_engine_calls_extenders(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_extender_calls_asks(engine->extend, pod_ix);
+	return bt_extender_calls_interested(engine->extend, pod_ix);
 }
 
 bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle)
@@ -162,7 +162,8 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycl
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
 	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
-	       pod->signature->claim_n || special || bt_extender_calls_asks(engine->extend, cycle->pod_ix) ||
+	       pod->signature->claim_n || special ||
+	       bt_extender_calls_interested(engine->extend, cycle->pod_ix) ||
 	       (cycle->runtime && cycle->runtime->profile.plugins.verdicts_stand_alone);
 }
 
@@ -237,7 +238,7 @@ static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct
 	const struct bt_pod *pod = cycle->pod;
 
 	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
-		!bt_preempt_notable(cycle->plan) || bt_engine_asks_extenders(engine, cycle->pod_ix) ||
+		!bt_preempt_notable(cycle->plan) || bt_engine_calls_extenders(engine, cycle->pod_ix) ||
 		bt_group_cycle_is_on(&engine->group_cycle)) {
 		return NULL;
 	}
@@ -449,7 +450,7 @@ void bt_engine_thaw(struct bt_engine *engine)
 	bt_ledger_thaw(engine->cache->ledger);
 }
 
-void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision)
+void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *decision)
 {
 	const struct bt_post_filter *post = &engine->post;
 

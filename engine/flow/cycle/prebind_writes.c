@@ -198,8 +198,8 @@ static bool is_alternative(struct bt_str name, struct bt_str request, struct bt_
 }
 
 /* The alternative that got devices, or NULL. */
-static const struct bt_device_ask *chosen(const struct maker *m, const struct bt_device_request *request,
-	const struct bt_bind_request_claim *claim)
+static const struct bt_device_subrequest *chosen(const struct maker *m,
+	const struct bt_device_request *request, const struct bt_bind_request_claim *claim)
 {
 	struct bt_str name = bt_engine_name(m->engine, request->name);
 
@@ -215,7 +215,7 @@ static const struct bt_device_ask *chosen(const struct maker *m, const struct bt
 }
 
 static struct bt_str alternative_name(const struct maker *m, const struct bt_device_request *request,
-	const struct bt_device_ask *alternative)
+	const struct bt_device_subrequest *alternative)
 {
 	struct bt_buf text = {0};
 
@@ -235,7 +235,7 @@ static void add_requests(
 
 	for (uint32_t i = 0; i < from->request_n; i++) {
 		const struct bt_device_request *request = &from->requests[i];
-		const struct bt_device_ask *alternative = chosen(m, request, out);
+		const struct bt_device_subrequest *alternative = chosen(m, request, out);
 
 		if (request->has_exactly) {
 			requests[out->request_n++] =

@@ -50,7 +50,7 @@ struct bt_bind_request_mapping {
  *
  * The special one, for extended resources, is created first: generateName is the pod's name and
  * "-extended-resources-", the pod is its controlling owner, it is annotated with
- * resource.kubernetes.io/extended-resource-claim: "true", and its spec asks for each of requests, of its
+ * resource.kubernetes.io/extended-resource-claim: "true", and its spec requests each of requests, of its
  * class, ExactCount, as often as results name it. When all is written, the pod's status gets mappings and its
  * name.
  *

@@ -30,7 +30,7 @@ BT_NOINLINE void bt_prefetch_guess(struct bt_prefetch *prefetch, const struct bt
 	if (plan) {
 		bt_plan_fetch(plan, &cache->view, near_ix);
 		/* Its cycle is the next one but so many. */
-		node_ix = bt_plan_foresee(
+		node_ix = bt_plan_predict(
 			plan, &cache->view, bt_tie_start(seed, next + PLACES, &cache->view), PLACES);
 	}
 	bt_ledger_fetch_links(ledger, near_ix);

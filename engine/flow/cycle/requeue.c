@@ -36,7 +36,7 @@ void bt_engine_wake(
 	struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority, uint32_t own_ix)
 {
 	if (engine->measures) {
-		bt_cycle_metrics_told(
+		bt_cycle_metrics_note_event(
 			engine->measures, bt_cluster_event_label(event->resource, event->action));
 	}
 	if (bt_engine_listens(engine)) {

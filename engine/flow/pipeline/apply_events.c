@@ -161,7 +161,7 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
 		tell_node_event(p, delta);
 	}
-	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
+	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_VERSION_REPLACED)) {
 		lose_node(p, delta->name);
 	}
 	return bt_engine_take_delta(p->engine, delta, out_taken);
@@ -207,7 +207,7 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_even
 	watch_event->news = watch_event->kind == BT_WATCH_EVENT_APPLY
 				    ? bt_version_filter_apply(&p->version_filter, &watch_event->sighting)
 				    : bt_version_filter_delete(&p->version_filter, &watch_event->sighting);
-	if (watch_event->news == BT_NEWS_STALE) {
+	if (watch_event->news == BT_VERSION_STALE) {
 		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
 		return false;
 	}

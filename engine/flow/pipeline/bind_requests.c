@@ -109,10 +109,11 @@ static void add_chunk(struct bt_bind_requests *bind_requests)
 static void list_add(struct bt_bind_requests *bind_requests, struct bt_bind_request_list *list,
 	struct bt_bind_request_slot *slot)
 {
-	BT_INVARIANT(list->last == BT_NO_ASK || slot_at(bind_requests, list->last)->next == BT_NO_ASK);
-	slot->next = BT_NO_ASK;
+	BT_INVARIANT(list->last == BT_NO_BIND_REQUEST ||
+		     slot_at(bind_requests, list->last)->next == BT_NO_BIND_REQUEST);
+	slot->next = BT_NO_BIND_REQUEST;
 	slot->previous = list->last;
-	if (list->last == BT_NO_ASK) {
+	if (list->last == BT_NO_BIND_REQUEST) {
 		list->first = slot->ix;
 	} else {
 		slot_at(bind_requests, list->last)->next = slot->ix;
@@ -123,16 +124,18 @@ static void list_add(struct bt_bind_requests *bind_requests, struct bt_bind_requ
 static void list_remove(struct bt_bind_requests *bind_requests, struct bt_bind_request_list *list,
 	struct bt_bind_request_slot *slot)
 {
-	BT_INVARIANT(slot->previous != BT_NO_ASK || list->first == slot->ix);
-	BT_INVARIANT(slot->next != BT_NO_ASK || list->last == slot->ix);
-	BT_INVARIANT(slot->previous == BT_NO_ASK || slot_at(bind_requests, slot->previous)->next == slot->ix);
-	BT_INVARIANT(slot->next == BT_NO_ASK || slot_at(bind_requests, slot->next)->previous == slot->ix);
-	if (slot->previous == BT_NO_ASK) {
+	BT_INVARIANT(slot->previous != BT_NO_BIND_REQUEST || list->first == slot->ix);
+	BT_INVARIANT(slot->next != BT_NO_BIND_REQUEST || list->last == slot->ix);
+	BT_INVARIANT(slot->previous == BT_NO_BIND_REQUEST ||
+		     slot_at(bind_requests, slot->previous)->next == slot->ix);
+	BT_INVARIANT(
+		slot->next == BT_NO_BIND_REQUEST || slot_at(bind_requests, slot->next)->previous == slot->ix);
+	if (slot->previous == BT_NO_BIND_REQUEST) {
 		list->first = slot->next;
 	} else {
 		slot_at(bind_requests, slot->previous)->next = slot->next;
 	}
-	if (slot->next == BT_NO_ASK) {
+	if (slot->next == BT_NO_BIND_REQUEST) {
 		list->last = slot->previous;
 	} else {
 		slot_at(bind_requests, slot->next)->previous = slot->previous;
@@ -150,7 +153,7 @@ static struct bt_bind_request_list *list_of(
 
 void bt_bind_requests_init(struct bt_pipeline *p)
 {
-	const struct bt_bind_request_list empty = {BT_NO_ASK, BT_NO_ASK};
+	const struct bt_bind_request_list empty = {BT_NO_BIND_REQUEST, BT_NO_BIND_REQUEST};
 
 	p->bind_requests.outgoing = p->bind_requests.waiting = p->bind_requests.overdue = empty;
 }
@@ -236,7 +239,7 @@ static void write_text(struct bt_bind_request_slot *slot, const struct bt_pod_re
 }
 
 /* Asks for a binding. Returns: its slot. */
-static struct bt_bind_request_slot *ask_to_bind(
+static struct bt_bind_request_slot *send_request(
 	struct bt_pipeline *p, enum bt_bind_request_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
@@ -251,7 +254,7 @@ static struct bt_bind_request_slot *ask_to_bind(
 void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pipeline *p = context;
-	struct bt_bind_request_slot *slot = ask_to_bind(p, BT_BIND_REQUEST_BIND, pod_ix, node_ix);
+	struct bt_bind_request_slot *slot = send_request(p, BT_BIND_REQUEST_BIND, pod_ix, node_ix);
 	BT_INVARIANT(slot->pod_ix == pod_ix);
 
 	p->bind_requests.slot_of_pod =
@@ -262,9 +265,9 @@ void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod
 	slot->extender = bt_engine_extender_to_bind(engine, pod_ix);
 }
 
-void bt_bind_requests_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
+void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
 {
-	ask_to_bind(p, BT_BIND_REQUEST_TELL, pod_ix, node_ix);
+	send_request(p, BT_BIND_REQUEST_BOUND, pod_ix, node_ix);
 }
 
 /* The evictions of a cycle are for one preemption. */
@@ -573,7 +576,7 @@ static void take_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 	case BT_BIND_REQUEST_EVICT:
 		take_eviction(p, slot, state);
 		break;
-	case BT_BIND_REQUEST_TELL:
+	case BT_BIND_REQUEST_BOUND:
 		take_told(p, slot, state);
 		break;
 	}
@@ -648,7 +651,7 @@ void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node)
 	for (int i = 0; i < 3; i++) {
 		struct bt_bind_request_slot *slot;
 
-		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
+		for (uint32_t at = firsts[i]; at != BT_NO_BIND_REQUEST; at = slot->next) {
 			slot = slot_at(bind_requests, at);
 			if (slot->kind == BT_BIND_REQUEST_BIND && bt_bind_requests_is_about(slot, node)) {
 				BT_COUNT(p, node_gone_n, 1);
@@ -683,7 +686,7 @@ bool bt_bind_requests_send(struct bt_pipeline *p)
 
 	bind_requests->stuck = false;
 	bind_requests->evicting = NULL;
-	while (bind_requests->outgoing.first != BT_NO_ASK) {
+	while (bind_requests->outgoing.first != BT_NO_BIND_REQUEST) {
 		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->outgoing.first);
 
 		if (now_at(slot) == BT_BIND_REQUEST_CANCELLED) {
@@ -699,7 +702,7 @@ bool bt_bind_requests_send(struct bt_pipeline *p)
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(bind_requests, &bind_requests->waiting, slot);
-		BT_COUNT(p, ask_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_TELL);
+		BT_COUNT(p, ask_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_BOUND);
 		BT_COUNT(p, evict_n, slot->kind == BT_BIND_REQUEST_EVICT && !slot->releases);
 		BT_COUNT(p, check_n, slot->kind == BT_BIND_REQUEST_CHECK);
 		any = true;
@@ -711,16 +714,16 @@ bool bt_bind_requests_send(struct bt_pipeline *p)
 
 static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	struct bt_bind_request_slot *ask = make(p, BT_BIND_REQUEST_CHECK, slot->pod_ix);
+	struct bt_bind_request_slot *request = make(p, BT_BIND_REQUEST_CHECK, slot->pod_ix);
 
-	ask->target = handle_of(slot);
-	ask->number = slot->number;
-	ask->extender = slot->extender;
-	bt_buf_clear(&ask->text);
-	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
-	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
+	request->target = handle_of(slot);
+	request->number = slot->number;
+	request->extender = slot->extender;
+	bt_buf_clear(&request->text);
+	bt_buf_str(&request->text, bt_buf_view(&slot->text));
+	memcpy(request->ends, slot->ends, sizeof(request->ends));
 	slot->checking = true;
-	list_add(&p->bind_requests, &p->bind_requests.outgoing, ask);
+	list_add(&p->bind_requests, &p->bind_requests.outgoing, request);
 }
 
 /* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
@@ -763,7 +766,7 @@ bool bt_bind_requests_watch(struct bt_pipeline *p)
 	int64_t more_ns = p->limits.assume_ttl_ns - p->limits.bind_timeout_ns;
 	bool any = false;
 
-	while (bind_requests->waiting.first != BT_NO_ASK &&
+	while (bind_requests->waiting.first != BT_NO_BIND_REQUEST &&
 		slot_at(bind_requests, bind_requests->waiting.first)->due_ns <= p->now_ns) {
 		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->waiting.first);
 
@@ -771,7 +774,7 @@ bool bt_bind_requests_watch(struct bt_pipeline *p)
 		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
 		any = true;
 	}
-	while (bind_requests->overdue.first != BT_NO_ASK &&
+	while (bind_requests->overdue.first != BT_NO_BIND_REQUEST &&
 		slot_at(bind_requests, bind_requests->overdue.first)->due_ns <= p->now_ns) {
 		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->overdue.first);
 
@@ -787,10 +790,10 @@ int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p)
 	const struct bt_bind_requests *bind_requests = &p->bind_requests;
 	int64_t next = INT64_MAX;
 
-	if (bind_requests->waiting.first != BT_NO_ASK) {
+	if (bind_requests->waiting.first != BT_NO_BIND_REQUEST) {
 		next = slot_at(bind_requests, bind_requests->waiting.first)->due_ns;
 	}
-	if (bind_requests->overdue.first != BT_NO_ASK &&
+	if (bind_requests->overdue.first != BT_NO_BIND_REQUEST &&
 		slot_at(bind_requests, bind_requests->overdue.first)->due_ns < next) {
 		next = slot_at(bind_requests, bind_requests->overdue.first)->due_ns;
 	}
@@ -937,7 +940,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	struct bt_prebind_writes *writes = slot->writes;
 	bool releases = slot->releases;
 	slot->writes = NULL;
-	const struct bt_bind_request ask = {
+	const struct bt_bind_request request = {
 		.handle = handle,
 		.number = slot->number,
 		.pod = part_of(slot, all, 0),
@@ -958,15 +961,15 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	int64_t waited_ns = slot->called_ns - slot->made_ns;
 	if (!step(slot, (uint32_t)(handle >> 32), BT_BIND_REQUEST_READY, BT_BIND_REQUEST_CALLED)) {
 		push_answer(p, slot);
-	} else if (kind == BT_BIND_REQUEST_BIND || kind == BT_BIND_REQUEST_TELL) {
+	} else if (kind == BT_BIND_REQUEST_BIND || kind == BT_BIND_REQUEST_BOUND) {
 		bt_stage_latency_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
-		binder->bind(binder->context, p, &ask);
+		binder->bind(binder->context, p, &request);
 	} else if (kind == BT_BIND_REQUEST_CHECK) {
-		binder->check(binder->context, p, &ask);
+		binder->check(binder->context, p, &request);
 	} else if (releases) {
-		binder->release(binder->context, p, &ask);
+		binder->release(binder->context, p, &request);
 	} else {
-		binder->evict(binder->context, p, &ask);
+		binder->evict(binder->context, p, &request);
 	}
 	bt_prebind_writes_destroy(writes);
 	return true;

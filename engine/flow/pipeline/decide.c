@@ -24,7 +24,7 @@ static bool anybody_listens(const struct bt_pipeline *p)
 
 static bool anybody_reads(const struct bt_pipeline *p)
 {
-	return anybody_listens(p) || p->options.sink.told || bt_replay_follows(p->replay);
+	return anybody_listens(p) || p->options.sink.cycle_ended || bt_replay_follows(p->replay);
 }
 
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
@@ -121,7 +121,7 @@ static void decide_keep(struct bt_pipeline *p, const struct bt_pipeline_decision
 	p->unpolled[p->unpolled_n++] = copy;
 }
 
-bool bt_pipeline_is_heard(struct bt_pipeline *p)
+bool bt_pipeline_decisions_have_room(struct bt_pipeline *p)
 {
 	return !p->limits.decisions ||
 	       (deliver(p) && bt_ring_count(&p->decisions) < bt_ring_capacity(&p->decisions));
@@ -142,11 +142,11 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 	if (p->replay) {
 		bt_replay_hear(p->replay, decision);
 	}
-	if (p->options.sink.told) {
-		p->options.sink.told(p->options.sink.context, decision, info, nominated, message);
+	if (p->options.sink.cycle_ended) {
+		p->options.sink.cycle_ended(p->options.sink.context, decision, info, nominated, message);
 	}
 	if (p->options.step_driver.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
-		bt_bind_requests_tell(p, decision->pod_ix, decision->node_ix);
+		bt_bind_requests_note_bound(p, decision->pod_ix, decision->node_ix);
 	}
 	if (!anybody_listens(p)) {
 		return;
@@ -160,8 +160,9 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 		.outcome = decision->outcome,
 		.node = decision->outcome == BT_PLACED ? bt_pipeline_node_name(p, decision->node_ix)
 						       : (struct bt_str){0},
-		.ask = decision->outcome == BT_PLACED ? bt_bind_requests_handle_of_pod(p, decision->pod_ix)
-						      : 0,
+		.binding = decision->outcome == BT_PLACED
+				   ? bt_bind_requests_handle_of_pod(p, decision->pod_ix)
+				   : 0,
 		.nominated = bt_pipeline_node_name(p, decision->nominated_ix),
 		.victims = p->victims,
 		.victim_n = decision->victim_n,
@@ -183,7 +184,7 @@ static void look(void *context, uint32_t pod_ix)
 {
 	const struct bt_pipeline_sink *sink = &((struct bt_pipeline *)context)->options.sink;
 
-	sink->look(sink->context, pod_ix);
+	sink->cycle_begins(sink->context, pod_ix);
 }
 
 static void steer(void *context, struct bt_decision *decision, struct bt_str message)
@@ -191,13 +192,13 @@ static void steer(void *context, struct bt_decision *decision, struct bt_str mes
 	bt_follow_steer(((struct bt_pipeline *)context)->replay, decision, message);
 }
 
-void bt_pipeline_turns_init(struct bt_pipeline *p)
+void bt_pipeline_cycles_init(struct bt_pipeline *p)
 {
-	p->turn = (struct bt_scheduling_cycle){.engine = p->engine,
+	p->cycle = (struct bt_scheduling_cycle){.engine = p->engine,
 		.texts = p->options.messages && anybody_reads(p),
-		.look = p->options.sink.look ? look : NULL,
+		.begins = p->options.sink.cycle_begins ? look : NULL,
 		.steer = bt_replay_follows(p->replay) ? steer : NULL,
-		.told = tell,
+		.ended = tell,
 		.context = p};
 }
 
@@ -208,6 +209,6 @@ bool bt_pipeline_decide_one(struct bt_pipeline *p)
 	if (pod_ix == BT_NO_POD) {
 		return false;
 	}
-	bt_schedule_one(&p->turn, pod_ix);
+	bt_schedule_one(&p->cycle, pod_ix);
 	return true;
 }

@@ -186,7 +186,7 @@ enum bt_status bt_follow_decision(struct bt_journal_player *r, const struct bt_j
 	if (bt_engine_take_any(engine, pod_ix) != BT_OK) {
 		return bt_replay_bad_record(r, record, "a decision about a pod that does not wait");
 	}
-	bt_schedule_one(&r->pipeline->turn, pod_ix);
+	bt_schedule_one(&r->pipeline->cycle, pod_ix);
 	r->result->decision_n++;
 	r->result->placed_n += f->outcome == BT_PLACED;
 	return BT_OK;

@@ -106,7 +106,7 @@ static bool make_engine(
 	for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
 		p->ingests[j].worker = bt_ingest_worker_create(cache->dictionary, cache->signatures);
 	}
-	bt_pipeline_turns_init(p);
+	bt_pipeline_cycles_init(p);
 	return true;
 }
 
@@ -251,7 +251,7 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	bt_crews_fini(p);
 	bt_bind_requests_fini(p);
 	bt_version_filter_fini(&p->version_filter);
-	bt_scheduling_cycle_fini(&p->turn);
+	bt_scheduling_cycle_fini(&p->cycle);
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
 	bt_team_destroy(p->team);
@@ -529,8 +529,8 @@ bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 {
 	uint32_t n = 0;
 
-	while (n < cycles && bt_bind_requests_have_room(p) && bt_pipeline_is_heard(p) && may_decide(p) &&
-		bt_pipeline_decide_one(p)) {
+	while (n < cycles && bt_bind_requests_have_room(p) && bt_pipeline_decisions_have_room(p) &&
+		may_decide(p) && bt_pipeline_decide_one(p)) {
 		BT_TESTPOINT("pipeline.decide");
 		bt_bind_requests_send_some(p);
 		n++;

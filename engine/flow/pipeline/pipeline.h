@@ -97,7 +97,7 @@ struct bt_pipeline_decision {
 	uint32_t pod_ix;
 	enum bt_outcome outcome;
 	struct bt_str node;	 /* BT_PLACED */
-	uint64_t ask;		 /* the handle of its binding; 0: nobody is asked */
+	uint64_t binding;	 /* the handle of its bind request; 0: none was sent */
 	struct bt_str nominated; /* BT_REFUSED, and preemption helps: where */
 	const struct bt_pod_ref *victims;
 	uint32_t victim_n;
@@ -113,15 +113,15 @@ struct bt_pipeline_decision {
 struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
 	/* The same, for who knows the engine: as struct bt_scheduling_cycle has them. */
-	void (*look)(void *context, uint32_t pod_ix);
+	void (*cycle_begins)(void *context, uint32_t pod_ix);
 	/* A node or a pod is about to be taken in; upstream's name for that: BT_CLUSTER_EVENT_NODE or one of
 	 * the pods', and BT_ADD, BT_UPDATE or BT_DELETE. */
 	void (*event)(void *context, enum bt_cluster_event_resource resource, uint32_t action,
 		const struct bt_delta *delta);
 	/* A pod that waits, or is being bound, is shown on a node; it has not been taken in yet. */
 	void (*arrives)(void *context, uint32_t pod_ix, struct bt_str node);
-	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-		uint32_t nominated, struct bt_str message);
+	void (*cycle_ended)(void *context, const struct bt_decision *decision,
+		const struct bt_queue_info *info, uint32_t nominated, struct bt_str message);
 	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its decision's
 	 * beginning to the answer, 0 where no stages are measured or no answer came. */
 	void (*bound)(
@@ -161,10 +161,10 @@ struct bt_bind_request {
  */
 struct bt_pipeline_binder {
 	/* Answered by bt_pipeline_bound or bt_pipeline_bind_failed. NULL: every binding succeeds at once. */
-	void (*bind)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
+	void (*bind)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request);
 	/* Has a victim deleted. Answered by bt_pipeline_evicted or bt_pipeline_evict_failed. NULL: nobody is
 	 * evicted. */
-	void (*evict)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
+	void (*evict)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request);
 	/*
 	 * Asks about a binding without an answer: bt_pipeline_bound, the pod is on that node;
 	 * bt_pipeline_bind_failed, it is not, and the earlier call cannot have an effect any more;
@@ -172,7 +172,7 @@ struct bt_pipeline_binder {
 	 * true; of a pod that gets devices until the binder answers, for what it writes of claims it alone
 	 * knows.
 	 */
-	void (*check)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
+	void (*check)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request);
 	/*
 	 * Has a ResourceClaim that keeps a pod out deallocated: status without allocation, reservedFor and
 	 * devices, if it is reserved for nobody but that pod; or deleted, when it was made for extended
@@ -181,7 +181,7 @@ struct bt_pipeline_binder {
 	 * that it has changed. NULL: that has happened at once. Source: PostFilter of DynamicResources,
 	 * v1.36.3.
 	 */
-	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask);
+	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request);
 	/*
 	 * May it be asked for another binding? No pod is popped while not: who is decided later is decided by
 	 * what is known then, and in the order of the pods that there are then. It is asked again after each
@@ -313,17 +313,17 @@ void bt_pipeline_give_up_event(struct bt_pipeline *pipeline);
 /* A watch event has come to the end of its way: its source may have it again. */
 void bt_pipeline_end_event(struct bt_pipeline *pipeline, struct bt_watch_event *watch_event);
 
-enum bt_pipeline_turn {
+enum bt_pipeline_cycle {
 	BT_SCHEDULING_CYCLE_TAKEN = 0, /* a pod, or its group, has been decided */
 	BT_SCHEDULING_CYCLE_NONE,      /* no pod's turn has come */
 	BT_SCHEDULING_CYCLE_LATER      /* those that bindings or decisions go to have no room */
 };
 
 /* The next pod's turn, or its group's. */
-enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *pipeline, uint32_t *out_pod_ix);
+enum bt_pipeline_cycle bt_pipeline_schedule_one(struct bt_pipeline *pipeline, uint32_t *out_pod_ix);
 
 /* The turn of a pod that waits, before it has come. Returns: false when it does not wait. */
-bool bt_pipeline_take_turn_of(struct bt_pipeline *pipeline, uint32_t pod_ix);
+bool bt_pipeline_schedule_pod(struct bt_pipeline *pipeline, uint32_t pod_ix);
 
 /* It is now_ns: nothing happens by that, or what time brings by itself, or time begins. */
 void bt_pipeline_set_time(struct bt_pipeline *pipeline, int64_t now_ns, enum bt_journal_time what);

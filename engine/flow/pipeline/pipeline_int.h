@@ -18,12 +18,12 @@
 
 /* ---- bind_requests.c: what is asked of the binder ---- */
 
-/* BT_BIND_REQUEST_TELL: a binding that is a fact already. */
+/* BT_BIND_REQUEST_BOUND: a binding that is a fact already. */
 enum bt_bind_request_kind {
 	BT_BIND_REQUEST_BIND = 0,
 	BT_BIND_REQUEST_CHECK,
 	BT_BIND_REQUEST_EVICT,
-	BT_BIND_REQUEST_TELL
+	BT_BIND_REQUEST_BOUND
 };
 
 #define BT_BIND_REQUEST_KINDS 4
@@ -42,8 +42,8 @@ enum bt_bind_request_state {
 /* Turns after which those that are asked for are sent, unless the step is over before. */
 #define BT_BIND_REQUESTS_TOGETHER 16u
 
-#define BT_REASON_MAX 128
-#define BT_NO_ASK     UINT32_MAX
+#define BT_REASON_MAX	   128
+#define BT_NO_BIND_REQUEST UINT32_MAX
 
 struct bt_bind_request_slot {
 	/* atomic: EDGE ask.word; generation, kind and state. Whoever takes it from one state to the next owns
@@ -71,7 +71,7 @@ struct bt_bind_request_slot {
 	 */
 	struct bt_prebind_writes *writes;
 	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
-	uint32_t previous, next;		   /* in its list; BT_NO_ASK: none */
+	uint32_t previous, next;		   /* in its list; BT_NO_BIND_REQUEST: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
 	 * claim. */
 	struct bt_buf text;
@@ -211,7 +211,7 @@ struct bt_pipeline {
 	int64_t now_ns;	       /* the engine's clock */
 	uint32_t handled;      /* the event that is being taken in (bt_cluster_event_label), or UINT32_MAX */
 	struct bt_bind_requests bind_requests;
-	struct bt_scheduling_cycle turn;
+	struct bt_scheduling_cycle cycle;
 	struct bt_journal_player *replay; /* init: hears decisions instead of a journal; or NULL */
 	struct bt_pod_ref *victims;	  /* of the decision under way */
 	size_t victim_cap;
@@ -256,7 +256,7 @@ void bt_bind_requests_release(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
 
 /* The binder is told of a binding that is a fact. */
-void bt_bind_requests_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
+void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
 /* May another pod be popped, as far as bindings go? */
 bool bt_bind_requests_have_room(const struct bt_pipeline *p);
@@ -323,13 +323,13 @@ void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decis
 
 /* ---- decide.c ---- */
 
-void bt_pipeline_turns_init(struct bt_pipeline *p);
+void bt_pipeline_cycles_init(struct bt_pipeline *p);
 
 /* One pod's turn, or its group's. Returns false when there is none to take. */
 bool bt_pipeline_decide_one(struct bt_pipeline *p);
 
 /* May another pod be popped, as far as those go who listen? */
-bool bt_pipeline_is_heard(struct bt_pipeline *p);
+bool bt_pipeline_decisions_have_room(struct bt_pipeline *p);
 
 /* A pod's identity as texts; valid until the pod goes. */
 struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_ix);

@@ -30,11 +30,11 @@ bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
 }
 
 /* Nobody is asked in a replay. */
-static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
 	(void)pipeline;
-	(void)ask;
+	(void)request;
 }
 
 /* ---- extenders say what they said ---- */
@@ -234,7 +234,7 @@ static enum bt_status take_pod(struct bt_journal_player *r, const struct bt_jour
 	uint64_t pod_ix;
 
 	if (!bt_varint_get(&body, &pod_ix) || pod_ix >= BT_NO_POD ||
-		!bt_pipeline_take_turn_of(r->pipeline, (uint32_t)pod_ix)) {
+		!bt_pipeline_schedule_pod(r->pipeline, (uint32_t)pod_ix)) {
 		return bt_replay_bad_record(r, record, "a pod is taken that does not wait");
 	}
 	return BT_OK;

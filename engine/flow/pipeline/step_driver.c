@@ -38,21 +38,21 @@ void bt_pipeline_give_up_event(struct bt_pipeline *p)
 	bt_pipeline_end_event(p, watch_event);
 }
 
-enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out_pod_ix)
+enum bt_pipeline_cycle bt_pipeline_schedule_one(struct bt_pipeline *p, uint32_t *out_pod_ix)
 {
-	if (!bt_bind_requests_have_room(p) || !bt_pipeline_is_heard(p)) {
+	if (!bt_bind_requests_have_room(p) || !bt_pipeline_decisions_have_room(p)) {
 		return BT_SCHEDULING_CYCLE_LATER;
 	}
 	*out_pod_ix = bt_engine_pop(p->engine);
 	if (*out_pod_ix == BT_NO_POD) {
 		return BT_SCHEDULING_CYCLE_NONE;
 	}
-	bt_schedule_one(&p->turn, *out_pod_ix);
+	bt_schedule_one(&p->cycle, *out_pod_ix);
 	bt_bind_requests_send_some(p);
 	return BT_SCHEDULING_CYCLE_TAKEN;
 }
 
-bool bt_pipeline_take_turn_of(struct bt_pipeline *p, uint32_t pod_ix)
+bool bt_pipeline_schedule_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	if (bt_engine_take(p->engine, pod_ix) != BT_OK) {
 		return false;
@@ -60,7 +60,7 @@ bool bt_pipeline_take_turn_of(struct bt_pipeline *p, uint32_t pod_ix)
 	if (p->options.journal) {
 		bt_journal_taken(p->options.journal, pod_ix);
 	}
-	bt_schedule_one(&p->turn, pod_ix);
+	bt_schedule_one(&p->cycle, pod_ix);
 	return true;
 }
 

@@ -81,8 +81,8 @@ static bool schedule_over(struct bt_pipeline *p, uint32_t ix)
 
 	(void)ix;
 	return state_of(publisher(p)) == BT_THREAD_ENDED && bt_ring_count(&p->inbox) == 0 &&
-	       p->bind_requests.outgoing.first == BT_NO_ASK &&
-	       bt_load_relaxed(&p->bind_requests.open_n) == 0 && bt_pipeline_is_heard(p) &&
+	       p->bind_requests.outgoing.first == BT_NO_BIND_REQUEST &&
+	       bt_load_relaxed(&p->bind_requests.open_n) == 0 && bt_pipeline_decisions_have_room(p) &&
 	       (!step_driver->step ||
 		       (p->ahead_first == p->ahead_n && step_driver->is_over(step_driver->context)));
 }

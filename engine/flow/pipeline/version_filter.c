@@ -123,23 +123,23 @@ enum bt_version_verdict bt_version_filter_apply(
 
 	if (!entry) {
 		version_filter_enter(f, seen, false);
-		return BT_NEWS_FRESH;
+		return BT_VERSION_NEW;
 	}
 	bool other = seen->uid && entry->uid && seen->uid != entry->uid;
 	bool older = seen->version && entry->version && seen->version <= entry->version;
 	/* What has gone does not come back, whatever its version. */
 	bool dead = entry->gone && !other && (seen->uid || older);
 	if (older || dead) {
-		return BT_NEWS_STALE;
+		return BT_VERSION_STALE;
 	}
 	if (entry->gone) {
 		revive(f, entry, seen);
-		return BT_NEWS_FRESH;
+		return BT_VERSION_NEW;
 	}
 	entry->version = seen->version ? seen->version : entry->version;
 	BT_INVARIANT(entry->version >= seen->version || !seen->version);
 	entry->uid = seen->uid ? seen->uid : entry->uid;
-	return other ? BT_NEWS_REPLACED : BT_NEWS_FRESH;
+	return other ? BT_VERSION_REPLACED : BT_VERSION_NEW;
 }
 
 enum bt_version_verdict bt_version_filter_delete(
@@ -149,7 +149,7 @@ enum bt_version_verdict bt_version_filter_delete(
 
 	if (!entry) {
 		version_filter_enter(f, seen, true);
-		return BT_NEWS_FRESH;
+		return BT_VERSION_NEW;
 	}
 	bool known = seen->uid && entry->uid, other = known && seen->uid != entry->uid;
 	bool both = seen->version && entry->version;
@@ -157,13 +157,13 @@ enum bt_version_verdict bt_version_filter_delete(
 	bool late = other ? !both || seen->version <= entry->version
 			  : !known && both && seen->version < entry->version;
 	if (late) {
-		return BT_NEWS_STALE;
+		return BT_VERSION_STALE;
 	}
 	entry->version = seen->version > entry->version ? seen->version : entry->version;
 	entry->uid = seen->uid ? seen->uid : entry->uid;
 	if (entry->gone) {
-		return BT_NEWS_STALE;
+		return BT_VERSION_STALE;
 	}
 	free_retired(f, (uint32_t)(entry - f->entries));
-	return BT_NEWS_FRESH;
+	return BT_VERSION_NEW;
 }

@@ -39,10 +39,9 @@ struct bt_version_filter {
 };
 
 enum bt_version_verdict {
-	BT_NEWS_FRESH = 0,
-	BT_NEWS_REPLACED, /* fresh, and it is another object under the name of one that has not been seen to
-			     go */
-	BT_NEWS_STALE
+	BT_VERSION_NEW = 0,
+	BT_VERSION_REPLACED, /* new, and another object: its deletion has not been seen */
+	BT_VERSION_STALE
 };
 
 void bt_version_filter_fini(struct bt_version_filter *version_filter);

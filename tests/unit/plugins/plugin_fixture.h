@@ -21,13 +21,13 @@ static inline const uint64_t *fixture_image_nodes(void *context, uint32_t name)
 }
 
 /* A plugin with a pod's term. */
-struct asked {
+struct subject {
 	struct fixture *f;
 	const struct bt_plugin *plugin;
 	struct bt_compiled compiled;
 };
 
-static inline struct asked ask(
+static inline struct subject compile_pod(
 	struct fixture *f, const struct bt_plugin *plugin, const void *settings, const char *spec)
 {
 	struct bt_compile_env env = {
@@ -39,47 +39,48 @@ static inline struct asked ask(
 		.image_nodes = fixture_image_nodes,
 		.context = f,
 	};
-	struct asked asked = {.f = f, .plugin = plugin};
+	struct subject subject = {.f = f, .plugin = plugin};
 
-	plugin->compile(settings, &env, fixture_signature(f, spec), &asked.compiled);
-	return asked;
+	plugin->compile(settings, &env, fixture_signature(f, spec), &subject.compiled);
+	return subject;
 }
 
-static inline bool passes(const struct asked *asked, uint32_t node)
+static inline bool passes(const struct subject *subject, uint32_t node)
 {
 	uint8_t pass = 2;
 
-	if (asked->compiled.filter_skip) {
+	if (subject->compiled.filter_skip) {
 		return true;
 	}
-	asked->plugin->filter(asked->compiled.term, &asked->f->cache->view, node, 1, &pass);
+	subject->plugin->filter(subject->compiled.term, &subject->f->cache->view, node, 1, &pass);
 	assert_in_range(pass, 0, 1);
 	return pass;
 }
 
-static inline int64_t score(const struct asked *asked, uint32_t node)
+static inline int64_t score(const struct subject *subject, uint32_t node)
 {
 	int64_t raw = -1;
 
-	if (asked->compiled.score_skip) {
+	if (subject->compiled.score_skip) {
 		return 0;
 	}
-	asked->plugin->score(asked->compiled.term, &asked->f->cache->view, node, 1, &raw);
+	subject->plugin->score(subject->compiled.term, &subject->f->cache->view, node, 1, &raw);
 	return raw;
 }
 
 /* The node is refused with this code and these texts, joined by "; ". */
 static inline void assert_refused(
-	const struct asked *asked, uint32_t node, enum bt_code code, const char *texts)
+	const struct subject *subject, uint32_t node, enum bt_code code, const char *texts)
 {
 	struct bt_rejection rejection;
 	struct bt_buf text = {0};
 
-	assert_false(passes(asked, node));
-	bt_plugin_reject(asked->plugin, asked->compiled.term, &asked->f->cache->view, node, &rejection);
+	assert_false(passes(subject, node));
+	bt_plugin_reject(subject->plugin, subject->compiled.term, &subject->f->cache->view, node, &rejection);
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_text(&text, i ? "; " : "");
-		bt_plugin_reason(asked->plugin, asked->f->cache->dictionary, &rejection.reasons[i], &text);
+		bt_plugin_reason(
+			subject->plugin, subject->f->cache->dictionary, &rejection.reasons[i], &text);
 	}
 	assert_string_equal(text.ptr, texts);
 	assert_int_equal(rejection.code, code);

@@ -32,21 +32,21 @@ static void configure(struct fixture *f, const struct bt_device_features *featur
 	device_class(f, "odd", "selectors: [{}]");
 }
 
-static struct asked begin_with(
+static struct subject begin_with(
 	struct fixture *f, const struct bt_dynamic_resources_settings *with, const char *spec)
 {
 	bt_devices_begin(
 		f->cache->devices, fixture_name(f, "pod-x"), fixture_name(f, "uid-x"), 1000000000000);
-	struct asked asked = ask(f, &bt_plugin_dynamic_resources, with, spec);
+	struct subject subject = compile_pod(f, &bt_plugin_dynamic_resources, with, spec);
 
-	if (asked.compiled.state) {
+	if (subject.compiled.state) {
 		bt_plugin_dynamic_resources.pre_filter(
-			asked.compiled.state, &f->cache->view, &asked.compiled);
+			subject.compiled.state, &f->cache->view, &subject.compiled);
 	}
-	return asked;
+	return subject;
 }
 
-static struct asked begin(struct fixture *f, const char *spec)
+static struct subject begin(struct fixture *f, const char *spec)
 {
 	return begin_with(f, &settings, spec);
 }
@@ -57,32 +57,33 @@ static struct asked begin(struct fixture *f, const char *spec)
 #define NONE "cannot allocate all claims"
 
 /* What Reserve is to assume: how many choices, and the first. */
-static uint32_t choose(const struct asked *asked, uint32_t node, const struct bt_device_choice **out_choices)
+static uint32_t choose(
+	const struct subject *subject, uint32_t node, const struct bt_device_choice **out_choices)
 {
 	const struct bt_plugin_use use = {.pre_filter = true, .filter = true, .reserve = true};
 	struct bt_reservation reservation = {0};
 
 	bt_plugin_dynamic_resources.reserve(
-		&use, &asked->compiled, &asked->f->cache->view, node, &reservation);
+		&use, &subject->compiled, &subject->f->cache->view, node, &reservation);
 	*out_choices = reservation.choices;
 	return reservation.choice_n;
 }
 
 /* Writes "device device, device" of the pod's claims on a node: a blank between devices, a comma between
  * claims. */
-static const char *given(const struct asked *asked, uint32_t node)
+static const char *given(const struct subject *subject, uint32_t node)
 {
 	static char text[512];
 	const struct bt_device_choice *choices;
 	size_t at = 0;
 
-	assert_true(passes(asked, node));
-	uint32_t n = choose(asked, node, &choices);
+	assert_true(passes(subject, node));
+	uint32_t n = choose(subject, node, &choices);
 	text[0] = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < choices[i].allocation.result_n; j++) {
-			struct bt_str name = bt_intern_str(
-				asked->f->cache->dictionary->intern, choices[i].allocation.results[j].device);
+			struct bt_str name = bt_intern_str(subject->f->cache->dictionary->intern,
+				choices[i].allocation.results[j].device);
 
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s",
 				j	? " "
@@ -162,9 +163,9 @@ static void requests_that_cannot_be_met_refuse_everywhere(void **state)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		snprintf(text, sizeof(text), "requests: [%s]", cases[i].requests);
 		device_claim(f, "c", text, "");
-		struct asked asked = begin(f, CLAIM);
-		assert_true(asked.compiled.refused);
-		assert_string_equal(asked.compiled.refusal, cases[i].text);
+		struct subject subject = begin(f, CLAIM);
+		assert_true(subject.compiled.refused);
+		assert_string_equal(subject.compiled.refusal, cases[i].text);
 	}
 	device_claim(f, "c", "requests: [{name: r, exactly: {count: 1}}]", "");
 	assert_string_equal(begin(f, CLAIM).compiled.pre_filter_error, "request r: unsupported request type");
@@ -179,15 +180,15 @@ static void a_claim_that_another_pod_is_getting_makes_the_pod_wait(void **state)
 	configure(f, NULL);
 	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	device_claim(f, "c", WANTS(1), "");
-	struct asked asked = begin(f, CLAIM);
-	uint32_t n = choose(&asked, n1, &choices);
+	struct subject subject = begin(f, CLAIM);
+	uint32_t n = choose(&subject, n1, &choices);
 	bt_devices_assume(f->cache->devices, 1, choices, n);
-	asked = begin(f, CLAIM);
+	subject = begin(f, CLAIM);
 	assert_string_equal(
-		asked.compiled.refusal, "resource claim default/c is in the process of being allocated");
+		subject.compiled.refusal, "resource claim default/c is in the process of being allocated");
 	bt_devices_revert(f->cache->devices, 1);
-	asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "a");
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "a");
 }
 
 static void a_pod_without_claims_is_not_asked_about(void **state)
@@ -195,9 +196,9 @@ static void a_pod_without_claims_is_not_asked_about(void **state)
 	struct fixture *f = *state;
 
 	configure(f, NULL);
-	struct asked asked = begin(f, "");
-	assert_null(asked.compiled.state);
-	assert_true(asked.compiled.filter_skip && asked.compiled.score_skip);
+	struct subject subject = begin(f, "");
+	assert_null(subject.compiled.state);
+	assert_true(subject.compiled.filter_skip && subject.compiled.score_skip);
 }
 
 /* ---- which devices ---- */
@@ -269,7 +270,7 @@ static const struct allocation allocations[] = {
 		"not be satisfied"},
 	{"{name: a}", WANTS(1) ", constraints: [{}]", NULL, NULL,
 		"claim default/c, constraint #0: empty constraint (unsupported constraint type?)"},
-	/* Capacity: what is asked, by several requests of one device that may be shared. */
+	/* Capacity: what is subject, by several requests of one device that may be shared. */
 	{"{name: a, capacity: {m: {value: '4'}}}, {name: b, capacity: {m: {value: '8'}}}",
 		ASK(", capacity: {requests: {m: '5'}}"), "b", NULL, NULL},
 	{"{name: a, capacity: {m: {value: '4'}}}", ASK(", capacity: {requests: {other: '1'}}"), NULL, NONE,
@@ -301,18 +302,18 @@ static void the_first_devices_that_do_are_given(void **state)
 		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", a->devices);
 		device_slice(f, "s", POOL("p"), text);
 		device_claim(f, "c", a->wanted, "");
-		struct asked asked = begin(f, CLAIM);
-		assert_false(asked.compiled.refused);
+		struct subject subject = begin(f, CLAIM);
+		assert_false(subject.compiled.refused);
 		if (a->given) {
-			assert_string_equal(given(&asked, n1), a->given);
+			assert_string_equal(given(&subject, n1), a->given);
 		} else if (a->refused) {
-			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, a->refused);
+			assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, a->refused);
 			assert_null(bt_plugin_dynamic_resources.failure(
-				asked.compiled.term, &f->cache->view, n1));
+				subject.compiled.term, &f->cache->view, n1));
 		} else if (a->error) {
-			assert_false(passes(&asked, n1));
-			assert_string_equal(
-				bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+			assert_false(passes(&subject, n1));
+			assert_string_equal(bt_plugin_dynamic_resources.failure(
+						    subject.compiled.term, &f->cache->view, n1),
 				a->error);
 		}
 	}
@@ -328,8 +329,8 @@ static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
 		"perDeviceNodeSelection: true, devices: [{name: a, nodeName: n2}, {name: b, nodeName: n1}, "
 		"{name: c, allNodes: true}]");
 	device_claim(f, "c", WANTS(2), "");
-	struct asked asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b c");
+	struct subject subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b c");
 }
 
 static void what_others_have_is_left_to_them(void **state)
@@ -341,18 +342,18 @@ static void what_others_have_is_left_to_them(void **state)
 	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: b}]");
 	device_claim(f, "taken", "", ALLOCATED("device: a"));
 	device_claim(f, "c", WANTS(1), "");
-	struct asked asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b");
+	struct subject subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b");
 	/* Who looks after devices may have those of others, but none twice. */
 	device_claim(f, "c", ASK(", adminAccess: true"), "");
-	asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "a");
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "a");
 	device_claim(f, "c",
 		"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 3, "
 		"adminAccess: true}}]",
 		"");
-	asked = begin(f, CLAIM);
-	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	subject = begin(f, CLAIM);
+	assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
 }
 
 #define PART(name, n)                                                                                        \
@@ -369,15 +370,15 @@ static void parts_of_a_device_share_its_counters(void **state)
 	device_slice(f, "s1", two,
 		"nodeName: n1, devices: [" PART("a", 3) ", " PART("b", 2) ", " PART("e", 2) "]");
 	device_claim(f, "c", WANTS(2), "");
-	struct asked asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b e");
+	struct subject subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b e");
 	device_claim(f, "c", WANTS(3), "");
-	asked = begin(f, CLAIM);
-	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	subject = begin(f, CLAIM);
+	assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
 	device_claim(f, "taken", "", ALLOCATED("device: e"));
 	device_claim(f, "c", WANTS(1), "");
-	asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b");
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b");
 }
 
 static void pools_that_are_not_in_order_are_left_out(void **state)
@@ -389,19 +390,19 @@ static void pools_that_are_not_in_order_are_left_out(void **state)
 	device_claim(f, "c", WANTS(1), "");
 	device_claim(f, "all", EVERY, "");
 	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: a}]");
-	struct asked asked = begin(f, CLAIM);
+	struct subject subject = begin(f, CLAIM);
 	assert_refused(
-		&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "invalid resource pools were encountered");
+		&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "invalid resource pools were encountered");
 	device_slice(f, "s2", POOL("q"), "nodeName: n1, devices: [{name: b}]");
-	asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b");
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b");
 	device_slice(f, "s", "name: p, generation: 1, resourceSliceCount: 2",
 		"nodeName: n1, devices: [{name: a}]");
-	asked = begin(f, CLAIM);
-	assert_string_equal(given(&asked, n1), "b");
-	asked = begin(f, "resourceClaims: [{name: x, resourceClaimName: all}]");
-	assert_false(passes(&asked, n1));
-	assert_string_equal(bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b");
+	subject = begin(f, "resourceClaims: [{name: x, resourceClaimName: all}]");
+	assert_false(passes(&subject, n1));
+	assert_string_equal(bt_plugin_dynamic_resources.failure(subject.compiled.term, &f->cache->view, n1),
 		"claim default/all, request r: asks for all devices, but resource pool d/p is currently "
 		"being "
 		"updated");
@@ -419,15 +420,16 @@ static void a_search_that_takes_too_long_fails(void **state)
 		"nodeName: n1, devices: [{name: a, " M("v0") "}, {name: b, " M("v1") "}, {name: c, " M(
 			"v2") "}, {name: e, " M("v3") "}]");
 	device_claim(f, "c", WANTS(2) ", constraints: [{matchAttribute: d/m}]", "");
-	struct asked asked = begin(f, CLAIM);
-	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
-	asked = begin_with(f, &hasty, CLAIM);
-	assert_false(passes(&asked, n1));
-	assert_string_equal(bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+	struct subject subject = begin(f, CLAIM);
+	assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	subject = begin_with(f, &hasty, CLAIM);
+	assert_false(passes(&subject, n1));
+	assert_string_equal(bt_plugin_dynamic_resources.failure(subject.compiled.term, &f->cache->view, n1),
 		"node n1: timed out trying to allocate devices");
 	hasty.timeout_refuses = true;
-	asked = begin_with(f, &hasty, CLAIM);
-	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "timed out trying to allocate devices");
+	subject = begin_with(f, &hasty, CLAIM);
+	assert_refused(
+		&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "timed out trying to allocate devices");
 }
 
 static void gates_take_devices_away(void **state)
@@ -454,11 +456,11 @@ static void gates_take_devices_away(void **state)
 		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", cases[i].device);
 		device_slice(f, "s", POOL("p"), text);
 		device_claim(f, "c", WANTS(1), "");
-		struct asked asked = begin(f, CLAIM);
+		struct subject subject = begin(f, CLAIM);
 		if (cases[i].given) {
-			assert_string_equal(given(&asked, n1), cases[i].given);
+			assert_string_equal(given(&subject, n1), cases[i].given);
 		} else {
-			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+			assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
 		}
 		fixture_teardown(state);
 	}
@@ -476,13 +478,13 @@ static void an_allocated_claim_is_had_where_its_selector_says(void **state)
 		"allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}, "
 		"nodeSelector: "
 		"{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}");
-	struct asked asked = begin(f, CLAIM);
-	assert_true(passes(&asked, n1));
+	struct subject subject = begin(f, CLAIM);
+	assert_true(passes(&subject, n1));
 	assert_refused(
-		&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "resourceclaim not available on the node");
+		&subject, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "resourceclaim not available on the node");
 	/* Nothing was allocated in this cycle. */
-	assert_string_equal(given(&asked, n1), "");
-	assert_int_equal(score(&asked, n1), 0);
+	assert_string_equal(given(&subject, n1), "");
+	assert_int_equal(score(&subject, n1), 0);
 }
 
 struct binding {
@@ -516,8 +518,8 @@ static void a_claim_whose_device_does_not_get_ready_is_not_available(void **stat
 			"bindingFailureConditions: [broken]}]}}, %s",
 			i == 1 ? "05" : "10", cases[i].status);
 		device_claim(f, "c", WANTS(1), text);
-		struct asked asked = begin(f, CLAIM);
-		assert_int_equal(passes(&asked, n1), cases[i].available);
+		struct subject subject = begin(f, CLAIM);
+		assert_int_equal(passes(&subject, n1), cases[i].available);
 		cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	}
 }
@@ -526,10 +528,10 @@ static void a_claim_whose_device_does_not_get_ready_is_not_available(void **stat
 	"allocation: {devices: {results: []}, nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: "      \
 	"metadata.name, operator: In, values: [n9]}]}]}}"
 
-static struct bt_claim_release release_of(struct fixture *f, const struct asked *asked)
+static struct bt_claim_release release_of(struct fixture *f, const struct subject *subject)
 {
 	const struct bt_post_filter_env env = {
-		.release = bt_release_default(), .view = &f->cache->view, .compiled = &asked->compiled};
+		.release = bt_release_default(), .view = &f->cache->view, .compiled = &subject->compiled};
 	struct bt_post_filter_result result = {0};
 	struct bt_buf text = {0};
 
@@ -557,18 +559,18 @@ static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		snprintf(text, sizeof(text), ELSEWHERE ", %s", cases[i].reserved);
 		device_claim(f, "c", WANTS(1), text);
-		struct asked asked = begin(f, CLAIM);
-		/* Before a node was asked nothing is known to be in the way. */
-		assert_int_equal(release_of(f, &asked).what, BT_CLAIMS_KEPT);
-		assert_false(passes(&asked, n1));
-		const struct bt_claim_release release = release_of(f, &asked);
+		struct subject subject = begin(f, CLAIM);
+		/* Before a node was subject nothing is known to be in the way. */
+		assert_int_equal(release_of(f, &subject).what, BT_CLAIMS_KEPT);
+		assert_false(passes(&subject, n1));
+		const struct bt_claim_release release = release_of(f, &subject);
 		assert_int_equal(release.what, cases[i].release);
 		if (release.what == BT_CLAIMS_DEALLOCATE) {
 			assert_ptr_equal(&f->cache->view.devices->claims[release.claim_ix], claim_of(f, "c"));
 		}
 	}
-	struct asked asked = begin(f, "");
-	assert_int_equal(release_of(f, &asked).what, BT_CLAIMS_NONE);
+	struct subject subject = begin(f, "");
+	assert_int_equal(release_of(f, &subject).what, BT_CLAIMS_NONE);
 }
 
 /* ---- Score ---- */
@@ -582,12 +584,12 @@ static void what_is_named_first_is_liked_best(void **state)
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	device_slice(f, "s2", POOL("q"), "nodeName: n2, devices: [{name: a}, {name: b}]");
 	device_claim(f, "c", EITHER(2, 1), "");
-	struct asked asked = begin(f, CLAIM);
-	assert_int_equal(score(&asked, n1), 7);
-	assert_int_equal(score(&asked, n2), 8);
+	struct subject subject = begin(f, CLAIM);
+	assert_int_equal(score(&subject, n1), 7);
+	assert_int_equal(score(&subject, n2), 8);
 	const struct bt_dynamic_resources_settings off = {.pre_filtered = true, .filtered = true};
-	asked = begin_with(f, &off, CLAIM);
-	assert_int_equal(score(&asked, n2), 0);
+	subject = begin_with(f, &off, CLAIM);
+	assert_int_equal(score(&subject, n2), 0);
 }
 
 /* ---- Reserve ---- */
@@ -601,8 +603,8 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 	configure(f, NULL);
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	device_claim(f, "c", WANTS(1), "");
-	struct asked asked = begin(f, CLAIM);
-	assert_int_equal(choose(&asked, n1, &choices), 1);
+	struct subject subject = begin(f, CLAIM);
+	assert_int_equal(choose(&subject, n1, &choices), 1);
 	assert_true(choices[0].allocation.has_selector);
 	const struct bt_field_requirement *field = choices[0].allocation.selector.terms[0].fields;
 	assert_true(field->is_name && field->value == fixture_name(f, "n1"));
@@ -610,17 +612,17 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 	device_slice(f, "s1", POOL("p"),
 		"devices: [{name: a}], nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, "
 		"operator: Exists}]}]}");
-	asked = begin(f, CLAIM);
-	choose(&asked, n1, &choices);
+	subject = begin(f, CLAIM);
+	choose(&subject, n1, &choices);
 	assert_int_equal(choices[0].allocation.selector.terms[0].labels.n, 1);
 	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 0);
 	device_slice(f, "s1", POOL("p"), "devices: [{name: a}], allNodes: true");
-	asked = begin(f, CLAIM);
-	choose(&asked, n1, &choices);
+	subject = begin(f, CLAIM);
+	choose(&subject, n1, &choices);
 	assert_false(choices[0].allocation.has_selector);
 	device_slice(f, "s1", POOL("p"), "devices: [{name: a, bindsToNode: true}], allNodes: true");
-	asked = begin(f, CLAIM);
-	choose(&asked, n1, &choices);
+	subject = begin(f, CLAIM);
+	choose(&subject, n1, &choices);
 	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 1);
 }
 
@@ -638,15 +640,15 @@ static void comes_from_devices_where_there_is_no_plugin(struct fixture *f)
 	assert_null(begin(f, "containers: [{name: a, " GPUS(2) "}]").compiled.state);
 	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
 	device_slice(f, "s2", POOL("p"), "nodeName: n2, devices: [{name: a}, {name: b}]");
-	struct asked asked = begin(f, "containers: [{name: a, " GPUS(2) "}]");
-	assert_string_equal(given(&asked, n1), "");
-	assert_string_equal(given(&asked, n2), "a b");
-	assert_refused(&asked, n3, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
-	assert_int_equal(choose(&asked, n2, &choices), 1);
+	struct subject subject = begin(f, "containers: [{name: a, " GPUS(2) "}]");
+	assert_string_equal(given(&subject, n1), "");
+	assert_string_equal(given(&subject, n2), "a b");
+	assert_refused(&subject, n3, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	assert_int_equal(choose(&subject, n2, &choices), 1);
 	assert_int_equal(choices[0].claim_ix, BT_NO_CLAIM);
 	/* A resource that neither the node nor a class has. */
-	asked = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");
-	assert_refused(&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
+	subject = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");
+	assert_refused(&subject, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
 }
 
 static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(void **state)
@@ -672,10 +674,10 @@ static void a_stale_claim_for_extended_resources_is_deleted(void **state)
 		"{resource.kubernetes.io/extended-resource-claim: 'true'}, ownerReferences: [{name: pod-x, "
 		"uid: "
 		"uid-x, controller: true}]}, spec: {devices: {" WANTS(1) "}}}");
-	struct asked asked = begin(f, "containers: [{name: a, " GPUS(1) "}]");
+	struct subject subject = begin(f, "containers: [{name: a, " GPUS(1) "}]");
 	assert_refused(
-		&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot schedule extended resource claim");
-	const struct bt_claim_release release = release_of(f, &asked);
+		&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot schedule extended resource claim");
+	const struct bt_claim_release release = release_of(f, &subject);
 	assert_int_equal(release.what, BT_CLAIMS_DELETE);
 	assert_ptr_equal(&f->cache->view.devices->claims[release.claim_ix], claim_of(f, "old"));
 }
@@ -742,13 +744,13 @@ static void fit_leaves_to_devices_what_the_node_has_none_of(void **state)
 		 n2 = fixture_node(f, "name: n2", "", "allocatable: {pods: 9}");
 
 	configure(f, NULL);
-	struct asked asked =
-		ask(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
-	assert_refused(&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
+	assert_refused(&subject, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
 	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
-	asked = ask(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
-	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
-	assert_true(passes(&asked, n2));
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
+	assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
+	assert_true(passes(&subject, n2));
 }
 
 static void scores_count_devices_where_the_node_has_none_of_the_resource(void **state)
@@ -767,16 +769,16 @@ static void scores_count_devices_where_the_node_has_none_of_the_resource(void **
 	struct bt_fit_resource resource = {bt_resource_slot(f->cache->dictionary, bt_str("e.com/gpu")), 1};
 	const struct bt_fit_settings most = {
 		.strategy = BT_MOST_ALLOCATED, .resources = &resource, .resource_n = 1};
-	struct asked asked =
-		ask(f, &bt_plugin_node_resources_fit, &most, "containers: [{name: a, " GPUS(2) "}]");
-	/* Of four devices one is taken and two are asked for. */
-	assert_int_equal(score(&asked, n1), 75);
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &most, "containers: [{name: a, " GPUS(2) "}]");
+	/* Of four devices one is taken and two are subject for. */
+	assert_int_equal(score(&subject, n1), 75);
 	int slots[] = {BT_CPU, resource.slot};
 	const struct bt_balanced_settings balanced = {slots, 2, false};
-	asked = ask(f, &bt_plugin_node_resources_balanced_allocation, &balanced,
+	subject = compile_pod(f, &bt_plugin_node_resources_balanced_allocation, &balanced,
 		"containers: [{name: a, resources: {requests: {cpu: 3, e.com/gpu: 2}}}]");
 	/* From 0 and 1/4 to 3/4 and 3/4: the spread falls from 12.5 % to nothing. */
-	assert_int_equal(score(&asked, n1), 50 + (50 + 100 - 87) / 2);
+	assert_int_equal(score(&subject, n1), 50 + (50 + 100 - 87) / 2);
 }
 
 /* ---- consumable capacity ---- */
@@ -790,7 +792,7 @@ static struct bt_quantity quantity(const char *text)
 }
 
 struct rounding {
-	const char *min, *max, *step, *asked, *taken;
+	const char *min, *max, *step, *subject, *taken;
 	bool violated;
 };
 
@@ -812,8 +814,8 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 			.value = quantity("8Gi"),
 			.policy = {
 				.there = true, .has_range = true, .has_min = true, .min = quantity(r->min)}};
-		const struct bt_asked_capacity asked = {5, quantity(r->asked)};
-		const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1};
+		const struct bt_asked_capacity subject = {5, quantity(r->subject)};
+		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 
 		capacity.policy.has_max = r->max != NULL;
 		capacity.policy.max = quantity(r->max ? r->max : "0");
@@ -836,14 +838,14 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 			.has_values = true,
 			.values = values,
 			.value_n = 3}};
-	struct bt_asked_capacity asked = {5, quantity("3")};
-	const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1}, nothing = {0};
+	struct bt_asked_capacity subject = {5, quantity("3")};
+	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
 
 	(void)state;
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("4")), 0);
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, false), quantity("2")), 0);
 	assert_false(bt_capacity_violated(&capacity.policy, quantity("4")));
-	asked.quantity = quantity("5");
+	subject.quantity = quantity("5");
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("5")), 0);
 	assert_true(bt_capacity_violated(&capacity.policy, quantity("5")));
 }
@@ -851,7 +853,7 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 static void amounts_that_are_none_say_so(void **state)
 {
 	static const struct {
-		const char *asked, *min, *step, *why;
+		const char *subject, *min, *step, *why;
 	} cases[] = {
 		{"1", "1", "1", NULL},
 		{"-1", NULL, NULL, "capacity value is negative"},
@@ -871,8 +873,8 @@ static void amounts_that_are_none_say_so(void **state)
 				.has_step = ranged,
 				.min = quantity(ranged ? cases[i].min : "0"),
 				.step = quantity(ranged ? cases[i].step : "0")}};
-		const struct bt_asked_capacity asked = {5, quantity(cases[i].asked)};
-		const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1};
+		const struct bt_asked_capacity subject = {5, quantity(cases[i].subject)};
+		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 
 		assert_int_equal(bt_capacity_fails(&ask, &capacity, &why), cases[i].why != NULL);
@@ -1013,12 +1015,12 @@ static void the_search_finds_the_first_of_all_solutions(void **state)
 		}
 		pose(f, &p);
 		const char *want = solve(&p);
-		struct asked asked = begin(f, CLAIM);
+		struct subject subject = begin(f, CLAIM);
 		if (want) {
 			solved++;
-			assert_string_equal(given(&asked, n1), want);
+			assert_string_equal(given(&subject, n1), want);
 		} else {
-			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+			assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
 		}
 		for (uint32_t i = 0; i < f->cache->view.devices->use_n; i++) {
 			assert_int_equal(f->cache->view.devices->marks[i], 0);

@@ -28,9 +28,10 @@ static void an_image_counts_by_size_and_spread(void **state)
 	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 524288000}]");
 
 	add_empty_nodes(f, 3);
-	struct asked asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
-	assert_int_equal(score(&asked, n), 10);
-	assert_int_equal(score(&asked, n + 1), 0);
+	struct subject subject =
+		compile_pod(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
+	assert_int_equal(score(&subject, n), 10);
+	assert_int_equal(score(&subject, n + 1), 0);
 }
 
 static void containers_share_the_limit(void **state)
@@ -40,9 +41,9 @@ static void containers_share_the_limit(void **state)
 
 	fixture_node(f, "name: n2", "", "images: [{names: ['app:1'], sizeBytes: 1048576000}]");
 	add_empty_nodes(f, 1);
-	struct asked asked = ask(f, PLUGIN, &images_as_containers,
+	struct subject subject = compile_pod(f, PLUGIN, &images_as_containers,
 		"containers: [{name: a, image: 'app:1'}, {name: b, image: 'other:1'}]");
-	assert_int_equal(score(&asked, n), 32);
+	assert_int_equal(score(&subject, n), 32);
 }
 
 static void names_without_a_tag_are_the_latest(void **state)
@@ -50,14 +51,16 @@ static void names_without_a_tag_are_the_latest(void **state)
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1", "",
 		"images: [{names: ['reg:5000/app:latest', 'db@sha256:12'], sizeBytes: 1048576000}]");
-	struct asked asked =
-		ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app'}]");
+	struct subject subject = compile_pod(
+		f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app'}]");
 
-	assert_int_equal(score(&asked, n), 100);
-	asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'db@sha256:12'}]");
-	assert_int_equal(score(&asked, n), 100);
-	asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app:1'}]");
-	assert_int_equal(score(&asked, n), 0);
+	assert_int_equal(score(&subject, n), 100);
+	subject = compile_pod(
+		f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'db@sha256:12'}]");
+	assert_int_equal(score(&subject, n), 100);
+	subject = compile_pod(
+		f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'reg:5000/app:1'}]");
+	assert_int_equal(score(&subject, n), 0);
 }
 
 static void image_volumes_count_by_release(void **state)
@@ -67,22 +70,23 @@ static void image_volumes_count_by_release(void **state)
 				   "volumes: [{name: v, image: {reference: 'data'}}]";
 	uint32_t n =
 		fixture_node(f, "name: n1", "", "images: [{names: ['data:latest'], sizeBytes: 524288000}]");
-	struct asked asked = ask(f, PLUGIN, &nothing, spec);
+	struct subject subject = compile_pod(f, PLUGIN, &nothing, spec);
 
-	assert_int_equal(score(&asked, n), 0);
-	asked = ask(f, PLUGIN, &images, spec);
-	assert_int_equal(score(&asked, n), 48);
-	asked = ask(f, PLUGIN, &images_as_containers, spec);
-	assert_int_equal(score(&asked, n), 24);
+	assert_int_equal(score(&subject, n), 0);
+	subject = compile_pod(f, PLUGIN, &images, spec);
+	assert_int_equal(score(&subject, n), 48);
+	subject = compile_pod(f, PLUGIN, &images_as_containers, spec);
+	assert_int_equal(score(&subject, n), 24);
 }
 
 static void small_images_count_nothing(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 24117248}]");
-	struct asked asked = ask(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
+	struct subject subject =
+		compile_pod(f, PLUGIN, &images_as_containers, "containers: [{name: a, image: 'app:1'}]");
 
-	assert_int_equal(score(&asked, n), 0);
+	assert_int_equal(score(&subject, n), 0);
 }
 
 int main(void)

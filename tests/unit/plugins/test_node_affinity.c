@@ -14,11 +14,11 @@ static const struct bt_node_affinity_settings nothing_added;
 
 static void a_pod_without_terms_skips(void **state)
 {
-	struct asked asked = ask(*state, PLUGIN, &nothing_added, "containers: []");
+	struct subject subject = compile_pod(*state, PLUGIN, &nothing_added, "containers: []");
 
-	assert_true(asked.compiled.filter_skip);
-	assert_true(asked.compiled.score_skip);
-	assert_false(asked.compiled.narrows);
+	assert_true(subject.compiled.filter_skip);
+	assert_true(subject.compiled.score_skip);
+	assert_false(subject.compiled.narrows);
 }
 
 static void node_selector_and_affinity_must_both_hold(void **state)
@@ -26,50 +26,50 @@ static void node_selector_and_affinity_must_both_hold(void **state)
 	struct fixture *f = *state;
 	uint32_t both = fixture_node(f, "name: n1, labels: {disk: ssd, gen: '7'}", "", "");
 	uint32_t one = fixture_node(f, "name: n2, labels: {disk: ssd, gen: '3'}", "", "");
-	struct asked asked = ask(f, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(f, PLUGIN, &nothing_added,
 		"nodeSelector: {disk: ssd}, " REQUIRED
 		"[{matchExpressions: [{key: gen, operator: Gt, values: ['5']}]}]}}}");
 
-	assert_true(passes(&asked, both));
-	assert_refused(&asked, one, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
+	assert_true(passes(&subject, both));
+	assert_refused(&subject, one, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
 }
 
 static void malformed_required_terms_match_nothing(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1, labels: {gen: '7'}", "", "");
-	struct asked asked = ask(f, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(f, PLUGIN, &nothing_added,
 		REQUIRED "[{matchExpressions: [{key: gen, operator: Gt, values: [x]}]}]}}}");
 
-	assert_refused(&asked, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
-	asked = ask(f, PLUGIN, &nothing_added,
+	assert_refused(&subject, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
+	subject = compile_pod(f, PLUGIN, &nothing_added,
 		REQUIRED "[{matchExpressions: [{key: gen, operator: Gt, values: [x]}]}, {matchExpressions: "
 			 "[{key: gen, operator: "
 			 "Exists}]}]}}}");
-	assert_true(passes(&asked, n));
+	assert_true(passes(&subject, n));
 }
 
 static void names_in_every_term_narrow_the_nodes(void **state)
 {
 	struct fixture *f = *state;
-	struct asked asked = ask(f, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(f, PLUGIN, &nothing_added,
 		REQUIRED "[{matchFields: [{key: metadata.name, operator: In, values: [n2]}]}]}}}");
 
-	assert_true(asked.compiled.narrows);
-	assert_false(asked.compiled.refused);
-	assert_int_equal(asked.compiled.name_n, 1);
-	assert_int_equal(asked.compiled.names[0], fixture_name(f, "n2"));
+	assert_true(subject.compiled.narrows);
+	assert_false(subject.compiled.refused);
+	assert_int_equal(subject.compiled.name_n, 1);
+	assert_int_equal(subject.compiled.names[0], fixture_name(f, "n2"));
 }
 
 static void names_that_exclude_each_other_refuse_the_pod(void **state)
 {
-	struct asked asked = ask(*state, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(*state, PLUGIN, &nothing_added,
 		REQUIRED "[{matchFields: [{key: metadata.name, operator: In, values: [n1]}, {key: "
 			 "metadata.name, operator: In, "
 			 "values: [n2]}]}]}}}");
 
-	assert_true(asked.compiled.refused);
-	assert_string_equal(asked.compiled.refusal, "pod affinity terms conflict");
+	assert_true(subject.compiled.refused);
+	assert_string_equal(subject.compiled.refusal, "pod affinity terms conflict");
 }
 
 static void weights_of_matching_preferences_add_up(void **state)
@@ -77,26 +77,26 @@ static void weights_of_matching_preferences_add_up(void **state)
 	struct fixture *f = *state;
 	uint32_t both = fixture_node(f, "name: n1, labels: {a: '1', b: '1'}", "", "");
 	uint32_t one = fixture_node(f, "name: n2, labels: {b: '1'}", "", "");
-	struct asked asked = ask(f, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(f, PLUGIN, &nothing_added,
 		PREFERRED
 		"[{weight: 30, preference: {matchExpressions: [{key: a, operator: Exists}]}}, {weight: 20, "
 		"preference: "
 		"{matchExpressions: [{key: b, operator: Exists}]}}, {weight: 50, preference: {}}]}}");
 
-	assert_int_equal(score(&asked, both), 50);
-	assert_int_equal(score(&asked, one), 20);
-	assert_int_equal(asked.plugin->normalize, BT_NORMALIZE_DEFAULT);
+	assert_int_equal(score(&subject, both), 50);
+	assert_int_equal(score(&subject, one), 20);
+	assert_int_equal(subject.plugin->normalize, BT_NORMALIZE_DEFAULT);
 }
 
 static void malformed_preferences_fail_the_scoring(void **state)
 {
-	struct asked asked = ask(*state, PLUGIN, &nothing_added,
+	struct subject subject = compile_pod(*state, PLUGIN, &nothing_added,
 		PREFERRED "[{weight: 1, preference: {matchExpressions: [{key: a, operator: Near}]}}]}}");
 
-	assert_non_null(asked.compiled.score_error);
-	asked = ask(*state, PLUGIN, &nothing_added,
+	assert_non_null(subject.compiled.score_error);
+	subject = compile_pod(*state, PLUGIN, &nothing_added,
 		PREFERRED "[{weight: 0, preference: {matchExpressions: [{key: a, operator: Near}]}}]}}");
-	assert_null(asked.compiled.score_error);
+	assert_null(subject.compiled.score_error);
 }
 
 static void the_profiles_affinity_comes_first(void **state)
@@ -111,14 +111,14 @@ static void the_profiles_affinity_comes_first(void **state)
 		.required = bt_node_selector_compile(&f->cache->dictionary->for_ever, &f->arena,
 			&model->spec.affinity.node_affinity.required),
 	};
-	struct asked asked = ask(f, PLUGIN, &added, "nodeSelector: {disk: ssd}");
+	struct subject subject = compile_pod(f, PLUGIN, &added, "nodeSelector: {disk: ssd}");
 
-	assert_refused(&asked, without, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	assert_refused(&subject, without, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match scheduler-enforced node affinity");
-	assert_refused(&asked, with, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
-	asked = ask(f, PLUGIN, &added, "containers: []");
-	assert_true(passes(&asked, with));
-	assert_false(passes(&asked, without));
+	assert_refused(&subject, with, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MISMATCH);
+	subject = compile_pod(f, PLUGIN, &added, "containers: []");
+	assert_true(passes(&subject, with));
+	assert_false(passes(&subject, without));
 }
 
 int main(void)

@@ -35,12 +35,12 @@ static void ports_exclude_each_other_as_upstream_says(void **state)
 			rows[i].taken);
 		fixture_pod(f, text);
 		snprintf(text, sizeof(text), "containers: [{name: a, ports: [{%s}]}]", rows[i].wanted);
-		struct asked asked = ask(f, &bt_plugin_node_ports, NULL, text);
+		struct subject subject = compile_pod(f, &bt_plugin_node_ports, NULL, text);
 		if (rows[i].clash) {
-			assert_refused(&asked, node, BT_UNSCHEDULABLE,
+			assert_refused(&subject, node, BT_UNSCHEDULABLE,
 				"node(s) didn't have free ports for the requested pod ports");
 		} else {
-			assert_true(passes(&asked, node));
+			assert_true(passes(&subject, node));
 		}
 	}
 }
@@ -49,18 +49,18 @@ static void a_pods_own_ports_may_repeat(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: n1", "", "");
-	struct asked asked = ask(f, &bt_plugin_node_ports, NULL,
+	struct subject subject = compile_pod(f, &bt_plugin_node_ports, NULL,
 		"containers: [{name: a, ports: [{hostPort: 80}, {hostPort: 80}]}]");
 
-	assert_true(passes(&asked, node));
+	assert_true(passes(&subject, node));
 }
 
 static void pods_without_host_ports_skip(void **state)
 {
-	struct asked asked = ask(
+	struct subject subject = compile_pod(
 		*state, &bt_plugin_node_ports, NULL, "containers: [{name: a, ports: [{containerPort: 80}]}]");
 
-	assert_true(asked.compiled.filter_skip);
+	assert_true(subject.compiled.filter_skip);
 }
 
 int main(void)

@@ -18,10 +18,10 @@ static void assert_worth(
 
 	fixture_pod(
 		f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: '2', memory: 1Gi}}}]");
-	struct asked asked = ask(
+	struct subject subject = compile_pod(
 		f, PLUGIN, by, "containers: [{name: a, resources: {requests: {cpu: 100m, memory: 3Gi}}}]");
-	assert_int_equal(score(&asked, n1), evened_out);
-	assert_int_equal(score(&asked, n2), empty);
+	assert_int_equal(score(&subject, n1), evened_out);
+	assert_int_equal(score(&subject, n2), empty);
 }
 
 static void evening_out_is_liked(void **state)
@@ -36,20 +36,20 @@ static void a_node_is_worth_its_balance_where_a_release_has_it_so(void **state)
 
 static void a_pod_that_asks_for_nothing_skips(void **state)
 {
-	struct asked asked =
-		ask(*state, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '0'}}}]");
+	struct subject subject = compile_pod(
+		*state, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '0'}}}]");
 
-	assert_true(asked.compiled.score_skip);
+	assert_true(subject.compiled.score_skip);
 }
 
 static void one_resource_is_always_in_balance(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', pods: '10'}");
-	struct asked asked = ask(f, PLUGIN, &settings,
+	struct subject subject = compile_pod(f, PLUGIN, &settings,
 		"containers: [{name: a, resources: {requests: {cpu: '3', memory: 1Gi}}}]");
 
-	assert_int_equal(score(&asked, n), 75);
+	assert_int_equal(score(&subject, n), 75);
 }
 
 static void use_beyond_what_there_is_counts_as_all(void **state)
@@ -59,17 +59,17 @@ static void use_beyond_what_there_is_counts_as_all(void **state)
 
 	fixture_pod(
 		f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: '9', memory: 9Gi}}}]");
-	struct asked asked =
-		ask(f, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '1'}}}]");
-	assert_int_equal(score(&asked, n), 75);
+	struct subject subject = compile_pod(
+		f, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '1'}}}]");
+	assert_int_equal(score(&subject, n), 75);
 }
 
 static void its_resources_are_what_it_reads(void **state)
 {
-	struct asked asked = ask(*state, PLUGIN, &settings,
+	struct subject subject = compile_pod(*state, PLUGIN, &settings,
 		"containers: [{name: a, resources: {requests: {cpu: '1', ephemeral-storage: 1Gi}}}]");
 
-	assert_int_equal(PLUGIN->reads(asked.compiled.term), 1 << BT_CPU | 1 << BT_MEMORY);
+	assert_int_equal(PLUGIN->reads(subject.compiled.term), 1 << BT_CPU | 1 << BT_MEMORY);
 }
 
 int main(void)

@@ -29,10 +29,11 @@ static void every_reason_is_given(void **state)
 
 	fixture_pod(f, ON("n2", "cpu: '3', memory: 8Gi"));
 	fixture_pod(f, ON("n3", "cpu: '1'"));
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '2', memory: 1Gi"));
-	assert_refused(&asked, small, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient cpu");
-	assert_refused(&asked, full, BT_UNSCHEDULABLE, "Insufficient cpu; Insufficient memory");
-	assert_refused(&asked, crowded, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '2', memory: 1Gi"));
+	assert_refused(&subject, small, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient cpu");
+	assert_refused(&subject, full, BT_UNSCHEDULABLE, "Insufficient cpu; Insufficient memory");
+	assert_refused(&subject, crowded, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"Too many pods; Insufficient cpu; Insufficient memory");
 }
 
@@ -43,8 +44,8 @@ static void refusals_carry_their_numbers(void **state)
 	struct bt_rejection rejection;
 
 	fixture_pod(f, ON("n1", "cpu: 800m"));
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '4'"));
-	bt_plugin_reject(asked.plugin, asked.compiled.term, &f->cache->view, full, &rejection);
+	struct subject subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '4'"));
+	bt_plugin_reject(subject.plugin, subject.compiled.term, &f->cache->view, full, &rejection);
 	assert_int_equal(rejection.n, 1);
 	assert_true(rejection.reasons[0].has_numbers);
 	assert_int_equal(rejection.reasons[0].wanted, 4000);
@@ -57,21 +58,23 @@ static void what_is_not_asked_for_is_not_missed(void **state)
 	uint32_t full = node(f, "n1", "cpu: '1', memory: 1Gi, pods: '10'");
 
 	fixture_pod(f, ON("n1", "cpu: '9'"));
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '0', memory: 1Gi"));
-	assert_true(passes(&asked, full));
-	asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: 1m"));
-	assert_false(passes(&asked, full));
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '0', memory: 1Gi"));
+	assert_true(passes(&subject, full));
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: 1m"));
+	assert_false(passes(&subject, full));
 }
 
 static void the_last_bit_fits(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = node(f, "n1", "cpu: '4', memory: 8Gi, pods: '1'");
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '4', memory: 8Gi"));
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '4', memory: 8Gi"));
 
-	assert_true(passes(&asked, n));
-	asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: 4001m"));
-	assert_refused(&asked, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient cpu");
+	assert_true(passes(&subject, n));
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: 4001m"));
+	assert_refused(&subject, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient cpu");
 }
 
 static void extended_resources_can_be_ignored(void **state)
@@ -87,12 +90,12 @@ static void extended_resources_can_be_ignored(void **state)
 	};
 	struct fixture *f = *state;
 	uint32_t n = node(f, "n1", "cpu: '4', memory: 8Gi, pods: '10'");
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &settings,
+	struct subject subject = compile_pod(f, &bt_plugin_node_resources_fit, &settings,
 		REQUEST("example.com/a: '1', example.org/x: '1', hugepages-2Mi: 0"));
 
-	assert_true(passes(&asked, n));
-	asked = ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("example.com/b: '1'"));
-	assert_refused(&asked, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient example.com/b");
+	assert_true(passes(&subject, n));
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &settings, REQUEST("example.com/b: '1'"));
+	assert_refused(&subject, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient example.com/b");
 }
 
 /* A node with 4 cpu and 8Gi that holds 2 cpu and 1Gi, the same node empty, and a pod of 100m and 3Gi. */
@@ -103,10 +106,10 @@ static void assert_scores(
 	uint32_t free_one = node(f, "n2", "cpu: '4', memory: 8Gi, pods: '10'");
 
 	fixture_pod(f, ON("n1", "cpu: '2', memory: 1Gi"));
-	struct asked asked =
-		ask(f, &bt_plugin_node_resources_fit, settings, REQUEST("cpu: 100m, memory: 3Gi"));
-	assert_int_equal(score(&asked, holds), used);
-	assert_int_equal(score(&asked, free_one), empty);
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, settings, REQUEST("cpu: 100m, memory: 3Gi"));
+	assert_int_equal(score(&subject, holds), used);
+	assert_int_equal(score(&subject, free_one), empty);
 }
 
 static void least_allocated_likes_empty_nodes(void **state)
@@ -155,12 +158,12 @@ static void scalars_count_only_when_asked_for(void **state)
 		{BT_CPU, 1}, {bt_resource_find(f->cache->dictionary, bt_str("nvidia.com/gpu")), 5}};
 	struct bt_fit_settings settings = {
 		.strategy = BT_MOST_ALLOCATED, .resources = resources, .resource_n = 2};
-	struct asked asked =
-		ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1', nvidia.com/gpu: '2'"));
+	struct subject subject = compile_pod(
+		f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1', nvidia.com/gpu: '2'"));
 
-	assert_int_equal(score(&asked, n), 45);
-	asked = ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1'"));
-	assert_int_equal(score(&asked, n), 25);
+	assert_int_equal(score(&subject, n), 45);
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1'"));
+	assert_int_equal(score(&subject, n), 25);
 }
 
 static void the_pods_own_part_ignores_pod_level_requests(void **state)
@@ -168,22 +171,22 @@ static void the_pods_own_part_ignores_pod_level_requests(void **state)
 	struct fixture *f = *state;
 	uint32_t n = node(f, "n1", "cpu: '4', memory: 8Gi, pods: '10'");
 	static const char spec[] = "resources: {requests: {cpu: '2', memory: 4Gi}}, containers: [{name: a}]";
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, spec);
+	struct subject subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, spec);
 
-	assert_int_equal(score(&asked, n), 97);
+	assert_int_equal(score(&subject, n), 97);
 	fixture_pod(
 		f, "nodeName: n1, resources: {requests: {cpu: '2', memory: 4Gi}}, containers: [{name: a}]");
-	assert_int_equal(score(&asked, n), 47);
+	assert_int_equal(score(&subject, n), 47);
 }
 
 static void nodes_without_any_resource_score_nothing(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = node(f, "n1", "pods: '10'");
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '0'"));
+	struct subject subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '0'"));
 
-	assert_true(passes(&asked, n));
-	assert_int_equal(score(&asked, n), 0);
+	assert_true(passes(&subject, n));
+	assert_int_equal(score(&subject, n), 0);
 }
 
 static void rare_resources_are_asked_about_like_others(void **state)
@@ -196,17 +199,17 @@ static void rare_resources_are_asked_about_like_others(void **state)
 	uint32_t little = node(f, "n3", "cpu: '1', memory: 8Gi, e.com/rare: '1', pods: '10'");
 	const char *spec = REQUEST("cpu: '2', e.com/rare: '2'");
 
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, spec);
-	assert_true(passes(&asked, has));
-	assert_refused(&asked, none, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
-	assert_refused(&asked, little, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	struct subject subject = compile_pod(f, &bt_plugin_node_resources_fit, &least, spec);
+	assert_true(passes(&subject, has));
+	assert_refused(&subject, none, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
+	assert_refused(&subject, little, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"Insufficient cpu; Insufficient e.com/rare");
-	assert_true(asked.plugin->reads(asked.compiled.term) & bt_resource_bit(BT_FIRST_RARE));
+	assert_true(subject.plugin->reads(subject.compiled.term) & bt_resource_bit(BT_FIRST_RARE));
 	fixture_pod(f, ON("n1", "e.com/rare: '1'"));
-	assert_refused(&asked, has, BT_UNSCHEDULABLE, "Insufficient e.com/rare");
+	assert_refused(&subject, has, BT_UNSCHEDULABLE, "Insufficient e.com/rare");
 	/* Sums of resources are of those with columns. */
-	assert_false(asked.plugin->describe(
-		asked.compiled.term, true, false, 1, &(struct bt_resource_sum){.fits = false}));
+	assert_false(subject.plugin->describe(
+		subject.compiled.term, true, false, 1, &(struct bt_resource_sum){.fits = false}));
 }
 
 static void a_name_that_no_node_has_fits_once_one_has_it(void **state)
@@ -215,12 +218,13 @@ static void a_name_that_no_node_has_fits_once_one_has_it(void **state)
 
 	fixture_crowd(f, BT_FIRST_RARE + 100);
 	uint32_t n = node(f, "n1", "cpu: '4', pods: '10'");
-	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("e.com/rare: '2'"));
-	assert_refused(&asked, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
+	struct subject subject =
+		compile_pod(f, &bt_plugin_node_resources_fit, &least, REQUEST("e.com/rare: '2'"));
+	assert_refused(&subject, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
 	node(f, "n1", "cpu: '4', e.com/rare: '2', pods: '10'");
-	assert_true(passes(&asked, n));
+	assert_true(passes(&subject, n));
 	node(f, "n1", "cpu: '4', pods: '10'");
-	assert_false(passes(&asked, n));
+	assert_false(passes(&subject, n));
 }
 
 static void pods_that_ask_for_other_rare_names_are_not_the_same(void **state)
@@ -245,28 +249,29 @@ static void rare_resources_can_be_ignored_and_scored(void **state)
 	const struct bt_str groups[] = {bt_str("nvidia.com")};
 	struct bt_fit_settings settings = {
 		.strategy = BT_MOST_ALLOCATED, .resources = resources, .resource_n = 2};
-	struct asked asked =
-		ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1', nvidia.com/gpu: '2'"));
+	struct subject subject = compile_pod(
+		f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1', nvidia.com/gpu: '2'"));
 
-	assert_int_equal(score(&asked, n), 45);
+	assert_int_equal(score(&subject, n), 45);
 	fixture_pod(f, ON("n1", "nvidia.com/gpu: '1'"));
 	/* cpu: its default counts for scores; (27 + 5 * 75) / 6. */
-	assert_int_equal(score(&asked, n), 67);
-	assert_false(asked.plugin->describe(
-		asked.compiled.term, false, true, 1, &(struct bt_resource_sum){.fits = false}));
+	assert_int_equal(score(&subject, n), 67);
+	assert_false(subject.plugin->describe(
+		subject.compiled.term, false, true, 1, &(struct bt_resource_sum){.fits = false}));
 	settings.ignored_groups = groups;
 	settings.ignored_group_n = 1;
-	asked = ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("nvidia.com/gpu: '9'"));
-	assert_true(passes(&asked, n));
+	subject = compile_pod(f, &bt_plugin_node_resources_fit, &settings, REQUEST("nvidia.com/gpu: '9'"));
+	assert_true(passes(&subject, n));
 }
 
 static void what_is_asked_for_and_what_is_scored_is_read(void **state)
 {
 	const struct bt_plugin *plugin = &bt_plugin_node_resources_fit;
-	struct asked asked = ask(*state, plugin, &least, REQUEST("cpu: '1', ephemeral-storage: 1Gi"));
+	struct subject subject =
+		compile_pod(*state, plugin, &least, REQUEST("cpu: '1', ephemeral-storage: 1Gi"));
 
-	assert_int_equal(
-		plugin->reads(asked.compiled.term), 1 << BT_CPU | 1 << BT_MEMORY | 1 << BT_EPHEMERAL_STORAGE);
+	assert_int_equal(plugin->reads(subject.compiled.term),
+		1 << BT_CPU | 1 << BT_MEMORY | 1 << BT_EPHEMERAL_STORAGE);
 }
 
 int main(void)

@@ -103,24 +103,26 @@ static void fill(struct world *w)
 	}
 }
 
-static void assert_same_filter(const struct asked *asked, const struct world *w, uint32_t first, uint32_t n)
+static void assert_same_filter(
+	const struct subject *subject, const struct world *w, uint32_t first, uint32_t n)
 {
 	uint8_t pass[NODE_N], alone;
 
-	asked->plugin->filter(asked->compiled.term, &w->view, first, n, pass);
+	subject->plugin->filter(subject->compiled.term, &w->view, first, n, pass);
 	for (uint32_t i = 0; i < n; i++) {
-		asked->plugin->filter(asked->compiled.term, &w->view, first + i, 1, &alone);
+		subject->plugin->filter(subject->compiled.term, &w->view, first + i, 1, &alone);
 		assert_int_equal(pass[i], alone);
 	}
 }
 
-static void assert_same_score(const struct asked *asked, const struct world *w, uint32_t first, uint32_t n)
+static void assert_same_score(
+	const struct subject *subject, const struct world *w, uint32_t first, uint32_t n)
 {
 	int64_t raw[NODE_N], alone;
 
-	asked->plugin->score(asked->compiled.term, &w->view, first, n, raw);
+	subject->plugin->score(subject->compiled.term, &w->view, first, n, raw);
 	for (uint32_t i = 0; i < n; i++) {
-		asked->plugin->score(asked->compiled.term, &w->view, first + i, 1, &alone);
+		subject->plugin->score(subject->compiled.term, &w->view, first + i, 1, &alone);
 		assert_int_equal(raw[i], alone);
 	}
 }
@@ -134,16 +136,16 @@ static void compare(struct fixture *f, const struct bt_plugin *plugin, const voi
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
 	for (size_t s = 0; s < SPEC_N; s++) {
-		struct asked asked = ask(f, plugin, settings, specs[s]);
+		struct subject subject = compile_pod(f, plugin, settings, specs[s]);
 
 		for (int round = 0; round < ROUNDS; round++) {
 			uint32_t first = bt_rng_below(&w.rng, 5),
 				 n = NODE_N - first - bt_rng_below(&w.rng, 5);
 
 			fill(&w);
-			assert_same_score(&asked, &w, first, n);
+			assert_same_score(&subject, &w, first, n);
 			if (plugin->filter) {
-				assert_same_filter(&asked, &w, first, n);
+				assert_same_filter(&subject, &w, first, n);
 			}
 		}
 	}
@@ -175,7 +177,7 @@ static void balance_by_vectors_is_balance(void **state)
 }
 
 /* What two plugins come to on a node, asked one after the other. */
-static uint16_t static_score_alone(const struct asked *fit, const struct asked *balanced,
+static uint16_t static_score_alone(const struct subject *fit, const struct subject *balanced,
 	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix)
 {
 	int64_t full, even;
@@ -188,7 +190,7 @@ static uint16_t static_score_alone(const struct asked *fit, const struct asked *
 }
 
 /* Nodes of a range, then nodes from here and there. Returns for how many vectors had an answer. */
-static uint32_t compare_sums(const struct asked *fit, const struct asked *balanced,
+static uint32_t compare_sums(const struct subject *fit, const struct subject *balanced,
 	const struct bt_resource_sum *sum, struct world *w)
 {
 	uint32_t nodes[NODE_N], first = bt_rng_below(&w->rng, 5), n = NODE_N - first, done[2];
@@ -210,7 +212,7 @@ static uint32_t compare_sums(const struct asked *fit, const struct asked *balanc
 
 /* Two plugins asked about a pod, and what they come to. */
 struct summed {
-	struct asked fit, balanced;
+	struct subject fit, balanced;
 	struct bt_resource_sum sum;
 };
 
@@ -280,9 +282,9 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 			struct summed *pod = &pods[s];
 
 			*pod = (struct summed){
-				.fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[s]),
-				.balanced = ask(*state, &bt_plugin_node_resources_balanced_allocation, &even,
-					specs[s])};
+				.fit = compile_pod(*state, &bt_plugin_node_resources_fit, &full, specs[s]),
+				.balanced = compile_pod(*state, &bt_plugin_node_resources_balanced_allocation,
+					&even, specs[s])};
 			assert_true(
 				pod->fit.plugin->describe(pod->fit.compiled.term, true, false, 0, &pod->sum));
 			assert_true(
@@ -339,14 +341,15 @@ static void what_is_no_sum_of_two_resources_is_not_described(void **state)
 	static const int slots[] = {BT_CPU, BT_MEMORY};
 	static const struct bt_balanced_settings even = {slots, 2, false};
 	struct bt_fit_settings full = {.resources = three, .resource_n = 3};
-	struct asked fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
-	struct asked balanced = ask(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[0]);
+	struct subject fit = compile_pod(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
+	struct subject balanced =
+		compile_pod(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[0]);
 	struct bt_resource_sum sum = {0};
 
 	assert_false(fit.plugin->describe(fit.compiled.term, true, true, 1, &sum));
 	sum = (struct bt_resource_sum){0};
 	full = (struct bt_fit_settings){.resources = other, .resource_n = 2};
-	fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
+	fit = compile_pod(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
 	assert_true(fit.plugin->describe(fit.compiled.term, true, true, 1, &sum));
 	assert_false(balanced.plugin->describe(balanced.compiled.term, false, true, 1, &sum));
 }

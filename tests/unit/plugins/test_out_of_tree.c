@@ -119,7 +119,7 @@ static struct sum sum_of(const struct berth_plugin_call *call, const struct bert
 	return sum;
 }
 
-/* The node has its power and, if the pod asks for one, a companion: a pod that comes may help as well. */
+/* The node has its power and, if the pod requests one, a companion: a pod that comes may help as well. */
 static enum berth_plugin_verdict filter_power(const struct berth_plugin_call *call,
 	const struct berth_plugin_pod *pod, const struct berth_plugin_node *node,
 	struct berth_plugin_why *why)

@@ -20,17 +20,17 @@ static void untolerated_hard_taints_refuse(void **state)
 		fixture_node(f, "name: n2", "taints: [{key: k, value: v, effect: NoExecute}]", "");
 	uint32_t soft =
 		fixture_node(f, "name: n3", "taints: [{key: k, value: v, effect: PreferNoSchedule}]", "");
-	struct asked asked = ask(f, &bt_plugin_taint_toleration, &off, "containers: []");
+	struct subject subject = compile_pod(f, &bt_plugin_taint_toleration, &off, "containers: []");
 
 	assert_refused(
-		&asked, no_schedule, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)");
+		&subject, no_schedule, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)");
 	assert_refused(
-		&asked, no_execute, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)");
-	assert_true(passes(&asked, soft));
-	asked = ask(f, &bt_plugin_taint_toleration, &off,
+		&subject, no_execute, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)");
+	assert_true(passes(&subject, soft));
+	subject = compile_pod(f, &bt_plugin_taint_toleration, &off,
 		"tolerations: [{key: k, operator: Exists, effect: NoSchedule}]");
-	assert_true(passes(&asked, no_schedule));
-	assert_false(passes(&asked, no_execute));
+	assert_true(passes(&subject, no_schedule));
+	assert_false(passes(&subject, no_execute));
 }
 
 static void comparing_operators_need_their_gate(void **state)
@@ -38,11 +38,11 @@ static void comparing_operators_need_their_gate(void **state)
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: n1", "taints: [{key: k, value: '7', effect: NoSchedule}]", "");
 	static const char spec[] = "tolerations: [{key: k, operator: Gt, value: '5'}]";
-	struct asked asked = ask(f, &bt_plugin_taint_toleration, &off, spec);
+	struct subject subject = compile_pod(f, &bt_plugin_taint_toleration, &off, spec);
 
-	assert_false(passes(&asked, node));
-	asked = ask(f, &bt_plugin_taint_toleration, &on, spec);
-	assert_true(passes(&asked, node));
+	assert_false(passes(&subject, node));
+	subject = compile_pod(f, &bt_plugin_taint_toleration, &on, spec);
+	assert_true(passes(&subject, node));
 }
 
 static void soft_taints_are_counted_unless_tolerated(void **state)
@@ -52,15 +52,16 @@ static void soft_taints_are_counted_unless_tolerated(void **state)
 		"taints: [{key: a, effect: PreferNoSchedule}, {key: b, effect: PreferNoSchedule}, {key: c, "
 		"effect: NoSchedule}]",
 		"");
-	struct asked asked = ask(f, &bt_plugin_taint_toleration, &off, "containers: []");
+	struct subject subject = compile_pod(f, &bt_plugin_taint_toleration, &off, "containers: []");
 
-	assert_int_equal(score(&asked, node), 2);
-	asked = ask(f, &bt_plugin_taint_toleration, &off, "tolerations: [{key: a, operator: Exists}]");
-	assert_int_equal(score(&asked, node), 1);
-	asked = ask(f, &bt_plugin_taint_toleration, &off,
+	assert_int_equal(score(&subject, node), 2);
+	subject = compile_pod(
+		f, &bt_plugin_taint_toleration, &off, "tolerations: [{key: a, operator: Exists}]");
+	assert_int_equal(score(&subject, node), 1);
+	subject = compile_pod(f, &bt_plugin_taint_toleration, &off,
 		"tolerations: [{key: a, operator: Exists, effect: NoSchedule}]");
-	assert_int_equal(score(&asked, node), 2);
-	assert_int_equal(asked.plugin->normalize, BT_NORMALIZE_REVERSED);
+	assert_int_equal(score(&subject, node), 2);
+	assert_int_equal(subject.plugin->normalize, BT_NORMALIZE_REVERSED);
 }
 
 static void ranges_of_nodes_are_answered_as_single_nodes_are(void **state)
@@ -76,13 +77,13 @@ static void ranges_of_nodes_are_answered_as_single_nodes_are(void **state)
 		snprintf(metadata, sizeof(metadata), "name: n%" PRIu32, i);
 		fixture_node(f, metadata, specs[(i / 7 + i / 3) % 3], "");
 	}
-	struct asked asked =
-		ask(f, &bt_plugin_taint_toleration, &off, "tolerations: [{key: b, operator: Exists}]");
-	asked.plugin->filter(asked.compiled.term, &f->cache->view, 0, 60, pass);
-	asked.plugin->score(asked.compiled.term, &f->cache->view, 0, 60, raw);
+	struct subject subject = compile_pod(
+		f, &bt_plugin_taint_toleration, &off, "tolerations: [{key: b, operator: Exists}]");
+	subject.plugin->filter(subject.compiled.term, &f->cache->view, 0, 60, pass);
+	subject.plugin->score(subject.compiled.term, &f->cache->view, 0, 60, raw);
 	for (uint32_t i = 0; i < 60; i++) {
-		assert_int_equal(pass[i], passes(&asked, i));
-		assert_int_equal(raw[i], score(&asked, i));
+		assert_int_equal(pass[i], passes(&subject, i));
+		assert_int_equal(raw[i], score(&subject, i));
 	}
 }
 
@@ -92,24 +93,24 @@ static void cordoned_nodes_refuse_unless_tolerated(void **state)
 	uint32_t node = fixture_node(f, "name: n1", "unschedulable: true", "");
 	uint32_t tainted = fixture_node(
 		f, "name: n2", "taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]", "");
-	struct asked asked = ask(f, &bt_plugin_node_unschedulable, &off, "containers: []");
+	struct subject subject = compile_pod(f, &bt_plugin_node_unschedulable, &off, "containers: []");
 
-	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable");
-	assert_true(passes(&asked, tainted)); /* the taint is another plugin's */
-	asked = ask(f, &bt_plugin_node_unschedulable, &off,
+	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable");
+	assert_true(passes(&subject, tainted)); /* the taint is another plugin's */
+	subject = compile_pod(f, &bt_plugin_node_unschedulable, &off,
 		"tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists, effect: "
 		"NoSchedule}]");
-	assert_true(passes(&asked, node));
-	asked = ask(f, &bt_plugin_node_unschedulable, &off,
+	assert_true(passes(&subject, node));
+	subject = compile_pod(f, &bt_plugin_node_unschedulable, &off,
 		"tolerations: [{key: node.kubernetes.io/unschedulable, operator: Equal, value: 'true'}]");
-	assert_false(passes(&asked, node));
+	assert_false(passes(&subject, node));
 }
 
 static void waiting_pods_name_no_node(void **state)
 {
-	struct asked asked = ask(*state, &bt_plugin_node_name, NULL, "containers: []");
+	struct subject subject = compile_pod(*state, &bt_plugin_node_name, NULL, "containers: []");
 
-	assert_true(asked.compiled.filter_skip);
+	assert_true(subject.compiled.filter_skip);
 }
 
 static void gates_are_listed_in_order(void **state)

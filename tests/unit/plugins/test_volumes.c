@@ -23,15 +23,15 @@ static void storage(struct fixture *f, const char *yaml)
 }
 
 /* Asks PreFilter, too. */
-static struct asked begin(
+static struct subject begin(
 	struct fixture *f, const struct bt_plugin *plugin, const void *settings, const char *spec)
 {
-	struct asked asked = ask(f, plugin, settings, spec);
+	struct subject subject = compile_pod(f, plugin, settings, spec);
 
-	if (asked.compiled.state) {
-		plugin->pre_filter(asked.compiled.state, &f->cache->view, &asked.compiled);
+	if (subject.compiled.state) {
+		plugin->pre_filter(subject.compiled.state, &f->cache->view, &subject.compiled);
 	}
-	return asked;
+	return subject;
 }
 
 static void claim(
@@ -98,14 +98,14 @@ static void disks_that_clash_keep_a_node_away(void **state)
 		snprintf(text, sizeof(text), "nodeName: n%zu, volumes: [{name: v, %s}]", i, disks[i].there);
 		uint32_t pod = fixture_pod(f, text);
 		snprintf(text, sizeof(text), "volumes: [{name: v, %s}]", disks[i].wanted);
-		struct asked asked = begin(f, &bt_plugin_volume_restrictions, NULL, text);
+		struct subject subject = begin(f, &bt_plugin_volume_restrictions, NULL, text);
 		if (disks[i].clash) {
-			assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) had no available disk");
+			assert_refused(&subject, node, BT_UNSCHEDULABLE, "node(s) had no available disk");
 		} else {
-			assert_true(passes(&asked, node));
+			assert_true(passes(&subject, node));
 		}
 		bt_ledger_remove(f->cache->ledger, pod);
-		assert_true(passes(&asked, node));
+		assert_true(passes(&subject, node));
 	}
 }
 
@@ -117,13 +117,13 @@ static void a_claim_for_one_pod_is_not_shared(void **state)
 	claim(f, "c", "labels: {}", "accessModes: [ReadWriteOncePod]", "Pending");
 	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
 	fixture_pod(f, "nodeName: n1, " USES("c"));
-	struct asked asked = begin(f, &bt_plugin_volume_restrictions, NULL, USES("c"));
-	assert_refused(&asked, node, BT_UNSCHEDULABLE,
+	struct subject subject = begin(f, &bt_plugin_volume_restrictions, NULL, USES("c"));
+	assert_refused(&subject, node, BT_UNSCHEDULABLE,
 		"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
 		"in-use "
 		"by another pod");
-	asked = begin(f, &bt_plugin_volume_restrictions, NULL, USES("x"));
-	assert_string_equal(asked.compiled.refusal, "persistentvolumeclaim \"x\" not found");
+	subject = begin(f, &bt_plugin_volume_restrictions, NULL, USES("x"));
+	assert_string_equal(subject.compiled.refusal, "persistentvolumeclaim \"x\" not found");
 	/* A pod on a node that is gone counts nowhere. */
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
@@ -143,25 +143,25 @@ static void volumes_beyond_a_nodes_limit_are_refused(void **state)
 	claim(f, "a", BOUND, "volumeName: pa", "Bound");
 	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
 	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("a"));
-	assert_true(passes(&asked, node));
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("a"));
+	assert_true(passes(&subject, node));
 	uint32_t pod = fixture_pod(f, "nodeName: n1, " USES("a"));
-	assert_true(passes(&asked, node)); /* it is there already */
-	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
-	assert_true(passes(&asked, free_node));
+	assert_true(passes(&subject, node)); /* it is there already */
+	subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
+	assert_refused(&subject, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	assert_true(passes(&subject, free_node));
 	bt_ledger_remove(f->cache->ledger, pod);
-	assert_true(passes(&asked, node));
+	assert_true(passes(&subject, node));
 	/* An attachment counts without a pod. */
 	storage(f, "{" STORAGE
 		   "kind: VolumeAttachment, metadata: {name: va}, spec: {attacher: d, nodeName: n1, source: "
 		   "{persistentVolumeName: pa}}}");
-	assert_false(passes(&asked, node));
+	assert_false(passes(&subject, node));
 	assert_int_equal(
 		cache_remove(f->cache, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, bt_str("va")), BT_OK);
-	assert_true(passes(&asked, node));
-	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("x"));
-	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	assert_true(passes(&subject, node));
+	subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("x"));
+	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"looking up PVC default/x: persistentvolumeclaim \"x\" not found");
 }
 
@@ -173,13 +173,14 @@ static void in_tree_disks_count_for_their_drivers(void **state)
 	storage(f,
 		"{" STORAGE "kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: ebs.csi.aws.com, "
 		"allocatable: {count: 0}}]}}");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &any_driver,
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver,
 		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/vol-1'}}]");
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
-	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver,
+	assert_refused(&subject, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	subject = begin(f, &bt_plugin_node_volume_limits, &any_driver,
 		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/odd'}}]");
-	assert_false(passes(&asked, node));
-	assert_string_equal(bt_plugin_node_volume_limits.failure(asked.compiled.term, &f->cache->view, node),
+	assert_false(passes(&subject, node));
+	assert_string_equal(
+		bt_plugin_node_volume_limits.failure(subject.compiled.term, &f->cache->view, node),
 		"converting volume(v) from inline to csi: failed to translate Kubernetes ID to EBS Volume ID "
 		"Invalid "
 		"format for AWS volume (aws://z/odd)");
@@ -195,17 +196,17 @@ static void a_driver_may_be_demanded(void **state)
 
 	storage(f, LATE);
 	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &every, USES("b"));
-	assert_true(passes(&asked, node)); /* it may be none */
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &every, USES("b"));
+	assert_true(passes(&subject, node)); /* it may be none */
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {}}");
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, missing);
-	asked = begin(f, &bt_plugin_node_volume_limits, &insisting, USES("b"));
-	assert_true(passes(&asked, node));
+	assert_refused(&subject, node, BT_UNSCHEDULABLE, missing);
+	subject = begin(f, &bt_plugin_node_volume_limits, &insisting, USES("b"));
+	assert_true(passes(&subject, node));
 	storage(f, "{" STORAGE
 		   "kind: CSIDriver, metadata: {name: d}, spec: {preventPodSchedulingIfMissing: true}}");
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, missing);
-	asked = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
-	assert_true(passes(&asked, node));
+	assert_refused(&subject, node, BT_UNSCHEDULABLE, missing);
+	subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("b"));
+	assert_true(passes(&subject, node));
 }
 
 /* ---- VolumeZone ---- */
@@ -221,12 +222,12 @@ static void a_volumes_zone_is_its_nodes(void **state)
 	claim(f, "new", BOUND, "volumeName: p2", "Bound");
 	volume(f, "p1", "failure-domain.beta.kubernetes.io/zone: 'a__b'", "capacity: {storage: 1Gi}");
 	volume(f, "p2", "topology.kubernetes.io/zone: ' b '", "capacity: {storage: 1Gi}");
-	struct asked asked = begin(f, &bt_plugin_volume_zone, &off, USES("old"));
-	assert_true(passes(&asked, a) && passes(&asked, b) && passes(&asked, bare));
-	asked = begin(f, &bt_plugin_volume_zone, &off, USES("new"));
-	assert_refused(&asked, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
-	assert_false(passes(&asked, b)); /* a new label does not read an old one */
-	assert_true(passes(&asked, bare));
+	struct subject subject = begin(f, &bt_plugin_volume_zone, &off, USES("old"));
+	assert_true(passes(&subject, a) && passes(&subject, b) && passes(&subject, bare));
+	subject = begin(f, &bt_plugin_volume_zone, &off, USES("new"));
+	assert_refused(&subject, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
+	assert_false(passes(&subject, b)); /* a new label does not read an old one */
+	assert_true(passes(&subject, bare));
 	volume(f, "p2", "topology.kubernetes.io/zone: 'a____b'", "capacity: {storage: 1Gi}");
 	assert_true(begin(f, &bt_plugin_volume_zone, &off, USES("new")).compiled.filter_skip);
 }
@@ -250,8 +251,8 @@ static void claims_without_zones_are_refused_in_words(void **state)
 	storage(f, "{" STORAGE "kind: StorageClass, metadata: {name: now}, volumeBindingMode: Immediate}");
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		claim(f, "c", rows[i].metadata, rows[i].spec, rows[i].phase);
-		struct asked asked = begin(f, &bt_plugin_volume_zone, &off, USES("c"));
-		assert_string_equal(asked.compiled.refusal, rows[i].text);
+		struct subject subject = begin(f, &bt_plugin_volume_zone, &off, USES("c"));
+		assert_string_equal(subject.compiled.refusal, rows[i].text);
 	}
 }
 
@@ -274,12 +275,13 @@ static void claims_are_refused_in_words(void **state)
 	storage(f, LATE);
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		claim(f, "c", rows[i].metadata, rows[i].spec, rows[i].phase);
-		struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-		assert_string_equal(asked.compiled.refusal, rows[i].text);
+		struct subject subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+		assert_string_equal(subject.compiled.refusal, rows[i].text);
 	}
-	struct asked asked =
+	struct subject subject =
 		begin(f, &bt_plugin_volume_binding, &no_scores, "volumes: [{name: v, ephemeral: {}}]");
-	assert_non_null(strstr(asked.compiled.refusal, "waiting for ephemeral volume controller to create"));
+	assert_non_null(
+		strstr(subject.compiled.refusal, "waiting for ephemeral volume controller to create"));
 }
 
 static void bound_volumes_are_reached_or_not(void **state)
@@ -289,27 +291,28 @@ static void bound_volumes_are_reached_or_not(void **state)
 		 far = fixture_node(f, "name: far", "", "");
 
 	claim(f, "c", BOUND, "volumeName: p", "Bound");
-	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_refused(&asked, near, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	struct subject subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_refused(&subject, near, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
 	volume(f, "p", "",
 		"nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: z, operator: In, "
 		"values: "
 		"[a]}]}]}}");
-	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_true(passes(&asked, near));
-	assert_refused(&asked, far, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&subject, near));
+	assert_refused(&subject, far, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match PersistentVolume's node affinity");
 }
 
 /* What Reserve is to assume: how many bindings, and the first. */
 static uint32_t choose(
-	const struct asked *asked, uint32_t node, const struct bt_volume_binding **out_bindings)
+	const struct subject *subject, uint32_t node, const struct bt_volume_binding **out_bindings)
 {
 	const struct bt_plugin_use use = {.filter = true, .reserve = true};
 	struct bt_reservation reservation = {0};
 
-	bt_plugin_volume_binding.reserve(&use, &asked->compiled, &asked->f->cache->view, node, &reservation);
+	bt_plugin_volume_binding.reserve(
+		&use, &subject->compiled, &subject->f->cache->view, node, &reservation);
 	*out_bindings = reservation.bindings;
 	return reservation.binding_n;
 }
@@ -330,21 +333,21 @@ static void the_smallest_volume_that_serves_is_taken_once(void **state)
 	volume(f, "large", "", "storageClassName: static, capacity: {storage: 5Gi}");
 	volume(f, "small", "", "storageClassName: static, capacity: {storage: 2Gi}");
 	volume(f, "tiny", "", "storageClassName: static, capacity: {storage: 1Mi}");
-	struct asked first = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	struct subject first = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
 	assert_true(passes(&first, node));
 	assert_int_equal(choose(&first, node, &bindings), 1);
 	assert_str(bt_intern_str(
 			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
 		"small");
 	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "n1"), bindings, 1);
-	struct asked second = begin(f, &bt_plugin_volume_binding, &no_scores, USES("d"));
+	struct subject second = begin(f, &bt_plugin_volume_binding, &no_scores, USES("d"));
 	assert_int_equal(choose(&second, node, &bindings), 1);
 	assert_str(bt_intern_str(
 			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
 		"large");
 	bt_volumes_assume(f->cache->volumes, 2, fixture_name(f, "n1"), bindings, 1);
 	claim(f, "e", "labels: {}", ASKS, "Pending");
-	struct asked third = begin(f, &bt_plugin_volume_binding, &no_scores, USES("e"));
+	struct subject third = begin(f, &bt_plugin_volume_binding, &no_scores, USES("e"));
 	assert_refused(&third, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't find available persistent volumes to bind");
 	bt_volumes_revert(f->cache->volumes, 1);
@@ -370,22 +373,22 @@ static void a_claim_is_provisioned_where_there_is_room_and_stays_there(void **st
 	storage(f, "{" STORAGE
 		   "kind: CSIStorageCapacity, metadata: {namespace: default, name: s}, storageClassName: "
 		   "late, capacity: 9Gi, nodeTopology: {matchLabels: {z: a}}}");
-	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_true(passes(&asked, a));
+	struct subject subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&subject, a));
 	assert_refused(
-		&asked, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) did not have enough free storage");
+		&subject, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) did not have enough free storage");
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: false}}");
-	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_true(passes(&asked, b));
-	assert_int_equal(choose(&asked, b, &bindings), 1);
+	subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&subject, b));
+	assert_int_equal(choose(&subject, b, &bindings), 1);
 	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "b"), bindings, 1);
-	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_true(passes(&asked, b));
-	assert_refused(&asked, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&subject, b));
+	assert_refused(&subject, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't find available persistent volumes to bind");
 	bt_volumes_revert(f->cache->volumes, 1);
-	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	assert_true(passes(&asked, a));
+	subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&subject, a));
 }
 
 static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
@@ -400,24 +403,24 @@ static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
 		"accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}",
 		"Pending");
 	volume(f, "p", "", "storageClassName: late, capacity: {storage: 4Gi}");
-	struct asked asked = begin(f, &bt_plugin_volume_binding, &settings, USES("c"));
-	assert_int_equal(score(&asked, node), 75);
+	struct subject subject = begin(f, &bt_plugin_volume_binding, &settings, USES("c"));
+	assert_int_equal(score(&subject, node), 75);
 }
 
 /* ---- volumes that change between PreFilter and PostFilter ---- */
 
 /* They are about to. */
-static void settle(struct asked *asked)
+static void settle(struct subject *subject)
 {
-	if (asked->plugin->settle) {
-		asked->plugin->settle(&asked->compiled, &asked->f->cache->view, BT_STORE_VOLUMES);
+	if (subject->plugin->settle) {
+		subject->plugin->settle(&subject->compiled, &subject->f->cache->view, BT_STORE_VOLUMES);
 	}
-	bt_volumes_retain(asked->f->cache->volumes);
+	bt_volumes_retain(subject->f->cache->volumes);
 }
 
-static void ask_anew(struct asked *asked)
+static void ask_anew(struct subject *subject)
 {
-	asked->plugin->ask_anew(&asked->compiled, &asked->f->cache->view);
+	subject->plugin->ask_anew(&subject->compiled, &subject->f->cache->view);
 }
 
 static void gone(struct fixture *f, enum bt_kind kind, const char *name)
@@ -441,8 +444,8 @@ static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **stat
 	storage(f, "{" STORAGE "kind: StorageClass, metadata: {name: static}, provisioner: "
 		   "kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}");
 	volume(f, "p", "kind: good", "storageClassName: static, capacity: {storage: 1Gi}, " ONLY_A);
-	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
-	settle(&asked);
+	struct subject subject = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	settle(&subject);
 	gone(f, BT_KIND_PERSISTENT_VOLUME, "p");
 	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "c");
 	for (uint32_t i = 0; i < 100; i++) {
@@ -451,9 +454,9 @@ static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **stat
 		snprintf(name, sizeof(name), "other-%u", i);
 		volume(f, name, "kind: bad", "storageClassName: static, capacity: {storage: 1Gi}");
 	}
-	ask_anew(&asked);
-	assert_true(passes(&asked, a));
-	assert_refused(&asked, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	ask_anew(&subject);
+	assert_true(passes(&subject, a));
+	assert_refused(&subject, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't find available persistent volumes to bind");
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
@@ -468,7 +471,7 @@ static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **stat
 		"Pending");
 	claim(f, "bound", BOUND, "volumeName: p", "Bound");
 	volume(f, "p", "", "capacity: {storage: 1Gi}");
-	struct asked unbound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	struct subject unbound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
 	assert_true(passes(&unbound, node));
 	settle(&unbound);
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: true}}");
@@ -480,7 +483,7 @@ static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **stat
 	assert_false(passes(&unbound, node));
 	assert_string_equal(bt_plugin_volume_binding.failure(unbound.compiled.term, &f->cache->view, node),
 		"failed to find storage class \"late\"");
-	struct asked bound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("bound"));
+	struct subject bound = begin(f, &bt_plugin_volume_binding, &no_scores, USES("bound"));
 	settle(&bound);
 	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "bound");
 	volume(f, "p", "", "capacity: {storage: 1Gi}, " ONLY_A);
@@ -497,7 +500,7 @@ static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
 
 	claim(f, "c", BOUND, "volumeName: p", "Bound");
 	volume(f, "p", "topology.kubernetes.io/zone: a", "capacity: {storage: 1Gi}");
-	struct asked kept = begin(f, &bt_plugin_volume_zone, &off, USES("c")),
+	struct subject kept = begin(f, &bt_plugin_volume_zone, &off, USES("c")),
 		     anew = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
 	settle(&kept);
 	volume(f, "p", "topology.kubernetes.io/zone: b", "capacity: {storage: 1Gi}");
@@ -524,15 +527,15 @@ static void volumes_that_are_counted_are_asked_anew(void **state)
 		   "0}}]}}");
 	claim(f, "a", BOUND, "volumeName: pa", "Bound");
 	volume(f, "pa", "", "csi: {driver: e, volumeHandle: h}");
-	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
-	assert_true(passes(&asked, node));
-	settle(&asked);
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
+	assert_true(passes(&subject, node));
+	settle(&subject);
 	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
-	ask_anew(&asked);
-	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	ask_anew(&subject);
+	assert_refused(&subject, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
 	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "a");
-	ask_anew(&asked);
-	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	ask_anew(&subject);
+	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"looking up PVC default/a: persistentvolumeclaim \"a\" not found");
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
@@ -545,19 +548,21 @@ static void features_must_be_declared(void **state)
 	uint32_t has =
 		fixture_node(f, "name: has", "", "declaredFeatures: [UserNamespacesHostNetworkSupport]");
 	uint32_t lacks = fixture_node(f, "name: lacks", "", "declaredFeatures: [Other]");
-	struct asked asked = ask(f, &bt_plugin_node_declared_features, &on,
+	struct subject subject = compile_pod(f, &bt_plugin_node_declared_features, &on,
 		"hostNetwork: true, hostUsers: false, containers: []");
 
-	assert_true(passes(&asked, has));
-	assert_refused(&asked, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	assert_true(passes(&subject, has));
+	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match Pod's required features");
-	asked = ask(f, &bt_plugin_node_declared_features, &on,
+	subject = compile_pod(f, &bt_plugin_node_declared_features, &on,
 		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]");
-	assert_false(passes(&asked, has));
-	assert_true(ask(f, &bt_plugin_node_declared_features, &on, "hostNetwork: true, containers: []")
-			    .compiled.filter_skip);
-	assert_true(ask(f, &bt_plugin_node_declared_features, &off, "hostNetwork: true, hostUsers: false")
-			    .compiled.filter_skip);
+	assert_false(passes(&subject, has));
+	assert_true(
+		compile_pod(f, &bt_plugin_node_declared_features, &on, "hostNetwork: true, containers: []")
+			.compiled.filter_skip);
+	assert_true(
+		compile_pod(f, &bt_plugin_node_declared_features, &off, "hostNetwork: true, hostUsers: false")
+			.compiled.filter_skip);
 }
 
 int main(void)

@@ -96,7 +96,7 @@ struct lane {
 	struct connection *first;
 	struct list queue;
 	uint32_t connection_n;
-	int64_t calm_ns; /* no connection is opened before */
+	int64_t quiet_ns; /* no connection is opened before */
 };
 
 struct bt_h2 {
@@ -1045,7 +1045,7 @@ static void feed_lane(struct bt_http *http, struct lane *lane)
 
 		next = part->next;
 		if (!connection && lane->connection_n < LANE_CONNECTIONS &&
-			lane->calm_ns <= bt_clock_monotonic_ns()) {
+			lane->quiet_ns <= bt_clock_monotonic_ns()) {
 			connection = open_connection(http, lane, part->call->identity);
 		}
 		if (!connection) {
@@ -1089,7 +1089,7 @@ static void end_queue(struct connection *connection)
 
 	for (struct connection *one = lane->first; one; one = one->next) {
 		if (one->stage == OPEN && !one->drained && shows(one->identity, connection->identity)) {
-			lane->calm_ns = bt_clock_monotonic_ns() + CALM_NS;
+			lane->quiet_ns = bt_clock_monotonic_ns() + CALM_NS;
 			return;
 		}
 	}
@@ -1222,8 +1222,8 @@ int64_t bt_h2_due_ns(const struct bt_http *http)
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		const struct lane *lane = &http->h2->lanes[i];
 
-		due_ns =
-			lane->queue.first && lane->calm_ns && lane->calm_ns < due_ns ? lane->calm_ns : due_ns;
+		due_ns = lane->queue.first && lane->quiet_ns && lane->quiet_ns < due_ns ? lane->quiet_ns
+											: due_ns;
 		for (const struct connection *one = lane->first; one; one = one->next) {
 			due_ns = due_of(one) < due_ns ? due_of(one) : due_ns;
 		}
@@ -1266,7 +1266,7 @@ void bt_h2_serve(struct bt_http *http, int64_t now_ns)
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		struct lane *lane = &http->h2->lanes[i];
 
-		lane->calm_ns = lane->calm_ns <= now_ns ? 0 : lane->calm_ns;
+		lane->quiet_ns = lane->quiet_ns <= now_ns ? 0 : lane->quiet_ns;
 		for (struct connection *one = lane->first; one; one = one->next) {
 			if (due_of(one) <= now_ns) {
 				time_out(one);

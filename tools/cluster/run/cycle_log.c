@@ -155,8 +155,8 @@ static void say_failed(struct bt_cycle_log *log, struct bt_engine *engine, const
 	}
 }
 
-void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
-	struct bt_str message)
+void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
+	const struct bt_decision *decision, struct bt_str message)
 {
 	if (decision->outcome == BT_FAILED) {
 		say_failed(log, engine, decision, message);

@@ -17,12 +17,12 @@ void bt_cycle_log_destroy(struct bt_cycle_log *log);
 /* A pod's name, as a field of a line. */
 struct bt_log_field bt_cycle_log_pod(struct bt_engine *engine, const char *key, uint32_t pod_ix);
 
-/* A pod's turn comes: bt_pipeline_sink.look. */
+/* A pod's turn comes: bt_pipeline_sink.cycle_begins. */
 void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);
 
-/* A decision has been carried out: bt_pipeline_sink.told. */
-void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
-	struct bt_str message);
+/* A decision has been carried out: bt_pipeline_sink.cycle_ended. */
+void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
+	const struct bt_decision *decision, struct bt_str message);
 
 /* A binding has ended: bt_pipeline_sink.bound. */
 void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,

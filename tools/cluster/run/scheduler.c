@@ -152,9 +152,9 @@ static void told(void *context, const struct bt_decision *decision, const struct
 {
 	const struct bt_scheduler *s = context;
 
-	s->writes.told(s->writes.context, decision, info, nominated, message);
-	bt_attempt_metrics_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
-	bt_cycle_log_told(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
+	s->writes.cycle_ended(s->writes.context, decision, info, nominated, message);
+	bt_attempt_metrics_cycle_ended(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+	bt_cycle_log_ended(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
@@ -459,9 +459,9 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
 		.sink = {.event = heard,
-			.look = look,
+			.cycle_begins = look,
 			.arrives = s->shadow ? arrives : NULL,
-			.told = told,
+			.cycle_ended = told,
 			.bound = bound,
 			.context = s},
 		.stages = true,

@@ -116,7 +116,7 @@ static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
 }
 
 /* A placed pod counts when its binding has ended, as upstream; one that is skipped does not count. */
-void bt_attempt_metrics_told(
+void bt_attempt_metrics_cycle_ended(
 	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, const struct bt_decision *decision)
 {
 	if (decision->outcome != BT_REFUSED && decision->outcome != BT_FAILED) {

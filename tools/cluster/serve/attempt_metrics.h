@@ -28,8 +28,8 @@ struct bt_attempt_metrics;
 struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config);
 void bt_attempt_metrics_destroy(struct bt_attempt_metrics *outcomes);
 
-/* A decision has been carried out: what bt_pipeline_sink.told is told. */
-void bt_attempt_metrics_told(
+/* A decision has been carried out: what bt_pipeline_sink.cycle_ended is told. */
+void bt_attempt_metrics_cycle_ended(
 	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, const struct bt_decision *decision);
 
 /* A binding has ended: what bt_pipeline_sink.bound is told, and now_ns by the engine's clock. */

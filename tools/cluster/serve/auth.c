@@ -206,46 +206,46 @@ static void say(struct bt_auth *auth, const char *message, const struct bt_buf *
 
 /* ---- who ---- */
 
-enum who { WHO_NOBODY = 0, WHO_KNOWN, WHO_WRONG };
+enum identity { IDENTITY_NONE = 0, IDENTITY_KNOWN, IDENTITY_WRONG };
 
 static void add_group(void *context, struct bt_str name)
 {
 	bt_user_add_group(context, name);
 }
 
-static enum who ask_certificate(const struct believed *believed, const struct bt_auth_request *request,
+static enum identity check_certificate(const struct believed *believed, const struct bt_auth_request *request,
 	struct bt_user *user, struct bt_buf *out_error)
 {
 	if (!believed->authorities) {
-		return WHO_NOBODY;
+		return IDENTITY_NONE;
 	}
 	bt_user_begin_groups(user);
 	enum bt_status status = bt_authorities_verify(believed->authorities, request->certificates,
 		request->certificate_n, &user->name, add_group, user, out_error);
 
 	bt_user_end_groups(user, false);
-	return status == BT_OK ? WHO_KNOWN : WHO_WRONG;
+	return status == BT_OK ? IDENTITY_KNOWN : IDENTITY_WRONG;
 }
 
 /* A front proxy comes first: what it says counts, not who it is itself. A client that is none is no error. */
-static enum who ask_proxy(const struct believed *believed, const struct bt_auth_request *request,
+static enum identity check_proxy(const struct believed *believed, const struct bt_auth_request *request,
 	struct bt_user *user, struct bt_buf *out_error)
 {
 	if (!believed->proxy) {
-		return WHO_NOBODY;
+		return IDENTITY_NONE;
 	}
 	enum bt_status status = bt_front_proxy_identify(believed->proxy, request->certificates,
 		request->certificate_n, request->headers, request->header_n, user, out_error);
 
-	return status == BT_OK ? WHO_KNOWN : status == BT_NOT_FOUND ? WHO_NOBODY : WHO_WRONG;
+	return status == BT_OK ? IDENTITY_KNOWN : status == BT_NOT_FOUND ? IDENTITY_NONE : IDENTITY_WRONG;
 }
 
-/* Who shows a certificate, or whom a proxy speaks for; the reason of WHO_WRONG is said. */
-static enum who ask_certificates(
+/* Who shows a certificate, or whom a proxy speaks for; the reason of IDENTITY_WRONG is said. */
+static enum identity check_certificates(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
 	struct bt_buf of_proxy = {0}, of_client = {0};
-	enum who who = WHO_NOBODY, client = WHO_NOBODY;
+	enum identity identity = IDENTITY_NONE, client = IDENTITY_NONE;
 
 	bt_lock_acquire(&auth->lock);
 	struct believed *believed = auth->believed;
@@ -255,17 +255,18 @@ static enum who ask_certificates(
 	}
 	bt_lock_release(&auth->lock);
 	if (believed && request->certificate_n) {
-		who = ask_proxy(believed, request, user, &of_proxy);
-		client = who == WHO_KNOWN ? WHO_NOBODY : ask_certificate(believed, request, user, &of_client);
-		who = client == WHO_NOBODY ? who : client;
+		identity = check_proxy(believed, request, user, &of_proxy);
+		client = identity == IDENTITY_KNOWN ? IDENTITY_NONE
+						    : check_certificate(believed, request, user, &of_client);
+		identity = client == IDENTITY_NONE ? identity : client;
 	}
-	if (who == WHO_WRONG) {
+	if (identity == IDENTITY_WRONG) {
 		say(auth, "Unable to authenticate the request", of_client.len ? &of_client : &of_proxy);
 	}
 	drop_believed(believed);
 	bt_buf_fini(&of_proxy);
 	bt_buf_fini(&of_client);
-	return who;
+	return identity;
 }
 
 /* The token of "Bearer TOKEN"; empty when it is none. */
@@ -285,14 +286,14 @@ static struct bt_str bearer(struct bt_str header)
 	return token;
 }
 
-static enum who ask_token(struct bt_auth *auth, struct bt_str token, struct bt_user *user)
+static enum identity check_token(struct bt_auth *auth, struct bt_str token, struct bt_user *user)
 {
 	const struct digest of = digest_of(&token, 1);
 	struct bt_buf body = {0}, answer = {0}, error = {0};
 	bool yes = false;
 
 	if (token.len > TOKEN_BYTES) {
-		return WHO_WRONG;
+		return IDENTITY_WRONG;
 	}
 	if (!recall(auth, &auth->tokens, &of, &yes, user, &error)) {
 		bt_review_token(token, &body);
@@ -309,26 +310,26 @@ static enum who ask_token(struct bt_auth *auth, struct bt_str token, struct bt_u
 	bt_buf_fini(&body);
 	bt_buf_fini(&answer);
 	bt_buf_fini(&error);
-	return yes ? WHO_KNOWN : WHO_WRONG;
+	return yes ? IDENTITY_KNOWN : IDENTITY_WRONG;
 }
 
 /* The first who knows somebody counts; else somebody who was wrong is nobody's guest. */
-static enum who authenticate(
+static enum identity authenticate(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
 	struct bt_str token = bearer(request->authorization);
-	enum who who = ask_certificates(auth, request, user);
+	enum identity identity = check_certificates(auth, request, user);
 
-	if (who != WHO_KNOWN && token.len && auth->options.authentication) {
-		who = ask_token(auth, token, user);
+	if (identity != IDENTITY_KNOWN && token.len && auth->options.authentication) {
+		identity = check_token(auth, token, user);
 	}
-	if (who == WHO_NOBODY) {
+	if (identity == IDENTITY_NONE) {
 		bt_buf_text(&user->name, "system:anonymous");
 		bt_user_begin_groups(user);
 		bt_user_add_group(user, bt_str("system:unauthenticated"));
 		bt_user_end_groups(user, true);
 	}
-	return who;
+	return identity;
 }
 
 /* ---- whether ---- */
@@ -450,10 +451,10 @@ unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *requ
 	struct bt_user user = {0};
 	struct bt_buf reason = {0};
 	unsigned status = 401;
-	enum who who = authenticate(auth, request, &user);
+	enum identity identity = authenticate(auth, request, &user);
 
-	*out_known = who == WHO_KNOWN;
-	if (who == WHO_WRONG) {
+	*out_known = identity == IDENTITY_KNOWN;
+	if (identity == IDENTITY_WRONG) {
 		bt_buf_text(out_message, "Unauthorized");
 	} else {
 		status = authorize(auth, request, &user, &reason);

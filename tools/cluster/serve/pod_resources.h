@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /metrics/resources: what each pod asks for, and its limits, as the scheduler and the kubelet count them.
+ * /metrics/resources: what each pod requests, and its limits, as the scheduler and the kubelet count them.
  * Hears of pods from who watches them; sums are made when a pod changes, and pods with equal sums share them.
  * Source: pkg/scheduler/metrics/resources and component-helpers' PodRequests and PodLimits, v1.36.3.
  */

@@ -22,13 +22,13 @@
 /* ---- copying ---- */
 
 /* Copies the wishes that have a PersistentVolume, or those that have none. */
-static uint32_t copy_volumes(struct bt_write_op *op, const struct bt_bind_request *ask, bool provisioned,
-	struct bt_prebind_volume *out)
+static uint32_t copy_volumes(struct bt_write_op *op, const struct bt_bind_request *bind_request,
+	bool provisioned, struct bt_prebind_volume *out)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < ask->volume_n; i++) {
-		const struct bt_bind_request_volume *from = &ask->volumes[i];
+	for (uint32_t i = 0; i < bind_request->volume_n; i++) {
+		const struct bt_bind_request_volume *from = &bind_request->volumes[i];
 
 		if ((from->volume.len == 0) == provisioned) {
 			out[n++] = (struct bt_prebind_volume){bt_write_op_copy(op, from->claim),
@@ -38,23 +38,24 @@ static uint32_t copy_volumes(struct bt_write_op *op, const struct bt_bind_reques
 	return n;
 }
 
-struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_request *ask)
+struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_request *bind_request)
 {
 	struct bt_prebind *prebind;
 
-	if (!ask->volume_n && !ask->claim_n) {
+	if (!bind_request->volume_n && !bind_request->claim_n) {
 		return NULL;
 	}
 	prebind = bt_arena_zalloc(&op->arena, sizeof(*prebind));
-	prebind->volume_n = ask->volume_n;
-	prebind->claim_n = ask->claim_n;
-	prebind->volumes = bt_arena_zalloc(&op->arena, (ask->volume_n + 1) * sizeof(*prebind->volumes));
-	prebind->claims = bt_arena_zalloc(&op->arena, (ask->claim_n + 1) * sizeof(*prebind->claims));
-	const uint32_t static_n = copy_volumes(op, ask, false, prebind->volumes);
+	prebind->volume_n = bind_request->volume_n;
+	prebind->claim_n = bind_request->claim_n;
+	prebind->volumes =
+		bt_arena_zalloc(&op->arena, (bind_request->volume_n + 1) * sizeof(*prebind->volumes));
+	prebind->claims = bt_arena_zalloc(&op->arena, (bind_request->claim_n + 1) * sizeof(*prebind->claims));
+	const uint32_t static_n = copy_volumes(op, bind_request, false, prebind->volumes);
 
-	copy_volumes(op, ask, true, prebind->volumes + static_n);
-	for (uint32_t i = 0; i < ask->claim_n; i++) {
-		bt_claim_copy(op, &ask->claims[i], &prebind->claims[i]);
+	copy_volumes(op, bind_request, true, prebind->volumes + static_n);
+	for (uint32_t i = 0; i < bind_request->claim_n; i++) {
+		bt_claim_copy(op, &bind_request->claims[i], &prebind->claims[i]);
 	}
 	return prebind;
 }

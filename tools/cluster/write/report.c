@@ -79,7 +79,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_sink){.told = told, .context = writer};
+	return (struct bt_pipeline_sink){.cycle_ended = told, .context = writer};
 }
 
 /* ---- on the writer's thread ---- */

@@ -647,17 +647,17 @@ struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer 
 
 /* ---- the pipeline's side ---- */
 
-static struct bt_write_op *op_of_ask(
-	struct bt_writer *writer, const struct bt_write_op_verbs *verbs, const struct bt_bind_request *ask)
+static struct bt_write_op *op_of_ask(struct bt_writer *writer, const struct bt_write_op_verbs *verbs,
+	const struct bt_bind_request *bind_request)
 {
 	struct bt_write_op *op = bt_write_op_create(writer, verbs);
 
-	op->handle = ask->handle;
-	op->number = ask->number;
-	op->pod = bt_write_op_copy_ref(op, &ask->pod);
-	op->other = bt_write_op_copy_ref(op, &ask->other);
-	op->node = bt_write_op_copy(op, ask->node);
-	op->extender = writer->options.extender_bind ? ask->extender : NULL;
+	op->handle = bind_request->handle;
+	op->number = bind_request->number;
+	op->pod = bt_write_op_copy_ref(op, &bind_request->pod);
+	op->other = bt_write_op_copy_ref(op, &bind_request->other);
+	op->node = bt_write_op_copy(op, bind_request->node);
+	op->extender = writer->options.extender_bind ? bind_request->extender : NULL;
 	return op;
 }
 
@@ -670,17 +670,17 @@ static void know_pod(struct bt_write_op *op)
 	}
 }
 
-static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
 	struct bt_writer *writer = context;
-	struct bt_write_op *op = op_of_ask(writer, &bt_bind_verbs, ask);
+	struct bt_write_op *op = op_of_ask(writer, &bt_bind_verbs, bind_request);
 
 	(void)pipeline;
 	know_pod(op);
-	op->prebind = bt_prebind_of(op, ask);
+	op->prebind = bt_prebind_of(op, bind_request);
 	op->ahead = true;
 	bt_add_relaxed(&writer->ahead_n, 1u);
-	op->has_volumes = ask->volume_n != 0;
+	op->has_volumes = bind_request->volume_n != 0;
 	if (op->has_volumes) {
 		bt_add_relaxed(&writer->volume_n, UINT64_C(1));
 	}
@@ -699,32 +699,33 @@ static bool may_ask(void *context)
 	return !writer->full;
 }
 
-static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
 	struct bt_writer *writer = context;
-	struct bt_write_op *op = op_of_ask(writer, &bt_check_verbs, ask);
+	struct bt_write_op *op = op_of_ask(writer, &bt_check_verbs, bind_request);
 
 	(void)pipeline;
 	know_pod(op);
 	bt_write_op_post(op);
 }
 
-static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
-	struct bt_write_op *op = op_of_ask(context, &bt_evict_verbs, ask);
+	struct bt_write_op *op = op_of_ask(context, &bt_evict_verbs, bind_request);
 
 	(void)pipeline;
-	op->preemption = ask->preemption;
-	op->after_n = ask->after_n;
+	op->preemption = bind_request->preemption;
+	op->after_n = bind_request->after_n;
 	bt_write_op_post(op);
 }
 
-static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void ask_release(
+	void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
-	struct bt_write_op *op = op_of_ask(context, &bt_release_verbs, ask);
+	struct bt_write_op *op = op_of_ask(context, &bt_release_verbs, bind_request);
 
 	(void)pipeline;
-	op->deletes = ask->deletes;
+	op->deletes = bind_request->deletes;
 	bt_write_op_post(op);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduler's configuration that a command line asks for: --feature-gates, --plugin and --config. What
+ * The scheduler's configuration that a command line requests: --feature-gates, --plugin and --config. What
  * is wrong is said on standard error, with the remedy.
  */
 #pragma once

@@ -402,7 +402,7 @@ static void workload_defaults(enum bt_kind kind, struct bt_workload_object *work
 }
 
 /* Source: SetDefaults_ExactDeviceRequest, SetDefaults_DeviceSubRequest, v1.36.3. */
-static void ask_defaults(struct bt_device_ask_object *ask)
+static void ask_defaults(struct bt_device_subrequest_object *ask)
 {
 	set_default(&ask->allocation_mode, exact_count);
 	if (bt_str_eq(ask->allocation_mode, exact_count) && ask->count == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Decisions, their bindings, and time.
  *
- *   decide_all --> the engine's cycle --> bt_lib_bind (a ticket), bt_lib_evict --> bt_lib_told (a record)
+ *   decide_all --> the engine's cycle --> bt_lib_bind (a ticket), bt_lib_evict --> bt_lib_cycle_ended
  *        --> options.decided --> options.bind --answer--> bt_engine_bound | bt_engine_bind_failed
  *                                          |--later--> berth_bound | berth_bind_failed, by the ticket
  */
@@ -49,10 +49,10 @@ static struct berth_pod_ref refer(struct bt_lib *lib, uint32_t pod_ix, uint32_t 
 	struct bt_str namespace_ = name_of(lib, pod->signature->namespace_), name = name_of(lib, pod->name);
 
 	return (struct berth_pod_ref){
-		.pod_namespace = bt_lib_keep(&lib->turn_arena, namespace_),
-		.name = bt_lib_keep(&lib->turn_arena, name),
-		.uid = bt_lib_keep(&lib->turn_arena, name_of(lib, pod->uid)),
-		.node = bt_lib_keep(&lib->turn_arena, node_of(lib, node_ix)),
+		.pod_namespace = bt_lib_keep(&lib->cycle_arena, namespace_),
+		.name = bt_lib_keep(&lib->cycle_arena, name),
+		.uid = bt_lib_keep(&lib->cycle_arena, name_of(lib, pod->uid)),
+		.node = bt_lib_keep(&lib->cycle_arena, node_of(lib, node_ix)),
 		.user = bt_lib_pod_user(lib, namespace_, name),
 	};
 }
@@ -124,7 +124,7 @@ static const struct berth_pod_ref *take_evicted(
 	struct bt_lib *lib, const struct bt_decision *decision, uint32_t *out_n)
 {
 	struct berth_pod_ref *pods =
-		bt_arena_alloc(&lib->turn_arena, lib->evicted_n * sizeof(*pods), sizeof(void *));
+		bt_arena_alloc(&lib->cycle_arena, lib->evicted_n * sizeof(*pods), sizeof(void *));
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < lib->evicted_n; i++) {
@@ -174,8 +174,8 @@ static struct berth_decision describe(struct bt_lib *lib, const struct bt_decisi
 		.time_ns = bt_lib_time(lib),
 		.pod = refer(lib, decision->pod_ix, placed ? decision->node_ix : BT_NO_NODE),
 		.nominated =
-			bt_lib_keep(&lib->turn_arena, node_of(lib, placed ? BT_NO_NODE : pod->nominated_ix)),
-		.message = bt_lib_keep(&lib->turn_arena, message),
+			bt_lib_keep(&lib->cycle_arena, node_of(lib, placed ? BT_NO_NODE : pod->nominated_ix)),
+		.message = bt_lib_keep(&lib->cycle_arena, message),
 	};
 
 	described.evicted = take_evicted(lib, decision, &described.evicted_n);
@@ -228,7 +228,7 @@ static void ask_binder(struct bt_lib *lib, struct berth_decision *decision, uint
 	}
 }
 
-void bt_lib_told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
 	struct bt_lib *lib = context;
@@ -275,10 +275,10 @@ static void jump(struct bt_lib *lib)
 
 /* ---- deciding ---- */
 
-static void begin_turn(struct bt_lib *lib)
+static void begin_cycle(struct bt_lib *lib)
 {
 	lib->record_n = lib->next_record = lib->evicted_n = lib->fresh_n = 0;
-	bt_arena_reset(&lib->turn_arena);
+	bt_arena_reset(&lib->cycle_arena);
 }
 
 /* Has the next pod decided. Returns: false when there is none. */
@@ -292,8 +292,8 @@ static bool take_turn(struct bt_lib *lib)
 	if (pod_ix == BT_NO_POD) {
 		return false;
 	}
-	begin_turn(lib);
-	bt_schedule_one(&lib->turn, pod_ix);
+	begin_cycle(lib);
+	bt_schedule_one(&lib->cycle, pod_ix);
 	return true;
 }
 
@@ -305,7 +305,7 @@ static uint64_t decide_all(struct bt_lib *lib, uint64_t max)
 	while ((max == 0 || n < max) && take_turn(lib)) {
 		n += lib->record_n;
 	}
-	begin_turn(lib);
+	begin_cycle(lib);
 	return n;
 }
 

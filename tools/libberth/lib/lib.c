@@ -157,7 +157,7 @@ static enum berth_status make_engine(struct bt_lib *lib)
 
 static void free_lib(struct bt_lib *lib)
 {
-	bt_scheduling_cycle_fini(&lib->turn);
+	bt_scheduling_cycle_fini(&lib->cycle);
 	if (lib->threads) {
 		bt_lib_threads_fini(lib);
 	} else {
@@ -167,7 +167,7 @@ static void free_lib(struct bt_lib *lib)
 	bt_admission_fini(&lib->admission);
 	bt_config_fini(&lib->config);
 	bt_arena_fini(&lib->compact);
-	bt_arena_fini(&lib->turn_arena);
+	bt_arena_fini(&lib->cycle_arena);
 	bt_mem_free(lib->records);
 	bt_mem_free(lib->evicted);
 	bt_map_fini(&lib->tickets);
@@ -185,10 +185,10 @@ static void connect(struct bt_lib *lib)
 		.report = bt_lib_report,
 		.report_context = lib,
 	};
-	lib->turn = (struct bt_scheduling_cycle){
+	lib->cycle = (struct bt_scheduling_cycle){
 		.engine = lib->engine,
 		.texts = !lib->options.no_messages,
-		.told = bt_lib_told,
+		.ended = bt_lib_cycle_ended,
 		.context = lib,
 	};
 	if (!lib->threads) {
@@ -196,7 +196,7 @@ static void connect(struct bt_lib *lib)
 	}
 }
 
-/* What berth cannot do of what a configuration asks for. */
+/* What berth cannot do of what a configuration requests. */
 static void warn(struct bt_lib *lib)
 {
 	if (lib->config.extender_n > 0) {

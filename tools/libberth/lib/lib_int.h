@@ -26,7 +26,7 @@ struct bt_lib_job {
 	bool late; /* berth_stop was called meanwhile */
 };
 
-/* A decision of the turn at hand. Its strings live in the handle's turn_arena. */
+/* A decision of the turn at hand. Its strings live in the handle's cycle_arena. */
 struct bt_lib_record {
 	struct berth_decision decision;
 	uint32_t pod_ix;
@@ -70,8 +70,8 @@ struct bt_lib {
 	struct bt_arena compact; /* one structure as an object */
 	struct bt_lib_job *job;
 	/* Deciding; with threads, the scheduling thread's. */
-	struct bt_scheduling_cycle turn;
-	struct bt_arena turn_arena;
+	struct bt_scheduling_cycle cycle;
+	struct bt_arena cycle_arena;
 	struct bt_lib_record *records; /* of the last turn; those before next_record have been given out */
 	size_t record_n, record_cap, next_record;
 	struct bt_lib_evicted *evicted;
@@ -162,7 +162,7 @@ void bt_lib_read_events(struct bt_lib *lib, struct bt_str text);
 
 void bt_lib_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
-void bt_lib_told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message);
 
 /* What of an outcome is told to callers; 0: nothing. */

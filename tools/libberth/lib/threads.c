@@ -2,10 +2,10 @@
  * A handle with threads: the pipeline (engine/flow/pipeline/pipeline.h) behind the same calls. Feeders are
  * one source, evictions that are over at once another.
  *
- * A ticket is the handle of the pipeline's ask. It is known as soon as the decision is told, before a binder
- * thread has the ask, so an answer may come too early; then it is kept until the binder thread comes to it:
+ * A ticket is the handle of a bind request. It is known as soon as the decision is given out, before a binder
+ * thread has the request, so an answer may come too early; then it is kept until the binder thread has it:
  *
- *   told: given --binder thread--> called --answer--> over
+ *         given --binder thread--> called --answer--> over
  *           |                                           ^
  *           +--answer--> early --binder thread----------+
  */
@@ -21,12 +21,19 @@
 
 enum source { FEEDERS = 0, EVICTORS, SOURCE_N };
 
-enum ask_state { ASK_NONE = 0, ASK_GIVEN, ASK_CALLED, ASK_EARLY_BOUND, ASK_EARLY_FAILED, ASK_OVER };
+enum binding_state {
+	BINDING_NONE = 0,
+	BINDING_GIVEN,
+	BINDING_CALLED,
+	BINDING_EARLY_BOUND,
+	BINDING_EARLY_FAILED,
+	BINDING_OVER
+};
 
-/* What is known of the last ask in a slot of the pipeline. */
-struct bt_lib_ask {
+/* What is known of the last request in a slot of the pipeline. */
+struct bt_lib_binding {
 	uint64_t ticket, number;
-	enum ask_state state;
+	enum binding_state state;
 	int32_t priority;
 	uint32_t attempts;
 };
@@ -41,17 +48,17 @@ struct bt_lib_threads {
 	struct bt_lock poll_lock;
 	struct berth_decision shown;
 	struct bt_arena poll_arena;
-	/* lock(ask_lock): by slot. */
-	struct bt_lock ask_lock;
-	struct bt_lib_ask *bind_requests;
+	/* lock(binding_lock): by slot. */
+	struct bt_lock binding_lock;
+	struct bt_lib_binding *bind_requests;
 	size_t ask_n;
 	_Atomic uint64_t decision_n; /* atomic: told */
 };
 
-/* ---- asks ---- */
+/* ---- bindings ---- */
 
-/* The slot of a ticket is its lower half, minus one. Context: ask_lock is held. */
-static struct bt_lib_ask *find_ask(struct bt_lib_threads *t, uint64_t ticket)
+/* The slot of a ticket is its lower half, minus one. Context: binding_lock is held. */
+static struct bt_lib_binding *find_binding(struct bt_lib_threads *t, uint64_t ticket)
 {
 	size_t slot = (uint32_t)ticket;
 
@@ -65,7 +72,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 	size_t slot = (uint32_t)decision->ticket;
 
 	BT_REQUIRE(slot > 0);
-	bt_lock_acquire(&t->ask_lock);
+	bt_lock_acquire(&t->binding_lock);
 	while (slot > t->ask_n) {
 		size_t old = t->ask_n;
 
@@ -73,9 +80,9 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 		memset(t->bind_requests + old, 0, (t->ask_n - old) * sizeof(*t->bind_requests));
 	}
 	BT_INVARIANT(t->bind_requests[slot - 1].ticket != decision->ticket); /* it is given once */
-	t->bind_requests[slot - 1] = (struct bt_lib_ask){
-		decision->ticket, decision->number, ASK_GIVEN, decision->priority, decision->attempts};
-	bt_lock_release(&t->ask_lock);
+	t->bind_requests[slot - 1] = (struct bt_lib_binding){
+		decision->ticket, decision->number, BINDING_GIVEN, decision->priority, decision->attempts};
+	bt_lock_release(&t->binding_lock);
 }
 
 static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
@@ -88,17 +95,17 @@ static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 	}
 }
 
-/* Takes an ask from called to over. Returns: whether it was called. */
+/* Takes an binding from called to over. Returns: whether it was called. */
 static bool end_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
-	bt_lock_acquire(&t->ask_lock);
-	struct bt_lib_ask *ask = find_ask(t, ticket);
-	bool called = ask && ask->state == ASK_CALLED;
+	bt_lock_acquire(&t->binding_lock);
+	struct bt_lib_binding *binding = find_binding(t, ticket);
+	bool called = binding && binding->state == BINDING_CALLED;
 
 	if (called) {
-		ask->state = ASK_OVER;
+		binding->state = BINDING_OVER;
 	}
-	bt_lock_release(&t->ask_lock);
+	bt_lock_release(&t->binding_lock);
 	return called;
 }
 
@@ -106,33 +113,33 @@ enum berth_status bt_lib_threads_answer(struct bt_lib *lib, uint64_t ticket, boo
 {
 	struct bt_lib_threads *t = lib->threads;
 
-	bt_lock_acquire(&t->ask_lock);
-	struct bt_lib_ask *ask = find_ask(t, ticket);
-	enum ask_state before = ask ? ask->state : ASK_NONE;
-	if (before == ASK_CALLED) {
-		ask->state = ASK_OVER;
-	} else if (before == ASK_GIVEN) {
-		ask->state = bound ? ASK_EARLY_BOUND : ASK_EARLY_FAILED;
+	bt_lock_acquire(&t->binding_lock);
+	struct bt_lib_binding *binding = find_binding(t, ticket);
+	enum binding_state before = binding ? binding->state : BINDING_NONE;
+	if (before == BINDING_CALLED) {
+		binding->state = BINDING_OVER;
+	} else if (before == BINDING_GIVEN) {
+		binding->state = bound ? BINDING_EARLY_BOUND : BINDING_EARLY_FAILED;
 	}
-	bt_lock_release(&t->ask_lock);
-	if (before == ASK_CALLED) {
+	bt_lock_release(&t->binding_lock);
+	if (before == BINDING_CALLED) {
 		answer(t, ticket, bound);
 	}
-	return before == ASK_CALLED || before == ASK_GIVEN ? BERTH_OK : BERTH_NOT_FOUND;
+	return before == BINDING_CALLED || before == BINDING_GIVEN ? BERTH_OK : BERTH_NOT_FOUND;
 }
 
-/* A binder thread has the ask. Returns: what is known of it, and the state before. */
-static struct bt_lib_ask call_ask(struct bt_lib_threads *t, uint64_t ticket)
+/* A binder thread has the request. Returns: what is known of it, and the state before. */
+static struct bt_lib_binding call_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
-	struct bt_lib_ask known = {.ticket = ticket};
+	struct bt_lib_binding known = {.ticket = ticket};
 
-	bt_lock_acquire(&t->ask_lock);
-	struct bt_lib_ask *ask = find_ask(t, ticket);
-	if (ask) {
-		known = *ask;
-		ask->state = ask->state == ASK_GIVEN ? ASK_CALLED : ASK_OVER;
+	bt_lock_acquire(&t->binding_lock);
+	struct bt_lib_binding *binding = find_binding(t, ticket);
+	if (binding) {
+		known = *binding;
+		binding->state = binding->state == BINDING_GIVEN ? BINDING_CALLED : BINDING_OVER;
 	}
-	bt_lock_release(&t->ask_lock);
+	bt_lock_release(&t->binding_lock);
 	return known;
 }
 
@@ -163,7 +170,7 @@ static struct berth_decision describe(
 	}
 	return (struct berth_decision){
 		.number = from->number,
-		.ticket = from->ask,
+		.ticket = from->binding,
 		.outcome = bt_lib_outcome(from->outcome),
 		.priority = from->priority,
 		.attempts = from->attempts,
@@ -188,8 +195,8 @@ static void told(void *context, const struct bt_pipeline_decision *from)
 		return;
 	}
 	bt_add_owned(&t->decision_n, 1u);
-	bt_arena_reset(&lib->turn_arena);
-	const struct berth_decision decision = describe(lib, &lib->turn_arena, from);
+	bt_arena_reset(&lib->cycle_arena);
+	const struct berth_decision decision = describe(lib, &lib->cycle_arena, from);
 	if (decision.ticket) {
 		give_ask(t, &decision);
 	}
@@ -201,16 +208,16 @@ static void told(void *context, const struct bt_pipeline_decision *from)
 }
 
 /* Context: a binder thread. */
-static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *binding)
 {
 	struct bt_lib *lib = context;
 	struct bt_lib_threads *t = lib->threads;
-	const struct bt_lib_ask known = call_ask(t, ask->handle);
+	const struct bt_lib_binding known = call_ask(t, binding->handle);
 	struct bt_arena arena = {0};
 
 	(void)pipeline;
-	if (known.state == ASK_EARLY_BOUND || known.state == ASK_EARLY_FAILED) {
-		answer(t, ask->handle, known.state == ASK_EARLY_BOUND);
+	if (known.state == BINDING_EARLY_BOUND || known.state == BINDING_EARLY_FAILED) {
+		answer(t, binding->handle, known.state == BINDING_EARLY_BOUND);
 		return;
 	}
 	if (!lib->options.bind) {
@@ -218,20 +225,20 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 	}
 	const struct berth_decision decision = {
 		.number = known.number,
-		.ticket = ask->handle,
+		.ticket = binding->handle,
 		.outcome = BERTH_PLACED,
 		.priority = known.priority,
 		.attempts = known.attempts,
 		.time_ns = bt_lib_time(lib),
-		.pod = refer(lib, &arena, &ask->pod, ask->node),
-		.node_user = bt_lib_node_user(lib, ask->node),
+		.pod = refer(lib, &arena, &binding->pod, binding->node),
+		.node_user = bt_lib_node_user(lib, binding->node),
 		.nominated = "",
 		.message = "",
 	};
 	enum berth_answer said = bt_lib_ask_binder(lib, &decision);
 	bt_arena_fini(&arena);
-	if (said != BERTH_BIND_LATER && end_ask(t, ask->handle)) {
-		answer(t, ask->handle, said == BERTH_BOUND);
+	if (said != BERTH_BIND_LATER && end_ask(t, binding->handle)) {
+		answer(t, binding->handle, said == BERTH_BOUND);
 	}
 }
 
@@ -250,7 +257,7 @@ static void remove_evicted(struct bt_lib *lib, const struct bt_pod_ref *pod)
 }
 
 /* Context: a binder thread. */
-static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *binding)
 {
 	struct bt_lib *lib = context;
 	struct bt_arena arena = {0};
@@ -258,7 +265,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	bool may = true;
 
 	if (lib->options.evict) {
-		const struct berth_pod_ref pod = refer(lib, &arena, &ask->pod, ask->node);
+		const struct berth_pod_ref pod = refer(lib, &arena, &binding->pod, binding->node);
 
 		bt_lib_callback_begin(lib, &frame);
 		may = lib->options.evict(lib->options.context, &pod);
@@ -266,12 +273,12 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 		bt_arena_fini(&arena);
 	}
 	if (!may) {
-		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		(void)bt_pipeline_evict_failed(pipeline, binding->handle, bt_str("refused"));
 		return;
 	}
-	(void)bt_pipeline_evicted(pipeline, ask->handle);
+	(void)bt_pipeline_evicted(pipeline, binding->handle);
 	if (lib->options.eviction == BERTH_EVICT_AT_ONCE) {
-		remove_evicted(lib, &ask->pod);
+		remove_evicted(lib, &binding->pod);
 	}
 }
 
@@ -317,7 +324,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 	bt_lock_init(&t->feed_lock);
 	bt_lock_init(&t->evict_lock);
 	bt_lock_init(&t->poll_lock);
-	bt_lock_init(&t->ask_lock);
+	bt_lock_init(&t->binding_lock);
 	bt_store_relaxed(&t->now_ns, lib->now_ns);
 	asked.engine.clock =
 		o->clock == BERTH_CLOCK_VIRTUAL ? (struct bt_clock){read_clock, t} : bt_clock_real();
@@ -357,7 +364,7 @@ void bt_lib_threads_fini(struct bt_lib *lib)
 	bt_lock_fini(&t->feed_lock);
 	bt_lock_fini(&t->evict_lock);
 	bt_lock_fini(&t->poll_lock);
-	bt_lock_fini(&t->ask_lock);
+	bt_lock_fini(&t->binding_lock);
 	bt_arena_fini(&t->poll_arena);
 	bt_feeder_fini(&t->feeders[FEEDERS]);
 	bt_feeder_fini(&t->feeders[EVICTORS]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The generator's pod specs. Requests are scaled so that all pods together ask for a set share of the
+ * The generator's pod specs. Requests are scaled so that all pods together request a set share of the
  * cluster.
  */
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "engine/flow/cycle/engine.h"
 
-/* What a pod asks for on average, in the resources' units. */
+/* What a pod requests on average, in the resources' units. */
 struct bt_mean_pod {
 	double milli_cpu, memory_bytes;
 };

@@ -14,8 +14,7 @@
 #define NAME_MAX_BYTES 600
 #define NAP_NS	       INT64_C(200000)
 
-/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used.
- */
+/* Kinds that are not used are counted by their group, too: a Deployment of an old version is one of these. */
 static void count_kind(struct bt_load *load, const struct bt_object *object)
 {
 	bool used = bt_kind_store(object->kind) != BT_STORE_NONE;

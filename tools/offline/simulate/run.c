@@ -148,7 +148,7 @@ static void see_through(struct bt_simulate_run *run, uint32_t pod_ix)
 		pass_time(run, bt_terminations_next(&run->ends));
 		end_pods(run);
 		if (bt_terminations_count(&run->ends) == 0) {
-			bt_pipeline_take_turn_of(run->pipeline, pod_ix);
+			bt_pipeline_schedule_pod(run->pipeline, pod_ix);
 		}
 	}
 }
@@ -315,7 +315,7 @@ static bool decide(struct bt_simulate_run *run)
 		if (stops(run)) {
 			return finish(run);
 		}
-		enum bt_pipeline_turn turn = bt_pipeline_take_turn(run->pipeline, &pod_ix);
+		enum bt_pipeline_cycle turn = bt_pipeline_schedule_one(run->pipeline, &pod_ix);
 		if (turn == BT_SCHEDULING_CYCLE_LATER) {
 			return n > 0;
 		}

@@ -73,5 +73,5 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 
 struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run)
 {
-	return (struct bt_pipeline_sink){.look = look, .told = note_decision, .context = run};
+	return (struct bt_pipeline_sink){.cycle_begins = look, .cycle_ended = note_decision, .context = run};
 }

@@ -258,7 +258,7 @@ static void end_refused(struct player *p)
 	struct cycle *cycle = &p->cycle;
 	size_t plain_len = cycle->message.len;
 
-	bt_engine_ask_post_filter(engine, &cycle->decision);
+	bt_engine_run_post_filter(engine, &cycle->decision);
 	add_text(cycle, bt_engine_post_filter_text(engine));
 	bt_engine_end(engine, &cycle->decision);
 	if (bt_engine_end_error(engine).len) {

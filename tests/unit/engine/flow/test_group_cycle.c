@@ -776,7 +776,7 @@ static uint64_t deciding_n(const struct trial *t)
 	return n;
 }
 
-/* Source: podGroupCycle: what came of it once for all members, and nothing where members ask for different
+/* Source: podGroupCycle: what came of it once for all members, and nothing where members request different
  * schedulers. */
 static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
 {

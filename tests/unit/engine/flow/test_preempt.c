@@ -599,7 +599,7 @@ static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **
 		bt_engine_begin(t.engine, pod, &decision);
 		happen(&t, what, spared, bound);
 		add_budget(&t);
-		bt_engine_ask_post_filter(t.engine, &decision);
+		bt_engine_run_post_filter(t.engine, &decision);
 		assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
 		assert_int_equal(decision.nominated_ix, other);
 		assert_int_equal(decision.victims[0].pod_ix, victim);
@@ -637,7 +637,7 @@ static void a_preemptor_that_goes_in_its_cycle_preempts_nobody(void **state)
 			add_node(&cycle->t, "n2", "1m");
 		}
 		bt_engine_remove_pod(cycle->t.engine, cycle->decision.pod_ix);
-		bt_engine_ask_post_filter(cycle->t.engine, &cycle->decision);
+		bt_engine_run_post_filter(cycle->t.engine, &cycle->decision);
 		assert_int_equal(cycle->decision.preempt, BT_PREEMPT_FAILED);
 		bt_engine_end(cycle->t.engine, &cycle->decision);
 		assert_int_equal(cycle->evictions.n, 0);

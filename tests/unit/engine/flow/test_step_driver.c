@@ -7,7 +7,7 @@
 struct score {
 	struct lab *lab;
 	const char *moves; /* t: take a watch event, g: give one up, d: a turn, s: time goes on by a second */
-	enum bt_pipeline_turn turn;
+	enum bt_pipeline_cycle turn;
 	enum bt_status status;
 	struct bt_taken taken;
 	uint32_t told_n;
@@ -30,7 +30,7 @@ static bool move(void *context, struct bt_pipeline *pipeline)
 		bt_pipeline_give_up_event(pipeline);
 		break;
 	case 'd':
-		score->turn = bt_pipeline_take_turn(pipeline, &pod_ix);
+		score->turn = bt_pipeline_schedule_one(pipeline, &pod_ix);
 		break;
 	case 's':
 		score->lab->now_ns += LAB_SECOND;
@@ -70,7 +70,7 @@ static void begin(struct lab *lab, struct score *score)
 
 	*score = (struct score){.lab = lab, .moves = ""};
 	options.step_driver = (struct bt_pipeline_step_driver){move, nap, is_over, score};
-	options.sink = (struct bt_pipeline_sink){.told = told, .context = score};
+	options.sink = (struct bt_pipeline_sink){.cycle_ended = told, .context = score};
 	lab_begin(lab, &options);
 }
 

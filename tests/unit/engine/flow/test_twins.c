@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is remembered about one pod and used for another: twins that differ in one thing must be told apart.
+ * What is remembered about one pod and used for another: pods that differ in one field are distinguished.
  */
 #include "engine/flow/cycle/messages.h"
 #include "trial.h"

@@ -42,11 +42,11 @@ static void only_a_later_version_is_fresh(void **state)
 	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
-	assert_int_equal(apply(&f, "a", "1", "10"), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "1", "10"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "a", "1", "9"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "b", "2", "9"), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "1", "100"), BT_NEWS_FRESH);
+	assert_int_equal(apply(&f, "a", "1", "10"), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "1", "10"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "a", "1", "9"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "b", "2", "9"), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "1", "100"), BT_VERSION_NEW);
 	bt_version_filter_fini(&f);
 }
 
@@ -55,12 +55,12 @@ static void what_has_no_version_is_always_fresh(void **state)
 	struct bt_version_filter f = {.tombstone_max = 4};
 
 	(void)state;
-	assert_int_equal(apply(&f, "a", "", ""), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "", ""), BT_NEWS_FRESH);
-	assert_int_equal(delete (&f, "a", "", ""), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "", ""), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "b", "1", "x7"), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "b", "1", "x6"), BT_NEWS_FRESH);
+	assert_int_equal(apply(&f, "a", "", ""), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "", ""), BT_VERSION_NEW);
+	assert_int_equal(delete (&f, "a", "", ""), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "", ""), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "b", "1", "x7"), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "b", "1", "x6"), BT_VERSION_NEW);
 	assert_int_equal(f.entry_n, 1);
 	bt_version_filter_fini(&f);
 }
@@ -71,10 +71,10 @@ static void another_uid_is_another_object(void **state)
 
 	(void)state;
 	apply(&f, "a", "1", "10");
-	assert_int_equal(apply(&f, "a", "2", "20"), BT_NEWS_REPLACED);
-	assert_int_equal(apply(&f, "a", "1", "15"), BT_NEWS_STALE);
-	assert_int_equal(delete (&f, "a", "1", "16"), BT_NEWS_STALE);
-	assert_int_equal(delete (&f, "a", "2", "21"), BT_NEWS_FRESH);
+	assert_int_equal(apply(&f, "a", "2", "20"), BT_VERSION_REPLACED);
+	assert_int_equal(apply(&f, "a", "1", "15"), BT_VERSION_STALE);
+	assert_int_equal(delete (&f, "a", "1", "16"), BT_VERSION_STALE);
+	assert_int_equal(delete (&f, "a", "2", "21"), BT_VERSION_NEW);
 	bt_version_filter_fini(&f);
 }
 
@@ -84,10 +84,10 @@ static void a_delete_of_a_younger_object_takes_the_older_one_along(void **state)
 
 	(void)state;
 	apply(&f, "a", "1", "10");
-	assert_int_equal(delete (&f, "a", "2", "30"), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "2", "20"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "a", "1", "12"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "a", "3", "40"), BT_NEWS_FRESH);
+	assert_int_equal(delete (&f, "a", "2", "30"), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "2", "20"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "a", "1", "12"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "a", "3", "40"), BT_VERSION_NEW);
 	bt_version_filter_fini(&f);
 }
 
@@ -97,11 +97,11 @@ static void the_dead_stay_dead_and_the_name_may_be_used_again(void **state)
 
 	(void)state;
 	apply(&f, "a", "1", "10");
-	assert_int_equal(delete (&f, "a", "1", ""), BT_NEWS_FRESH);
-	assert_int_equal(delete (&f, "a", "1", ""), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "a", "1", "99"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "a", "2", "11"), BT_NEWS_FRESH);
-	assert_int_equal(apply(&f, "a", "2", "12"), BT_NEWS_FRESH);
+	assert_int_equal(delete (&f, "a", "1", ""), BT_VERSION_NEW);
+	assert_int_equal(delete (&f, "a", "1", ""), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "a", "1", "99"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "a", "2", "11"), BT_VERSION_NEW);
+	assert_int_equal(apply(&f, "a", "2", "12"), BT_VERSION_NEW);
 	bt_version_filter_fini(&f);
 }
 
@@ -117,13 +117,13 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 		delete (&f, name, name, "11");
 		/* Some live again in between. */
 		if (i % 3 == 0) {
-			assert_int_equal(apply(&f, name, "new", "12"), BT_NEWS_FRESH);
-			assert_int_equal(delete (&f, name, "new", "13"), BT_NEWS_FRESH);
+			assert_int_equal(apply(&f, name, "new", "12"), BT_VERSION_NEW);
+			assert_int_equal(delete (&f, name, "new", "13"), BT_VERSION_NEW);
 		}
 	}
-	assert_int_equal(apply(&f, "p99", "new", "12"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "p98", "p98", "9"), BT_NEWS_STALE);
-	assert_int_equal(apply(&f, "p0", "p0", "9"), BT_NEWS_FRESH);
+	assert_int_equal(apply(&f, "p99", "new", "12"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "p98", "p98", "9"), BT_VERSION_STALE);
+	assert_int_equal(apply(&f, "p0", "p0", "9"), BT_VERSION_NEW);
 	assert_true(f.entry_n <= 10);
 	assert_true(f.ixs.count <= 6);
 	bt_version_filter_fini(&f);
@@ -144,11 +144,11 @@ static void those_that_stay_are_known_when_most_have_gone(void **state)
 	for (int i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
 		if (i % EACH) {
-			assert_int_equal(delete (&f, name, name, "11"), BT_NEWS_FRESH);
+			assert_int_equal(delete (&f, name, name, "11"), BT_VERSION_NEW);
 		} else if (i % 2) {
 			/* It goes and comes back as another. */
-			assert_int_equal(delete (&f, name, name, "11"), BT_NEWS_FRESH);
-			assert_int_equal(apply(&f, name, "new", "12"), BT_NEWS_FRESH);
+			assert_int_equal(delete (&f, name, name, "11"), BT_VERSION_NEW);
+			assert_int_equal(apply(&f, name, "new", "12"), BT_VERSION_NEW);
 		}
 	}
 	assert_in_range(f.entry_n, N / EACH + TOMBS, N / EACH + 1 + TOMBS);
@@ -158,10 +158,10 @@ static void those_that_stay_are_known_when_most_have_gone(void **state)
 
 		snprintf(name, sizeof(name), "p%d", i);
 		if (stays) {
-			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "9"), BT_NEWS_STALE);
-			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "13"), BT_NEWS_FRESH);
+			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "9"), BT_VERSION_STALE);
+			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "13"), BT_VERSION_NEW);
 		} else if (recent) {
-			assert_int_equal(apply(&f, name, name, "12"), BT_NEWS_STALE);
+			assert_int_equal(apply(&f, name, name, "12"), BT_VERSION_STALE);
 		}
 	}
 	bt_version_filter_fini(&f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What pods ask for. The numbers are kube-scheduler's.
+ * What pods request. The numbers are kube-scheduler's.
  */
 #include "object_fixture.h"
 
@@ -116,7 +116,7 @@ static void overhead_comes_on_top(void **state)
 	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 1010);
 }
 
-/* A bound pod whose container asks for 700m, was allocated 500m, and runs with 300m. */
+/* A bound pod whose container requests 700m, was allocated 500m, and runs with 300m. */
 static struct bt_requests resized(struct fixture *f, const char *condition)
 {
 	char text[1024];
@@ -150,7 +150,7 @@ static void an_infeasible_resize_does_not_count(void **state)
 	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700);
 }
 
-/* A bound pod whose one container asks for so much, as its status tells it. */
+/* A bound pod whose one container requests so much, as its status tells it. */
 static struct bt_requests running(
 	struct fixture *f, const char *conditions, const char *spec, const char *status)
 {

@@ -21,7 +21,7 @@
 #define JOURNAL_N 64
 #define COLUMN_N  (BT_COLUMN_BATCH_MAX + 6)
 
-/* What a pod asks for: of the third resource some do. */
+/* What a pod requests: of the third resource some do. */
 struct want {
 	int64_t request[3];
 	struct bt_amount wanted[3];
@@ -154,7 +154,7 @@ static void change(struct world *w, uint32_t node)
 	for (uint32_t r = 0; r < 3; r++) {
 		on->used[r] = leave ? 0 : on->used[r] + (int64_t)bt_rng_below(&w->rng, 600);
 	}
-	/* Scores count what pods ask for, as usage does. */
+	/* Scores count what pods request, as usage does. */
 	on->nonzero_milli_cpu = on->used[BT_CPU];
 	on->nonzero_memory = on->used[BT_MEMORY];
 	on->pod_n = leave ? 0 : on->pod_n + 1;

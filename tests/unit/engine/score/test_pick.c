@@ -541,13 +541,13 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 
 	(void)state;
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
-	assert_int_equal(bt_plan_foresee(plan, &w->view, 0, 0), BT_NO_NODE);
+	assert_int_equal(bt_plan_predict(plan, &w->view, 0, 0), BT_NO_NODE);
 	for (int round = 0; round < 300; round++) {
 		uint32_t start = below(w, NODE_N);
 
 		change(w, ODD_NOTHING);
 		assert_true(bt_plan_pick(plan, &w->view, start, &picked));
-		uint32_t foreseen = bt_plan_foresee(plan, &w->view, start, 0);
+		uint32_t foreseen = bt_plan_predict(plan, &w->view, start, 0);
 		assert_true(foreseen == picked || foreseen == BT_NO_NODE);
 		foreseen_n += foreseen != BT_NO_NODE;
 	}
@@ -555,7 +555,7 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 	/* Its column is indexed by now, but it has never looked for the order of its groups. */
 	struct bt_plan *other = bt_planner_plan(planner, &w->signatures[1]);
 	assert_ptr_equal(other->usage, plan->usage);
-	assert_int_equal(bt_plan_foresee(other, &w->view, 0, 0), BT_NO_NODE);
+	assert_int_equal(bt_plan_predict(other, &w->view, 0, 0), BT_NO_NODE);
 	bt_planner_destroy(planner);
 	bt_mem_free(w);
 }

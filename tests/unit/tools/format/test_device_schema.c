@@ -197,7 +197,7 @@ static void a_claim_is_read_with_its_allocation(void **state)
 	assert_non_null(object);
 	const struct bt_resource_claim_object *claim = &object->resource_claim;
 	assert_true(claim->has_requests && claim->request_n == 2 && claim->constraint_n == 2);
-	const struct bt_device_ask_object *ask = &claim->requests[0].exactly;
+	const struct bt_device_subrequest_object *ask = &claim->requests[0].exactly;
 	assert_true(claim->requests[0].has_exactly && ask->has_admin_access && !ask->admin_access);
 	assert_int_equal(ask->count, 2);
 	assert_true(ask->selectors[0].has_cel && !ask->selectors[1].has_cel);

@@ -28,7 +28,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 
 	(void)info;
 	(void)nominated;
-	bt_cycle_log_told(desk->log, bt_pipeline_engine(desk->lab.pipeline), decision, message);
+	bt_cycle_log_ended(desk->log, bt_pipeline_engine(desk->lab.pipeline), decision, message);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
@@ -56,7 +56,7 @@ static struct desk *begin(int verbosity, bool binds)
 
 	desk->log = bt_cycle_log_create(binds);
 	options.sink = (struct bt_pipeline_sink){
-		.event = heard, .look = look, .told = told, .bound = bound, .context = desk};
+		.event = heard, .cycle_begins = look, .cycle_ended = told, .bound = bound, .context = desk};
 	options.engine.observer = bt_queue_log_observer(&desk->lab.pipeline);
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");

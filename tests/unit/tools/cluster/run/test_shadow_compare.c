@@ -34,7 +34,7 @@ static int setup(void **state)
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
 	desk->shadow = bt_shadow_compare_create();
-	options.sink = (struct bt_pipeline_sink){.look = look, .arrives = arrives, .context = desk};
+	options.sink = (struct bt_pipeline_sink){.cycle_begins = look, .arrives = arrives, .context = desk};
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");

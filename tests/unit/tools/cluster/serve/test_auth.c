@@ -69,7 +69,7 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 
 static bool by_files; /* what the last reading said */
 
-struct desk {
+struct serve_test {
 	struct bt_serve_settings settings;
 	struct reviewer reviewer;
 	struct bt_auth *auth;
@@ -79,176 +79,176 @@ struct desk {
 	struct bt_str always[2];
 };
 
-static void make(struct desk *desk, bool reviews)
+static void make(struct serve_test *test, bool reviews)
 {
-	const struct bt_auth_options options = {.settings = &desk->settings,
-		.authentication = reviews ? (struct bt_http *)&desk->reviewer : NULL,
-		.authorization = reviews ? (struct bt_http *)&desk->reviewer : NULL,
+	const struct bt_auth_options options = {.settings = &test->settings,
+		.authentication = reviews ? (struct bt_http *)&test->reviewer : NULL,
+		.authorization = reviews ? (struct bt_http *)&test->reviewer : NULL,
 		.fetch = fetch,
-		.clock = bt_clock_virtual(&desk->now_ns)};
+		.clock = bt_clock_virtual(&test->now_ns)};
 
-	bt_auth_destroy(desk->auth);
-	desk->auth = bt_auth_create(&options);
+	bt_auth_destroy(test->auth);
+	test->auth = bt_auth_create(&options);
 }
 
 static int setup(void **state)
 {
-	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct serve_test *test = bt_mem_zalloc(1, sizeof(*test));
 
-	desk->always[0] = bt_str("/healthz");
-	desk->always[1] = bt_str("/open/*");
-	desk->settings = (struct bt_serve_settings){.always_allow = {desk->always, 2, true},
+	test->always[0] = bt_str("/healthz");
+	test->always[1] = bt_str("/open/*");
+	test->settings = (struct bt_serve_settings){.always_allow = {test->always, 2, true},
 		.tolerate_lookup_failure = true,
 		.token_ttl_ns = 10,
 		.allowed_ttl_ns = 20,
 		.refused_ttl_ns = 5};
-	desk->reviewer = (struct reviewer){.status = 201,
+	test->reviewer = (struct reviewer){.status = 201,
 		.reason = "",
 		.user = "{\"username\":\"jane\",\"uid\":\"u7\",\"groups\":[\"dev\"],\"extra\":{\"k\":[\"v\"]}"
 			"}"};
-	desk->now_ns = 1000;
-	make(desk, true);
-	*state = desk;
+	test->now_ns = 1000;
+	make(test, true);
+	*state = test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	bt_auth_destroy(desk->auth);
-	bt_buf_fini(&desk->message);
-	bt_mem_free(desk);
+	bt_auth_destroy(test->auth);
+	bt_buf_fini(&test->message);
+	bt_mem_free(test);
 	return 0;
 }
 
-static unsigned ask(struct desk *desk, const char *header, const char *path)
+static unsigned ask(struct serve_test *test, const char *header, const char *path)
 {
 	const struct bt_auth_request request = {
 		.authorization = bt_str(header), .path = bt_str(path), .verb = "get"};
 
-	bt_buf_clear(&desk->message);
-	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
+	bt_buf_clear(&test->message);
+	bt_buf_text(&test->message, "");
+	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
-static unsigned ask_with(struct desk *desk, const struct identity *identity, const char *path)
+static unsigned ask_with(struct serve_test *test, const struct identity *identity, const char *path)
 {
 	const struct bt_str certificate = {(const char *)identity->der, (size_t)identity->der_n};
 	const struct bt_auth_request request = {
 		.certificates = &certificate, .certificate_n = 1, .path = bt_str(path), .verb = "get"};
 
-	bt_buf_clear(&desk->message);
-	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
+	bt_buf_clear(&test->message);
+	bt_buf_text(&test->message, "");
+	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
 static void who_shows_nothing_is_anonymous(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	assert_int_equal(ask(desk, "", "/metrics"), 403);
+	assert_int_equal(ask(test, "", "/metrics"), 403);
 	assert_string_equal(
-		desk->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
-	assert_non_null(strstr(desk->reviewer.sent, "\"groups\":[\"system:unauthenticated\"]"));
+		test->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
+	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"system:unauthenticated\"]"));
 	assert_non_null(strstr(
-		desk->reviewer.sent, "\"nonResourceAttributes\":{\"path\":\"/metrics\",\"verb\":\"get\"}"));
-	assert_int_equal(desk->reviewer.token_n, 0);
-	desk->now_ns += 100;
-	desk->reviewer.allowed = true;
-	assert_int_equal(ask(desk, "", "/metrics"), 200);
+		test->reviewer.sent, "\"nonResourceAttributes\":{\"path\":\"/metrics\",\"verb\":\"get\"}"));
+	assert_int_equal(test->reviewer.token_n, 0);
+	test->now_ns += 100;
+	test->reviewer.allowed = true;
+	assert_int_equal(ask(test, "", "/metrics"), 200);
 }
 
 static void paths_that_are_always_allowed_need_no_review(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	assert_int_equal(ask(desk, "", "/healthz"), 200);
-	assert_int_equal(ask(desk, "", "/open/a/b"), 200);
-	assert_int_equal(desk->reviewer.access_n, 0);
-	assert_int_equal(ask(desk, "", "/healthz/ping"), 403);
-	assert_int_equal(ask(desk, "", "/opened"), 403);
+	assert_int_equal(ask(test, "", "/healthz"), 200);
+	assert_int_equal(ask(test, "", "/open/a/b"), 200);
+	assert_int_equal(test->reviewer.access_n, 0);
+	assert_int_equal(ask(test, "", "/healthz/ping"), 403);
+	assert_int_equal(ask(test, "", "/opened"), 403);
 }
 
 static void a_token_is_reviewed_and_its_user_asked_about(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->reviewer.authenticated = desk->reviewer.allowed = true;
-	assert_int_equal(ask(desk, "Bearer secret", "/metrics"), 200);
-	assert_int_equal(desk->reviewer.token_n, 1);
+	test->reviewer.authenticated = test->reviewer.allowed = true;
+	assert_int_equal(ask(test, "Bearer secret", "/metrics"), 200);
+	assert_int_equal(test->reviewer.token_n, 1);
 	assert_non_null(
-		strstr(desk->reviewer.sent, "\"user\":\"jane\",\"uid\":\"u7\",\"extra\":{\"k\":[\"v\"]}"));
-	assert_non_null(strstr(desk->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
-	desk->reviewer.allowed = false;
-	desk->reviewer.reason = "no role <b>";
-	assert_int_equal(ask(desk, "bearer secret", "/configz"), 403);
+		strstr(test->reviewer.sent, "\"user\":\"jane\",\"uid\":\"u7\",\"extra\":{\"k\":[\"v\"]}"));
+	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
+	test->reviewer.allowed = false;
+	test->reviewer.reason = "no role <b>";
+	assert_int_equal(ask(test, "bearer secret", "/configz"), 403);
 	assert_string_equal(
-		desk->message.ptr, "forbidden: User \"jane\" cannot get path \"/configz\": no role <b>");
+		test->message.ptr, "forbidden: User \"jane\" cannot get path \"/configz\": no role <b>");
 }
 
 static void a_wrong_token_is_nobody_even_where_anybody_may(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	assert_int_equal(ask(desk, "Bearer wrong", "/healthz"), 401);
-	assert_string_equal(desk->message.ptr, "Unauthorized");
-	assert_int_equal(ask(desk, "Basic d3Jvbmc=", "/healthz"), 200);
-	assert_int_equal(ask(desk, "Bearer ", "/healthz"), 200);
-	assert_int_equal(desk->reviewer.token_n, 1);
+	assert_int_equal(ask(test, "Bearer wrong", "/healthz"), 401);
+	assert_string_equal(test->message.ptr, "Unauthorized");
+	assert_int_equal(ask(test, "Basic d3Jvbmc=", "/healthz"), 200);
+	assert_int_equal(ask(test, "Bearer ", "/healthz"), 200);
+	assert_int_equal(test->reviewer.token_n, 1);
 }
 
 static void masters_may_everything(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->reviewer.authenticated = true;
-	desk->reviewer.user = "{\"username\":\"root\",\"groups\":[\"system:masters\"]}";
-	assert_int_equal(ask(desk, "Bearer t", "/debug/queue"), 200);
-	assert_int_equal(desk->reviewer.access_n, 0);
+	test->reviewer.authenticated = true;
+	test->reviewer.user = "{\"username\":\"root\",\"groups\":[\"system:masters\"]}";
+	assert_int_equal(ask(test, "Bearer t", "/debug/queue"), 200);
+	assert_int_equal(test->reviewer.access_n, 0);
 }
 
 static void answers_are_remembered_for_a_while(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->reviewer.authenticated = desk->reviewer.allowed = true;
+	test->reviewer.authenticated = test->reviewer.allowed = true;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ask(desk, "Bearer t", "/metrics"), 200);
+		assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
 	}
-	assert_int_equal(desk->reviewer.token_n, 1);
-	assert_int_equal(desk->reviewer.access_n, 1);
-	desk->now_ns += 10;
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 200);
-	assert_int_equal(desk->reviewer.token_n, 2);
-	assert_int_equal(desk->reviewer.access_n, 1);
-	assert_int_equal(ask(desk, "Bearer other", "/metrics"), 200);
-	assert_int_equal(desk->reviewer.token_n, 3);
-	assert_int_equal(desk->reviewer.access_n, 1); /* the same user */
-	desk->now_ns += 20;
-	desk->reviewer.allowed = false;
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 403);
-	desk->reviewer.allowed = true;
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 403);
-	desk->now_ns += 5;
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 200);
+	assert_int_equal(test->reviewer.token_n, 1);
+	assert_int_equal(test->reviewer.access_n, 1);
+	test->now_ns += 10;
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
+	assert_int_equal(test->reviewer.token_n, 2);
+	assert_int_equal(test->reviewer.access_n, 1);
+	assert_int_equal(ask(test, "Bearer other", "/metrics"), 200);
+	assert_int_equal(test->reviewer.token_n, 3);
+	assert_int_equal(test->reviewer.access_n, 1); /* the same user */
+	test->now_ns += 20;
+	test->reviewer.allowed = false;
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
+	test->reviewer.allowed = true;
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
+	test->now_ns += 5;
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
 }
 
 static void an_api_server_that_does_not_answer_lets_nobody_in(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->reviewer.end = BT_HTTP_UNSENT;
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 401);
-	assert_int_equal(ask(desk, "", "/metrics"), 500);
-	assert_string_equal(desk->message.ptr, "Internal Server Error: \"/metrics\": connection refused");
-	desk->reviewer.end = BT_HTTP_ANSWERED;
-	desk->reviewer.status = 403;
-	assert_int_equal(ask(desk, "", "/metrics"), 500);
-	assert_non_null(strstr(desk->message.ptr, "HTTP status 403"));
-	desk->reviewer.status = 201;
-	desk->reviewer.allowed = true;
-	assert_int_equal(ask(desk, "", "/metrics"), 200); /* failures are not remembered */
+	test->reviewer.end = BT_HTTP_UNSENT;
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 401);
+	assert_int_equal(ask(test, "", "/metrics"), 500);
+	assert_string_equal(test->message.ptr, "Internal Server Error: \"/metrics\": connection refused");
+	test->reviewer.end = BT_HTTP_ANSWERED;
+	test->reviewer.status = 403;
+	assert_int_equal(ask(test, "", "/metrics"), 500);
+	assert_non_null(strstr(test->message.ptr, "HTTP status 403"));
+	test->reviewer.status = 201;
+	test->reviewer.allowed = true;
+	assert_int_equal(ask(test, "", "/metrics"), 200); /* failures are not remembered */
 }
 
 static void odd_answers_let_nobody_in(void **state)
@@ -257,32 +257,32 @@ static void odd_answers_let_nobody_in(void **state)
 		"{\"status\":{\"allowed\":1}}", "{\"status\":{\"allowed\":true,\"denied\":true}}",
 		"{\"status\":{\"allowed\":true}", "\xff",
 		"{\"status\":{\"authenticated\":true,\"user\":{\"groups\":[1]}}}"};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		desk->reviewer.garbage = rows[i];
-		desk->now_ns += 100;
-		assert_int_not_equal(ask(desk, "", "/metrics"), 200);
-		assert_int_not_equal(ask(desk, "Bearer t", "/metrics"), 200);
+		test->reviewer.garbage = rows[i];
+		test->now_ns += 100;
+		assert_int_not_equal(ask(test, "", "/metrics"), 200);
+		assert_int_not_equal(ask(test, "Bearer t", "/metrics"), 200);
 	}
 }
 
 static void without_reviewers_only_open_paths_are_served(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	make(desk, false);
-	assert_int_equal(ask(desk, "", "/healthz"), 200);
-	assert_int_equal(ask(desk, "Bearer t", "/healthz"), 200);
-	assert_int_equal(ask(desk, "Bearer t", "/metrics"), 403);
+	make(test, false);
+	assert_int_equal(ask(test, "", "/healthz"), 200);
+	assert_int_equal(ask(test, "Bearer t", "/healthz"), 200);
+	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
 	assert_string_equal(
-		desk->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
+		test->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
 }
 
 /* ---- client certificates ---- */
 
 /* The ConfigMap with that CA. */
-static void publish(struct desk *desk, const struct identity *ca)
+static void publish(struct serve_test *test, const struct identity *ca)
 {
 	static char text[8192];
 	size_t n = (size_t)snprintf(text, sizeof(text), "{\"data\":{\"client-ca-file\":\"");
@@ -291,13 +291,13 @@ static void publish(struct desk *desk, const struct identity *ca)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, *c == '\n' ? "\\n" : "%c", *c);
 	}
 	snprintf(text + n, sizeof(text) - n, "\"}}");
-	desk->reviewer.config_map = text;
-	desk->reviewer.status = 200;
+	test->reviewer.config_map = text;
+	test->reviewer.status = 200;
 }
 
 static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, client, stranger_ca, stranger, old;
 	struct bt_buf error = {0};
 
@@ -306,20 +306,20 @@ static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
 	identity_make(&old, &ca, "jane", "dev", -60);
 	identity_make(&stranger_ca, NULL, "other-ca", NULL, 3600);
 	identity_make(&stranger, &stranger_ca, "jane", "system:masters", 3600);
-	assert_int_equal(ask_with(desk, &client, "/metrics"), 403);
-	assert_non_null(strstr(desk->message.ptr, "system:anonymous")); /* no CA is known yet */
-	publish(desk, &ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
-	desk->reviewer.allowed = true;
-	assert_int_equal(ask_with(desk, &client, "/metrics"), 200);
-	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"jane\""));
-	assert_non_null(strstr(desk->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
-	assert_int_equal(ask_with(desk, &stranger, "/healthz"), 401);
-	assert_int_equal(ask_with(desk, &old, "/healthz"), 401);
-	publish(desk, &stranger_ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
-	assert_int_equal(ask_with(desk, &client, "/healthz"), 401);
-	assert_int_equal(ask_with(desk, &stranger, "/debug/queue"), 200);
+	assert_int_equal(ask_with(test, &client, "/metrics"), 403);
+	assert_non_null(strstr(test->message.ptr, "system:anonymous")); /* no CA is known yet */
+	publish(test, &ca);
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
+	test->reviewer.allowed = true;
+	assert_int_equal(ask_with(test, &client, "/metrics"), 200);
+	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
+	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
+	assert_int_equal(ask_with(test, &stranger, "/healthz"), 401);
+	assert_int_equal(ask_with(test, &old, "/healthz"), 401);
+	publish(test, &stranger_ca);
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
+	assert_int_equal(ask_with(test, &client, "/healthz"), 401);
+	assert_int_equal(ask_with(test, &stranger, "/debug/queue"), 200);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 	identity_drop(&client);
@@ -330,26 +330,26 @@ static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
 
 static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, client;
 	struct bt_buf error = {0};
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&client, &ca, "jane", NULL, 3600);
-	publish(desk, &ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
-	desk->reviewer.config_map = "{\"data\":{\"client-ca-file\":\"nonsense\"}}";
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
+	publish(test, &ca);
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
+	test->reviewer.config_map = "{\"data\":{\"client-ca-file\":\"nonsense\"}}";
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "no certificate in PEM"));
-	desk->reviewer.status = 403;
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_IO);
+	test->reviewer.status = 403;
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_IO);
 	assert_false(by_files);
-	assert_int_equal(ask_with(desk, &client, "/healthz"), 200);
-	desk->settings.skip_lookup = true;
-	int before = desk->reviewer.lookup_n;
+	assert_int_equal(ask_with(test, &client, "/healthz"), 200);
+	test->settings.skip_lookup = true;
+	int before = test->reviewer.lookup_n;
 
-	bt_auth_reload(desk->auth, &by_files, &error);
-	assert_int_equal(desk->reviewer.lookup_n, before);
+	bt_auth_reload(test->auth, &by_files, &error);
+	assert_int_equal(test->reviewer.lookup_n, before);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 	identity_drop(&client);
@@ -358,7 +358,7 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 /* ---- front proxies ---- */
 
 /* Who asks as a proxy, for a user or not, is answered with that status. */
-static unsigned ask_through(struct desk *desk, const struct identity *proxy, const char *user)
+static unsigned ask_through(struct serve_test *test, const struct identity *proxy, const char *user)
 {
 	const struct bt_str certificate = {(const char *)proxy->der, (size_t)proxy->der_n};
 	const struct bt_header headers[] = {{bt_str("Accept"), bt_str("x")},
@@ -371,19 +371,19 @@ static unsigned ask_through(struct desk *desk, const struct identity *proxy, con
 		.path = bt_str("/metrics"),
 		.verb = "get"};
 
-	bt_buf_clear(&desk->message);
-	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
+	bt_buf_clear(&test->message);
+	bt_buf_text(&test->message, "");
+	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
 /* The ConfigMap with both CAs, and what a proxy may say. */
-static void publish_both(
-	struct desk *desk, const struct identity *ca, const struct identity *proxy_ca, const char *allowed)
+static void publish_both(struct serve_test *test, const struct identity *ca, const struct identity *proxy_ca,
+	const char *allowed)
 {
 	static char text[16384];
 
-	publish(desk, proxy_ca);
-	const char *pem = strchr(desk->reviewer.config_map, ':') + strlen(":{\"client-ca-file\":");
+	publish(test, proxy_ca);
+	const char *pem = strchr(test->reviewer.config_map, ':') + strlen(":{\"client-ca-file\":");
 	size_t n = (size_t)snprintf(text, sizeof(text),
 		"{\"data\":{\"requestheader-allowed-names\":\"%s\","
 		"\"requestheader-username-headers\":\"[\\\"x-remote-user\\\"]\","
@@ -392,14 +392,14 @@ static void publish_both(
 		"\"requestheader-client-ca-file\":%.*s,",
 		allowed, (int)(strlen(pem) - 2), pem);
 
-	publish(desk, ca);
-	snprintf(text + n, sizeof(text) - n, "%s", desk->reviewer.config_map + strlen("{\"data\":{"));
-	desk->reviewer.config_map = text;
+	publish(test, ca);
+	snprintf(text + n, sizeof(text) - n, "%s", test->reviewer.config_map + strlen("{\"data\":{"));
+	test->reviewer.config_map = text;
 }
 
 static void the_clusters_front_proxy_speaks_for_others(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, client, proxy_ca, proxy, other;
 	struct bt_buf error = {0}, pem = {0};
 
@@ -408,21 +408,21 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 	identity_make(&proxy_ca, NULL, "proxy-ca", NULL, 3600);
 	identity_make(&proxy, &proxy_ca, "front-proxy-client", NULL, 3600);
 	identity_make(&other, &proxy_ca, "somebody", NULL, 3600);
-	desk->reviewer.allowed = true;
-	publish_both(desk, &ca, &proxy_ca, "[\\\"front-proxy-client\\\"]");
-	if (bt_auth_reload(desk->auth, &by_files, &error) != BT_OK) {
-		fail_msg("%s: %s", error.ptr, desk->reviewer.config_map);
+	test->reviewer.allowed = true;
+	publish_both(test, &ca, &proxy_ca, "[\\\"front-proxy-client\\\"]");
+	if (bt_auth_reload(test->auth, &by_files, &error) != BT_OK) {
+		fail_msg("%s: %s", error.ptr, test->reviewer.config_map);
 	}
-	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
-	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"alice\""));
-	assert_non_null(strstr(desk->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
-	assert_int_equal(ask_through(desk, &proxy, NULL), 401);	   /* it is nobody itself */
-	assert_int_equal(ask_through(desk, &other, "alice"), 401); /* its name is not allowed */
+	assert_int_equal(ask_through(test, &proxy, "alice"), 200);
+	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"alice\""));
+	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
+	assert_int_equal(ask_through(test, &proxy, NULL), 401);	   /* it is nobody itself */
+	assert_int_equal(ask_through(test, &other, "alice"), 401); /* its name is not allowed */
 	/* Who is no proxy is who he is, whatever he says. */
-	assert_int_equal(ask_through(desk, &client, "alice"), 200);
-	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"jane\""));
+	assert_int_equal(ask_through(test, &client, "alice"), 200);
+	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
 	/* Both CAs are asked for when a connection begins. */
-	bt_auth_authorities(desk->auth, &pem);
+	bt_auth_authorities(test->auth, &pem);
 	assert_non_null(strstr(pem.ptr, ca.pem));
 	assert_non_null(strstr(pem.ptr, proxy_ca.pem));
 	bt_buf_fini(&error);
@@ -436,21 +436,21 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 
 static void a_list_that_is_none_leaves_what_was_believed(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, proxy_ca, proxy;
 	struct bt_buf error = {0};
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&proxy_ca, NULL, "proxy-ca", NULL, 3600);
 	identity_make(&proxy, &proxy_ca, "p", NULL, 3600);
-	desk->reviewer.allowed = true;
-	publish_both(desk, &ca, &proxy_ca, "");
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
-	assert_int_equal(ask_through(desk, &proxy, "alice"), 200); /* any name will do */
-	publish_both(desk, &ca, &proxy_ca, "[1]");
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
+	test->reviewer.allowed = true;
+	publish_both(test, &ca, &proxy_ca, "");
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
+	assert_int_equal(ask_through(test, &proxy, "alice"), 200); /* any name will do */
+	publish_both(test, &ca, &proxy_ca, "[1]");
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "requestheader-allowed-names: not a JSON array of strings"));
-	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
+	assert_int_equal(ask_through(test, &proxy, "alice"), 200);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 	identity_drop(&proxy_ca);
@@ -459,17 +459,17 @@ static void a_list_that_is_none_leaves_what_was_believed(void **state)
 
 static void who_does_not_tolerate_it_wants_the_clusters_proxy(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca;
 	struct bt_buf error = {0};
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
-	publish(desk, &ca);
-	desk->settings.tolerate_lookup_failure = false;
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
+	publish(test, &ca);
+	test->settings.tolerate_lookup_failure = false;
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "has no requestheader-client-ca-file"));
-	desk->settings.tolerate_lookup_failure = true;
-	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
+	test->settings.tolerate_lookup_failure = true;
+	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 }

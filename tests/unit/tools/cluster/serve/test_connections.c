@@ -19,14 +19,14 @@
 #include "listen_int.h"
 #include "tools/cluster/serve/connections.h"
 
-struct desk {
+struct serve_test {
 	struct bt_connections *table;
 	int64_t now_ns;
 };
 
 static int setup(void **state)
 {
-	static struct desk desk;
+	static struct serve_test test;
 	const struct bt_connection_limits limits = {.connections = 8,
 		.peer_connections = 4,
 		.handshake_ns = 10,
@@ -35,16 +35,16 @@ static int setup(void **state)
 		.write_ns = 40,
 		.idle_ns = 50};
 
-	desk = (struct desk){.table = bt_connections_create(&limits), .now_ns = 1000};
-	*state = &desk;
+	test = (struct serve_test){.table = bt_connections_create(&limits), .now_ns = 1000};
+	*state = &test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	bt_connections_destroy(desk->table);
+	bt_connections_destroy(test->table);
 	return 0;
 }
 
@@ -64,64 +64,65 @@ static struct sockaddr *peer(const char *address)
 	return (struct sockaddr *)&storage;
 }
 
-static uint32_t add(struct desk *desk, const char *address)
+static uint32_t add(struct serve_test *test, const char *address)
 {
-	return bt_connections_add(desk->table, peer(address), desk->now_ns);
+	return bt_connections_add(test->table, peer(address), test->now_ns);
 }
 
 /* As far as the answer of its first request, or further. */
-static uint32_t add_in(struct desk *desk, const char *address, bool known, enum bt_connection_state state)
+static uint32_t add_in(
+	struct serve_test *test, const char *address, bool known, enum bt_connection_state state)
 {
 	static const enum bt_connection_state way[] = {BT_CONNECTION_HEAD, BT_CONNECTION_BODY,
 		BT_CONNECTION_ANSWERING, BT_CONNECTION_WRITING, BT_CONNECTION_IDLE};
-	uint32_t ix = add(desk, address);
+	uint32_t ix = add(test, address);
 
-	for (size_t i = 0; bt_connections_state(desk->table, ix) != state; i++) {
+	for (size_t i = 0; bt_connections_state(test->table, ix) != state; i++) {
 		if (way[i] == BT_CONNECTION_WRITING && known) {
-			bt_connections_authenticated(desk->table, ix);
+			bt_connections_authenticated(test->table, ix);
 		}
-		bt_connections_enter(desk->table, ix, way[i], desk->now_ns);
+		bt_connections_enter(test->table, ix, way[i], test->now_ns);
 	}
 	return ix;
 }
 
-static void assert_leaves(struct desk *desk, const char *for_whom, uint32_t expected)
+static void assert_leaves(struct serve_test *test, const char *for_whom, uint32_t expected)
 {
 	uint32_t victim;
 
-	assert_true(bt_connections_make_room(desk->table, peer(for_whom), &victim));
+	assert_true(bt_connections_make_room(test->table, peer(for_whom), &victim));
 	assert_int_equal(victim, expected);
 }
 
 static void a_peer_with_too_many_makes_room_for_itself(void **state)
 {
-	struct desk *desk = *state;
-	uint32_t other = add(desk, "10.0.0.9"), first = add(desk, "10.0.0.1"), victim;
+	struct serve_test *test = *state;
+	uint32_t other = add(test, "10.0.0.9"), first = add(test, "10.0.0.1"), victim;
 
 	for (int i = 0; i < 3; i++) {
-		assert_leaves(desk, "10.0.0.1", BT_CONNECTION_NONE);
-		add(desk, "10.0.0.1");
+		assert_leaves(test, "10.0.0.1", BT_CONNECTION_NONE);
+		add(test, "10.0.0.1");
 	}
-	assert_leaves(desk, "10.0.0.1", first);
-	assert_leaves(desk, "::ffff:10.0.0.1", first);
-	assert_leaves(desk, "10.0.0.2", BT_CONNECTION_NONE);
-	bt_connections_remove(desk->table, first);
-	assert_true(bt_connections_make_room(desk->table, peer("10.0.0.1"), &victim));
+	assert_leaves(test, "10.0.0.1", first);
+	assert_leaves(test, "::ffff:10.0.0.1", first);
+	assert_leaves(test, "10.0.0.2", BT_CONNECTION_NONE);
+	bt_connections_remove(test->table, first);
+	assert_true(bt_connections_make_room(test->table, peer("10.0.0.1"), &victim));
 	assert_int_equal(victim, BT_CONNECTION_NONE);
-	bt_connections_remove(desk->table, other);
+	bt_connections_remove(test->table, other);
 }
 
 static void addresses_of_one_network_are_one_peer(void **state)
 {
-	struct desk *desk = *state;
-	uint32_t first = add(desk, "2001:db8:1:1::1");
+	struct serve_test *test = *state;
+	uint32_t first = add(test, "2001:db8:1:1::1");
 
-	add(desk, "2001:db8:1:1::2");
-	add(desk, "2001:db8:1:1:5::3");
-	add(desk, "2001:db8:1:1::4");
-	assert_leaves(desk, "2001:db8:1:1:ffff::", first);
-	assert_leaves(desk, "2001:db8:1:2::1", BT_CONNECTION_NONE);
-	assert_leaves(desk, "::1", BT_CONNECTION_NONE);
+	add(test, "2001:db8:1:1::2");
+	add(test, "2001:db8:1:1:5::3");
+	add(test, "2001:db8:1:1::4");
+	assert_leaves(test, "2001:db8:1:1:ffff::", first);
+	assert_leaves(test, "2001:db8:1:2::1", BT_CONNECTION_NONE);
+	assert_leaves(test, "::1", BT_CONNECTION_NONE);
 }
 
 /* Its client leaves, or the server ends, with requests behind it that nobody has looked at. */
@@ -137,53 +138,53 @@ static void a_request_may_end_while_it_is_answered(void **state)
 
 static void the_oldest_whom_nobody_knows_leaves_first(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char address[16];
 
-	add_in(desk, "10.0.0.1", true, BT_CONNECTION_IDLE);
-	add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
-	uint32_t oldest = add_in(desk, "10.0.0.1", false, BT_CONNECTION_IDLE);
+	add_in(test, "10.0.0.1", true, BT_CONNECTION_IDLE);
+	add_in(test, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+	uint32_t oldest = add_in(test, "10.0.0.1", false, BT_CONNECTION_IDLE);
 
 	for (int i = 3; i < 8; i++) {
 		snprintf(address, sizeof(address), "10.0.1.%d", i);
-		add(desk, address);
+		add(test, address);
 	}
-	assert_leaves(desk, "10.0.0.3", oldest);
-	assert_int_equal(bt_connections_victim(desk->table), oldest);
-	bt_connections_enter(desk->table, oldest, BT_CONNECTION_CLOSING, desk->now_ns);
-	assert_leaves(desk, "10.0.0.3", 3);
+	assert_leaves(test, "10.0.0.3", oldest);
+	assert_int_equal(bt_connections_victim(test->table), oldest);
+	bt_connections_enter(test->table, oldest, BT_CONNECTION_CLOSING, test->now_ns);
+	assert_leaves(test, "10.0.0.3", 3);
 }
 
 static void known_clients_leave_when_they_are_idle_and_nobody_else_can(void **state)
 {
-	struct desk *desk = *state;
-	uint32_t busy = add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
-	uint32_t lately = add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
-	uint32_t idle = add_in(desk, "10.0.0.1", true, BT_CONNECTION_IDLE), victim;
-	uint32_t answered = add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+	struct serve_test *test = *state;
+	uint32_t busy = add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	uint32_t lately = add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	uint32_t idle = add_in(test, "10.0.0.1", true, BT_CONNECTION_IDLE), victim;
+	uint32_t answered = add_in(test, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
 
-	bt_connections_enter(desk->table, lately, BT_CONNECTION_IDLE, desk->now_ns);
-	assert_leaves(desk, "10.0.0.1", idle);
-	bt_connections_remove(desk->table, idle);
-	add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
-	assert_leaves(desk, "10.0.0.1", lately);
-	bt_connections_remove(desk->table, lately);
-	add_in(desk, "10.0.0.1", true, BT_CONNECTION_ANSWERING);
-	assert_false(bt_connections_make_room(desk->table, peer("10.0.0.1"), &victim));
+	bt_connections_enter(test->table, lately, BT_CONNECTION_IDLE, test->now_ns);
+	assert_leaves(test, "10.0.0.1", idle);
+	bt_connections_remove(test->table, idle);
+	add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	assert_leaves(test, "10.0.0.1", lately);
+	bt_connections_remove(test->table, lately);
+	add_in(test, "10.0.0.1", true, BT_CONNECTION_ANSWERING);
+	assert_false(bt_connections_make_room(test->table, peer("10.0.0.1"), &victim));
 	(void)busy, (void)answered;
 }
 
 static void known_clients_never_have_every_connection(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char address[16];
 	uint32_t last = 0;
 
 	for (int i = 0; i < 8; i++) {
 		snprintf(address, sizeof(address), "10.0.0.%d", i);
-		last = add_in(desk, address, true, BT_CONNECTION_WRITING);
+		last = add_in(test, address, true, BT_CONNECTION_WRITING);
 	}
-	assert_leaves(desk, "10.0.1.1", last);
+	assert_leaves(test, "10.0.1.1", last);
 }
 
 static void each_step_has_its_time(void **state)
@@ -193,22 +194,22 @@ static void each_step_has_its_time(void **state)
 		int64_t time_ns;
 	} steps[] = {{BT_CONNECTION_HANDSHAKE, 10}, {BT_CONNECTION_HEAD, 20}, {BT_CONNECTION_BODY, 30},
 		{BT_CONNECTION_ANSWERING, INT64_MAX}, {BT_CONNECTION_WRITING, 40}, {BT_CONNECTION_IDLE, 50}};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		uint32_t ix = add_in(desk, "10.0.0.1", false, steps[i].state);
+		uint32_t ix = add_in(test, "10.0.0.1", false, steps[i].state);
 		int64_t until_ns =
-			steps[i].time_ns == INT64_MAX ? INT64_MAX : desk->now_ns + steps[i].time_ns;
+			steps[i].time_ns == INT64_MAX ? INT64_MAX : test->now_ns + steps[i].time_ns;
 
-		assert_int_equal(bt_connections_deadline(desk->table), until_ns);
-		assert_int_equal(bt_connections_late(desk->table, until_ns - 1), BT_CONNECTION_NONE);
+		assert_int_equal(bt_connections_deadline(test->table), until_ns);
+		assert_int_equal(bt_connections_late(test->table, until_ns - 1), BT_CONNECTION_NONE);
 		if (until_ns != INT64_MAX) {
-			assert_int_equal(bt_connections_late(desk->table, until_ns), ix);
-			bt_connections_enter(desk->table, ix, BT_CONNECTION_CLOSING, until_ns);
-			assert_int_equal(bt_connections_late(desk->table, until_ns), BT_CONNECTION_NONE);
+			assert_int_equal(bt_connections_late(test->table, until_ns), ix);
+			bt_connections_enter(test->table, ix, BT_CONNECTION_CLOSING, until_ns);
+			assert_int_equal(bt_connections_late(test->table, until_ns), BT_CONNECTION_NONE);
 		}
-		bt_connections_remove(desk->table, ix);
-		assert_int_equal(bt_connections_n(desk->table), 0);
+		bt_connections_remove(test->table, ix);
+		assert_int_equal(bt_connections_n(test->table), 0);
 	}
 }
 

@@ -32,7 +32,7 @@ struct client {
 	SSL *ssl; /* NULL: it does not speak TLS, or not to the end */
 };
 
-struct desk {
+struct serve_test {
 	struct bt_serve_options options;
 	struct bt_str always[1];
 	struct bt_config config;
@@ -46,60 +46,60 @@ struct desk {
 
 static int setup(void **state)
 {
-	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct serve_test *test = bt_mem_zalloc(1, sizeof(*test));
 
-	bt_config_init_default(&desk->config, NULL);
-	desk->always[0] = bt_str("/*");
-	desk->options = (struct bt_serve_options){
-		.settings = {.bind_address = "127.0.0.1", .always_allow = {desk->always, 1, true}},
-		.sources = {.config = &desk->config, .version = "1"},
+	bt_config_init_default(&test->config, NULL);
+	test->always[0] = bt_str("/*");
+	test->options = (struct bt_serve_options){
+		.settings = {.bind_address = "127.0.0.1", .always_allow = {test->always, 1, true}},
+		.sources = {.config = &test->config, .version = "1"},
 		.any_port = true,
 		.look_ns = BT_FOREVER};
-	desk->tls = SSL_CTX_new(TLS_client_method());
-	*state = desk;
+	test->tls = SSL_CTX_new(TLS_client_method());
+	*state = test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	for (int i = 0; i < desk->client_n; i++) {
-		SSL_free(desk->clients[i].ssl);
-		close(desk->clients[i].fd);
+	for (int i = 0; i < test->client_n; i++) {
+		SSL_free(test->clients[i].ssl);
+		close(test->clients[i].fd);
 	}
-	bt_serve_destroy(desk->serve);
-	SSL_CTX_free(desk->tls);
-	bt_config_fini(&desk->config);
-	bt_buf_fini(&desk->error);
-	bt_mem_free(desk);
+	bt_serve_destroy(test->serve);
+	SSL_CTX_free(test->tls);
+	bt_config_fini(&test->config);
+	bt_buf_fini(&test->error);
+	bt_mem_free(test);
 	return 0;
 }
 
-static void begin(struct desk *desk)
+static void begin(struct serve_test *test)
 {
-	desk->serve = bt_serve_create(&desk->options, &desk->error);
-	if (!desk->serve) {
-		fail_msg("%s", desk->error.ptr);
+	test->serve = bt_serve_create(&test->options, &test->error);
+	if (!test->serve) {
+		fail_msg("%s", test->error.ptr);
 	}
 }
 
 /* From an address of its own among the first peer_n of this machine. */
-static struct client *add_client(struct desk *desk, int peer_n)
+static struct client *add_client(struct serve_test *test, int peer_n)
 {
-	struct client *client = &desk->clients[desk->client_n];
+	struct client *client = &test->clients[test->client_n];
 	struct sockaddr_in from = {.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(desk->client_n % peer_n))};
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(test->client_n % peer_n))};
 	struct sockaddr_in to = {.sin_family = AF_INET,
-		.sin_port = htons(bt_serve_port(desk->serve)),
+		.sin_port = htons(bt_serve_port(test->serve)),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
 	*client = (struct client){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
 	assert_true(client->fd >= 0);
-	desk->client_n++;
-	if (desk->window) {
+	test->client_n++;
+	if (test->window) {
 		assert_int_equal(
-			setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &desk->window, sizeof(desk->window)),
+			setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &test->window, sizeof(test->window)),
 			0);
 	}
 	assert_int_equal(bind(client->fd, (struct sockaddr *)&from, sizeof(from)), 0);
@@ -114,9 +114,9 @@ static void say(const struct client *client, const void *bytes, size_t n)
 }
 
 /* The first message of a handshake. */
-static size_t write_hello(struct desk *desk, unsigned char out[HELLO_BYTES])
+static size_t write_hello(struct serve_test *test, unsigned char out[HELLO_BYTES])
 {
-	SSL *ssl = SSL_new(desk->tls);
+	SSL *ssl = SSL_new(test->tls);
 	BIO *in = BIO_new(BIO_s_mem()), *to = BIO_new(BIO_s_mem());
 
 	SSL_set_bio(ssl, in, to);
@@ -129,9 +129,9 @@ static size_t write_hello(struct desk *desk, unsigned char out[HELLO_BYTES])
 	return (size_t)n;
 }
 
-static bool handshake(struct desk *desk, struct client *client)
+static bool handshake(struct serve_test *test, struct client *client)
 {
-	client->ssl = SSL_new(desk->tls);
+	client->ssl = SSL_new(test->tls);
 	SSL_set_fd(client->ssl, client->fd);
 	return SSL_connect(client->ssl) == 1;
 }
@@ -161,17 +161,17 @@ static long get_at(uint16_t port, const char *path)
 	return status;
 }
 
-static long get(struct desk *desk, const char *path)
+static long get(struct serve_test *test, const char *path)
 {
-	return get_at(bt_serve_port(desk->serve), path);
+	return get_at(bt_serve_port(test->serve), path);
 }
 
-static void assert_probes_are_answered(struct desk *desk)
+static void assert_probes_are_answered(struct serve_test *test)
 {
-	assert_int_equal(get(desk, "/livez"), 200);
-	assert_int_equal(get(desk, "/readyz"), 200);
-	assert_int_equal(get(desk, "/healthz"), 200);
-	assert_int_equal(get(desk, "/metrics"), 200);
+	assert_int_equal(get(test, "/livez"), 200);
+	assert_int_equal(get(test, "/readyz"), 200);
+	assert_int_equal(get(test, "/healthz"), 200);
+	assert_int_equal(get(test, "/metrics"), 200);
 }
 
 /* Waits until the server has ended a connection. */
@@ -187,13 +187,13 @@ static void assert_ends(struct client *client)
 }
 
 /* A thousand clients from fifty addresses, each of whom says that; with probes among them. */
-static void flood(struct desk *desk, const void *bytes, size_t n)
+static void flood(struct serve_test *test, const void *bytes, size_t n)
 {
-	begin(desk);
+	begin(test);
 	for (int i = 0; i < CLIENTS; i++) {
-		say(add_client(desk, 50), bytes, n);
+		say(add_client(test, 50), bytes, n);
 		if (i % 100 == 99) {
-			assert_probes_are_answered(desk);
+			assert_probes_are_answered(test);
 		}
 	}
 }
@@ -205,30 +205,30 @@ static void a_thousand_idle_connections_keep_no_probe_out(void **state)
 
 static void a_thousand_half_open_handshakes_keep_no_probe_out(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	unsigned char hello[HELLO_BYTES];
-	size_t n = write_hello(desk, hello);
+	size_t n = write_hello(test, hello);
 
-	flood(desk, hello, n);
+	flood(test, hello, n);
 }
 
 /* Each says a byte of a request now and then, behind a whole handshake. */
 static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 {
 	static const char request[] = "GET /livez HTTP/1.1\r\n";
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	begin(desk);
+	begin(test);
 	for (int i = 0; i < CLIENTS; i++) {
-		struct client *client = add_client(desk, 50);
+		struct client *client = add_client(test, 50);
 
-		assert_true(handshake(desk, client));
+		assert_true(handshake(test, client));
 		assert_int_equal(SSL_write(client->ssl, request, 1), 1);
 		for (int k = 0; k < i; k += 101) {
-			SSL_write(desk->clients[k].ssl, request + 1 + (i - k) / 101, 1);
+			SSL_write(test->clients[k].ssl, request + 1 + (i - k) / 101, 1);
 		}
 		if (i % 100 == 99) {
-			assert_probes_are_answered(desk);
+			assert_probes_are_answered(test);
 		}
 	}
 }
@@ -236,15 +236,15 @@ static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 /* From the prober's own address: a peer may have so many, and its oldest ones leave. */
 static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	unsigned char hello[HELLO_BYTES];
-	size_t n = write_hello(desk, hello);
+	size_t n = write_hello(test, hello);
 
-	begin(desk);
+	begin(test);
 	for (int i = 0; i < 300; i++) {
-		say(add_client(desk, 1), hello, i % 2 ? n : 1);
+		say(add_client(test, 1), hello, i % 2 ? n : 1);
 	}
-	assert_probes_are_answered(desk);
+	assert_probes_are_answered(test);
 }
 
 static void each_step_of_a_connection_has_a_deadline(void **state)
@@ -252,22 +252,22 @@ static void each_step_of_a_connection_has_a_deadline(void **state)
 	static const char *const said[] = {"", "GET /livez",
 		"PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1",
 		"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	unsigned char hello[HELLO_BYTES];
-	size_t n = write_hello(desk, hello);
+	size_t n = write_hello(test, hello);
 
-	desk->options.limits = (struct bt_connection_limits){
+	test->options.limits = (struct bt_connection_limits){
 		.handshake_ns = 200000000, .head_ns = 50000000, .body_ns = 50000000, .idle_ns = 50000000};
-	begin(desk);
-	assert_ends(add_client(desk, 1));
-	struct client *half = add_client(desk, 1);
+	begin(test);
+	assert_ends(add_client(test, 1));
+	struct client *half = add_client(test, 1);
 
 	say(half, hello, n);
 	assert_ends(half);
 	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
-		struct client *client = add_client(desk, 1);
+		struct client *client = add_client(test, 1);
 
-		if (handshake(desk, client)) {
+		if (handshake(test, client)) {
 			SSL_write(client->ssl, said[i], (int)strlen(said[i]));
 		}
 		assert_ends(client);
@@ -279,34 +279,34 @@ static void each_step_of_a_connection_has_a_deadline(void **state)
 static void an_answer_that_is_not_read_has_a_deadline(void **state)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->options.limits = (struct bt_connection_limits){.write_ns = 50000000};
-	desk->window = 4096;
-	begin(desk);
-	struct client *client = add_client(desk, 1);
+	test->options.limits = (struct bt_connection_limits){.write_ns = 50000000};
+	test->window = 4096;
+	begin(test);
+	struct client *client = add_client(test, 1);
 
-	assert_true(handshake(desk, client));
+	assert_true(handshake(test, client));
 	while (SSL_write(client->ssl, request, (int)sizeof(request) - 1) > 0) {
 	}
 	assert_ends(client);
-	assert_probes_are_answered(desk);
+	assert_probes_are_answered(test);
 }
 
 static void a_client_that_begins_the_handshake_again_is_ended(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	begin(desk);
-	SSL_CTX_set_max_proto_version(desk->tls, TLS1_2_VERSION);
-	struct client *client = add_client(desk, 1);
+	begin(test);
+	SSL_CTX_set_max_proto_version(test->tls, TLS1_2_VERSION);
+	struct client *client = add_client(test, 1);
 
-	assert_true(handshake(desk, client));
+	assert_true(handshake(test, client));
 	assert_int_equal(SSL_renegotiate(client->ssl), 1);
 	SSL_do_handshake(client->ssl);
 	SSL_write(client->ssl, "GET", 3);
 	assert_ends(client);
-	assert_probes_are_answered(desk);
+	assert_probes_are_answered(test);
 }
 
 /* A process that holds silent connections, and asks; it ends with 0 when it was answered. Begun before there
@@ -345,7 +345,7 @@ static void the_process_may_open_as_many_files_as_the_system_allows(void **state
 
 static void without_descriptors_probes_are_answered(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct rlimit before, little;
 	int port_fds[2], status;
 
@@ -356,8 +356,8 @@ static void without_descriptors_probes_are_answered(void **state)
 		hold_and_ask(port_fds[0]);
 	}
 	assert_true(child > 0);
-	begin(desk);
-	uint16_t port = bt_serve_port(desk->serve);
+	begin(test);
+	uint16_t port = bt_serve_port(test->serve);
 	int next = dup(port_fds[0]);
 
 	close(next);

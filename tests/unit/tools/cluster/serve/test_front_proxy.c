@@ -14,7 +14,7 @@
 
 #define HEADERS 16
 
-struct desk {
+struct serve_test {
 	struct identity ca, proxy;
 	struct bt_front_proxy *front;
 	struct bt_header headers[HEADERS];
@@ -30,121 +30,121 @@ static struct bt_str extras[] = {BT_STR("x-remote-extra-"), BT_STR("x-more-")};
 
 static int setup(void **state)
 {
-	static struct desk desk;
+	static struct serve_test test;
 	const struct bt_front_proxy_settings settings = {.username_headers = {.items = users, .n = 2},
 		.group_headers = {.items = groups, .n = 2},
 		.uid_headers = {.items = uids, .n = 1},
 		.extra_prefixes = {.items = extras, .n = 2}};
 
-	desk = (struct desk){.header_n = 0};
-	identity_make(&desk.ca, NULL, "proxy-ca", NULL, 3600);
-	identity_make(&desk.proxy, &desk.ca, "p", NULL, 3600);
-	desk.front = bt_front_proxy_create(bt_str(desk.ca.pem), &settings, &desk.error);
-	assert_non_null(desk.front);
-	*state = &desk;
+	test = (struct serve_test){.header_n = 0};
+	identity_make(&test.ca, NULL, "proxy-ca", NULL, 3600);
+	identity_make(&test.proxy, &test.ca, "p", NULL, 3600);
+	test.front = bt_front_proxy_create(bt_str(test.ca.pem), &settings, &test.error);
+	assert_non_null(test.front);
+	*state = &test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	bt_front_proxy_destroy(desk->front);
-	bt_user_fini(&desk->user);
-	bt_buf_fini(&desk->error);
-	identity_drop(&desk->ca);
-	identity_drop(&desk->proxy);
+	bt_front_proxy_destroy(test->front);
+	bt_user_fini(&test->user);
+	bt_buf_fini(&test->error);
+	identity_drop(&test->ca);
+	identity_drop(&test->proxy);
 	return 0;
 }
 
-static void say(struct desk *desk, const char *name, const char *value)
+static void say(struct serve_test *test, const char *name, const char *value)
 {
-	assert_true(desk->header_n < HEADERS);
-	desk->headers[desk->header_n++] = (struct bt_header){bt_str(name), bt_str(value)};
+	assert_true(test->header_n < HEADERS);
+	test->headers[test->header_n++] = (struct bt_header){bt_str(name), bt_str(value)};
 }
 
-static enum bt_status identify(struct desk *desk)
+static enum bt_status identify(struct serve_test *test)
 {
-	const struct bt_str certificate = {(const char *)desk->proxy.der, (size_t)desk->proxy.der_n};
+	const struct bt_str certificate = {(const char *)test->proxy.der, (size_t)test->proxy.der_n};
 
 	return bt_front_proxy_identify(
-		desk->front, &certificate, 1, desk->headers, desk->header_n, &desk->user, &desk->error);
+		test->front, &certificate, 1, test->headers, test->header_n, &test->user, &test->error);
 }
 
 #define assert_text(buf, text) assert_true(bt_str_is(bt_buf_view(&(buf)), (text)))
 
 static void the_first_header_with_a_value_names_the_user(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	assert_int_equal(identify(desk), BT_NOT_FOUND);
-	say(desk, "X-Remote-User", "");
-	say(desk, "X-Remote-User", "second"); /* of one header the first value counts */
-	say(desk, "X-Other-User", "bob");
-	say(desk, "X-Remote-Uid", "u1");
-	assert_int_equal(identify(desk), BT_OK);
-	assert_text(desk->user.name, "bob");
-	assert_text(desk->user.uid, "u1");
-	assert_text(desk->user.groups, "[\"system:authenticated\"]");
-	assert_text(desk->user.extra, "");
-	assert_false(desk->user.privileged);
+	assert_int_equal(identify(test), BT_NOT_FOUND);
+	say(test, "X-Remote-User", "");
+	say(test, "X-Remote-User", "second"); /* of one header the first value counts */
+	say(test, "X-Other-User", "bob");
+	say(test, "X-Remote-Uid", "u1");
+	assert_int_equal(identify(test), BT_OK);
+	assert_text(test->user.name, "bob");
+	assert_text(test->user.uid, "u1");
+	assert_text(test->user.groups, "[\"system:authenticated\"]");
+	assert_text(test->user.extra, "");
+	assert_false(test->user.privileged);
 }
 
 static void groups_are_all_values_of_all_their_headers(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	say(desk, "x-more-groups", "c");
-	say(desk, "X-REMOTE-GROUP", "a");
-	say(desk, "x-remote-group", "");
-	say(desk, "x-remote-group", "system:masters");
-	say(desk, "x-remote-user", "bob");
-	assert_int_equal(identify(desk), BT_OK);
-	assert_text(desk->user.groups, "[\"a\",\"system:masters\",\"c\",\"system:authenticated\"]");
-	assert_true(desk->user.privileged);
+	say(test, "x-more-groups", "c");
+	say(test, "X-REMOTE-GROUP", "a");
+	say(test, "x-remote-group", "");
+	say(test, "x-remote-group", "system:masters");
+	say(test, "x-remote-user", "bob");
+	assert_int_equal(identify(test), BT_OK);
+	assert_text(test->user.groups, "[\"a\",\"system:masters\",\"c\",\"system:authenticated\"]");
+	assert_true(test->user.privileged);
 }
 
 static void who_is_not_known_is_not_made_known(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	say(desk, "x-remote-user", "system:anonymous");
-	say(desk, "x-remote-group", "system:unauthenticated");
-	assert_int_equal(identify(desk), BT_OK);
-	assert_text(desk->user.groups, "[\"system:unauthenticated\"]");
+	say(test, "x-remote-user", "system:anonymous");
+	say(test, "x-remote-group", "system:unauthenticated");
+	assert_int_equal(identify(test), BT_OK);
+	assert_text(test->user.groups, "[\"system:unauthenticated\"]");
 }
 
 static void extra_headers_are_gathered_by_their_decoded_lower_case_names(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	say(desk, "x-remote-user", "bob");
-	say(desk, "X-More-Scopes", "three");
-	say(desk, "X-Remote-Extra-Scopes", "one");
-	say(desk, "X-Remote-Extra-Acme.com%2FProject", "\"p\"");
-	say(desk, "x-remote-extra-scopes", "");
-	say(desk, "X-Remote-Extra-Odd%zz", "raw");
-	assert_int_equal(identify(desk), BT_OK);
-	assert_text(desk->user.extra,
+	say(test, "x-remote-user", "bob");
+	say(test, "X-More-Scopes", "three");
+	say(test, "X-Remote-Extra-Scopes", "one");
+	say(test, "X-Remote-Extra-Acme.com%2FProject", "\"p\"");
+	say(test, "x-remote-extra-scopes", "");
+	say(test, "X-Remote-Extra-Odd%zz", "raw");
+	assert_int_equal(identify(test), BT_OK);
+	assert_text(test->user.extra,
 		"{\"scopes\":[\"one\",\"\",\"three\"],\"acme.com/project\":[\"\\\"p\\\"\"],"
 		"\"odd%zz\":[\"raw\"]}");
 }
 
 static void a_certificate_of_another_ca_is_no_proxys(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, stranger;
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&stranger, &ca, "p", NULL, 3600);
-	say(desk, "x-remote-user", "bob");
+	say(test, "x-remote-user", "bob");
 	const struct bt_str certificate = {(const char *)stranger.der, (size_t)stranger.der_n};
 
-	assert_int_equal(bt_front_proxy_identify(desk->front, &certificate, 1, desk->headers, desk->header_n,
-				 &desk->user, &desk->error),
+	assert_int_equal(bt_front_proxy_identify(test->front, &certificate, 1, test->headers, test->header_n,
+				 &test->user, &test->error),
 		BT_INVALID);
-	assert_non_null(strstr(desk->error.ptr, "x509: "));
-	assert_text(desk->user.name, "");
+	assert_non_null(strstr(test->error.ptr, "x509: "));
+	assert_text(test->user.name, "");
 	identity_drop(&ca);
 	identity_drop(&stranger);
 }

@@ -14,79 +14,79 @@
 
 #include "tools/cluster/serve/metric_settings.h"
 
-struct desk {
+struct serve_test {
 	struct bt_metric_settings settings;
 	struct bt_arena arena;
 	struct bt_buf error;
 };
 
-static void end(struct desk *desk)
+static void end(struct serve_test *test)
 {
-	bt_arena_fini(&desk->arena);
-	bt_buf_fini(&desk->error);
+	bt_arena_fini(&test->arena);
+	bt_buf_fini(&test->error);
 }
 
-static bool allow(struct desk *desk, const char *text)
+static bool allow(struct serve_test *test, const char *text)
 {
-	return bt_metric_settings_allow(&desk->settings, &desk->arena, bt_str(text), &desk->error);
+	return bt_metric_settings_allow(&test->settings, &test->arena, bt_str(text), &test->error);
 }
 
-static bool disable(struct desk *desk, const char *text)
+static bool disable(struct serve_test *test, const char *text)
 {
-	return bt_metric_settings_disable(&desk->settings, &desk->arena, bt_str(text), &desk->error);
+	return bt_metric_settings_disable(&test->settings, &test->arena, bt_str(text), &test->error);
 }
 
-static bool allows(const struct desk *desk, const char *metric, const char *label, const char *value)
+static bool allows(const struct serve_test *test, const char *metric, const char *label, const char *value)
 {
-	return bt_metric_allows(&desk->settings, metric, label, bt_str(value));
+	return bt_metric_allows(&test->settings, metric, label, bt_str(value));
 }
 
 static void with_one_equals_sign_commas_separate_values(void **state)
 {
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
-	assert_true(allow(&desk, "a,x=v1,v2"));
-	assert_int_equal(desk.settings.allowance_n, 1);
-	assert_true(allows(&desk, "a", "x", "v1"));
-	assert_true(allows(&desk, "a", "x", "v2"));
-	assert_false(allows(&desk, "a", "x", "v"));
-	assert_false(allows(&desk, "a", "x", ""));
-	assert_true(allows(&desk, "a", "y", "anything"));
-	assert_true(allows(&desk, "b", "x", "anything"));
-	assert_true(bt_metric_is_allowanced(&desk.settings, "a"));
-	assert_false(bt_metric_is_allowanced(&desk.settings, "b"));
-	end(&desk);
+	assert_true(allow(&test, "a,x=v1,v2"));
+	assert_int_equal(test.settings.allowance_n, 1);
+	assert_true(allows(&test, "a", "x", "v1"));
+	assert_true(allows(&test, "a", "x", "v2"));
+	assert_false(allows(&test, "a", "x", "v"));
+	assert_false(allows(&test, "a", "x", ""));
+	assert_true(allows(&test, "a", "y", "anything"));
+	assert_true(allows(&test, "b", "x", "anything"));
+	assert_true(bt_metric_is_allowanced(&test.settings, "a"));
+	assert_false(bt_metric_is_allowanced(&test.settings, "b"));
+	end(&test);
 }
 
 static void several_are_comma_separated_values_in_quotes(void **state)
 {
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
-	assert_true(allow(&desk, "\"a,x=v1,v2\",\"a,y=\"\"w\"\"\",\"b,x=\""));
-	assert_int_equal(desk.settings.allowance_n, 3);
-	assert_true(allows(&desk, "a", "x", "v2"));
-	assert_true(allows(&desk, "a", "y", "\"w\""));
-	assert_false(allows(&desk, "a", "y", "w"));
-	assert_true(allows(&desk, "b", "x", ""));
-	assert_false(allows(&desk, "b", "x", "v"));
-	end(&desk);
+	assert_true(allow(&test, "\"a,x=v1,v2\",\"a,y=\"\"w\"\"\",\"b,x=\""));
+	assert_int_equal(test.settings.allowance_n, 3);
+	assert_true(allows(&test, "a", "x", "v2"));
+	assert_true(allows(&test, "a", "y", "\"w\""));
+	assert_false(allows(&test, "a", "y", "w"));
+	assert_true(allows(&test, "b", "x", ""));
+	assert_false(allows(&test, "b", "x", "v"));
+	end(&test);
 }
 
 static void a_key_that_comes_again_has_its_new_values_alone(void **state)
 {
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
-	assert_true(allow(&desk, "a,x=v1"));
-	assert_true(allow(&desk, "b,x=v3"));
-	assert_true(allow(&desk, "a,x=v2"));
-	assert_int_equal(desk.settings.allowance_n, 2);
-	assert_false(allows(&desk, "a", "x", "v1"));
-	assert_true(allows(&desk, "a", "x", "v2"));
-	assert_true(allows(&desk, "b", "x", "v3"));
-	end(&desk);
+	assert_true(allow(&test, "a,x=v1"));
+	assert_true(allow(&test, "b,x=v3"));
+	assert_true(allow(&test, "a,x=v2"));
+	assert_int_equal(test.settings.allowance_n, 2);
+	assert_false(allows(&test, "a", "x", "v1"));
+	assert_true(allows(&test, "a", "x", "v2"));
+	assert_true(allows(&test, "b", "x", "v3"));
+	end(&test);
 }
 
 static void what_is_wrong_with_labels_is_said(void **state)
@@ -105,51 +105,51 @@ static void what_is_wrong_with_labels_is_said(void **state)
 		{"\"a,x=v\"z,\"a,y=w\"", "extraneous or missing"},
 		{"a=\"v,a=w", "bare \" in non-quoted field"},
 	};
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bt_buf_clear(&desk.error);
-		if (allow(&desk, cases[i][0]) || !strstr(desk.error.ptr, cases[i][1])) {
-			fail_msg("%s: %s", cases[i][0], desk.error.len ? desk.error.ptr : "no error");
+		bt_buf_clear(&test.error);
+		if (allow(&test, cases[i][0]) || !strstr(test.error.ptr, cases[i][1])) {
+			fail_msg("%s: %s", cases[i][0], test.error.len ? test.error.ptr : "no error");
 		}
 	}
-	end(&desk);
+	end(&test);
 }
 
 static void names_of_disabled_metrics_count_once(void **state)
 {
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
-	assert_true(disable(&desk, "a,b:c_2"));
-	assert_true(disable(&desk, "a"));
-	assert_true(disable(&desk, ""));
-	assert_int_equal(desk.settings.disabled.n, 2);
-	assert_true(bt_metric_is_disabled(&desk.settings, "a"));
-	assert_true(bt_metric_is_disabled(&desk.settings, "b:c_2"));
-	assert_false(bt_metric_is_disabled(&desk.settings, "b"));
-	end(&desk);
+	assert_true(disable(&test, "a,b:c_2"));
+	assert_true(disable(&test, "a"));
+	assert_true(disable(&test, ""));
+	assert_int_equal(test.settings.disabled.n, 2);
+	assert_true(bt_metric_is_disabled(&test.settings, "a"));
+	assert_true(bt_metric_is_disabled(&test.settings, "b:c_2"));
+	assert_false(bt_metric_is_disabled(&test.settings, "b"));
+	end(&test);
 }
 
 static void what_is_no_name_cannot_be_disabled(void **state)
 {
 	static const char *const cases[] = {"a,,b", "2a", "a.b", "a, b", "a,"};
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bt_buf_clear(&desk.error);
-		if (disable(&desk, cases[i]) ||
-			!strstr(desk.error.ptr, "must be fully qualified metric names matching")) {
-			fail_msg("%s: %s", cases[i], desk.error.len ? desk.error.ptr : "no error");
+		bt_buf_clear(&test.error);
+		if (disable(&test, cases[i]) ||
+			!strstr(test.error.ptr, "must be fully qualified metric names matching")) {
+			fail_msg("%s: %s", cases[i], test.error.len ? test.error.ptr : "no error");
 		}
 	}
-	end(&desk);
+	end(&test);
 }
 
 /* What comes of a manifest with that text. */
-static bool read_manifest(struct desk *desk, const char *text)
+static bool read_manifest(struct serve_test *test, const char *text)
 {
 	char path[] = "/tmp/berth-manifest-XXXXXX";
 	int fd = mkstemp(path);
@@ -157,8 +157,8 @@ static bool read_manifest(struct desk *desk, const char *text)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	bt_buf_clear(&desk->error);
-	bool good = bt_metric_settings_allow_file(&desk->settings, &desk->arena, path, &desk->error);
+	bt_buf_clear(&test->error);
+	bool good = bt_metric_settings_allow_file(&test->settings, &test->arena, path, &test->error);
 
 	unlink(path);
 	return good;
@@ -166,18 +166,18 @@ static bool read_manifest(struct desk *desk, const char *text)
 
 static void a_manifest_is_a_mapping_from_labels_to_values(void **state)
 {
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
-	assert_true(read_manifest(&desk, "\"a,x\": \"v1,v2\"\nb,y: \"\"\n"));
-	assert_int_equal(desk.settings.allowance_n, 2);
-	assert_true(allows(&desk, "a", "x", "v2"));
-	assert_false(allows(&desk, "a", "x", "v3"));
-	assert_true(allows(&desk, "b", "y", ""));
-	assert_false(allows(&desk, "b", "y", "v"));
-	assert_true(read_manifest(&desk, ""));
-	assert_int_equal(desk.settings.allowance_n, 2);
-	end(&desk);
+	assert_true(read_manifest(&test, "\"a,x\": \"v1,v2\"\nb,y: \"\"\n"));
+	assert_int_equal(test.settings.allowance_n, 2);
+	assert_true(allows(&test, "a", "x", "v2"));
+	assert_false(allows(&test, "a", "x", "v3"));
+	assert_true(allows(&test, "b", "y", ""));
+	assert_false(allows(&test, "b", "y", "v"));
+	assert_true(read_manifest(&test, ""));
+	assert_int_equal(test.settings.allowance_n, 2);
+	end(&test);
 }
 
 static void what_is_wrong_with_a_manifest_is_said(void **state)
@@ -188,19 +188,19 @@ static void what_is_wrong_with_a_manifest_is_said(void **state)
 		{"a: v\n", "must have keys with format"},
 		{"a,x: [\n", "failed to parse allow list manifest: /tmp/berth-manifest-"},
 	};
-	struct desk desk = {.settings = {.allowance_n = 0}};
+	struct serve_test test = {.settings = {.allowance_n = 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (read_manifest(&desk, cases[i][0]) || !strstr(desk.error.ptr, cases[i][1])) {
-			fail_msg("%s: %s", cases[i][0], desk.error.len ? desk.error.ptr : "no error");
+		if (read_manifest(&test, cases[i][0]) || !strstr(test.error.ptr, cases[i][1])) {
+			fail_msg("%s: %s", cases[i][0], test.error.len ? test.error.ptr : "no error");
 		}
 	}
-	bt_buf_clear(&desk.error);
-	assert_false(bt_metric_settings_allow_file(&desk.settings, &desk.arena, "/nonsense", &desk.error));
+	bt_buf_clear(&test.error);
+	assert_false(bt_metric_settings_allow_file(&test.settings, &test.arena, "/nonsense", &test.error));
 	assert_non_null(strstr(
-		desk.error.ptr, "failed to read allow list manifest: /nonsense: No such file or directory"));
-	end(&desk);
+		test.error.ptr, "failed to read allow list manifest: /nonsense: No such file or directory"));
+	end(&test);
 }
 
 static void only_the_version_before_may_be_named(void **state)

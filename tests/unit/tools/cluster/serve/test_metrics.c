@@ -8,7 +8,7 @@
 #include "tools/cluster/serve/metrics.h"
 
 /* A pipeline whose outcomes are counted. */
-struct desk {
+struct serve_test {
 	struct lab lab;
 	struct bt_attempt_metrics *outcomes;
 	struct bt_serve_sources sources;
@@ -18,78 +18,78 @@ struct desk {
 static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
-	struct desk *desk = context;
+	struct serve_test *test = context;
 
 	(void)info;
 	(void)nominated;
 	(void)message;
-	bt_attempt_metrics_told(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), decision);
+	bt_attempt_metrics_cycle_ended(test->outcomes, bt_pipeline_engine(test->lab.pipeline), decision);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
 {
-	struct desk *desk = context;
+	struct serve_test *test = context;
 
-	bt_attempt_metrics_bound(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info,
-		took_ns, desk->lab.now_ns);
+	bt_attempt_metrics_bound(test->outcomes, bt_pipeline_engine(test->lab.pipeline), pod_ix, yes, info,
+		took_ns, test->lab.now_ns);
 }
 
 static int setup(void **state)
 {
-	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
-	struct bt_pipeline_options options = lab_options(&desk->lab);
+	struct serve_test *test = bt_mem_zalloc(1, sizeof(*test));
+	struct bt_pipeline_options options = lab_options(&test->lab);
 
-	desk->lab.now_ns = LAB_SECOND;
-	options.sink = (struct bt_pipeline_sink){.told = told, .bound = bound, .context = desk};
+	test->lab.now_ns = LAB_SECOND;
+	options.sink = (struct bt_pipeline_sink){.cycle_ended = told, .bound = bound, .context = test};
 	options.stages = true;
-	lab_begin(&desk->lab, &options);
-	desk->outcomes = bt_attempt_metrics_create(&desk->lab.config);
-	desk->sources = (struct bt_serve_sources){.version = "1.2.3",
-		.config = &desk->lab.config,
-		.pipeline = desk->lab.pipeline,
-		.outcomes = desk->outcomes};
-	*state = desk;
+	lab_begin(&test->lab, &options);
+	test->outcomes = bt_attempt_metrics_create(&test->lab.config);
+	test->sources = (struct bt_serve_sources){.version = "1.2.3",
+		.config = &test->lab.config,
+		.pipeline = test->lab.pipeline,
+		.outcomes = test->outcomes};
+	*state = test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_end(&desk->lab);
-	bt_attempt_metrics_destroy(desk->outcomes);
-	bt_buf_fini(&desk->text);
-	bt_mem_free(desk);
+	lab_end(&test->lab);
+	bt_attempt_metrics_destroy(test->outcomes);
+	bt_buf_fini(&test->text);
+	bt_mem_free(test);
 	return 0;
 }
 
-static struct prometheus *metrics_of(struct desk *desk)
+static struct prometheus *metrics_of(struct serve_test *test)
 {
-	bt_buf_clear(&desk->text);
-	bt_metrics_write(&desk->sources, NULL, &desk->text);
-	return prometheus_parse(&desk->text);
+	bt_buf_clear(&test->text);
+	bt_metrics_write(&test->sources, NULL, &test->text);
+	return prometheus_parse(&test->text);
 }
 
 #define PROFILE "profile=\"default-scheduler\""
 
 static void a_bound_pod_is_counted_when_its_binding_has_ended(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_node(&test->lab, "n1");
+	lab_pod(&test->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(
 			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"}") == 0);
 	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"assumed_pods\"}") == 1);
 	assert_true(prometheus_value(p, "berth_bindings_in_flight") == 1);
 	free(p);
-	desk->lab.now_ns += LAB_SECOND / 4;
-	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.bind_requests[0].handle), BT_OK);
-	lab_settle(&desk->lab);
-	p = metrics_of(desk);
+	test->lab.now_ns += LAB_SECOND / 4;
+	assert_int_equal(bt_pipeline_bound(test->lab.pipeline, test->lab.bind_requests[0].handle), BT_OK);
+	lab_settle(&test->lab);
+	p = metrics_of(test);
 	assert_true(prometheus_value(
 			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"}") == 1);
 	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"assumed_pods\"}") == 0);
@@ -116,16 +116,16 @@ static void a_bound_pod_is_counted_when_its_binding_has_ended(void **state)
 
 static void a_failed_binding_is_an_error(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
-	lab_settle(&desk->lab);
+	lab_node(&test->lab, "n1");
+	lab_pod(&test->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&test->lab);
 	assert_int_equal(
-		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.bind_requests[0].handle, bt_str("no")),
+		bt_pipeline_bind_failed(test->lab.pipeline, test->lab.bind_requests[0].handle, bt_str("no")),
 		BT_OK);
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(
 		prometheus_value(p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"error\"}") == 1);
@@ -137,12 +137,12 @@ static void a_failed_binding_is_an_error(void **state)
 
 static void a_refused_pod_counts_for_the_plugins_that_refuse_it(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_node(&test->lab, "n1");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p,
 			    "scheduler_schedule_attempts_total{" PROFILE ",result=\"unschedulable\"}") == 1);
@@ -156,11 +156,11 @@ static void a_refused_pod_counts_for_the_plugins_that_refuse_it(void **state)
 
 static void a_gated_pod_is_pending_and_was_never_attempted(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'schedulingGates': [{'name': 'g'}]");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"gated\"}") == 1);
 	assert_true(prometheus_value(
@@ -172,18 +172,18 @@ static void a_gated_pod_is_pending_and_was_never_attempted(void **state)
 
 static void attempts_that_fail_have_durations_too(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	lab_pod(&desk->lab, "q", ", 'uid': 'u1'");
-	lab_settle(&desk->lab);
+	lab_node(&test->lab, "n1");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&test->lab);
+	lab_pod(&test->lab, "q", ", 'uid': 'u1'");
+	lab_settle(&test->lab);
 	assert_int_equal(
-		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.bind_requests[0].handle, bt_str("no")),
+		bt_pipeline_bind_failed(test->lab.pipeline, test->lab.bind_requests[0].handle, bt_str("no")),
 		BT_OK);
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_scheduling_attempt_duration_seconds_count{" PROFILE
 					",result=\"unschedulable\"}") == 1);
@@ -196,15 +196,15 @@ static void attempts_that_fail_have_durations_too(void **state)
 
 static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
-	lab_settle(&desk->lab);
-	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_node(&test->lab, "n1");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&test->lab);
+	lab_node_event(&test->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\","
 					"queue=\"active\"}") == 1);
@@ -223,21 +223,21 @@ static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
 /* The first hint is measured, and one in sixteen behind it. */
 static void durations_have_upstreams_labels(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	lab_node_event(&desk->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	lab_wait(&desk->lab, 2 * LAB_SECOND);
-	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.bind_requests[0].handle), BT_OK);
-	lab_settle(&desk->lab);
+	lab_node(&test->lab, "n1");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&test->lab);
+	lab_node_event(&test->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_settle(&test->lab);
+	lab_wait(&test->lab, 2 * LAB_SECOND);
+	assert_int_equal(bt_pipeline_bound(test->lab.pipeline, test->lab.bind_requests[0].handle), BT_OK);
+	lab_settle(&test->lab);
 	lab_pod_event(
-		&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_DELETE, "p", "", "");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+		&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_DELETE, "p", "", "");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_queueing_hint_execution_duration_seconds_count{event="
 					"\"NodeAdd\",hint=\"Queue\",plugin=\"NodeAffinity\"}") == 1);
@@ -266,13 +266,13 @@ static void durations_have_upstreams_labels(void **state)
 /* p is refused by NodeAffinity, behind which nobody is asked any more; q fits both nodes. */
 static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	lab_node(&desk->lab, "n1");
-	lab_node(&desk->lab, "n2");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_settle(&desk->lab);
-	struct prometheus *p = metrics_of(desk);
+	lab_node(&test->lab, "n1");
+	lab_node(&test->lab, "n2");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&test->lab);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(EVALUATED("NodeAffinity", "PreFilter") == 1);
 	assert_true(EVALUATED("NodeResourcesFit", "PreFilter") == 1);
@@ -282,9 +282,9 @@ static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(voi
 	assert_null(prometheus_find(p, EVALUATION("PodTopologySpread", "PreFilter")));
 	assert_null(prometheus_find(p, EVALUATION("NodeResourcesFit", "PreScore")));
 	free(p);
-	lab_pod(&desk->lab, "q", "");
-	lab_settle(&desk->lab);
-	p = metrics_of(desk);
+	lab_pod(&test->lab, "q", "");
+	lab_settle(&test->lab);
+	p = metrics_of(test);
 	assert_true(EVALUATED("NodeAffinity", "PreFilter") == 1);
 	assert_true(EVALUATED("NodeAffinity", "Filter") == 2);
 	assert_true(EVALUATED("NodeResourcesFit", "Filter") == 2);
@@ -332,15 +332,15 @@ static void types_are_upstreams(void **state)
 
 static void a_disabled_metric_is_left_out_whole(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_str names[] = {BT_STR("scheduler_pending_pods"), BT_STR("berth_stage_duration_seconds")};
 	const struct bt_metric_settings settings = {.disabled = {names, 2, true}};
 
-	bt_metrics_write(&desk->sources, &settings, &desk->text);
-	struct prometheus *p = prometheus_parse(&desk->text);
+	bt_metrics_write(&test->sources, &settings, &test->text);
+	struct prometheus *p = prometheus_parse(&test->text);
 
-	assert_null(strstr(desk->text.ptr, "scheduler_pending_pods"));
-	assert_null(strstr(desk->text.ptr, "berth_stage_duration_seconds"));
+	assert_null(strstr(test->text.ptr, "scheduler_pending_pods"));
+	assert_null(strstr(test->text.ptr, "berth_stage_duration_seconds"));
 	assert_string_equal(prometheus_type(p, "scheduler_cache_size"), "gauge");
 	free(p);
 }
@@ -396,19 +396,19 @@ static void more(void *context, struct bt_exposition *exposition)
 
 static void the_other_parts_are_asked(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char part;
 
-	desk->sources.watch = (struct bt_watch *)&part;
-	desk->sources.watch_states = two_kinds;
-	desk->sources.writer = (struct bt_writer *)&part;
-	desk->sources.writer_counts = some_writes;
-	desk->sources.leads = leads;
-	desk->sources.lease_slow_n = slow_n;
-	desk->sources.clients[0].name = "watch";
-	desk->sources.http_counts = some_calls;
-	desk->sources.more_metrics = more;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.watch = (struct bt_watch *)&part;
+	test->sources.watch_states = two_kinds;
+	test->sources.writer = (struct bt_writer *)&part;
+	test->sources.writer_counts = some_writes;
+	test->sources.leads = leads;
+	test->sources.lease_slow_n = slow_n;
+	test->sources.clients[0].name = "watch";
+	test->sources.http_counts = some_calls;
+	test->sources.more_metrics = more;
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "berth_watch_objects{resource=\"pods\"}") == 7);
 	assert_true(prometheus_value(p, "berth_watch_synced{resource=\"nodes\"}") == 0);
@@ -431,12 +431,12 @@ static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void 
 		{"berth_watch_unread_objects{resource=\"nodes\",read=\"part\"}", 1},
 		{"berth_watch_nameless_objects_total{resource=\"pods\"}", 5},
 		{"berth_watch_nameless_objects_total{resource=\"nodes\"}", 0}};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char part;
 
-	desk->sources.watch = (struct bt_watch *)&part;
-	desk->sources.watch_states = two_kinds;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.watch = (struct bt_watch *)&part;
+	test->sources.watch_states = two_kinds;
+	struct prometheus *p = metrics_of(test);
 
 	assert_string_equal(prometheus_type(p, "berth_watch_unread_objects"), "gauge");
 	assert_string_equal(prometheus_type(p, "berth_watch_nameless_objects_total"), "counter");
@@ -449,7 +449,7 @@ static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void 
 /* Of two accesses to one server there is one series. */
 static void calls_are_counted_as_client_go_counts_them(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
 
 	bt_client_metrics_note(&traffic[0], &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
@@ -460,10 +460,10 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 	bt_client_metrics_note(
 		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
 	for (int i = 0; i < 2; i++) {
-		desk->sources.servers[i].host = "10.0.0.1:6443";
-		desk->sources.servers[i].traffic = &traffic[i];
+		test->sources.servers[i].host = "10.0.0.1:6443";
+		test->sources.servers[i].traffic = &traffic[i];
 	}
-	struct prometheus *p = metrics_of(desk);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "rest_client_requests_total{code=\"201\",host=\"10.0.0.1:6443\","
 					"method=\"POST\"}") == 1);
@@ -484,7 +484,7 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 /* Two accesses to one server: waits, and what was sent again. */
 static void waits_and_repetitions_of_calls_are_shown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
 
 	bt_client_metrics_waited(&traffic[0], BT_HTTP_POST, LAB_SECOND / 20);
@@ -494,10 +494,10 @@ static void waits_and_repetitions_of_calls_are_shown(void **state)
 	bt_client_metrics_note(
 		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_GET, .status = 200});
 	for (int i = 0; i < 2; i++) {
-		desk->sources.servers[i].host = "h";
-		desk->sources.servers[i].traffic = &traffic[i];
+		test->sources.servers[i].host = "h";
+		test->sources.servers[i].traffic = &traffic[i];
 	}
-	struct prometheus *p = metrics_of(desk);
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "rest_client_rate_limiter_duration_seconds_bucket{host=\"h\",verb="
 					"\"POST\",le=\"0.1\"}") == 1);
@@ -527,15 +527,15 @@ static void count_access(const struct bt_client_config *access, struct bt_client
 
 static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
 
 	for (int i = 0; i < 2; i++) {
-		desk->sources.servers[i].host = "h";
-		desk->sources.servers[i].traffic = traffic;
+		test->sources.servers[i].host = "h";
+		test->sources.servers[i].traffic = traffic;
 	}
-	desk->sources.access_count = count_access;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.access_count = count_access;
+	struct prometheus *p = metrics_of(test);
 
 #define RUNS(status, code) "rest_client_exec_plugin_call_total{call_status=\"" status "\",code=\"" code "\"}"
 	assert_true(prometheus_value(p, RUNS("no_error", "0")) == 4);
@@ -573,8 +573,8 @@ static uint64_t last_eviction(const struct lab *lab)
 static void preemptions_are_counted_when_their_evictions_have_ended(void **state)
 {
 #define PREEMPTIONS(what, result) "scheduler_preemption_goroutines_" what "{result=\"" result "\"}"
-	struct desk *desk = *state;
-	struct lab *lab = &desk->lab;
+	struct serve_test *test = *state;
+	struct lab *lab = &test->lab;
 
 	lab_node(lab, "n1"); /* which two pods fill */
 	lab_pod_event(
@@ -583,7 +583,7 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 		lab, BT_WATCH_EVENT_APPLY, "low2", ", 'uid': 'u2'", ", 'priority': 1, 'nodeName': 'n1'");
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high1", ", 'uid': 'u3'", ", 'priority': 9");
 	lab_settle(lab);
-	struct prometheus *p = metrics_of(desk);
+	struct prometheus *p = metrics_of(test);
 
 	assert_null(prometheus_find(p, PREEMPTIONS("execution_total", "success")));
 	free(p);
@@ -593,7 +593,7 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 	lab_wait(lab, 20 * LAB_SECOND);
 	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, last_eviction(lab), bt_str("no")), BT_OK);
 	lab_settle(lab);
-	p = metrics_of(desk);
+	p = metrics_of(test);
 	assert_true(prometheus_value(p, PREEMPTIONS("execution_total", "success")) == 1);
 	assert_true(prometheus_value(p, PREEMPTIONS("execution_total", "error")) == 1);
 	assert_true(prometheus_value(p, PREEMPTIONS("duration_seconds_count", "success")) == 1);
@@ -606,21 +606,21 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 /* Source: registerMetrics: what a gate brings is there with it alone. */
 static void metrics_of_gates_are_there_with_them_alone(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char part;
 
-	desk->sources.writer = (struct bt_writer *)&part;
-	desk->sources.writer_counts = some_writes;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.writer = (struct bt_writer *)&part;
+	test->sources.writer_counts = some_writes;
+	struct prometheus *p = metrics_of(test);
 
 	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "counter");
 	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "counter");
 	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "");
 	free(p);
-	desk->lab.config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION] = false;
-	desk->lab.config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = false;
-	desk->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
-	p = metrics_of(desk);
+	test->lab.config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION] = false;
+	test->lab.config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = false;
+	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	p = metrics_of(test);
 	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "");
 	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "");
 	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "counter");
@@ -633,18 +633,18 @@ static void metrics_of_gates_are_there_with_them_alone(void **state)
 
 static void pod_groups_are_counted_by_result(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	/* What a cycle of a group notes (test_group_cycle). */
 	struct bt_cycle_metrics *measures = NULL;
-	const struct bt_cycle_metrics *shared = bt_engine_measures(bt_pipeline_engine(desk->lab.pipeline));
+	const struct bt_cycle_metrics *shared = bt_engine_measures(bt_pipeline_engine(test->lab.pipeline));
 	const uint16_t waits[4] = {BT_MEASURE_GROUP_WAITS, 0}, none[4] = {0};
 
 	memcpy(&measures, &shared, sizeof(measures));
 	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 3000000);
 	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 1000000);
 	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP_DECIDING, none, 500000);
-	desk->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
-	struct prometheus *p = metrics_of(desk);
+	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	struct prometheus *p = metrics_of(test);
 
 #define WAITING "{" PROFILE ",result=\"waiting_on_preemption\""
 	assert_true(prometheus_value(p, "scheduler_podgroup_schedule_attempts_total" WAITING "}") == 2);
@@ -666,12 +666,12 @@ static struct bt_writer_counts written_before(const struct bt_writer *writer)
 
 static void what_is_written_before_bindings_is_counted_where_there_is_some(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char part;
 
-	desk->sources.writer = (struct bt_writer *)&part;
-	desk->sources.writer_counts = written_before;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.writer = (struct bt_writer *)&part;
+	test->sources.writer_counts = written_before;
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_resourceclaim_creates_total{status=\"success\"}") == 3);
 	assert_null(prometheus_find(p, "scheduler_resourceclaim_creates_total{status=\"failure\"}"));
@@ -701,13 +701,13 @@ static void waits_for_devices_are_shown_by_driver(void **state)
 {
 #define DEVICES(driver) "{driver=\"" driver "\"," PROFILE ",status=\"timeout\""
 #define DEVICE_WAITS	"scheduler_dra_bindingconditions_wait_duration_seconds"
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char part;
 
-	desk->sources.writer = (struct bt_writer *)&part;
-	desk->sources.writer_counts = some_writes;
-	desk->sources.each_device_wait = two_waits;
-	struct prometheus *p = metrics_of(desk);
+	test->sources.writer = (struct bt_writer *)&part;
+	test->sources.writer_counts = some_writes;
+	test->sources.each_device_wait = two_waits;
+	struct prometheus *p = metrics_of(test);
 
 	assert_true(prometheus_value(p, "scheduler_dra_bindingconditions_allocations_total" DEVICES(
 						"gpu.example") "}") == 2);
@@ -717,8 +717,8 @@ static void waits_for_devices_are_shown_by_driver(void **state)
 	assert_true(prometheus_value(p, DEVICE_WAITS "_count" DEVICES("nic.example") "}") == 3);
 	assert_true(prometheus_value(p, DEVICE_WAITS "_sum" DEVICES("nic.example") "}") == 3);
 	free(p);
-	desk->lab.config.gates.on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] = false;
-	p = metrics_of(desk);
+	test->lab.config.gates.on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] = false;
+	p = metrics_of(test);
 	assert_string_equal(prometheus_type(p, DEVICE_WAITS), "");
 	free(p);
 }
@@ -726,22 +726,22 @@ static void waits_for_devices_are_shown_by_driver(void **state)
 /* Each family that says how stable it is counts once, those of the registry too. */
 static void the_registry_counts_families(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_str names[] = {
 		BT_STR("scheduler_pending_pods"), BT_STR("process_open_fds"), BT_STR("unknown")};
 	const struct bt_metric_settings settings = {.disabled = {names, 3, true}};
 	uint64_t alpha = 0, beta = 0, stable = 0;
 	struct prometheus *p;
 
-	bt_metrics_write(&desk->sources, &settings, &desk->text);
-	for (const char *at = desk->text.ptr; (at = strstr(at, "# HELP ")); at++) {
+	bt_metrics_write(&test->sources, &settings, &test->text);
+	for (const char *at = test->text.ptr; (at = strstr(at, "# HELP ")); at++) {
 		const char *help = strchr(at + 7, ' ') + 1;
 
 		alpha += strncmp(help, "[ALPHA]", 7) == 0;
 		beta += strncmp(help, "[BETA]", 6) == 0;
 		stable += strncmp(help, "[STABLE]", 8) == 0;
 	}
-	p = prometheus_parse(&desk->text);
+	p = prometheus_parse(&test->text);
 #define REGISTERED(level) "registered_metrics_total{deprecated_version=\"\",stability_level=\"" level "\"}"
 	assert_true(alpha > 10 && beta > 3 && stable > 3);
 	assert_true(prometheus_value(p, REGISTERED("ALPHA")) == (double)alpha);
@@ -757,7 +757,7 @@ static void the_registry_counts_families(void **state)
 
 static void values_that_are_not_allowed_become_one_series(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_metric_settings settings = {.allowance_n = 0};
 	struct bt_arena arena = {.first = NULL};
 	struct bt_buf error = {0};
@@ -775,14 +775,14 @@ static void values_that_are_not_allowed_become_one_series(void **state)
 			traffic, &(struct bt_client_metrics_call){
 					 .method = methods[i], .status = 200, .took_ns = 1000000});
 	}
-	desk->sources.servers[0].host = "h";
-	desk->sources.servers[0].traffic = traffic;
-	lab_node(&desk->lab, "n1");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
-	lab_pod_event(&desk->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
-	lab_settle(&desk->lab);
-	bt_metrics_write(&desk->sources, &settings, &desk->text);
-	struct prometheus *p = prometheus_parse(&desk->text);
+	test->sources.servers[0].host = "h";
+	test->sources.servers[0].traffic = traffic;
+	lab_node(&test->lab, "n1");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&test->lab);
+	bt_metrics_write(&test->sources, &settings, &test->text);
+	struct prometheus *p = prometheus_parse(&test->text);
 
 	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"gated\"}") == 1);
 	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"unexpected\"}") == 1);

@@ -17,7 +17,7 @@
 #include "tools/format/object.h"
 #include "tools/cluster/serve/pod_resources.h"
 
-struct desk {
+struct serve_test {
 	struct bt_intern *names;
 	struct bt_pod_resources *resources;
 	struct bt_watch_listener listener;
@@ -27,30 +27,30 @@ struct desk {
 
 static int setup(void **state)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
+	struct serve_test *test = calloc(1, sizeof(*test));
 
-	desk->names = bt_intern_create();
-	desk->resources = bt_pod_resources_create(desk->names);
-	desk->listener = bt_pod_resources_listener(desk->resources);
-	desk->json = bt_json_create();
-	*state = desk;
+	test->names = bt_intern_create();
+	test->resources = bt_pod_resources_create(test->names);
+	test->listener = bt_pod_resources_listener(test->resources);
+	test->json = bt_json_create();
+	*state = test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	bt_pod_resources_destroy(desk->resources);
-	bt_intern_destroy(desk->names);
-	bt_json_destroy(desk->json);
-	bt_buf_fini(&desk->text);
-	free(desk);
+	bt_pod_resources_destroy(test->resources);
+	bt_intern_destroy(test->names);
+	bt_json_destroy(test->json);
+	bt_buf_fini(&test->text);
+	free(test);
 	return 0;
 }
 
 /* Tells of a pod that is written as JSON with ' for "; the text is gone afterwards. */
-static void tell(struct desk *desk, enum bt_watch_event_kind what, const char *name, const char *spec)
+static void tell(struct serve_test *test, enum bt_watch_event_kind what, const char *name, const char *spec)
 {
 	struct bt_watch_event *watch_event = bt_watch_event_create(what);
 	char text[2048];
@@ -60,24 +60,24 @@ static void tell(struct desk *desk, enum bt_watch_event_kind what, const char *n
 
 	assert_true(n > 0 && (size_t)n < sizeof(text));
 	char *own = bt_arena_copy(&watch_event->arena, text, (size_t)n);
-	struct bt_decode decode = {.json = desk->json, .arena = &watch_event->arena};
+	struct bt_decode decode = {.json = test->json, .arena = &watch_event->arena};
 
 	for (int i = 0; i < n; i++) {
 		own[i] = own[i] == '\'' ? '"' : own[i];
 	}
-	bt_json_begin(desk->json, (struct bt_str){own, (size_t)n}, &watch_event->arena);
+	bt_json_begin(test->json, (struct bt_str){own, (size_t)n}, &watch_event->arena);
 	if (!bt_object_decode(&decode, &watch_event->object)) {
 		fail_msg("%s: %s: %s", text, decode.error.path, decode.error.message);
 	}
-	desk->listener.event(desk->listener.context, what, &watch_event->object);
+	test->listener.event(test->listener.context, what, &watch_event->object);
 	bt_watch_event_destroy(watch_event);
 }
 
-static struct prometheus *read_all(struct desk *desk)
+static struct prometheus *read_all(struct serve_test *test)
 {
-	bt_buf_clear(&desk->text);
-	bt_pod_resources_write(desk->resources, &desk->text);
-	return prometheus_parse(&desk->text);
+	bt_buf_clear(&test->text);
+	bt_pod_resources_write(test->resources, &test->text);
+	return prometheus_parse(&test->text);
 }
 
 #define POD(name, node, resource, unit)                                                                      \
@@ -87,22 +87,22 @@ static struct prometheus *read_all(struct desk *desk)
 #define LIMIT(name, node, resource, unit)   "kube_pod_resource_limit" POD(name, node, resource, unit)
 #define SPEC				    "'priority': 0, 'schedulerName': 's', 'nodeName': 'n'"
 
-static bool is_there(struct desk *desk, const char *sample)
+static bool is_there(struct serve_test *test, const char *sample)
 {
-	return strstr(desk->text.ptr ? desk->text.ptr : "", sample) != NULL;
+	return strstr(test->text.ptr ? test->text.ptr : "", sample) != NULL;
 }
 
 static void requests_and_limits_are_sums_with_units(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	tell(desk, BT_WATCH_EVENT_APPLY, "p",
+	tell(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'overhead': {'cpu': '10m', 'memory': '1Mi'}, 'containers': ["
 		"{'name': 'a', 'resources': {'requests': {'cpu': '100m', 'hugepages-2Mi': '2Mi', 'x.y/gpu': "
 		"'1'},"
 		"'limits': {'cpu': '1', 'memory': '0', 'ephemeral-storage': '1Gi'}}},"
 		"{'name': 'b', 'resources': {'requests': {'cpu': '250m', 'memory': '0'}}}]}");
-	struct prometheus *p = read_all(desk);
+	struct prometheus *p = read_all(test);
 
 	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 0.36);
 	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 1048576);
@@ -111,21 +111,21 @@ static void requests_and_limits_are_sums_with_units(void **state)
 	assert_true(prometheus_value(p, LIMIT("p", "n", "cpu", "cores")) == 1.01);
 	assert_true(prometheus_value(p, LIMIT("p", "n", "ephemeral-storage", "bytes")) == 1073741824);
 	/* Overhead makes no limit where there is none, or zero. */
-	assert_false(is_there(desk, LIMIT("p", "n", "memory", "bytes")));
+	assert_false(is_there(test, LIMIT("p", "n", "memory", "bytes")));
 	free(p);
 }
 
 static void init_containers_and_sidecars_count_as_they_run(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	tell(desk, BT_WATCH_EVENT_APPLY, "p",
+	tell(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'initContainers': ["
 		"{'name': 'i', 'resources': {'requests': {'cpu': '3', 'memory': '10'}}},"
 		"{'name': 's', 'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
 		"{'name': 'j', 'resources': {'requests': {'cpu': '4'}}}],"
 		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
-	struct prometheus *p = read_all(desk);
+	struct prometheus *p = read_all(test);
 
 	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 5); /* s and j; not s and a */
 	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 10);
@@ -134,16 +134,16 @@ static void init_containers_and_sidecars_count_as_they_run(void **state)
 
 static void resources_of_the_pod_replace_those_of_containers(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	tell(desk, BT_WATCH_EVENT_APPLY, "p",
+	tell(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'resources': {'requests': {'cpu': '7', 'x.y/gpu': '9'}},"
 		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
-	struct prometheus *p = read_all(desk);
+	struct prometheus *p = read_all(test);
 
 	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 7);
 	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 5);
-	assert_false(is_there(desk, "gpu"));
+	assert_false(is_there(test, "gpu"));
 	free(p);
 }
 
@@ -151,30 +151,30 @@ static void resources_of_the_pod_replace_those_of_containers(void **state)
 
 static void pods_come_change_end_and_go(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	tell(desk, BT_WATCH_EVENT_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
-	tell(desk, BT_WATCH_EVENT_APPLY, "q", "'spec': {" ONE_CPU "}");
-	free(read_all(desk));
-	assert_true(is_there(desk, REQUEST("p", "", "cpu", "cores") " 1\n"));
-	assert_true(is_there(desk, "pod=\"q\",priority=\"\""));
-	tell(desk, BT_WATCH_EVENT_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
-	free(read_all(desk));
-	assert_false(is_there(desk, REQUEST("p", "", "cpu", "cores")));
-	assert_true(is_there(desk, REQUEST("p", "n", "cpu", "cores") " 1\n"));
-	tell(desk, BT_WATCH_EVENT_APPLY, "p",
+	tell(test, BT_WATCH_EVENT_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
+	tell(test, BT_WATCH_EVENT_APPLY, "q", "'spec': {" ONE_CPU "}");
+	free(read_all(test));
+	assert_true(is_there(test, REQUEST("p", "", "cpu", "cores") " 1\n"));
+	assert_true(is_there(test, "pod=\"q\",priority=\"\""));
+	tell(test, BT_WATCH_EVENT_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
+	free(read_all(test));
+	assert_false(is_there(test, REQUEST("p", "", "cpu", "cores")));
+	assert_true(is_there(test, REQUEST("p", "n", "cpu", "cores") " 1\n"));
+	tell(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", " ONE_CPU "}, 'status': {'phase': 'Succeeded'}");
-	tell(desk, BT_WATCH_EVENT_DELETE, "q", "'spec': {}");
-	tell(desk, BT_WATCH_EVENT_DELETE, "unknown", "'spec': {}");
-	free(read_all(desk));
-	assert_false(is_there(desk, "default"));
+	tell(test, BT_WATCH_EVENT_DELETE, "q", "'spec': {}");
+	tell(test, BT_WATCH_EVENT_DELETE, "unknown", "'spec': {}");
+	free(read_all(test));
+	assert_false(is_there(test, "default"));
 }
 
 /* Whatever comes and goes, each pod is there once, with what it had last. */
 static void random_histories_leave_what_was_said_last(void **state)
 {
 	enum { PODS = 40, STEPS = 4000 };
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	const char *seed = getenv("BT_SEED");
 	struct bt_rng rng = {.state = seed ? strtoull(seed, NULL, 0) : 1};
 	uint32_t cpus[PODS] = {0};
@@ -190,12 +190,12 @@ static void random_histories_leave_what_was_said_last(void **state)
 			"'spec': {" SPEC
 			", 'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '%u'}}}]}",
 			cpu);
-		tell(desk, cpu ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE, name, spec);
+		tell(test, cpu ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE, name, spec);
 	}
-	free(read_all(desk));
+	free(read_all(test));
 	size_t lines = 0, expected = 0;
 
-	for (const char *at = desk->text.ptr; (at = strstr(at, "\nkube_pod")); at++) {
+	for (const char *at = test->text.ptr; (at = strstr(at, "\nkube_pod")); at++) {
 		lines++;
 	}
 	for (uint32_t i = 0; i < PODS; i++) {
@@ -204,7 +204,7 @@ static void random_histories_leave_what_was_said_last(void **state)
 		snprintf(sample, sizeof(sample),
 			"pod=\"p%u\",priority=\"0\",resource=\"cpu\",scheduler=\"s\",unit=\"cores\"} %u\n", i,
 			cpus[i]);
-		assert_int_equal(is_there(desk, sample), cpus[i] > 0);
+		assert_int_equal(is_there(test, sample), cpus[i] > 0);
 		expected += cpus[i] > 0;
 	}
 	assert_int_equal(lines, expected);

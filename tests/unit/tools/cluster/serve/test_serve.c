@@ -24,7 +24,7 @@
 #include "tools/cluster/serve/serve.h"
 
 /* A folder, a server, and what it answered last. */
-struct desk {
+struct serve_test {
 	char folder[64], certificate[128], key[128], ca[128];
 	struct bt_serve_options options;
 	struct bt_str always[1];
@@ -46,50 +46,50 @@ static void write_file(const char *path, const char *text)
 
 static int setup(void **state)
 {
-	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct serve_test *test = bt_mem_zalloc(1, sizeof(*test));
 
-	strcpy(desk->folder, "/tmp/berth-serve-XXXXXX");
-	assert_non_null(mkdtemp(desk->folder));
-	snprintf(desk->certificate, sizeof(desk->certificate), "%s/tls.crt", desk->folder);
-	snprintf(desk->key, sizeof(desk->key), "%s/tls.key", desk->folder);
-	snprintf(desk->ca, sizeof(desk->ca), "%s/ca.crt", desk->folder);
-	bt_config_init_default(&desk->config, NULL);
-	desk->always[0] = bt_str("/*");
-	desk->options = (struct bt_serve_options){
-		.settings = {.bind_address = "127.0.0.1", .always_allow = {desk->always, 1, true}},
-		.sources = {.config = &desk->config, .version = "1"},
+	strcpy(test->folder, "/tmp/berth-serve-XXXXXX");
+	assert_non_null(mkdtemp(test->folder));
+	snprintf(test->certificate, sizeof(test->certificate), "%s/tls.crt", test->folder);
+	snprintf(test->key, sizeof(test->key), "%s/tls.key", test->folder);
+	snprintf(test->ca, sizeof(test->ca), "%s/ca.crt", test->folder);
+	bt_config_init_default(&test->config, NULL);
+	test->always[0] = bt_str("/*");
+	test->options = (struct bt_serve_options){
+		.settings = {.bind_address = "127.0.0.1", .always_allow = {test->always, 1, true}},
+		.sources = {.config = &test->config, .version = "1"},
 		.any_port = true,
 		.look_ns = BT_FOREVER};
-	*state = desk;
+	*state = test;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char path[160];
 
-	bt_serve_destroy(desk->serve);
-	unlink(desk->certificate);
-	unlink(desk->key);
-	unlink(desk->ca);
-	snprintf(path, sizeof(path), "%s/kube-scheduler.crt", desk->folder);
+	bt_serve_destroy(test->serve);
+	unlink(test->certificate);
+	unlink(test->key);
+	unlink(test->ca);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.crt", test->folder);
 	unlink(path);
-	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", test->folder);
 	unlink(path);
-	rmdir(desk->folder);
-	bt_config_fini(&desk->config);
-	bt_buf_fini(&desk->error);
-	bt_buf_fini(&desk->body);
-	bt_mem_free(desk);
+	rmdir(test->folder);
+	bt_config_fini(&test->config);
+	bt_buf_fini(&test->error);
+	bt_buf_fini(&test->body);
+	bt_mem_free(test);
 	return 0;
 }
 
-static void begin(struct desk *desk)
+static void begin(struct serve_test *test)
 {
-	desk->serve = bt_serve_create(&desk->options, &desk->error);
-	if (!desk->serve) {
-		fail_msg("%s", desk->error.ptr);
+	test->serve = bt_serve_create(&test->options, &test->error);
+	if (!test->serve) {
+		fail_msg("%s", test->error.ptr);
 	}
 }
 
@@ -100,26 +100,26 @@ static size_t take(char *bytes, size_t size, size_t n, void *context)
 }
 
 /* Of the certificates that were shown, the first one's subject. */
-static void note_subject(CURL *curl, struct desk *desk)
+static void note_subject(CURL *curl, struct serve_test *test)
 {
 	struct curl_certinfo *info = NULL;
 
-	desk->served[0] = 0;
+	test->served[0] = 0;
 	if (curl_easy_getinfo(curl, CURLINFO_CERTINFO, &info) == CURLE_OK && info && info->num_of_certs > 0) {
 		for (struct curl_slist *one = info->certinfo[0]; one; one = one->next) {
 			if (strncmp(one->data, "Subject:", 8) == 0) {
-				snprintf(desk->served, sizeof(desk->served), "%s", one->data);
+				snprintf(test->served, sizeof(test->served), "%s", one->data);
 			}
 		}
 	}
 }
 
-static CURL *client(struct desk *desk, const char *path)
+static CURL *client(struct serve_test *test, const char *path)
 {
 	CURL *curl = curl_easy_init();
 	char url[256];
 
-	snprintf(url, sizeof(url), "https://127.0.0.1:%u%s", bt_serve_port(desk->serve), path);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u%s", bt_serve_port(test->serve), path);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
 	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -127,59 +127,59 @@ static CURL *client(struct desk *desk, const char *path)
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &desk->body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &test->body);
 	return curl;
 }
 
-static CURLcode perform(struct desk *desk, CURL *curl)
+static CURLcode perform(struct serve_test *test, CURL *curl)
 {
-	bt_buf_clear(&desk->body);
-	bt_buf_text(&desk->body, "");
+	bt_buf_clear(&test->body);
+	bt_buf_text(&test->body, "");
 	CURLcode code = curl_easy_perform(curl);
 
-	desk->status = 0;
-	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &desk->status);
-	note_subject(curl, desk);
+	test->status = 0;
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &test->status);
+	note_subject(curl, test);
 	return code;
 }
 
-static void get(struct desk *desk, const char *path)
+static void get(struct serve_test *test, const char *path)
 {
-	CURL *curl = client(desk, path);
+	CURL *curl = client(test, path);
 
-	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(perform(test, curl), CURLE_OK);
 	curl_easy_cleanup(curl);
 }
 
 static void without_a_certificate_one_is_made(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	begin(desk);
-	get(desk, "/healthz");
-	assert_int_equal(desk->status, 200);
-	assert_string_equal(desk->body.ptr, "ok");
-	assert_non_null(strstr(desk->served, "CN = localhost"));
-	assert_false(bt_serve_reload(desk->serve));
+	begin(test);
+	get(test, "/healthz");
+	assert_int_equal(test->status, 200);
+	assert_string_equal(test->body.ptr, "ok");
+	assert_non_null(strstr(test->served, "CN = localhost"));
+	assert_false(bt_serve_reload(test->serve));
 }
 
 static void a_made_certificate_is_kept_in_its_folder(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct stat about;
-	char path[160], first[sizeof(desk->served)];
+	char path[160], first[sizeof(test->served)];
 
-	desk->options.settings.cert_dir = desk->folder;
-	begin(desk);
-	get(desk, "/healthz");
-	strcpy(first, desk->served);
-	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	test->options.settings.cert_dir = test->folder;
+	begin(test);
+	get(test, "/healthz");
+	strcpy(first, test->served);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", test->folder);
 	assert_int_equal(stat(path, &about), 0);
 	assert_int_equal(about.st_mode & 0777, 0600);
 	ino_t inode = about.st_ino;
 
-	bt_serve_destroy(desk->serve);
-	begin(desk);
+	bt_serve_destroy(test->serve);
+	begin(test);
 	assert_int_equal(stat(path, &about), 0);
 	assert_true(about.st_ino == inode);
 }
@@ -190,30 +190,30 @@ static void links_in_the_folder_lead_nowhere(void **state)
 {
 	static const char *const planted[] = {"kube-scheduler.key", "kube-scheduler.crt",
 		"kube-scheduler.key.new", "kube-scheduler.crt.new"};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_buf text = {0};
 	struct stat about;
 	char path[160], victim[160];
 
-	snprintf(victim, sizeof(victim), "%s/victim", desk->folder);
+	snprintf(victim, sizeof(victim), "%s/victim", test->folder);
 	write_file(victim, "precious");
 	for (size_t i = 0; i < sizeof(planted) / sizeof(*planted); i++) {
-		snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[i]);
+		snprintf(path, sizeof(path), "%s/%s", test->folder, planted[i]);
 		assert_int_equal(symlink(victim, path), 0);
 	}
-	desk->options.settings.cert_dir = desk->folder;
-	begin(desk);
-	assert_int_equal(bt_file_read(victim, &text, &desk->error), BT_OK);
+	test->options.settings.cert_dir = test->folder;
+	begin(test);
+	assert_int_equal(bt_file_read(victim, &text, &test->error), BT_OK);
 	assert_string_equal(text.ptr, "precious");
-	snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[0]);
+	snprintf(path, sizeof(path), "%s/%s", test->folder, planted[0]);
 	assert_int_equal(lstat(path, &about), 0);
 	assert_true(S_ISREG(about.st_mode));
 	assert_int_equal(about.st_mode & 0777, 0600);
-	snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[1]);
+	snprintf(path, sizeof(path), "%s/%s", test->folder, planted[1]);
 	assert_int_equal(lstat(path, &about), 0);
 	assert_true(S_ISREG(about.st_mode));
 	for (size_t i = 2; i < sizeof(planted) / sizeof(*planted); i++) {
-		snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[i]);
+		snprintf(path, sizeof(path), "%s/%s", test->folder, planted[i]);
 		assert_int_equal(unlink(path), 0);
 	}
 	unlink(victim);
@@ -236,37 +236,37 @@ static int count_files(const char *folder)
 
 static void a_folder_that_cannot_be_trusted_is_not_written_to(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char path[160];
 
-	desk->options.settings.cert_dir = desk->certificate;
-	write_file(desk->certificate, "a file");
-	bt_buf_clear(&desk->error);
-	assert_null(bt_serve_create(&desk->options, &desk->error));
-	assert_non_null(strstr(desk->error.ptr, "Not a directory; see --cert-dir"));
-	unlink(desk->certificate);
-	desk->options.settings.cert_dir = desk->folder;
-	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	test->options.settings.cert_dir = test->certificate;
+	write_file(test->certificate, "a file");
+	bt_buf_clear(&test->error);
+	assert_null(bt_serve_create(&test->options, &test->error));
+	assert_non_null(strstr(test->error.ptr, "Not a directory; see --cert-dir"));
+	unlink(test->certificate);
+	test->options.settings.cert_dir = test->folder;
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", test->folder);
 	assert_int_equal(mkdir(path, 0700), 0);
-	bt_buf_clear(&desk->error);
-	assert_null(bt_serve_create(&desk->options, &desk->error));
-	assert_non_null(strstr(desk->error.ptr, "kube-scheduler.key: Is a directory; see --cert-dir"));
-	assert_int_equal(count_files(desk->folder), 1); /* nothing half written is left */
+	bt_buf_clear(&test->error);
+	assert_null(bt_serve_create(&test->options, &test->error));
+	assert_non_null(strstr(test->error.ptr, "kube-scheduler.key: Is a directory; see --cert-dir"));
+	assert_int_equal(count_files(test->folder), 1); /* nothing half written is left */
 	assert_int_equal(rmdir(path), 0);
 	if (geteuid() != 0) {
 		return; /* who is not root cannot give a folder away */
 	}
-	assert_int_equal(chown(desk->folder, 65534, 65534), 0);
-	bt_buf_clear(&desk->error);
-	assert_null(bt_serve_create(&desk->options, &desk->error));
-	assert_non_null(strstr(desk->error.ptr, "belongs to user 65534"));
-	assert_int_equal(chown(desk->folder, 0, 0), 0);
+	assert_int_equal(chown(test->folder, 65534, 65534), 0);
+	bt_buf_clear(&test->error);
+	assert_null(bt_serve_create(&test->options, &test->error));
+	assert_non_null(strstr(test->error.ptr, "belongs to user 65534"));
+	assert_int_equal(chown(test->folder, 0, 0), 0);
 }
 
 /* Somebody else's certificate would be served with a key that he has. */
 static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca;
 	char path[160];
 
@@ -274,49 +274,49 @@ static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
 		skip(); /* who is not root cannot give a file away */
 	}
 	identity_make(&ca, NULL, "stranger", NULL, 3600);
-	desk->options.settings.cert_dir = desk->folder;
+	test->options.settings.cert_dir = test->folder;
 	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/kube-scheduler.%s", desk->folder, i ? "key" : "crt");
+		snprintf(path, sizeof(path), "%s/kube-scheduler.%s", test->folder, i ? "key" : "crt");
 		write_file(path, i ? ca.key_pem : ca.pem);
 		assert_int_equal(chown(path, 65534, 65534), 0);
 	}
-	begin(desk);
-	get(desk, "/healthz");
-	assert_non_null(strstr(desk->served, "CN = localhost"));
+	begin(test);
+	get(test, "/healthz");
+	assert_non_null(strstr(test->served, "CN = localhost"));
 	identity_drop(&ca);
 }
 
 static void a_certificate_that_changes_is_served_from_then_on(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, one, two;
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&one, &ca, "one", NULL, 3600);
 	identity_make(&two, &ca, "two", NULL, 3600);
-	write_file(desk->certificate, one.pem);
-	write_file(desk->key, one.key_pem);
-	desk->options.settings.cert_file = desk->certificate;
-	desk->options.settings.key_file = desk->key;
-	begin(desk);
-	uint16_t port = bt_serve_port(desk->serve);
-	CURL *lasting = client(desk, "/healthz");
+	write_file(test->certificate, one.pem);
+	write_file(test->key, one.key_pem);
+	test->options.settings.cert_file = test->certificate;
+	test->options.settings.key_file = test->key;
+	begin(test);
+	uint16_t port = bt_serve_port(test->serve);
+	CURL *lasting = client(test, "/healthz");
 
-	assert_int_equal(perform(desk, lasting), CURLE_OK);
-	assert_non_null(strstr(desk->served, "CN = one"));
-	assert_false(bt_serve_reload(desk->serve));
-	write_file(desk->certificate, two.pem); /* half way: the key is the old one's */
-	assert_false(bt_serve_reload(desk->serve));
-	get(desk, "/healthz");
-	assert_non_null(strstr(desk->served, "CN = one"));
-	write_file(desk->key, two.key_pem);
-	assert_true(bt_serve_reload(desk->serve));
-	get(desk, "/healthz");
-	assert_int_equal(desk->status, 200);
-	assert_non_null(strstr(desk->served, "CN = two"));
-	assert_int_equal(bt_serve_port(desk->serve), port);
-	assert_int_equal(perform(desk, lasting), CURLE_OK); /* on its old connection */
-	assert_int_equal(desk->status, 200);
+	assert_int_equal(perform(test, lasting), CURLE_OK);
+	assert_non_null(strstr(test->served, "CN = one"));
+	assert_false(bt_serve_reload(test->serve));
+	write_file(test->certificate, two.pem); /* half way: the key is the old one's */
+	assert_false(bt_serve_reload(test->serve));
+	get(test, "/healthz");
+	assert_non_null(strstr(test->served, "CN = one"));
+	write_file(test->key, two.key_pem);
+	assert_true(bt_serve_reload(test->serve));
+	get(test, "/healthz");
+	assert_int_equal(test->status, 200);
+	assert_non_null(strstr(test->served, "CN = two"));
+	assert_int_equal(bt_serve_port(test->serve), port);
+	assert_int_equal(perform(test, lasting), CURLE_OK); /* on its old connection */
+	assert_int_equal(test->status, 200);
 	curl_easy_cleanup(lasting);
 	identity_drop(&ca);
 	identity_drop(&one);
@@ -325,32 +325,32 @@ static void a_certificate_that_changes_is_served_from_then_on(void **state)
 
 static void a_client_is_known_by_its_certificate(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, jane, root;
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&jane, &ca, "jane", "dev", 3600);
 	identity_make(&root, &ca, "root", "system:masters", 3600);
-	write_file(desk->ca, ca.pem);
-	desk->options.settings.client_ca_file = desk->ca;
-	desk->always[0] = bt_str("/healthz");
-	begin(desk);
-	get(desk, "/version");
-	assert_int_equal(desk->status, 403);
-	assert_non_null(strstr(desk->body.ptr, "\"message\": \"forbidden: User \\\"system:anonymous\\\" "
+	write_file(test->ca, ca.pem);
+	test->options.settings.client_ca_file = test->ca;
+	test->always[0] = bt_str("/healthz");
+	begin(test);
+	get(test, "/version");
+	assert_int_equal(test->status, 403);
+	assert_non_null(strstr(test->body.ptr, "\"message\": \"forbidden: User \\\"system:anonymous\\\" "
 					       "cannot get path \\\"/version\\\"\""));
-	assert_non_null(strstr(desk->body.ptr, "\"kind\": \"Status\""));
-	assert_non_null(strstr(desk->body.ptr, "\"details\": {}"));
+	assert_non_null(strstr(test->body.ptr, "\"kind\": \"Status\""));
+	assert_non_null(strstr(test->body.ptr, "\"details\": {}"));
 	for (int i = 0; i < 2; i++) {
-		CURL *curl = client(desk, "/version");
+		CURL *curl = client(test, "/version");
 
-		write_file(desk->certificate, i ? root.pem : jane.pem);
-		write_file(desk->key, i ? root.key_pem : jane.key_pem);
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
-		assert_int_equal(perform(desk, curl), CURLE_OK);
-		assert_int_equal(desk->status, i ? 200 : 403);
-		assert_true(i || strstr(desk->body.ptr, "User \\\"jane\\\" cannot get path"));
+		write_file(test->certificate, i ? root.pem : jane.pem);
+		write_file(test->key, i ? root.key_pem : jane.key_pem);
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, test->certificate);
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, test->key);
+		assert_int_equal(perform(test, curl), CURLE_OK);
+		assert_int_equal(test->status, i ? 200 : 403);
+		assert_true(i || strstr(test->body.ptr, "User \\\"jane\\\" cannot get path"));
 		curl_easy_cleanup(curl);
 	}
 	identity_drop(&ca);
@@ -361,40 +361,40 @@ static void a_client_is_known_by_its_certificate(void **state)
 static void a_front_proxy_speaks_for_others(void **state)
 {
 	struct bt_str user = BT_STR("x-remote-user"), group = BT_STR("x-remote-group");
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca, proxy;
 
 	identity_make(&ca, NULL, "proxy-ca", NULL, 3600);
 	identity_make(&proxy, &ca, "proxy", NULL, 3600);
-	write_file(desk->ca, ca.pem);
-	write_file(desk->certificate, proxy.pem);
-	write_file(desk->key, proxy.key_pem);
-	desk->options.settings.proxy_ca_file = desk->ca;
-	desk->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
-	desk->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
-	desk->always[0] = bt_str("/healthz");
-	begin(desk);
+	write_file(test->ca, ca.pem);
+	write_file(test->certificate, proxy.pem);
+	write_file(test->key, proxy.key_pem);
+	test->options.settings.proxy_ca_file = test->ca;
+	test->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
+	test->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
+	test->always[0] = bt_str("/healthz");
+	begin(test);
 	struct curl_slist *headers = curl_slist_append(NULL, "X-Remote-User: alice");
 
 	for (int i = 0; i < 2; i++) {
-		CURL *curl = client(desk, "/version");
+		CURL *curl = client(test, "/version");
 
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, test->certificate);
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, test->key);
 		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-		assert_int_equal(perform(desk, curl), CURLE_OK);
-		assert_int_equal(desk->status, i ? 200 : 403);
-		assert_true(i || strstr(desk->body.ptr, "User \\\"alice\\\" cannot get path"));
+		assert_int_equal(perform(test, curl), CURLE_OK);
+		assert_int_equal(test->status, i ? 200 : 403);
+		assert_true(i || strstr(test->body.ptr, "User \\\"alice\\\" cannot get path"));
 		curl_easy_cleanup(curl);
 		headers = curl_slist_append(headers, "X-Remote-Group: system:masters");
 	}
 	/* Without the certificate the same words count nothing. */
-	CURL *curl = client(desk, "/version");
+	CURL *curl = client(test, "/version");
 
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	assert_int_equal(perform(desk, curl), CURLE_OK);
-	assert_int_equal(desk->status, 403);
-	assert_non_null(strstr(desk->body.ptr, "system:anonymous"));
+	assert_int_equal(perform(test, curl), CURLE_OK);
+	assert_int_equal(test->status, 403);
+	assert_non_null(strstr(test->body.ptr, "system:anonymous"));
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(headers);
 	identity_drop(&ca);
@@ -402,28 +402,28 @@ static void a_front_proxy_speaks_for_others(void **state)
 }
 
 /* Asks with a certificate, and as a front proxy would. Returns: the status. */
-static long ask_with(struct desk *desk, const struct identity *identity)
+static long ask_with(struct serve_test *test, const struct identity *identity)
 {
-	CURL *curl = client(desk, "/version");
+	CURL *curl = client(test, "/version");
 	struct curl_slist *headers = curl_slist_append(NULL, "X-Remote-User: root");
 
 	headers = curl_slist_append(headers, "X-Remote-Group: system:masters");
-	write_file(desk->certificate, identity->pem);
-	write_file(desk->key, identity->key_pem);
-	curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
-	curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
+	write_file(test->certificate, identity->pem);
+	write_file(test->key, identity->key_pem);
+	curl_easy_setopt(curl, CURLOPT_SSLCERT, test->certificate);
+	curl_easy_setopt(curl, CURLOPT_SSLKEY, test->key);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(perform(test, curl), CURLE_OK);
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(headers);
-	return desk->status;
+	return test->status;
 }
 
 /* While a cluster's CA is replaced, the bundle has the old one and the new one, in any order. */
 static void each_authority_of_a_subject_is_tried(void **state)
 {
 	struct bt_str user = BT_STR("x-remote-user"), group = BT_STR("x-remote-group");
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct identity ca[3], of[3];
 	char bundle[2 * sizeof(ca->pem)];
 
@@ -432,19 +432,19 @@ static void each_authority_of_a_subject_is_tried(void **state)
 		identity_make(&of[i], &ca[i], "root", "system:masters", 3600);
 	}
 	snprintf(bundle, sizeof(bundle), "%s%s", ca[0].pem, ca[1].pem);
-	write_file(desk->ca, bundle);
-	desk->always[0] = bt_str("/healthz");
-	desk->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
-	desk->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
+	write_file(test->ca, bundle);
+	test->always[0] = bt_str("/healthz");
+	test->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
+	test->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
 	for (int proxy = 0; proxy < 2; proxy++) {
-		desk->options.settings.client_ca_file = proxy ? NULL : desk->ca;
-		desk->options.settings.proxy_ca_file = proxy ? desk->ca : NULL;
-		begin(desk);
+		test->options.settings.client_ca_file = proxy ? NULL : test->ca;
+		test->options.settings.proxy_ca_file = proxy ? test->ca : NULL;
+		begin(test);
 		for (int i = 0; i < 3; i++) {
-			assert_int_equal(ask_with(desk, &of[i]) == 200, i < 2);
+			assert_int_equal(ask_with(test, &of[i]) == 200, i < 2);
 		}
-		bt_serve_destroy(desk->serve);
-		desk->serve = NULL;
+		bt_serve_destroy(test->serve);
+		test->serve = NULL;
 	}
 	for (int i = 0; i < 3; i++) {
 		identity_drop(&ca[i]);
@@ -455,106 +455,106 @@ static void each_authority_of_a_subject_is_tried(void **state)
 static void put_is_taken_where_it_means_something(void **state)
 {
 	static const char *const paths[] = {"/debug/flags/v", "/healthz"};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct curl_slist *headers = curl_slist_append(NULL, "Accept: text/html");
 
-	begin(desk);
+	begin(test);
 	for (int i = 0; i < 2; i++) {
-		CURL *curl = client(desk, paths[i]);
+		CURL *curl = client(test, paths[i]);
 
 		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "3");
-		assert_int_equal(perform(desk, curl), CURLE_OK);
-		assert_int_equal(desk->status, i ? 405 : 200);
+		assert_int_equal(perform(test, curl), CURLE_OK);
+		assert_int_equal(test->status, i ? 405 : 200);
 		curl_easy_cleanup(curl);
 	}
 	assert_true(bt_log_enabled(3));
 	bt_log_set_verbosity(0);
-	CURL *curl = client(desk, "/statusz");
+	CURL *curl = client(test, "/statusz");
 
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	assert_int_equal(perform(desk, curl), CURLE_OK);
-	assert_int_equal(desk->status, 406);
+	assert_int_equal(perform(test, curl), CURLE_OK);
+	assert_int_equal(test->status, 406);
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(headers);
 }
 
 static void odd_requests_are_answered_and_no_more(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	char *large = bt_mem_zalloc(1, 100001);
 
-	begin(desk);
-	CURL *curl = client(desk, "/healthz");
+	begin(test);
+	CURL *curl = client(test, "/healthz");
 
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "body");
-	assert_int_equal(perform(desk, curl), CURLE_OK);
-	assert_int_equal(desk->status, 405);
+	assert_int_equal(perform(test, curl), CURLE_OK);
+	assert_int_equal(test->status, 405);
 	curl_easy_cleanup(curl);
-	curl = client(desk, "/healthz");
+	curl = client(test, "/healthz");
 	curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-	assert_int_equal(perform(desk, curl), CURLE_OK);
-	assert_int_equal(desk->status, 200);
-	assert_int_equal(desk->body.len, 0);
+	assert_int_equal(perform(test, curl), CURLE_OK);
+	assert_int_equal(test->status, 200);
+	assert_int_equal(test->body.len, 0);
 	curl_easy_cleanup(curl);
 	memset(large, 'x', 100000);
 	memcpy(large, "X-Large: ", 9);
 	struct curl_slist *headers = curl_slist_append(NULL, large);
 
-	curl = client(desk, "/healthz");
+	curl = client(test, "/healthz");
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	perform(desk, curl);
-	assert_int_not_equal(desk->status, 200);
+	perform(test, curl);
+	assert_int_not_equal(test->status, 200);
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(headers);
 	bt_mem_free(large);
-	get(desk, "/nonsense");
-	assert_int_equal(desk->status, 404);
-	get(desk, "/metrics");
-	assert_int_equal(desk->status, 200);
+	get(test, "/nonsense");
+	assert_int_equal(test->status, 404);
+	get(test, "/metrics");
+	assert_int_equal(test->status, 200);
 }
 
 static void only_tls_1_3_is_served_when_asked_for(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->options.settings.tls13 = true;
-	begin(desk);
-	CURL *curl = client(desk, "/healthz");
+	test->options.settings.tls13 = true;
+	begin(test);
+	CURL *curl = client(test, "/healthz");
 
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
-	assert_int_not_equal(perform(desk, curl), CURLE_OK);
+	assert_int_not_equal(perform(test, curl), CURLE_OK);
 	curl_easy_cleanup(curl);
-	get(desk, "/healthz");
-	assert_int_equal(desk->status, 200);
+	get(test, "/healthz");
+	assert_int_equal(test->status, 200);
 }
 
 static void cipher_suites_are_chosen_by_name(void **state)
 {
 	struct bt_str names[] = {BT_STR("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384")};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
-	begin(desk);
-	CURL *curl = client(desk, "/healthz");
+	test->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
+	begin(test);
+	CURL *curl = client(test, "/healthz");
 
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
 	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, "ECDHE-ECDSA-AES128-GCM-SHA256");
-	assert_int_not_equal(perform(desk, curl), CURLE_OK);
+	assert_int_not_equal(perform(test, curl), CURLE_OK);
 	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, "ECDHE-ECDSA-AES256-GCM-SHA384");
-	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(perform(test, curl), CURLE_OK);
 	curl_easy_cleanup(curl);
 }
 
 /* Returns: whether TLS 1.2 is spoken with that suite (OpenSSL's name), and by these curves. */
-static bool speaks(struct desk *desk, const char *suite, const char *curves)
+static bool speaks(struct serve_test *test, const char *suite, const char *curves)
 {
-	CURL *curl = client(desk, "/healthz");
+	CURL *curl = client(test, "/healthz");
 
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
 	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, suite);
 	curl_easy_setopt(curl, CURLOPT_SSL_EC_CURVES, curves);
-	CURLcode code = perform(desk, curl);
+	CURLcode code = perform(test, curl);
 
 	curl_easy_cleanup(curl);
 	assert_true(code == CURLE_OK || code == CURLE_SSL_CONNECT_ERROR || code == CURLE_SEND_ERROR ||
@@ -563,16 +563,16 @@ static bool speaks(struct desk *desk, const char *suite, const char *curves)
 }
 
 /* A certificate with a key that every suite and curve goes with. */
-static void give_rsa(struct desk *desk)
+static void give_rsa(struct serve_test *test)
 {
 	struct identity ca, one;
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make_for(&one, EVP_RSA_gen(2048), &ca, "one", NULL, "DNS:localhost", 3600);
-	write_file(desk->certificate, one.pem);
-	write_file(desk->key, one.key_pem);
-	desk->options.settings.cert_file = desk->certificate;
-	desk->options.settings.key_file = desk->key;
+	write_file(test->certificate, one.pem);
+	write_file(test->key, one.key_pem);
+	test->options.settings.cert_file = test->certificate;
+	test->options.settings.key_file = test->key;
 	identity_drop(&ca);
 	identity_drop(&one);
 }
@@ -585,15 +585,15 @@ static void suites_are_gos_without_a_choice(void **state)
 	static const char *const refused[] = {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA",
 		"AES256-SHA", "DHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256",
 		"ECDHE-RSA-AES256-SHA384", "AES128-CCM"};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	give_rsa(desk);
-	begin(desk);
+	give_rsa(test);
+	begin(test);
 	for (size_t i = 0; i < sizeof(served) / sizeof(*served); i++) {
-		assert_true(speaks(desk, served[i], "P-256"));
+		assert_true(speaks(test, served[i], "P-256"));
 	}
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-		if (speaks(desk, refused[i], "P-256")) {
+		if (speaks(test, refused[i], "P-256")) {
 			fail_msg("%s is served", refused[i]);
 		}
 	}
@@ -603,50 +603,50 @@ static void insecure_suites_are_taken_and_not_served(void **state)
 {
 	struct bt_str names[] = {
 		BT_STR("TLS_RSA_WITH_AES_128_CBC_SHA"), BT_STR("TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256")};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->options.settings.cipher_suites = (struct bt_str_list){names, 2, true};
-	begin(desk);
-	assert_true(speaks(desk, "ECDHE-ECDSA-AES128-SHA256", "P-256"));
-	assert_false(speaks(desk, "ECDHE-ECDSA-AES128-GCM-SHA256", "P-256"));
-	assert_false(speaks(desk, "AES128-SHA", "P-256"));
-	get(desk, "/healthz");
-	assert_int_equal(desk->status, 200);
+	test->options.settings.cipher_suites = (struct bt_str_list){names, 2, true};
+	begin(test);
+	assert_true(speaks(test, "ECDHE-ECDSA-AES128-SHA256", "P-256"));
+	assert_false(speaks(test, "ECDHE-ECDSA-AES128-GCM-SHA256", "P-256"));
+	assert_false(speaks(test, "AES128-SHA", "P-256"));
+	get(test, "/healthz");
+	assert_int_equal(test->status, 200);
 }
 
 static void curves_are_chosen_by_gos_numbers(void **state)
 {
 	static const uint32_t chosen[] = {24, 4588};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	give_rsa(desk);
-	begin(desk);
-	assert_true(speaks(desk, "ALL", "X25519"));
-	assert_true(speaks(desk, "ALL", "P-521"));
-	assert_false(speaks(desk, "ALL", "X448"));
-	bt_serve_destroy(desk->serve);
-	desk->options.settings.curves = chosen;
-	desk->options.settings.curve_n = 2;
-	begin(desk);
-	assert_false(speaks(desk, "ALL", "X25519:P-256:P-521"));
-	assert_true(speaks(desk, "ALL", "X25519:P-384"));
+	give_rsa(test);
+	begin(test);
+	assert_true(speaks(test, "ALL", "X25519"));
+	assert_true(speaks(test, "ALL", "P-521"));
+	assert_false(speaks(test, "ALL", "X448"));
+	bt_serve_destroy(test->serve);
+	test->options.settings.curves = chosen;
+	test->options.settings.curve_n = 2;
+	begin(test);
+	assert_false(speaks(test, "ALL", "X25519:P-256:P-521"));
+	assert_true(speaks(test, "ALL", "X25519:P-384"));
 }
 
 /* What a client that asks for that name is shown: a certificate's common name. */
-static void assert_shown(struct desk *desk, const char *host, const char *name)
+static void assert_shown(struct serve_test *test, const char *host, const char *name)
 {
 	char url[128], to[128];
-	CURL *curl = client(desk, "/healthz");
+	CURL *curl = client(test, "/healthz");
 
-	snprintf(url, sizeof(url), "https://%s:%u/healthz", host, bt_serve_port(desk->serve));
-	snprintf(to, sizeof(to), "%s:%u:127.0.0.1", host, bt_serve_port(desk->serve));
+	snprintf(url, sizeof(url), "https://%s:%u/healthz", host, bt_serve_port(test->serve));
+	snprintf(to, sizeof(to), "%s:%u:127.0.0.1", host, bt_serve_port(test->serve));
 	struct curl_slist *resolve = curl_slist_append(NULL, to);
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve);
-	assert_int_equal(perform(desk, curl), CURLE_OK);
-	if (!strstr(desk->served, name)) {
-		fail_msg("%s is shown %s, not %s", host, desk->served, name);
+	assert_int_equal(perform(test, curl), CURLE_OK);
+	if (!strstr(test->served, name)) {
+		fail_msg("%s is shown %s, not %s", host, test->served, name);
 	}
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(resolve);
@@ -658,7 +658,7 @@ static void certificates_are_chosen_by_name(void **state)
 	static const char *const alternatives[] = {"DNS:own.example,DNS:first.example",
 		"DNS:first.example,DNS:*.deep.example", "DNS:other.example", "DNS:unseen.example"};
 	struct bt_str given[] = {BT_STR("first.example"), BT_STR("*.given.example"), BT_STR("127.0.0.1")};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_sni_settings sni[3];
 	struct identity ca, of[4];
 	char names[4][16], paths[4][2][160];
@@ -667,8 +667,8 @@ static void certificates_are_chosen_by_name(void **state)
 	for (int i = 0; i < 4; i++) {
 		snprintf(names[i], sizeof(names[i]), "number-%d", i);
 		identity_make_for(&of[i], EVP_EC_gen("P-256"), &ca, names[i], NULL, alternatives[i], 3600);
-		snprintf(paths[i][0], sizeof(paths[i][0]), "%s/%d.crt", desk->folder, i);
-		snprintf(paths[i][1], sizeof(paths[i][1]), "%s/%d.key", desk->folder, i);
+		snprintf(paths[i][0], sizeof(paths[i][0]), "%s/%d.crt", test->folder, i);
+		snprintf(paths[i][1], sizeof(paths[i][1]), "%s/%d.key", test->folder, i);
 		write_file(paths[i][0], of[i].pem);
 		write_file(paths[i][1], of[i].key_pem);
 		if (i) {
@@ -678,24 +678,24 @@ static void certificates_are_chosen_by_name(void **state)
 	}
 	sni[1].names = (struct bt_str_list){.items = &given[0], .n = 2};
 	sni[2].names = (struct bt_str_list){.items = &given[2], .n = 1};
-	desk->options.settings.cert_file = paths[0][0];
-	desk->options.settings.key_file = paths[0][1];
-	desk->options.settings.sni = sni;
-	desk->options.settings.sni_n = 3;
-	begin(desk);
-	assert_shown(desk, "own.example", names[0]);
-	assert_shown(desk, "nobody.example", names[0]);
-	assert_shown(desk, "first.example", names[2]); /* given, before its own */
-	assert_shown(desk, "a.deep.example", names[1]);
-	assert_shown(desk, "a.b.deep.example", names[0]);
-	assert_shown(desk, "number-1", names[1]);
-	assert_shown(desk, "x.GIVEN.example", names[2]);
-	assert_shown(desk, "unseen.example", names[3]); /* nobody's, but valid for it */
-	assert_shown(desk, "127.0.0.1", names[3]);	/* no name asked for: the address it came to */
+	test->options.settings.cert_file = paths[0][0];
+	test->options.settings.key_file = paths[0][1];
+	test->options.settings.sni = sni;
+	test->options.settings.sni_n = 3;
+	begin(test);
+	assert_shown(test, "own.example", names[0]);
+	assert_shown(test, "nobody.example", names[0]);
+	assert_shown(test, "first.example", names[2]); /* given, before its own */
+	assert_shown(test, "a.deep.example", names[1]);
+	assert_shown(test, "a.b.deep.example", names[0]);
+	assert_shown(test, "number-1", names[1]);
+	assert_shown(test, "x.GIVEN.example", names[2]);
+	assert_shown(test, "unseen.example", names[3]); /* nobody's, but valid for it */
+	assert_shown(test, "127.0.0.1", names[3]);	/* no name asked for: the address it came to */
 	write_file(paths[1][0], of[3].pem);
 	write_file(paths[1][1], of[3].key_pem);
-	assert_true(bt_serve_reload(desk->serve));
-	assert_shown(desk, "unseen.example", names[3]);
+	assert_true(bt_serve_reload(test->serve));
+	assert_shown(test, "unseen.example", names[3]);
 	for (int i = 0; i < 4; i++) {
 		unlink(paths[i][0]);
 		unlink(paths[i][1]);
@@ -704,55 +704,55 @@ static void certificates_are_chosen_by_name(void **state)
 	identity_drop(&ca);
 }
 
-#define assert_refused(desk, part)                                                                           \
+#define assert_refused(test, part)                                                                           \
 	do {                                                                                                 \
-		bt_buf_clear(&(desk)->error);                                                                \
-		assert_null(bt_serve_create(&(desk)->options, &(desk)->error));                              \
-		assert_non_null(strstr((desk)->error.ptr, (part)));                                          \
+		bt_buf_clear(&(test)->error);                                                                \
+		assert_null(bt_serve_create(&(test)->options, &(test)->error));                              \
+		assert_non_null(strstr((test)->error.ptr, (part)));                                          \
 	} while (0)
 
 static void what_cannot_be_served_is_said(void **state)
 {
 	struct bt_str names[] = {BT_STR("TLS_NULL_WITH_NULL_NULL")};
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 
-	desk->options.settings.bind_address = "nonsense";
-	assert_refused(desk, "'nonsense' is not an IP address");
-	desk->options.settings.bind_address = "127.0.0.1";
-	desk->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
-	assert_refused(desk, "TLS_NULL_WITH_NULL_NULL");
-	desk->options.settings.cipher_suites = (struct bt_str_list){0};
-	desk->options.settings.cert_file = desk->certificate;
-	desk->options.settings.key_file = desk->key;
-	assert_refused(desk, "No such file");
-	write_file(desk->certificate, "nonsense");
-	write_file(desk->key, "nonsense");
-	assert_refused(desk, "no certificate in PEM");
-	desk->options.settings.cert_file = desk->options.settings.key_file = NULL;
-	desk->options.settings.client_ca_file = "/nonsense";
-	assert_refused(desk, "--client-ca-file: /nonsense: No such file");
-	desk->options.settings.client_ca_file = NULL;
-	desk->options.settings.proxy_ca_file = "/nonsense";
-	desk->options.settings.tolerate_lookup_failure = true;
-	assert_refused(desk, "--requestheader-client-ca-file: /nonsense: No such file");
-	desk->options.settings.proxy_ca_file = NULL;
-	begin(desk);
-	struct bt_serve_options other = desk->options;
+	test->options.settings.bind_address = "nonsense";
+	assert_refused(test, "'nonsense' is not an IP address");
+	test->options.settings.bind_address = "127.0.0.1";
+	test->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
+	assert_refused(test, "TLS_NULL_WITH_NULL_NULL");
+	test->options.settings.cipher_suites = (struct bt_str_list){0};
+	test->options.settings.cert_file = test->certificate;
+	test->options.settings.key_file = test->key;
+	assert_refused(test, "No such file");
+	write_file(test->certificate, "nonsense");
+	write_file(test->key, "nonsense");
+	assert_refused(test, "no certificate in PEM");
+	test->options.settings.cert_file = test->options.settings.key_file = NULL;
+	test->options.settings.client_ca_file = "/nonsense";
+	assert_refused(test, "--client-ca-file: /nonsense: No such file");
+	test->options.settings.client_ca_file = NULL;
+	test->options.settings.proxy_ca_file = "/nonsense";
+	test->options.settings.tolerate_lookup_failure = true;
+	assert_refused(test, "--requestheader-client-ca-file: /nonsense: No such file");
+	test->options.settings.proxy_ca_file = NULL;
+	begin(test);
+	struct bt_serve_options other = test->options;
 
 	other.any_port = false;
-	other.settings.port = bt_serve_port(desk->serve);
-	bt_buf_clear(&desk->error);
-	assert_null(bt_serve_create(&other, &desk->error));
-	assert_non_null(strstr(desk->error.ptr, "Address already in use"));
+	other.settings.port = bt_serve_port(test->serve);
+	bt_buf_clear(&test->error);
+	assert_null(bt_serve_create(&other, &test->error));
+	assert_non_null(strstr(test->error.ptr, "Address already in use"));
 }
 
 static void ask_often(void *context)
 {
-	struct desk *desk = context;
+	struct serve_test *test = context;
 	struct bt_buf body = {0};
 
 	for (int i = 0; i < 20; i++) {
-		CURL *curl = client(desk, i % 2 ? "/metrics" : "/readyz?verbose");
+		CURL *curl = client(test, i % 2 ? "/metrics" : "/readyz?verbose");
 		long status = 0;
 
 		bt_buf_clear(&body);
@@ -767,30 +767,30 @@ static void ask_often(void *context)
 
 static void several_clients_are_served_while_certificates_change(void **state)
 {
-	struct desk *desk = *state;
+	struct serve_test *test = *state;
 	struct bt_thread *threads[3];
 	struct identity ca, one;
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
-	write_file(desk->certificate, ca.pem);
-	write_file(desk->key, ca.key_pem);
-	desk->options.settings.cert_file = desk->certificate;
-	desk->options.settings.key_file = desk->key;
-	begin(desk);
+	write_file(test->certificate, ca.pem);
+	write_file(test->key, ca.key_pem);
+	test->options.settings.cert_file = test->certificate;
+	test->options.settings.key_file = test->key;
+	begin(test);
 	for (int i = 0; i < 3; i++) {
 		const struct bt_thread_options options = {.name = "client"};
 
-		assert_int_equal(bt_thread_start(&options, ask_often, desk, &threads[i], NULL), BT_OK);
+		assert_int_equal(bt_thread_start(&options, ask_often, test, &threads[i], NULL), BT_OK);
 	}
 	identity_make(&one, &ca, "one", NULL, 3600);
-	write_file(desk->key, one.key_pem);
-	write_file(desk->certificate, one.pem);
-	assert_true(bt_serve_reload(desk->serve));
+	write_file(test->key, one.key_pem);
+	write_file(test->certificate, one.pem);
+	assert_true(bt_serve_reload(test->serve));
 	for (int i = 0; i < 3; i++) {
 		bt_thread_join(&threads[i]);
 	}
-	get(desk, "/healthz");
-	assert_non_null(strstr(desk->served, "CN = one"));
+	get(test, "/healthz");
+	assert_non_null(strstr(test->served, "CN = one"));
 	identity_drop(&ca);
 	identity_drop(&one);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A writer between a server that is played by the test and a pipeline that only notes what it is told: the
+ * A writer between a server that is played by the test and a pipeline that only notes what is reported: the
  * client's calls, the pipeline's answers and the machine's clocks are replaced when the test is linked, so
  * everything happens in one thread, in the order of the test's lines.
  */
@@ -46,7 +46,7 @@ static struct fake {
 	struct fake_timer timers[FAKE_CALLS];
 	uint32_t timer_n;
 	int64_t now_ns;
-	struct bt_buf told; /* what the pipeline was told, a line each */
+	struct bt_buf reported; /* what the writer has reported to the pipeline, a line each */
 	struct bt_engine *engine;
 	struct bt_intern *names;
 	bool may_write;
@@ -133,11 +133,11 @@ void bt_http_destroy(struct bt_http *http)
 
 static inline enum bt_status note(const char *what, uint64_t handle, struct bt_str reason)
 {
-	bt_buf_printf(&fake.told, "%s %llu", what, (unsigned long long)handle);
+	bt_buf_printf(&fake.reported, "%s %llu", what, (unsigned long long)handle);
 	if (reason.len) {
-		bt_buf_printf(&fake.told, " %.*s", BT_STR_ARG(reason));
+		bt_buf_printf(&fake.reported, " %.*s", BT_STR_ARG(reason));
 	}
-	bt_buf_char(&fake.told, '\n');
+	bt_buf_char(&fake.reported, '\n');
 	return BT_OK;
 }
 
@@ -161,7 +161,7 @@ enum bt_status bt_pipeline_answer(
 	for (uint32_t i = 0; i < answer->claim_n; i++) {
 		const struct bt_written_claim *claim = &answer->claims[i];
 
-		bt_buf_printf(&fake.told, "claim %.*s %.*s %llu%s%s\n", BT_STR_ARG(claim->name),
+		bt_buf_printf(&fake.reported, "claim %.*s %.*s %llu%s%s\n", BT_STR_ARG(claim->name),
 			BT_STR_ARG(claim->uid), (unsigned long long)claim->version,
 			claim->reserved ? " reserved" : "", claim->special ? " special" : "");
 	}
@@ -230,7 +230,7 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 	return fake.writer;
 }
 
-/* Ends the writer; what it told until then stays. */
+/* Ends the writer; what it reported until then stays. */
 static inline void fake_stop(void)
 {
 	bt_writer_destroy(fake.writer);
@@ -240,7 +240,7 @@ static inline void fake_stop(void)
 static inline void fake_finish(void)
 {
 	fake_stop();
-	bt_buf_fini(&fake.told);
+	bt_buf_fini(&fake.reported);
 }
 
 /* Lets time pass, and timers ring in order. */
@@ -292,13 +292,13 @@ static inline void sent(uint32_t i, const char *method, const char *path)
 	assert_string_equal(fake.calls[i].path, path);
 }
 
-/* What the pipeline was told since the last time. */
-static inline void told(const char *lines)
+/* What was reported since the last time. */
+static inline void expect_reports(const char *lines)
 {
-	assert_string_equal(fake.told.len ? fake.told.ptr : "", lines);
-	bt_buf_clear(&fake.told);
-	if (fake.told.ptr) {
-		fake.told.ptr[0] = 0;
+	assert_string_equal(fake.reported.len ? fake.reported.ptr : "", lines);
+	bt_buf_clear(&fake.reported);
+	if (fake.reported.ptr) {
+		fake.reported.ptr[0] = 0;
 	}
 }
 
@@ -319,30 +319,30 @@ static inline struct bt_bind_request fake_ask(
 
 static inline void bind(uint64_t handle, const char *pod, const char *node)
 {
-	const struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
+	const struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	binder.bind(binder.context, NULL, &ask);
+	binder.bind(binder.context, NULL, &request);
 	fake_pass(0);
 }
 
 static inline void check(uint64_t handle, uint64_t number, const char *pod, const char *node)
 {
-	struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.number = number;
-	binder.check(binder.context, NULL, &ask);
+	request.number = number;
+	binder.check(binder.context, NULL, &request);
 	fake_pass(0);
 }
 
 static inline void evict(uint64_t handle, const char *pod, const char *node, const char *other)
 {
-	struct bt_bind_request ask = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str(fake_uid(other))};
-	binder.evict(binder.context, NULL, &ask);
+	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str(fake_uid(other))};
+	binder.evict(binder.context, NULL, &request);
 	fake_pass(0);
 }
 

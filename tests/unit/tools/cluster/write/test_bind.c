@@ -40,7 +40,7 @@ static void a_binding_is_what_client_go_sends(void **state)
 		"{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\",\"namespace\":"
 		"\"ns\",\"uid\":\"u\"},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}\n");
 	fake_answer(0, 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
@@ -49,10 +49,10 @@ static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
 		"k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
 		"node1";
 	struct bt_buf body = {.len = 0};
-	struct bt_bind_request ask = fake_ask(1, "p", "u-1", "node1");
+	struct bt_bind_request request = fake_ask(1, "p", "u-1", "node1");
 
 	(void)state;
-	bt_proto_binding(&ask.pod, ask.node, &body);
+	bt_proto_binding(&request.pod, request.node, &body);
 	assert_int_equal(body.len, sizeof(want) - 1);
 	assert_memory_equal(body.ptr, want, body.len);
 	bt_buf_fini(&body);
@@ -81,7 +81,7 @@ static void a_conflict_that_names_the_node_means_that_it_is_bound(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_status(0, 409, TAKEN("n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void a_conflict_that_names_another_node_means_that_it_is_not(void **state)
@@ -89,8 +89,9 @@ static void a_conflict_that_names_another_node_means_that_it_is_not(void **state
 	(void)state;
 	bind(1, "p", "n1");
 	fake_status(0, 409, TAKEN("n10"));
-	told("failed 1 Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to "
-	     "node \"n10\"\n");
+	expect_reports(
+		"failed 1 Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to "
+		"node \"n10\"\n");
 }
 
 static void another_conflict_is_looked_into(void **state)
@@ -99,9 +100,9 @@ static void another_conflict_is_looked_into(void **state)
 	bind(1, "p", "n1");
 	fake_status(0, 409, "something new");
 	sent(1, "GET", POD);
-	told("");
+	expect_reports("");
 	fake_answer(1, 200, ON("u", "n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void a_conflict_about_the_uid_or_an_end_is_final(void **state)
@@ -109,10 +110,10 @@ static void a_conflict_about_the_uid_or_an_end_is_final(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_status(0, 409, "Precondition failed: UID in precondition: u, UID in object meta: v");
-	told("failed 1 Precondition failed: UID in precondition: u, UID in object meta: v\n");
+	expect_reports("failed 1 Precondition failed: UID in precondition: u, UID in object meta: v\n");
 	bind(2, "p", "n1");
 	fake_status(fake.call_n - 1, 409, "pod p is being deleted, cannot be assigned to a host");
-	told("failed 2 pod p is being deleted, cannot be assigned to a host\n");
+	expect_reports("failed 2 pod p is being deleted, cannot be assigned to a host\n");
 }
 
 static void what_is_gone_or_refused_has_failed(void **state)
@@ -130,7 +131,7 @@ static void what_is_gone_or_refused_has_failed(void **state)
 		}
 		fake_status(post, statuses[i], "no");
 		snprintf(want, sizeof(want), "failed %zu no\n", i + 1);
-		told(want);
+		expect_reports(want);
 	}
 	assert_int_equal(bt_writer_counts(fake.writer).failed_n, 6);
 	assert_int_equal(bt_writer_counts(fake.writer).not_found_n, 1);
@@ -145,10 +146,10 @@ static void a_refusal_in_protobuf_is_understood(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_end_bytes(0, BT_HTTP_ANSWERED, 409, -1, (struct bt_str){status, sizeof(status) - 1});
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	bind(2, "p", "n1");
 	fake_end_bytes(fake.call_n - 1, BT_HTTP_ANSWERED, 403, -1, (struct bt_str){cut, sizeof(cut) - 1});
-	told("failed 2 the server answered 403\n");
+	expect_reports("failed 2 the server answered 403\n");
 }
 
 static void an_answer_without_a_message_is_told_by_its_number(void **state)
@@ -156,7 +157,7 @@ static void an_answer_without_a_message_is_told_by_its_number(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_answer(0, 403, "<html>no</html>");
-	told("failed 1 the server answered 403\n");
+	expect_reports("failed 1 the server answered 403\n");
 }
 
 static void a_failed_binding_is_reported_as_upstream_does(void **state)
@@ -181,11 +182,11 @@ static void a_lost_answer_is_asked_for_by_sending_again(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_end(0, BT_HTTP_LOST, 0, -1, "");
-	told("");
+	expect_reports("");
 	fake_pass(FAKE_S);
 	sent(1, "POST", BINDING);
 	fake_status(1, 409, TAKEN("n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	assert_int_equal(bt_writer_counts(fake.writer).lost_n, 1);
 	assert_int_equal(bt_writer_counts(fake.writer).again_n, 1);
 }
@@ -197,7 +198,7 @@ static void a_lost_binding_that_did_not_arrive_is_made_by_the_second_one(void **
 	fake_end(0, BT_HTTP_LOST, 0, -1, "");
 	fake_pass(FAKE_S);
 	fake_answer(1, 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void after_a_lost_answer_a_refusal_alone_does_not_unbind(void **state)
@@ -207,14 +208,14 @@ static void after_a_lost_answer_a_refusal_alone_does_not_unbind(void **state)
 	fake_end(0, BT_HTTP_LOST, 0, -1, "");
 	fake_pass(FAKE_S);
 	fake_status(1, 403, "no");
-	told("");
+	expect_reports("");
 	sent(2, "GET", POD);
 	fake_answer(2, 200, WAITS);
-	told("");
+	expect_reports("");
 	fake_pass(5 * FAKE_S); /* what was on its way had its time */
 	sent(3, "GET", POD);
 	fake_answer(3, 200, ON("u", "n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void a_pod_that_stays_without_a_node_was_not_bound(void **state)
@@ -227,7 +228,7 @@ static void a_pod_that_stays_without_a_node_was_not_bound(void **state)
 	fake_answer(2, 200, WAITS);
 	fake_pass(5 * FAKE_S);
 	fake_answer(3, 200, WAITS);
-	told("failed 1 no\n");
+	expect_reports("failed 1 no\n");
 }
 
 static void a_pod_of_another_uid_is_another_pod(void **state)
@@ -236,20 +237,20 @@ static void a_pod_of_another_uid_is_another_pod(void **state)
 	bind(1, "p", "n1");
 	fake_status(0, 409, "something new");
 	fake_answer(1, 200, ON("v", "n1"));
-	told("failed 1 the pod has gone\n");
+	expect_reports("failed 1 the pod has gone\n");
 }
 
 static void server_errors_are_tried_again_until_the_time_is_over(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
-	for (uint32_t i = 0; fake.told.len == 0; i++) {
+	for (uint32_t i = 0; fake.reported.len == 0; i++) {
 		assert_true(i < 40);
 		fake_status(i, 500, "etcd is slow");
 		fake_pass(6 * FAKE_S);
 	}
 	/* Any of them may have an effect yet: the pipeline will ask. */
-	told("unknown 1\n");
+	expect_reports("unknown 1\n");
 	assert_true(fake.now_ns >= 20 * FAKE_S);
 	assert_int_equal(bt_writer_counts(fake.writer).unsure_n, 1);
 	assert_true(fake.call_n > 4);
@@ -259,12 +260,12 @@ static void what_never_left_has_failed_when_the_time_is_over(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
-	for (uint32_t i = 0; fake.told.len == 0; i++) {
+	for (uint32_t i = 0; fake.reported.len == 0; i++) {
 		assert_true(i < 40);
 		fake_end(i, BT_HTTP_UNSENT, 0, -1, "");
 		fake_pass(6 * FAKE_S);
 	}
-	told("failed 1 the connection is gone\n");
+	expect_reports("failed 1 the connection is gone\n");
 }
 
 static void a_check_asks_and_sends_again_what_nobody_does(void **state)
@@ -275,7 +276,7 @@ static void a_check_asks_and_sends_again_what_nobody_does(void **state)
 	fake_answer(0, 200, WAITS);
 	sent(1, "POST", BINDING);
 	fake_answer(1, 201, "{}");
-	told("bound 9\n");
+	expect_reports("bound 9\n");
 }
 
 static void a_check_of_a_binding_that_is_out_cannot_tell(void **state)
@@ -284,9 +285,9 @@ static void a_check_of_a_binding_that_is_out_cannot_tell(void **state)
 	bind(1, "p", "n1");
 	check(9, 1, "p", "n1");
 	fake_answer(1, 200, WAITS);
-	told("unknown 9\n");
+	expect_reports("unknown 9\n");
 	fake_answer(0, 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void a_check_believes_what_it_sees(void **state)
@@ -294,19 +295,19 @@ static void a_check_believes_what_it_sees(void **state)
 	(void)state;
 	check(1, 1, "p", "n1");
 	fake_answer(0, 200, ON("u", "n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	check(2, 2, "p", "n1");
 	fake_answer(2, 200, ON("u", "n2"));
-	told("failed 2 the pod is on another node\n");
+	expect_reports("failed 2 the pod is on another node\n");
 	check(3, 3, "p", "n1");
 	fake_status(fake.call_n - 1, 404, "gone");
-	told("failed 3 the pod has gone\n");
+	expect_reports("failed 3 the pod has gone\n");
 	check(4, 4, "p", "n1");
 	fake_status(fake.call_n - 1, 403, "no");
-	told("unknown 4\n");
+	expect_reports("unknown 4\n");
 	check(5, 5, "p", "n1");
 	fake_answer(fake.call_n - 1, 200, "{\"metadata\":");
-	told("unknown 5\n");
+	expect_reports("unknown 5\n");
 }
 
 static void a_refusal_for_now_makes_all_writes_wait(void **state)
@@ -322,7 +323,7 @@ static void a_refusal_for_now_makes_all_writes_wait(void **state)
 	sent(1, "POST", BINDING); /* the first is first again */
 	sent(2, "POST", "/api/v1/namespaces/ns/pods/q/binding");
 	fake_answer(1, 201, "");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	assert_int_equal(bt_writer_counts(fake.writer).throttled_n, 1);
 }
 
@@ -332,7 +333,7 @@ static void who_may_not_write_sends_nothing(void **state)
 	fake.may_write = false;
 	bind(1, "p", "n1");
 	assert_int_equal(fake.call_n, 0);
-	told("failed 1 another replica leads\n");
+	expect_reports("failed 1 another replica leads\n");
 	assert_int_equal(bt_writer_counts(fake.writer).fenced_n, 1);
 }
 
@@ -356,9 +357,9 @@ static void who_loses_the_lead_still_looks_at_what_was_lost(void **state)
 	fake.may_write = false;
 	fake_pass(FAKE_S);
 	sent(1, "GET", POD);
-	told("");
+	expect_reports("");
 	fake_answer(1, 200, ON("u", "n1"));
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void at_the_end_each_binding_is_answered_once(void **state)
@@ -368,13 +369,13 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
 	bind(1, "p", "n1"); /* out */
 	bind(2, "q", "n1"); /* waits */
-	struct bt_bind_request ask = fake_ask(3, "r", "u", "n1");
+	struct bt_bind_request request = fake_ask(3, "r", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
-	binder.bind(binder.context, NULL, &ask); /* not even begun */
+	binder.bind(binder.context, NULL, &request); /* not even begun */
 	assert_false(bt_writer_drain(fake.writer, 0));
 	fake_stop();
-	told("unknown 1\nfailed 3 the scheduler ends\nfailed 2 the scheduler ends\n");
-	bt_buf_fini(&fake.told);
+	expect_reports("unknown 1\nfailed 3 the scheduler ends\nfailed 2 the scheduler ends\n");
+	bt_buf_fini(&fake.reported);
 	fake_begin((struct bt_writer_options){.qps = -1});
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
@@ -393,11 +394,11 @@ static void who_winds_up_begins_no_binding_and_follows_those_that_were_sent(void
 	bind(4, "s", "n1");
 	bt_writer_wind_up(fake.writer, FAKE_S);
 	fake_pass(0);
-	told("failed 3 the scheduler ends\nfailed 4 the scheduler ends\n");
+	expect_reports("failed 3 the scheduler ends\nfailed 4 the scheduler ends\n");
 	sent(fake.call_n - 1, "GET", POD);
 	fake_answer(fake.call_n - 1, 200, ON("u", "n1"));
 	fake_answer(1, 201, "{}");
-	told("bound 1\nbound 2\n");
+	expect_reports("bound 1\nbound 2\n");
 	for (uint32_t i = 0; i < fake.call_n; i++) { /* events */
 		if (!fake.calls[i].over) {
 			fake_answer(i, 201, "{}");
@@ -413,7 +414,7 @@ static void who_winds_up_does_not_wait_for_the_server_s_leave(void **state)
 	fake_end(0, BT_HTTP_ANSWERED, 429, 3600 * FAKE_S, "{}");
 	bt_writer_wind_up(fake.writer, FAKE_S);
 	fake_pass(0);
-	told("failed 1 the scheduler ends\n");
+	expect_reports("failed 1 the scheduler ends\n");
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
@@ -534,7 +535,7 @@ static void what_is_sent_again_is_marked_as_such(void **state)
 	assert_int_equal(fake.call_n, 3);
 	assert_true(fake.calls[2].call.again);
 	fake_answer(2, 201, "");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	bind(2, "q", "n1");
 	assert_false(fake.calls[fake.call_n - 1].call.again);
 }
@@ -574,9 +575,9 @@ static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
 	sent(1, "DELETE", "/api/v1/namespaces/ns/pods/v");
 	assert_string_equal(fake.calls[1].body,
 		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"v\"}}\n");
-	told("");
+	expect_reports("");
 	fake_answer(1, 200, "{}");
-	told("evicted 5\n");
+	expect_reports("evicted 5\n");
 	assert_non_null(strstr(fake.calls[2].body, "\"note\":\"Preempted by pod u on node n1\""));
 	assert_non_null(strstr(
 		fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
@@ -587,11 +588,11 @@ static void a_victim_that_has_gone_is_evicted_and_nothing_is_said(void **state)
 	(void)state;
 	evict(5, "v", "n1", "p");
 	fake_status(0, 404, "gone");
-	told("evicted 5\n");
+	expect_reports("evicted 5\n");
 	evict(6, "v", "n1", "p");
 	fake_answer(1, 200, "");
 	fake_status(2, 409, "UID in precondition");
-	told("evicted 6\n");
+	expect_reports("evicted 6\n");
 	assert_int_equal(fake.call_n, 3);
 }
 
@@ -600,14 +601,14 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 	(void)state;
 	evict(5, "v", "n1", "p");
 	fake_status(0, 403, "no");
-	told("evict failed 5 no\n");
+	expect_reports("evict failed 5 no\n");
 	evict(6, "v", "n1", "p");
-	for (uint32_t i = 1; fake.told.len == 0; i++) {
+	for (uint32_t i = 1; fake.reported.len == 0; i++) {
 		assert_true(i < 6);
 		fake_end(i, i % 2 ? BT_HTTP_LOST : BT_HTTP_UNSENT, 0, -1, "");
 		fake_pass(FAKE_S);
 	}
-	told("evict failed 6 the connection is gone\n");
+	expect_reports("evict failed 6 the connection is gone\n");
 	assert_int_equal(fake.call_n, 5);
 	assert_int_equal(bt_writer_counts(fake.writer).evict_failed_n, 2);
 }
@@ -615,13 +616,13 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 /* One of several victims of the preemption that began with eviction 5. */
 static void evict_one(uint64_t handle, const char *pod, uint32_t after_n)
 {
-	struct bt_bind_request ask = fake_ask(handle, pod, pod, "n1");
+	struct bt_bind_request request = fake_ask(handle, pod, pod, "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
-	ask.preemption = 5;
-	ask.after_n = after_n;
-	binder.evict(binder.context, NULL, &ask);
+	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
+	request.preemption = 5;
+	request.after_n = after_n;
+	binder.evict(binder.context, NULL, &request);
 	fake_pass(0);
 }
 
@@ -635,10 +636,10 @@ static void the_last_victim_goes_after_the_others(void **state)
 	fake_answer(0, 404, "{}");
 	assert_int_equal(fake.call_n, 2);
 	fake_answer(1, 404, "{}");
-	told("evicted 5\nevicted 6\n");
+	expect_reports("evicted 5\nevicted 6\n");
 	sent(2, "PATCH", "/api/v1/namespaces/ns/pods/x/status");
 	fake_answer(2, 404, "{}");
-	told("evicted 7\n");
+	expect_reports("evicted 7\n");
 }
 
 static void a_last_victim_that_comes_last_waits_for_nobody(void **state)
@@ -657,9 +658,9 @@ static void the_last_victim_stays_when_another_one_does(void **state)
 	evict_one(6, "w", 0);
 	evict_one(7, "x", 2);
 	fake_status(0, 403, "no");
-	told("evict failed 5 no\n");
+	expect_reports("evict failed 5 no\n");
 	fake_answer(1, 404, "{}");
-	told("evicted 6\nevict failed 7 another victim of the preemption could not be deleted\n");
+	expect_reports("evicted 6\nevict failed 7 another victim of the preemption could not be deleted\n");
 	assert_int_equal(fake.call_n, 2);
 }
 
@@ -679,8 +680,8 @@ static void a_victim_that_waits_is_given_up_at_the_end(void **state)
 	evict_one(5, "v", 0);
 	evict_one(7, "x", 1);
 	fake_stop();
-	told("evict failed 5 the scheduler ends\nevict failed 7 the scheduler ends\n");
-	bt_buf_fini(&fake.told);
+	expect_reports("evict failed 5 the scheduler ends\nevict failed 7 the scheduler ends\n");
+	bt_buf_fini(&fake.reported);
 	fake_begin((struct bt_writer_options){.qps = -1});
 }
 

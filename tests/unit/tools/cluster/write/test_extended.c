@@ -53,13 +53,13 @@ static int finish(void **state)
 	return 0;
 }
 
-static void ask(uint64_t handle)
+static void request(uint64_t handle)
 {
-	struct bt_bind_request ask = fake_ask(handle, "p", "u", "n1");
+	struct bt_bind_request request = fake_ask(handle, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.extender = &config;
-	binder.bind(binder.context, NULL, &ask);
+	request.extender = &config;
+	binder.bind(binder.context, NULL, &request);
 	fake_pass(0);
 }
 
@@ -72,16 +72,16 @@ static void answer(enum bt_extender_end end, const char *error)
 static void an_extender_binds_instead_of_the_server(void **state)
 {
 	(void)state;
-	ask(1);
+	request(1);
 	assert_int_equal(extender.asked_n, 1);
 	assert_ptr_equal(extender.extender, &config);
 	assert_string_equal(extender.pod, "p");
 	assert_string_equal(extender.uid, "u");
 	assert_string_equal(extender.node, "n1");
 	assert_int_equal(fake.call_n, 0);
-	told("");
+	expect_reports("");
 	answer(BT_EXTENDER_BOUND, "");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	sent(0, "POST", EVENTS);
 	assert_non_null(strstr(fake.calls[0].body, "Successfully assigned ns/p to n1"));
 	assert_int_equal(fake.call_n, 1);
@@ -90,9 +90,9 @@ static void an_extender_binds_instead_of_the_server(void **state)
 static void an_extender_that_refuses_fails_the_binding_in_its_words(void **state)
 {
 	(void)state;
-	ask(1);
+	request(1);
 	answer(BT_EXTENDER_FAILED, "no room");
-	told("failed 1 no room\n");
+	expect_reports("failed 1 no room\n");
 	/* The event, and the condition: without a plugin's name. */
 	assert_int_equal(fake.call_n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -104,41 +104,41 @@ static void where_it_may_be_ignored_the_server_binds(void **state)
 {
 	(void)state;
 	config.ignorable = true;
-	ask(1);
+	request(1);
 	answer(BT_EXTENDER_FAILED, "no room");
-	told("");
+	expect_reports("");
 	sent(0, "POST", BINDING);
 	fake_answer(0, 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	assert_int_equal(extender.asked_n, 1);
 }
 
 static void its_lost_answer_is_looked_for(void **state)
 {
 	(void)state;
-	ask(1);
+	request(1);
 	answer(BT_EXTENDER_LOST, "Post \"x\": EOF");
-	told("");
+	expect_reports("");
 	fake_pass(2 * FAKE_S);
 	sent(0, "GET", POD);
 	fake_answer(0, 200, ON("n1"));
-	told("bound 1\n");
-	ask(2);
+	expect_reports("bound 1\n");
+	request(2);
 	answer(BT_EXTENDER_LOST, "Post \"x\": EOF");
 	for (int i = 0; i < 2; i++) {
 		fake_pass(2 * FAKE_S);
 		sent(fake.call_n - 1, "GET", POD);
 		fake_answer(fake.call_n - 1, 200, ON(""));
 	}
-	told("failed 2 Post \"x\": EOF\n");
+	expect_reports("failed 2 Post \"x\": EOF\n");
 }
 
 static void who_does_not_lead_asks_no_extender(void **state)
 {
 	(void)state;
 	fake.may_write = false;
-	ask(1);
-	told("failed 1 another replica leads\n");
+	request(1);
+	expect_reports("failed 1 another replica leads\n");
 	assert_int_equal(extender.asked_n, 0);
 }
 
@@ -157,18 +157,18 @@ static void a_check_asks_the_extender_again(void **state)
 	fake_pass(0);
 	assert_int_equal(extender.asked_n, 1);
 	answer(BT_EXTENDER_BOUND, "");
-	told("bound 9\n");
+	expect_reports("bound 9\n");
 }
 
 static void at_the_end_nobody_knows_what_it_has_done(void **state)
 {
 	(void)state;
-	ask(1);
+	request(1);
 	/* The extender's client ends before the writer does, and gives its calls up. */
 	extender.done(extender.context, BT_EXTENDER_LOST, bt_str("cancelled"));
 	fake_stop();
-	told("unknown 1\n");
-	bt_buf_fini(&fake.told);
+	expect_reports("unknown 1\n");
+	bt_buf_fini(&fake.reported);
 	fake_begin((struct bt_writer_options){.qps = -1});
 }
 
@@ -177,10 +177,10 @@ static void who_cannot_ask_binds_at_the_server(void **state)
 	(void)state;
 	fake_finish();
 	fake_begin((struct bt_writer_options){.qps = -1});
-	ask(1);
+	request(1);
 	sent(0, "POST", BINDING);
 	fake_answer(0, 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 int main(void)

@@ -45,14 +45,14 @@ static int finish(void **state)
 static void bind_with(const struct bt_bind_request_volume *volumes, uint32_t volume_n,
 	const struct bt_bind_request_claim *claims, uint32_t claim_n)
 {
-	struct bt_bind_request ask = fake_ask(1, "p", "u", "n1");
+	struct bt_bind_request bind_request = fake_ask(1, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.volumes = volumes;
-	ask.volume_n = volume_n;
-	ask.claims = claims;
-	ask.claim_n = claim_n;
-	binder.bind(binder.context, NULL, &ask);
+	bind_request.volumes = volumes;
+	bind_request.volume_n = volume_n;
+	bind_request.claims = claims;
+	bind_request.claim_n = claim_n;
+	binder.bind(binder.context, NULL, &bind_request);
 	fake_pass(0);
 }
 
@@ -100,7 +100,7 @@ static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **s
 	fake_answer(last(), 200, UNBOUND);
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
-	told("");
+	expect_reports("");
 	uint32_t before = fake.call_n;
 	fake_pass(FAKE_S);
 	assert_int_equal(fake.call_n, before);
@@ -110,7 +110,7 @@ static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **s
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 	assert_int_equal(bt_writer_counts(fake.writer).volume_n, 1);
 }
 
@@ -130,7 +130,7 @@ static void expect_failure(
 		sent(last(), "GET", PV);
 		fake_answer(last(), status, volume);
 	}
-	told(words);
+	expect_reports(words);
 }
 
 static void what_becomes_of_a_volume_that_was_bound_may_fail_the_binding(void **state)
@@ -169,7 +169,7 @@ static void all_volumes_are_bound_in_one_look(void **state)
 	see_node();
 	fake_answer(last(), 200, BOUND);
 	fake_answer(last(), 404, "{}");
-	told(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
+	expect_reports(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
 static void what_the_watch_shows_is_looked_at_at_once(void **state)
@@ -222,7 +222,7 @@ static void a_volume_that_the_watch_shows_is_looked_at_at_once(void **state)
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 404, "{}");
-	told(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
+	expect_reports(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
 /* A claim that was provisioned for: bound to the volume v. */
@@ -245,7 +245,8 @@ static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **s
 	begin(state);
 	provision();
 	fake_answer(last(), 200, IN_ZONE_OF("z2", ""));
-	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	expect_reports(
+		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 }
 
 #define CSI_NODE "/apis/storage.k8s.io/v1/csinodes/n1"
@@ -287,18 +288,20 @@ static void an_in_tree_volume_is_translated_where_the_node_has_migrated_its_plug
 	provision_in_tree(IN_TREE(DISK));
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
 	fake_answer(last(), 200, IN_TREE(DISK));
-	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	expect_reports(
+		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 	finish(state);
 	begin(state);
 	provision_in_tree(IN_TREE(DISK));
 	fake_status(last(), 404, "no CSINode");
 	fake_answer(last(), 200, IN_TREE(DISK));
-	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	expect_reports(
+		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 	finish(state);
 	begin(state);
 	provision_in_tree(IN_TREE(DISK));
 	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
-	told(FAILED "the CSINode n1 cannot be read\n");
+	expect_reports(FAILED "the CSINode n1 cannot be read\n");
 }
 
 #define ODD_DISK "\"awsElasticBlockStore\":{\"volumeID\":\"aws:///odd\"}"
@@ -312,7 +315,7 @@ static void an_in_tree_volume_that_cannot_be_translated_fails_the_binding(void *
 	provision_in_tree(IN_TREE(ODD_DISK));
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
 	fake_answer(last(), 200, IN_TREE(ODD_DISK));
-	told(FAILED ODD_WORDS);
+	expect_reports(FAILED ODD_WORDS);
 	finish(state);
 	begin(state);
 	bind_volume();
@@ -321,7 +324,7 @@ static void an_in_tree_volume_that_cannot_be_translated_fails_the_binding(void *
 	sent(last(), "GET", CSI_NODE);
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
 	fake_answer(last(), 200, IN_TREE(ODD_DISK));
-	told(FAILED "failed to translate pv to csi: " ODD_WORDS);
+	expect_reports(FAILED "failed to translate pv to csi: " ODD_WORDS);
 }
 
 static void what_a_node_has_migrated_is_asked_for_once_a_look(void **state)
@@ -330,7 +333,7 @@ static void what_a_node_has_migrated_is_asked_for_once_a_look(void **state)
 	provision_in_tree(IN_TREE(DISK));
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/gce-pd"));
 	fake_status(last(), 404, "it has gone meanwhile");
-	told("");
+	expect_reports("");
 	fake_pass(10 * FAKE_S);
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_answer(last(), 200, CSI_LABELS);
@@ -360,7 +363,7 @@ static void news_of_the_node_are_looked_at_at_once(void **state)
 	hear(BT_WATCH_EVENT_DELETE, &node);
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_status(last(), 404, "gone");
-	told(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
+	expect_reports(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
 }
 
 static void a_node_that_has_gone_fails_the_binding(void **state)
@@ -370,13 +373,13 @@ static void a_node_that_has_gone_fails_the_binding(void **state)
 	fake_answer(last(), 200, "{}");
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_status(last(), 404, "gone");
-	told(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
+	expect_reports(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
 	finish(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
 	fake_answer(last(), 200, "[]");
-	told(FAILED "the node n1 cannot be read\n");
+	expect_reports(FAILED "the node n1 cannot be read\n");
 }
 
 static void a_node_without_labels_reaches_what_is_everywhere(void **state)
@@ -387,7 +390,8 @@ static void a_node_without_labels_reaches_what_is_everywhere(void **state)
 	fake_answer(last(), 200, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
 	fake_answer(last(), 200, BOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
-	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	expect_reports(
+		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 	finish(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
@@ -403,7 +407,7 @@ static void a_volume_that_is_not_there_yet_is_waited_for(void **state)
 	(void)state;
 	provision();
 	fake_status(last(), 404, "not found");
-	told("");
+	expect_reports("");
 	fake_pass(10 * FAKE_S);
 	see_node();
 	fake_answer(last(), 200, BOUND);
@@ -421,7 +425,7 @@ static void a_claim_with_a_volume_may_have_to_be_waited_for_yet(void **state)
 	fake_answer(last(), 200, BOUND_AS("u-a", "", "\"volumeName\":\"v\""));
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
-	told("");
+	expect_reports("");
 	fake_pass(10 * FAKE_S);
 	see_node();
 }
@@ -431,7 +435,7 @@ static void what_is_no_volume_fails_the_binding(void **state)
 	(void)state;
 	provision();
 	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
-	told(FAILED "the volume v cannot be read\n");
+	expect_reports(FAILED "the volume v cannot be read\n");
 }
 
 static void a_volume_that_is_its_claims_already_is_left_alone(void **state)
@@ -464,15 +468,16 @@ static void a_volume_of_somebody_else_fails_the_binding(void **state)
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"b\",\"uid\":"
 		"\"u-"
 		"b\"}}}");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": Operation cannot be fulfilled on "
-	     "persistentvolumes \"v\": the object has been modified; please apply your changes to the latest "
-	     "version and try again\n");
+	expect_reports("failed 1 running PreBind plugin \"VolumeBinding\": Operation cannot be fulfilled on "
+		       "persistentvolumes \"v\": the object has been modified; please apply your changes to "
+		       "the latest "
+		       "version and try again\n");
 	finish(state);
 	begin(state);
 	bind_with(&has_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{}}");
 	fake_status(last(), 409, "the object has been modified");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": the object has been modified\n");
+	expect_reports("failed 1 running PreBind plugin \"VolumeBinding\": the object has been modified\n");
 }
 
 /* A claim that waits for its volume is shown like this. */
@@ -488,16 +493,17 @@ static void provisioning_that_fails_fails_the_binding(void **state)
 {
 	(void)state;
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
-	told(FAILED "provisioning failed for PVC \"a\"\n");
+	expect_reports(FAILED "provisioning failed for PVC \"a\"\n");
 	assert_int_equal(bt_writer_counts(fake.writer).volume_failed_n, 1);
 	finish(state);
 	begin(state);
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
-	told(FAILED "selectedNode annotation reset for PVC \"a\"\n");
+	expect_reports(FAILED "selectedNode annotation reset for PVC \"a\"\n");
 	finish(state);
 	begin(state);
 	show_provisioned(404, "{}");
-	told(FAILED "failed to check provisioning pvc: persistentvolumeclaims \"ns/a\" not found\n");
+	expect_reports(
+		FAILED "failed to check provisioning pvc: persistentvolumeclaims \"ns/a\" not found\n");
 }
 
 /* Between the decision and its binding. */
@@ -507,18 +513,20 @@ static void a_claim_that_has_gone_or_is_another_one_fails_the_binding(void **sta
 	bind_with(&wants_volume, 1, NULL, 0);
 	sent(last(), "PATCH", PVC "a");
 	fake_status(last(), 404, "persistentvolumeclaims \\\"a\\\" not found");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": persistentvolumeclaims \"a\" not found\n");
+	expect_reports("failed 1 running PreBind plugin \"VolumeBinding\": persistentvolumeclaims \"a\" not "
+		       "found\n");
 	finish(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_status(last(), 409, "the UID in the precondition does not match");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": the UID in the precondition does not "
-	     "match\n");
+	expect_reports(
+		"failed 1 running PreBind plugin \"VolumeBinding\": the UID in the precondition does not "
+		"match\n");
 	finish(state);
 	begin(state);
 	bind_volume();
 	fake_answer(last(), 200, BOUND_AS("u-b", "", ""));
-	told(FAILED "the claim \"a\" is another one by now\n");
+	expect_reports(FAILED "the claim \"a\" is another one by now\n");
 }
 
 static void waiting_ends_with_its_time_and_with_the_pod(void **state)
@@ -528,13 +536,13 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	(void)state;
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
-	for (int i = 0; fake.told.len == 0; i++) {
+	for (int i = 0; fake.reported.len == 0; i++) {
 		assert_true(i < 10);
 		see_node();
 		fake_answer(last(), 200, UNBOUND);
 		fake_pass(10 * FAKE_S);
 	}
-	told(FAILED "context deadline exceeded\n");
+	expect_reports(FAILED "context deadline exceeded\n");
 	finish(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
@@ -542,7 +550,7 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	see_node();
 	hear(BT_WATCH_EVENT_DELETE, &pod);
 	fake_answer(last(), 200, UNBOUND);
-	told(FAILED "pod does not exist any more: pod \"p\" not found\n");
+	expect_reports(FAILED "pod does not exist any more: pod \"p\" not found\n");
 }
 
 static void who_winds_up_waits_for_no_claim(void **state)
@@ -551,7 +559,7 @@ static void who_winds_up_waits_for_no_claim(void **state)
 	show_provisioned(200, UNBOUND);
 	bt_writer_wind_up(fake.writer, FAKE_S);
 	fake_pass(0);
-	told("failed 1 the scheduler ends\n");
+	expect_reports("failed 1 the scheduler ends\n");
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
@@ -622,7 +630,7 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\nclaim c u-c 13 reserved\n");
+	expect_reports("bound 1\nclaim c u-c 13 reserved\n");
 }
 
 static void a_claim_that_others_have_is_shared(void **state)
@@ -646,8 +654,8 @@ static void a_claim_that_has_changed_is_read_anew_a_few_times(void **state)
 		fake_status(last(), 409, "modified");
 		fake_pass(FAKE_S);
 	}
-	told("failed 1 running PreBind plugin \"DynamicResources\": add reservation to claim ns/c: "
-	     "modified\n");
+	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": add reservation to claim ns/c: "
+		       "modified\n");
 }
 
 static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state)
@@ -663,7 +671,7 @@ static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state
 		"\"allocation\":{},\"reservedFor\":[{\"uid\":\"u\"}]}}");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\nclaim c u-c 14 reserved\n");
+	expect_reports("bound 1\nclaim c u-c 14 reserved\n");
 }
 
 static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
@@ -671,29 +679,32 @@ static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
 	(void)state;
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(last(), 200, RESERVED);
-	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got allocated elsewhere in "
-	     "the "
-	     "meantime\n");
+	expect_reports(
+		"failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got allocated elsewhere in "
+		"the "
+		"meantime\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
 	fake_answer(last(), 200, FRESH);
-	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deallocated elsewhere in "
-	     "the meantime\n");
+	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deallocated "
+		       "elsewhere in "
+		       "the meantime\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(last(), 200,
 		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"11\","
 		"\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}");
-	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deleted in the "
-	     "meantime\n");
+	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deleted in the "
+		       "meantime\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(
 		last(), 200, "{\"metadata\":{\"name\":\"c\",\"uid\":\"u-d\",\"resourceVersion\":\"11\"}}");
-	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c is another one by now\n");
+	expect_reports(
+		"failed 1 running PreBind plugin \"DynamicResources\": claim ns/c is another one by now\n");
 }
 
 #define PRE_BIND	"failed 1 running PreBind plugin \"DynamicResources\": "
@@ -704,12 +715,12 @@ static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **st
 	(void)state;
 	bind_with(NULL, 0, &allocates, 1);
 	fake_status(last(), 404, NO_CLAIM("\\\""));
-	told(PRE_BIND "add finalizer to claim ns/c: " NO_CLAIM("\"") "\n");
+	expect_reports(PRE_BIND "add finalizer to claim ns/c: " NO_CLAIM("\"") "\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
 	fake_status(last(), 404, NO_CLAIM("\\\""));
-	told(PRE_BIND "add reservation to claim ns/c: " NO_CLAIM("\"") "\n");
+	expect_reports(PRE_BIND "add reservation to claim ns/c: " NO_CLAIM("\"") "\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
@@ -717,7 +728,7 @@ static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **st
 	fake_status(last(), 409, "modified");
 	fake_pass(FAKE_S);
 	fake_status(last(), 404, NO_CLAIM("\\\""));
-	told(PRE_BIND "get updated claim ns/c after conflict: " NO_CLAIM("\"") "\n");
+	expect_reports(PRE_BIND "get updated claim ns/c after conflict: " NO_CLAIM("\"") "\n");
 }
 
 /* Upstream writes it as often, each time as it was before. */
@@ -736,7 +747,7 @@ static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 	fake_answer(last(), 200, RESERVED_FOR("u"));
 	sent(last(), "PATCH", CLAIM "/status"); /* the pod is taken out */
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
-	told(PRE_BIND "claim ns/c got allocated elsewhere in the meantime\nclaim c u-c 14\n");
+	expect_reports(PRE_BIND "claim ns/c got allocated elsewhere in the meantime\nclaim c u-c 14\n");
 	finish(state);
 	begin(state);
 	bind_with(NULL, 0, old_twice, 2);
@@ -745,7 +756,7 @@ static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 	fake_answer(last(), 200, RESERVED_FOR("u"));
 	fake_status(last(), 422, "Duplicate value");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
-	told(PRE_BIND "add reservation to claim ns/c: Duplicate value\nclaim c u-c 14\n");
+	expect_reports(PRE_BIND "add reservation to claim ns/c: Duplicate value\nclaim c u-c 14\n");
 }
 
 static void a_claim_for_extended_resources_that_maps_nothing_fails_the_binding(void **state)
@@ -762,7 +773,8 @@ static void a_claim_for_extended_resources_that_maps_nothing_fails_the_binding(v
 	fake_answer(last(), 200, "{}");
 	sent(last(), "DELETE", CLAIM);
 	fake_answer(last(), 200, "{}");
-	told(PRE_BIND "nil or empty request mappings, no update of pod ns/p ExtendedResourceClaimStatus\n");
+	expect_reports(PRE_BIND
+		"nil or empty request mappings, no update of pod ns/p ExtendedResourceClaimStatus\n");
 }
 
 static void a_binding_that_fails_takes_its_reservations_back(void **state)
@@ -774,14 +786,14 @@ static void a_binding_that_fails_takes_its_reservations_back(void **state)
 	fake_answer(last(), 200, RESERVED);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	fake_status(last(), 422, "no");
-	told("");
+	expect_reports("");
 	i = last();
 	sent(i, "PATCH", CLAIM "/status");
 	assert_string_equal(fake.calls[i].type, "application/strategic-merge-patch+json");
 	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
 	     "\"u\"}]}}");
 	fake_answer(i, 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
-	told("failed 1 no\nclaim c u-c 14\n");
+	expect_reports("failed 1 no\nclaim c u-c 14\n");
 	fake_pass(0);
 	assert_non_null(strstr(fake.calls[i + 1].body, "running Bind plugin \\\"DefaultBinder\\\": no"));
 }
@@ -796,12 +808,12 @@ static void a_reservation_of_before_the_cycle_is_taken_back_as_well(void **state
 	bind_with(NULL, 0, &held, 1);
 	sent(last(), "POST", BINDING);
 	fake_status(last(), 422, "no");
-	told("");
+	expect_reports("");
 	sent(last(), "PATCH", CLAIM "/status");
 	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
 	     "\"u\"}]}}");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
-	told("failed 1 no\nclaim c u-c 14\n");
+	expect_reports("failed 1 no\nclaim c u-c 14\n");
 }
 
 static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(void **state)
@@ -810,7 +822,7 @@ static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(voi
 	bind_with(NULL, 0, &held, 1);
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 /* The claim that fails is the one behind it. */
@@ -824,7 +836,7 @@ static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(v
 	fake_status(last(), 404, "gone");
 	sent(last(), "PATCH", CLAIM "/status");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
-	told(PRE_BIND "add reservation to claim ns/c: gone\nclaim c u-c 14\n");
+	expect_reports(PRE_BIND "add reservation to claim ns/c: gone\nclaim c u-c 14\n");
 }
 
 static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
@@ -835,7 +847,7 @@ static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	fake_status(last(), 422, "no");
 	fake_status(last(), 403, "no");
-	told("failed 1 no\nclaim c u-c 13 reserved\n");
+	expect_reports("failed 1 no\nclaim c u-c 13 reserved\n");
 }
 
 static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state)
@@ -878,7 +890,7 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state
 	fake_answer(last(), 200, "{}");
 	sent(last(), "DELETE", CLAIM);
 	fake_answer(last(), 200, "{}");
-	told("failed 1 no\n");
+	expect_reports("failed 1 no\n");
 }
 
 static void a_claim_that_cannot_be_made_is_counted(void **state)
@@ -890,8 +902,9 @@ static void a_claim_that_cannot_be_made_is_counted(void **state)
 	special.special = true;
 	bind_with(NULL, 0, &special, 1);
 	fake_status(last(), 403, "exceeded quota");
-	told("failed 1 running PreBind plugin \"DynamicResources\": create claim for extended resources ns/: "
-	     "exceeded quota\n");
+	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": create claim for extended "
+		       "resources ns/: "
+		       "exceeded quota\n");
 	bind_with(NULL, 0, &special, 1);
 	fake_end(last(), BT_HTTP_LOST, 0, -1, "");
 	assert_int_equal(bt_writer_counts(fake.writer).claim_uncreated_n, 2);
@@ -951,7 +964,7 @@ static void devices_that_have_to_get_ready_are_waited_for(void **state)
 	waited("s d 0: 1 of 1, 10 s\n");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\nclaim c u-c 15 reserved\n");
+	expect_reports("bound 1\nclaim c u-c 15 reserved\n");
 }
 
 static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **state)
@@ -967,7 +980,7 @@ static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **s
 	waited("s d 0: 1 of 1, 0 s\n");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
-	told("bound 1\nclaim c u-c 15 reserved\n");
+	expect_reports("bound 1\nclaim c u-c 15 reserved\n");
 }
 
 static void devices_that_fail_to_get_ready_fail_the_binding(void **state)
@@ -979,9 +992,10 @@ static void devices_that_fail_to_get_ready_fail_the_binding(void **state)
 	fake_answer(last() - 1, 200, DEVICE(SHOWS("Bad", "True")));
 	sent(last(), "PATCH", CLAIM "/status");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"16\"}}");
-	told("failed 1 running PreBind plugin \"DynamicResources\": device binding failed: claim=c, "
-	     "reason=r, "
-	     "message=\"m\"\nclaim c u-c 16\n");
+	expect_reports(
+		"failed 1 running PreBind plugin \"DynamicResources\": device binding failed: claim=c, "
+		"reason=r, "
+		"message=\"m\"\nclaim c u-c 16\n");
 	waited("s d 1: 1 of 1, 0 s\n");
 }
 
@@ -999,8 +1013,9 @@ static void devices_that_never_get_ready_are_given_up(void **state)
 	}
 	assert_in_range(fake.now_ns, 600 * FAKE_S, 606 * FAKE_S);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"16\"}}");
-	told("failed 1 running PreBind plugin \"DynamicResources\": device binding timeout: claim=c\n"
-	     "claim c u-c 16\n");
+	expect_reports(
+		"failed 1 running PreBind plugin \"DynamicResources\": device binding timeout: claim=c\n"
+		"claim c u-c 16\n");
 	waited("s d 2: 1 of 1, 600 s\n");
 }
 
@@ -1028,8 +1043,8 @@ static void at_the_end_what_was_written_is_told(void **state)
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	fake_end(last(), BT_HTTP_UNSENT, 0, -1, "");
 	fake_stop();
-	told("failed 1 the scheduler ends\nclaim c u-c 13 reserved\n");
-	bt_buf_fini(&fake.told);
+	expect_reports("failed 1 the scheduler ends\nclaim c u-c 13 reserved\n");
+	bt_buf_fini(&fake.reported);
 	begin(state);
 }
 
@@ -1037,12 +1052,12 @@ static void at_the_end_what_was_written_is_told(void **state)
 
 static void release(bool deletes)
 {
-	struct bt_bind_request ask = fake_ask(1, "p", "u", "");
+	struct bt_bind_request bind_request = fake_ask(1, "p", "u", "");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("c"), bt_str("u-c")};
-	ask.deletes = deletes;
-	binder.release(binder.context, NULL, &ask);
+	bind_request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("c"), bt_str("u-c")};
+	bind_request.deletes = deletes;
+	binder.release(binder.context, NULL, &bind_request);
 	fake_pass(0);
 }
 
@@ -1057,15 +1072,15 @@ static void a_claim_that_keeps_a_pod_out_is_freed(void **state)
 	sent(last(), "PATCH", CLAIM "/status");
 	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{\"allocation\":null,"
 	     "\"reservedFor\":null,\"devices\":null}}");
-	told("");
+	expect_reports("");
 	fake_answer(last(), 200, "{}");
-	told("evicted 1\n");
+	expect_reports("evicted 1\n");
 	release(true);
 	sent(last(), "PATCH", CLAIM);
 	fake_answer(last(), 200, "{}");
 	sent(last(), "DELETE", CLAIM);
 	fake_status(last(), 404, "gone");
-	told("evicted 1\n");
+	expect_reports("evicted 1\n");
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
@@ -1075,10 +1090,10 @@ static void a_claim_that_another_pod_uses_stays(void **state)
 	release(false);
 	fake_answer(last(), 200, RESERVED);
 	assert_int_equal(fake.call_n, 1);
-	told("evict failed 1 another pod uses the claim\n");
+	expect_reports("evict failed 1 another pod uses the claim\n");
 	release(false);
 	fake_status(last(), 403, "no");
-	told("evict failed 1 no\n");
+	expect_reports("evict failed 1 no\n");
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static void tell_decision(const struct bt_decision *decision, const char *messag
 {
 	const struct bt_pipeline_sink sink = bt_writer_sink(fake.writer);
 
-	sink.told(sink.context, decision, NULL, BT_NAME_NONE, bt_str(message));
+	sink.cycle_ended(sink.context, decision, NULL, BT_NAME_NONE, bt_str(message));
 	fake_pass(0);
 }
 

@@ -23,11 +23,11 @@ static void with_the_same_node_it_is_bound_once_the_pipeline_has_seen_it(void **
 {
 	(void)state;
 	bind(1, "p", "n1");
-	told("");
+	expect_reports("");
 	show("p", "8", "n1");
-	told("");
+	expect_reports("");
 	fake_pass(FAKE_S);
-	told("bound 1\n");
+	expect_reports("bound 1\n");
 }
 
 static void with_another_node_it_has_failed_once_the_pipeline_has_seen_it(void **state)
@@ -35,9 +35,9 @@ static void with_another_node_it_has_failed_once_the_pipeline_has_seen_it(void *
 	(void)state;
 	bind(1, "p", "n1");
 	show("p", "8", "n2");
-	told("");
+	expect_reports("");
 	fake_pass(2 * FAKE_S);
-	told("failed 1 another scheduler has bound the pod\n");
+	expect_reports("failed 1 another scheduler has bound the pod\n");
 }
 
 static void with_a_pod_that_goes_it_has_failed(void **state)
@@ -48,7 +48,7 @@ static void with_a_pod_that_goes_it_has_failed(void **state)
 	bind(1, "p", "n1");
 	hear(BT_WATCH_EVENT_DELETE, &pod);
 	fake_pass(2 * FAKE_S);
-	told("failed 1 another scheduler has bound the pod\n");
+	expect_reports("failed 1 another scheduler has bound the pod\n");
 }
 
 static void who_was_bound_before_it_was_decided_ends_at_once(void **state)
@@ -56,9 +56,9 @@ static void who_was_bound_before_it_was_decided_ends_at_once(void **state)
 	(void)state;
 	show("p", "8", "n2");
 	bind(1, "p", "n1");
-	told("");
+	expect_reports("");
 	fake_pass(FAKE_S);
-	told("failed 1 another scheduler has bound the pod\n");
+	expect_reports("failed 1 another scheduler has bound the pod\n");
 }
 
 static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state)
@@ -68,16 +68,16 @@ static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state
 	bind(1, "p", "n1");
 	fake_pass(3 * FAKE_S);
 	bind(2, "q", "n1");
-	told("");
+	expect_reports("");
 	fake_pass(3 * FAKE_S);
-	told("failed 1 the other scheduler has not bound the pod\n");
+	expect_reports("failed 1 the other scheduler has not bound the pod\n");
 	fake_pass(3 * FAKE_S);
-	told("failed 2 the other scheduler has not bound the pod\n");
+	expect_reports("failed 2 the other scheduler has not bound the pod\n");
 	show("p", "9", "n1"); /* later than that it is no decision's */
 	bind(3, "q", "n2");
 	show("q", "9", "n2");
 	fake_pass(FAKE_S);
-	told("bound 3\n");
+	expect_reports("bound 3\n");
 }
 
 static void a_timer_that_is_not_needed_any_more_rings_once(void **state)
@@ -98,14 +98,14 @@ static void a_timer_that_is_not_needed_any_more_rings_once(void **state)
 		show("p", "8", "n1");
 	}
 	assert_true(fake.timer_n <= 4);
-	bt_buf_clear(&fake.told);
+	bt_buf_clear(&fake.reported);
 }
 
 static void victims_stay(void **state)
 {
 	(void)state;
 	evict(1, "v", "n1", "p");
-	told("evict failed 1 nothing is written in shadow mode\n");
+	expect_reports("evict failed 1 nothing is written in shadow mode\n");
 }
 
 static void a_check_cannot_tell(void **state)
@@ -113,7 +113,7 @@ static void a_check_cannot_tell(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	check(2, 1, "p", "n1");
-	told("unknown 2\n");
+	expect_reports("unknown 2\n");
 }
 
 static void nothing_is_on_its_way_while_decisions_are_kept(void **state)
@@ -130,8 +130,8 @@ static void at_the_end_nobody_knows(void **state)
 	bind(1, "p", "n1");
 	bind(2, "q", "n1");
 	fake_stop();
-	told("unknown 1\nunknown 2\n");
-	bt_buf_fini(&fake.told);
+	expect_reports("unknown 1\nunknown 2\n");
+	bt_buf_fini(&fake.reported);
 	begin(state);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the engine was told and what it has decided, as the simulation keeps account of it; and what must hold
- * of each decision: nothing that the rules forbid (I5), nobody refused who fits (I10), nobody bound twice
+ * What the engine was shown and has decided, as the simulation keeps account of it; and what must hold of
+ * each decision: nothing that the rules forbid (I5), nobody refused who fits (I10), nobody bound twice
  * (I2).
  */
 #include <inttypes.h>
@@ -28,7 +28,7 @@ uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix)
 	return sim_number(engine, bt_engine_cache(engine)->view.snapshot->nodes[node_ix].name);
 }
 
-/* ---- what the engine is told ---- */
+/* ---- what the engine is shown ---- */
 
 static void note_node(struct sim *sim, const struct sim_node_spec *spec)
 {
@@ -91,29 +91,29 @@ uint32_t sim_nominated(struct sim *sim, uint32_t slot)
 
 static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
 	struct sim_known *known = &sim->known[slot];
 
 	note_pod(sim, &object->pod);
 	known->twin_evicted = false; /* what is shown may be older than the answer that it is being deleted */
-	if (told->there && (!object->there || object->uid != told->uid)) {
+	if (shown->there && (!object->there || object->uid != shown->uid)) {
 		sim->faults[SIM_POD_AGAIN] += object->there;
-		let_go(sim, told->uid, SIM_NONE);
+		let_go(sim, shown->uid, SIM_NONE);
 		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}
-	/* Of what changes about an assumed pod nobody is told. Source: updatePodInSchedulingQueue, v1.36.3.
+	/* Of what changes about an assumed pod nobody is shown. Source: updatePodInSchedulingQueue, v1.36.3.
 	 */
 	sim->untold |= is_held(sim, object->uid) &&
-		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
-	/* Nor is anybody when a nominated pod asks for less than before: Update tries that pod alone again.
+		       memcmp(&object->pod.spec, &shown->pod.spec, sizeof(shown->pod.spec)) != 0;
+	/* Nor is anybody when a nominated pod requests less than before: Update tries that pod alone again.
 	 */
-	sim->untold |= told->there && told->uid == object->uid && sim_nominated(sim, slot) != SIM_NONE &&
-		       object->pod.spec.milli_cpu < told->pod.spec.milli_cpu;
+	sim->untold |= shown->there && shown->uid == object->uid && sim_nominated(sim, slot) != SIM_NONE &&
+		       object->pod.spec.milli_cpu < shown->pod.spec.milli_cpu;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
 		let_go(sim, object->uid, object->pod.node);
 	}
-	sim->untold |= told->there && object->pod.node != SIM_NONE &&
-		       ((told->pod.nominated != SIM_NONE && told->pod.nominated != object->pod.node) ||
+	sim->untold |= shown->there && object->pod.node != SIM_NONE &&
+		       ((shown->pod.nominated != SIM_NONE && shown->pod.nominated != object->pod.node) ||
 			       sim_nominated(sim, slot) != SIM_NONE);
 }
 
@@ -141,12 +141,12 @@ void sim_note_ports(struct sim *sim)
 /* What is shown of a claim is what counts, unless it is older than what a binder has written. */
 static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct sim_object *object)
 {
-	const struct sim_object *told = &sim->told[SIM_DEVICE_STREAM][ix];
+	const struct sim_object *shown = &sim->shown[SIM_DEVICE_STREAM][ix];
 
 	sim_note(sim, "    device-%" PRIu32 " node %d device %d users %" PRIu32, ix,
 		(int)object->device_claim.node, (int)object->device_claim.device,
 		object->device_claim.user_n);
-	if (object->there && told->there && object->uid == told->uid &&
+	if (object->there && shown->there && object->uid == shown->uid &&
 		object->version < sim->kept_version[ix]) {
 		sim->faults[SIM_DEVICE_UNTOLD]++;
 		return;
@@ -157,20 +157,20 @@ static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct s
 /* What the pod whose cycle it is asks for now is what it is assumed with, even if it has gone then. */
 static void follow(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
-	if (object->there && object->uid == sim->told[SIM_POD_STREAM][slot].uid) {
+	if (object->there && object->uid == sim->shown[SIM_POD_STREAM][slot].uid) {
 		sim->deciding = object->pod.spec;
 	}
 }
 
 void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
-	sim_note(sim, "  told of %d/%" PRIu32 " version %" PRIu64 "%s", (int)stream, ix, object->version,
+	sim_note(sim, "  shown of %d/%" PRIu32 " version %" PRIu64 "%s", (int)stream, ix, object->version,
 		object->there ? "" : ": gone");
-	sim->told_n++;
+	sim->shown_n++;
 	if (stream == SIM_NODE_STREAM) {
-		sim->node_told_at = sim->told_n;
+		sim->node_shown_at = sim->shown_n;
 		sim->faults[SIM_VISITED] += sim->visiting;
-		sim->node_gone_at = object->there ? sim->node_gone_at : sim->told_n;
+		sim->node_gone_at = object->there ? sim->node_gone_at : sim->shown_n;
 		note_node(sim, &object->node);
 	} else if (stream == SIM_DEVICE_STREAM) {
 		account_of_device_claim(sim, ix, object);
@@ -178,16 +178,16 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 		sim->faults[SIM_GANG_CHANGED] += sim->gangs && sim_group_placed_n(sim, ix) > 0;
 		sim->faults[SIM_GANG_LATE] += sim->gangs && object->there && sim_group_waiting_n(sim, ix) > 0;
 	} else if (stream == SIM_POD_STREAM) {
-		sim->pod_told_at = sim->told_n;
+		sim->pod_shown_at = sim->shown_n;
 		if (sim->begun && sim->decisions[0].pod_ix == sim->known[ix].ix) {
 			sim->faults[SIM_TOLD_IN_CYCLE]++;
 			follow(sim, ix, object);
 		}
 		account_of_pod(sim, ix, object);
 	}
-	sim->told[stream][ix] = *object;
+	sim->shown[stream][ix] = *object;
 	if (!object->there) {
-		sim->told[stream][ix].there = false;
+		sim->shown[stream][ix].there = false;
 	}
 }
 
@@ -239,10 +239,10 @@ void sim_follow_moves(struct sim *sim)
 
 static bool may_wait(const struct sim *sim, uint32_t slot, uint32_t uid)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
 
-	return told->there && told->uid == uid && !told->pod.ended && told->pod.node == SIM_NONE &&
-	       sim->known[slot].confirmed == SIM_NONE && !told->pod.spec.gated && !told->pod.spec.foreign;
+	return shown->there && shown->uid == uid && !shown->pod.ended && shown->pod.node == SIM_NONE &&
+	       sim->known[slot].confirmed == SIM_NONE && !shown->pod.spec.gated && !shown->pod.spec.foreign;
 }
 
 static void judge(struct sim *sim, uint32_t slot)
@@ -259,7 +259,7 @@ void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid)
 	if (!may_wait(sim, slot, uid)) {
 		sim_fail(sim, "I2", "pod-%" PRIu32 " is decided, but does not wait", slot);
 	}
-	sim->deciding = sim->told[SIM_POD_STREAM][slot].pod.spec;
+	sim->deciding = sim->shown[SIM_POD_STREAM][slot].pod.spec;
 	judge(sim, slot);
 }
 
@@ -268,7 +268,7 @@ static void note_unschedulable_plugins(struct sim *sim, const struct sim_cycle *
 {
 	struct sim_known *known = &sim->known[cycle->slot];
 
-	known->refused_at = sim->told_n;
+	known->refused_at = sim->shown_n;
 	known->by_other_pods = known->by_claims = false;
 	for (uint32_t i = 0; i < 32; i++) {
 		if (cycle->unschedulable_plugins >> i & 1) {
@@ -294,7 +294,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32 ": %s", slot, cycle->node,
 			sim->reasons[cycle->node]);
 	}
-	/* Who waits because a node is promised to a pod is not told when that one goes elsewhere. Source:
+	/* Who waits because a node is promised to a pod is not shown when that one goes elsewhere. Source:
 	 * deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
 	sim->untold |= cycle->outcome == BT_PLACED && cycle->nominated != SIM_NONE &&
 		       cycle->nominated != cycle->node;
@@ -313,7 +313,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 static bool is_protected(const struct sim *sim, uint32_t slot, const struct sim_pod_spec *spec)
 {
 	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
-		const struct sim_object *budget = &sim->told[SIM_BUDGET_STREAM][i];
+		const struct sim_object *budget = &sim->shown[SIM_BUDGET_STREAM][i];
 
 		if (budget->there && sim_namespace_of(i) == sim_namespace_of(slot) &&
 			budget->budget.app == spec->label) {
@@ -343,11 +343,11 @@ static struct sim_state without_unprotected(
 		}
 	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		const struct sim_object *told = &sim->told[SIM_POD_STREAM][i];
+		const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][i];
 
-		if (i != slot && sim_nominated(sim, i) == node && told->pod.spec.priority >= priority) {
+		if (i != slot && sim_nominated(sim, i) == node && shown->pod.spec.priority >= priority) {
 			out.placed[out.placed_n++] =
-				(struct sim_placed){i, told->uid, told->pod.spec, node, false};
+				(struct sim_placed){i, shown->uid, shown->pod.spec, node, false};
 		}
 	}
 	return out;
@@ -358,7 +358,7 @@ static bool breaks_budget(
 	const struct sim *sim, const struct sim_state *state, const struct sim_victims *victims)
 {
 	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
-		const struct sim_object *budget = &sim->told[SIM_BUDGET_STREAM][i];
+		const struct sim_object *budget = &sim->shown[SIM_BUDGET_STREAM][i];
 		int32_t left = budget->budget.allowed;
 
 		for (uint32_t k = 0; k < state->placed_n * victims->n; k++) {
@@ -437,11 +437,11 @@ static void check_device(struct sim *sim, const struct sim_binding *binding)
 void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid)
 {
 	const struct sim_object *claim = &sim->api->objects[SIM_DEVICE_STREAM][ix];
-	uint64_t told = sim->told[SIM_DEVICE_STREAM][ix].version, kept = sim->kept_version[ix];
+	uint64_t shown = sim->shown[SIM_DEVICE_STREAM][ix].version, kept = sim->kept_version[ix];
 
 	sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
 	/* Of a claim that has changed meanwhile the server takes no update. */
-	if (claim->there && claim->uid == uid && claim->version == (kept > told ? kept : told)) {
+	if (claim->there && claim->uid == uid && claim->version == (kept > shown ? kept : shown)) {
 		sim->faults[SIM_DEVICE_TAKEN_BACK]++;
 		sim_api_deallocate(sim->api, ix);
 	}
@@ -449,7 +449,7 @@ void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid)
 
 struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding.slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][binding.slot];
 
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		if (sim->bindings[i].uid == binding.uid) {
@@ -457,7 +457,7 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 		}
 	}
 	/* Of one that has ended in its cycle nothing is kept: its binding is refused by the server. */
-	if (told->there && told->uid == binding.uid && told->pod.node != SIM_NONE && !told->pod.ended) {
+	if (shown->there && shown->uid == binding.uid && shown->pod.node != SIM_NONE && !shown->pod.ended) {
 		sim_fail(sim, "I2", "pod-%" PRIu32 " is bound although it is bound", binding.slot);
 	}
 	if (sim->binding_n == SIM_BINDINGS) {
@@ -470,7 +470,7 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 	binding.has_device = binding.wanted != SIM_NONE;
 	binding.claim_uid = binding.spec.device_claim == SIM_NONE
 				    ? 0
-				    : sim->told[SIM_DEVICE_STREAM][binding.spec.device_claim].uid;
+				    : sim->shown[SIM_DEVICE_STREAM][binding.spec.device_claim].uid;
 	check_device(sim, &binding);
 	binding.held = true;
 	sim->placed_n++;
@@ -488,7 +488,7 @@ static void keep_device(struct sim *sim, const struct sim_binding *binding)
 	if (binding->wrote == 0) {
 		return;
 	}
-	const struct sim_object *claim = &sim->told[SIM_DEVICE_STREAM][ix];
+	const struct sim_object *claim = &sim->shown[SIM_DEVICE_STREAM][ix];
 	sim_collect(sim, &state);
 	if (!claim->there || claim->uid != binding->claim_uid || claim->version >= binding->wrote) {
 		return;
@@ -506,13 +506,13 @@ static void keep_device(struct sim *sim, const struct sim_binding *binding)
 void sim_end_binding(struct sim *sim, uint32_t ix)
 {
 	const struct sim_binding binding = sim->bindings[ix];
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding.slot];
+	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][binding.slot];
 
 	sim_note(sim, "  pod-%" PRIu32 " on node-%" PRIu32 ": %s", binding.slot, binding.node,
 		binding.good ? "bound" : "failed");
 	keep_device(sim, &binding);
 	memmove(&sim->bindings[ix], &sim->bindings[ix + 1], (--sim->binding_n - ix) * sizeof(binding));
-	if (binding.good && binding.held && told->there && told->uid == binding.uid) {
+	if (binding.good && binding.held && shown->there && shown->uid == binding.uid) {
 		sim->known[binding.slot].confirmed = binding.node;
 	}
 }
