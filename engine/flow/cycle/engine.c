@@ -174,6 +174,7 @@ void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, in
 		runtime ? bt_profile_runtimes_ix(&engine->runtimes, runtime) : 0};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
+	BT_REQUIRE_HOT(engine->measures);
 	if (runtime) {
 		bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
 		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
@@ -184,15 +185,17 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
 {
 	const uint16_t labels[4] = {yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR};
 
+	BT_REQUIRE_HOT(engine->measures);
 	bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
 }
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
 {
-	uint32_t told = bt_cycle_metrics_take_event(engine->measures);
-	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? told : label)};
+	BT_REQUIRE_HOT(engine->measures);
+	uint32_t noted = bt_cycle_metrics_take_event(engine->measures);
+	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? noted : label)};
 
-	if (label != UINT32_MAX || told != UINT32_MAX) {
+	if (label != UINT32_MAX || noted != UINT32_MAX) {
 		bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
 	}
 }
@@ -217,6 +220,7 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 	if (pod_ix == BT_QUEUE_EMPTY) {
 		return BT_NO_POD;
 	}
+	BT_INVARIANT(bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT);
 	BT_PROBE1(pop, pod_ix);
 	if (BT_UNLIKELY(engine->options.stages)) {
 		note_wait(engine, pod_ix);
@@ -268,6 +272,7 @@ static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_d
 	if (decision->node_ix != BT_NO_NODE) {
 		const struct bt_evaluation *evaluation = bt_schedule_pod_evaluation(&engine->schedule);
 
+		BT_INVARIANT(bt_bitmap_test(engine->cache->view.snapshot->live, decision->node_ix));
 		decision->outcome = BT_PLACED;
 		decision->evaluated_n = evaluation->visited_n;
 		decision->feasible_n = evaluation->feasible_n;
@@ -324,6 +329,7 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
 {
+	BT_REQUIRE(engine->measures);
 	return &bt_profile_runtimes_at(&engine->runtimes, profile)->runs;
 }
 
@@ -385,6 +391,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	cycle.number = ++engine->counts.cycle_n;
 	cycle.begin_ns = bt_stage_latency_now(engine->options.stages);
 	decide(engine, &cycle, out_decision);
+	BT_INVARIANT((out_decision->outcome == BT_PLACED) == (out_decision->node_ix != BT_NO_NODE));
 	if (BT_UNLIKELY(engine->options.stages)) {
 		note_decided(engine, &cycle, out_decision);
 	}
@@ -418,6 +425,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 {
 	uint32_t pod_ix = decision->pod_ix;
 
+	BT_REQUIRE_HOT(decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED);
 	engine->counts.refused_n += decision->outcome == BT_REFUSED;
 	engine->counts.failed_n += decision->outcome == BT_FAILED;
 	if (!still_waits(engine, pod_ix)) {
@@ -503,6 +511,8 @@ static BT_NOINLINE void unreserve(struct bt_engine *engine, uint32_t pod_ix)
 
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED);
+	BT_REQUIRE_HOT(bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == node_ix);
 	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !prebinds(engine, pod_ix)) {
 		unreserve(engine, pod_ix);
 		unassume(engine, pod_ix);
@@ -522,6 +532,8 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 static BT_NOINLINE void fail_placed(
 	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
 {
+	BT_INVARIANT((reserved == BT_PRE_BIND_FAILS) ==
+		     (bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->state == BT_POD_ASSUMED));
 	unreserve(engine, decision->pod_ix);
 	decision->outcome = BT_FAILED;
 	decision->node_ix = BT_NO_NODE;
@@ -558,6 +570,8 @@ static void place(struct bt_engine *engine, struct bt_decision *decision)
 
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
 {
+	BT_REQUIRE_HOT(decision->pod_ix != BT_NO_POD);
+	BT_REQUIRE_HOT(decision->outcome != BT_PLACED || decision->node_ix != BT_NO_NODE);
 	switch (decision->outcome) {
 	case BT_PLACED:
 		place(engine, decision);
@@ -578,6 +592,7 @@ struct bt_str bt_engine_end_error(const struct bt_engine *engine)
 
 void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(decision->outcome == BT_PLACED && decision->plan && node_ix != BT_NO_NODE);
 	decision->node_ix = node_ix;
 	bt_reserved_choose_once(&engine->reserved, decision->plan, decision->pod_ix, node_ix);
 }

@@ -250,6 +250,7 @@ bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb v
 static void expect(struct bt_extender_calls *x, const struct bt_extender_config *config,
 	enum bt_extender_verb verb, struct bt_extender_reply *reply)
 {
+	BT_INVARIANT((size_t)(config - x->config->extenders) < x->config->extender_n);
 	reply->kept = x->calls.keep && !x->looks;
 	bt_buf_clear(&reply->said);
 	if (reply->kept) {
@@ -473,6 +474,7 @@ static void reserve(struct bt_extender_calls *x, uint32_t node_n)
 		x->visits = grow_marks(x->visits, x->mark_cap, slot_n);
 		x->mark_cap = slot_n;
 	}
+	BT_INVARIANT(x->node_cap >= node_n && x->mark_cap >= slot_n);
 }
 
 /* A node that was not asked about cannot fit. */
@@ -515,6 +517,7 @@ static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
 	for (uint32_t i = 0; i < visited; i++) {
 		place += e->refused_by[i] == BT_PASSED;
 	}
+	BT_INVARIANT(place <= visited);
 	return place;
 }
 

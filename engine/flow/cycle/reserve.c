@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/reserve.h"
 
+#include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
@@ -85,6 +86,8 @@ static void note_volume(struct bt_reserved *reserved, const struct bt_volume_bin
 		bt_name_refs_add_name(&reserved->names, pv->name);
 	}
 	reserved->binding_n++;
+	BT_INVARIANT(
+		reserved->binding_n <= reserved->binding_cap && reserved->binding_n <= reserved->volume_cap);
 }
 
 static struct bt_reserved_choice reserve_note(
@@ -118,6 +121,7 @@ static void note_reservation(struct bt_reserved *reserved, const struct bt_plugi
 static BT_NOINLINE void choose_claims(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t node_ix)
 {
+	BT_INVARIANT(reserved->binding_n == 0 && reserved->choice_n == 0);
 	uint32_t traits = BT_TRAIT_ANY | (plan->reads_state ? BT_TRAIT_CLAIMS : 0) |
 			  (plan->signature->volume_n ? BT_TRAIT_VOLUMES : 0);
 
@@ -137,6 +141,7 @@ static BT_NOINLINE void choose_claims(
 void bt_reserved_choose(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_REQUIRE_HOT(pod_ix != BT_NO_POD && node_ix < reserved->cache->view.snapshot->slot_n);
 	reserved->pod_ix = pod_ix;
 	reserved->node_ix = node_ix;
 	reserved->storage = reserved->cache->view.storage->version;
@@ -351,6 +356,7 @@ static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod
 			outcome = BT_PRE_BIND_FAILS;
 		}
 	}
+	BT_INVARIANT(kept <= reserved->choice_n);
 	bt_devices_assume(reserved->cache->devices, pod_ix, reserved->given, kept);
 	return outcome;
 }
@@ -397,7 +403,9 @@ enum bt_reserve bt_reserved_assume(
 {
 	enum bt_reserve outcome = BT_RESERVED;
 
-	/* Somebody may have had the pod explained meanwhile. */
+	BT_REQUIRE_HOT(bt_ledger_pod(reserved->cache->ledger, pod_ix)->state == BT_POD_QUEUED);
+	BT_REQUIRE_HOT(node_ix != BT_NO_NODE);
+	/* Explaining the pod meanwhile replaces what was chosen. */
 	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
 		choose_again(reserved, plan, pod_ix, node_ix);
 	}
@@ -409,6 +417,8 @@ enum bt_reserve bt_reserved_assume(
 		bt_ledger_assume(reserved->cache->ledger, pod_ix, node_ix);
 		BT_PROBE2(assumed, pod_ix, node_ix);
 	}
+	BT_INVARIANT((outcome != BT_RESERVE_FAILS) ==
+		     (bt_ledger_pod(reserved->cache->ledger, pod_ix)->state == BT_POD_ASSUMED));
 	return outcome;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/schedule_pod.h"
 
+#include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
 void bt_schedule_pod_init(struct bt_schedule_pod *schedule, bool extenders)
@@ -58,6 +59,7 @@ static BT_NOINLINE bool evaluate_node(
 		return false;
 	}
 	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
+	BT_INVARIANT(out->feasible_n <= 1);
 	return out->feasible_n == 1;
 }
 
@@ -136,8 +138,9 @@ static BT_NOINLINE uint32_t choose_by_evaluation(
 		return BT_NO_NODE;
 	}
 	/* A single feasible node is taken without being scored. */
-	return engine->schedule.evaluation
-		.feasible[bt_evaluation_best(&engine->schedule.evaluation, tie_start(engine, cycle))];
+	uint32_t best = bt_evaluation_best(&engine->schedule.evaluation, tie_start(engine, cycle));
+	BT_INVARIANT(best < engine->schedule.evaluation.feasible_n);
+	return engine->schedule.evaluation.feasible[best];
 }
 
 void bt_engine_count_nodes(struct bt_engine *engine, bool on)
@@ -166,6 +169,7 @@ static BT_NOINLINE uint32_t sample_limit(
 	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
 	uint32_t n =
 		one_will_do ? 1 : bt_feasible_nodes_to_find(profile->percentage_of_nodes_to_score, node_n);
+	BT_INVARIANT(n > 0 || node_n == 0);
 	return n < node_n ? n : UINT32_MAX;
 }
 
@@ -176,6 +180,7 @@ uint32_t bt_engine_schedule_pod(
 	uint32_t limit = UINT32_MAX, node_ix;
 	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, cycle);
 
+	BT_REQUIRE_HOT(plan && plan->signature == cycle->signature);
 	*out_outcome = BT_REFUSED;
 	engine->schedule.evaluated = false;
 	engine->schedule.evaluation.nominations = nominations;
