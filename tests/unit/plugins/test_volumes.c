@@ -225,7 +225,8 @@ static void a_volumes_zone_is_its_nodes(void **state)
 	struct subject subject = begin(f, &bt_plugin_volume_zone, &off, USES("old"));
 	assert_true(passes(&subject, a) && passes(&subject, b) && passes(&subject, bare));
 	subject = begin(f, &bt_plugin_volume_zone, &off, USES("new"));
-	assert_refused(&subject, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
+	assert_refused(
+		&subject, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
 	assert_false(passes(&subject, b)); /* a new label does not read an old one */
 	assert_true(passes(&subject, bare));
 	volume(f, "p2", "topology.kubernetes.io/zone: 'a____b'", "capacity: {storage: 1Gi}");
@@ -501,7 +502,7 @@ static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
 	claim(f, "c", BOUND, "volumeName: p", "Bound");
 	volume(f, "p", "topology.kubernetes.io/zone: a", "capacity: {storage: 1Gi}");
 	struct subject kept = begin(f, &bt_plugin_volume_zone, &off, USES("c")),
-		     anew = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
+		       anew = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
 	settle(&kept);
 	volume(f, "p", "topology.kubernetes.io/zone: b", "capacity: {storage: 1Gi}");
 	ask_anew(&kept);

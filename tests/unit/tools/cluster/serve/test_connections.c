@@ -128,12 +128,12 @@ static void addresses_of_one_network_are_one_peer(void **state)
 /* Its client leaves, or the server ends, with requests behind it that nobody has looked at. */
 static void a_request_may_end_while_it_is_answered(void **state)
 {
-	struct desk *desk = *state;
-	uint32_t ix = add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+	struct serve_test *test = *state;
+	uint32_t ix = add_in(test, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
 
-	bt_connections_enter(desk->table, ix, BT_CONNECTION_IDLE, desk->now_ns);
-	assert_int_equal(bt_connections_state(desk->table, ix), BT_CONNECTION_IDLE);
-	bt_connections_remove(desk->table, ix);
+	bt_connections_enter(test->table, ix, BT_CONNECTION_IDLE, test->now_ns);
+	assert_int_equal(bt_connections_state(test->table, ix), BT_CONNECTION_IDLE);
+	bt_connections_remove(test->table, ix);
 }
 
 static void the_oldest_whom_nobody_knows_leaves_first(void **state)
