@@ -35,6 +35,7 @@ int main(void)
 	MEMBER(berth_options, context);
 	MEMBER(berth_options, memory_bytes_max);
 	MEMBER(berth_options, workers);
+	MEMBER(berth_options, kubernetes_version);
 	SIZE(berth_decision);
 	MEMBER(berth_decision, number);
 	MEMBER(berth_decision, ticket);

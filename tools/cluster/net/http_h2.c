@@ -83,6 +83,7 @@ struct connection {
 	uint32_t idle_n;
 	size_t useful_bytes; /* of what is being read: fields and data that a call was given */
 	size_t idle_bytes;   /* that bring nothing, and are not yet counted as frames */
+	size_t late_bytes;   /* of streams that we have cancelled may still be under way */
 	bool pinged;
 	bool agreed;  /* the server has said in SETTINGS how many streams it takes */
 	bool drained; /* it takes no more streams */
@@ -237,6 +238,7 @@ static void cancel_stream(struct bt_h2_call *part)
 	nghttp2_session_set_stream_user_data(connection->session, part->stream, NULL);
 	nghttp2_session_consume_connection(connection->session, part->kept.len);
 	nghttp2_submit_rst_stream(connection->session, NGHTTP2_FLAG_NONE, part->stream, NGHTTP2_CANCEL);
+	connection->late_bytes += STREAM_WINDOW;
 	leave(part);
 }
 
@@ -362,11 +364,13 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 
 /* Frames that cost work and bring nothing. A few come with each request (windows, a reset), and a server's
  * PING in a quiet hour is none; thousands in a second are. */
-static bool brings_nothing(const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
+static bool brings_nothing(
+	const struct connection *connection, const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
 {
 	switch (frame->type) {
 	case NGHTTP2_DATA:
-		return !part || (frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM));
+		return (!part && !connection->late_bytes) ||
+		       (part && frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM));
 	case NGHTTP2_HEADERS:
 	case NGHTTP2_CONTINUATION:
 		return !part;
@@ -394,9 +398,12 @@ static bool count_idle(struct connection *connection)
  * streams that have ended. Returns: as count_idle. */
 static bool count_idle_bytes(struct connection *connection, size_t n)
 {
+	size_t idle = n - (connection->useful_bytes < n ? connection->useful_bytes : n);
+	size_t late = idle < connection->late_bytes ? idle : connection->late_bytes;
 	bool good = true;
 
-	connection->idle_bytes += n - (connection->useful_bytes < n ? connection->useful_bytes : n);
+	connection->late_bytes -= late;
+	connection->idle_bytes += idle - late;
 	for (; connection->idle_bytes >= IDLE_BYTES && good; connection->idle_bytes -= IDLE_BYTES) {
 		good = count_idle(connection);
 	}
@@ -408,7 +415,9 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	struct connection *connection = context;
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->stream_id);
 
-	return brings_nothing(frame, part) && !count_idle(connection) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	return brings_nothing(connection, frame, part) && !count_idle(connection)
+		       ? NGHTTP2_ERR_CALLBACK_FAILURE
+		       : 0;
 }
 
 /* DATA that is padding alone. */

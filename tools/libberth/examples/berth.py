@@ -30,7 +30,7 @@ class Options(Structure):
                 ("no_messages", c_bool), ("node_max", c_uint64), ("pod_max", c_uint64), ("text_bytes_max", c_uint64),
                 ("plan_bytes_max", c_uint64), ("decision_max", c_uint32), ("binding_max", c_uint32), ("bind", c_void_p),
                 ("evict", c_void_p), ("decided", c_void_p), ("log", c_void_p), ("context", c_void_p), ("memory_bytes_max", c_uint64),
-                ("workers", c_uint32)]
+                ("workers", c_uint32), ("kubernetes_version", c_char_p)]
 
 
 Decision = namedtuple("Decision", "pod node message nominated evicted ticket")
