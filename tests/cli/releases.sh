@@ -14,6 +14,9 @@ expect 2 "--from: '1.2' cannot be had" "$berth" compare --from 1.2 "$samples"
 expect 2 "are the same release" "$berth" compare --from 1.37 --to 1.37 "$samples"
 expect 2 "exclude each other" "$berth" compare --journal x "$samples"
 expect 3 "nothing.json" "$berth" compare nothing.json
+printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: d}\n' >pod.yaml
+expect 3 "holds no nodes" "$berth" compare -q pod.yaml
+[ "$(wc -l <err)" = 1 ] || fail "not one line: $(cat err)"
 expect 3 "nothing.journal" "$berth" compare --journal nothing.journal
 
 # A pod that preemption cannot help: the texts of PostFilter differ, and nothing else.

@@ -12,7 +12,7 @@
 #include "tools/offline/simulate/drive.h"
 #include "tools/offline/simulate/load.h"
 
-struct session {
+struct recorder {
 	const struct bt_invocation *invocation;
 	struct bt_recording recording;
 	struct bt_pipeline *pipeline;
@@ -24,7 +24,7 @@ struct session {
 	bool quiet, reschedule;
 };
 
-static int make_pipeline(struct session *s, const struct bt_config *config)
+static int make_pipeline(struct recorder *s, const struct bt_config *config)
 {
 	const struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
@@ -56,14 +56,14 @@ static int make_pipeline(struct session *s, const struct bt_config *config)
 	return BT_EXIT_OK;
 }
 
-static bool goes_on(const struct session *s)
+static bool goes_on(const struct recorder *s)
 {
 	return !s->diagnostics.stop && !bt_interrupt_pending();
 }
 
 static bool record_take(void *context, const struct bt_object *object)
 {
-	struct session *s = context;
+	struct recorder *s = context;
 	struct bt_object copy = *object;
 
 	if (s->reschedule && copy.kind == BT_KIND_POD) {
@@ -73,7 +73,7 @@ static bool record_take(void *context, const struct bt_object *object)
 	return goes_on(s);
 }
 
-static bool take_default(struct session *s)
+static bool take_default(struct recorder *s)
 {
 	struct bt_generate_options options = bt_generate_defaults();
 
@@ -83,7 +83,7 @@ static bool take_default(struct session *s)
 }
 
 /* Returns: false when there is nothing usable. */
-static bool take_paths(struct session *s)
+static bool take_paths(struct recorder *s)
 {
 	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, &s->diagnostics);
 	const struct bt_object *object;
@@ -107,7 +107,7 @@ static bool take_paths(struct session *s)
 	return counts.objects && !counts.unreadable && goes_on(s);
 }
 
-static int load(struct session *s)
+static int load(struct recorder *s)
 {
 	bool files = s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0);
 	bool usable = files ? take_paths(s) : take_default(s);
@@ -125,7 +125,7 @@ static int load(struct session *s)
 	}
 	bt_load_warn(&s->load);
 	if (s->intake.counts.nodes == 0) {
-		bt_say("berth %s: the input holds no nodes; give it the cluster's nodes as well\\n",
+		bt_say("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
 			s->invocation->command->name);
 		return BT_EXIT_INPUT;
 	}
@@ -133,7 +133,7 @@ static int load(struct session *s)
 }
 
 /* Runs until nothing happens any more. */
-static int decide(struct session *s)
+static int decide(struct recorder *s)
 {
 	struct bt_simulate_run *run = &s->run;
 
@@ -150,7 +150,7 @@ static int decide(struct session *s)
 int bt_record_run(const struct bt_invocation *invocation, const struct bt_config *config,
 	struct bt_recorded *out_recorded)
 {
-	struct session s = {.invocation = invocation,
+	struct recorder s = {.invocation = invocation,
 		.quiet = bt_invocation_has(invocation, "quiet"),
 		.reschedule = bt_invocation_has(invocation, "reschedule")};
 
