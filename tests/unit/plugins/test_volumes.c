@@ -528,7 +528,7 @@ static void volumes_that_are_counted_are_asked_anew(void **state)
 		   "0}}]}}");
 	claim(f, "a", BOUND, "volumeName: pa", "Bound");
 	volume(f, "pa", "", "csi: {driver: e, volumeHandle: h}");
-	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, USES("a"));
 	assert_true(passes(&subject, node));
 	settle(&subject);
 	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
