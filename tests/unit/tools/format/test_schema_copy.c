@@ -93,9 +93,9 @@ static struct whole fill(struct source *s)
 	s->quantities[1] = (struct bt_quantity){.nano = 5};
 	return (struct whole){.text = letter(s, 'a'),
 		.raw = letter(s, 'b'),
-		.list = {s->list, 2},
-		.keys = {s->list, 1},
-		.names = {s->names, 1},
+		.list = {s->list, 2, false},
+		.keys = {s->list, 1, false},
+		.names = {s->names, 1, false},
 		.map = {.items = s->map, .n = 1, .set = true},
 		.resources = {.items = s->resources, .n = 1},
 		.object = {.name = letter(s, 'i'), .number = 6},
