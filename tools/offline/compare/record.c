@@ -5,7 +5,6 @@
 
 #include "tools/cli/interrupt.h"
 #include "tools/cli/say.h"
-#include "tools/format/object.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/kube/config/recording.h"
 #include "tools/offline/generate/generate.h"
@@ -82,35 +81,10 @@ static bool take_default(struct recorder *s)
 	return true;
 }
 
-/* Returns: false when there is nothing usable. */
-static bool take_paths(struct recorder *s)
-{
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, &s->diagnostics);
-	const struct bt_object *object;
-	const char *path;
-
-	for (size_t i = 0; (path = bt_invocation_item(s->invocation, "filename", i)); i++) {
-		bt_object_reader_add_path(reader, path);
-	}
-	for (size_t i = 0; i < s->invocation->operand_n; i++) {
-		bt_object_reader_add_path(reader, s->invocation->operands[i]);
-	}
-	while (goes_on(s) && (object = bt_object_reader_next(reader)) && record_take(s, object)) {
-	}
-	const struct bt_object_counts counts = bt_object_reader_counts(reader);
-	bt_object_reader_destroy(reader);
-	if (!counts.objects && goes_on(s)) {
-		bt_diagnostics_no_objects(s->invocation);
-	} else if (counts.unreadable && goes_on(s)) {
-		bt_diagnostics_unreadable(s->invocation);
-	}
-	return counts.objects && !counts.unreadable && goes_on(s);
-}
-
 static int load(struct recorder *s)
 {
 	bool files = s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0);
-	bool usable = files ? take_paths(s) : take_default(s);
+	bool usable = files ? bt_load_each(s->invocation, &s->diagnostics, record_take, s) : take_default(s);
 
 	if (usable) {
 		bt_load_finish(&s->load);

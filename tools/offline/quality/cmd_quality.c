@@ -182,9 +182,8 @@ static void take_default(struct comparison *c)
 	bt_generate(&options, take, c);
 }
 
-static void add_path(struct comparison *c, struct bt_object_reader *reader, const char *path)
+static void name_source(struct comparison *c, const char *path)
 {
-	bt_object_reader_add_path(reader, path);
 	bt_buf_printf(
 		&c->source, "%s%s", c->source.len ? ", " : "", strcmp(path, "-") ? path : "standard input");
 }
@@ -192,27 +191,15 @@ static void add_path(struct comparison *c, struct bt_object_reader *reader, cons
 /* Returns: false when there is nothing usable. */
 static bool take_paths(struct comparison *c)
 {
-	struct bt_object_reader *reader =
-		bt_object_reader_create(bt_diagnostics_hear, &c->trials[0].diagnostics);
-	const struct bt_object *object;
 	const char *path;
 
 	for (size_t i = 0; (path = bt_invocation_item(c->invocation, "filename", i)); i++) {
-		add_path(c, reader, path);
+		name_source(c, path);
 	}
 	for (size_t i = 0; i < c->invocation->operand_n; i++) {
-		add_path(c, reader, c->invocation->operands[i]);
+		name_source(c, c->invocation->operands[i]);
 	}
-	while (goes_on(c) && (object = bt_object_reader_next(reader)) && take(c, object)) {
-	}
-	const struct bt_object_counts counts = bt_object_reader_counts(reader);
-	bt_object_reader_destroy(reader);
-	if (!counts.objects && goes_on(c)) {
-		bt_diagnostics_no_objects(c->invocation);
-	} else if (counts.unreadable && goes_on(c)) {
-		bt_diagnostics_unreadable(c->invocation);
-	}
-	return counts.objects && !counts.unreadable && goes_on(c);
+	return bt_load_each(c->invocation, &c->trials[0].diagnostics, take, c);
 }
 
 static int load(struct comparison *c)

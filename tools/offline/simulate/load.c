@@ -182,6 +182,35 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	return !load->diagnostics->stop && counts.objects > 0 && counts.unreadable == 0;
 }
 
+bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
+	bool (*take)(void *context, const struct bt_object *object), void *context)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, diagnostics);
+	const struct bt_object *object;
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_item(invocation, "filename", i)); i++) {
+		bt_object_reader_add_path(reader, path);
+	}
+	for (size_t i = 0; i < invocation->operand_n; i++) {
+		bt_object_reader_add_path(reader, invocation->operands[i]);
+	}
+	while (!diagnostics->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader)) &&
+		take(context, object)) {
+	}
+	const struct bt_object_counts counts = bt_object_reader_counts(reader);
+	bt_object_reader_destroy(reader);
+	if (diagnostics->stop || bt_interrupt_pending()) {
+		return false;
+	}
+	if (!counts.objects) {
+		bt_diagnostics_no_objects(invocation);
+	} else if (counts.unreadable) {
+		bt_diagnostics_unreadable(invocation);
+	}
+	return counts.objects && !counts.unreadable;
+}
+
 /* ---- after the last object ---- */
 
 static void wait_until_taken(struct bt_load *load)

@@ -61,6 +61,14 @@ void bt_load_object(struct bt_load *load, struct bt_object *object);
  * a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);
 
+/*
+ * Hands every object of a command line's files (--filename, operands) to take, until that says false, or
+ * strictness or the user ends it. What is wrong is said on standard error. Returns: false when nothing is
+ * usable.
+ */
+bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
+	bool (*take)(void *context, const struct bt_object *object), void *context);
+
 /* Call once, after the last object: resolves priorities and expands workloads. Everything has been taken in
  * when it returns, unless the user interrupts. */
 void bt_load_finish(struct bt_load *load);
