@@ -388,6 +388,19 @@ const char *bt_invocation_item(const struct bt_invocation *invocation, const cha
 	return NULL;
 }
 
+const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix)
+{
+	const char *path;
+	size_t n = 0;
+
+	while ((path = bt_invocation_item(invocation, "filename", n))) {
+		if (n++ == ix) {
+			return path;
+		}
+	}
+	return ix - n < invocation->operand_n ? invocation->operands[ix - n] : NULL;
+}
+
 uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option)
 {
 	const char *text = bt_invocation_text(invocation, option);

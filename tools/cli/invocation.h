@@ -45,6 +45,10 @@ const char *bt_invocation_text(const struct bt_invocation *invocation, const cha
 /* The ix-th value given for a repeated option, in order; NULL behind the last. Defaults do not count. */
 const char *bt_invocation_item(const struct bt_invocation *invocation, const char *option, size_t ix);
 
+/* The ix-th input of a command that takes files: those of --filename, then the operands; NULL behind the
+ * last. */
+const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix);
+
 /* The value of an option of type number or fraction; 0 when it was not given and has no default. */
 uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option);
 double bt_invocation_fraction(const struct bt_invocation *invocation, const char *option);

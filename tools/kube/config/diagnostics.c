@@ -102,11 +102,8 @@ void bt_diagnostics_no_objects(const struct bt_invocation *invocation)
 	const char *path;
 	bool csv = false;
 
-	for (size_t i = 0; (path = bt_invocation_item(invocation, "filename", i)); i++) {
+	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
 		csv = csv || is_csv(path);
-	}
-	for (size_t i = 0; i < invocation->operand_n; i++) {
-		csv = csv || is_csv(invocation->operands[i]);
 	}
 	bt_say("berth %s: the input holds no Kubernetes objects; %s\n", invocation->command->name,
 		csv ? "a trace in CSV is for berth simulate --trace openb --nodes FILE --pods FILE, and "

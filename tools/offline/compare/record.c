@@ -83,7 +83,7 @@ static bool take_default(struct recorder *s)
 
 static int load(struct recorder *s)
 {
-	bool files = s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0);
+	bool files = bt_invocation_input(s->invocation, 0) != NULL;
 	bool usable = files ? bt_load_each(s->invocation, &s->diagnostics, record_take, s) : take_default(s);
 
 	if (usable) {
@@ -141,8 +141,6 @@ int bt_record_run(const struct bt_invocation *invocation, const struct bt_config
 		status = decide(&s);
 	}
 	out_recorded->node_n = s.intake.counts.nodes;
-	out_recorded->pod_n = s.intake.counts.scheduled;
-	out_recorded->pending_n = s.intake.counts.pending;
 	if (s.pipeline) {
 		bt_pipeline_stop(s.pipeline, BT_END_ABANDON, BT_FOREVER);
 	}

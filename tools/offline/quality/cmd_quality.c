@@ -182,22 +182,13 @@ static void take_default(struct comparison *c)
 	bt_generate(&options, take, c);
 }
 
-static void name_source(struct comparison *c, const char *path)
-{
-	bt_buf_printf(
-		&c->source, "%s%s", c->source.len ? ", " : "", strcmp(path, "-") ? path : "standard input");
-}
-
 /* Returns: false when there is nothing usable. */
 static bool take_paths(struct comparison *c)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = bt_invocation_item(c->invocation, "filename", i)); i++) {
-		name_source(c, path);
-	}
-	for (size_t i = 0; i < c->invocation->operand_n; i++) {
-		name_source(c, c->invocation->operands[i]);
+	for (size_t i = 0; (path = bt_invocation_input(c->invocation, i)); i++) {
+		bt_buf_printf(&c->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
 	}
 	return bt_load_each(c->invocation, &c->trials[0].diagnostics, take, c);
 }
@@ -206,7 +197,7 @@ static int load(struct comparison *c)
 {
 	bool usable = true;
 
-	if (c->invocation->operand_n || bt_invocation_item(c->invocation, "filename", 0)) {
+	if (bt_invocation_input(c->invocation, 0)) {
 		usable = take_paths(c);
 	} else {
 		take_default(c);

@@ -369,21 +369,13 @@ static void load_default(struct simulation *s)
 
 static int load_paths(struct simulation *s)
 {
-	const char **paths = bt_mem_zalloc(s->invocation->operand_n + 1, sizeof(*paths));
-	size_t n = 0, cap = s->invocation->operand_n + 1;
-	const char *path;
+	const char **paths = NULL, *path;
+	size_t n = 0, cap = 0;
 
-	for (size_t i = 0; (path = bt_invocation_item(s->invocation, "filename", i)); i++) {
+	while ((path = bt_invocation_input(s->invocation, n))) {
+		bt_buf_printf(&s->source, "%s%s", n ? ", " : "", strcmp(path, "-") ? path : "standard input");
 		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
 		paths[n++] = path;
-	}
-	for (size_t i = 0; i < s->invocation->operand_n; i++) {
-		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
-		paths[n++] = s->invocation->operands[i];
-	}
-	for (size_t i = 0; i < n; i++) {
-		bt_buf_printf(&s->source, "%s%s", i ? ", " : "",
-			strcmp(paths[i], "-") ? paths[i] : "standard input");
 	}
 	s->load.helper_n = bt_places_helper_n(s->invocation);
 	bool usable = bt_load_paths(&s->load, paths, n);
@@ -509,7 +501,7 @@ static int load_input(struct simulation *s)
 	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "no-time")) {
 		status = bt_invocation_wrong(
 			s->invocation->command, "--nodes, --pods and --no-time belong to --trace");
-	} else if (s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0)) {
+	} else if (bt_invocation_input(s->invocation, 0)) {
 		status = load_paths(s);
 	} else {
 		load_default(s);

@@ -189,11 +189,8 @@ bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics 
 	const struct bt_object *object;
 	const char *path;
 
-	for (size_t i = 0; (path = bt_invocation_item(invocation, "filename", i)); i++) {
+	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
 		bt_object_reader_add_path(reader, path);
-	}
-	for (size_t i = 0; i < invocation->operand_n; i++) {
-		bt_object_reader_add_path(reader, invocation->operands[i]);
 	}
 	while (!diagnostics->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader)) &&
 		take(context, object)) {
