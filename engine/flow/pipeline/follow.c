@@ -44,10 +44,11 @@ static bool read_victims(struct bt_journal_player *r, struct bt_str *body)
 static bool read_decision(struct bt_journal_player *r, struct bt_str body)
 {
 	struct bt_followed *f = &r->following.journal;
+	uint64_t plugins; /* numbered by the journal's release */
 
 	return bt_varint_get(&body, &f->outcome) && f->outcome <= BT_SKIPPED &&
 	       read_pod(&body, &f->namespace_, &f->name) && bt_varint_get_text(&body, &f->node) &&
-	       bt_varint_get(&body, &f->unschedulable_plugins) && bt_varint_get(&body, &f->preempt) &&
+	       bt_varint_get(&body, &plugins) && bt_varint_get(&body, &f->preempt) &&
 	       bt_varint_get_text(&body, &f->nominated) && read_victims(r, &body);
 }
 
@@ -101,9 +102,12 @@ static void list_victims(struct bt_journal_player *r, const struct bt_decision *
 	}
 }
 
-static bool same_victims(const struct bt_followed *f, const struct bt_decision *decision)
+/* Is a pod that is not placed promised the journal's node, and are the same pods evicted? */
+static bool promises_the_same(const struct bt_journal_player *r, const struct bt_decision *decision)
 {
-	bool same = !f->missing && f->victim_n == decision->victim_n;
+	const struct bt_followed *f = &r->following.journal;
+	bool same = !f->missing && f->victim_n == decision->victim_n &&
+		    decision->nominated_ix == node_of(r, f->nominated);
 
 	for (uint32_t i = 0; same && i < f->victim_n; i++) {
 		same = f->victims[i].pod_ix == decision->victims[i].pod_ix;
@@ -111,9 +115,9 @@ static bool same_victims(const struct bt_followed *f, const struct bt_decision *
 	return same;
 }
 
-/* Tells what was decided here. */
-static void judge(struct bt_journal_player *r, const struct bt_decision *decision, struct standing standing,
-	struct bt_str message)
+/* Reports what was decided here. */
+static void judge(
+	struct bt_journal_player *r, const struct bt_decision *decision, bool agrees, struct bt_str message)
 {
 	const struct bt_followed *f = &r->following.journal;
 	struct bt_judgment judgment = {.number = r->result->decision_n + 1,
@@ -121,38 +125,32 @@ static void judge(struct bt_journal_player *r, const struct bt_decision *decisio
 		.name = f->name,
 		.outcome = decision->outcome,
 		.nominated = bt_pipeline_node_name(r->pipeline, decision->nominated_ix),
-		.message = message};
+		.message = message,
+		.agrees = agrees};
 
 	list_victims(r, decision);
 	judgment.victims = bt_buf_view(&r->following.victims);
-	judgment.agrees = decision->outcome == f->outcome;
 	if (decision->outcome == BT_PLACED) {
-		judgment.node =
-			standing.best ? f->node : bt_pipeline_node_name(r->pipeline, decision->node_ix);
-		judgment.agrees &= standing.best;
-	} else {
-		judgment.agrees &= bt_str_eq(judgment.nominated, f->nominated) && same_victims(f, decision);
+		judgment.node = agrees ? f->node : bt_pipeline_node_name(r->pipeline, decision->node_ix);
 	}
 	r->options->follow.judged(r->options->follow.context, &judgment);
 }
 
 void bt_follow_steer(struct bt_journal_player *r, struct bt_decision *decision, struct bt_str message)
 {
-	struct bt_followed *f = &r->following.journal;
+	const struct bt_followed *f = &r->following.journal;
 	uint32_t node_ix = node_of(r, f->node);
-	bool chosen = decision->outcome == BT_PLACED && decision->node_ix == node_ix;
+	bool placed = decision->outcome == BT_PLACED, chosen = placed && decision->node_ix == node_ix;
 	struct standing standing = {chosen, chosen};
 
-	if (!chosen && decision->outcome == BT_PLACED && node_ix != BT_NO_NODE) {
+	if (placed && !chosen && node_ix != BT_NO_NODE) {
 		standing = standing_of(r, decision->pod_ix, node_ix);
 	}
-	judge(r, decision, standing, message);
-	bool same = f->outcome == BT_PLACED ? chosen
-					    : (uint64_t)decision->outcome == f->outcome &&
-						      (uint64_t)decision->preempt == f->preempt &&
-						      decision->nominated_ix == node_of(r, f->nominated) &&
-						      same_victims(f, decision);
-	if (same || f->outcome == BT_GATED || f->outcome == BT_SKIPPED || decision->outcome == BT_SKIPPED) {
+	bool agrees = placed ? standing.best
+			     : (uint64_t)decision->outcome == f->outcome && promises_the_same(r, decision);
+	judge(r, decision, agrees, message);
+	if (chosen || (agrees && !placed && (uint64_t)decision->preempt == f->preempt) ||
+		f->outcome == BT_GATED || f->outcome == BT_SKIPPED || decision->outcome == BT_SKIPPED) {
 		return;
 	}
 	bt_engine_impose(bt_pipeline_engine(r->pipeline), decision,

@@ -7,7 +7,7 @@
 
 /* The journal's decision that is followed. Its texts are views of the record. */
 struct bt_followed {
-	uint64_t outcome, unschedulable_plugins, preempt;
+	uint64_t outcome, preempt;
 	struct bt_str namespace_, name, node, nominated;
 	struct bt_victim *victims;
 	uint32_t victim_n;

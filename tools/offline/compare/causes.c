@@ -56,7 +56,6 @@ static enum bt_status follow(
 
 		status = bt_journal_replay(bytes, &options, &result, out_error);
 		pass->c->decision_n = result.decision_n;
-		pass->c->placed_n = result.placed_n;
 	}
 	bt_config_fini(&config);
 	bt_buf_fini(&pass->text);

@@ -58,7 +58,7 @@ struct bt_comparison {
 	struct bt_journal_codec codec;
 	bool (*stop)(void); /* ends it early; or NULL */
 	/* The result. */
-	uint64_t decision_n, placed_n;
+	uint64_t decision_n;
 	uint64_t foreign_n; /* decisions of the journal that the older release would not have made */
 	struct bt_difference *differences; /* in order of decisions */
 	size_t difference_n;

@@ -20,7 +20,7 @@
 #include "tools/offline/compare/record.h"
 
 #define SCHEMA	   "berth.compare/v1"
-#define TABLE_ROWS 12 /* of differences, without --all */
+#define TABLE_ROWS 3 /* of differences of a kind, without --all */
 
 struct comparing {
 	struct bt_invocation *invocation;
@@ -90,7 +90,7 @@ static int open_journal(struct comparing *c)
 	if (!path) {
 		return BT_EXIT_OK;
 	}
-	if (c->invocation->operand_n || bt_invocation_has(c->invocation, "filename")) {
+	if (bt_invocation_input(c->invocation, 0)) {
 		return bt_invocation_wrong(
 			c->invocation->command, "--journal and a cluster's files exclude each other");
 	}
@@ -265,7 +265,7 @@ static void add_differences(struct bt_emit *emit, const struct bt_comparison *c,
 	bt_emit_label(emit,
 		all ? "Differences" : "Differences (the first of each kind; --all or -o json: every one)");
 	for (size_t i = 0; i < c->difference_n; i++) {
-		if (all || shown[c->differences[i].kind]++ < TABLE_ROWS / 4) {
+		if (all || shown[c->differences[i].kind]++ < TABLE_ROWS) {
 			add_difference(emit, c, &c->differences[i]);
 		}
 	}

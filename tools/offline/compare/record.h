@@ -8,7 +8,7 @@
 
 struct bt_recorded {
 	struct bt_buf journal;
-	uint64_t node_n, pod_n, pending_n; /* before the run */
+	uint64_t node_n;
 };
 
 /* Places the pods of the invocation's files under the configuration. Returns: enum bt_exit, with a message on
