@@ -163,15 +163,15 @@ static void add_place(const struct search *s, const struct place *at)
 static void blame_selector(
 	const struct search *s, uint32_t ix, const struct place *at, bool compiling, struct bt_str why)
 {
-	bool told = !compiling && obeys(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
+	bool named = !compiling && obeys(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
 
 	bt_buf_printf(s->error, ": selector #%u", ix);
-	if (told) {
+	if (named) {
 		bt_buf_text(s->error, " on device ");
 		add_place(s, at);
 	}
 	bt_buf_printf(s->error, ": CEL %s error: %.*s", compiling ? "compile" : "runtime", BT_STR_ARG(why));
-	if (told && why.len && strstr(why.ptr, "no such key:")) {
+	if (named && why.len && strstr(why.ptr, "no such key:")) {
 		bt_buf_text(s->error,
 			". consider using CEL optional chaining (.? followed by orValue()) or guarding the "
 			"check with has() for optional fields");
@@ -629,9 +629,8 @@ static enum found unconstrained(
 	if (!must) {
 		return NOTHING;
 	}
-	blame(s, claim);
-	bt_buf_printf(s->error, ", request %.*s: cannot add device ",
-		BT_STR_ARG(allocator_text_of(s, asked->name)));
+	blame_request(s, claim, asked->name);
+	bt_buf_text(s->error, ": cannot add device ");
 	add_place(s, at);
 	bt_buf_text(s->error, " because a claim constraint would not be satisfied");
 	return FAILED;
