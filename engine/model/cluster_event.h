@@ -12,7 +12,7 @@
 #include "engine/model/taint.h"
 
 /* What changed. A pod that has a node, one that has none, and the one that is asked about are different
- * resources; the last one is told apart by the releases with BT_RULE_POD_EVENTS_BY_KIND alone. */
+ * resources; only releases with BT_RULE_POD_EVENTS_BY_KIND distinguish the last one. */
 enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_ASSIGNED_POD = 0,
 	BT_CLUSTER_EVENT_UNSCHEDULED_POD,

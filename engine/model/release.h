@@ -6,8 +6,9 @@
  *   1. release.def: a row BT_RELEASE. A row that ends with the release before gets its last minor, and its
  *      successor stands beside it.
  *   2. gate.def: an entry {minor, stage, default} at each gate that changes, rows for new gates, and ABSENT
- *      where one goes. A gate that is on and that berth does not do yet is named in
- * engine/flow/cycle/engine.c (check_gates): with it nothing is decided, rather than decided wrong.
+ *      where one goes. A gate that berth does not do yet is named in engine/flow/cycle/engine.c
+ *      (check_gates): turned on by hand it is refused, rather than decided wrong. On by default it is not
+ *      refused; say in the README what is missing.
  *   3. For each new rule: a name in enum bt_rule, a row BT_RULE, and the question where it is decided.
  *   4. tests/conformance/data/1.NN: the answers of that kube-scheduler. The tests find the folder, and a
  * release without one is a failing test.

@@ -16,7 +16,7 @@ enum bt_group_reason {
 	BT_GROUP_PREEMPTS, /* the group fits once those are gone whom some of it preempt */
 	BT_GROUP_FAILED,   /* another member's cycle ended in an error */
 	BT_GROUP_GONE,	   /* Permit fails: the PodGroup's object has gone */
-	BT_GROUP_MIXED	   /* the members request different schedulers; nobody has been decided */
+	BT_GROUP_MIXED	   /* the members name different schedulers; no member is scheduled */
 };
 
 struct bt_group_member {

@@ -17,7 +17,7 @@ static const struct bt_pod *pod_of(const struct bt_scheduling_cycle *cycle, uint
 	return bt_ledger_pod(bt_engine_cache(cycle->engine)->ledger, pod_ix);
 }
 
-static void look(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
+static void cycle_begins(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 {
 	if (cycle->begins) {
 		cycle->begins(cycle->context, pod_ix);
@@ -32,7 +32,7 @@ static void decide(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 	struct bt_str message = {.len = 0};
 	struct bt_decision decision;
 
-	look(cycle, pod_ix);
+	cycle_begins(cycle, pod_ix);
 	bt_engine_begin(cycle->engine, pod_ix, &decision);
 	bt_engine_run_post_filter(cycle->engine, &decision);
 	if (cycle->texts && (decision.outcome == BT_REFUSED || decision.outcome == BT_FAILED)) {
@@ -55,7 +55,7 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 {
 	struct bt_scheduling_cycle *cycle = context;
 
-	look(cycle, decision->pod_ix);
+	cycle_begins(cycle, decision->pod_ix);
 	cycle->notes = bt_mem_grow(cycle->notes, cycle->note_n, &cycle->note_cap, sizeof(*cycle->notes));
 	struct bt_scheduling_cycle_note *note = &cycle->notes[cycle->note_n++];
 

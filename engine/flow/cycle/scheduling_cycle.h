@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A pod's cycle, or that of a PodGroup's pods: they are decided, and what came of each is told, with the text
- * of what was against it. Context: the scheduling thread.
+ * A scheduling cycle of a pod, or of a PodGroup's pods: the engine decides, and the caller hears of each
+ * decision with the message of a refusal. Context: the scheduling thread.
  */
 #pragma once
 
@@ -15,8 +15,9 @@ struct bt_scheduling_cycle {
 	bool texts; /* make messages */
 	/* A pod's cycle begins. May be NULL. */
 	void (*begins)(void *context, uint32_t pod_ix);
-	/* A pod is decided, and that is not carried out yet: another scheduler's decision may be imposed
-	 * (bt_engine_impose). message: as of ended. Not called for pods of a group. May be NULL. */
+	/* The engine has decided about a pod and not carried it out: the callee may impose another
+	 * scheduler's decision (bt_engine_impose). message: as of ended. Not called for pods of a group.
+	 * May be NULL. */
 	void (*steer)(void *context, struct bt_decision *decision, struct bt_str message);
 	/*
 	 * The cycle has ended, and its decision is carried out. info: of its pod, and nominated its

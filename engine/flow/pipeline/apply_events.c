@@ -99,7 +99,7 @@ static void tell_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
 	bool was = delta->node.old, is = delta->node.desc;
 	uint32_t action = !is ? BT_DELETE : was ? BT_UPDATE : BT_ADD;
 
-	if (was != is) { /* what changes is told apart where hints hear of it */
+	if (was != is) { /* requeue.c labels an update by what has changed */
 		p->handled = bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, action);
 	}
 	tell_event(p, BT_CLUSTER_EVENT_NODE, was || is ? action : 0, delta);

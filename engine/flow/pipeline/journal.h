@@ -160,8 +160,8 @@ struct bt_judgment {
 	bool agrees;		 /* the journal's decision might be this one, texts apart */
 };
 
-/* Follows a journal: each pod is decided at the journal's moment, that is told, and what the journal says
- * is carried out instead. So every decision is judged in the cluster that the journal's scheduler saw. */
+/* Follows a journal. The engine decides each pod at the journal's moment, reports that, and then carries out
+ * what the journal says. So it judges every decision in the cluster that the journal's scheduler saw. */
 struct bt_follow {
 	void (*judged)(void *context, const struct bt_judgment *judgment);
 	void *context;

@@ -318,7 +318,7 @@ bool bt_replay_follows(const struct bt_journal_player *replay);
 
 /* ---- follow.c ---- */
 
-/* A pod of the replay is decided: that is told, and the journal's decision imposed. */
+/* Reports what the replay has decided about a pod, and imposes the journal's decision. */
 void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decision, struct bt_str message);
 
 /* ---- decide.c ---- */

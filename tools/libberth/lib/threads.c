@@ -95,7 +95,7 @@ static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 	}
 }
 
-/* Takes an binding from called to over. Returns: whether it was called. */
+/* Takes a binding from called to over. Returns: whether it was called. */
 static bool end_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
 	bt_lock_acquire(&t->binding_lock);
