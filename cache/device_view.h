@@ -92,10 +92,10 @@ struct bt_device_store {
 	/* The pools that a live node can reach. Valid until a slice or a node changes. */
 	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
 
-	/* Does an expression match a device? single: it is shown as one that is not shared. Of failures
-	 * out_error says why, in upstream's words. */
-	enum bt_device_answer (*match)(void *context, uint32_t expression, const struct bt_device *device,
-		bool single, struct bt_buf *out_error);
+	/* Does an expression match a driver's device, of which a slice may show another by now? single: it is
+	 * shown as one that is not shared. Of failures out_error says why, in upstream's words. */
+	enum bt_device_answer (*match)(void *context, uint32_t expression, uint32_t driver,
+		const struct bt_device *device, bool single, struct bt_buf *out_error);
 };
 
 /* What stands for a pod among a claim's consumers: its UID; of one that has none, as in hand-written files,

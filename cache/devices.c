@@ -206,6 +206,15 @@ static void devices_give_up(struct bt_devices *d, struct bt_name_refs *names)
 	bt_name_refs_move(&d->gone, names);
 }
 
+/* The same of an arena. */
+static void give_arena_up(struct bt_devices *d, struct bt_arena *arena)
+{
+	d->gone_arenas =
+		bt_mem_grow(d->gone_arenas, d->gone_arena_n, &d->gone_arena_cap, sizeof(*d->gone_arenas));
+	d->gone_arenas[d->gone_arena_n++] = *arena;
+	*arena = (struct bt_arena){0};
+}
+
 /* The same of one that is held once. */
 static void give_name_up(struct bt_devices *d, uint32_t name)
 {
@@ -366,7 +375,7 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	d->view.special_n -= claim->special;
 	bt_map_remove(&d->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name));
 	*claim = (struct bt_resource_claim){.pending = claim->pending};
-	bt_arena_fini(&d->claim_arenas[ix]);
+	give_arena_up(d, &d->claim_arenas[ix]);
 	devices_give_up(d, &d->claim_names[ix]);
 	free_claim(d, ix);
 }
@@ -433,7 +442,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	fresh.live = true;
 	BT_INVARIANT(fresh.namespace_ && fresh.name);
 	*claim = fresh;
-	bt_arena_fini(&d->claim_arenas[ix]);
+	give_arena_up(d, &d->claim_arenas[ix]);
 	d->claim_arenas[ix] = arena;
 	devices_give_up(d, &d->claim_names[ix]);
 	d->claim_names[ix] = names;
@@ -491,10 +500,7 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	}
 	devices_give_up(d, &d->slice_names[ix]);
 	d->slices[ix] = (struct bt_resource_slice){0};
-	d->gone_arenas =
-		bt_mem_grow(d->gone_arenas, d->gone_arena_n, &d->gone_arena_cap, sizeof(*d->gone_arenas));
-	d->gone_arenas[d->gone_arena_n++] = d->slice_arenas[ix];
-	d->slice_arenas[ix] = (struct bt_arena){0};
+	give_arena_up(d, &d->slice_arenas[ix]);
 	bt_mem_free(d->memos[ix].answers);
 	d->memos[ix] = (struct bt_slice_memo){0};
 	d->slice_version++;
@@ -1193,24 +1199,34 @@ static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, 
 	return &memo->answers[(size_t)device->ix * memo->expression_n + expression];
 }
 
-static enum bt_device_answer match(void *context, uint32_t expression, const struct bt_device *device,
-	bool single, struct bt_buf *out_error)
+/* Does its slice show the device still? */
+static bool is_shown(const struct bt_devices *d, const struct bt_device *device)
+{
+	const struct bt_resource_slice *slice = &d->slices[device->slice_ix];
+
+	return slice->live && device->ix < slice->device_n && &slice->devices[device->ix] == device;
+}
+
+static enum bt_device_answer match(void *context, uint32_t expression, uint32_t driver,
+	const struct bt_device *device, bool single, struct bt_buf *out_error)
 {
 	struct bt_devices *d = context;
+	uint8_t unkept = 0;
 
 	if (!d->judge) {
 		bt_buf_text(out_error, "nobody evaluates selectors");
 		return BT_DEVICE_FAILED;
 	}
 	single &= device->allow_multiple;
-	uint8_t *kept = answer_at(d, device, expression_ix(d, expression, single));
+	uint8_t *kept =
+		is_shown(d, device) ? answer_at(d, device, expression_ix(d, expression, single)) : &unkept;
 	if (*kept) {
 		return *kept - 1;
 	}
 	struct bt_device shown = *device;
 	shown.allow_multiple &= !single;
-	enum bt_device_answer answer = d->judge->ask(d->judging, d->dictionary->intern, expression,
-		d->slices[device->slice_ix].driver, &shown, out_error);
+	enum bt_device_answer answer =
+		d->judge->ask(d->judging, d->dictionary->intern, expression, driver, &shown, out_error);
 	if (answer == BT_DEVICE_YES || answer == BT_DEVICE_NO) {
 		*kept = (uint8_t)(answer + 1);
 	}

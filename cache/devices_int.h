@@ -61,7 +61,7 @@ struct bt_devices {
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
 	struct bt_name_refs *claim_names, *slice_names, *class_names; /* that they have */
 	struct bt_name_refs gone;     /* names of deleted devices, kept for callers that still hold them */
-	struct bt_arena *gone_arenas; /* of slices, for the same: what is found points into them */
+	struct bt_arena *gone_arenas; /* of claims and slices, for the same: what is found points there */
 	size_t gone_arena_n, gone_arena_cap;
 	struct bt_name_refs expression_names; /* of expressions below */
 	struct bt_index_allocator vacant_uses, vacant_classes;

@@ -23,7 +23,7 @@ bool bt_devices_serve(const struct bt_view *view, uint32_t slot)
 /* Does the class take the device? Upstream leaves out here selectors of unknown kinds, and that devices may
  * be shared. */
 static enum bt_device_answer takes(const struct bt_device_store *store, const struct bt_device_class *class_,
-	const struct bt_device *device)
+	uint32_t driver, const struct bt_device *device)
 {
 	enum bt_device_answer answer = BT_DEVICE_YES;
 	struct bt_buf why = {0};
@@ -31,7 +31,7 @@ static enum bt_device_answer takes(const struct bt_device_store *store, const st
 	for (uint32_t i = 0; i < class_->selectors.n && answer == BT_DEVICE_YES; i++) {
 		if (class_->selectors.expressions[i]) {
 			answer = store->match(
-				store->context, class_->selectors.expressions[i], device, true, &why);
+				store->context, class_->selectors.expressions[i], driver, device, true, &why);
 			BT_INVARIANT(answer <= BT_DEVICE_FAILED);
 		}
 	}
@@ -79,7 +79,7 @@ void bt_device_totals(const struct bt_view *view, uint32_t slot, uint32_t node_i
 					device->all_nodes, device->has_selector ? &device->selector : NULL)) {
 				continue;
 			}
-			enum bt_device_answer answer = takes(store, class_, device);
+			enum bt_device_answer answer = takes(store, class_, slice->driver, device);
 			if (answer == BT_DEVICE_BAD_EXPRESSION || answer == BT_DEVICE_FAILED) {
 				*out_capacity = *out_allocated = 0;
 				return;

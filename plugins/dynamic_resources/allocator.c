@@ -182,7 +182,6 @@ static void blame_selector(
 static enum found selectors_match(struct search *s, uint32_t claim, const struct bt_device_class *class_,
 	const struct bt_device_selectors *selectors, const struct place *at)
 {
-	const struct bt_device *device = at->device;
 	struct bt_buf why = {0};
 	enum found found = FOUND;
 
@@ -195,8 +194,8 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 			found = FAILED;
 			break;
 		}
-		enum bt_device_answer answer = s->store->match(
-			s->store->context, selectors->expressions[i], device, is_stable(s), &why);
+		enum bt_device_answer answer = s->store->match(s->store->context, selectors->expressions[i],
+			at->slice->driver, at->device, is_stable(s), &why);
 
 		if (answer == BT_DEVICE_YES) {
 			continue;

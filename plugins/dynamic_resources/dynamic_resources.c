@@ -10,6 +10,7 @@
 #include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended.h"
+#include "plugins/dynamic_resources/inputs.h"
 #include "plugins/dynamic_resources/selectors.h"
 
 /* FirstAvailableDeviceRequestMaxSize, v1.36.3. */
@@ -48,7 +49,7 @@ struct term {
 	uint32_t new_n;		 /* that have to be allocated */
 	struct answer *answers;	 /* by node slot; ends with the cycle, or bt_dynamic_resources_ask_anew */
 	uint32_t answer_n;
-	bool settled; /* answers are kept as they are */
+	struct bt_device_inputs *inputs; /* NULL: nothing of them has changed in this cycle */
 	struct bt_allocation_cycle *cycle;
 };
 
@@ -318,7 +319,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 
 	bt_arena_reset(scratch);
 	term->held_n = term->user_n = term->new_n = 0;
-	term->settled = false;
+	term->inputs = NULL;
 	compiled->filter_skip = compiled->score_skip = false;
 	const char *why = list_claims(term, view);
 	if (why) {
@@ -568,48 +569,51 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 	struct answer *answer = &term->answers[node_ix];
 
 	BT_REQUIRE_HOT(node_ix < term->answer_n);
-	if (!answer->known) {
+	if (!answer->known && term->inputs) {
+		const struct bt_device_store devices = bt_device_inputs_store(term->inputs);
+		struct bt_view as_read = *view;
+
+		as_read.devices = &devices;
+		spec(term, &as_read, node_ix, answer);
+	} else if (!answer->known) {
 		spec(term, view, node_ix, answer);
 	}
 	BT_INVARIANT(answer->known && (answer->pass || !answer->allocations));
 	return answer;
 }
 
-/* DeviceClasses may have changed; the pod's claims, slices and what is allocated of devices are as they were.
- */
+/* DeviceClasses may have changed; claims, slices and what is allocated are as PreFilter found them. */
 static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
 {
 	const struct term *term = compiled->state;
 
 	(void)view;
-	if (term && term->held_n && !term->settled) {
+	if (term && term->held_n) {
 		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
 	}
 }
 
-/* Claims, slices or what is allocated are about to change, of which PreFilter has taken what was there. What
- * is asked ahead marks no claim: that is Filter's. */
-static void settle_answers(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
+/* Claims, slices or what is allocated are about to change, of which PreFilter has taken what was there. */
+static void dynamic_resources_settle(
+	struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
 {
 	struct term *term = compiled->state;
 
-	if (store != BT_STORE_DEVICES || !term || !term->held_n || term->settled) {
+	if (store != BT_STORE_DEVICES || !term || !term->held_n || term->inputs) {
 		return;
 	}
-	bool *marks = bt_arena_zalloc(view->devices->scratch, term->held_n);
+	term->inputs = bt_device_inputs_keep(view);
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		marks[i] = term->held[i].unavailable;
-	}
-	ask_anew(compiled, view);
-	for (uint32_t slot = 0; slot < term->answer_n; slot++) {
-		if (bt_bitmap_test(view->snapshot->live, slot)) {
-			answer_of(term, view, slot);
+		const struct bt_resource_claim *claim = term->held[i].claim;
+
+		if (claim) {
+			struct bt_resource_claim *kept =
+				bt_arena_zalloc(view->devices->scratch, sizeof(*kept));
+
+			*kept = *claim;
+			term->held[i].claim = kept;
 		}
 	}
-	for (uint32_t i = 0; i < term->held_n; i++) {
-		term->held[i].unavailable = marks[i];
-	}
-	term->settled = true;
 }
 
 static void dynamic_resources_filter(
@@ -900,7 +904,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.post_filter = post_filter,
 	.post_filter_idle = post_filter_idle,
 	.ask_anew = ask_anew,
-	.settle = settle_answers,
+	.settle = dynamic_resources_settle,
 	.no_pre_filter_post_error = "not found",
 	.reserve = reserve,
 	.pre_bind = pre_bind,

@@ -732,8 +732,8 @@ static enum bt_device_answer ask_device(struct fixture *f, const char *expressio
 {
 	const struct bt_device_store *store = f->cache->view.devices;
 	struct bt_buf why = {0};
-	enum bt_device_answer answer = store->match(
-		store->context, fixture_name(f, expression), &store->slices[0].devices[0], single, &why);
+	enum bt_device_answer answer = store->match(store->context, fixture_name(f, expression),
+		store->slices[0].driver, &store->slices[0].devices[0], single, &why);
 
 	if (answer == BT_DEVICE_FAILED) {
 		assert_string_equal(why.ptr, "what is that?");
@@ -760,6 +760,25 @@ static void an_answer_is_kept_until_the_slice_changes(void **state)
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
 	assert_int_equal(asked_n, 5);
+}
+
+static void a_device_that_is_shown_no_more_is_asked_about_as_it_was(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf why = {0};
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	const struct bt_device_store *store = f->cache->view.devices;
+	const struct bt_device *device = &store->slices[0].devices[0];
+	uint32_t driver = store->slices[0].driver, no = fixture_name(f, "no");
+	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: []");
+	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	cache_remove(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
+	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	assert_int_equal(asked_n, 3);
+	bt_buf_fini(&why);
 }
 
 static void answers_stay_right_however_many_expressions_there_are(void **state)
@@ -933,8 +952,8 @@ static void expressions_end_with_their_claims_and_answers_stay_right(void **stat
 			i % 2 ? "?" : "", i);
 		device_claim(f, "c", spec, "");
 		uint32_t expression = claim_of(f, "c")->requests[0].exactly.selectors.expressions[0];
-		assert_int_equal(
-			store->match(store->context, expression, &store->slices[0].devices[0], false, &why),
+		assert_int_equal(store->match(store->context, expression, store->slices[0].driver,
+					 &store->slices[0].devices[0], false, &why),
 			i % 2 ? BT_DEVICE_FAILED : BT_DEVICE_YES);
 		bt_buf_fini(&why);
 		remove_one(f, BT_KIND_RESOURCE_CLAIM, "c");
@@ -980,6 +999,7 @@ int main(void)
 		FIXTURE_TEST(of_classes_for_one_resource_the_youngest_serves),
 		FIXTURE_TEST(without_its_gate_no_class_serves),
 		FIXTURE_TEST(an_answer_is_kept_until_the_slice_changes),
+		FIXTURE_TEST(a_device_that_is_shown_no_more_is_asked_about_as_it_was),
 		FIXTURE_TEST(answers_stay_right_however_many_expressions_there_are),
 		FIXTURE_TEST(a_shared_device_can_be_shown_as_a_single_one),
 	};
