@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -78,6 +81,31 @@ func shapesOf(family *dto.MetricFamily) []string {
 	return shapes
 }
 
+var selector = regexp.MustCompile(`\b((?:berth|scheduler)_\w+)(?:\{(\w+)="(\w+)"\})?`)
+
+// alertsAsk says which series the alerts of the manifests ask for that are not there.
+func (s *suite) alertsAsk(got map[string]*dto.MetricFamily) (wrong error) {
+	alerts, err := os.ReadFile(filepath.Join(s.deploy, "alerts.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Split(string(alerts), "\n") {
+		_, expr, found := strings.Cut(line, " expr: ")
+		asked := selector.FindAllStringSubmatch(expr, -1)
+		if found && len(asked) == 0 {
+			wrong = errors.Join(wrong, fmt.Errorf("alerts.yaml: %s asks for nothing", expr))
+		}
+		for _, want := range asked {
+			if !slices.ContainsFunc(got[want[1]].GetMetric(), func(m *dto.Metric) bool {
+				return want[2] == "" || slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == want[2] && l.GetValue() == want[3] })
+			}) {
+				wrong = errors.Join(wrong, fmt.Errorf("alerts.yaml asks for %s, which is not there", want[0]))
+			}
+		}
+	}
+	return wrong
+}
+
 func metricsCase(ctx context.Context, s *suite) error {
 	want, err := s.metricsOf(ctx, s.startReal)
 	if err != nil {
@@ -89,7 +117,7 @@ func metricsCase(ctx context.Context, s *suite) error {
 	if err != nil {
 		return fmt.Errorf("berth: %w", err)
 	}
-	var wrong []error
+	wrong := []error{s.alertsAsk(got)}
 	for name, family := range want {
 		ours, there := got[name]
 		switch {

@@ -24,7 +24,7 @@
 #define ARGS_MAX  32
 
 static const char *const files[] = {
-	"rbac.yaml", "deployment.yaml", "shadow.yaml", "podmonitor.yaml", "static-pod.yaml"};
+	"rbac.yaml", "deployment.yaml", "shadow.yaml", "podmonitor.yaml", "static-pod.yaml", "alerts.yaml"};
 
 /* A verb on a resource, as "group/resource verb". */
 struct right {
