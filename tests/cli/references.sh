@@ -21,6 +21,7 @@ spec:
   containers: [{name: c}]
   affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {matchLabels: {a: b}}}]}}
 YAML
+sed '/resourceClaims/d' pods.yaml >claims-only.yaml
 "$berth" simulate pods.yaml >out 2>err || fail "simulate: $(cat err)"
 # says TEXT: a warning says it.
 says() {
@@ -32,7 +33,13 @@ says "1 pod refers to 1 ReplicaSet that the input lacks, such as default/web; ad
 says "1 pod refers to 1 Namespace that the input lacks, such as default; add namespaces to kubectl get"
 grep -qE '^  PersistentVolumeClaim +3  default/data-0 +2  pod +persistentvolumeclaims$' out || fail "the report does not name the claims: $(cat out)"
 grep -q '^problems in the input' out && fail "what is missing counts as a problem"
-line=$(sed -n 's/.*everything that a scheduler looks at: //p' err)
+whole() {
+	sed -n 's/.*everything that a scheduler looks at: //p' err
+}
+with_devices=$(whole)
+"$berth" simulate claims-only.yaml 2>err >out || fail "simulate: $(cat err)"
+line=$(whole)
+[ "${line% -A*},resourceclaims,resourceslices,deviceclasses -A -o json" = "$with_devices" ] || fail "no devices are asked for: $with_devices"
 [ -n "$line" ] || fail "no whole line for kubectl: $(cat err)"
 for page in README.md tools/run tools/libberth/examples/README.md; do
 	grep -qF "$line" "$top/$page" || fail "$page has another line for kubectl than: $line"
@@ -65,6 +72,7 @@ says "1 PersistentVolumeClaim refers to 1 PersistentVolume that the input lacks,
 says "1 PersistentVolumeClaim refers to 1 StorageClass that the input lacks, such as fast; add storageclasses to kubectl get"
 says "1 PersistentVolume counts against limits in CSINodes, which the input lacks; add csinodes to kubectl get"
 says "1 ResourceClaim refers to 1 DeviceClass that the input lacks, such as gpu; add deviceclasses to kubectl get"
+says "1 ResourceClaim waits for devices of ResourceSlices, which the input lacks; add resourceslices to kubectl get"
 [ "$(grep -c 'that the input lacks' err)" = 3 ] || fail "what is there is said to be missing: $(cat err)"
 # Order does not matter, nor do threads.
 "$berth" simulate --threads 1 pods.yaml claims.yaml 2>&1 >out | diff err - >diff || fail "other warnings in another order: $(cat diff)"

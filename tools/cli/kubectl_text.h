@@ -12,9 +12,9 @@
 /* Of clusters that have devices; others have no such resources, and kubectl would refuse all. */
 #define BT_KUBECTL_DEVICES "resourceclaims,resourceslices,deviceclasses"
 
-#define BT_KUBECTL_GET                                                                                       \
-	"kubectl get " BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES "," BT_KUBECTL_CSI       \
-	" -A -o json"
+#define BT_KUBECTL_KINDS   BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES "," BT_KUBECTL_CSI
+#define BT_KUBECTL_GET	   "kubectl get " BT_KUBECTL_KINDS " -A -o json"
+#define BT_KUBECTL_GET_ALL "kubectl get " BT_KUBECTL_KINDS "," BT_KUBECTL_DEVICES " -A -o json"
 
 /* The same in lines for help texts, which are narrow. */
 #define BT_KUBECTL_LINES                                                                                     \

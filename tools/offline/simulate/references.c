@@ -19,9 +19,16 @@ struct bt_reference {
 /* The kinds that are referred to, in the order in which they are said. */
 static const enum bt_kind targets[] = {BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_PERSISTENT_VOLUME,
 	BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE, BT_KIND_RESOURCE_CLAIM, BT_KIND_DEVICE_CLASS,
-	BT_KIND_NAMESPACE, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET, BT_KIND_REPLICATION_CONTROLLER};
+	BT_KIND_RESOURCE_SLICE, BT_KIND_NAMESPACE, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET,
+	BT_KIND_REPLICATION_CONTROLLER};
 
 #define TARGET_N (sizeof(targets) / sizeof(*targets))
+
+/* Of these nobody is named: one at least has to be there. */
+static bool is_any(enum bt_kind kind)
+{
+	return kind == BT_KIND_CSI_NODE || kind == BT_KIND_RESOURCE_SLICE;
+}
 
 /* Leaves "namespace/name", or the name alone, in text. Returns a hash of it and the kind. */
 static uint64_t references_key_of(
@@ -131,6 +138,13 @@ static void note_pod(struct bt_references *r, const struct bt_pod_object *pod)
 	}
 }
 
+static void refer_to_any(struct bt_references *r, enum bt_kind from, enum bt_kind kind)
+{
+	if (!r->kind_n[kind]) {
+		refer(r, from, kind, (struct bt_str){0}, (struct bt_str)BT_STR("*"));
+	}
+}
+
 static void note_requests(struct bt_references *r, const struct bt_resource_claim_object *claim)
 {
 	for (uint32_t i = 0; i < claim->request_n; i++) {
@@ -178,13 +192,12 @@ void bt_references_note(struct bt_references *r, const struct bt_object *object)
 	case BT_KIND_RESOURCE_CLAIM:
 		if (!object->resource_claim.allocated) {
 			note_requests(r, &object->resource_claim);
+			refer_to_any(r, object->kind, BT_KIND_RESOURCE_SLICE); /* which has the devices */
 		}
 		break;
 	case BT_KIND_PERSISTENT_VOLUME:
-		/* Which nodes' limits it counts against is in their CSINodes: one at least is there. */
-		if (object->persistent_volume.source.type == BT_VOLUME_CSI_INLINE &&
-			!r->kind_n[BT_KIND_CSI_NODE]) {
-			refer(r, object->kind, BT_KIND_CSI_NODE, none, (struct bt_str)BT_STR("*"));
+		if (object->persistent_volume.source.type == BT_VOLUME_CSI_INLINE) {
+			refer_to_any(r, object->kind, BT_KIND_CSI_NODE); /* which has the node's limits */
 		}
 		break;
 	default:
@@ -199,8 +212,8 @@ static bool is_there(const struct bt_references *r, const struct bt_reference *i
 {
 	uint32_t known;
 
-	if (item->kind == BT_KIND_CSI_NODE) {
-		return r->kind_n[BT_KIND_CSI_NODE] > 0;
+	if (is_any(item->kind)) {
+		return r->kind_n[item->kind] > 0;
 	}
 	return bt_map_get(&r->known, item->key, &known);
 }
@@ -221,7 +234,7 @@ static struct bt_missing references_count(struct bt_references *r, size_t target
 		}
 		if (!bt_map_get(&seen, item->key, &ix) && bt_map_get(&r->named, item->key, &ix)) {
 			missing.example = missing.example.len ? missing.example : r->names[ix];
-			missing.object_n += item->kind != BT_KIND_CSI_NODE;
+			missing.object_n += !is_any(item->kind);
 			bt_map_put(&seen, item->key, 1);
 		}
 		missing.referrer_n += item->referrer != last;
