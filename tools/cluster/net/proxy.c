@@ -83,7 +83,7 @@ static bool in_range(struct bt_str text, const struct address *address, bool *ou
 {
 	size_t slash = bt_str_find(text, '/', 0);
 	struct address network;
-	unsigned bits = 0, first;
+	unsigned bits = 0;
 
 	*out_is = slash < text.len && slash + 1 < text.len &&
 		  parse_address(bt_str_sub(text, 0, slash), &network);
@@ -91,12 +91,13 @@ static bool in_range(struct bt_str text, const struct address *address, bool *ou
 		*out_is = text.ptr[i] >= '0' && text.ptr[i] <= '9' && bits <= 128;
 		bits = bits * 10 + (unsigned)(text.ptr[i] - '0');
 	}
-	first = *out_is && is_ipv4(&network) ? 96 : 0;
-	*out_is = *out_is && bits + first <= 128;
-	if (!*out_is || !address || (first && !is_ipv4(address))) {
+	bits += bt_str_find(text, ':', 0) < text.len ? 0 : 96;
+	*out_is = *out_is && bits <= 128;
+	/* As Go: a range of IPv6, all of it too, has no address of IPv4. */
+	if (!*out_is || !address || (is_ipv4(&network) && bits >= 96) != is_ipv4(address)) {
 		return false;
 	}
-	for (unsigned bit = first; bit < first + bits; bit++) {
+	for (unsigned bit = 0; bit < bits; bit++) {
 		unsigned mask = 0x80u >> (bit % 8);
 
 		if ((network.bytes[bit / 8] ^ address->bytes[bit / 8]) & mask) {
@@ -138,13 +139,18 @@ static bool names_host(
 	       (!dot || host.ptr[host.len - name.len - 1] == '.');
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static bool is_exempt(struct bt_str host, struct bt_str port)
 {
 	struct bt_str rules = bt_str(variable("NO_PROXY", "no_proxy"));
 	struct address address;
 	bool numeric = parse_address(host, &address), range;
 
-	if (same_text(host, bt_str("localhost")) || (numeric && is_loopback(&address))) {
+	if (bt_str_is(host, "localhost") || (numeric && is_loopback(&address))) {
 		return true;
 	}
 	for (size_t at = 0; at < rules.len;) {
@@ -152,10 +158,10 @@ static bool is_exempt(struct bt_str host, struct bt_str port)
 		struct bt_str rule = bt_str_sub(rules, at, end);
 
 		at = end + 1;
-		while (rule.len && rule.ptr[0] == ' ') {
+		while (rule.len && is_space(rule.ptr[0])) {
 			rule = bt_str_sub(rule, 1, rule.len);
 		}
-		while (rule.len && rule.ptr[rule.len - 1] == ' ') {
+		while (rule.len && is_space(rule.ptr[rule.len - 1])) {
 			rule.len--;
 		}
 		if (!rule.len) {
@@ -169,25 +175,57 @@ static bool is_exempt(struct bt_str host, struct bt_str port)
 	return false;
 }
 
+/* As libcurl has to be told: socks5h means that the proxy looks names up, as with Go, and without a port
+ * libcurl takes 1080 for any proxy that is not spoken to by TLS. */
+static const struct {
+	const char *scheme, *curl, *port;
+} schemes[] = {
+	{"http://", "http://", "80"},
+	{"https://", "https://", "443"},
+	{"socks5://", "socks5h://", "1080"},
+	{"socks5h://", "socks5h://", "1080"},
+};
+
+/* "user@host:port/path" with the port, which another takes the place of where it is empty. */
+static bool add_with_port(struct bt_str rest, const char *port, struct bt_buf *out)
+{
+	struct bt_str authority = rest, host, given = {0};
+
+	for (const char *end = "/?#"; *end; end++) {
+		authority = bt_str_sub(authority, 0, bt_str_find(authority, *end, 0));
+	}
+	size_t at = authority.len;
+
+	while (at && authority.ptr[at - 1] != '@') {
+		at--;
+	}
+	bool named = split_port(bt_str_sub(authority, at, authority.len), &host, &given);
+
+	bt_buf_str(out, authority);
+	if (!given.len) {
+		bt_buf_printf(out, named ? "%s" : ":%s", port);
+	}
+	bt_buf_str(out, bt_str_sub(rest, authority.len, rest.len));
+	return authority.len > at && (!named || host.len);
+}
+
 bool bt_proxy_url(struct bt_str url, struct bt_buf *out_proxy)
 {
-	struct bt_str rest;
+	size_t n;
 
 	for (size_t i = 0; i < url.len; i++) {
 		if (url.ptr[i] <= ' ' || url.ptr[i] == 0x7f) {
 			return false;
 		}
 	}
-	if (bt_str_starts(url, "http://") || bt_str_starts(url, "https://")) {
-		bt_buf_str(out_proxy, url);
-	} else if (bt_str_starts(url, "socks5://")) {
-		rest = bt_str_sub(url, strlen("socks5://"), url.len);
-		bt_buf_text(out_proxy, "socks5h://"); /* the proxy looks names up, as with Go */
-		bt_buf_str(out_proxy, rest);
-	} else {
-		return false;
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+		n = strlen(schemes[i].scheme);
+		if (url.len >= n && strncasecmp(url.ptr, schemes[i].scheme, n) == 0) {
+			bt_buf_text(out_proxy, schemes[i].curl);
+			return add_with_port(bt_str_sub(url, n, url.len), schemes[i].port, out_proxy);
+		}
 	}
-	return true;
+	return false;
 }
 
 bool bt_proxy_from_environment(struct bt_str url, struct bt_buf *out_proxy, struct bt_buf *out_error)
@@ -197,25 +235,28 @@ bool bt_proxy_from_environment(struct bt_str url, struct bt_buf *out_proxy, stru
 		bt_str(tls ? variable("HTTPS_PROXY", "https_proxy") : variable("HTTP_PROXY", "http_proxy"));
 	size_t from = strlen(tls ? "https://" : "http://");
 	struct bt_str authority = bt_str_sub(url, from, bt_str_find(url, '/', from));
-	struct bt_str host = authority, port = bt_str(tls ? "443" : "80");
+	struct bt_str host = authority, port = {0};
+	struct bt_buf whole = {0};
 
 	if (!split_port(authority, &host, &port) && host.len > 1 && host.ptr[0] == '[') {
 		host = bt_str_sub(host, 1, host.len - 1);
 	}
+	port = port.len ? port : bt_str(tls ? "443" : "80");
 	if (!proxy.len || is_exempt(host, port)) {
 		bt_buf_add(out_proxy, "", 0);
 		return true;
 	}
 	if (!strstr(proxy.ptr, "://")) {
-		bt_buf_text(out_proxy, "http://");
-		bt_buf_str(out_proxy, proxy);
-		return true;
+		bt_buf_text(&whole, "http://");
 	}
-	if (!bt_proxy_url(proxy, out_proxy)) {
+	bt_buf_str(&whole, proxy);
+	bool good = bt_proxy_url(bt_buf_view(&whole), out_proxy);
+
+	bt_secret_buf_fini(&whole);
+	if (!good) {
 		bt_buf_printf(out_error,
 			"%s: not the URL of a proxy; its scheme must be http, https or socks5",
 			tls ? "HTTPS_PROXY" : "HTTP_PROXY");
-		return false;
 	}
-	return true;
+	return good;
 }

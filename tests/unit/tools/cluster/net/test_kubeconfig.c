@@ -294,6 +294,13 @@ static void proxies_are_those_that_go_would_take(void **state)
 		{"*.example.com", "https://example.com", "http://secure:1"},
 		{"example.com:8443", "https://api.example.com", "http://secure:1"},
 		{":80,,", "https://api.example.com", "http://secure:1"},
+		{"::/0", "https://10.1.2.3", "http://secure:1"},
+		{"::/0", "https://[fd12::1]", ""},
+		{"::ffff:10.0.0.0/104", "https://10.1.2.3", ""},
+		{"::ffff:10.0.0.0/104", "https://11.1.2.3", "http://secure:1"},
+		{"10.0.0.0/33", "https://10.0.0.1", "http://secure:1"},
+		{"x,\n\texample.com\r\n", "https://api.example.com", ""},
+		{"", "https://LOCALHOST", "http://secure:1"},
 	};
 	struct bt_buf proxy = {0}, error = {0};
 
@@ -321,6 +328,45 @@ static void proxies_are_those_that_go_would_take(void **state)
 	bt_buf_fini(&error);
 }
 
+/* libcurl would ask a proxy without a port at 1080. */
+static void a_proxy_has_the_port_of_its_scheme(void **state)
+{
+	static const struct {
+		const char *named, *proxy; /* NULL: none */
+	} cases[] = {
+		{"proxy", "http://proxy:80"},
+		{"proxy:3128", "http://proxy:3128"},
+		{"http://proxy", "http://proxy:80"},
+		{"http://proxy/", "http://proxy:80/"},
+		{"http://proxy:", "http://proxy:80"},
+		{"http://us:er@proxy", "http://us:er@proxy:80"},
+		{"us:er@proxy:1", "http://us:er@proxy:1"},
+		{"https://[::1]", "https://[::1]:443"},
+		{"https://[::1]:8443", "https://[::1]:8443"},
+		{"HTTPS://proxy", "https://proxy:443"},
+		{"socks5://proxy", "socks5h://proxy:1080"},
+		{"socks5h://proxy:9", "socks5h://proxy:9"},
+		{"socks4://proxy", NULL},
+		{"http://", NULL},
+		{"http://a b", NULL},
+	};
+	struct bt_buf proxy = {0}, error = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("HTTPS_PROXY", cases[i].named, 1);
+		bt_buf_clear(&proxy);
+		bool taken = bt_proxy_from_environment(bt_str("https://a"), &proxy, &error);
+
+		if (taken != (cases[i].proxy != NULL) || (taken && strcmp(proxy.ptr, cases[i].proxy) != 0)) {
+			fail_msg("%s: %s", cases[i].named, taken ? proxy.ptr : "none");
+		}
+	}
+	unsetenv("HTTPS_PROXY");
+	bt_buf_fini(&proxy);
+	bt_buf_fini(&error);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +375,7 @@ int main(void)
 		cmocka_unit_test(wrong_files_are_told_by_line_and_remedy),
 		cmocka_unit_test(any_cut_of_a_file_is_an_error_or_a_plan),
 		cmocka_unit_test(proxies_are_those_that_go_would_take),
+		cmocka_unit_test(a_proxy_has_the_port_of_its_scheme),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
