@@ -22,6 +22,7 @@
 #include "tools/kube/log/log.h"
 #include "tools/cluster/net/client_config_int.h"
 #include "tools/cluster/net/exec_plugin_int.h"
+#include "tools/cluster/net/pem.h"
 #include "tools/cluster/net/plan_int.h"
 #include "tools/cluster/net/tls_int.h"
 #include "tools/cluster/net/client_metrics.h"
@@ -135,6 +136,21 @@ static struct bt_str copy_of(const struct bt_secret *data, const struct watched 
 	return from->len ? (struct bt_str){bt_mem_copy(from->ptr, from->len), from->len} : (struct bt_str){0};
 }
 
+/* Without what is no certificate: libcurl is given it as well, and ends at the first block that is no PEM.
+ * What has none stays as it is, so that whom the system trusts is not trusted in its place. */
+static struct bt_str copy_of_authority(const struct bt_secret *data, const struct watched *file)
+{
+	const struct bt_secret *from = data->len ? data : &file->bytes;
+	struct bt_str text = {from->ptr, from->len};
+	struct bt_buf certificates = {0};
+	uint32_t broken_n;
+
+	text = bt_pem_certificates(text, &certificates, &broken_n) ? bt_buf_view(&certificates) : text;
+	text.ptr = text.len ? bt_mem_copy(text.ptr, text.len) : NULL;
+	bt_buf_fini(&certificates);
+	return text;
+}
+
 static void add_basic(struct bt_identity *identity, const struct bt_client_config_plan *plan)
 {
 	struct bt_buf pair = {0}, text = {0};
@@ -195,7 +211,7 @@ static struct bt_identity *make_identity(const struct bt_client_config *access, 
 	if (!access->endpoint.tls) {
 		return identity; /* nothing secret goes out in the clear */
 	}
-	identity->authority = copy_of(&plan->authority, &access->files[FILE_AUTHORITY]);
+	identity->authority = copy_of_authority(&plan->authority, &access->files[FILE_AUTHORITY]);
 	if (exec->certificate.len) {
 		identity->certificate = copy_of(&exec->certificate, NULL);
 		identity->key = copy_of(&exec->key, NULL);

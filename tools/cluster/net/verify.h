@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which certificates are trusted, by the rules of Go's crypto/x509, which kube-scheduler and kube-apiserver
- * follow: every issuer of a subject is tried, names stand in subjectAltName alone. OpenSSL checks each chain
- * that is found.
+ * follow: every issuer of a subject is tried, names stand in subjectAltName alone.
  * Context: any thread.
  */
 #pragma once

@@ -11,6 +11,7 @@
 #include "engine/base/quote.h"
 #include "engine/base/thread.h"
 #include "tools/kube/log/log.h"
+#include "tools/cluster/net/pem.h"
 #include "tools/cluster/serve/certificate.h"
 #include "tools/cluster/serve/client_certificate.h"
 #include "tools/cluster/serve/front_proxy.h"
@@ -648,7 +649,9 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 
 void bt_auth_authorities(struct bt_auth *auth, struct bt_buf *out_pem)
 {
+	uint32_t broken_n;
+
 	bt_lock_acquire(&auth->lock);
-	bt_buf_str(out_pem, bt_buf_view(&auth->pem));
+	(void)bt_pem_certificates(bt_buf_view(&auth->pem), out_pem, &broken_n);
 	bt_lock_release(&auth->lock);
 }

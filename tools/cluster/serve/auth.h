@@ -47,7 +47,7 @@ void bt_auth_destroy(struct bt_auth *auth);
  */
 enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error);
 
-/* The CA certificates that count now, in PEM; empty: client certificates are not looked at. */
+/* Appends the CA certificates that count now, in PEM; none: client certificates are not looked at. */
 void bt_auth_authorities(struct bt_auth *auth, struct bt_buf *out_pem);
 
 /* Returns: 200; 401, 403 or 500 with upstream's message in out_message; out_known: the client is

@@ -419,19 +419,22 @@ static long ask_with(struct serve_test *test, const struct identity *identity)
 	return test->status;
 }
 
-/* While a cluster's CA is replaced, the bundle has the old one and the new one, in any order. */
+/* While a cluster's CA is replaced, the bundle has the old one and the new one, in any order; what is no PEM
+ * may stand between them. */
 static void each_authority_of_a_subject_is_tried(void **state)
 {
 	struct bt_str user = BT_STR("x-remote-user"), group = BT_STR("x-remote-group");
 	struct serve_test *test = *state;
 	struct identity ca[3], of[3];
-	char bundle[2 * sizeof(ca->pem)];
+	char bundle[3 * sizeof(ca->pem)];
 
 	for (int i = 0; i < 3; i++) {
 		identity_make(&ca[i], NULL, "ca", NULL, 3600);
 		identity_make(&of[i], &ca[i], "root", "system:masters", 3600);
 	}
-	snprintf(bundle, sizeof(bundle), "%s%s", ca[0].pem, ca[1].pem);
+	snprintf(bundle, sizeof(bundle),
+		"%s# new\n-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n%s", ca[0].pem,
+		ca[1].pem);
 	write_file(test->ca, bundle);
 	test->always[0] = bt_str("/healthz");
 	test->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
