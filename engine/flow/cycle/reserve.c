@@ -95,11 +95,8 @@ static struct bt_reserved_choice reserve_note(
 {
 	const struct bt_resource_claim *claims = reserved->cache->view.devices->claims;
 
-	if (choice->claim_ix == BT_NO_CLAIM) {
-		return (struct bt_reserved_choice){*choice, BT_NAME_NONE, BT_NAME_NONE};
-	}
 	return (struct bt_reserved_choice){
-		*choice, claims[choice->claim_ix].name, claims[choice->claim_ix].uid};
+		*choice, choice->claim_ix == BT_NO_CLAIM ? BT_NAME_NONE : claims[choice->claim_ix].name};
 }
 
 /* What one plugin says. */
@@ -155,15 +152,19 @@ void bt_reserved_choose(
 	}
 }
 
-static bool still_there(const struct bt_reserved *reserved, const struct bt_reserved_choice *noted)
+/* Is there the claim that the choice is for? Of one that was made anew under its name PreBind learns by a
+ * conflict, and gives it what was chosen for the other. Source: bindClaim, v1.36.3. */
+static bool find_claim(
+	const struct bt_reserved *reserved, uint32_t namespace_, struct bt_reserved_choice *noted)
 {
 	const struct bt_device_store *store = reserved->cache->view.devices;
 
 	if (noted->choice.claim_ix == BT_NO_CLAIM) {
 		return true;
 	}
-	const struct bt_resource_claim *claim = &store->claims[noted->choice.claim_ix];
-	return claim->live && claim->name == noted->name && claim->uid == noted->uid;
+	const struct bt_resource_claim *claim = bt_device_store_claim(store, namespace_, noted->name);
+	noted->choice.claim_ix = claim ? (uint32_t)(claim - store->claims) : noted->choice.claim_ix;
+	return claim;
 }
 
 static bool is_bound(
@@ -343,11 +344,12 @@ static void say_claim_gone(
 
 static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod_ix)
 {
+	uint32_t namespace_ = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature->namespace_;
 	enum bt_reserve outcome = BT_RESERVED;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < reserved->choice_n; i++) {
-		if (still_there(reserved, &reserved->choices[i])) {
+		if (find_claim(reserved, namespace_, &reserved->choices[i])) {
 			reserved->given = bt_mem_grow(
 				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
 			reserved->given[kept++] = reserved->choices[i].choice;

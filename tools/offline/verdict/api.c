@@ -285,6 +285,8 @@ static void fetch_nomination(struct bt_api *api, struct bt_api_object *stored)
 static void update_pod(
 	struct bt_api *api, struct bt_api_object *stored, const struct bt_object *object, bool keep_status)
 {
+	struct bt_object whole;
+
 	if (keep_status) {
 		fetch_nomination(api, stored);
 	} else {
@@ -293,8 +295,9 @@ static void update_pod(
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {
 		stored->node = api_keep(api, object->pod.spec.node_name);
 	}
-	if (stored->node.len && !keep_status) {
-		start(api, stored, object);
+	if (stored->node.len) {
+		build(api, stored, &whole);
+		start(api, stored, &whole);
 	}
 }
 

@@ -244,6 +244,12 @@ static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask
 	if (!bind_claim(w, claim, ask)) {
 		return false;
 	}
+	if (ask->mapping_n && !bt_api_find(w->api, (struct bt_str)BT_STR("Pod"), w->namespace_, w->name)) {
+		bt_buf_printf(&w->api->bind_error,
+			FAILS "update pod %.*s/%.*s ExtendedResourceClaimStatus: pods \"%.*s\" not found",
+			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name), BT_STR_ARG(w->name));
+		return false;
+	}
 	if (ask->mapping_n == 0) {
 		claim->now = made; /* which Unreserve knows; writing that takes the allocation back */
 		bt_buf_printf(&w->api->bind_error,
