@@ -26,7 +26,8 @@
 #include "tools/cluster/net/latch.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define FIELD_BYTES 32u /* what a field of a head costs beside its bytes */
+#define LOOK_NS	    INT64_C(50000000) /* how often who waits asks whether it shall go on */
+#define FIELD_BYTES 32u		      /* what a field of a head costs beside its bytes */
 #define EVENT_MAX   64
 #define IDLE_MAX    256u	/* calls that are kept for reuse, with their handles */
 #define IDLE_BYTES  (64u << 10) /* and the largest buffer of one that is kept */
@@ -872,6 +873,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	http->quiet_ns = options->quiet_ns ? options->quiet_ns : QUIET_NS;
 	http->again_ns = options->again_ns ? options->again_ns : AGAIN_NS;
 	http->rest_ns = options->rest_ns;
+	http->gives_up = options->gives_up;
 	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->lane_n = lane_n < BT_HTTP_LANES ? lane_n : BT_HTTP_LANES;
 	http->limit_ns = http->h2_again_ns = INT64_MAX;
@@ -960,8 +962,13 @@ enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *
 	whole.data = NULL;
 	whole.done = fetched;
 	whole.context = &fetch;
-	bt_http_send(http, &whole);
-	bt_latch_wait(&fetch.over, BT_EVENTCOUNT_FOREVER);
+	uint64_t id = bt_http_send(http, &whole);
+
+	while (!bt_latch_wait(&fetch.over, http->gives_up ? LOOK_NS : BT_EVENTCOUNT_FOREVER)) {
+		if (http->gives_up()) {
+			bt_http_cancel(http, id);
+		}
+	}
 	bt_latch_fini(&fetch.over);
 	return fetch.end;
 }

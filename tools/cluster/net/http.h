@@ -33,6 +33,9 @@ struct bt_http_options {
 	 * others, for several answers and events at once. What comes to an idle client is not late. 0: it
 	 * does not. */
 	int64_t rest_ns;
+	/* Whether who waits in bt_http_fetch shall wait no longer, because the process ends; looked at every
+	 * 50 ms by the thread that waits. NULL: it waits for the call. */
+	bool (*gives_up)(void);
 };
 
 enum bt_http_method { BT_HTTP_GET = 0, BT_HTTP_POST, BT_HTTP_PUT, BT_HTTP_PATCH, BT_HTTP_DELETE };
@@ -116,7 +119,8 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
  * client; those that are asked for afterwards are. Context: the client's thread. */
 void bt_http_forget(struct bt_http *http, void *context);
 
-/* A call and its whole answer, waited for. out_body is replaced. Context: any thread but a client's. */
+/* A call and its whole answer, waited for. out_body is replaced. Context: any thread but a client's. Returns:
+ * BT_HTTP_CANCELLED also where gives_up says so. */
 enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *call,
 	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error);
 

@@ -82,7 +82,7 @@ static int serve(struct bt_scheduler *scheduler)
 	struct bt_buf why = {0};
 	int status = BT_EXIT_OK;
 
-	if (bt_scheduler_start(scheduler, &why) != BT_OK) {
+	if (bt_scheduler_start(scheduler, &why) != BT_OK && !bt_interrupt_pending()) {
 		status = cmd_run_fail(&why);
 	} else {
 		while (!bt_interrupt_pending()) {

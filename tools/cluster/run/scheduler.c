@@ -15,6 +15,7 @@
 #include "engine/base/topo.h"
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/cli/files.h"
+#include "tools/cli/interrupt.h"
 #include "tools/cluster/extender/extender.h"
 #include "tools/cluster/lease/lease.h"
 #include "tools/cluster/net/http.h"
@@ -630,9 +631,10 @@ static bool list_pods(void *context, void (*call)(void *to, const struct bt_watc
 
 static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	s->audit_http = bt_http_create(
-		&(struct bt_http_options){
-			.access = s->access, .name = "audit", .body_max_bytes = BT_HTTP_LIST_MAX},
+	s->audit_http = bt_http_create(&(struct bt_http_options){.access = s->access,
+					       .name = "audit",
+					       .body_max_bytes = BT_HTTP_LIST_MAX,
+					       .gives_up = bt_interrupt_pending},
 		out_error);
 	if (!s->audit_http) {
 		return false;
@@ -715,7 +717,9 @@ static bool make_reviewer(struct bt_scheduler *s, struct bt_client_config *own, 
 	struct bt_buf *out_error)
 {
 	*out_http = bt_http_create(
-		&(struct bt_http_options){.access = own ? own : s->access, .name = "review"}, out_error);
+		&(struct bt_http_options){
+			.access = own ? own : s->access, .name = "review", .gives_up = bt_interrupt_pending},
+		out_error);
 	return *out_http != NULL;
 }
 

@@ -120,6 +120,8 @@ struct way {
 
 static char server_name[32] = "127.0.0.1"; /* where open_way says that the server is */
 
+static bool (*gives_up)(void); /* what open_way gives to the client */
+
 static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 {
 	struct bt_buf error = {0};
@@ -139,9 +141,11 @@ static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 	if (!way->access) {
 		fail_msg("%s", error.ptr);
 	}
-	way->http = bt_http_create(
-		&(struct bt_http_options){
-			.access = way->access, .name = "test", .dead_ns = dead_ns, .body_max_bytes = 1000},
+	way->http = bt_http_create(&(struct bt_http_options){.access = way->access,
+					   .name = "test",
+					   .dead_ns = dead_ns,
+					   .body_max_bytes = 1000,
+					   .gives_up = gives_up},
 		&error);
 	assert_non_null(way->http);
 	bt_buf_fini(&error);
@@ -877,6 +881,34 @@ static void a_callback_may_end_its_call(void **state)
 	close_way(&way);
 }
 
+static struct server *asked;
+
+static bool has_asked(void)
+{
+	return server_request_n(asked) > 0;
+}
+
+/* As when the process shall end while the server never answers. */
+static void who_waits_for_an_answer_may_give_up(void **state)
+{
+	struct bt_buf body = {0}, error = {0};
+	struct bt_http_head head;
+	struct way way;
+
+	(void)state;
+	gives_up = has_asked;
+	start_way(&way, hang);
+	asked = way.server;
+	assert_int_equal(bt_http_fetch(way.http,
+				 &(struct bt_http_call){.path = bt_str("/silence"), .timeout_ns = LONG},
+				 &head, &body, &error),
+		BT_HTTP_CANCELLED);
+	gives_up = NULL;
+	close_way(&way);
+	bt_buf_fini(&body);
+	bt_buf_fini(&error);
+}
+
 static void cancel_at_head(void *context, const struct bt_http_head *head)
 {
 	struct outcome *outcome = context;
@@ -1076,6 +1108,7 @@ int main(void)
 		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_call_that_takes_too_long_is_lost),
 		cmocka_unit_test(a_cancelled_call_ends_once),
+		cmocka_unit_test(who_waits_for_an_answer_may_give_up),
 		cmocka_unit_test(a_callback_may_end_its_call),
 		cmocka_unit_test(a_call_cancelled_at_its_head_shows_no_data),
 		cmocka_unit_test(the_end_of_a_client_ends_its_calls),
