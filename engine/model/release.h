@@ -2,18 +2,7 @@
  * Kubernetes releases: which there are, and in what they differ. The tables are release.def and gate.def;
  * nothing else knows a version. Whoever decides asks for a rule by its name, never for a version.
  *
- * A release is added in these steps. Without a new rule they touch three files and a folder of data:
- *   1. release.def: a row BT_RELEASE. A row that ends with the release before gets its last minor, and its
- *      successor stands beside it.
- *   2. gate.def: an entry {minor, stage, default} at each gate that changes, rows for new gates, and ABSENT
- *      where one goes. A gate that berth does not do yet is named in engine/flow/cycle/engine.c
- *      (check_gates): turned on by hand it is refused, rather than decided wrong. On by default it is not
- *      refused; say in the README what is missing.
- *   3. For each new rule: a name in enum bt_rule, a row BT_RULE, and the question where it is decided.
- *   4. tests/conformance/data/1.NN: the answers of that kube-scheduler. The tests find the folder, and a
- * release without one is a failing test.
- *   5. BT_RELEASE_DEFAULT, when the release becomes the one that counts where none is asked for.
- * A release is removed with its row, its folder of answers, and the ranges and entries that end with it.
+ * releases.md says how a release is added, and how one is removed.
  * Context: any thread; the tables are constant.
  */
 #pragma once

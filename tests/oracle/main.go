@@ -23,6 +23,7 @@ var commands = []struct {
 	{"histories", "write random histories of a cluster, one JSON document a line", runHistories},
 	{"history", "read histories, write what kube-scheduler's queue holds after each step", runHistory},
 	{"diff-history", "compare two files of history verdicts, print the first disagreements", runDiffHistory},
+	{"gates", "write the feature gates that this kube-scheduler has, with stage, default and lock", runGates},
 	{"shrink", "make a scenario or history smaller while somebody still answers it otherwise", runShrink},
 }
 

@@ -136,28 +136,6 @@ static void a_gate_is_what_each_release_makes_of_it(void **state)
 	}
 }
 
-/* How many gates each kube-scheduler lists, of which stage, and how many of them are on. */
-static void as_many_gates_are_there_as_upstream_has(void **state)
-{
-	static const struct {
-		uint32_t minor, n;
-	} cases[] = {{35, 218}, {36, 241}, {37, 253}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct bt_release release = minor(cases[i].minor);
-		uint32_t n = 0;
-
-		for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-			const char *name = bt_gate_name((enum bt_gate)gate);
-
-			n += bt_gate_find(bt_str(name), &release) == gate;
-			assert_true(gate == 0 || strcmp(bt_gate_name((enum bt_gate)(gate - 1)), name) < 0);
-		}
-		assert_int_equal(n, cases[i].n);
-	}
-}
-
 static void a_need_counts_in_releases_that_have_both_gates(void **state)
 {
 	const struct bt_release v35 = minor(35), v36 = minor(36), v37 = minor(37);
@@ -180,7 +158,6 @@ int main(void)
 		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),
 		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),
 		cmocka_unit_test(a_gate_is_what_each_release_makes_of_it),
-		cmocka_unit_test(as_many_gates_are_there_as_upstream_has),
 		cmocka_unit_test(a_need_counts_in_releases_that_have_both_gates),
 	};
 

@@ -550,7 +550,7 @@ static void events_that_wait_take_little_memory(void **state)
 	}
 	assert_in_range(calls_to("/apis/events.k8s.io/v1/namespaces/ns/events"), 0, 1);
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
-	/* A pod's event and what its patch will say take 399 bytes; the allocator's own caches are counted too. */
+	/* A pod's event and what its patch will say take 399 bytes; the allocator's caches count too. */
 	size_t each = (bt_mem_in_use_bytes() - before) / pod_n;
 	if (each > 440) {
 		fail_msg("%zu bytes a pod", each);
