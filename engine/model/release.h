@@ -139,6 +139,10 @@ enum bt_rule {
 	 * isSchedulableAfterPodChange, plugins/interpodaffinity; involvedInTopologySpreading,
 	 * plugins/podtopologyspread. */
 	BT_RULE_HINTS_SEE_NOMINATED_PODS,
+	/* A refusal or failed binding clears the nomination that the pod's status had when its cycle began.
+	 * One that it got since stays: from others, or, with NominatedNodeNameForExpectation, from the
+	 * binding cycle when PreBind has something to do. Source: handleSchedulingFailure, bindingCycle. */
+	BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW,
 	/* InterPodAffinity's hints look at what other pods want of the waiting one, too: its labels change,
 	 * or a pod whose anti-affinity it matches goes. Source: as above. */
 	BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS,

@@ -92,6 +92,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
 	bt_schedule_pod_init(&engine->schedule, config->extender_n > 0);
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue, config->gates.release);
+	bt_late_nominations_init(&engine->late, &config->gates);
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||
@@ -388,6 +389,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		skip(engine, pod_ix);
 		return;
 	}
+	bt_late_nominations_begin(&engine->late, engine->cache, pod_ix);
 	cycle.number = ++engine->counts.cycle_n;
 	cycle.begin_ns = bt_stage_latency_now(engine->options.stages);
 	decide(engine, &cycle, out_decision);
@@ -404,9 +406,10 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 	struct bt_cache *cache = engine->cache;
 	uint32_t pod_ix = decision->pod_ix;
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
+	bool late = !found && bt_late_nominations_stay(&engine->late, pod_ix);
 
-	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
-		/* PostFilter left it alone: it is what the status says. */
+	if (late || (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE)) {
+		/* PostFilter left it alone, or it came late: it is what the status says. */
 		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
 		return;
 	}
@@ -478,6 +481,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	const struct bt_decision failed = {
 		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
+	uint32_t nominated_ix = bt_late_nominations_by_binding(&engine->late, engine->cache, pod_ix);
 
 	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
@@ -487,6 +491,10 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
 	bt_engine_set_aside(engine, &failed);
+	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_BACKOFF) {
+		bt_engine_status_node(engine, pod_ix, nominated_ix);
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, nominated_ix);
+	}
 }
 
 static BT_NOINLINE bool prebinds(struct bt_engine *engine, uint32_t pod_ix)

@@ -10,6 +10,7 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
 #include "engine/flow/cycle/kept_events.h"
+#include "engine/flow/cycle/late_nominations.h"
 #include "engine/flow/cycle/node_list.h"
 #include "engine/flow/cycle/nominated_pods.h"
 #include "engine/flow/cycle/pod_groups.h"
@@ -42,6 +43,7 @@ struct bt_engine {
 	struct bt_engine_counts counts;	   /* what no part counts: cycles, and what became of pods */
 	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
 	struct bt_reserved reserved;
+	struct bt_late_nominations late;
 	struct bt_batch batch;
 	struct bt_prefetch prefetch;
 };

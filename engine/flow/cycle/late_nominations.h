@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Private. Nominations that a pod's status gets while its cycle or binding is under way, which the refusal or
+ * failure leaves (BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW).
+ */
+#pragma once
+
+#include "cache/ingest.h"
+#include "engine/flow/config/gates.h"
+
+struct bt_late_nominations {
+	bool stay;
+	bool binding_writes; /* the binding cycle nominates its node, if PreBind has to do */
+	uint32_t without_ix; /* whose cycle it is, if it had none at its beginning; or BT_NO_POD */
+};
+
+void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_gates *gates);
+
+/* The pod's cycle begins. */
+void bt_late_nominations_begin(
+	struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);
+
+/* Does a nomination stay that the pod's status may have got since its cycle began? */
+bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);
+
+/* The node that the binding cycle of an assumed pod has nominated, and nobody clears; or BT_NO_NODE. */
+uint32_t bt_late_nominations_by_binding(
+	const struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);
