@@ -246,8 +246,10 @@ const struct bt_option bt_run_options[] = {
 		.argument = "TYPE",
 		.default_value = "application/vnd.kubernetes.protobuf",
 		.may_be_empty = true,
-		.ignored = "pods and nodes are read in protobuf where the server has it, the rest in JSON",
-		.help = "Encoding of API calls."},
+		.help = "Encoding of API calls. Without --config only; otherwise "
+			"clientConnection.contentType "
+			"and acceptContentTypes count. With protobuf, pods and nodes are read in it, and "
+			"bindings written; the rest is JSON."},
 	{.name = "profiling",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",

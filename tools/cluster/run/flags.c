@@ -537,6 +537,19 @@ static int apply_connection(
 	return BT_EXIT_OK;
 }
 
+bool bt_run_reads_json(const struct bt_client_connection_config *connection)
+{
+	struct bt_str types = connection->accept_content_types.len ? connection->accept_content_types
+								   : connection->content_type;
+
+	for (size_t i = 0; i < types.len; i++) {
+		if (bt_str_starts(bt_str_sub(types, i, types.len), "application/vnd.kubernetes.protobuf")) {
+			return false;
+		}
+	}
+	return types.len > 0;
+}
+
 int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config *config)
 {
 	int status = apply_election(invocation, &config->leader_election);

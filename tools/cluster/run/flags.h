@@ -51,6 +51,9 @@ void bt_run_flags_fini(struct bt_run_flags *flags);
  */
 int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config *config);
 
+/* Do a connection's content types leave JSON alone for what is read? Source: rest.NewRequest, v0.36.3. */
+bool bt_run_reads_json(const struct bt_client_connection_config *connection);
+
 /* Calls for every flag of the command with its value as kube-scheduler's flags print theirs, in the order of
  * names. Context: any thread. */
 void bt_run_flags_each(const struct bt_run_flags *flags,

@@ -563,6 +563,7 @@ static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 		.listeners = listeners,
 		.listener_n = listener_n,
 		.page = s->flags->page,
+		.json = bt_run_reads_json(&s->config->client_connection),
 	};
 
 	s->watch = bt_watch_create(&options, out_error);
@@ -611,8 +612,9 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 
 static struct bt_pod_pages *make_pages(const struct bt_scheduler *s)
 {
-	return bt_pod_pages_create(
-		&(struct bt_pod_pages_options){.http = s->audit_http, .fetch = bt_http_fetch});
+	return bt_pod_pages_create(&(struct bt_pod_pages_options){.http = s->audit_http,
+		.fetch = bt_http_fetch,
+		.json = bt_run_reads_json(&s->config->client_connection)});
 }
 
 /* The API's pods on nodes, for whoever asks for a comparison. Context: a connection's thread. */

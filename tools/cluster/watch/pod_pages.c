@@ -14,6 +14,7 @@
 #define TIMEOUT_NS (30 * INT64_C(1000000000))
 #define ERROR_MAX  200u /* of an answer that is quoted */
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
+#define JSON_TYPE  "application/json"
 
 struct bt_pod_pages {
 	struct bt_pod_pages_options options;
@@ -64,7 +65,7 @@ int64_t bt_pod_pages_retry_after_ns(const struct bt_pod_pages *pages)
 static uint32_t ask(struct bt_pod_pages *pages)
 {
 	const struct bt_http_call call = {.path = bt_buf_view(&pages->path),
-		.accept = bt_str(PROTO_TYPE ",application/json"),
+		.accept = bt_str(pages->options.json ? JSON_TYPE : PROTO_TYPE "," JSON_TYPE),
 		.timeout_ns = TIMEOUT_NS};
 
 	pages->head = (struct bt_http_head){.retry_after_ns = -1};

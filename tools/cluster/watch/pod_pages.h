@@ -21,6 +21,7 @@ struct bt_pod_pages_options {
 	enum bt_http_end (*fetch)(struct bt_http *http, const struct bt_http_call *call,
 		struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error);
 	uint32_t page; /* pods a page; 0: 250 */
+	bool json;     /* ask for nothing else */
 };
 
 struct bt_pod_pages;

@@ -352,16 +352,46 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	(void)state;
 	snprintf(text, sizeof(text),
 		"--show-hidden-metrics-for-version=%s --contention-profiling --log-flush-frequency=1s "
-		"--vmodule=x=1 --kube-api-content-type=application/json",
+		"--vmodule=x=1",
 		bt_release_default()->before);
 	read_line(&line, text);
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
 
 		assert_non_null(option);
 		assert_true(strlen(option->ignored) > 0);
 	}
-	assert_null(bt_invocation_ignored(&line.invocation, 5));
+	assert_null(bt_invocation_ignored(&line.invocation, 4));
+	drop(&line);
+}
+
+static void content_types_without_protobuf_mean_json(void **state)
+{
+	static const struct {
+		const char *accept, *content;
+		bool json;
+	} cases[] = {{"", "application/vnd.kubernetes.protobuf", false}, {"", "", false},
+		{"", "application/json", true},
+		{"application/json", "application/vnd.kubernetes.protobuf", true},
+		{"application/vnd.kubernetes.protobuf,application/json", "application/json", false},
+		{"application/json, application/vnd.kubernetes.protobuf", "", false}};
+	struct line line;
+	struct bt_config config;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct bt_client_connection_config connection = {
+			.accept_content_types = bt_str(cases[i].accept),
+			.content_type = bt_str(cases[i].content)};
+
+		assert_int_equal(bt_run_reads_json(&connection), cases[i].json);
+	}
+	read_line(&line, "--kube-api-content-type=application/json");
+	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	bt_config_init(&config, NULL);
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_true(bt_run_reads_json(&config.client_connection));
+	bt_config_fini(&config);
 	drop(&line);
 }
 
@@ -545,6 +575,7 @@ int main(void)
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
 		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
 		cmocka_unit_test(every_flag_is_shown_with_its_value_in_order),
+		cmocka_unit_test(content_types_without_protobuf_mean_json),
 		cmocka_unit_test(metrics_and_values_of_their_labels_can_be_left_out),
 		cmocka_unit_test(what_is_wrong_with_flags_of_metrics_is_said),
 		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),

@@ -17,7 +17,7 @@ static const struct pod pods[] = {{"a", 1, 3, "n1"}, {"b", 2, 4, "n2"}, {"c", 3,
 
 static enum form form;
 static bool refuses;
-static struct bt_buf asked;
+static struct bt_buf asked, accepted;
 
 /* Two pages, of two pods and one. As bt_http_fetch, which does not keep the type of what comes. */
 static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *call,
@@ -27,6 +27,8 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	(void)out_error;
 	bt_buf_clear(&asked);
 	bt_buf_str(&asked, call->path);
+	bt_buf_clear(&accepted);
+	bt_buf_str(&accepted, call->accept);
 	bt_buf_clear(out_body);
 	out_head->status = refuses ? 500 : 200;
 	bool second = strstr(asked.ptr, "&continue=to%2Fken") != NULL;
@@ -60,6 +62,26 @@ static void all_pods_on_nodes_come_whatever_else_they_are(void **state)
 		server_poison = CLEAN;
 	}
 	bt_buf_fini(&asked);
+	bt_buf_fini(&accepted);
+}
+
+static void with_json_alone_nothing_else_is_accepted(void **state)
+{
+	(void)state;
+	form = JSON;
+	for (int json = 0; json < 2; json++) {
+		struct bt_pod_pages *pages =
+			bt_pod_pages_create(&(struct bt_pod_pages_options){.fetch = fetch, .json = json});
+		struct bt_buf out = {0};
+
+		bt_pod_pages_begin(pages, (struct bt_str){.len = 0});
+		assert_int_equal(bt_pod_pages_next(pages, note, &out), BT_PAGES_MORE);
+		assert_int_equal(strstr(accepted.ptr, "protobuf") == NULL, json);
+		bt_buf_fini(&out);
+		bt_pod_pages_destroy(pages);
+	}
+	bt_buf_fini(&asked);
+	bt_buf_fini(&accepted);
 }
 
 static void after_a_failure_less_is_asked_for(void **state)
@@ -79,6 +101,7 @@ static void after_a_failure_less_is_asked_for(void **state)
 	assert_non_null(strstr(asked.ptr, "spec.nodeName%3Dn%2F1"));
 	bt_buf_fini(&out);
 	bt_buf_fini(&asked);
+	bt_buf_fini(&accepted);
 	bt_pod_pages_destroy(pages);
 }
 
@@ -86,6 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_pods_on_nodes_come_whatever_else_they_are),
+		cmocka_unit_test(with_json_alone_nothing_else_is_accepted),
 		cmocka_unit_test(after_a_failure_less_is_asked_for),
 	};
 
