@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 const claimsPath = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
@@ -78,7 +79,7 @@ func (h *hostile) spoil(pod *v1.Pod) {
 	}
 }
 
-// widePrefix: of resources that wide pods alone ask for, so that what is used of them can be added up by hand.
+// widePrefix: of resources that wide pods alone ask for.
 const widePrefix = "wide.example.com/r"
 
 // bytes is a size up to the 1.5 MiB that etcd takes in one request.
@@ -187,6 +188,28 @@ func (h *hostile) deletePod(ctx context.Context, name string) error {
 	return h.count(h.admin.CoreV1().Pods(metav1.NamespaceDefault).Delete(ctx, name, options))
 }
 
+// poke changes a pod by its other subresources, or lets it go.
+func (h *hostile) poke(ctx context.Context, pod *v1.Pod) error {
+	var err error
+	pods := h.admin.CoreV1().Pods(pod.Namespace)
+	switch h.rng.Intn(4) {
+	case 0: // some other scheduler's binding
+		err = pods.Bind(ctx, &v1.Binding{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Annotations: map[string]string{"example.com/a0": h.text()}},
+			Target: v1.ObjectReference{Kind: "Node", Name: pick(h, "a", "b", "nowhere", h.kindName())}}, metav1.CreateOptions{})
+	case 1:
+		pod.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse(pick(h, "0", "1n", "50m", "2", "9223372036854775807m", "1e18"))
+		_, err = pods.UpdateResize(ctx, pod.Name, pod, metav1.UpdateOptions{})
+	case 2:
+		pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, v1.EphemeralContainer{EphemeralContainerCommon: v1.EphemeralContainerCommon{
+			Name: fmt.Sprintf("e%d", len(pod.Spec.EphemeralContainers)), Image: "x" + h.text() + "x", ImagePullPolicy: v1.PullAlways, TerminationMessagePolicy: v1.TerminationMessageReadFile}})
+		_, err = pods.UpdateEphemeralContainers(ctx, pod.Name, pod, metav1.UpdateOptions{})
+	case 3:
+		pod.Spec.SchedulingGates = nil
+		_, err = pods.Update(ctx, pod, metav1.UpdateOptions{})
+	}
+	return h.count(err)
+}
+
 func (h *hostile) step(ctx context.Context, i int) error {
 	if h.rng.Intn(2) == 0 {
 		return h.play(ctx, &hostileKinds[h.rng.Intn(len(hostileKinds))])
@@ -209,6 +232,9 @@ func (h *hostile) step(ctx context.Context, i int) error {
 	pod, err := pods.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return h.count(err)
+	}
+	if h.rng.Intn(3) == 0 {
+		return h.poke(ctx, pod)
 	}
 	if h.rng.Intn(2) == 0 {
 		h.spoilStatus(pod)
@@ -274,50 +300,63 @@ func agrees(ctx context.Context, berth *process) error {
 	return nil
 }
 
-// countsAll: what is used of the wide pods' resources on each node is what the pods there ask for together.
+// countsAll: what there is and what is used on each node is what kube-scheduler's own NodeInfo has of a fresh list.
 func (h *hostile) countsAll(ctx context.Context, berth *process) error {
-	list, err := h.admin.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
+	nodes, err := h.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	for _, node := range []string{"a", "b"} {
-		var cache struct {
-			Items []struct {
-				Resources map[string]struct{ Used int64 }
+	pods, err := h.admin.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range nodes.Items {
+		info := framework.NewNodeInfo()
+		info.SetNode(&nodes.Items[i])
+		for j := range pods.Items {
+			if pod := &pods.Items[j]; pod.Spec.NodeName == info.Node().Name && !finished(pod) {
+				info.AddPod(pod)
 			}
 		}
-		status, body, err := berth.get(ctx, "/debug/cache?node="+node)
-		if err == nil {
-			err = json.Unmarshal([]byte(body), &cache)
-		}
-		if err != nil || status != 200 || len(cache.Items) != 1 {
-			return fmt.Errorf("/debug/cache?node=%s: %d %v %.500s", node, status, err, body)
-		}
-		used := map[string]int64{}
-		for name, amount := range cache.Items[0].Resources {
-			if strings.HasPrefix(name, widePrefix) && amount.Used != 0 {
-				used[name] = amount.Used
-			}
-		}
-		if asked := wideOn(list, node); !maps.Equal(used, asked) {
-			return fmt.Errorf("node %s: pods ask for %v, and berth counts %v", node, asked, used)
+		if err := countsAsIn(ctx, berth, info); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func wideOn(list *v1.PodList, node string) map[string]int64 {
-	asked := map[string]int64{}
-	for i := range list.Items {
-		if pod := &list.Items[i]; pod.Spec.NodeName == node && !finished(pod) {
-			for name, amount := range pod.Spec.Containers[0].Resources.Requests {
-				if strings.HasPrefix(string(name), widePrefix) {
-					asked[string(name)] += amount.Value()
-				}
-			}
+// amounts are of a resource as /debug/cache has them.
+type amounts struct{ Allocatable, Used int64 }
+
+func countsAsIn(ctx context.Context, berth *process, info *framework.NodeInfo) error {
+	var cache struct {
+		Items []struct {
+			UsedPods  int
+			Resources map[string]amounts
 		}
 	}
-	return asked
+	name := info.Node().Name
+	status, body, err := berth.get(ctx, "/debug/cache?limit=100000&node="+name)
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &cache)
+	}
+	if err != nil || status != 200 || len(cache.Items) != 1 {
+		return fmt.Errorf("/debug/cache?node=%s: %d %v %.500s", name, status, err, body)
+	}
+	room, used := info.Allocatable, info.Requested
+	want := map[string]amounts{"cpu (milli)": {room.MilliCPU, used.MilliCPU}, "memory": {room.Memory, used.Memory}, "ephemeral-storage": {room.EphemeralStorage, used.EphemeralStorage}}
+	for _, of := range []map[v1.ResourceName]int64{room.ScalarResources, used.ScalarResources} {
+		for name := range of {
+			want[strings.ToValidUTF8(string(name), "\ufffd")] = amounts{room.ScalarResources[name], used.ScalarResources[name]}
+		}
+	}
+	nothing := func(_ string, a amounts) bool { return a == amounts{} }
+	maps.DeleteFunc(want, nothing)
+	maps.DeleteFunc(cache.Items[0].Resources, nothing)
+	if !maps.Equal(cache.Items[0].Resources, want) || cache.Items[0].UsedPods != len(info.Pods) {
+		return fmt.Errorf("node %s: %d pods have %v, and berth counts %d with %v", name, len(info.Pods), want, cache.Items[0].UsedPods, cache.Items[0].Resources)
+	}
+	return nil
 }
 
 // sumOf adds up the samples of a metric whose line matches.
@@ -367,12 +406,42 @@ func nothingLeft(ctx context.Context, berth *process) error {
 	return nil
 }
 
+// followed: whatever came, the ledger is what the API has.
+func (h *hostile) followed(ctx context.Context, berth *process) error {
+	err := errors.Join(agrees(ctx, berth), h.knowsAll(ctx, berth), h.countsAll(ctx, berth))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", berth.name, err)
+	}
+	return err
+}
+
+// notMended: no audit found anything that was not as the API has it.
+func notMended(ctx context.Context, berth *process) error {
+	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
+	if err != nil || repaired != 0 {
+		return fmt.Errorf("%s: the audit had to mend %v pods: %w", berth.name, repaired, err)
+	}
+	differ, err := sumOf(ctx, berth, "berth_audit_node_differences_total")
+	if err != nil || differ != 0 {
+		return fmt.Errorf("%s: the audit found %v nodes that differ: %w", berth.name, differ, err)
+	}
+	return nil
+}
+
 func hostileCase(ctx context.Context, s *suite) error {
 	h := &hostile{suite: s, rng: rand.New(rand.NewSource(s.seed)), of: map[string]int{}}
 	if err := s.apply(ctx, a+"\n---\n"+b); err != nil {
 		return err
 	}
-	berth, err := s.startOpen(ctx, "berth", schedulerOptions{})
+	// The standby decides nobody, and reads as JSON what the leader reads in protobuf.
+	berth, err := s.startOpen(ctx, "berth", schedulerOptions{leader: election})
+	if err != nil {
+		return err
+	}
+	if err := s.waitLeader(ctx, berth); err != nil {
+		return err
+	}
+	standby, err := s.startOpen(ctx, "standby", schedulerOptions{leader: election, content: "application/json"})
 	if err != nil {
 		return err
 	}
@@ -386,7 +455,7 @@ func hostileCase(ctx context.Context, s *suite) error {
 	}
 	fmt.Printf("     seed %d: the server took %d of %d, beside pods %v\n", s.seed, h.taken, h.taken+h.refused, h.of)
 	err = eventually(ctx, time.Minute, func() error {
-		return errors.Join(agrees(ctx, berth), h.said(ctx, berth), h.knowsAll(ctx, berth), h.countsAll(ctx, berth))
+		return errors.Join(h.said(ctx, berth), h.followed(ctx, berth), h.followed(ctx, standby))
 	})
 	if err != nil {
 		return err
@@ -401,16 +470,13 @@ func hostileCase(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	if err := eventually(ctx, time.Minute, func() error { return errors.Join(agrees(ctx, berth), nothingLeft(ctx, berth)) }); err != nil {
+	if err := eventually(ctx, time.Minute, func() error {
+		return errors.Join(agrees(ctx, berth), nothingLeft(ctx, berth), agrees(ctx, standby), nothingLeft(ctx, standby))
+	}); err != nil {
 		return err
 	}
-	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
-	if err != nil || repaired != 0 {
-		return fmt.Errorf("the audit had to mend %v pods: %w", repaired, err)
-	}
-	differ, err := sumOf(ctx, berth, "berth_audit_node_differences_total")
-	if err != nil || differ != 0 {
-		return fmt.Errorf("the audit found %v nodes that differ: %w", differ, err)
+	if err := errors.Join(notMended(ctx, berth), notMended(ctx, standby)); err != nil {
+		return err
 	}
 	// The room is free again: two pods that need nearly a node each.
 	whole := func(i int) string { return pod(fmt.Sprintf("whole-%d", i), "app: whole", cpu("3900m"), "") }

@@ -29,6 +29,7 @@ type schedulerOptions struct {
 	config     string
 	kubeconfig string
 	leader     string // the leaderElection part; "" for none
+	content    string // the content type of the connection; "" for the default
 	args       []string
 }
 
@@ -45,7 +46,7 @@ func (s *suite) writeConfig(name string, o schedulerOptions) (string, error) {
 	}
 	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" +
 		"leaderElection: " + o.leader + "\n" +
-		fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 10000, burst: 10000}\n", o.kubeconfig) + o.config
+		fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 10000, burst: 10000, contentType: %q}\n", o.kubeconfig, o.content) + o.config
 	path := s.logFile(name) + ".yaml"
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }
