@@ -13,6 +13,33 @@
 
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
 
+/* Rows that several commands have; only what they say differs. */
+#define FILENAME_OPTION(text)                                                                                \
+	{                                                                                                    \
+		.name = "filename", .letter = 'f', .type = BT_OPTION_TEXT, .file = BT_FILE_READ,             \
+		.argument = "PATH", .repeated = true, .help = text                                           \
+	}
+#define CONFIG_OPTION(text)                                                                                  \
+	{                                                                                                    \
+		.name = "config", .type = BT_OPTION_TEXT, .file = BT_FILE_READ, .argument = "FILE",          \
+		.help = text                                                                                 \
+	}
+#define FEATURE_GATES_OPTION(text)                                                                           \
+	{                                                                                                    \
+		.name = "feature-gates", .type = BT_OPTION_TEXT, .argument = "NAME=BOOL,...",                \
+		.repeated = true, .help = text                                                               \
+	}
+#define SEED_OPTION(text)                                                                                    \
+	{                                                                                                    \
+		.name = "seed", .type = BT_OPTION_NUMBER, .argument = "N", .default_value = "1",             \
+		.max = UINT64_MAX, .help = text                                                              \
+	}
+#define OUTPUT_OPTION(text)                                                                                  \
+	{                                                                                                    \
+		.name = "output", .letter = 'o', .type = BT_OPTION_CHOICE, .argument = "FORMAT",             \
+		.choices = "table|json|yaml|csv", .default_value = "table", .help = text                     \
+	}
+
 const struct bt_option bt_common_options[] = {
 	{.name = "color",
 		.type = BT_OPTION_CHOICE,
@@ -32,17 +59,12 @@ static const struct bt_option simulate_options[] = {
 		.file = BT_FILE_READ,
 		.argument = "PATH",
 		.repeated = true,
-		.help = "File or directory with Kubernetes objects, or - for standard input: JSON or YAML, "
-			"several "
-			"documents, Lists, gzip and zstd. May be repeated; the same as giving PATH as an "
-			"argument."},
-	{.name = "config",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, plugins, "
-			"weights "
-			"and plugin arguments, in YAML or JSON. Without it, the defaults of kube-scheduler."},
+		.help = "File or directory with Kubernetes objects, or - for standard input: JSON or "
+			"YAML, several documents, Lists, gzip and zstd. May be repeated; the same as "
+			"giving PATH as an argument."},
+	CONFIG_OPTION("KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, "
+		      "plugins, weights and plugin arguments, in YAML or JSON. Without it, the defaults of "
+		      "kube-scheduler."),
 	{.name = "write-config-to",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
@@ -53,8 +75,8 @@ static const struct bt_option simulate_options[] = {
 		.type = BT_OPTION_CHOICE,
 		.argument = "FORMAT",
 		.choices = "openb",
-		.help = "Read a trace of nodes and of pods that come and go, instead of Kubernetes objects: "
-			"openb, Alibaba's GPU cluster of 2023. Needs --nodes and --pods."},
+		.help = "Read a trace of nodes and of pods that come and go, instead of Kubernetes "
+			"objects: openb, Alibaba's GPU cluster of 2023. Needs --nodes and --pods."},
 	{.name = "nodes",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -71,16 +93,15 @@ static const struct bt_option simulate_options[] = {
 	{.name = "until",
 		.type = BT_OPTION_TEXT,
 		.argument = "DURATION|TIME",
-		.help = "Go on until then in virtual time and report the cluster as it is then: seconds or a "
-			"duration such as 90s, 5m or 1h30m since the beginning (of a trace: since its second "
-			"0), or a "
-			"time such as 2026-01-01T00:05:00Z. See TIME."},
+		.help = "Go on until then in virtual time and report the cluster as it is then: seconds "
+			"or a duration such as 90s, 5m or 1h30m since the beginning (of a trace: since "
+			"its second 0), or a time such as 2026-01-01T00:05:00Z. See TIME."},
 	{.name = "speed",
 		.type = BT_OPTION_TEXT,
 		.argument = "FACTOR",
 		.default_value = "0",
-		.help = "Let FACTOR virtual seconds pass in one second, 1 being real time, and write logs as "
-			"things happen. 0: as fast as possible."},
+		.help = "Let FACTOR virtual seconds pass in one second, 1 being real time, and write logs "
+			"as things happen. 0: as fast as possible."},
 	{.name = "preemption",
 		.type = BT_OPTION_CHOICE,
 		.argument = "HOW",
@@ -92,29 +113,23 @@ static const struct bt_option simulate_options[] = {
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets, ReplicationControllers, "
 			"StatefulSets, Jobs, DaemonSets and CronJobs still lack."},
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = SEED_HELP " Breaks ties between equal scores."},
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	{.name = "workers",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
 		.default_value = "1",
 		.max = 64,
-		.help = "Threads that score nodes side by side; 0: from the machine. Decisions are the same "
-			"for any number. It pays where every node is scored anew for most pods: many "
+		.help = "Threads that score nodes side by side; 0: from the machine. Decisions are the "
+			"same for any number. It pays where every node is scored anew for most pods: many "
 			"signatures, large clusters."},
 	{.name = "threads",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
 		.default_value = "0",
 		.max = 64,
-		.help = "Run the stages in threads: N that prepare objects, N that carry bindings out, one "
-			"that "
-			"puts events in order, one that decides. 0: one after the other, in one thread. "
-			"Decisions are the same for any number."},
+		.help = "Run the stages in threads: N that prepare objects, N that carry bindings out, "
+			"one that puts events in order, one that decides. 0: one after the other, in one "
+			"thread. Decisions are the same for any number."},
 	{.name = "batch",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -128,46 +143,34 @@ static const struct bt_option simulate_options[] = {
 		.help = "Threads and workers run on these CPUs only, such as 0-3,8. See berth topology."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
-	{.name = "feature-gates",
-		.type = BT_OPTION_TEXT,
-		.argument = "NAME=BOOL,...",
-		.repeated = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"--kubernetes-version."},
+	FEATURE_GATES_OPTION("Feature gates, as kube-scheduler takes them. Without it, the defaults of "
+			     "--kubernetes-version."),
 	{.name = "node-sampling",
 		.type = BT_OPTION_CHOICE,
 		.argument = "WHICH",
 		.choices = "configured|all|upstream",
 		.default_value = "configured",
-		.help = "Which nodes a decision looks at. all: every node. upstream: as kube-scheduler, zone "
-			"by zone from where the last decision stopped, until percentageOfNodesToScore of the "
-			"nodes are feasible; without a percentage it adapts, from 50 % of 100 nodes to 5 % "
-			"of "
-			"5,625 and more, and never fewer than 100. configured: as upstream for a profile "
-			"with "
-			"a percentage, every node for others. Ties go by --seed all the same."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report."},
+		.help = "Which nodes a decision looks at. all: every node. upstream: as kube-scheduler, "
+			"zone by zone from where the last decision stopped, until "
+			"percentageOfNodesToScore of the nodes are feasible; without a percentage it "
+			"adapts, from 50 % of 100 nodes to 5 % of 5,625 and more, and never fewer than "
+			"100. configured: as upstream for a profile with a percentage, every node for "
+			"others. Ties go by --seed all the same."},
+	OUTPUT_OPTION("Format of the report."),
 	{.name = "decisions",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
-		.help = "Write every decision to FILE, or to standard output when it is -, one JSON document "
-			"a "
-			"line, in the order in which they were made."},
+		.help = "Write every decision to FILE, or to standard output when it is -, one JSON "
+			"document a line, in the order in which they were made."},
 	{.name = "events",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
-		.help = "Write what a cluster's API server would see to FILE, or to standard output when it "
-			"is -, one JSON document a line, in virtual time: events.k8s.io/v1 Events, patches "
-			"of "
-			"pods' status, Bindings and deletions, with kube-scheduler's texts and order."},
+		.help = "Write what a cluster's API server would see to FILE, or to standard output when "
+			"it is -, one JSON document a line, in virtual time: events.k8s.io/v1 Events, "
+			"patches of pods' status, Bindings and deletions, with kube-scheduler's texts and "
+			"order."},
 	{.name = "journal",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
@@ -184,17 +187,16 @@ static const struct bt_option simulate_options[] = {
 	{.name = "all",
 		.help = "Show every row of the report's tables. JSON, YAML and CSV have every row anyway."},
 	{.name = "stats",
-		.help = "Measure how long each stage takes, and add it to the report: percentiles of taking "
-			"an "
-			"object in, of waiting in the queue (in virtual time), and of deciding. See LIVE."},
+		.help = "Measure how long each stage takes, and add it to the report: percentiles of "
+			"taking an object in, of waiting in the queue (in virtual time), and of deciding. "
+			"See LIVE."},
 	{.name = "live",
 		.help = "Show progress on the whole terminal; where standard error is no terminal, a line "
 			"per second. Implies --stats. See LIVE."},
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
 	{.name = "fail-on-unplaced",
-		.help = "End with status 1 when a pod was not placed or could not be "
-			"read."},
+		.help = "End with status 1 when a pod was not placed or could not be read."},
 	{.name = "quiet",
 		.letter = 'q',
 		.help = "No progress bar, no warnings, and no lines of --live without a terminal."},
@@ -217,14 +219,12 @@ static const struct bt_example simulate_examples[] = {
 
 static const struct bt_exit_text simulate_exits[] = {
 	{BT_EXIT_OK, "The report was written, whether or not every pod was placed."},
-	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed, or could not be read, or something "
-		     "could not "
-		     "be read in which pods may be."},
+	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed, or could not be read, or "
+		     "something could not be read in which pods may be."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "A path cannot be opened or read, --explain names a pod that is not there, or the "
-			"input or the configuration holds nothing "
-			"usable; with "
-			"--strict, anything is wrong in it."},
+	{BT_EXIT_INPUT,
+		"A path cannot be opened or read, --explain names a pod that is not there, or the "
+		"input or the configuration holds nothing usable; with --strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
 	{BT_EXIT_PIPE, "Output pipe closed."},
@@ -232,38 +232,36 @@ static const struct bt_exit_text simulate_exits[] = {
 };
 
 static const struct bt_note simulate_notes[] = {
-	{"INPUT",
-		"Objects may be as kubectl writes them. Unknown fields are ignored, other kinds are counted. "
-		"An error in an object is reported with file, place and remedy; the object is skipped and "
-		"reading continues. Pods of a scheduler that the configuration does not have, completed pods "
-		"and terminating pods are ignored and counted. A path that cannot be opened or read ends the "
-		"run with status 3. A compressed file may unfold to 64 MiB, or to 200 times what has been "
-		"read of it; BERTH_UNPACKED_MAX in the environment, such as 4Gi, replaces both."},
+	{"INPUT", "Objects may be as kubectl writes them. Unknown fields are ignored, other kinds are "
+		  "counted. An error in an object is reported with file, place and remedy; the object is "
+		  "skipped and reading continues. Pods of a scheduler that the configuration does not have, "
+		  "completed pods and terminating pods are ignored and counted. A path that cannot be "
+		  "opened or read ends the run with status 3. A compressed file may unfold to 64 MiB, or to "
+		  "200 times what has been read of it; BERTH_UNPACKED_MAX in the environment, such as 4Gi, "
+		  "replaces both."},
 	{"KUBECTL", "Everything of a cluster that a scheduler looks at:\n" BT_KUBECTL_LINES},
-	{"FILES", "No output may be an input or another output, by whatever names. Files are written beside "
-		  "the old ones and take their places when they are complete; a run that fails or is killed "
-		  "leaves the old ones. Pipes, devices and, with --speed, all files are written in place, "
-		  "where readers follow them. With a log on standard output the report goes to standard "
-		  "error."},
+	{"FILES", "No output may be an input or another output, by whatever names. Files are written "
+		  "beside the old ones and take their places when they are complete; a run that fails or is "
+		  "killed leaves the old ones. Pipes, devices and, with --speed, all files are written in "
+		  "place, where readers follow them. With a log on standard output the report goes to "
+		  "standard error."},
 	{"DECISIONS",
 		"Each pod goes where kube-scheduler of --kubernetes-version would put it if it scored "
 		"every node. Where several nodes have the same highest score, kube-scheduler picks any; "
 		"berth picks by --seed."},
 	{"TIME", "Time is virtual. It begins at the latest creation time in the input, or with a trace's "
-		 "first "
-		 "event, stands still while pods can be decided, and then moves to the next thing that "
-		 "happens: the end of a backoff, the end of a pod that is being deleted (preempted pods take "
-		 "their grace period), a pod of a trace that comes or leaves. Pods that have waited for more "
-		 "than five minutes are tried again at the next full 30 s, when something else is still to "
-		 "come and the cluster has changed since they were refused, or with --until. When nothing "
-		 "more can happen, or at --until, it ends."},
-	{"LIVE", "--live shows progress and the time that is left; pods scheduled and rejected per second; "
-		 "the queue by place; assumed and scheduled pods; percentiles of each stage; errors by kind; "
-		 "memory that waits for readers; and each thread's work and share of a CPU. Rates are over "
-		 "the "
-		 "last one or two seconds. The terminal is restored at the end, when interrupted, and while "
-		 "stopped (Ctrl-Z). Measuring reads the clock a few times for each pod; without --live and "
-		 "--stats nothing is measured."},
+		 "first event, stands still while pods can be decided, and then moves to the next thing "
+		 "that happens: the end of a backoff, the end of a pod that is being deleted (preempted "
+		 "pods take their grace period), a pod of a trace that comes or leaves. Pods that have "
+		 "waited for more than five minutes are tried again at the next full 30 s, when something "
+		 "else is still to come and the cluster has changed since they were refused, or with "
+		 "--until. When nothing more can happen, or at --until, it ends."},
+	{"LIVE", "--live shows progress and the time that is left; pods scheduled and rejected per "
+		 "second; the queue by place; assumed and scheduled pods; percentiles of each stage; "
+		 "errors by kind; memory that waits for readers; and each thread's work and share of a "
+		 "CPU. Rates are over the last one or two seconds. The terminal is restored at the end, "
+		 "when interrupted, and while stopped (Ctrl-Z). Measuring reads the clock a few times for "
+		 "each pod; without --live and --stats nothing is measured."},
 	{0},
 };
 
@@ -272,14 +270,13 @@ static const struct bt_option bench_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "LABELS",
 		.help = "Run the workloads with these labels: names separated by commas, each with + or "
-			"nothing "
-			"before it (must be there) or - (must not). Default: performance; without PATH "
-			"performance,short; with --run all. all: whatever the labels."},
+			"nothing before it (must be there) or - (must not). Default: performance; without "
+			"PATH performance,short; with --run all. all: whatever the labels."},
 	{.name = "run",
 		.type = BT_OPTION_TEXT,
 		.argument = "REGEX",
-		.help = "Run the workloads whose TESTCASE/WORKLOAD the extended regular expression matches "
-			"somewhere."},
+		.help = "Run the workloads whose TESTCASE/WORKLOAD the extended regular expression "
+			"matches somewhere."},
 	{.name = "list",
 		.alias = "check",
 		.help = "Run nothing: read every file that the workloads need, and list them with labels, "
@@ -295,27 +292,15 @@ static const struct bt_option bench_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "FACTOR",
 		.default_value = "1000",
-		.help = "Let what goes by the clock in a workload go FACTOR times as fast as its file says. "
-			"1: as "
-			"upstream."},
+		.help = "Let what goes by the clock in a workload go FACTOR times as fast as its file "
+			"says. 1: as upstream."},
 	{.name = "timeout",
 		.type = BT_OPTION_TEXT,
 		.argument = "SECONDS",
 		.default_value = "600",
 		.help = "How long an operation may wait for its pods."},
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = "Breaks ties between equal scores."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report. json has upstream's dataItems."},
+	SEED_OPTION("Breaks ties between equal scores."),
+	OUTPUT_OPTION("Format of the report. json has upstream's dataItems."),
 	{.name = "quiet", .letter = 'q', .help = "No progress bar."},
 	{0},
 };
@@ -343,49 +328,32 @@ static const struct bt_exit_text bench_exits[] = {
 };
 
 static const struct bt_note bench_notes[] = {
-	{"FILES",
-		"PATH is a file as kube-scheduler's scheduler_perf has them, or a folder: every "
-		"performance-config.yaml below it. All of its opcodes are known: allocResourceClaims, "
-		"churn, "
-		"createAny, createNamespaces, createNodes, createPodSets, createPods, createResourceClaims, "
-		"createResourceDriver, deletePods, updateAny, barrier, sleep, startCollectingMetrics and "
-		"stopCollectingMetrics. Paths in a file are relative to it. Templates know {{.Index}}, "
-		"{{.Count}} "
-		"and upstream's functions. Unknown fields and opcodes, parameters that are missing or not "
-		"used, "
-		"and malformed files are errors, as upstream. schedulerConfigPath and feature gates count; "
-		"metricsCollectorConfig is left alone. Thresholds by topic go by the name of the file's "
-		"folder."},
-	{"WHAT IS CHECKED", "Each operation that waits has to get all its pods bound. After each run the "
-			    "ledger has to hold "
-			    "exactly the pods that were bound and not deleted, and nothing assumed."},
+	{"FILES", "PATH is a file as kube-scheduler's scheduler_perf has them, or a folder: every "
+		  "performance-config.yaml below it. All of its opcodes are known: allocResourceClaims, "
+		  "churn, createAny, createNamespaces, createNodes, createPodSets, createPods, "
+		  "createResourceClaims, createResourceDriver, deletePods, updateAny, barrier, sleep, "
+		  "startCollectingMetrics and stopCollectingMetrics. Paths in a file are relative to it. "
+		  "Templates know {{.Index}}, {{.Count}} and upstream's functions. Unknown fields and "
+		  "opcodes, parameters that are missing or not used, and malformed files are errors, as "
+		  "upstream. schedulerConfigPath and feature gates count; metricsCollectorConfig is left "
+		  "alone. Thresholds by topic go by the name of the file's folder."},
+	{"WHAT IS CHECKED",
+		"Each operation that waits has to get all its pods bound. After each run the "
+		"ledger has to hold exactly the pods that were bound and not deleted, and nothing "
+		"assumed."},
 	{"DIFFERENCES FROM UPSTREAM", BT_BENCH_DIFFERENCES},
 	{0},
 };
 
 static const struct bt_option quality_options[] = {
-	{.name = "filename",
-		.letter = 'f',
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "PATH",
-		.repeated = true,
-		.help = "File or directory with Kubernetes objects, or - for standard input, as for berth "
-			"simulate. May be repeated; the same as giving PATH as an argument."},
-	{.name = "config",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.help = "KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
-			"percentageOfNodesToScore are replaced in every profile."},
+	FILENAME_OPTION("File or directory with Kubernetes objects, or - for standard input, as for berth "
+			"simulate. May be repeated; the same as giving PATH as an argument."),
+	CONFIG_OPTION("KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
+		      "percentageOfNodesToScore are replaced in every profile."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
-	{.name = "feature-gates",
-		.type = BT_OPTION_TEXT,
-		.argument = "NAME=BOOL,...",
-		.repeated = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"--kubernetes-version."},
+	FEATURE_GATES_OPTION("Feature gates, as kube-scheduler takes them. Without it, the defaults of "
+			     "--kubernetes-version."),
 	{.name = "percentage",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -396,19 +364,8 @@ static const struct bt_option quality_options[] = {
 			"nodes."},
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = SEED_HELP " Breaks ties between equal scores."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report."},
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	OUTPUT_OPTION("Format of the report."),
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
@@ -417,8 +374,8 @@ static const struct bt_option quality_options[] = {
 
 static const struct bt_example quality_examples[] = {
 	{"kubectl get $kinds -A -o json | berth quality -",
-		"The cluster that kubectl talks to, with the pods that wait there. See KUBECTL of "
-		"berth simulate for the kinds."},
+		"The cluster that kubectl talks to, with the pods that wait there. See KUBECTL of berth "
+		"simulate for the kinds."},
 	{"berth generate --nodes 1000 --pods 20000 --profile basic,spread | berth quality -",
 		"A synthetic cluster, filled to nine tenths."},
 	{"berth quality tools/samples --percentage 0 -o json",
@@ -430,8 +387,7 @@ static const struct bt_exit_text quality_exits[] = {
 	{BT_EXIT_OK, "The report was written."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
 	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input or the configuration holds nothing "
-			"usable; with "
-			"--strict, anything is wrong in it."},
+			"usable; with --strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
 	{BT_EXIT_PIPE, "Output pipe closed."},
@@ -439,25 +395,18 @@ static const struct bt_exit_text quality_exits[] = {
 };
 
 static const struct bt_note quality_notes[] = {
-	{"ROWS", "LeastAllocated, kube-scheduler's default, and MostAllocated, which packs; each by looking "
-		 "at every "
-		 "node, and by looking at a sample as kube-scheduler does. The same objects go to all four, "
-		 "and "
-		 "each runs in virtual time as berth simulate would run it: preempted pods take their grace "
-		 "period, "
-		 "and pods that wait are tried again."},
-	{"COLUMNS", "unplaced: pods that wait at the end, and their share of all pods. nodes used: by a pod "
-		    "at least. "
-		    "stranded: free, and no use: what is left on a node when it has been filled up with "
-		    "average pods until "
-		    "cpu, memory or the number of pods gives out; room: how many average pods that would be, "
-		    "in all. "
-		    "The average is over all pods of the input. spread violated: topology spread "
-		    "constraints, hard and "
-		    "soft, counted once for all pods with the same specification, whose fullest domain has "
-		    "more than "
-		    "maxSkew pods above the emptiest one; mean excess over maxSkew: on average over all "
-		    "constraints."},
+	{"ROWS", "LeastAllocated, kube-scheduler's default, and MostAllocated, which packs; each by "
+		 "looking at every node, and by looking at a sample as kube-scheduler does. The same "
+		 "objects go to all four, and each runs in virtual time as berth simulate would run it: "
+		 "preempted pods take their grace period, and pods that wait are tried again."},
+	{"COLUMNS",
+		"unplaced: pods that wait at the end, and their share of all pods. nodes used: by a "
+		"pod at least. stranded: free, and no use: what is left on a node when it has been filled "
+		"up with average pods until cpu, memory or the number of pods gives out; room: how many "
+		"average pods that would be, in all. The average is over all pods of the input. spread "
+		"violated: topology spread constraints, hard and soft, counted once for all pods with the "
+		"same specification, whose fullest domain has more than maxSkew pods above the emptiest "
+		"one; mean excess over maxSkew: on average over all constraints."},
 	{0},
 };
 
@@ -472,14 +421,8 @@ static const struct bt_option compare_options[] = {
 		.argument = "1.MINOR",
 		.default_value = BT_COMPARE_TO,
 		.help = "The release that is compared."},
-	{.name = "filename",
-		.letter = 'f',
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "PATH",
-		.repeated = true,
-		.help = "File or directory with Kubernetes objects, or - for standard input, as for berth "
-			"simulate. May be repeated; the same as giving PATH as an argument."},
+	FILENAME_OPTION("File or directory with Kubernetes objects, or - for standard input, as for berth "
+			"simulate. May be repeated; the same as giving PATH as an argument."),
 	{.name = "journal",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -490,34 +433,14 @@ static const struct bt_option compare_options[] = {
 		.help = "Place all pods, also those that are on nodes, in order of priority and creation."},
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
-	{.name = "config",
-		.type = BT_OPTION_TEXT,
-		.file = BT_FILE_READ,
-		.argument = "FILE",
-		.help = "KubeSchedulerConfiguration, read by both releases. What the newer one does not "
-			"accept "
-			"is reported."},
+	CONFIG_OPTION("KubeSchedulerConfiguration, read by both releases. What the newer one does not "
+		      "accept is reported."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	{.name = "feature-gates",
-		.type = BT_OPTION_TEXT,
-		.argument = "NAME=BOOL,...",
-		.repeated = true,
-		.help = "Feature gates of both, as kube-scheduler takes them. Others have each release's own "
-			"defaults."},
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = SEED_HELP " Breaks ties between equal scores."},
+	FEATURE_GATES_OPTION("Feature gates of both, as kube-scheduler takes them. Others have each "
+			     "release's own defaults."),
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	{.name = "all", .help = "List every difference in the table, too."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report."},
+	OUTPUT_OPTION("Format of the report."),
 	{.name = "strict", .help = "End at the first problem of the input."},
 	{.name = "quiet", .letter = 'q', .help = "No progress, and no warnings about the input."},
 	{0},
@@ -544,15 +467,15 @@ static const struct bt_exit_text compare_exits[] = {
 
 static const struct bt_note compare_notes[] = {
 	{"WHAT IS COMPARED",
-		"The pods are placed by --from. At each decision --to decides as well, in the same cluster, "
-		"and then what --from has decided is carried out, so that one difference does not lead to "
-		"others. A pod that --to may place on the same node, because no score is higher, does not "
-		"differ. When a pod is tried is --from's; the queues of the two are not compared."},
-	{"CAUSES",
-		"The cause of a difference is found by deciding again under --to with one point turned "
-		"back to --from: a rule, the texts of events, the list of default plugins, a feature gate. "
-		"If none alone makes the difference go, each is turned on alone under --from. A "
-		"difference that needs several of them names one, \"and others together\"."},
+		"The pods are placed by --from. At each decision --to decides as well, in the same "
+		"cluster, and then what --from has decided is carried out, so that one difference does "
+		"not lead to others. A pod that --to may place on the same node, because no score is "
+		"higher, does not differ. When a pod is tried is --from's; the queues of the two are not "
+		"compared."},
+	{"CAUSES", "The cause of a difference is found by deciding again under --to with one point turned "
+		   "back to --from: a rule, the texts of events, the list of default plugins, a feature "
+		   "gate. If none alone makes the difference go, each is turned on alone under --from. A "
+		   "difference that needs several of them names one, \"and others together\"."},
 	{"LIMITS", "Extenders are refused, as their answers are not known. Pods of PodGroups (gate "
 		   "GenericWorkload) are decided together and cannot be compared yet."},
 	{0},
@@ -560,12 +483,7 @@ static const struct bt_note compare_notes[] = {
 
 static const struct bt_option verdict_options[] = {
 	BT_KUBERNETES_VERSION_OPTION,
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = SEED_HELP},
+	SEED_OPTION(SEED_HELP),
 	{0},
 };
 
@@ -595,13 +513,7 @@ static const struct bt_option replay_options[] = {
 		.min = 1,
 		.max = 64,
 		.help = "Decide with N worker threads. Decisions do not depend on it."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report."},
+	OUTPUT_OPTION("Format of the report."),
 	{0},
 };
 
@@ -651,21 +563,19 @@ static const struct bt_exit_text history_exits[] = {
 };
 
 static const struct bt_note history_notes[] = {
-	{"FORMAT",
-		"A line is {\"id\", \"note\", \"config\", \"featureGates\", \"objects\": [...], "
-		"\"steps\": [...]}; the configuration, the gates (\"A=true,B=false\") and both names may be "
-		"left out. The answer has one element for each step: what the cycle did, and then the pods "
-		"that are active, in backoff (with the seconds left), unschedulable and gated (with the "
-		"plugins that refuse them), in flight, and nominated."},
+	{"FORMAT", "A line is {\"id\", \"note\", \"config\", \"featureGates\", \"objects\": [...], "
+		   "\"steps\": [...]}; the configuration, the gates (\"A=true,B=false\") and both names may "
+		   "be left out. The answer has one element for each step: what the cycle did, and then the "
+		   "pods that are active, in backoff (with the seconds left), unschedulable and gated (with "
+		   "the plugins that refuse them), in flight, and nominated."},
 	{"STEPS", "A step creates, updates or deletes an object, lets seconds pass (advance), or runs a "
 		  "cycle: whole (cycle), or in two halves between which other things happen (cycleBegin, "
-		  "cycleEnd). A cycle takes the pinned node when it is feasible, otherwise the first by name "
-		  "of the best; failBind lets the API refuse the binding. delete needs kind, name, and "
-		  "namespace; "
-		  "update or delete of what is not there does nothing and says so (missing)."},
+		  "cycleEnd). A cycle takes the pinned node when it is feasible, otherwise the first by "
+		  "name of the best; failBind lets the API refuse the binding. delete needs kind, name, and "
+		  "namespace; update or delete of what is not there does nothing and says so (missing)."},
 	{"TIME", "Time begins at 2026-01-01T00:00:00Z and stands still but for advance and a millisecond "
-		 "before each object and step. Backoffs end at whole seconds; what waits for more than five "
-		 "minutes is let back every 30 s."},
+		 "before each object and step. Backoffs end at whole seconds; what waits for more than "
+		 "five minutes is let back every 30 s."},
 	{0},
 };
 
@@ -696,12 +606,10 @@ static const struct bt_option generate_options[] = {
 		.min = 1,
 		.max = 1000000,
 		.help = "Number of different signatures (labels and spec) that pods are drawn from, the "
-			"first "
-			"ones more often. They share a few dozen sizes of requests."},
+			"first ones more often. They share a few dozen sizes of requests."},
 	{.name = "distinct-requests",
 		.help = "Give every signature requests of its own. That is rare in clusters and hard for "
-			"berth, "
-			"which shares work between pods that request the same."},
+			"berth, which shares work between pods that request the same."},
 	{.name = "profile",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME,...",
@@ -712,16 +620,10 @@ static const struct bt_option generate_options[] = {
 		.type = BT_OPTION_FRACTION,
 		.argument = "FRACTION",
 		.default_value = "0",
-		.help = "Share of the pods that are on a node already, from 0 to 1. No node gets more than "
-			"it can take. Pods with "
-			"requirements on other pods or disks stay pending, and so does a pod for which no "
-			"node is found."},
-	{.name = "seed",
-		.type = BT_OPTION_NUMBER,
-		.argument = "N",
-		.default_value = "1",
-		.max = UINT64_MAX,
-		.help = SEED_HELP},
+		.help = "Share of the pods that are on a node already, from 0 to 1. No node gets more "
+			"than it can take. Pods with requirements on other pods or disks stay pending, "
+			"and so does a pod for which no node is found."},
+	SEED_OPTION(SEED_HELP),
 	{.name = "output",
 		.letter = 'o',
 		.type = BT_OPTION_CHOICE,
@@ -760,30 +662,23 @@ static const struct bt_exit_text generate_exits[] = {
 };
 
 static const struct bt_note generate_notes[] = {
-	{"PROFILES", "basic: CPU and memory requests of a few dozen shapes on seven machine types.\n"
-		     "fit: also GPUs, ephemeral storage, init containers, sidecars, limits without requests, "
-		     "overhead.\n"
-		     "affinity: node selectors, required and preferred node affinity over zones, machine "
-		     "types and disks.\n"
-		     "taints: tainted and cordoned nodes; pods that tolerate the taints, or would rather "
-		     "avoid them.\n"
-		     "ports: pods with host ports, on one address or all.\n"
-		     "images: nodes that hold images; pods that use them.\n"
-		     "gates: pods that wait for a scheduling gate.\n"
-		     "priority: pods of several priority classes.\n"
-		     "spread: topology spread constraints over zones and hosts.\n"
-		     "interpod: affinity and anti-affinity between pods, over zones and hosts.\n"
-		     "volumes: disks named in the pod itself, shared for reading or held by one pod.\n"
-		     "preemption: low priority for what is bound, high priority for some that waits, "
-		     "disruption budgets.\n"
-		     "churn: pods that have ended or are being deleted among those that are bound.\n"
-		     "everyday: basic, fit, affinity, taints, images and priority.\n"
-		     "mixed: every profile at once."},
-	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the cluster's "
-		 "CPU and eight tenths of its "
-		 "memory. A container never asks for more than 4 CPUs and 16 GiB, so that few pods leave a "
-		 "cluster empty. "
-		 "A node takes 110 pods."},
+	{"PROFILES",
+		"basic: CPU and memory requests of a few dozen shapes on seven machine types.\nfit: "
+		"also GPUs, ephemeral storage, init containers, sidecars, limits without requests, "
+		"overhead.\naffinity: node selectors, required and preferred node affinity over zones, "
+		"machine types and disks.\ntaints: tainted and cordoned nodes; pods that tolerate the "
+		"taints, or would rather avoid them.\nports: pods with host ports, on one address or "
+		"all.\nimages: nodes that hold images; pods that use them.\ngates: pods that wait for a "
+		"scheduling gate.\npriority: pods of several priority classes.\nspread: topology spread "
+		"constraints over zones and hosts.\ninterpod: affinity and anti-affinity between pods, "
+		"over zones and hosts.\nvolumes: disks named in the pod itself, shared for reading or "
+		"held by one pod.\npreemption: low priority for what is bound, high priority for some "
+		"that waits, disruption budgets.\nchurn: pods that have ended or are being deleted among "
+		"those that are bound.\neveryday: basic, fit, affinity, taints, images and "
+		"priority.\nmixed: every profile at once."},
+	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the "
+		 "cluster's CPU and eight tenths of its memory. A container never asks for more than 4 "
+		 "CPUs and 16 GiB, so that few pods leave a cluster empty. A node takes 110 pods."},
 	{0},
 };
 
@@ -812,13 +707,7 @@ static const struct bt_option topology_options[] = {
 		.argument = "LIST",
 		.help = "Use these CPUs only, such as 0-3,8, numbered as the kernel does. Without it, all "
 			"that the process may use."},
-	{.name = "output",
-		.letter = 'o',
-		.type = BT_OPTION_CHOICE,
-		.argument = "FORMAT",
-		.choices = "table|json|yaml|csv",
-		.default_value = "table",
-		.help = "Format of the report."},
+	OUTPUT_OPTION("Format of the report."),
 	{0},
 };
 
@@ -840,15 +729,12 @@ static const struct bt_exit_text topology_exits[] = {
 };
 
 static const struct bt_note topology_notes[] = {
-	{"PLACES",
-		"The scheduling thread and the workers get cores of their own: fast cores before slow ones, "
-		"one "
-		"memory node after the other, beginning with the one with the most usable cores. SMT "
-		"siblings are "
-		"used when there are no more cores. The publisher, ingestion and binder threads share the "
-		"CPUs "
-		"that are left. A thread without a CPU runs wherever the process may. On one core, or with "
-		"--workers 1 and nothing asked of the other threads, one thread runs everything."},
+	{"PLACES", "The scheduling thread and the workers get cores of their own: fast cores before slow "
+		   "ones, one memory node after the other, beginning with the one with the most usable "
+		   "cores. SMT siblings are used when there are no more cores. The publisher, ingestion and "
+		   "binder threads share the CPUs that are left. A thread without a CPU runs wherever the "
+		   "process may. On one core, or with --workers 1 and nothing asked of the other threads, "
+		   "one thread runs everything."},
 	{"ENVIRONMENT",
 		"The process's own limits count: taskset, and the cpuset and the CPU quota of its control "
 		"groups. HWLOC_SYNTHETIC and HWLOC_XMLFILE describe another machine, as hwloc(7) has it; "
@@ -892,15 +778,13 @@ static const struct bt_exit_text run_exits[] = {
 };
 
 static const struct bt_note run_notes[] = {
-	{"FLAGS",
-		"Flags are kube-scheduler's, with its defaults but for --bind-address; true and false as Go "
-		"writes them. A flag that is taken and changes nothing is named in the log. Flags that a "
-		"configuration file overrides are overridden as kube-scheduler's are."},
-	{"SERVING",
-		"/healthz, /livez and /readyz (?verbose, ?exclude=NAME, /readyz/NAME), /metrics, /configz, "
-		"/version, and /debug/: queue, cache, compare, explain?pod=NAMESPACE/NAME. All but "
-		"--authorization-always-allow-paths authenticates (TokenReview, client certificates) and "
-		"authorizes (SubjectAccessReview) requests."},
+	{"FLAGS", "Flags are kube-scheduler's, with its defaults but for --bind-address; true and false as "
+		  "Go writes them. A flag that is taken and changes nothing is named in the log. Flags that "
+		  "a configuration file overrides are overridden as kube-scheduler's are."},
+	{"SERVING", "/healthz, /livez and /readyz (?verbose, ?exclude=NAME, /readyz/NAME), /metrics, "
+		    "/configz, /version, and /debug/: queue, cache, compare, explain?pod=NAMESPACE/NAME. All "
+		    "but --authorization-always-allow-paths authenticates (TokenReview, client certificates) "
+		    "and authorizes (SubjectAccessReview) requests."},
 	{0},
 };
 
@@ -909,8 +793,8 @@ const struct bt_command bt_commands[] = {
 		.summary = "schedule the pods of a cluster, in place of kube-scheduler",
 		.operands = "",
 		.description =
-			"Watches a cluster by its API server, decides for each pod that waits, and binds it. "
-			"Takes kube-scheduler's flags and configuration file.",
+			"Watches a cluster by its API server, decides for each pod that waits, and binds "
+			"it. Takes kube-scheduler's flags and configuration file.",
 		.options = bt_run_options,
 		.examples = run_examples,
 		.exits = run_exits,
@@ -921,12 +805,11 @@ const struct bt_command bt_commands[] = {
 		.operand_max = SIZE_MAX,
 		.operand_file = BT_FILE_READ,
 		.reports = true,
-		.description = "Reads a cluster and its pending pods, places every pod exactly as "
-			       "kube-scheduler would if it "
-			       "scored every node, and reports what was placed, what was not and why, and "
-			       "how full the "
-			       "nodes are. Without input it makes a synthetic cluster of 5,000 nodes and "
-			       "100,000 pods.",
+		.description =
+			"Reads a cluster and its pending pods, places every pod exactly as "
+			"kube-scheduler would if it scored every node, and reports what was placed, what "
+			"was not and why, and how full the nodes are. Without input it makes a synthetic "
+			"cluster of 5,000 nodes and 100,000 pods.",
 		.options = simulate_options,
 		.examples = simulate_examples,
 		.exits = simulate_exits,
@@ -938,10 +821,10 @@ const struct bt_command bt_commands[] = {
 		.operand_file = BT_FILE_READ,
 		.reports = true,
 		.description =
-			"Runs workload files of kube-scheduler's benchmark, scheduler_perf, in the engine: "
-			"nodes and pods are created, pods are decided and bound by the real clock, and the "
-			"throughput is reported beside upstream's threshold. Without PATH it runs a short "
-			"set of workloads of its own.",
+			"Runs workload files of kube-scheduler's benchmark, scheduler_perf, in the "
+			"engine: nodes and pods are created, pods are decided and bound by the real "
+			"clock, and the throughput is reported beside upstream's threshold. Without PATH "
+			"it runs a short set of workloads of its own.",
 		.options = bench_options,
 		.examples = bench_examples,
 		.exits = bench_exits,
@@ -953,11 +836,11 @@ const struct bt_command bt_commands[] = {
 		.operand_max = 1,
 		.operand_file = BT_FILE_READ,
 		.reports = true,
-		.description = "Reads scenarios, one JSON document a line, and writes for each pending pod "
-			       "which nodes are "
-			       "rejected by which plugin and why, the score of each plugin on the others, "
-			       "and the best nodes. "
-			       "Each pod is judged alone against the same cluster.",
+		.description =
+			"Reads scenarios, one JSON document a line, and writes for each pending "
+			"pod which nodes are rejected by which plugin and why, the score of each plugin "
+			"on the others, and the best nodes. Each pod is judged alone against the same "
+			"cluster.",
 		.options = verdict_options,
 		.examples = verdict_examples,
 		.exits = verdict_exits},
@@ -969,9 +852,9 @@ const struct bt_command bt_commands[] = {
 		.reports = true,
 		.description =
 			"Places the same pods by looking at every node and at a sample of them, with each "
-			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, cpu "
-			"and memory that no average pod can use, pods without a node, spread constraints "
-			"that do not hold.",
+			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, "
+			"cpu and memory that no average pod can use, pods without a node, spread "
+			"constraints that do not hold.",
 		.options = quality_options,
 		.examples = quality_examples,
 		.exits = quality_exits,
@@ -983,10 +866,9 @@ const struct bt_command bt_commands[] = {
 		.operand_file = BT_FILE_READ,
 		.reports = true,
 		.description = "Places a cluster's pods, or plays a journal, as kube-scheduler of two "
-			       "releases would, "
-			       "and lists by cause which decisions and messages differ, for which pods, and "
-			       "what the "
-			       "newer release refuses of the configuration and of flags.",
+			       "releases would, and lists by cause which decisions and messages differ, for "
+			       "which pods, and what the newer release refuses of the configuration and of "
+			       "flags.",
 		.options = compare_options,
 		.examples = compare_examples,
 		.exits = compare_exits,
@@ -1012,11 +894,11 @@ const struct bt_command bt_commands[] = {
 		.operand_max = 1,
 		.operand_file = BT_FILE_READ,
 		.reports = true,
-		.description = "Reads histories, one JSON document a line: a cluster, and what happens in it "
-			       "step by step. Writes "
-			       "for each step which pod was popped and what became of it, and which pods are "
-			       "active, in backoff, "
-			       "unschedulable and gated after it, and because of which plugins.",
+		.description =
+			"Reads histories, one JSON document a line: a cluster, and what happens in "
+			"it step by step. Writes for each step which pod was popped and what became of "
+			"it, and which pods are active, in backoff, unschedulable and gated after it, and "
+			"because of which plugins.",
 		.options = history_options,
 		.examples = history_examples,
 		.exits = history_exits,
@@ -1026,8 +908,7 @@ const struct bt_command bt_commands[] = {
 		.operands = "",
 		.reports = true,
 		.description = "Writes nodes and pods to standard output as Kubernetes objects, one after "
-			       "the other, so that "
-			       "a reader can start before the end.",
+			       "the other, so that a reader can start before the end.",
 		.options = generate_options,
 		.examples = generate_examples,
 		.exits = generate_exits,
@@ -1037,8 +918,7 @@ const struct bt_command bt_commands[] = {
 		.operands = "",
 		.reports = true,
 		.description = "Prints the cores and memory nodes that this process may use, and the CPU "
-			       "that each thread "
-			       "of the engine would get. Nothing is started.",
+			       "that each thread of the engine would get. Nothing is started.",
 		.options = topology_options,
 		.examples = topology_examples,
 		.exits = topology_exits,
