@@ -3,9 +3,27 @@
  */
 #include "tools/format/encode.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/duration.h"
 #include "engine/base/quote.h"
+#include "tools/format/base64.h"
 #include "tools/format/object_schema.h"
 #include "tools/format/time.h"
+
+#define MEMBER_MAX	 64
+#define FLOAT_DIGITS_MAX 9 /* enough for any float */
+
+/* Where a text goes, and how strings stand in it. */
+struct writer {
+	struct bt_buf *out;
+	void (*quote)(struct bt_buf *out, struct bt_str text);
+	const struct bt_encode_go *go; /* NULL: an object of the API */
+};
+
+static void write_struct(const struct bt_schema *schema, const void *in, const struct writer *w);
 
 /* ---- values ---- */
 
@@ -28,6 +46,39 @@ static void write_quantity(const struct bt_quantity *quantity, struct bt_buf *ou
 	bt_buf_char(out, '"');
 }
 
+/* The fewest digits that read back as the same number, as Go writes them. */
+static void write_float(float value, struct bt_buf *out)
+{
+	char text[32];
+	int digits = 1;
+
+	do {
+		snprintf(text, sizeof(text), "%.*e", digits - 1, (double)value);
+	} while (strtof(text, NULL) != value && ++digits < FLOAT_DIGITS_MAX);
+	int exponent = atoi(strchr(text, 'e') + 1);
+
+	if (exponent < -6 || exponent >= 21) {
+		bt_buf_text(out, text);
+	} else {
+		bt_buf_printf(
+			out, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, strtod(text, NULL));
+	}
+}
+
+static void write_bytes(struct bt_str bytes, struct bt_buf *out)
+{
+	bt_buf_char(out, '"');
+	bt_base64_encode(bytes, out);
+	bt_buf_char(out, '"');
+}
+
+static void write_duration(int64_t ns, struct bt_buf *out)
+{
+	bt_buf_char(out, '"');
+	bt_duration_text(out, ns);
+	bt_buf_char(out, '"');
+}
+
 static void write_bool(bool value, struct bt_buf *out)
 {
 	bt_buf_text(out, value ? "true" : "false");
@@ -40,61 +91,62 @@ static void comma(uint32_t ix, struct bt_buf *out)
 	}
 }
 
-static void key(uint32_t ix, struct bt_str name, struct bt_buf *out)
+static void key(uint32_t ix, struct bt_str name, const struct writer *w)
 {
-	comma(ix, out);
-	bt_quote_json(out, name);
-	bt_buf_char(out, ':');
+	comma(ix, w->out);
+	w->quote(w->out, name);
+	bt_buf_char(w->out, ':');
 }
 
-static void write_str_list(const struct bt_str_list *list, struct bt_buf *out)
+static void write_str_list(const struct bt_str_list *list, const struct writer *w)
 {
-	bt_buf_char(out, '[');
+	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
-		comma(i, out);
-		bt_quote_json(out, list->items[i]);
+		comma(i, w->out);
+		w->quote(w->out, list->items[i]);
 	}
-	bt_buf_char(out, ']');
+	bt_buf_char(w->out, ']');
 }
 
-static void write_keys(const struct bt_str_list *list, struct bt_buf *out)
+static void write_keys(const struct bt_str_list *list, const struct writer *w)
 {
-	bt_buf_char(out, '{');
+	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < list->n; i++) {
-		key(i, list->items[i], out);
-		bt_buf_text(out, "null");
+		key(i, list->items[i], w);
+		bt_buf_text(w->out, "null");
 	}
-	bt_buf_char(out, '}');
+	bt_buf_char(w->out, '}');
 }
 
-static void write_names(const struct bt_schema *schema, const struct bt_str_list *list, struct bt_buf *out)
+static void write_names(
+	const struct bt_schema *schema, const struct bt_str_list *list, const struct writer *w)
 {
-	bt_buf_char(out, '[');
+	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
-		comma(i, out);
-		bt_schema_encode(schema, &list->items[i], out);
+		comma(i, w->out);
+		write_struct(schema, &list->items[i], w);
 	}
-	bt_buf_char(out, ']');
+	bt_buf_char(w->out, ']');
 }
 
-static void write_str_map(const struct bt_str_map *map, struct bt_buf *out)
+static void write_str_map(const struct bt_str_map *map, const struct writer *w)
 {
-	bt_buf_char(out, '{');
+	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < map->n; i++) {
-		key(i, map->items[i].key, out);
-		bt_quote_json(out, map->items[i].value);
+		key(i, map->items[i].key, w);
+		w->quote(w->out, map->items[i].value);
 	}
-	bt_buf_char(out, '}');
+	bt_buf_char(w->out, '}');
 }
 
-static void write_resources(const struct bt_resource_list *list, struct bt_buf *out)
+static void write_resources(const struct bt_resource_list *list, const struct writer *w)
 {
-	bt_buf_char(out, '{');
+	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < list->n; i++) {
-		key(i, list->items[i].name, out);
-		write_quantity(&list->items[i].quantity, out);
+		key(i, list->items[i].name, w);
+		write_quantity(&list->items[i].quantity, w->out);
 	}
-	bt_buf_char(out, '}');
+	bt_buf_char(w->out, '}');
 }
 
 /* ---- fields ---- */
@@ -115,116 +167,144 @@ static const char *items_at(const char *in, const struct bt_field *field)
 	return items;
 }
 
-static void write_array(const struct bt_field *field, const char *in, struct bt_buf *out)
+static void write_array(const struct bt_field *field, const char *in, const struct writer *w)
 {
 	const char *items = items_at(in, field);
 	uint32_t n = number_at(in, field->count);
 
-	bt_buf_char(out, '[');
+	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < n; i++) {
-		comma(i, out);
+		comma(i, w->out);
 		if (field->type == BT_FIELD_QUANTITIES) {
-			write_quantity((const struct bt_quantity *)(const void *)items + i, out);
+			write_quantity((const struct bt_quantity *)(const void *)items + i, w->out);
 		} else {
-			bt_schema_encode(field->schema, items + (size_t)i * field->schema->bytes, out);
+			write_struct(field->schema, items + (size_t)i * field->schema->bytes, w);
 		}
 	}
-	bt_buf_char(out, ']');
+	bt_buf_char(w->out, ']');
 }
 
 /* The structs of a map begin with their key. */
-static void write_map(const struct bt_field *field, const char *in, struct bt_buf *out)
+static void write_map(const struct bt_field *field, const char *in, const struct writer *w)
 {
 	const char *items = items_at(in, field);
 	uint32_t n = number_at(in, field->count);
 
-	bt_buf_char(out, '{');
+	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < n; i++) {
 		const char *item = items + (size_t)i * field->schema->bytes;
 		struct bt_str name;
 
 		memcpy(&name, item, sizeof(name));
-		key(i, name, out);
-		bt_schema_encode(field->schema, item, out);
+		key(i, name, w);
+		write_struct(field->schema, item, w);
 	}
-	bt_buf_char(out, '}');
+	bt_buf_char(w->out, '}');
 }
 
-static void write_value(const struct bt_field *field, const char *in, struct bt_buf *out)
+/* Of what has any number of items. */
+static void write_items(const struct bt_field *field, const char *in, const struct writer *w)
+{
+	const void *at = in + field->offset;
+
+	switch (field->type) {
+	case BT_FIELD_RESOURCES:
+		write_resources(at, w);
+		break;
+	case BT_FIELD_STR_LIST:
+		write_str_list(at, w);
+		break;
+	case BT_FIELD_STR_MAP:
+		write_str_map(at, w);
+		break;
+	case BT_FIELD_KEYS:
+		write_keys(at, w);
+		break;
+	case BT_FIELD_NAMES:
+		write_names(field->schema, at, w);
+		break;
+	case BT_FIELD_ARRAY:
+	case BT_FIELD_QUANTITIES:
+		write_array(field, in, w);
+		break;
+	case BT_FIELD_MAP:
+		write_map(field, in, w);
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_value(
+	const struct bt_schema *schema, const struct bt_field *field, const char *in, const struct writer *w)
 {
 	const void *at = in + field->offset;
 
 	switch (field->type) {
 	case BT_FIELD_STR:
-		bt_quote_json(out, *(const struct bt_str *)at);
+		w->quote(w->out, *(const struct bt_str *)at);
 		break;
 	case BT_FIELD_BOOL:
 	case BT_FIELD_TRUE:
-		write_bool(*(const bool *)at, out);
+		write_bool(*(const bool *)at, w->out);
 		break;
 	case BT_FIELD_IS:
-		bt_quote_json(out, bt_str(field->word));
+		bt_quote_json(w->out, bt_str(field->word));
 		break;
 	case BT_FIELD_I32:
-		bt_buf_int(out, *(const int32_t *)at);
+		bt_buf_int(w->out, *(const int32_t *)at);
 		break;
 	case BT_FIELD_I64:
-		bt_buf_int(out, *(const int64_t *)at);
+		bt_buf_int(w->out, *(const int64_t *)at);
 		break;
 	case BT_FIELD_TIME:
-		write_time(*(const int64_t *)at, out);
+		write_time(*(const int64_t *)at, w->out);
 		break;
 	case BT_FIELD_QUANTITY:
-		write_quantity(at, out);
-		break;
-	case BT_FIELD_RESOURCES:
-		write_resources(at, out);
-		break;
-	case BT_FIELD_STR_LIST:
-		write_str_list(at, out);
-		break;
-	case BT_FIELD_STR_MAP:
-		write_str_map(at, out);
-		break;
-	case BT_FIELD_KEYS:
-		write_keys(at, out);
-		break;
-	case BT_FIELD_NAMES:
-		write_names(field->schema, at, out);
+		write_quantity(at, w->out);
 		break;
 	case BT_FIELD_OBJECT:
-		bt_schema_encode(field->schema, at, out);
-		break;
-	case BT_FIELD_ARRAY:
-	case BT_FIELD_QUANTITIES:
-		write_array(field, in, out);
-		break;
-	case BT_FIELD_MAP:
-		write_map(field, in, out);
+		write_struct(field->schema, at, w);
 		break;
 	case BT_FIELD_RAW:
-		bt_buf_str(out, *(const struct bt_str *)at);
+		if (w->go) {
+			w->go->raw(in, w->go, w->out);
+		} else {
+			bt_buf_str(w->out, *(const struct bt_str *)at);
+		}
 		break;
 	case BT_FIELD_CUSTOM:
-		bt_buf_text(out, field->word);
+		bt_buf_text(w->out, field->word);
 		break;
 	case BT_FIELD_F32:
+		write_float(*(const float *)at, w->out);
+		break;
 	case BT_FIELD_DURATION:
+		write_duration(*(const int64_t *)at, w->out);
+		break;
 	case BT_FIELD_BYTES:
+		write_bytes(*(const struct bt_str *)at, w->out);
+		break;
 	case BT_FIELD_META:
-	case BT_FIELD_IGNORED:
+		w->quote(w->out,
+			bt_str(bt_str_is(field->name, "kind") ? schema->go_name : w->go->api_version));
+		break;
+	default:
+		write_items(field, in, w);
 		break;
 	}
 }
 
 /* Is there something that decoding would not give by itself? Of objects, what they hold decides. */
-static bool is_set(const struct bt_field *field, const char *in)
+static bool is_set(const struct bt_field *field, const char *in, const struct bt_encode_go *go)
 {
 	const void *at = in + field->offset;
 
 	switch (field->type) {
-	case BT_FIELD_STR:
 	case BT_FIELD_RAW:
+		return go ? go->raw(in, go, NULL) : ((const struct bt_str *)at)->len > 0;
+	case BT_FIELD_STR:
+	case BT_FIELD_BYTES:
 		return ((const struct bt_str *)at)->len > 0;
 	case BT_FIELD_BOOL:
 	case BT_FIELD_TRUE:
@@ -235,7 +315,10 @@ static bool is_set(const struct bt_field *field, const char *in)
 		return *(const int32_t *)at != 0;
 	case BT_FIELD_I64:
 	case BT_FIELD_TIME:
+	case BT_FIELD_DURATION:
 		return *(const int64_t *)at != 0;
+	case BT_FIELD_F32:
+		return *(const float *)at != 0;
 	case BT_FIELD_QUANTITY:
 		return ((const struct bt_quantity *)at)->nano != 0;
 	case BT_FIELD_RESOURCES:
@@ -244,66 +327,102 @@ static bool is_set(const struct bt_field *field, const char *in)
 	case BT_FIELD_STR_LIST:
 	case BT_FIELD_KEYS:
 	case BT_FIELD_NAMES:
-		return ((const struct bt_str_list *)at)->set || ((const struct bt_str_list *)at)->n > 0;
+		return (!go && ((const struct bt_str_list *)at)->set) ||
+		       ((const struct bt_str_list *)at)->n > 0;
 	case BT_FIELD_STR_MAP:
-		return ((const struct bt_str_map *)at)->set || ((const struct bt_str_map *)at)->n > 0;
+		return (!go && ((const struct bt_str_map *)at)->set) ||
+		       ((const struct bt_str_map *)at)->n > 0;
 	case BT_FIELD_ARRAY:
 	case BT_FIELD_QUANTITIES:
 	case BT_FIELD_MAP:
 		return number_at(in, field->count) > 0;
 	case BT_FIELD_OBJECT:
 		return true;
-	case BT_FIELD_F32:
-	case BT_FIELD_DURATION:
-	case BT_FIELD_BYTES:
 	case BT_FIELD_META:
+		return go;
 	case BT_FIELD_IGNORED:
 		break;
 	}
 	return false;
 }
 
-static bool is_there(const struct bt_field *field, const char *in)
+static bool is_there(const struct bt_field *field, const char *in, const struct bt_encode_go *go)
 {
 	bool flag;
 
 	if (field->type == BT_FIELD_IGNORED) {
 		return false;
 	}
-	if (field->flag) {
+	if (field->flag && !(go && field->type == BT_FIELD_ARRAY)) {
 		memcpy(&flag, in + field->flag - 1, sizeof(flag));
 		return flag;
 	}
-	return field->tag ? number_at(in, field->tag) == field->tag_value : is_set(field, in);
+	return field->tag ? number_at(in, field->tag) == field->tag_value : is_set(field, in, go);
 }
 
-/* Appends the members of a struct, the first one after ix others. */
-static void write_members(const struct bt_schema *schema, const char *in, uint32_t ix, struct bt_buf *out)
+static int by_name(const void *a, const void *b)
+{
+	return bt_str_cmp(
+		(*(const struct bt_field *const *)a)->name, (*(const struct bt_field *const *)b)->name);
+}
+
+/* Appends a member, unless it says nothing, the first one after ix others. Returns whether it was. */
+static bool write_member(const struct bt_schema *schema, const struct bt_field *field, const char *in,
+	uint32_t ix, const struct writer *w)
+{
+	size_t before = w->out->len;
+
+	if (!is_there(field, in, w->go)) {
+		return false;
+	}
+	key(ix, field->name, w);
+	size_t value = w->out->len;
+	write_value(schema, field, in, w);
+	/* An object of which nothing is known is left out, unless that it is there says something. */
+	if (field->type == BT_FIELD_OBJECT && !field->flag && !field->tag && w->out->len - value == 2) {
+		w->out->len = before;
+		return false;
+	}
+	return true;
+}
+
+static void write_members(const struct bt_schema *schema, const char *in, uint32_t ix, const struct writer *w)
 {
 	for (uint32_t i = 0; i < schema->field_n; i++) {
-		const struct bt_field *field = &schema->fields[i];
-		size_t before = out->len;
-
-		if (!is_there(field, in)) {
-			continue;
-		}
-		key(ix, field->name, out);
-		size_t value = out->len;
-		write_value(field, in, out);
-		/* An object of which nothing is known is left out, unless that it is there says something. */
-		if (field->type == BT_FIELD_OBJECT && !field->flag && !field->tag && out->len - value == 2) {
-			out->len = before;
-			continue;
-		}
-		ix++;
+		ix += write_member(schema, &schema->fields[i], in, ix, w);
 	}
 }
 
-void bt_schema_encode(const struct bt_schema *schema, const void *in, struct bt_buf *out)
+static void write_members_by_name(const struct bt_schema *schema, const char *in, const struct writer *w)
 {
-	bt_buf_char(out, '{');
-	write_members(schema, in, 0, out);
-	bt_buf_char(out, '}');
+	const struct bt_field *members[MEMBER_MAX];
+	uint32_t ix = 0;
+
+	BT_REQUIRE(schema->field_n <= MEMBER_MAX);
+	for (uint32_t i = 0; i < schema->field_n; i++) {
+		members[i] = &schema->fields[i];
+	}
+	qsort(members, schema->field_n, sizeof(members[0]), by_name);
+	for (uint32_t i = 0; i < schema->field_n; i++) {
+		ix += write_member(schema, members[i], in, ix, w);
+	}
+}
+
+static void write_struct(const struct bt_schema *schema, const void *in, const struct writer *w)
+{
+	bt_buf_char(w->out, '{');
+	if (w->go) {
+		write_members_by_name(schema, in, w);
+	} else {
+		write_members(schema, in, 0, w);
+	}
+	bt_buf_char(w->out, '}');
+}
+
+void bt_schema_encode_go(
+	const struct bt_schema *schema, const void *in, const struct bt_encode_go *go, struct bt_buf *out)
+{
+	write_struct(schema, in, &(struct writer){out, bt_quote_json_go, go});
 }
 
 void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
@@ -318,6 +437,7 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
 	bt_quote_json(out, object->kind_name.len ? object->api_version : bt_kind_api_version(info));
 	bt_buf_text(out, ",\"kind\":");
 	bt_quote_json(out, object->kind_name.len ? object->kind_name : bt_str(info->name));
-	write_members(&kind->schema, (const char *)&object->meta, 2, out);
+	write_members(
+		&kind->schema, (const char *)&object->meta, 2, &(struct writer){out, bt_quote_json, NULL});
 	bt_buf_char(out, '}');
 }
