@@ -369,23 +369,13 @@ static void load_default(struct simulation *s)
 
 static int load_paths(struct simulation *s)
 {
-	const char **paths = NULL, *path;
-	size_t n = 0, cap = 0;
+	const char *path;
 
-	while ((path = bt_invocation_input(s->invocation, n))) {
-		bt_buf_printf(&s->source, "%s%s", n ? ", " : "", strcmp(path, "-") ? path : "standard input");
-		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
-		paths[n++] = path;
+	for (size_t i = 0; (path = bt_invocation_input(s->invocation, i)); i++) {
+		bt_buf_printf(&s->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
 	}
 	s->load.helper_n = bt_places_helper_n(s->invocation);
-	bool usable = bt_load_paths(&s->load, paths, n);
-	bt_mem_free(paths);
-	if (!usable && !s->diagnostics.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
-		bt_diagnostics_no_objects(s->invocation);
-	} else if (!usable && !s->diagnostics.stop && !bt_interrupt_pending()) {
-		bt_diagnostics_unreadable(s->invocation);
-	}
-	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
+	return bt_load_paths(&s->load, s->invocation) ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
 static void complain_about_nodes(void *context, const char *message)

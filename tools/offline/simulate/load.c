@@ -165,40 +165,27 @@ static struct bt_object *next_in_files(void *context)
 	return &files->object;
 }
 
-bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n)
+static void add_paths(struct bt_object_reader *reader, const struct bt_invocation *invocation)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
-	struct file_source files = {.reader = reader};
-
-	bt_object_reader_read_ahead(reader, load->helper_n, 0);
-	for (size_t i = 0; i < path_n; i++) {
-		bt_object_reader_add_path(reader, paths[i]);
-	}
-	load_source(load, &(struct bt_source){next_in_files, &files});
-	struct bt_object_counts counts = bt_object_reader_counts(reader);
-	load->counts.bytes = counts.bytes;
-	load->counts.files = counts.files;
-	bt_object_reader_destroy(reader);
-	return !load->diagnostics->stop && counts.objects > 0 && counts.unreadable == 0;
-}
-
-bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
-	bool (*take)(void *context, const struct bt_object *object), void *context)
-{
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, diagnostics);
-	const struct bt_object *object;
 	const char *path;
 
 	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
 		bt_object_reader_add_path(reader, path);
 	}
-	while (!diagnostics->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader)) &&
-		take(context, object)) {
-	}
+}
+
+/* Ends the reader. Returns whether it has read objects and could read them all; says what else it was. */
+static bool end_paths(struct bt_object_reader *reader, const struct bt_invocation *invocation,
+	const struct bt_diagnostics *diagnostics)
+{
 	const struct bt_object_counts counts = bt_object_reader_counts(reader);
+
 	bt_object_reader_destroy(reader);
-	if (diagnostics->stop || bt_interrupt_pending()) {
+	if (diagnostics->stop) {
 		return false;
+	}
+	if (bt_interrupt_pending()) {
+		return counts.objects && !counts.unreadable;
 	}
 	if (!counts.objects) {
 		bt_diagnostics_no_objects(invocation);
@@ -206,6 +193,33 @@ bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics 
 		bt_diagnostics_unreadable(invocation);
 	}
 	return counts.objects && !counts.unreadable;
+}
+
+bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
+	struct file_source files = {.reader = reader};
+
+	bt_object_reader_read_ahead(reader, load->helper_n, 0);
+	add_paths(reader, invocation);
+	load_source(load, &(struct bt_source){next_in_files, &files});
+	struct bt_object_counts counts = bt_object_reader_counts(reader);
+	load->counts.bytes = counts.bytes;
+	load->counts.files = counts.files;
+	return end_paths(reader, invocation, load->diagnostics);
+}
+
+bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
+	bool (*take)(void *context, const struct bt_object *object), void *context)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, diagnostics);
+	const struct bt_object *object;
+
+	add_paths(reader, invocation);
+	while (!diagnostics->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader)) &&
+		take(context, object)) {
+	}
+	return end_paths(reader, invocation, diagnostics) && !bt_interrupt_pending();
 }
 
 /* ---- after the last object ---- */

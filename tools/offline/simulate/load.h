@@ -57,9 +57,9 @@ void bt_load_init(struct bt_load *load);
 /* Hands over one object; it may be changed. */
 void bt_load_object(struct bt_load *load, struct bt_object *object);
 
-/* Reads every path. Returns: false when a path cannot be opened or read, nothing usable was found, or
- * a strict run has to stop. */
-bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);
+/* Reads a command line's files (--filename, operands). What is wrong is said on standard error. Returns:
+ * false when a path cannot be opened or read, nothing usable was found, or a strict run has to stop. */
+bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation);
 
 /*
  * Hands every object of a command line's files (--filename, operands) to take, until that says false, or
