@@ -244,12 +244,14 @@ struct bt_default_spread_selectors *bt_counters_spread_sources(struct bt_counter
 
 void bt_counters_touch_namespaces(struct bt_counters *c)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	c->view.namespace_version++;
 	c->view.version++;
 }
 
 void bt_counters_touch_spread_sources(struct bt_counters *c)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	c->view.workload_version++;
 	c->view.version++;
 }
@@ -636,6 +638,7 @@ static BT_NOINLINE void know(struct bt_counters *c, const struct bt_signature *s
 
 void bt_counters_know(struct bt_counters *c, const struct bt_signature *signature)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	if (signature->ix >= c->record_n || !c->records[signature->ix].listed) {
 		know(c, signature);
 	}
@@ -644,6 +647,7 @@ void bt_counters_know(struct bt_counters *c, const struct bt_signature *signatur
 void bt_counters_try(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t node_ix, int32_t by)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	const struct record *record = &c->records[signature->ix];
 
 	BT_REQUIRE(signature->ix < c->record_n && record->listed);
@@ -655,6 +659,7 @@ void bt_counters_try(
 void bt_counters_try_absent(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, bool absent)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	BT_REQUIRE_HOT(signature->ix < c->record_n && pod_ix < c->placed_n);
 	shift_counters(c, &c->records[signature->ix], &c->placed[pod_ix], absent ? -1 : 1);
 }
@@ -668,11 +673,36 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 		n *= 2;
 	}
 	c->placed = bt_mem_realloc(c->placed, n, sizeof(*c->placed));
+	if (BT_INVARIANTS) {
+		for (size_t i = c->placed_n; i < n; i++) {
+			c->placed[i].node_ix = BT_NO_NODE;
+		}
+	}
 	c->placed_n = n;
+}
+
+/* A pod's index is nobody's: only assertions read that. */
+static void vacate_placed(struct placed *pod)
+{
+	if (BT_INVARIANTS) {
+		pod->node_ix = BT_NO_NODE;
+	}
+}
+
+static bool nobody_counts_from(const struct bt_counters *c, uint32_t pod_end)
+{
+	for (size_t i = pod_end; i < c->placed_n; i++) {
+		if (c->placed[i].node_ix != BT_NO_NODE) {
+			return false;
+		}
+	}
+	return true;
 }
 
 void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
+	BT_REQUIRE_HOT(nobody_counts_from(c, pod_end));
 	c->placed = bt_index_allocator_shrink(c->placed, pod_end, &c->placed_n, sizeof(*c->placed));
 }
 
@@ -690,6 +720,7 @@ static BT_NOINLINE void enter_first(struct bt_counters *c, const struct bt_signa
 void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix, bool terminating)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	if (BT_UNLIKELY(signature->ix >= c->record_n || !c->records[signature->ix].listed ||
 			pod_ix >= c->placed_n)) {
 		enter_first(c, signature, pod_ix, node_ix, terminating);
@@ -698,6 +729,7 @@ void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signatu
 	struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
 	uint32_t next = record->first;
+	BT_REQUIRE_HOT(node_ix != BT_NO_NODE && pod->node_ix == BT_NO_NODE);
 	BT_INVARIANT(next == NO_POD || c->placed[next].previous == NO_POD);
 	*pod = (struct placed){next, NO_POD, node_ix, terminating};
 	if (next != NO_POD) {
@@ -721,10 +753,12 @@ void bt_counters_fetch_pod(const struct bt_counters *c, uint32_t pod_ix)
 
 void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	struct record *record = &c->records[signature->ix];
-	const struct placed *pod = &c->placed[pod_ix];
+	struct placed *pod = &c->placed[pod_ix];
 
 	BT_REQUIRE_HOT(signature->ix < c->record_n && record->listed && pod_ix < c->placed_n);
+	BT_REQUIRE_HOT(pod->node_ix != BT_NO_NODE);
 	BT_INVARIANT(pod->next == NO_POD || c->placed[pod->next].previous == pod_ix);
 	BT_INVARIANT(pod->previous == NO_POD || c->placed[pod->previous].next == pod_ix);
 	if (pod->next != NO_POD) {
@@ -739,11 +773,13 @@ void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signatu
 	if (record->counter_n | record->term_n) {
 		shift_all(c, record, pod, -1);
 	}
+	vacate_placed(pod);
 }
 
 void bt_counters_move(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	const struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
 
@@ -763,6 +799,7 @@ void bt_counters_move(
 void bt_counters_move_pod(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t from, uint32_t to)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	struct record *record = &c->records[signature->ix];
 
 	BT_REQUIRE_HOT(from < c->placed_n && signature->ix < c->record_n);
@@ -771,7 +808,9 @@ void bt_counters_move_pod(
 		reserve_placed(c, to);
 	}
 	const struct placed *pod = &c->placed[to];
+	BT_REQUIRE_HOT(pod->node_ix == BT_NO_NODE && c->placed[from].node_ix != BT_NO_NODE);
 	c->placed[to] = c->placed[from];
+	vacate_placed(&c->placed[from]);
 	BT_INVARIANT(pod->next == NO_POD || c->placed[pod->next].previous == from);
 	if (pod->next != NO_POD) {
 		c->placed[pod->next].previous = to;
@@ -784,14 +823,26 @@ void bt_counters_move_pod(
 	}
 }
 
+static bool nobody_is_counted_from(const struct counter *counter, uint32_t slot_n)
+{
+	for (size_t i = slot_n; i < counter->column_n; i++) {
+		if (counter->column[i] != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	if (c->version != c->snapshot->node_version) {
 		drop_version(c);
 	}
 	for (size_t i = 0; i < c->counter_n; i++) {
 		struct counter *counter = &c->counters[i];
 
+		BT_REQUIRE_HOT(nobody_is_counted_from(counter, slot_n));
 		counter->column = bt_index_allocator_shrink(
 			counter->column, slot_n, &counter->column_n, sizeof(*counter->column));
 	}
@@ -882,6 +933,7 @@ static uint32_t *compact_carried(struct bt_counters *c)
 
 void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, uint32_t n)
 {
+	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	for (uint32_t i = 0; i < n; i++) {
 		struct record *record = signature_ixs[i] < c->record_n ? &c->records[signature_ixs[i]] : NULL;
 

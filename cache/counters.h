@@ -38,8 +38,8 @@ void bt_counters_move(struct bt_counters *counters, const struct bt_signature *s
 void bt_counters_move_pod(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t from, uint32_t to);
 
-/* Gives up what is kept by slots of nodes, and room from slot_n on. Requires: nobody has a tally, a set of
- * nodes or a term in hand; no pod counts there. */
+/* Gives up what is kept by slots of nodes, and room from slot_n on. Tallies, sets of nodes and terms are
+ * invalid afterwards. Requires: no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);
 
 /* Fetches into the cache what bt_counters_leave of a pod will change. */

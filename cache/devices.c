@@ -450,6 +450,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 
 void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
 
 	BT_REQUIRE(claim->live);
@@ -712,6 +713,7 @@ static void remove_class(struct bt_devices *d, uint32_t ix)
 
 bool bt_devices_apply(struct bt_devices *d, const struct bt_object *object)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	d->view.version++;
 	switch (object->kind) {
 	case BT_KIND_RESOURCE_CLAIM:
@@ -730,6 +732,7 @@ bool bt_devices_apply(struct bt_devices *d, const struct bt_object *object)
 
 enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32_t namespace_, uint32_t name)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	uint32_t ix;
 
 	if (!name) {
@@ -804,6 +807,7 @@ static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct
 void bt_devices_assume(
 	struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choices, uint32_t n)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	uint32_t unused;
 
 	if (n == 0) {
@@ -991,6 +995,7 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_devi
 void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	uint32_t at, ix;
 
 	pod_uid = bt_consumer_uid(pod_name, pod_uid);
@@ -1098,6 +1103,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t pod_name,
 	uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	struct bt_name_refs names = {.intern = d->dictionary->intern};
 	const struct bt_resource_claim known = {.namespace_ = namespace_,
 		.name = bt_name_refs_add(&names, written->name),
@@ -1133,6 +1139,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t name
 bool bt_devices_let_go(
 	struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t name, uint32_t *out_claim_ix)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	uint32_t ix;
 
 	if (!bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix) ||
@@ -1146,6 +1153,7 @@ bool bt_devices_let_go(
 
 void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	uint32_t at;
 
 	if (!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
@@ -1244,6 +1252,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 {
 	struct bt_devices *d = bt_mem_zalloc(1, sizeof(*d));
 
+	BT_REQUIRE(dictionary && snapshot);
 	d->dictionary = dictionary;
 	d->snapshot = snapshot;
 	d->gone.intern = d->expression_names.intern = dictionary->intern;

@@ -19,7 +19,7 @@
 
 struct bt_devices;
 
-/* Requires: the dictionary and the snapshot outlive it. Owns: bt_devices_destroy. */
+/* Owns: the caller, until bt_devices_destroy, which ends before the dictionary and the snapshot. */
 struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_devices_destroy(struct bt_devices *devices);
 
@@ -85,8 +85,8 @@ struct bt_written_claim {
 uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
 	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes);
 
-/* Forgets which pools nodes can reach, which is found again when it is asked for. Requires: nobody has any in
- * hand. */
+/* Forgets which pools nodes can reach, which is found again when it is asked for: what was asked for is
+ * invalid afterwards. */
 void bt_devices_forget_nodes(struct bt_devices *devices);
 
 /* A pod that was bound has gone: what a claim of its got from bt_devices_keep is what is shown of it from now

@@ -170,6 +170,11 @@ static bool every_pod_is_in_one_set(const struct bt_ledger *l)
 	       l->pod_end;
 }
 
+struct bt_owner *bt_ledger_owner(struct bt_ledger *l)
+{
+	return &l->usage.owner;
+}
+
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *l)
 {
 	return &l->usage;
@@ -184,6 +189,7 @@ void bt_ledger_hold_in(struct bt_ledger *l, struct bt_intern *intern)
 
 void bt_ledger_let_go(struct bt_ledger *l)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	while (l->gone_n) {
 		bt_intern_release(l->intern, l->gone[--l->gone_n]);
 	}
@@ -209,6 +215,7 @@ void bt_ledger_let_go(struct bt_ledger *l)
 
 uint32_t bt_ledger_trim_pods(struct bt_ledger *l)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	l->pod_end = bt_index_allocator_cut(&l->vacant, l->pod_end);
 	size_t room = bt_index_allocator_room(l->pod_end, l->pod_cap);
 	if (room < l->pod_cap) {
@@ -298,6 +305,7 @@ void bt_ledger_mount_in(struct bt_ledger *l, struct bt_volumes *volumes)
 
 void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool terminating)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state != BT_POD_VACANT);
@@ -318,11 +326,13 @@ void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool termin
 
 void bt_ledger_set_ended(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	l->pods[pod_ix].ended = true;
 }
 
 void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod pod = l->pods[pod_ix];
 
 	if (BT_UNLIKELY(l->frozen)) {
@@ -357,6 +367,7 @@ static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 
 void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	size_t cap = l->slot_cap ? l->slot_cap : FIRST_SLOTS;
 
 	while (cap < slot_n) {
@@ -369,6 +380,7 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 
 void bt_ledger_trim_nodes(struct bt_ledger *l, uint32_t slot_n)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	size_t cap = bt_index_allocator_room(slot_n, l->slot_cap);
 
 	BT_REQUIRE(l->trial_depth == 0);
@@ -388,6 +400,7 @@ bool bt_ledger_keeps(const struct bt_ledger *l, uint32_t node_ix)
 
 void bt_ledger_vacate(struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(!bt_ledger_keeps(l, node_ix) && l->nodes[node_ix].pod_n == 0 && l->ports[node_ix].n == 0);
 	bt_mem_free(l->ports[node_ix].items);
 	l->ports[node_ix] = (struct bt_port_list){0};
@@ -736,6 +749,7 @@ static void move_pods(struct bt_ledger *l, uint32_t from, uint32_t to)
 
 void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(to < from && from < l->slot_cap && !bt_ledger_keeps(l, to) && !l->ports[to].items &&
 		   l->trial_depth == 0);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
@@ -793,6 +807,7 @@ static void relink(struct bt_ledger *l, uint32_t node_ix, uint32_t from, uint32_
 
 uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	const struct bt_pod *pod = &l->pods[pod_ix];
 	uint32_t to = BT_NO_POD;
 
@@ -848,6 +863,7 @@ static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_
 
 void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
@@ -906,6 +922,7 @@ static void copy_ports(const struct bt_port_list *from, struct bt_port_list *to)
 
 void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(l->trial_depth < BT_TRIAL_DEPTH && node_ix < l->slot_cap);
 	if (l->trial_depth == 0) {
 		l->tried_noted = l->usage.pods ||
@@ -917,6 +934,7 @@ void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 
 void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(l->trial_depth > 0);
 	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	copy_ports(&l->saved_ports[--l->trial_depth], &l->ports[node_ix]);
@@ -945,6 +963,7 @@ static void try_uncounted(struct bt_ledger *l, const struct bt_signature *signat
 
 void bt_ledger_try_absent(struct bt_ledger *l, uint32_t pod_ix, bool absent)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix) && pod->node_ix < l->slot_cap);
@@ -965,6 +984,7 @@ static void try_any(struct bt_ledger *l, const struct bt_signature *signature, u
 
 void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix));
 	try_any(l, l->pods[pod_ix].signature, pod_ix, node_ix, add);
 }
@@ -972,6 +992,8 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 void bt_ledger_try_like(struct bt_ledger *l, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t node_ix, bool add)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix) && node_ix < l->slot_cap);
 	try_any(l, signature, pod_ix, node_ix, add);
 }
 
@@ -1123,10 +1145,12 @@ static uint32_t take_index(struct bt_ledger *l)
 
 enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint32_t *out_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	uint64_t key = ledger_key_of(pod->signature->namespace_, pod->name);
 	uint32_t ix;
 
-	BT_REQUIRE(pod->signature && (pod->node_ix == BT_NO_NODE || pod->node_ix < l->slot_cap));
+	BT_REQUIRE(pod->node_ix == BT_NO_NODE || pod->node_ix < l->slot_cap);
+	BT_REQUIRE(pod->status_ix == BT_NO_NODE || pod->status_ix < l->slot_cap);
 	if (bt_map_get(&l->keys, key, &ix)) {
 		*out_ix = ix;
 		return BT_EXISTS;
@@ -1165,6 +1189,7 @@ static void count_state(struct bt_ledger *l, enum bt_pod_state state, bool add)
 
 void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod *pod)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *old = &l->pods[pod_ix];
 	enum bt_pod_state state = old->state;
 	uint32_t node_ix = state == BT_POD_SCHEDULED ? old->node_ix : pod->node_ix,
@@ -1236,6 +1261,7 @@ static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && !pod->detached && pod->state != BT_POD_VACANT);
@@ -1255,6 +1281,7 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(bt_ledger_has(l, pod_ix) && (node_ix == BT_NO_NODE || node_ix < l->slot_cap));
@@ -1275,6 +1302,7 @@ void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t na
 
 void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state != BT_POD_VACANT);
@@ -1309,6 +1337,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
@@ -1365,6 +1394,7 @@ void bt_ledger_fetch_links(const struct bt_ledger *l, uint32_t node_ix)
 
 void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_ASSUMED);
@@ -1378,6 +1408,7 @@ void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(pod_ix < l->pod_end && l->pods[pod_ix].state == BT_POD_ASSUMED);
 	BT_REQUIRE_HOT(l->trial_depth == 0);
 	leave_node(l, pod_ix);
@@ -1388,6 +1419,7 @@ void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE_HOT(node_ix < l->slot_cap);
 	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
 		take_ports(&l->ports[node_ix], l->pods[i].signature);
@@ -1461,6 +1493,7 @@ static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node
 
 void bt_ledger_freeze(struct bt_ledger *l)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	BT_REQUIRE(!l->frozen && l->trial_depth == 0);
 	l->frozen = true;
 }
@@ -1486,6 +1519,7 @@ uint32_t bt_ledger_now(const struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_keep(struct bt_ledger *l, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	struct set_apart *apart = find_apart(l, pod_ix);
 
 	BT_REQUIRE(apart && l->frozen);
@@ -1511,6 +1545,7 @@ static void end_set_apart(struct bt_ledger *l, const struct set_apart *apart)
 
 void bt_ledger_thaw(struct bt_ledger *l)
 {
+	BT_OWNED_BY_THREAD(&l->usage.owner);
 	l->frozen = false;
 	for (size_t i = 0; i < l->missed_n; i++) {
 		const struct missed *missed = &l->missed[i];

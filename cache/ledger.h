@@ -19,6 +19,7 @@
 
 #include "cache/counters.h"
 #include "cache/volumes.h"
+#include "engine/base/owner.h"
 
 #define BT_NO_POD UINT32_MAX
 
@@ -63,6 +64,9 @@ struct bt_ledger;
 /* Owns: the caller, until bt_ledger_destroy, which ends before what the ledger counts in; NULL is fine. */
 struct bt_ledger *bt_ledger_create(void);
 void bt_ledger_destroy(struct bt_ledger *ledger);
+
+/* The thread that may change the ledger. Owns: the ledger. */
+struct bt_owner *bt_ledger_owner(struct bt_ledger *ledger);
 
 /* What is used on each node. Owns: the ledger, as long as it is there; always as it is now. */
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
@@ -201,7 +205,8 @@ void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
-/* The same of a pod as if that were its signature. Requires: bt_counters_know. */
+/* The same of a pod as if that were its signature. Requires: bt_counters_know, as bt_counters_try
+ * asserts. */
 void bt_ledger_try_like(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t node_ix, bool add);
 

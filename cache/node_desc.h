@@ -41,8 +41,8 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object);
 void bt_node_desc_destroy(const struct bt_node_desc *desc);
 
-/* The same once nobody can read it any more. Requires: it was published, and is so no more; see
- * cache/publish.h for who calls this. NULL is fine. */
+/* The same of one that was published, once nobody can read it any more: after it has been replaced
+ * (cache/publish.h says who calls this). NULL is fine. */
 void bt_node_desc_defer(const struct bt_node_desc *desc);
 
 /* Are two descriptions of a node the same for every decision, but for their images? They may still differ in

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "engine/base/bitmap.h"
+#include "engine/base/check.h"
+#include "engine/base/owner.h"
 #include "engine/base/compiler.h"
 #include "engine/base/map.h"
 #include "engine/model/resource.h"
@@ -79,6 +81,7 @@ struct bt_snapshot {
 	 * it was after the last change of an image with such a name. */
 	uint64_t image_version;
 	const uint64_t *image_stamps;
+	struct bt_owner owner; /* of the snapshot, and of counters, volumes and devices beside it */
 };
 
 /* The host ports that are taken on a node, each once. */
@@ -135,6 +138,7 @@ struct bt_usage {
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n;	       /* how often something happened that may have made room on a node */
 	uint64_t cleared_nomination_n; /* how often a promise of a node ended */
+	struct bt_owner owner;	       /* of the ledger, and of columns that follow its journal */
 	bool is_empty; /* it is none of a ledger: scores are to see nodes with neither pods nor images */
 };
 
@@ -182,12 +186,14 @@ static inline struct bt_cells bt_node_use_cells(const struct bt_usage *usage, si
 /* What is allocatable of a resource, and what is used. Requires: it is not rare. */
 static inline struct bt_cells bt_alloc_cells(const struct bt_snapshot *snapshot, uint32_t slot)
 {
+	BT_REQUIRE_HOT(slot < BT_FIRST_RARE);
 	return slot < BT_FIRST_SCALAR ? bt_node_room_cells(snapshot, slot * sizeof(int64_t))
 				      : (struct bt_cells){snapshot->scalars[slot], 1};
 }
 
 static inline struct bt_cells bt_used_cells(const struct bt_usage *usage, uint32_t slot)
 {
+	BT_REQUIRE_HOT(slot < BT_FIRST_RARE);
 	return slot < BT_FIRST_SCALAR ? bt_node_use_cells(usage, slot * sizeof(int64_t))
 				      : (struct bt_cells){usage->scalars[slot], 1};
 }
@@ -207,6 +213,7 @@ static inline struct bt_cells bt_pod_cells(const struct bt_usage *usage)
  * resource is not rare. */
 static inline struct bt_cells bt_used_for_score(const struct bt_usage *usage, uint32_t slot)
 {
+	BT_REQUIRE_HOT(slot < BT_FIRST_RARE);
 	if (slot == BT_CPU) {
 		return bt_node_use_cells(usage, offsetof(struct bt_node_use, nonzero_milli_cpu));
 	}

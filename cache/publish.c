@@ -61,6 +61,7 @@ struct bt_publisher {
 	struct bt_version *_Atomic live;	  /* rcu: EDGE snap.live */
 	_Atomic uint64_t version_n, copied_bytes; /* atomic: the publisher counts */
 	/* owner: publisher */
+	struct bt_owner owner;
 	uint64_t batch;
 	bool changed; /* since the last version */
 	uint32_t slot_n, node_n, depth;
@@ -87,6 +88,11 @@ static struct bt_name_table *make_names(size_t name_n)
 static size_t bytes_of(const struct bt_name_table *names)
 {
 	return sizeof(*names) + (names->mask + 1) * sizeof(names->entries[0]);
+}
+
+struct bt_owner *bt_publisher_owner(struct bt_publisher *p)
+{
+	return &p->owner;
 }
 
 struct bt_publisher *bt_publisher_create(void)
@@ -306,6 +312,7 @@ static uint32_t give_slot(struct bt_publisher *p, uint32_t name)
 
 void bt_publisher_take(struct bt_publisher *p, struct bt_delta *delta)
 {
+	BT_OWNED_BY_THREAD(&p->owner);
 	struct bt_node_delta *node = &delta->node;
 
 	if (delta->kind != BT_KIND_NODE) {
@@ -335,6 +342,7 @@ static void end_version(struct bt_rcu_head *head)
 
 void bt_publisher_publish(struct bt_publisher *p)
 {
+	BT_OWNED_BY_THREAD(&p->owner);
 	if (!p->changed) {
 		return;
 	}

@@ -20,13 +20,17 @@
 
 #include "cache/delta.h"
 #include "cache/node_desc.h"
+#include "engine/base/owner.h"
 
 struct bt_publisher;
 
 struct bt_publisher *bt_publisher_create(void);
 
-/* Requires: nobody looks any more. Owns: the descriptions of live nodes end with it. */
+/* Owns: the descriptions of live nodes end with it, and the snapshots: no reader is left. */
 void bt_publisher_destroy(struct bt_publisher *publisher);
+
+/* The thread that is the publisher. Owns: the publisher. */
+struct bt_owner *bt_publisher_owner(struct bt_publisher *publisher);
 
 /*
  * Takes in what a delta says of a node: its description takes the place of the old one. Nobody sees it before

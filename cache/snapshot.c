@@ -87,6 +87,11 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 	return w;
 }
 
+struct bt_owner *bt_snapshot_owner(struct bt_snapshot_writer *w)
+{
+	return &w->view.owner;
+}
+
 void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 {
 	if (!w) {
@@ -184,6 +189,7 @@ static void nodes_change(struct bt_snapshot_writer *w)
 
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	uint32_t slot;
 
 	BT_REQUIRE(name != BT_NAME_NONE);
@@ -211,11 +217,13 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 
 void bt_snapshot_freeze(struct bt_snapshot_writer *w)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	w->frozen = true;
 }
 
 void bt_snapshot_thaw(struct bt_snapshot_writer *w)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	if (w->entered) {
 		nodes_change(w);
 	}
@@ -279,6 +287,7 @@ void bt_snapshot_vacate(struct bt_snapshot_writer *w, uint64_t left_n,
 	bool (*keeps)(void *context, uint32_t slot), void (*leave)(void *context, uint32_t slot),
 	void *context)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	for (uint32_t slot = 0; slot < w->view.slot_n; slot++) {
 		uint32_t name = w->nodes[slot].name;
 
@@ -335,6 +344,7 @@ static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t t
 
 bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t *out_to)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	uint32_t from = *from_end, to;
 
 	while (from > 0 && w->nodes[from - 1].name == BT_NAME_NONE) {
@@ -369,6 +379,7 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 
 void bt_snapshot_end_moves(struct bt_snapshot_writer *w)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	bt_node_order_follow(&w->order);
 	cut_slots(w);
 }
@@ -420,6 +431,7 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 
 void bt_snapshot_forget_columns(struct bt_snapshot_writer *w)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	for (size_t i = 0; i < w->column_n; i++) {
 		bt_mem_free(w->columns[i].values);
 	}
@@ -767,6 +779,7 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
 	w->descs[slot] = new;
@@ -784,5 +797,6 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 
 void bt_snapshot_touch(struct bt_snapshot_writer *w)
 {
+	BT_OWNED_BY_THREAD(&w->view.owner);
 	w->view.version++;
 }

@@ -7,11 +7,15 @@
 
 #include "cache/node_desc.h"
 #include "cache/node_view.h"
+#include "engine/base/owner.h"
 
 struct bt_snapshot_writer;
 
 struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary);
 void bt_snapshot_destroy(struct bt_snapshot_writer *writer);
+
+/* The thread that may change the snapshot, and what is counted beside it. Owns: the writer. */
+struct bt_owner *bt_snapshot_owner(struct bt_snapshot_writer *writer);
 
 /* The snapshot that readers get; the pointer stays the same. */
 const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *writer);
@@ -78,7 +82,7 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint
  */
 const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *writer, uint32_t name);
 
-/* Forgets the columns of all label keys and images. Requires: nobody has one. */
+/* Forgets the columns of all label keys and images: those that were asked for are invalid afterwards. */
 void bt_snapshot_forget_columns(struct bt_snapshot_writer *writer);
 
 /* How many there are. */

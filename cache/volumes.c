@@ -204,11 +204,18 @@ static void let_go(struct bt_volumes *v, struct owned *owned)
 
 void bt_volumes_retain(struct bt_volumes *v)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	v->retains = true;
+}
+
+bool bt_volumes_is_retaining(const struct bt_volumes *v)
+{
+	return v->retains;
 }
 
 void bt_volumes_retain_no_more(struct bt_volumes *v)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	for (size_t i = 0; i < v->retained_n; i++) {
 		release(&v->retained[i]);
 	}
@@ -292,6 +299,7 @@ static void forget_node(struct bt_volumes *v, uint32_t node_name)
 
 void bt_volumes_vacate(struct bt_volumes *v, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	uint32_t node_name = v->snapshot->nodes[node_ix].name, slot;
 
 	if (bt_map_get(&v->node_slots, node_name, &slot) && slot == node_ix) {
@@ -309,6 +317,7 @@ void bt_volumes_vacate(struct bt_volumes *v, uint32_t node_ix)
 
 void bt_volumes_trim_nodes(struct bt_volumes *v, uint32_t slot_n)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	size_t room = bt_index_allocator_room(slot_n, v->slot_cap);
 
 	BT_INVARIANT(slot_n <= v->slot_cap || room == v->slot_cap);
@@ -422,6 +431,7 @@ static void move_claims(
 
 void bt_volumes_move_node(struct bt_volumes *v, uint32_t from, uint32_t to)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	uint32_t node_name = v->snapshot->nodes[to].name, slot;
 
 	if (from >= v->slot_cap) {
@@ -443,6 +453,7 @@ void bt_volumes_move_node(struct bt_volumes *v, uint32_t from, uint32_t to)
 
 void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	reserve(v, node_ix);
 	struct bt_volume_users *users = &v->users[node_ix];
 
@@ -462,6 +473,7 @@ void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature
 
 void bt_volumes_leave(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	BT_REQUIRE_HOT(node_ix < v->slot_cap);
 	struct bt_volume_users *users = &v->users[node_ix];
 	uint32_t at = 0;
@@ -502,6 +514,7 @@ static void try_claim(struct bt_volumes *v, uint32_t claim, int32_t by)
 
 void bt_volumes_try(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix, bool add)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		if (signature->volumes[i].type == BT_VOLUME_CLAIM) {
 			try_claim(v, signature->volumes[i].source, add ? 1 : -1);
@@ -922,6 +935,7 @@ static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_ob
 
 void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	v->view.version++;
 	switch (object->kind) {
 	case BT_KIND_PERSISTENT_VOLUME:
@@ -1003,6 +1017,7 @@ static void tell_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
 
 enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32_t namespace_, uint32_t name)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	const struct place place = place_of(v, kind);
 	uint64_t key = place.spaced ? bt_pair_key(namespace_, name) : name;
 	uint32_t ix;
@@ -1068,6 +1083,7 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name,
 	const struct bt_volume_binding *bindings, uint32_t n)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	for (uint32_t i = 0; i < n; i++) {
 		struct bt_claim *claim = table_at(&v->claims, bindings[i].claim_ix);
 		struct bt_name_refs *names = &v->claims.owned[bindings[i].claim_ix].assumed;
@@ -1163,11 +1179,13 @@ static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, bool revert)
 
 void bt_volumes_keep(struct bt_volumes *v, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	end_nominations(v, pod_ix, false);
 }
 
 void bt_volumes_revert(struct bt_volumes *v, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	end_nominations(v, pod_ix, true);
 }
 
@@ -1177,6 +1195,7 @@ struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const str
 {
 	struct bt_volumes *v = bt_mem_zalloc(1, sizeof(*v));
 
+	BT_REQUIRE(dictionary && snapshot);
 	v->dictionary = dictionary;
 	v->snapshot = snapshot;
 	v->facts = 1;

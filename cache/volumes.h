@@ -17,7 +17,7 @@
 
 struct bt_volumes;
 
-/* Requires: the dictionary and the snapshot outlive it. Owns: bt_volumes_destroy. */
+/* Owns: the caller, until bt_volumes_destroy, which ends before the dictionary and the snapshot. */
 struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_volumes_destroy(struct bt_volumes *volumes);
 
@@ -45,6 +45,7 @@ enum bt_status bt_volumes_remove(
 /* What copies of objects point to stays, and their names keep their meaning, though the objects change or go:
  * until bt_volumes_retain_no_more, which may be called at any time. */
 void bt_volumes_retain(struct bt_volumes *volumes);
+bool bt_volumes_is_retaining(const struct bt_volumes *volumes);
 void bt_volumes_retain_no_more(struct bt_volumes *volumes);
 
 /* A pod with volumes comes to a node, or leaves it. */

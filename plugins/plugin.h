@@ -118,7 +118,7 @@ typedef bool bt_plugin_describe_fn(
 typedef void bt_plugin_filter_fn(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
 
-/* Says why filter refused the node. Requires: it did. */
+/* Says why filter refused the node. Called only where it did. */
 typedef void bt_plugin_reject_fn(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection);
 
@@ -367,7 +367,7 @@ static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_co
 	out_rejection->reasons[0] = (struct bt_reason){.kind = kind};
 }
 
-/* Says why the plugin's Filter refused the node. Requires: it did. */
+/* Says why the plugin's Filter refused the node, as it did. */
 static inline void bt_plugin_reject(const struct bt_plugin *plugin, const void *term,
 	const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {

@@ -123,7 +123,7 @@ struct bt_preemption_policy {
 	uint32_t (*candidate_n)(const void *settings, uint32_t node_n);
 	/* Sorts by importance, the most important first. */
 	void (*sort)(struct bt_victim *victims, uint32_t n);
-	/* Requires: n > 0; sorted. */
+	/* Of sorted victims, one at least. */
 	struct bt_preemption_cost (*cost_of)(
 		const struct bt_victim *victims, uint32_t n, uint32_t violation_n);
 };

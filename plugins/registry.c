@@ -86,6 +86,7 @@ uint32_t bt_plugin_find(struct bt_str name)
 
 struct bt_str bt_plugin_name(uint32_t id)
 {
+	BT_REQUIRE(id < bt_plugin_n());
 	return bt_str(bt_plugin_at(id)->name);
 }
 

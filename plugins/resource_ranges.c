@@ -25,9 +25,15 @@ uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const 
 	return vectors(n) ? bt_range_fits_avx2(wanted, wanted_n, view, first, n, pass) : 0;
 }
 
+static bool is_weight(int64_t weight)
+{
+	return weight >= 1 && weight <= BT_RANGE_WEIGHT_MAX;
+}
+
 uint32_t bt_range_fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw)
 {
+	BT_REQUIRE_HOT(is_weight(weight[0]) && is_weight(weight[1]));
 	return vectors(n) ? bt_range_fullness_avx2(pair, weight, most, n, raw) : 0;
 }
 
@@ -39,12 +45,14 @@ uint32_t bt_range_balance(const struct bt_resource_pair *pair, bool state, uint3
 uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *value)
 {
+	BT_REQUIRE_HOT(!sum->fills || (is_weight(sum->fill_weights[0]) && is_weight(sum->fill_weights[1])));
 	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
 }
 
 bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
 	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
+	BT_REQUIRE_HOT(bt_range_vectors());
 	return bt_range_lanes_avx2(lanes, n, form, view, node_ix, value);
 }
 

@@ -100,7 +100,7 @@ void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to);
 /*
  * One node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums answers for several nodes and one
  * pod. form: as all of the sums. Returns false when a number of the node is not handled. Requires:
- * bt_range_lane_put was true.
+ * there are vectors: bt_range_lane_put was true.
  */
 bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
 	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
@@ -127,7 +127,7 @@ static inline int64_t bt_node_available(const struct bt_view *view, uint32_t slo
 		bt_node_alloc(view->snapshot, slot, node_ix), bt_node_used(view->usage, slot, node_ix));
 }
 
-/* As those without _avx2. Requires: a processor with AVX2. */
+/* As those without _avx2, which ask bt_range_vectors before: the processor has AVX2. */
 uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
 uint32_t bt_range_fullness_avx2(

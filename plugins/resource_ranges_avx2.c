@@ -25,7 +25,8 @@ static inline __m256i load(struct bt_cells cells, size_t at)
 			 : _mm256_set_epi64x(first[3 * step], first[2 * step], first[step], first[0]);
 }
 
-/* Requires: 0 <= x < 2^52. The bits of x below the exponent of 2^52 are the number 2^52 + x. */
+/* Of 0 <= x < 2^52: callers leave other numbers to the plain code. The bits of x below the exponent of 2^52
+ * are the number 2^52 + x. */
 static inline __m256d to_double(__m256i x)
 {
 	const __m256d big = _mm256_set1_pd(0x1p52);
@@ -449,7 +450,7 @@ struct node {
 	__m128i balance; /* without the pod */
 };
 
-/* Requires: as to_double. */
+/* As to_double. */
 static inline __m128d two_doubles(__m128i two)
 {
 	return _mm256_castpd256_pd128(to_double(_mm256_castsi128_si256(two)));

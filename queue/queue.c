@@ -29,6 +29,11 @@ struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
 	return queue;
 }
 
+struct bt_owner *bt_queue_owner(struct bt_queue *queue)
+{
+	return &queue->owner;
+}
+
 void bt_queue_destroy(struct bt_queue *queue)
 {
 	if (!queue) {
@@ -76,8 +81,7 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
 }
 
 /* Gives up the places behind the last one that is used; of the others that are free the lowest come first
- * from
- * now on. Requires: no line has an entry, which may be of a place that is free. */
+ * from now on. Requires: no line has an entry, which may be of a place that is free. */
 static void trim_slots(struct bt_queue *queue)
 {
 	BT_INVARIANT(queue->active.entry_n == 0 && queue->active.parked_n == 0);
@@ -97,6 +101,7 @@ static void trim_slots(struct bt_queue *queue)
 
 void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	queue->slot_ixs = bt_index_allocator_shrink(
 		queue->slot_ixs, pod_end, &queue->pod_cap, sizeof(*queue->slot_ixs));
 	/* As many pods have come since the last time as there are places to be looked at. */
@@ -134,6 +139,7 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 
 void bt_queue_move_pod(struct bt_queue *queue, uint32_t from, uint32_t to)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, from);
 
 	if (ix == BT_NO_SLOT) {
@@ -333,6 +339,7 @@ static inline enum bt_wait queue_add(
 enum bt_wait bt_queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	enum bt_wait where = queue_add(queue, pod_ix, kind, timestamp_ns);
 
 	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
@@ -361,6 +368,7 @@ static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = bt_active_pop(queue);
 
 	if (BT_LIKELY(ix != BT_QUEUE_EMPTY)) {
@@ -411,16 +419,19 @@ static enum bt_status take(struct bt_queue *queue, uint32_t pod_ix, enum bt_wait
 
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	return take(queue, pod_ix, BT_WAIT_UNSCHEDULABLE);
 }
 
 enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	return take(queue, pod_ix, BT_WAIT_GATED);
 }
 
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
@@ -436,6 +447,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
@@ -470,6 +482,7 @@ static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slo
 enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
 	uint32_t pending, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && (queue->slots[ix].where == BT_WAIT_IN_FLIGHT ||
@@ -496,6 +509,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT);
@@ -504,6 +518,7 @@ void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulab
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
@@ -559,6 +574,7 @@ static enum bt_wait enter_late(
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
@@ -708,6 +724,7 @@ static bool concerns(const struct bt_queue *queue, uint32_t plugins)
 void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 	uint32_t plugins = hooks->matters ? hooks->matters(hooks->context, event) : UINT32_MAX;
 	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : queue_find(queue, own_ix);
@@ -737,6 +754,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
@@ -755,6 +773,7 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 
 void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
@@ -782,6 +801,7 @@ static void flush_heap(struct bt_queue *queue, struct bt_pod_backoff *heap, int6
 
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	/* Nobody waits behind others for ever, should a hint have missed what helps. */
 	while (queue->active.parked_n) {
 		bt_active_unpark(queue, queue->active.parked[queue->active.parked_n - 1]);
@@ -802,6 +822,7 @@ static bool is_stuck(const struct bt_queue *queue, const struct bt_slot *slot)
 
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&queue->owner);
 	bool any = false;
 	size_t n = 0;
 

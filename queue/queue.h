@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/base/owner.h"
 #include "engine/base/status.h"
 #include "engine/model/cluster_event.h"
 
@@ -158,6 +159,9 @@ struct bt_queue;
  * Owns: the caller, until bt_queue_destroy; NULL is fine. */
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options);
 void bt_queue_destroy(struct bt_queue *queue);
+
+/* The thread that may change the queue. Owns: the queue. */
+struct bt_owner *bt_queue_owner(struct bt_queue *queue);
 
 /*
  * Enters a pod. timestamp_ns: since when it waits, for the order. Requires: it is not here yet.

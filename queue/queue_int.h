@@ -106,6 +106,7 @@ struct bt_logged {
 
 struct bt_queue {
 	struct bt_queue_options options;
+	struct bt_owner owner;
 	struct bt_active active;
 	struct bt_pod_backoff backoff, error_backoff;
 	struct bt_slot *slots;

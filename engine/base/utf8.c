@@ -5,8 +5,11 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
+
 size_t bt_utf8_decode(struct bt_str text, size_t from, uint32_t *out_rune)
 {
+	BT_REQUIRE_HOT(from < text.len);
 	const unsigned char *p = (const unsigned char *)text.ptr + from;
 	size_t n = bt_utf8_bytes(p, text.len - from);
 	uint32_t rune = n > 1 ? p[0] & (0x7fu >> n) : p[0];

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/str.h"
 
@@ -22,6 +23,7 @@
  * Requires: left is not 0. */
 BT_INLINE size_t bt_utf8_bytes(const unsigned char *p, size_t left)
 {
+	BT_REQUIRE_HOT(left > 0);
 	size_t n = p[0] < 0x80	 ? 1
 		   : p[0] < 0xc2 ? 0
 		   : p[0] < 0xe0 ? 2
@@ -61,6 +63,6 @@ size_t bt_utf8_rune_n(struct bt_str text);
 /* How many bytes are in no sequence. */
 size_t bt_utf8_foreign_n(struct bt_str text);
 
-/* Copies with U+FFFD in place of each byte that is in no sequence, as Go's encoding/json does. Requires: to
+/* Copies with U+FFFD in place of each byte that is in no sequence, as Go's encoding/json does. to
  * has room for text.len + (BT_UTF8_REPLACEMENT_BYTES - 1) * bt_utf8_foreign_n(text) bytes. */
 void bt_utf8_replace(char *to, struct bt_str text);

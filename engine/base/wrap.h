@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "engine/base/check.h"
+
 #include <stdint.h>
 
 static inline int64_t bt_wrap_add(int64_t a, int64_t b)
@@ -25,6 +27,7 @@ static inline int64_t bt_wrap_mul(int64_t a, int64_t b)
 /* Requires: b is not 0. */
 static inline int64_t bt_wrap_div(int64_t a, int64_t b)
 {
+	BT_REQUIRE_HOT(b != 0);
 	return b == -1 ? bt_wrap_sub(0, a) : a / b;
 }
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "engine/base/check.h"
 #include "engine/model/release.h"
 #include "engine/model/signature.h"
 #include "engine/model/taint.h"
@@ -147,6 +148,7 @@ static inline uint32_t bt_cluster_event_action_ix(uint32_t action)
 /* Requires: resource < BT_CLUSTER_EVENT_WILDCARD. */
 static inline uint32_t bt_cluster_event_label(enum bt_cluster_event_resource resource, uint32_t action)
 {
+	BT_REQUIRE_HOT(resource < BT_CLUSTER_EVENT_WILDCARD);
 	return (uint32_t)resource * BT_CLUSTER_EVENT_ACTION_N + bt_cluster_event_action_ix(action);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/quote.h"
 
 #define SCHEME	"aws://"
@@ -172,11 +173,12 @@ static bool parse(struct bt_str url, struct bt_str *out_path, struct bt_buf *why
 	       check_part(*out_path, false, why);
 }
 
-/* Appends a path without its escapes. Requires: check_part. */
+/* Appends a path without its escapes. Requires: each is whole (check_part). */
 static void unescape(struct bt_str path, struct bt_buf *out)
 {
 	for (size_t i = 0; i < path.len; i++) {
 		if (path.ptr[i] == '%') {
+			BT_REQUIRE(path.len - i > 2);
 			bt_buf_char(out, (char)(hex_of(path.ptr[i + 1]) << 4 | hex_of(path.ptr[i + 2])));
 			i += 2;
 		} else {

@@ -51,8 +51,7 @@ struct bt_gate_need {
 };
 
 /* The need behind one of the release's, grouped by gate, those that a gate needs in order of names; the first
- * one
- * behind NULL. Returns: NULL at the end. */
+ * one behind NULL. Returns: NULL at the end. */
 const struct bt_gate_need *bt_gate_next_need(
 	const struct bt_release *release, const struct bt_gate_need *behind);
 

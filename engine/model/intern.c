@@ -650,6 +650,7 @@ void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name)
 
 void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name)
 {
+	BT_REQUIRE_HOT(bt_load_relaxed(&record_of(intern, name)->state) & (PINNED | HOLDERS));
 	uint32_t tag = record_of(intern, name)->tag;
 	const struct table *table = bt_load_acquire(&shard_of(intern, tag)->table);
 

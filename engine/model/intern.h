@@ -61,7 +61,8 @@ void bt_intern_pin(struct bt_intern *intern, uint32_t name);
 void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s);
 void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name);
 
-/* The same of a name whose last holder may go soon. Requires: it is held, and its record was fetched. */
+/* The same of a name whose last holder may go soon. Reads its record, which
+ * bt_intern_prefetch has fetched. Requires: it is held. */
 void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name);
 
 /* The number of the string, or BT_NAME_NONE when nobody knows it. It means the string as long as somebody

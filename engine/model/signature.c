@@ -64,6 +64,7 @@ struct bt_signatures {
 	_Atomic(struct entry *) chunks[CHUNK_N]; /* by ix */
 	_Atomic uint32_t count, end, listed_n;
 	uint64_t serial;
+	struct bt_owner owner;	    /* of what was retired */
 	uint32_t free, first, last; /* entries that are free, and the list of those that nobody holds */
 	struct bt_lock lock;
 	struct bt_signature_maker *maker; /* of whoever has none */
@@ -125,6 +126,11 @@ static void default_rules(struct bt_signatures *signatures)
 		gates[gate] = bt_gate_spec((enum bt_gate)gate, bt_release_default())->on;
 	}
 	bt_signatures_configure(signatures, bt_release_default(), gates);
+}
+
+struct bt_owner *bt_signatures_owner(struct bt_signatures *s)
+{
+	return &s->owner;
 }
 
 void bt_signatures_configure(
@@ -516,7 +522,8 @@ static bool weigh_first(struct bt_signatures *s)
 
 uint32_t bt_signatures_retire(struct bt_signatures *s, uint32_t keep_n, const uint32_t **out_ixs)
 {
-	s->retired_n = 0;
+	BT_OWNED_BY_THREAD(&s->owner);
+	BT_REQUIRE(s->retired_n == 0);
 	bt_lock_acquire(&s->lock);
 	/* Twice: what was used since it came may go the second time. */
 	for (uint64_t n = 2 * (uint64_t)bt_load_relaxed(&s->listed_n); n; n--) {
@@ -539,6 +546,7 @@ uint32_t bt_signatures_retire(struct bt_signatures *s, uint32_t keep_n, const ui
 
 void bt_signatures_free_retired(struct bt_signatures *s)
 {
+	BT_OWNED_BY_THREAD(&s->owner);
 	for (size_t i = 0; i < s->retired_n; i++) {
 		empty(s, entry_of(s, s->retired[i]));
 	}

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/base/owner.h"
 #include "engine/model/pod_term.h"
 #include "engine/model/request.h"
 #include "engine/model/selector.h"
@@ -128,6 +129,9 @@ void bt_signatures_destroy(struct bt_signatures *signatures);
 void bt_signatures_configure(
 	struct bt_signatures *signatures, const struct bt_release *release, const bool *gates);
 
+/* The thread that may retire signatures. Owns: the signatures. */
+struct bt_owner *bt_signatures_owner(struct bt_signatures *signatures);
+
 /* A maker for one more thread. Owns: bt_signature_maker_destroy, before the signatures end. */
 struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures);
 void bt_signature_maker_destroy(struct bt_signature_maker *maker);
@@ -164,8 +168,8 @@ uint32_t bt_signatures_listed(const struct bt_signatures *signatures);
 /*
  * Retires signatures that nobody holds, but for the keep_n that were in use last: nobody finds them any more.
  * Context : the scheduling thread; others may make signatures meanwhile.
- * Requires: what was retired before is buried.
- * Returns : how many, and in out_ixs their indices, in order of their last use. Until they are buried
+ * Requires: what was retired before was freed.
+ * Returns : how many, and in out_ixs their indices, in order of their last use. Until they are freed
  *           bt_signatures_get gives them.
  */
 uint32_t bt_signatures_retire(struct bt_signatures *signatures, uint32_t keep_n, const uint32_t **out_ixs);

@@ -498,6 +498,7 @@ static BT_NOINLINE void go_alone(struct bt_column *column, const struct bt_view 
 
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
+	BT_OWNED_BY_THREAD(&view->usage->owner);
 	column->asked_at = view->usage->journal_end;
 	if (!column->is_column_batch || !bt_column_batch_follow(column->column_batch, view)) {
 		go_alone(column, view, mask);
@@ -514,6 +515,7 @@ bool bt_column_is_current(const struct bt_column *column, const struct bt_view *
 bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *column,
 	const struct bt_view *view, const uint64_t *mask)
 {
+	BT_OWNED_BY_THREAD(&view->usage->owner);
 	enum bt_catch_up way = choose(column, view->usage);
 
 	if (column->nominations || column->out_of_range || way == BT_CATCH_UP_AND_INDEX ||
@@ -527,6 +529,7 @@ bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *colu
 void bt_column_round_shard(
 	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_found *out_found)
 {
+	BT_REQUIRE(first % 64 == 0 && (end % 64 == 0 || end == round->column->slot_n));
 	out_found->flips.end = 0;
 	out_found->out_of_range = run_shard(round, first, end, &out_found->flips);
 }
@@ -534,6 +537,7 @@ void bt_column_round_shard(
 void bt_column_round_end(
 	const struct bt_column_round *round, const struct bt_column_found *found, uint32_t found_n)
 {
+	BT_OWNED_BY_THREAD(&round->view->usage->owner);
 	struct bt_column *column = round->column;
 
 	for (uint32_t i = 0; i < found_n; i++) {

@@ -119,11 +119,11 @@ bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *colu
 	const struct bt_view *view, const uint64_t *mask);
 
 /* Brings the nodes of [first, end) up to date. Requires: first and end are multiples of 64, or end is the
- * number of slots; shards do not overlap. Context: any thread, one for each shard. Never allocates. */
+ * number of slots. Shards do not overlap. Context: any thread, one for each shard. Never allocates. */
 void bt_column_round_shard(
 	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_found *out_found);
 
-/* Requires: every node was in one of the shards. */
+/* Every node was in one of the shards: takes in what they found. */
 void bt_column_round_end(
 	const struct bt_column_round *round, const struct bt_column_found *found, uint32_t found_n);
 

@@ -106,6 +106,7 @@ static uint32_t filter_once(
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error)
 {
+	BT_REQUIRE_HOT(!plan->refusal);
 	if (nominations && nominations->put(nominations->context, node_ix)) {
 		uint32_t by = filter_once(plan, view, node_ix, out_error);
 

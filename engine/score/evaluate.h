@@ -75,8 +75,8 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view);
 
 /*
  * The first use that refuses a node, or BT_PASSED. Sets out_error when a filter fails, and leaves it alone
- * otherwise.
- * Requires: as bt_evaluate. promises may be NULL.
+ * otherwise. nominations may be NULL.
+ * Requires: no refusal of PreFilter in the plan.
  */
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error);
@@ -92,8 +92,7 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 
 /*
  * Why the visited-th node of an evaluation was refused, or by a hook: then without reasons, and the hook's
- * reason
- * in out_text, which is NULL when it gave none. Requires: it was, under the same usage and promises.
+ * reason in out_text, which is NULL when it gave none. Requires: it was, under the same usage and promises.
  */
 void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_evaluation *evaluation, uint32_t visited, struct bt_rejection *out_rejection,
@@ -116,8 +115,9 @@ void bt_evaluation_fail(struct bt_evaluation *evaluation, struct bt_str error);
 
 /*
  * Filters nodes in the given order until limit feasible ones are found beyond which one more would be
- * (upstream's sampling; UINT32_MAX: all nodes), then scores the feasible ones. Requires: no refusal and no
- * error of PreFilter in the plan; nodes are live; bt_prepare was called since the last write.
+ * (upstream's sampling; UINT32_MAX: all nodes), then scores the feasible ones. Nodes are live, and bt_prepare
+ * was called since the last write. Requires: no refusal and no error of PreFilter in the plan
+ * (bt_evaluate_filters asserts it).
  */
 void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *out);

@@ -139,6 +139,7 @@ uint32_t bt_index_highest(const struct bt_index *index)
 
 uint32_t bt_index_below(const struct bt_index *index, uint32_t value)
 {
+	BT_REQUIRE_HOT(value < index->value_n);
 	uint32_t word = value / 64;
 	uint64_t bits = index->present[word] & (((uint64_t)1 << (value % 64)) - 1);
 

@@ -59,8 +59,8 @@ static inline void bt_index_fetch(const struct bt_index *index, uint32_t slot, u
 	__builtin_prefetch(words + (size_t)to * index->row_n, 1);
 }
 
-/* The highest value that any slot has, and the highest one below a value; 0 when there is none. Requires:
- * value < value_n. */
+/* The highest value that any slot has, and the highest one below a value; 0 when there is none. value is
+ * below value_n (asserted). */
 uint32_t bt_index_highest(const struct bt_index *index);
 uint32_t bt_index_below(const struct bt_index *index, uint32_t value);
 

@@ -22,12 +22,12 @@ const char *bt_re2_fault(const struct bt_re2 *re2, const char **out_part, size_t
 /* One of the faults: RE2 has a limit, and Go a larger one. */
 extern const char bt_re2_too_large[];
 
-/* The number of instructions. Requires: the pattern has no fault. */
+/* The number of instructions, of a pattern without fault. */
 size_t bt_re2_instructions(const struct bt_re2 *re2);
 
 /* Looks for the leftmost match at or after from; where it is, is faster not asked for (out_start NULL). What
- * is
- * before from is seen by ^ and \b. Requires: the pattern has no fault; text is not NULL. */
+ * is before from is seen by ^ and \b. The pattern is without fault, and text
+ * not NULL. */
 bool bt_re2_find(const struct bt_re2 *re2, const char *text, size_t len, size_t from, size_t *out_start,
 	size_t *out_end);
 

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "engine/base/check.h"
+
 #include <math.h>
 
 /* Requires: x is finite and positive. */
@@ -15,6 +17,7 @@ static inline double bt_go_log(double x)
 			    l3 = 2.857142874366239149e-01, l4 = 2.222219843214978396e-01,
 			    l5 = 1.818357216161805012e-01, l6 = 1.531383769920937332e-01,
 			    l7 = 1.479819860511658591e-01;
+	BT_REQUIRE_HOT(x > 0 && isfinite(x));
 	int exponent;
 	double m = frexp(x, &exponent);
 

@@ -177,7 +177,7 @@ endfunction()
 # The tests that start threads: whole tiers, and others by name. They have the label threads as well and are what the
 # target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
 set(BT_THREADED "^(stress|sim)/"
-	"^unit/base_(atomic|eventcount|histogram|mem|testpoint|rcu|ring|stats|team|thread)$"
+	"^unit/base_(atomic|eventcount|histogram|mem|owner|testpoint|rcu|ring|stats|team|thread)$"
 	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_client_config|net_http|net_proxy|serve_flood|serve_serve|score_shard)$")
 add_custom_target(tests_with_threads)
 

@@ -157,7 +157,7 @@ enum bt_status bt_config_validate(const struct bt_config *config, struct bt_conf
 
 /*
  * Expands the profile into its plugin lists as building the profile does upstream.
- * Requires: a configuration that was defaulted and is valid.
+ * Requires: the configuration was defaulted and is valid; profile_ix is a profile of it.
  * Returns : BT_OK; BT_INVALID with one error added (it names the profile), and out_profile untouched.
  * Owns    : out_profile points into the configuration.
  */

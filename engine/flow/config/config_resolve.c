@@ -365,6 +365,7 @@ enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profil
 
 	BT_REQUIRE(profile_ix < config->profile_n);
 	profile = &config->profiles[profile_ix];
+	BT_REQUIRE(profile->scheduler_name.len > 0);
 	resolved.scheduler_name = profile->scheduler_name;
 	resolved.extender_resources = &config->extender_resources;
 	resolved.percentage_of_nodes_to_score = profile->percentage_of_nodes_to_score.set

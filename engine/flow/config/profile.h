@@ -66,7 +66,7 @@ struct bt_flow_profile {
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena);
 
-/* Ends the plugins' settings. Requires: nobody uses the profile any more. */
+/* Ends the plugins' settings: the profile can be used no more. */
 void bt_flow_profile_fini(struct bt_flow_profile *profile);
 
 /* Does the point's plugin concern a pod with these traits? */

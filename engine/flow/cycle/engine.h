@@ -226,6 +226,13 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_config_errors *errors);
 void bt_engine_destroy(struct bt_engine *engine);
 
+/*
+ * The calling thread is the scheduling thread from now on, the one writer of ledger, snapshot, columns and
+ * queue, until it hands the engine over. An engine that nobody has claimed is its caller's.
+ */
+void bt_engine_claim(struct bt_engine *engine);
+void bt_engine_hand_over(struct bt_engine *engine);
+
 /* Has decisions say how many nodes fit, which costs a look at every node where columns decide. Context:
  * between cycles. */
 void bt_engine_count_nodes(struct bt_engine *engine, bool on);
@@ -316,8 +323,7 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
 /*
  * A victim of the preemption for this pod could not be deleted. Nothing may ever happen that lets the pod
  * back, so it is tried again after its backoff, and may choose other victims. While its victims are being
- * evicted, no
- * further ones are. Requires: the pod is known.
+ * evicted, no further ones are. Requires: the pod is in the ledger.
  */
 void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix);
 
@@ -335,7 +341,7 @@ enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix);
 /*
  * Lets time do what is due by now: ends backoffs at whole seconds, and waits of more than five minutes every
  * 30 s counted from start_ns. Call whenever the clock has moved; a jump does all that it passes.
- * Requires: the engine has a clock.
+ * Requires: the engine has a clock (bt_scheduling_clock_tick asserts it).
  */
 void bt_engine_tick(struct bt_engine *engine);
 
@@ -384,7 +390,8 @@ void bt_engine_impose(
  * PostFilter of a pod that bt_engine_begin has refused, unless it has run: fills in what preemption came to.
  * As upstream, it sees the nodes and what is on them as they were when the cycle began, what PreFilter has
  * read of claims, slices and volumes as it was then, and all else as it is now: the preemptor, budgets,
- * nominations. Requires: nothing changes between this and bt_engine_end.
+ * nominations. bt_engine_end follows before anything changes. Requires: decision is of the pod whose
+ * PostFilter is due, if one is.
  */
 void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *decision);
 
@@ -444,7 +451,8 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 /*
  * Begins, or ends, to look at the cluster as if a pod that is on a node were not there: explanations in
  * between, and their reasons, do not count it. What is prepared then is not remembered.
- * Requires: no cycle in between. Returns: whether it is on a node; else nothing was begun.
+ * Requires: no cycle is under way, and none begins in between.
+ * Returns: whether it is on a node; else nothing was begun.
  */
 bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix);
@@ -478,8 +486,7 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
 const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine);
 
 /* The same for how often plugins were evaluated for pods of a profile of the configuration; and the name of a
- * use
- * of that profile. Requires: bt_engine_measures. */
+ * use of that profile. Requires: bt_engine_measures. */
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile);
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use);
 
@@ -494,6 +501,5 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
 
 /* What a source shows has been taken in. label: the event (bt_cluster_event_label), or UINT32_MAX: what
  * waiting pods
- * were
- * told, if they were told anything. Requires: bt_engine_measures. */
+ * were told, if they were told anything. Requires: bt_engine_measures. */
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);

@@ -53,6 +53,7 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 		wake_for_node(engine, old, NULL);
 	}
 	bt_engine_adopt_node(engine, delta);
+	BT_INVARIANT(!node->old); /* it was given up, or is kept with events */
 	if (listens && new) {
 		wake_for_node(engine, old, new);
 	}
@@ -216,6 +217,7 @@ static void nominate_newcomer(struct bt_engine *engine, uint32_t pod_ix, enum bt
 static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	BT_INVARIANT(pod->state == BT_POD_QUEUED && !pod->detached);
 	enum bt_wait where =
 		bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod));
 
@@ -266,6 +268,7 @@ static enum bt_status event_handlers_enter(
 		return status;
 	}
 	bt_engine_join_group(engine, out_taken->ix);
+	BT_INVARIANT(waits == (bt_ledger_pod(engine->cache->ledger, out_taken->ix)->state == BT_POD_QUEUED));
 	if (waits) {
 		out_taken->entry = enqueue(engine, out_taken->ix);
 		wake_for_newcomer(engine, out_taken->ix);
@@ -306,6 +309,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	struct bt_cluster_event events[BT_CLUSTER_EVENT_ACTIONS];
 	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
 
+	BT_INVARIANT(pod->state == BT_POD_QUEUED && before != BT_WAIT_BINDING);
 	for (uint32_t i = 0; i < n; i++) {
 		events[i] =
 			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
@@ -334,6 +338,7 @@ static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 		return false;
 	}
 	bt_queue_remove(engine->queue, pod_ix);
+	BT_INVARIANT(bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_NOWHERE);
 	return true;
 }
 
@@ -400,6 +405,7 @@ static enum bt_status update(
 	const struct bt_pod before = *bt_ledger_pod(engine->cache->ledger, pod_ix);
 	const struct bt_cluster_event_pod old = bt_engine_event_pod(engine, pod_ix);
 
+	BT_REQUIRE_HOT(!before.detached);
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
 	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
 	bt_engine_reclaim_for_pod(engine);
@@ -417,12 +423,15 @@ static enum bt_status update(
 	bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
 	bt_engine_join_group(engine, pod_ix);
 	follow_change(engine, pod_ix, &old, &before);
+	BT_INVARIANT(before.state != BT_POD_SCHEDULED ||
+		     bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_SCHEDULED);
 	out_taken->entry = entry_of(engine, pod_ix);
 	return delta->status;
 }
 
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 {
+	BT_REQUIRE(bt_ledger_has(engine->cache->ledger, pod_ix));
 	bt_engine_before_change(engine, BT_CHANGE_OF_NODES);
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
@@ -432,6 +441,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 
+	BT_REQUIRE_HOT(!pod->detached);
 	bt_ledger_fetch_pod(ledger, pod_ix);
 	const struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	bool waited = pod->state == BT_POD_QUEUED;
@@ -449,6 +459,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	} else {
 		bt_ledger_remove(ledger, pod_ix);
 	}
+	BT_INVARIANT(!bt_ledger_has(ledger, pod_ix) || bt_ledger_pod(ledger, pod_ix)->detached);
 	if (!waited) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
 	} else if (gone.nominated) {

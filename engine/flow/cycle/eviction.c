@@ -243,6 +243,7 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
  * is asked as fast as it can. */
 void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 {
+	BT_REQUIRE(bt_ledger_has(engine->cache->ledger, for_ix));
 	engine->eviction.failed_n++;
 	if (engine->eviction.on && engine->eviction.pod_ix == for_ix) {
 		/* Until that is over PreEnqueue keeps it out. */

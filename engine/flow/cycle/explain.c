@@ -161,6 +161,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
+	BT_REQUIRE(!bt_group_cycle_is_on(&engine->group_cycle) && !bt_post_filter_is_due(&engine->post));
 	struct bt_plan *plan = plan_anew(engine, pod_ix);
 
 	if (node_ix == BT_NO_NODE || !plan) {

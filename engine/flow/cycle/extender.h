@@ -87,8 +87,8 @@ enum bt_extender_end {
 
 struct bt_extender_calls;
 
-/* The extenders of a configuration, those that may be ignored last. Requires: config and cache outlive it.
- * Owns: bt_extender_calls_destroy. */
+/* The extenders of a configuration, those that may be ignored last. Owns: the caller, until
+ * bt_extender_calls_destroy, which ends before config and cache. */
 struct bt_extender_calls *bt_extender_calls_create(
 	const struct bt_config *config, struct bt_cache *cache, const struct bt_extender_hooks *calls);
 void bt_extender_calls_destroy(struct bt_extender_calls *extend);

@@ -540,6 +540,7 @@ static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
+	BT_REQUIRE(!engine->group_cycle.on);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED ||
 		!bt_engine_in_group(engine, pod_ix)) {
 		let_go(engine, pod_ix, out);
@@ -594,6 +595,7 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	const struct bt_group_member *m = &group->members[member];
 	const struct bt_group_member *culprit = &group->members[group->culprit];
 
+	BT_REQUIRE(member < group->member_n && m->decision.outcome != BT_PLACED);
 	switch (m->reason) {
 	case BT_GROUP_OWN:
 		bt_buf_str(out_text, own);

@@ -102,8 +102,7 @@ bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
 /*
  * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a
  * pod that was popped as a member and has been changed since so that it is none, or waits no more, there are
- * no
- * members. Valid until the next cycle. Requires: no cycle is under way.
+ * no members. Valid until the next cycle. Requires: no cycle is under way.
  */
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out);

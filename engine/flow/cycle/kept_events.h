@@ -28,7 +28,7 @@ void bt_kept_events_fini(struct bt_kept_events *kept);
 /* Where what an event points to is kept. Call before an event is made. */
 struct bt_arena *bt_kept_events_arena(struct bt_kept_events *kept);
 
-/* Where names of an event's object are held. Requires: bt_kept_events_arena was called for the event. */
+/* Where names of an event's object are held. bt_kept_events_arena is called before, for each event. */
 struct bt_name_refs *bt_kept_events_names(struct bt_kept_events *kept);
 
 /* Holds what an event names of an object as long as the event is kept. */

@@ -41,6 +41,7 @@ void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_wri
 	if (list->order && list->order_version == list->live_version) {
 		return;
 	}
+	BT_REQUIRE(list->live);
 	const uint32_t *order = bt_snapshot_order(snapshot);
 	list->order = bt_mem_realloc(list->order, 2 * (size_t)n, sizeof(*list->order));
 	memcpy(list->order, order, n * sizeof(*order));

@@ -38,7 +38,7 @@ static inline void bt_node_list_follow(struct bt_node_list *list, const struct b
 	}
 }
 
-/* How many nodes are live. Requires: bt_node_list_follow. */
+/* How many nodes are live, as bt_node_list_follow has found. */
 static inline uint32_t bt_node_list_n(const struct bt_node_list *list)
 {
 	return list->live_n;

@@ -59,7 +59,8 @@ bool bt_pod_groups_apply(
 /* Its object has gone; its pods may still be there. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
 
-/* A pod belongs to a group from now on, or does not any more. Requires: it did not, or it did. */
+/* A pod belongs to a group from now on, or does not any more. A pod that leaves is a member
+ * (asserted), and joins once. */
 void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix);
 void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix);
 

@@ -3,6 +3,7 @@
  */
 #include "engine/flow/cycle/engine_int.h"
 
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
@@ -314,6 +315,7 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	engine->post.dry_run_n += preemption->tried_n;
 	post->outcome = preemption->outcome;
 	if (preemption->outcome == BT_PREEMPT_FOUND) {
+		BT_INVARIANT(preemption->node_ix < engine->cache->view.snapshot->slot_n);
 		engine->post.preemption_n++;
 		bt_eviction_list(&engine->eviction, engine->cache->ledger, preemption);
 	}
@@ -367,6 +369,7 @@ static void run_post_filter(struct bt_engine *engine)
 	const struct bt_state_of_things now = bt_engine_state(engine);
 	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
 
+	BT_INVARIANT(post->due && !post->ran && post->cycle.plan);
 	post->cycle.pod = pod;
 	post->due = false;
 	post->ran = true;
@@ -389,18 +392,19 @@ static void run_post_filter(struct bt_engine *engine)
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
 	bt_engine_thaw(engine);
+	BT_INVARIANT(!post->frozen && post->missed_n == 0);
 }
 
 BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, uint32_t changes)
 {
 	struct bt_post_filter *post = &engine->post;
 
+	BT_REQUIRE(post->due);
 	list_nodes(engine);
 	if (changes & BT_CHANGE_OF_DEVICES) {
 		settle_plugins(engine, BT_STORE_DEVICES);
 	}
-	if ((changes & BT_CHANGE_OF_VOLUMES) && !post->retains) {
-		post->retains = true;
+	if ((changes & BT_CHANGE_OF_VOLUMES) && !bt_volumes_is_retaining(engine->cache->volumes)) {
 		settle_plugins(engine, BT_STORE_VOLUMES);
 		bt_volumes_retain(engine->cache->volumes);
 	}
@@ -409,12 +413,14 @@ BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, uint32_t
 		bt_snapshot_freeze(engine->cache->snapshot);
 		bt_ledger_freeze(engine->cache->ledger);
 	}
+	BT_INVARIANT(post->listed && post->frozen == bt_ledger_is_frozen(engine->cache->ledger));
 }
 
 void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 {
 	struct bt_post_filter *post = &engine->post;
 
+	BT_INVARIANT(post->frozen == bt_ledger_is_frozen(engine->cache->ledger));
 	if (post->frozen) {
 		bt_ingest_give_slots(engine->cache, delta);
 		post->missed =
@@ -431,11 +437,11 @@ void bt_engine_thaw(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 
-	if (post->retains) {
-		post->retains = false;
+	if (bt_volumes_is_retaining(engine->cache->volumes)) {
 		bt_volumes_retain_no_more(engine->cache->volumes);
 	}
 	if (!post->frozen) {
+		BT_INVARIANT(post->missed_n == 0);
 		return;
 	}
 	post->frozen = false;
@@ -454,6 +460,7 @@ void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *dec
 {
 	const struct bt_post_filter *post = &engine->post;
 
+	BT_REQUIRE(!post->due || post->cycle.pod_ix == decision->pod_ix);
 	if (post->due) {
 		run_post_filter(engine);
 	}
@@ -493,6 +500,7 @@ BT_NOINLINE void bt_engine_refuse(
 		&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(cycle->pod)));
 	struct bt_preempt_notes *notes = NULL;
 
+	BT_REQUIRE(!post->due && !post->ran && !post->frozen && cycle->plan);
 	post->when = bt_engine_state(engine);
 	post->cycle = *cycle;
 	post->due = true;

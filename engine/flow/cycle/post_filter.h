@@ -38,7 +38,6 @@ struct bt_post_filter {
 	struct bt_claim_release release;
 	struct bt_buf text;
 	bool frozen;		      /* nodes, and what is on them */
-	bool retains;		      /* what volumes were made of that have changed */
 	struct bt_node_delta *missed; /* by frozen nodes, in order; their old descriptions are kept */
 	size_t missed_n, missed_cap;
 	struct bt_preemption preemption;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
@@ -49,6 +50,7 @@ static void add_volumes(const struct maker *m, uint32_t pod_ix, struct bt_prebin
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_claim *claim = &m->view->storage->claims[bindings[i].claim_ix];
 
+		BT_INVARIANT(claim->name != BT_NAME_NONE);
 		asked[i] = (struct bt_bind_request_volume){.claim = prebind_writes_keep(m, claim->name),
 			.claim_uid = prebind_writes_keep(m, claim->uid)};
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
@@ -181,6 +183,7 @@ static void add_allocation(
 	for (uint32_t i = 0; i < from->result_n; i++) {
 		results[i] = result_of(m, &from->results[i]);
 	}
+	BT_INVARIANT(!out->allocates && !out->reserved);
 	out->allocates = true;
 	out->results = results;
 	out->result_n = from->result_n;
@@ -247,6 +250,7 @@ static void add_requests(
 					prebind_writes_keep(m, alternative->class_)};
 		}
 	}
+	BT_INVARIANT(out->request_n <= from->request_n);
 	out->requests = requests;
 }
 
@@ -406,6 +410,8 @@ static void add_special(const struct maker *m, struct bt_bind_request_claim *out
 	if (out->request_n) {
 		qsort(requests, out->request_n, sizeof(*requests), by_request);
 	}
+	BT_INVARIANT(out->allocates && !out->name.len &&
+		     to.n <= signature->extended_n * (signature->extended_n + 1));
 	out->special = true;
 	out->requests = requests;
 	out->mappings = to.items;
@@ -473,6 +479,7 @@ static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_
 		add_allocation(m, &choice->allocation, out);
 		add_requests(m, claim, out);
 	}
+	BT_INVARIANT(claim->live && !(out->allocates && out->reserved));
 	(*n)++;
 }
 
@@ -500,6 +507,7 @@ static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_prebind
 		add_allocation(m, &special->allocation, &claims[n]);
 		add_special(m, &claims[n++]);
 	}
+	BT_INVARIANT(n <= signature->claim_n + 1 && choice_n <= n);
 	out->claims = claims;
 	out->claim_n = n;
 }
@@ -510,6 +518,7 @@ struct bt_prebind_writes *bt_prebind_writes_of(struct bt_engine *engine, uint32_
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	const struct bt_signature *signature = pod->signature;
 
+	BT_REQUIRE(pod->state == BT_POD_ASSUMED);
 	if (!signature->volume_n && !signature->claim_n && !signature->extended_n) {
 		return NULL;
 	}

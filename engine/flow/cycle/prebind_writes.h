@@ -86,7 +86,7 @@ struct bt_prebind_writes {
 };
 
 /*
- * What is to be written for a pod that has been assumed on a node.
+ * What is to be written for a pod that has been assumed on a node (asserted).
  * Context : the scheduling thread, while it is being handed to the binder; allocates when there is anything.
  * Returns : NULL when there is nothing to be written.
  * Owns    : bt_prebind_writes_destroy, from any thread.

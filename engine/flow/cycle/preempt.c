@@ -710,6 +710,7 @@ uint32_t bt_preempt_unschedulable_plugins(
 	};
 	uint32_t uses = 0;
 
+	BT_REQUIRE_HOT(bt_preempt_notable(request->cycle->plan));
 	catch_up(&s, notes);
 	for (uint32_t u = 0; u < BT_PROFILE_USES; u++) {
 		uses |= notes->by_n[u] ? 1u << u : 0;

@@ -52,10 +52,10 @@ void bt_preempt_notes_fini(struct bt_preempt_notes *notes);
 /* Have notes of so many slots the memory that they need, or may they take it? */
 bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n);
 
-/* May the search rely on notes? Requires: the plan is prepared, and its pod has no promise of its own. */
+/* May the search rely on notes, for a pod without a nomination of its own? */
 bool bt_preempt_notable(const struct bt_plan *plan);
 
-/* The uses that refuse nodes, as bits; brings the notes up to date. Requires: as bt_preempt_by_notes. */
+/* The uses that refuse nodes, as bits; brings the notes up to date. Requires: bt_preempt_notable. */
 uint32_t bt_preempt_unschedulable_plugins(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes);
 

@@ -20,7 +20,7 @@ struct bt_extenders;
 struct bt_extenders *bt_extenders_create(
 	const struct bt_config *config, const struct bt_client_config *access, struct bt_buf *out_error);
 
-/* Requires: nobody calls the hooks any more. Bindings that are on their way end as lost. */
+/* The hooks can be called no more. Bindings that are on their way end as lost. */
 void bt_extenders_destroy(struct bt_extenders *extenders);
 
 /* Calls that are waited for are given up, and none is begun any more: they fail. Context: any thread. */

@@ -40,7 +40,7 @@ struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct 
  * Releases the lease if it is held and that was asked for; waits for it at most limit_ns. Calls back no more,
  * not even stopped_leading.
  * Context : not the client's thread; the client must still run.
- * Requires: whoever writes under the lease has stopped: another may lead as soon as it is released.
+ * Writers under the lease stop before: another may lead as soon as it is released.
  */
 void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns);
 

@@ -27,8 +27,7 @@ void bt_resolver_destroy(struct bt_resolver *resolver);
 enum bt_resolved { BT_RESOLVED = 0, BT_RESOLVE_LATER, BT_RESOLVE_FAILED };
 
 /* What a host's addresses are: at once where it is one itself; else came is called, once for all who have
- * asked
- * since it was called last, and bt_resolver_take has the answer. Context: the owner's thread. */
+ * asked since it was called last, and bt_resolver_take has the answer. Context: the owner's thread. */
 enum bt_resolved bt_resolver_ask(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why);
 enum bt_resolved bt_resolver_take(

@@ -36,5 +36,5 @@ bool bt_scheduler_look(struct bt_scheduler *scheduler);
  */
 bool bt_scheduler_stop(struct bt_scheduler *scheduler, int64_t limit_ns);
 
-/* Requires: bt_scheduler_stop has brought everything to its end; else the process ends without this. */
+/* After bt_scheduler_stop has returned true; otherwise the process ends without this. */
 void bt_scheduler_destroy(struct bt_scheduler *scheduler);

@@ -34,7 +34,7 @@ uint64_t bt_serve_raise_files(void);
 
 /*
  * Begins to serve. Signals are delivered to other threads.
- * Context: any thread. Requires: the sources' parts work already, or are not started yet.
+ * Context: any thread. The sources' parts work already, or are not started yet.
  * Returns: the server; NULL with the reason and the remedy in out_error.
  * Owns: bt_serve_destroy, before the parts end.
  */

@@ -113,7 +113,7 @@ struct bt_reflector {
 void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, const struct bt_kind_info *kind,
 	uint32_t source, struct bt_intern *names);
 
-/* Requires: no call of it is under way. */
+/* Its calls have ended (bt_http_destroy, or a latch, has waited for them). */
 void bt_reflector_fini(struct bt_reflector *r);
 
 /* Begins. Context: the client's thread. context: the reflector. */

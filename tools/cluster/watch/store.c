@@ -279,6 +279,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 
 enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_object *meta)
 {
+	BT_REQUIRE(meta->name.len > 0);
 	struct entry *entry = store_find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
 

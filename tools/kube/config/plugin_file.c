@@ -97,7 +97,7 @@ static bool is_loaded(const void *handle)
 	return false;
 }
 
-/* Requires: the lock. */
+/* Context: the lock is held. */
 static enum bt_status load(const char *path, struct bt_buf *out_error)
 {
 	struct bt_buf at = {0};

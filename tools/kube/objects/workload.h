@@ -71,8 +71,7 @@ struct bt_workloads_request {
  * that are suspended, have ended, are being deleted or are left to another controller (managedBy) get none,
  * nor do paused Deployments without a ReplicaSet. Pods count for who controls them, by kind, name and UID,
  * while his selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod
- * before
- * they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
+ * before they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
  * message in out_message when there would be more than pod_max pods, after emitting those before the workload
  * that is too large.
  */

@@ -43,7 +43,8 @@ static int by_length(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The wait that percent of 100 pods do not exceed: the smallest such one. Requires: waits are sorted. */
+/* The wait that percent of 100 pods do not exceed: the smallest such one. The waits are sorted
+ * already. */
 static int64_t wait_at(const struct bt_queueing_facts *facts, uint64_t percent)
 {
 	uint64_t all = facts->unwaited_n + facts->wait_n, rank = (all * percent + 99) / 100;

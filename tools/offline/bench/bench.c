@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 
@@ -38,6 +39,7 @@ struct bt_buckets bt_buckets_of(double *values, size_t n)
 {
 	double sum = 0;
 
+	BT_REQUIRE(n > 0);
 	qsort(values, n, sizeof(*values), by_value);
 	for (size_t i = 0; i < n; i++) {
 		sum += values[i];

@@ -27,7 +27,6 @@ int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay);
 
 /*
  * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
- * them,
- * once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_get_event.
+ * them, once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_get_event.
  */
 struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 #include "tools/offline/simulate/run_int.h"
@@ -26,6 +27,7 @@ static int64_t pod_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
 
 void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_intake *intake)
 {
+	BT_REQUIRE(run->graces);
 	for (size_t i = 0; i < intake->leaver_n; i++) {
 		const struct bt_leaver *leaver = &intake->leavers[i];
 		int64_t end_ns = bt_later(run->now_ns, pod_grace_ns(run, leaver->pod_ix));

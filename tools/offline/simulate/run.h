@@ -117,8 +117,7 @@ struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run);
 struct bt_evictor bt_simulate_run_evictor(struct bt_simulate_run *run);
 
 /* Pods that were being deleted before the beginning are gone when their deletionTimestamp says so, or, if
- * that has
- * passed, after another grace period. Requires: now_ns and graces are set. */
+ * that has passed, after another grace period. now_ns and graces are set before. */
 void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_intake *intake);
 
 /* Begins at now_ns, after everything that was there before has been taken in. Context: the scheduling thread,

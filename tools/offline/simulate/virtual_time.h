@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "engine/base/check.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +28,7 @@ bool bt_speed_parse(const char *text, double *out_speed);
 /* a + b, and at most INT64_MAX. Requires: neither is below zero. */
 static inline int64_t bt_later(int64_t a, int64_t b)
 {
+	BT_REQUIRE_HOT(a >= 0 && b >= 0);
 	return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
