@@ -104,8 +104,24 @@ static inline uint32_t bt_engine_change_of_promises(const struct bt_signature *s
 	       (signature->volume_n ? BT_CHANGE_OF_VOLUMES : 0u);
 }
 
+/* Removes a detached pod. A victim of the cycle that is on stays until that ends. */
+static inline void bt_engine_remove_detached(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (!bt_eviction_note_answered(&engine->eviction, pod_ix)) {
+		bt_ledger_remove(engine->cache->ledger, pod_ix);
+	}
+}
+
+/* ---- binding_cycle.c ---- */
+
+/* Reserves for a pod that has been placed, assumes and binds it. When that fails the decision has failed, and
+ * the pod waits again. */
+void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision);
+
 /* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+
+/* ---- engine.c ---- */
 
 /* A pod that was not placed waits again, or is gone. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);

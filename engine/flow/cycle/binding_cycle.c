@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A placed pod's way: Reserve and assume, PreBind, the binder, and what its answer means (I2, I4). Source:
+ * schedulingCycle from assume on, bindingCycle, handleBindingCycleError, v1.36.3.
+ */
+#include "engine/flow/cycle/engine_int.h"
+
+#include "engine/base/check.h"
+#include "engine/base/probe.h"
+
+/* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
+static void unassume(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_decision failed = {
+		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
+	uint32_t nominated_ix = bt_late_nominations_by_binding(&engine->late, engine->cache, pod_ix);
+
+	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_engine_revert_devices(engine, pod_ix);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
+		bt_ledger_forget(engine->cache->ledger, pod_ix);
+	}
+	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	bt_engine_set_aside(engine, &failed);
+	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_BACKOFF) {
+		bt_engine_status_node(engine, pod_ix, nominated_ix);
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, nominated_ix);
+	}
+}
+
+static BT_NOINLINE bool prebinds(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_group_state group;
+	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
+
+	return bt_reserved_prebinds(
+		&engine->reserved, &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind, pod_ix, &env);
+}
+
+/* Reserve or PreBind has failed. Upstream has all plugins unreserve then, also what they have not reserved in
+ * this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources, v1.36.3. */
+static BT_NOINLINE void unreserve(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_unreserver *unreserver = &engine->options.unreserver;
+
+	if (unreserver->unreserve && bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->claim_n) {
+		unreserver->unreserve(unreserver->context, engine, pod_ix);
+	}
+}
+
+bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	BT_REQUIRE_HOT(bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED);
+	BT_REQUIRE_HOT(bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == node_ix);
+	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !prebinds(engine, pod_ix)) {
+		unreserve(engine, pod_ix);
+		unassume(engine, pod_ix);
+		return false;
+	}
+	engine->counts.placed_n++;
+	BT_PROBE2(bind, pod_ix, node_ix);
+	if (engine->options.binder.bind) {
+		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, node_ix);
+	} else {
+		bt_engine_bound(engine, pod_ix);
+	}
+	return true;
+}
+
+/* What was chosen is not to be had any more. */
+static BT_NOINLINE void fail_placed(
+	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
+{
+	BT_INVARIANT((reserved == BT_PRE_BIND_FAILS) ==
+		     (bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->state == BT_POD_ASSUMED));
+	unreserve(engine, decision->pod_ix);
+	decision->outcome = BT_FAILED;
+	decision->node_ix = BT_NO_NODE;
+	if (reserved == BT_PRE_BIND_FAILS) {
+		bt_queue_done(engine->queue, decision->pod_ix);
+		unassume(engine, decision->pod_ix);
+	} else {
+		bt_engine_set_aside(engine, decision);
+	}
+}
+
+void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t pod_ix = decision->pod_ix;
+
+	if (bt_ledger_pod(ledger, pod_ix)->state != BT_POD_QUEUED) {
+		/* Somebody else has bound it. */
+		bt_queue_remove(engine->queue, pod_ix);
+		return;
+	}
+	enum bt_reserve reserved =
+		bt_reserved_assume(&engine->reserved, decision->plan, pod_ix, decision->node_ix);
+	if (BT_UNLIKELY(reserved != BT_RESERVED)) {
+		fail_placed(engine, decision, reserved);
+		return;
+	}
+	bt_queue_done(engine->queue, pod_ix);
+	if (!bt_engine_bind(engine, pod_ix, decision->node_ix)) {
+		decision->outcome = BT_FAILED;
+		decision->node_ix = BT_NO_NODE;
+	}
+}
+
+/* ---- the binder answers ---- */
+
+static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_uid)
+{
+	for (uint32_t i = 0; i < claim->reserved_n; i++) {
+		if (claim->reserved_for[i] == pod_uid) {
+			return claim->allocated;
+		}
+	}
+	return false;
+}
+
+/* The pod's ResourceClaims are allocated and reserved for it. Those that were before are no news. */
+static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	const struct bt_signature *signature = pod->signature;
+	const struct bt_device_store *store = engine->cache->view.devices;
+	uint32_t claim_ix;
+
+	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
+		if (bt_map_get(&store->claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix) &&
+			!is_reserved_for(&store->claims[claim_ix], bt_consumer_uid(pod->name, pod->uid))) {
+			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
+}
+
+/* Has it got devices, or does it name claims? It may have been changed since and name them no more. */
+static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	uint32_t n = pod->signature->claim_n + pod->signature->extended_n;
+
+	if (n == 0 && engine->cache->view.devices->pending_n) {
+		(void)bt_devices_pending(engine->cache->devices, pod_ix, &n);
+	}
+	return n > 0;
+}
+
+/* What the binder has written of the pod's ResourceClaims counts, whatever has become of the binding. */
+static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		uint32_t changes;
+		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
+			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i], &changes);
+
+		if (!bt_engine_listens(engine)) {
+			continue;
+		}
+		if (claim_ix == BT_NO_CLAIM && !answer->claims[i].special) {
+			bt_engine_wake_for_devices(engine, pod->signature);
+		} else if (changes) {
+			bt_engine_wake_for_claim(engine, claim_ix, changes);
+		}
+	}
+}
+
+/* The binder's pod has gone. */
+static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	if (answer->claim_n == 0 && pod->signature->claim_n && !pod->signature->extended_n) {
+		/* Its claims are allocated, until they are shown to be free. */
+		keep_devices(engine, pod_ix, pod);
+		bt_engine_let_claims_go(engine, pod_ix);
+	}
+	bt_engine_revert_devices(engine, pod_ix);
+	bt_engine_remove_detached(engine, pod_ix);
+}
+
+static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	BT_PROBE2(bound, pod_ix, pod->node_ix);
+	bt_queue_remove(engine->queue, pod_ix);
+	if (pod->detached) {
+		end_detached(engine, pod_ix, pod, answer);
+		return;
+	}
+	bt_volumes_keep(engine->cache->volumes, pod_ix);
+	if (answer->claim_n) {
+		bt_engine_revert_devices(engine, pod_ix); /* what has not been written */
+	} else if (has_devices(engine, pod_ix, pod)) {
+		keep_devices(engine, pod_ix, pod);
+	}
+	if (pod->state == BT_POD_ASSUMED) {
+		bt_ledger_confirm(engine->cache->ledger, pod_ix);
+		if (bt_engine_listens(engine)) {
+			const struct bt_cluster_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+
+			bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+		}
+	}
+}
+
+void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	bt_engine_before_change(engine, BT_CHANGE_OF_NODES | bt_engine_change_of_promises(pod->signature));
+	take_written(engine, pod_ix, pod, answer);
+	if (answer->bound) {
+		end_bound(engine, pod_ix, answer);
+	} else if (pod->state == BT_POD_SCHEDULED) {
+		/* It had come about after all, through whomever: what its claims have got the source shows.
+		 */
+		bt_engine_revert_devices(engine, pod_ix);
+		end_bound(engine, pod_ix, answer);
+	} else {
+		unassume(engine, pod_ix);
+	}
+}
+
+void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = true});
+}
+
+void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = false});
+}
