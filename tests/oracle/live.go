@@ -150,6 +150,7 @@ func (l *Live) hook() {
 			l.Cluster.cycle(f, p, &pv)
 			_, fits := pv.Scores[cy.Pin]
 			switch {
+			case res.FeasibleNodes == 1: // nothing to choose: it is not scored, and so scoring cannot fail
 			case fits:
 				res.SuggestedHost = cy.Pin
 			case len(pv.Best) > 0:
