@@ -354,9 +354,12 @@ func (p heldPods) Patch(ctx context.Context, name string, t types.PatchType, dat
 
 func (p heldPods) hold(ctx context.Context) {
 	if ctx.Value(ofCycle{}) == nil {
-		over := p.live.cycle.over
+		cycle := p.live.cycle
+		if cycle == nil { // the history has ended in an error, and nobody looks any more
+			return
+		}
 		p.live.held.Store(true)
-		<-over
+		<-cycle.over
 	}
 }
 
