@@ -108,6 +108,19 @@ static bool has_slice(const struct bt_devices *devices, uint32_t name)
 	return bt_map_get(&devices->view.slice_ixs, name, &ix) && devices->view.slices[ix].live;
 }
 
+static bool compare_taint_rule(const struct bt_devices *devices,
+	const struct bt_device_taint_rule_object *object, struct bt_cluster_event_object *out)
+{
+	const struct bt_device_taint_rule *old = bt_taint_rules_find(devices, out->name);
+	struct bt_name_refs held = {.intern = devices->dictionary->intern};
+	struct bt_device_taint_rule new;
+
+	bt_device_taint_rule_compile(&held, object, bt_taint_rules_bare_take_all(devices), &new);
+	out->changes |= bt_taint_rules_differ(devices, old, &new) ? BT_CHANGED_DEVICE_TAINTS : 0;
+	bt_name_refs_release(&held);
+	return old;
+}
+
 bool bt_devices_describe(const struct bt_devices *devices, const struct bt_object *object,
 	struct bt_name_refs *held, struct bt_cluster_event_object *out)
 {
@@ -126,6 +139,8 @@ bool bt_devices_describe(const struct bt_devices *devices, const struct bt_objec
 		known = compare_class(devices, &object->device_class, held, out);
 	} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
 		known = has_slice(devices, out->name);
+	} else if (object->kind == BT_KIND_DEVICE_TAINT_RULE) {
+		known = compare_taint_rule(devices, &object->device_taint_rule, out);
 	}
 	bt_arena_fini(&arena);
 	return known;
@@ -142,6 +157,12 @@ bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind 
 	if (claim) {
 		out->uid = claim->uid == BT_NAME_EMPTY ? BT_NAME_NONE : claim->uid;
 		out->changes = claim->allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
+	}
+	if (kind == BT_KIND_DEVICE_TAINT_RULE) {
+		const struct bt_device_taint_rule *rule = bt_taint_rules_find(devices, name);
+
+		out->changes = bt_taint_rules_differ(devices, rule, NULL) ? BT_CHANGED_DEVICE_TAINTS : 0;
+		return rule;
 	}
 	return claim || (kind == BT_KIND_RESOURCE_SLICE && has_slice(devices, name)) ||
 	       (kind == BT_KIND_DEVICE_CLASS && bt_device_store_class(&devices->view, name));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what plugins may read of dynamic resources: ResourceClaims, ResourceSlices and DeviceClasses.
+ * Stage 5: what plugins may read of dynamic resources: ResourceClaims, ResourceSlices, DeviceClasses and
+ * DeviceTaintRules.
  * owner: written by the scheduling thread between cycles only.
  */
 #pragma once
@@ -16,10 +17,14 @@
 
 #define BT_NO_CLAIM UINT32_MAX
 
+/* DeviceTaintRules are looked up by what their selectors name: driver, pool and device, each or any. */
+#define BT_TAINT_RULE_SHAPES 8u
+#define BT_NO_TAINT_RULE     UINT32_MAX
+
 /* What of dynamic resources is on, by gates. */
 struct bt_device_features {
-	bool admin_access, prioritized_list, partitionable, taints, binding_conditions, consumable_capacity,
-		extended_resources;
+	bool admin_access, prioritized_list, partitionable, taints, taint_rules, binding_conditions,
+		consumable_capacity, extended_resources;
 	const struct bt_release *release; /* NULL: the default one */
 };
 
@@ -77,7 +82,8 @@ struct bt_device_store {
 	const struct bt_resource_slice *slices;
 	const struct bt_device_class *classes;
 	const struct bt_device_use *uses;
-	uint32_t claim_n, slice_n, use_n; /* vacant ones included */
+	const struct bt_device_taint_rule *taint_rules;
+	uint32_t claim_n, slice_n, use_n, taint_rule_n; /* vacant ones included */
 	/* Names to indices; resource_classes: of extended resources to classes. */
 	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
 	uint32_t special_n;	    /* live claims that were made for extended resources */
@@ -91,6 +97,11 @@ struct bt_device_store {
 
 	/* The pools that a live node can reach. Valid until a slice or a node changes. */
 	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
+
+	/* The taint of the next DeviceTaintRule that covers a slice's device; cursor: BT_NO_TAINT_RULE at
+	 * first. Returns: NULL at the end. */
+	const struct bt_taint *(*next_taint)(void *context, const struct bt_resource_slice *slice,
+		const struct bt_device *device, uint32_t *cursor);
 
 	/* Does an expression match a driver's device, of which a slice may show another by now? single: it is
 	 * shown as one that is not shared. Of failures out_error says why, in upstream's words. */

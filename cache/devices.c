@@ -724,6 +724,9 @@ bool bt_devices_apply(struct bt_devices *d, const struct bt_object *object)
 		break;
 	case BT_KIND_DEVICE_CLASS:
 		return apply_class(d, &object->device_class);
+	case BT_KIND_DEVICE_TAINT_RULE:
+		bt_taint_rules_apply(d, &object->device_taint_rule);
+		break;
 	default:
 		break;
 	}
@@ -739,6 +742,9 @@ enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32
 		return BT_NOT_FOUND;
 	}
 	d->view.version++;
+	if (kind == BT_KIND_DEVICE_TAINT_RULE) {
+		return bt_taint_rules_remove(d, name);
+	}
 	if (kind == BT_KIND_RESOURCE_CLAIM &&
 		bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix)) {
 		remove_claim(d, ix);
@@ -1263,6 +1269,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.context = d;
 	d->view.pools = pools;
 	d->view.match = match;
+	d->view.next_taint = bt_taint_rules_next;
 	return d;
 }
 
@@ -1333,6 +1340,7 @@ void bt_devices_destroy(struct bt_devices *d)
 		bt_map_fini(maps[i]);
 	}
 	bt_pool_index_fini(&d->pools);
+	bt_taint_rules_fini(d);
 	bt_arena_fini(&d->scratch);
 	bt_mem_free(d);
 }

@@ -46,6 +46,18 @@ struct bt_pending {
 	uint32_t n;
 };
 
+/* DeviceTaintRules (their number is the view's), and where those begin that name the same. A vacant place
+ * covers nothing. */
+struct bt_taint_rules {
+	struct bt_device_taint_rule *items;
+	uint32_t *next; /* by rule: the next one that names the same, or BT_NO_TAINT_RULE */
+	struct bt_name_refs *names;
+	size_t cap;
+	struct bt_index_allocator vacant;
+	struct bt_map ixs;			    /* name -> index */
+	struct bt_map firsts[BT_TAINT_RULE_SHAPES]; /* hash of what they name -> index */
+};
+
 struct bt_devices {
 	struct bt_device_store view;
 	struct bt_dictionary *dictionary;
@@ -81,7 +93,31 @@ struct bt_devices {
 	struct bt_map pending_ixs; /* pod index plus one -> index */
 	uint64_t slice_version, share_serial, special_serial;
 	struct bt_pool_index pools;
+	struct bt_taint_rules taint_rules;
 };
+
+/* ---- device_taints.c ---- */
+
+void bt_taint_rules_apply(struct bt_devices *devices, const struct bt_device_taint_rule_object *object);
+
+/* Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_taint_rules_remove(struct bt_devices *devices, uint32_t name);
+
+void bt_taint_rules_fini(struct bt_devices *devices);
+
+/* Do rules without a selector cover every device? Otherwise they cover none. */
+bool bt_taint_rules_bare_take_all(const struct bt_devices *devices);
+
+/* The rule of that name, or NULL. */
+const struct bt_device_taint_rule *bt_taint_rules_find(const struct bt_devices *devices, uint32_t name);
+
+/* Does a rule's coming, change or end give devices other taints? old, new: NULL, or a rule.
+ * Source: syncSlice, resourceslice/tracker of k8s.io/dynamic-resource-allocation, v0.37.2. */
+bool bt_taint_rules_differ(const struct bt_devices *devices, const struct bt_device_taint_rule *old,
+	const struct bt_device_taint_rule *new);
+
+const struct bt_taint *bt_taint_rules_next(void *context, const struct bt_resource_slice *slice,
+	const struct bt_device *device, uint32_t *cursor);
 
 /* Is what is shown of a claim another claim of its name, whose predecessor's end nobody saw? */
 static inline bool bt_claim_is_other(

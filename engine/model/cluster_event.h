@@ -91,7 +91,8 @@ enum bt_object_change {
 	BT_CHANGED_ALLOCATION_LOST = 1
 				     << 7, /* ResourceClaim: it was allocated and is not any more, or gone */
 	BT_CHANGED_CLAIM_STATUS = 1 << 8,  /* ResourceClaim: its status */
-	BT_CHANGED_EXTENDED_NAME = 1 << 9  /* DeviceClass: extendedResourceName */
+	BT_CHANGED_EXTENDED_NAME = 1 << 9, /* DeviceClass: extendedResourceName */
+	BT_CHANGED_DEVICE_TAINTS = 1 << 10 /* DeviceTaintRule: what taints devices that are there have */
 };
 
 /* An object of a kind other than pod and node. */

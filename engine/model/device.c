@@ -197,6 +197,20 @@ void bt_device_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	};
 }
 
+void bt_device_taint_rule_compile(struct bt_name_refs *held, const struct bt_device_taint_rule_object *object,
+	bool bare_takes_all, struct bt_device_taint_rule *out)
+{
+	*out = (struct bt_device_taint_rule){
+		.name = bt_name_refs_add(held, object->meta.name),
+		.nothing = !object->has_selector && !bare_takes_all,
+		.driver = object->has_driver ? bt_name_refs_add(held, object->driver) : BT_NAME_NONE,
+		.pool = object->has_pool ? bt_name_refs_add(held, object->pool) : BT_NAME_NONE,
+		.device = object->has_device ? bt_name_refs_add(held, object->device) : BT_NAME_NONE,
+		.taint = bt_taint_intern(held, &object->taint),
+		.added_ns = object->taint.added_ns,
+	};
+}
+
 /* ---- claims ---- */
 
 static enum bt_allocation_mode mode_of(struct bt_str text)

@@ -82,6 +82,15 @@ struct bt_device_class {
 	uint32_t extended_resource; /* BT_NAME_NONE: it has none */
 };
 
+/* A taint for the devices that it covers, in addition to those that their slices say. */
+struct bt_device_taint_rule {
+	uint32_t name;
+	bool nothing;		       /* it covers no device */
+	uint32_t driver, pool, device; /* BT_NAME_NONE: any */
+	struct bt_taint taint;
+	int64_t added_ns; /* timeAdded; 0: none */
+};
+
 enum bt_allocation_mode { BT_ALLOCATE_OTHER = 0, BT_ALLOCATE_EXACT_COUNT, BT_ALLOCATE_ALL };
 
 struct bt_asked_capacity {
@@ -193,8 +202,18 @@ void bt_resource_slice_compile(struct bt_name_refs *held, struct bt_arena *arena
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out);
 void bt_device_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_class_object *object, struct bt_device_class *out);
+/* bare_takes_all: without a selector it covers every device. */
+void bt_device_taint_rule_compile(struct bt_name_refs *held, const struct bt_device_taint_rule_object *object,
+	bool bare_takes_all, struct bt_device_taint_rule *out);
 void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out);
+
+static inline bool bt_device_taint_rule_covers(const struct bt_device_taint_rule *rule,
+	const struct bt_resource_slice *slice, const struct bt_device *device)
+{
+	return !rule->nothing && (!rule->driver || rule->driver == slice->driver) &&
+	       (!rule->pool || rule->pool == slice->pool) && (!rule->device || rule->device == device->name);
+}
 
 /* The attribute that a full name means on a driver's device, or NULL. */
 const struct bt_attribute *bt_device_attribute(

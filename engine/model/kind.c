@@ -17,6 +17,10 @@
 #define GROUP2(of, version, older, plural)                                                                   \
 	.resource = (plural), .group = (of),                                                                 \
 	.versions = {IN_GROUP(of, version, plural), IN_GROUP(of, older, plural)}
+#define GROUP3(of, version, older, oldest, plural)                                                           \
+	.resource = (plural), .group = (of),                                                                 \
+	.versions = {                                                                                        \
+		IN_GROUP(of, version, plural), IN_GROUP(of, older, plural), IN_GROUP(of, oldest, plural)}
 #define NAMESPACED	       true
 #define CLUSTER		       false
 #define BT_GATE_ALWAYS	       BT_GATE_N

@@ -39,7 +39,7 @@ struct bt_kind_version {
 	const char *path;	 /* "/apis/storage.k8s.io/v1/storageclasses" */
 };
 
-#define BT_KIND_VERSIONS 2u
+#define BT_KIND_VERSIONS 3u
 
 struct bt_kind_info {
 	enum bt_kind kind;

@@ -467,6 +467,14 @@ struct bt_resource_slice_object {
 	uint32_t counter_set_n;
 };
 
+/* A DeviceTaintRule: a taint for every device that its selector takes. */
+struct bt_device_taint_rule_object {
+	struct bt_meta_object meta;
+	bool has_selector, has_driver, has_pool, has_device; /* an absent one takes any, an empty one none */
+	struct bt_str driver, pool, device;
+	struct bt_taint_object taint;
+};
+
 /* What is asked of devices: exactly, or as one of the alternatives of firstAvailable. */
 struct bt_device_subrequest_object {
 	struct bt_str name; /* of an alternative */
@@ -555,6 +563,7 @@ struct bt_object {
 		struct bt_resource_claim_object resource_claim;
 		struct bt_resource_slice_object resource_slice;
 		struct bt_device_class_object device_class;
+		struct bt_device_taint_rule_object device_taint_rule;
 		struct bt_pod_group_object pod_group;
 		struct bt_other_object other;
 	};

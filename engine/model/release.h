@@ -111,6 +111,9 @@ enum bt_rule {
 	BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST,
 	BT_RULE_ROUNDED_CAPACITY_IS_BINARY,
 	BT_RULE_ODD_CAPACITY_COUNTS,
+	/* A DeviceTaintRule without a selector taints every device, later none. Source: applyPatches,
+	 * resourceslice/tracker of k8s.io/dynamic-resource-allocation. */
+	BT_RULE_TAINT_RULES_WITHOUT_SELECTOR_TAKE_ALL,
 	/* What it says: of a selector that fails the device; of requests that together want too many devices
 	 * the one that does. */
 	BT_RULE_SELECTOR_ERRORS_NAME_DEVICES,

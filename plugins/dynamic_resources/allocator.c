@@ -494,24 +494,35 @@ static bool take_counters(struct search *s, const struct place *at)
 
 /* ---- taints and constraints ---- */
 
-/* Source: taintPreventsAllocation, v1.36.3. */
-static bool repels(
-	const struct search *s, const struct bt_device *device, const struct bt_device_subrequest *ask)
+static bool taint_repels(
+	const struct search *s, const struct bt_taint *taint, const struct bt_device_subrequest *ask)
 {
 	const struct bt_intern *intern = s->view->snapshot->dictionary->intern;
+	bool tolerated = taint->effect != BT_NAME_NO_SCHEDULE && taint->effect != BT_NAME_NO_EXECUTE;
 
-	for (uint32_t i = 0; s->store->features.taints && i < device->taint_n; i++) {
-		const struct bt_taint *taint = &device->taints[i];
-		bool tolerated = taint->effect != BT_NAME_NO_SCHEDULE && taint->effect != BT_NAME_NO_EXECUTE;
-
-		for (uint32_t j = 0; j < ask->toleration_n && !tolerated; j++) {
-			tolerated = bt_tolerates(intern, &ask->tolerations[j], taint, false);
-		}
-		if (!tolerated) {
-			return true;
-		}
+	for (uint32_t i = 0; i < ask->toleration_n && !tolerated; i++) {
+		tolerated = bt_tolerates(intern, &ask->tolerations[i], taint, false);
 	}
-	return false;
+	return !tolerated;
+}
+
+/* Source: taintPreventsAllocation, v1.36.3; taints of rules are upstream's in the slices that it lists. */
+static bool repels(const struct search *s, const struct place *at, const struct bt_device_subrequest *ask)
+{
+	const struct bt_device_store *store = s->store;
+	const struct bt_device *device = at->device;
+	const struct bt_taint *of_rule = NULL;
+	uint32_t cursor = BT_NO_TAINT_RULE;
+	bool repelled = false;
+
+	for (uint32_t i = 0; store->features.taints && i < device->taint_n && !repelled; i++) {
+		repelled = taint_repels(s, &device->taints[i], ask);
+	}
+	while (store->features.taint_rules && !repelled &&
+		(of_rule = store->next_taint(store->context, at->slice, device, &cursor))) {
+		repelled = taint_repels(s, of_rule, ask);
+	}
+	return repelled;
 }
 
 static bool equal(const struct bt_attribute *a, const struct bt_attribute *b)
@@ -656,7 +667,7 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 		}
 		undo.counters = true;
 	}
-	enum found found = repels(s, device, asked->ask) ? NOTHING : FOUND;
+	enum found found = repels(s, at, asked->ask) ? NOTHING : FOUND;
 	uint32_t added = 0;
 	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
 		if (!add_constraint(s, state, asked, added, at)) {

@@ -10,7 +10,8 @@ struct bt_device_inputs {
 	const struct bt_device_store *now;
 	const struct bt_resource_slice *slices;
 	const struct bt_device_use *uses;
-	uint32_t slice_n, use_n;
+	const struct bt_device_taint_rule *taint_rules;
+	uint32_t slice_n, use_n, taint_rule_n;
 	uint32_t *marks;
 	const struct bt_device_pools *pools; /* by node slot */
 	uint32_t slot_n;
@@ -77,6 +78,9 @@ struct bt_device_inputs *bt_device_inputs_keep(const struct bt_view *view)
 		.slice_n = store->slice_n,
 		.uses = copy_uses(store),
 		.use_n = store->use_n,
+		.taint_rules = copy(store->scratch, store->taint_rules,
+			store->taint_rule_n * sizeof(*store->taint_rules)),
+		.taint_rule_n = store->taint_rule_n,
 		.marks = bt_arena_zalloc(store->scratch, store->use_n * sizeof(*store->marks)),
 		.pools = copy_pools_of_nodes(view),
 		.slot_n = view->snapshot->slot_n,
@@ -90,6 +94,20 @@ static const struct bt_device_pools *kept_pools(void *context, uint32_t node_ix)
 
 	BT_REQUIRE_HOT(node_ix < inputs->slot_n);
 	return &inputs->pools[node_ix];
+}
+
+static const struct bt_taint *kept_next_taint(void *context, const struct bt_resource_slice *slice,
+	const struct bt_device *device, uint32_t *cursor)
+{
+	const struct bt_device_inputs *inputs = context;
+
+	for (uint32_t i = *cursor == BT_NO_TAINT_RULE ? 0 : *cursor + 1; i < inputs->taint_rule_n; i++) {
+		if (bt_device_taint_rule_covers(&inputs->taint_rules[i], slice, device)) {
+			*cursor = i;
+			return &inputs->taint_rules[i].taint;
+		}
+	}
+	return NULL;
 }
 
 static enum bt_device_answer match_now(void *context, uint32_t expression, uint32_t driver,
@@ -113,6 +131,7 @@ struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 	store.claim_n = 0;
 	store.context = inputs;
 	store.pools = kept_pools;
+	store.next_taint = kept_next_taint;
 	store.match = match_now;
 	return store;
 }

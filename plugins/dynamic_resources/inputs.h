@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What PreFilter has read of devices, kept as it was while objects change in mid-cycle: slices, pools that
- * nodes reach, and what is allocated. DeviceClasses are those of now. Source: PreFilter, NewAllocator,
- * v1.36.3.
+ * What PreFilter has read of devices, kept as it was while objects change in mid-cycle: slices, taints of
+ * rules, pools that nodes reach, and what is allocated. DeviceClasses are those of now. Source: PreFilter,
+ * NewAllocator, v1.36.3.
  */
 #pragma once
 

@@ -38,7 +38,7 @@ func runHistories(args []string) error {
 	fs := flag.NewFlagSet("histories", flag.ExitOnError)
 	seed := fs.Uint64("seed", 1, "first seed; each history uses the next one")
 	count := fs.Int("count", 100, "histories")
-	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources)")
+	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources), or rules (with DeviceTaintRules, which only 1.37 reads)")
 	steps := fs.Int("steps", 45, "queue: most steps in a history, about")
 	_ = fs.Parse(args)
 	if *profile != "queue" && likely[*profile] == nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profiles twins and dra: a scenario with everything in it becomes a history. Its pending pods get twins that differ in one field, which whatever is
+// histories, profiles twins, dra and rules: a scenario with everything in it becomes a history. Its pending pods get twins that differ in one field, which whatever is
 // remembered about one pod and used for another must tell apart; all are tried at least twice, minutes apart, while the cluster changes.
 package main
 
@@ -28,10 +28,11 @@ type twins struct {
 var likely = map[string]map[string]int{
 	"twins": {"fit": 25, "affinity": 15, "taints": 20, "ports": 20, "images": 10, "spread": 20, "interpod": 20, "gates": 15, "nominated": 25, "edge": 15, "v137": 20, "vol2": 10, "dra2": 20, "preemption": 80, "config": 5},
 	"dra":   {"dra2": 100, "preemption": 70, "fit": 20, "taints": 15, "nominated": 25, "gates": 10, "edge": 15, "interpod": 5, "v137": 10},
+	"rules": {"dra2": 100, "taintrules": 100, "preemption": 50, "nominated": 15, "gates": 10, "edge": 15},
 }
 
 func twinHistory(profile string, seed uint64) (*History, error) {
-	t := &twins{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x7477696e)), on: map[string]bool{}}, world: map[string]object{}, mostly: profile == "dra", members: map[string]int{}}
+	t := &twins{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x7477696e)), on: map[string]bool{}}, world: map[string]object{}, mostly: profile != "twins", members: map[string]int{}}
 	t.pools = t.chance(50)
 	for _, f := range append(append([]string{}, features...), laterFeatures...) {
 		t.on[f] = t.chance(likely[profile][f])
@@ -382,7 +383,39 @@ func templated(o object) []any {
 }
 
 // stirDevices does what claims' controllers, drivers and administrators do.
+// stirRules taints devices, other ones, in another way, or no more.
+func (t *twins) stirRules() {
+	r := t.any("DeviceTaintRule")
+	if r != nil && t.chance(30) {
+		t.drop(r)
+		return
+	}
+	if r == nil || t.chance(40) {
+		r = object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": object{"name": fmt.Sprintf("rule-%d", t.IntN(5))}}
+	}
+	spec := object{"taint": object{"key": pick(t.gen, "bad", "sick"), "value": pick(t.gen, "a", "b"), "effect": pick(t.gen, "NoSchedule", "NoSchedule", "NoExecute", "None"),
+		"timeAdded": pick(t.gen, "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z")}}
+	if t.chance(90) { // without a selector it takes nothing
+		sel := object{}
+		if len(t.devices.all) > 0 {
+			d := pick(t.gen, t.devices.all...)
+			for _, field := range []string{"driver", "pool", "device"} {
+				if t.chance(50) {
+					sel[field] = d[field]
+				}
+			}
+		}
+		spec["deviceSelector"] = sel
+	}
+	r["spec"] = spec
+	t.put(r)
+}
+
 func (t *twins) stirDevices() {
+	if t.on["taintrules"] && t.chance(40) {
+		t.stirRules()
+		return
+	}
 	c, s := t.any("ResourceClaim"), t.any("ResourceSlice")
 	switch what := t.IntN(14); {
 	case what < 7 && c != nil:

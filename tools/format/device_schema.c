@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tables of the kinds of resource.k8s.io: claims, slices and classes of devices.
+ * The tables of the kinds of resource.k8s.io: claims, slices, classes and taint rules of devices.
  */
 #include "tools/format/object_schema_int.h"
 
@@ -23,6 +23,25 @@ static const struct bt_field class_spec_fields[] = {
 SCHEMA(class_spec, class_spec_fields, bt_device_class_object);
 const struct bt_field bt_device_class_fields[4] = {
 	HEADER, META(bt_device_class_object), INLINE("spec", class_spec)};
+
+/* Rules. */
+static const struct bt_field rule_selector_fields[] = {
+	FIELD_HAS("device", STR, bt_device_taint_rule_object, device, has_device),
+	FIELD_HAS("driver", STR, bt_device_taint_rule_object, driver, has_driver),
+	FIELD_HAS("pool", STR, bt_device_taint_rule_object, pool, has_pool),
+};
+SCHEMA(rule_selector, rule_selector_fields, bt_device_taint_rule_object);
+static const struct bt_field rule_spec_fields[] = {
+	{.name = BT_STR("deviceSelector"),
+		.type = BT_FIELD_OBJECT,
+		.offset = 0,
+		.schema = &rule_selector,
+		.flag = BT_MEMBER(struct bt_device_taint_rule_object, has_selector)},
+	OBJECT("taint", bt_device_taint_rule_object, taint, bt_taint_schema),
+};
+SCHEMA(rule_spec, rule_spec_fields, bt_device_taint_rule_object);
+const struct bt_field bt_device_taint_rule_fields[4] = {
+	HEADER, META(bt_device_taint_rule_object), INLINE("spec", rule_spec)};
 
 /* Slices. */
 #define TYPED(json, kind, member, id)                                                                        \

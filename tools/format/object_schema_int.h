@@ -66,4 +66,4 @@ extern const struct bt_schema bt_node_selector_schema, bt_toleration_schema, bt_
 
 /* The kinds of resource.k8s.io. */
 extern const struct bt_field bt_resource_claim_fields[5], bt_resource_slice_fields[4],
-	bt_device_class_fields[4];
+	bt_device_class_fields[4], bt_device_taint_rule_fields[4];

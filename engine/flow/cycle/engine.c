@@ -40,6 +40,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.prioritized_list = gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
 		.partitionable = gates->on[BT_GATE_DRA_PARTITIONABLE_DEVICES],
 		.taints = gates->on[BT_GATE_DRA_DEVICE_TAINTS],
+		.taint_rules = gates->on[BT_GATE_DRA_DEVICE_TAINT_RULES],
 		.binding_conditions = gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] &&
 				      gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS],
 		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
@@ -56,10 +57,9 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 /* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
 static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
-	static const enum bt_gate unsupported[] = {BT_GATE_DRA_DEVICE_TAINT_RULES,
-		BT_GATE_DRA_LIST_TYPE_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
-		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
-		BT_GATE_WORKLOAD_AWARE_PREEMPTION};
+	static const enum bt_gate unsupported[] = {BT_GATE_DRA_LIST_TYPE_ATTRIBUTES,
+		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+		BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, BT_GATE_WORKLOAD_AWARE_PREEMPTION};
 	enum bt_status status = BT_OK;
 
 	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {

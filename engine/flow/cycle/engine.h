@@ -272,11 +272,11 @@ enum bt_status bt_engine_apply_node(
 /*
  * Hands in an object that is neither node nor pod, new or changed; it stays the caller's. Storage
  * (PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
- * VolumeAttachment) and devices (ResourceClaim, ResourceSlice, DeviceClass) make that refused pods are looked
- * at again; so do PodGroups, with the gate GenericWorkload. What pods' selectors refer to (Namespace,
- * Service, ReplicationController, ReplicaSet, StatefulSet) and PodDisruptionBudgets do not, as in upstream.
- * In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone. Returns:
- * BT_OK.
+ * VolumeAttachment) and devices (ResourceClaim, ResourceSlice, DeviceClass, DeviceTaintRule) make that
+ * refused pods are looked at again; so do PodGroups, with the gate GenericWorkload. What pods' selectors
+ * refer to (Namespace, Service, ReplicationController, ReplicaSet, StatefulSet) and PodDisruptionBudgets do
+ * not, as in upstream. In any order relative to nodes and pods. Kinds that decisions do not depend on are
+ * left alone. Returns: BT_OK.
  */
 enum bt_status bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object);
 

@@ -70,6 +70,17 @@ static enum bt_cluster_event_resource resource_of(enum bt_kind kind)
 	return (enum bt_cluster_event_resource)bt_kind_info(kind)->event;
 }
 
+/* A DeviceTaintRule's event is that slices are updated, those whose devices it taints; others' is their own.
+ * Returns: is there something to tell? */
+static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
+{
+	if (kind != BT_KIND_DEVICE_TAINT_RULE) {
+		return true;
+	}
+	event->action = BT_UPDATE;
+	return event->object.changes & BT_CHANGED_DEVICE_TAINTS;
+}
+
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
@@ -95,7 +106,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 		delta->kind == BT_KIND_POD_GROUP
 			? bt_pod_groups_remove(&engine->groups, delta->namespace_, delta->name)
 			: bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
-	if (listens && status == BT_OK) {
+	if (listens && status == BT_OK && as_event(delta->kind, &event)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 	return status;
@@ -122,7 +133,7 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 	} else {
 		bt_ingest_storage(engine->cache, object);
 	}
-	if (listens) {
+	if (listens && as_event(object->kind, &event)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }

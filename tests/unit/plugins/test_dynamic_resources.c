@@ -432,6 +432,35 @@ static void a_search_that_takes_too_long_fails(void **state)
 		&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "timed out trying to allocate devices");
 }
 
+static void taints_of_rules_count_beside_those_of_slices(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+	const struct bt_device_features features = {.taints = true, .taint_rules = true};
+
+	configure(f, &features);
+	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: b}]");
+	device_claim(f, "c", WANTS(1), "");
+	device_claim(f, "d",
+		"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1, "
+		"tolerations: [{key: t, operator: Exists}]}}]",
+		"");
+	devices_apply(f, "{" DEVICE_API "kind: DeviceTaintRule, metadata: {name: r}, spec: {deviceSelector: "
+			 "{device: a}, taint: {key: t, effect: NoExecute}}}");
+	struct subject subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "b");
+	subject = begin(f, "resourceClaims: [{name: x, resourceClaimName: d}]");
+	assert_string_equal(given(&subject, n1), "a");
+	devices_apply(f, "{" DEVICE_API "kind: DeviceTaintRule, metadata: {name: r}, spec: {deviceSelector: "
+			 "{}, taint: {key: t, effect: NoSchedule}}}");
+	subject = begin(f, CLAIM);
+	assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	devices_apply(f, "{" DEVICE_API "kind: DeviceTaintRule, metadata: {name: r}, spec: {deviceSelector: "
+			 "{}, taint: {key: t, effect: None}}}");
+	subject = begin(f, CLAIM);
+	assert_string_equal(given(&subject, n1), "a");
+}
+
 static void gates_take_devices_away(void **state)
 {
 	static const struct {
@@ -1042,6 +1071,7 @@ int main(void)
 		FIXTURE_TEST(parts_of_a_device_share_its_counters),
 		FIXTURE_TEST(pools_that_are_not_in_order_are_left_out),
 		FIXTURE_TEST(a_search_that_takes_too_long_fails),
+		FIXTURE_TEST(taints_of_rules_count_beside_those_of_slices),
 		cmocka_unit_test(gates_take_devices_away),
 		FIXTURE_TEST(an_allocated_claim_is_had_where_its_selector_says),
 		FIXTURE_TEST(a_claim_whose_device_does_not_get_ready_is_not_available),

@@ -6,7 +6,7 @@
 #include "engine/flow/config/gates.h"
 #include "engine/model/kind.h"
 
-#define BT_WATCH_KINDS_MAX 24u
+#define BT_WATCH_KINDS_MAX 26u
 
 /* Selector of pods that have not ended, as it stands in a query: those that have take no room, so the server
  * leaves them out, and says so when one ends. */

@@ -38,21 +38,12 @@ static bool is_harmless(struct bt_str kind)
 }
 
 /* Can berth do something with objects of this kind? Otherwise says why not. */
-static bool bench_knows(
-	const struct bt_bench_run_plan *plan, const struct bt_spec_object *object, struct bt_buf *out_why)
+static bool bench_knows(const struct bt_spec_object *object, struct bt_buf *out_why)
 {
 	struct bt_str kind = object->object.kind_name;
 
 	switch (bt_kind_store(object->object.kind)) {
 	case BT_STORE_NONE:
-		if (bt_str_is(kind, "DeviceTaintRule")) {
-			if (!plan->gates.on[BT_GATE_DRA_DEVICE_TAINT_RULES]) {
-				return true; /* nor does kube-scheduler look at it then */
-			}
-			bt_buf_text(
-				out_why, "berth does not apply DeviceTaintRules (gate DRADeviceTaintRules)");
-			return false;
-		}
 		if (is_harmless(kind)) {
 			return true;
 		}
@@ -202,7 +193,7 @@ static bool read_any(
 			     out)) {
 		return false;
 	}
-	if (!bench_knows(run->plan, out, &why)) {
+	if (!bench_knows(out, &why)) {
 		bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED, "%s (line %zu): %s",
 			bt_bench_op_word(op->kind), op->line, why.ptr);
 	} else if (!fits_space(op, out, &why)) {
@@ -337,7 +328,7 @@ static bool read_churn(
 				     &timer->objects[i])) {
 			return false;
 		}
-		if (!bench_knows(run->plan, &timer->objects[i], &why)) {
+		if (!bench_knows(&timer->objects[i], &why)) {
 			bt_bench_run_fail(
 				run, BT_BENCH_RUN_UNSUPPORTED, "churn (line %zu): %s", op->line, why.ptr);
 			bt_buf_fini(&why);
@@ -386,7 +377,7 @@ static bool check_object(struct check *c, const struct bt_bench_op *op, const st
 		c->status = BT_INVALID;
 		return false;
 	}
-	if (request->kind == BT_KIND_OTHER && !bench_knows(c->plan, &object, c->why)) {
+	if (request->kind == BT_KIND_OTHER && !bench_knows(&object, c->why)) {
 		c->status = BT_UNSUPPORTED;
 		return false;
 	}

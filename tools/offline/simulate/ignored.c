@@ -16,7 +16,6 @@ const char *bt_ignored_effect(const char *kind)
 		{"ResourceQuota", "no pod is refused because of a quota"},
 		{"RuntimeClass", "pods created from workloads get no overhead, node selector or tolerations"},
 		{"ResourceClaimTemplate", "no ResourceClaims are created from templates"},
-		{"DeviceTaintRule", "no devices are tainted"},
 		{"MutatingWebhookConfiguration", "pods created from workloads are not changed"},
 		{"MutatingAdmissionPolicyBinding", "pods created from workloads are not changed"},
 	};

@@ -213,6 +213,38 @@ static void a_claim_is_read_with_its_allocation(void **state)
 	same(claim->reserved_for.items[0], "u");
 }
 
+static void a_rule_is_read_in_each_of_its_versions(void **state)
+{
+	static const char *const versions[] = {"v1", "v1beta2", "v1alpha3"};
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		snprintf(text, sizeof(text),
+			"apiVersion: resource.k8s.io/%s\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: "
+			"{deviceSelector: {driver: d, pool: ''}, taint: {key: k, value: v, effect: "
+			"NoExecute, "
+			"timeAdded: '1970-01-01T00:00:01Z'}}\nstatus: {conditions: []}\n",
+			versions[i]);
+		const struct bt_object *object = read_one(*state, text);
+		const struct bt_device_taint_rule_object *rule = &object->device_taint_rule;
+
+		assert_int_equal(object->kind, BT_KIND_DEVICE_TAINT_RULE);
+		assert_true(rule->has_selector && rule->has_driver && rule->has_pool && !rule->has_device);
+		same(rule->driver, "d");
+		same(rule->pool, "");
+		same(rule->taint.key, "k");
+		same(rule->taint.value, "v");
+		same(rule->taint.effect, "NoExecute");
+		assert_int_equal(rule->taint.added_ns, 1000000000);
+	}
+	const struct bt_object *bare =
+		read_one(*state, API "kind: DeviceTaintRule\nmetadata: {name: r}\nspec: {}\n");
+	assert_false(bare->device_taint_rule.has_selector);
+	bare = read_one(
+		*state, API "kind: DeviceTaintRule\nmetadata: {name: r}\nspec: {deviceSelector: {}}\n");
+	assert_true(bare->device_taint_rule.has_selector);
+}
+
 static void a_class_may_serve_for_an_extended_resource(void **state)
 {
 	const struct bt_object *object = read_one(*state,
@@ -258,6 +290,7 @@ int main(void)
 		TEST(attributes_keep_their_types),
 		TEST(policies_tell_values_from_ranges),
 		TEST(a_claim_is_read_with_its_allocation),
+		TEST(a_rule_is_read_in_each_of_its_versions),
 		TEST(a_class_may_serve_for_an_extended_resource),
 		TEST(a_wrong_amount_names_its_field),
 	};
