@@ -82,13 +82,6 @@ static BIO *open_pem(struct bt_str pem)
 	return BIO_new_mem_buf(pem.ptr, pem.len < INT_MAX ? (int)pem.len : INT_MAX);
 }
 
-/* A key that is locked by a password is not asked about at the terminal. */
-static int no_password(char *out, int size, int writes, void *context)
-{
-	(void)out, (void)size, (void)writes, (void)context;
-	return 0;
-}
-
 static bool trust(SSL_CTX *context, struct bt_str pem)
 {
 	X509_STORE *store = SSL_CTX_get_cert_store(context);
@@ -97,7 +90,7 @@ static bool trust(SSL_CTX *context, struct bt_str pem)
 	BIO *bio = open_pem(bt_buf_view(&certificates));
 	X509 *one;
 
-	while (bio && (one = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+	while (bio && (one = PEM_read_bio_X509(bio, NULL, bt_pem_no_password, NULL))) {
 		X509_STORE_add_cert(store, one);
 		X509_free(one);
 	}
@@ -110,16 +103,16 @@ static bool trust(SSL_CTX *context, struct bt_str pem)
 static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
 {
 	BIO *bio = open_pem(certificate);
-	X509 *one = bio ? PEM_read_bio_X509_AUX(bio, NULL, no_password, NULL) : NULL;
+	X509 *one = bio ? PEM_read_bio_X509_AUX(bio, NULL, bt_pem_no_password, NULL) : NULL;
 	bool good = one && SSL_CTX_use_certificate(context, one) == 1;
 
 	X509_free(one);
-	while (good && (one = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+	while (good && (one = PEM_read_bio_X509(bio, NULL, bt_pem_no_password, NULL))) {
 		good = SSL_CTX_add0_chain_cert(context, one) == 1;
 	}
 	BIO_free(bio);
 	bio = good ? open_pem(key) : NULL;
-	EVP_PKEY *secret = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+	EVP_PKEY *secret = bio ? PEM_read_bio_PrivateKey(bio, NULL, bt_pem_no_password, NULL) : NULL;
 
 	good = secret && SSL_CTX_use_PrivateKey(context, secret) == 1 &&
 	       SSL_CTX_check_private_key(context) == 1;

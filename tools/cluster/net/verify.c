@@ -2,9 +2,8 @@
  * Chains of certificates. Source: crypto/x509 of Go 1.26, Certificate.Verify and VerifyHostname.
  *
  * OpenSSL follows one issuer of each certificate, the first whose name fits, and gives up where that one did
- * not sign; two authorities of one name are usual while a cluster's CA is replaced. It takes an authority
- * that names itself as its issuer for the end of a chain, and reads constraints in another way. So the search
- * for a chain and its rules are ours; OpenSSL parses certificates and checks signatures.
+ * not sign; two authorities of one name are usual while a cluster's CA is replaced. So the search for a chain
+ * is ours, and OpenSSL is asked about each chain that is found.
  */
 #include "tools/cluster/net/verify.h"
 
@@ -15,7 +14,6 @@
 #include <strings.h>
 
 #include "engine/base/check.h"
-#include "tools/cluster/net/verify_int.h"
 
 #define CHAIN_MAX     16   /* certificates; usual are two or three */
 #define SIGNATURE_MAX 100u /* that are checked for one certificate, as Go does */
@@ -65,71 +63,60 @@ static bool is_for(const struct search *search)
 	return true;
 }
 
-/* In bits, by level. Source: OpenSSL's SSL_CTX_set_security_level. */
-static int strength_of(int level)
+/* For OpenSSL each certificate of a chain has the issuer that the search has found, whatever key identifiers
+ * say. */
+static int is_issuer(X509_STORE_CTX *context, X509 *one, X509 *issuer)
 {
-	static const int bits[] = {80, 80, 112, 128, 192, 256};
+	const struct search *search = X509_STORE_CTX_get_app_data(context);
 
-	return bits[level < 0 ? 0 : level > 5 ? 5 : level];
+	for (int i = 0; i + 1 < search->chain_n; i++) {
+		if (search->chain[i] == one && search->chain[i + 1] == issuer) {
+			return 1;
+		}
+	}
+	return one == issuer && one == search->chain[search->chain_n - 1];
 }
 
-/* Of a certificate that is trusted itself nobody looks at the signature. */
-static int check_strength(const struct search *search, int i)
+/* Times, authorities, lengths, constraints of names, extensions that nobody knows, keys and digests. */
+static int check_by_openssl(struct search *search)
 {
-	int wanted = strength_of(search->level), bits = 0;
-	EVP_PKEY *key = X509_get0_pubkey(search->chain[i]);
+	X509_STORE *store = X509_STORE_new();
+	X509_STORE_CTX *context = X509_STORE_CTX_new();
+	STACK_OF(X509) *between = sk_X509_new_null();
+	int error = X509_V_ERR_OUT_OF_MEM;
 
-	if (!key || EVP_PKEY_get_security_bits(key) < wanted) {
-		return i ? X509_V_ERR_CA_KEY_TOO_SMALL : X509_V_ERR_EE_KEY_TOO_SMALL;
+	for (int i = 1; i + 1 < search->chain_n; i++) {
+		sk_X509_push(between, search->chain[i]);
 	}
-	if (i + 1 < search->chain_n &&
-		(!X509_get_signature_info(search->chain[i], NULL, NULL, &bits, NULL) || bits < wanted)) {
-		return X509_V_ERR_CA_MD_TOO_WEAK;
-	}
-	return X509_V_OK;
-}
+	if (store && context && between &&
+		X509_STORE_add_cert(store, search->chain[search->chain_n - 1]) == 1 &&
+		(X509_STORE_set_check_issued(store, is_issuer), 1) &&
+		X509_STORE_CTX_init(context, store, search->chain[0], between) == 1) {
+		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
 
-/* One certificate of the chain by itself. Source: Certificate.isValid. */
-static int check_one(const struct search *search, int i)
-{
-	X509 *one = search->chain[i];
-	uint32_t flags = X509_get_extension_flags(one);
-	long length = X509_get_pathlen(one);
-
-	if (flags & EXFLAG_INVALID) {
-		return X509_V_ERR_INVALID_EXTENSION;
+		X509_STORE_CTX_set_app_data(context, search);
+		X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
+		X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+		X509_VERIFY_PARAM_set_auth_level(param, search->level > 1 ? search->level : 1);
+		error = X509_verify_cert(context) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(context);
+		error = error == X509_V_OK && !X509_STORE_CTX_get0_chain(context) ? X509_V_ERR_UNSPECIFIED
+										  : error;
 	}
-	if (flags & (EXFLAG_CRITICAL | EXFLAG_PROXY) || bt_verify_has_unknown(one)) {
-		return X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION;
-	}
-	if (X509_cmp_current_time(X509_get0_notBefore(one)) >= 0) {
-		return X509_V_ERR_CERT_NOT_YET_VALID;
-	}
-	if (X509_cmp_current_time(X509_get0_notAfter(one)) <= 0) {
-		return X509_V_ERR_CERT_HAS_EXPIRED;
-	}
-	if (length >= 0 && i - 1 > length) { /* authorities between, also those that name themselves */
-		return X509_V_ERR_PATH_LENGTH_EXCEEDED;
-	}
-	return check_strength(search, i);
+	sk_X509_free(between);
+	X509_STORE_CTX_free(context);
+	X509_STORE_free(store);
+	ERR_clear_error();
+	return error;
 }
 
 static bool check_chain(struct search *search)
 {
-	X509 *culprit = search->chain[0];
-	int error = X509_V_OK;
+	int error = check_by_openssl(search);
 
-	for (int i = 0; i < search->chain_n && error == X509_V_OK; i++) {
-		culprit = search->chain[i];
-		error = check_one(search, i);
-	}
-	if (error == X509_V_OK) {
-		error = bt_verify_constraints(search->chain, search->chain_n, &culprit);
-	}
 	if (error == X509_V_OK && !is_for(search)) {
 		error = X509_V_ERR_INVALID_PURPOSE;
 	}
-	return error == X509_V_OK || verify_fail(search, error, culprit);
+	return error == X509_V_OK || verify_fail(search, error, search->chain[0]);
 }
 
 /* ---- the search ---- */
