@@ -112,16 +112,23 @@ size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
 	return (size_t)n < cap ? (size_t)n : cap - 1;
 }
 
-/* Counts lines on from the last place, or from the start when offset lies before it. */
+/* Counts lines on from the last place, or from the start when offset lies before it. No byte is looked at
+ * twice on the way: all of a cluster may stand on one line, with something wrong in each object. */
 static void count_lines(struct place *place, struct bt_str text, size_t offset)
 {
-	if (offset < place->offset) {
+	struct bt_str before = bt_str_sub(text, 0, offset < text.len ? offset : text.len);
+
+	if (before.len < place->offset) {
 		*place = (struct place){.line = 1};
 	}
-	for (size_t at = bt_str_find(text, '\n', place->offset); at < offset;
-		at = bt_str_find(text, '\n', place->offset)) {
-		place->line++;
-		place->offset = place->line_start = at + 1;
+	while (place->offset < before.len) {
+		size_t at = bt_str_find(before, '\n', place->offset);
+
+		place->offset = at < before.len ? at + 1 : before.len;
+		if (at < before.len) {
+			place->line++;
+			place->line_start = at + 1;
+		}
 	}
 }
 

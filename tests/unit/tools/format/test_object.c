@@ -464,9 +464,22 @@ static void years_of_any_length_are_read_as_go_writes_them(void **state)
 	}
 }
 
+/* Places are counted on from the last one, within a line as well. */
+static void each_problem_has_its_line_and_column(void **state)
+{
+	(void)state;
+	JSON("{\"kind\":\"NodeList\",\"apiVersion\":\"v1\",\"items\":[{},{},\n{},\n\n {},{}]}", "",
+		"f:1:47: Node at items[0]: metadata.name: the object has no name; give it one\n"
+		"f:1:50: Node at items[1]: metadata.name: the object has no name; give it one\n"
+		"f:2:1: Node at items[2]: metadata.name: the object has no name; give it one\n"
+		"f:4:2: Node at items[3]: metadata.name: the object has no name; give it one\n"
+		"f:4:5: Node at items[4]: metadata.name: the object has no name; give it one\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_problem_has_its_line_and_column, setup, teardown),
 		cmocka_unit_test(years_of_any_length_are_read_as_go_writes_them),
 		cmocka_unit_test_setup_teardown(a_pod_is_decoded_field_by_field, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_node_and_its_images_are_decoded, setup, teardown),
