@@ -17,6 +17,7 @@ var commands = []struct {
 }{
 	{"generate", "write random scenarios, one JSON document a line", runGenerate},
 	{"verdict", "read scenarios, write what kube-scheduler says of each pending pod", runVerdict},
+	{"configurations", "read configurations and gates, write kube-scheduler's errors, or values and plugins", runConfigurations},
 	{"diff", "compare two verdict files, print every disagreement", runDiff},
 	{"simulate", "place all pending pods with kube-scheduler's plugins, write the decision log", runSimulate},
 	{"judge", "replay a decision log, check that each chosen node was one of kube-scheduler's best", runJudge},
@@ -45,7 +46,7 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "usage: oracle COMMAND [flags]; each command has -h")
 	for _, c := range commands {
-		fmt.Fprintf(os.Stderr, "  %-12s %s\n", c.name, c.help)
+		fmt.Fprintf(os.Stderr, "  %-14s %s\n", c.name, c.help)
 	}
 	os.Exit(2)
 }
