@@ -329,11 +329,12 @@ static enum bt_status make_in_folder(
 	return status;
 }
 
-static bool is_strangers(const char *path)
+/* A file of somebody else's, or what is no file: to open a pipe would wait for who writes to it. */
+static bool is_unusable(const char *path)
 {
 	struct stat about;
 
-	return stat(path, &about) == 0 && !is_ours(&about);
+	return stat(path, &about) == 0 && (!is_ours(&about) || !S_ISREG(about.st_mode));
 }
 
 static enum bt_status load_from_directory(
@@ -343,7 +344,7 @@ static enum bt_status load_from_directory(
 
 	bt_buf_printf(&certificate, "%s/" CERTIFICATE_NAME, settings->cert_dir);
 	bt_buf_printf(&key, "%s/" KEY_NAME, settings->cert_dir);
-	enum bt_status status = is_strangers(certificate.ptr) || is_strangers(key.ptr)
+	enum bt_status status = is_unusable(certificate.ptr) || is_unusable(key.ptr)
 					? BT_INVALID
 					: read_pair(certificate.ptr, key.ptr, out, &ignored);
 

@@ -220,6 +220,20 @@ static void links_in_the_folder_lead_nowhere(void **state)
 	bt_buf_fini(&text);
 }
 
+static void a_pipe_in_the_folder_is_not_waited_for(void **state)
+{
+	struct serve_test *test = *state;
+	struct stat about;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/kube-scheduler.crt", test->folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	test->options.settings.cert_dir = test->folder;
+	begin(test);
+	assert_int_equal(lstat(path, &about), 0);
+	assert_true(S_ISREG(about.st_mode));
+}
+
 /* How many files are in a folder. */
 static int count_files(const char *folder)
 {
@@ -804,6 +818,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_certificate_one_is_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_made_certificate_is_kept_in_its_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_in_the_folder_lead_nowhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pipe_in_the_folder_is_not_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_folder_that_cannot_be_trusted_is_not_written_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(
