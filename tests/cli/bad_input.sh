@@ -95,6 +95,13 @@ if command -v zstd >/dev/null; then
 	wrong cut.json.zst "cut.json.zst: the compressed file is cut off; copy it again"
 fi
 
+{
+	head -c 257 /dev/zero
+	printf 'ustar'
+	cat good.json
+} >pods.tar
+wrong pods.tar "pods.tar: it is a tar archive; unpack it and name its files or their folder; gzip and zstd are read as they are"
+
 # Objects that do not fit together.
 wrong_json '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}' \
 	"berth simulate: Node n1: metadata.name: duplicate node ignored; the input has it already, and the first one counts; remove the other"

@@ -363,6 +363,32 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	}
 }
 
+/* Archives, and compression that is not unpacked here, by the bytes that all of them have at one place. */
+static enum bt_status refuse_archive(struct bt_input *input, const char *name, struct bt_str text)
+{
+	static const struct {
+		size_t at;
+		const char *bytes, *message;
+	} kinds[] = {
+		{257, "ustar", "it is a tar archive"},
+		{0, "PK\x03\x04", "it is a zip archive"},
+		{0, "7z\xbc\xaf\x27\x1c", "it is a 7z archive"},
+		{0, "\xfd\x37zXZ", "it is packed with xz"},
+		{4, "1AY&SY", "it is packed with bzip2"},
+		{0, "\x04\x22\x4d\x18", "it is packed with lz4"},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].at < text.len &&
+			bt_str_starts(bt_str_sub(text, kinds[i].at, text.len), kinds[i].bytes)) {
+			return input_complain(input, BT_INVALID, name, kinds[i].message,
+				"unpack it and name its files or their folder; gzip and zstd are read as "
+				"they are");
+		}
+	}
+	return BT_OK;
+}
+
 enum bt_format bt_input_format(const char *name, struct bt_str text)
 {
 	size_t at = bt_str_starts(text, "\xef\xbb\xbf") ? 3 : 0;
@@ -390,6 +416,9 @@ static bool open_file(struct bt_input *input, const char *name, struct bt_input_
 	uint64_t bytes_read = text.len;
 	if (rc == BT_OK) {
 		rc = unpack(input, name, &text);
+	}
+	if (rc == BT_OK) {
+		rc = refuse_archive(input, name, text);
 	}
 	if (rc != BT_OK) {
 		return false;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,6 +184,38 @@ static void few_packed_bytes_do_not_fill_the_memory(void **state)
 	assert_int_equal(bt_input_unpacked_max(1000, SIZE_MAX), BT_LIMIT_FILE_BYTES);
 }
 
+static void what_is_not_unpacked_here_is_refused_with_a_remedy(void **state)
+{
+	static char tar[512] = "pods.yaml";
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *is;
+	} kinds[] = {
+		{tar, sizeof(tar), "it is a tar archive"},
+		{"PK\x03\x04 and more", 13, "it is a zip archive"},
+		{"\xfd\x37zXZ", 6, "it is packed with xz"},
+		{"BZh91AY&SY", 10, "it is packed with bzip2"},
+	};
+	struct bt_input_file file;
+	char text[160];
+
+	(void)state;
+	memcpy(tar + 257, "ustar", 5);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		put("a.yaml", kinds[i].bytes, kinds[i].n);
+		bt_buf_clear(&problems);
+		bt_buf_text(&problems, "\n");
+		assert_int_equal(bt_input_add(input, path_of("a.yaml")), BT_OK);
+		assert_false(bt_input_next(input, &file));
+		snprintf(text, sizeof(text),
+			"%s; unpack it and name its files or their folder; gzip and zstd are read as they "
+			"are",
+			kinds[i].is);
+		expect_problem("a.yaml", text);
+	}
+}
+
 static void a_damaged_archive_is_noticed(void **state)
 {
 	unsigned char bytes[sizeof(gzip_bytes)];
@@ -228,6 +261,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_bad_archive_does_not_stop_the_next_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cut_off_zstd_file_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_packed_bytes_do_not_fill_the_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_not_unpacked_here_is_refused_with_a_remedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_archive_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_is_mapped_whole, setup, teardown),
 	};
