@@ -48,7 +48,7 @@ static int check(struct bt_config *config)
 	return status;
 }
 
-/* The file, and the flags that count beside it; or the flags and the defaults. */
+/* The file, and the flags that count beside it; or the defaults, and the flags. */
 static int configure(const struct bt_invocation *invocation, const struct bt_run_flags *flags,
 	struct bt_config *out_config)
 {
@@ -62,9 +62,9 @@ static int configure(const struct bt_invocation *invocation, const struct bt_run
 	} else {
 		bt_config_init(out_config, &flags->gates);
 		status = bt_configuration_plugins(invocation);
-		status = status ? status : bt_run_flags_apply(invocation, out_config);
 		if (!status) {
 			bt_config_default(out_config);
+			status = bt_run_flags_apply(invocation, out_config);
 		}
 	}
 	return status ? status : check(out_config);

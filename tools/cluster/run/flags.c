@@ -14,13 +14,11 @@
 
 #include "engine/base/duration.h"
 #include "engine/base/mem.h"
+#include "engine/model/quantity.h"
 #include "tools/format/strict.h"
+#include "tools/cluster/run/flag_values.h"
 #include "tools/cluster/serve/serve.h"
 #include "tools/kube/config/config_file.h"
-
-/* Go's default where the configuration has none. */
-#define DEFAULT_QPS   50
-#define DEFAULT_BURST 100
 
 /* Source: SetDefaults_KubeSchedulerConfiguration, v1.36.3. */
 #define DEFAULT_PARALLELISM 16
@@ -53,25 +51,24 @@ static int read_real(
 
 	errno = 0;
 	*out_value = strtod(text, &end);
-	if (errno || end == text || *end || !isfinite(*out_value) || fabs(*out_value) > bound) {
+	if (errno || bt_flag_is_blank((struct bt_str){text, 1}) || end == text || *end ||
+		!isfinite(*out_value) || fabs(*out_value) > bound) {
 		return bt_invocation_wrong(invocation->command, "--%s is a number, not '%s'", name, text);
 	}
 	return BT_EXIT_OK;
 }
 
-static int read_int32(const struct bt_invocation *invocation, const char *name, int32_t *out_value)
+static int read_integer(const struct bt_invocation *invocation, const char *name, int64_t min, int64_t max,
+	int64_t *out_value)
 {
-	double value;
-	int status = read_real(invocation, name, INT32_MAX, &value);
+	const char *text = bt_invocation_text(invocation, name);
 
-	if (!status && value != floor(value)) {
-		status = bt_invocation_wrong(invocation->command, "--%s is a whole number, not '%s'", name,
-			bt_invocation_text(invocation, name));
+	if (!bt_flag_integer(bt_str(text), out_value) || *out_value < min || *out_value > max) {
+		return bt_invocation_wrong(invocation->command,
+			"--%s is a whole number from %lld to %lld, not '%s'", name, (long long)min,
+			(long long)max, text);
 	}
-	if (!status) {
-		*out_value = (int32_t)value;
-	}
-	return status;
+	return BT_EXIT_OK;
 }
 
 static void add_items(struct bt_run_flags *flags, struct bt_str text, struct bt_str_list *list)
@@ -126,12 +123,34 @@ static int read_tls(const struct bt_invocation *invocation, struct bt_serve_sett
 	for (size_t i = 0; version && !serving->tls13 && i < sizeof(older) / sizeof(*older); i++) {
 		version = strcmp(version, older[i]) == 0 ? NULL : version;
 	}
-	if (version && !serving->tls13) {
+	if (version && !serving->tls13 && serving->port) {
 		return bt_invocation_wrong(invocation->command,
 			"unknown tls version \"%s\" in --tls-min-version: say VersionTLS12 or VersionTLS13",
 			version);
 	}
 	return BT_EXIT_OK;
+}
+
+static bool is_word(struct bt_str word)
+{
+	return !bt_flag_is_blank(word);
+}
+
+/* Nothing is said of suites where nothing is served, as upstream. Source: TLSCipherSuites of component-base's
+ * cli/flag, and SecureServingOptions.ApplyTo, v0.36.3. */
+static int check_suites(const struct bt_invocation *invocation, const struct bt_serve_settings *serving)
+{
+	struct bt_buf error = {0};
+	struct bt_str suite;
+	int status = BT_EXIT_OK;
+
+	if (serving->port &&
+		bt_flag_wrong_word(invocation, "tls-cipher-suites", bt_serve_knows_suite, &suite)) {
+		bt_serve_refuse_suite(suite, &error);
+		status = bt_invocation_wrong(invocation->command, "%s", error.ptr);
+	}
+	bt_buf_fini(&error);
+	return status;
 }
 
 /* Source: TLSCurvePreferences of component-base's cli/flag, v0.36.3. */
@@ -140,15 +159,19 @@ static int read_curves(
 {
 	const struct bt_str_list list = list_of(flags, invocation, "tls-curve-preferences");
 	uint32_t *curves = bt_arena_zalloc(&flags->arena, (list.n + 1) * sizeof(*curves));
+	struct bt_str word;
 
+	if (bt_flag_wrong_word(invocation, "tls-curve-preferences", is_word, &word)) {
+		return bt_invocation_wrong(
+			invocation->command, "--tls-curve-preferences: '' is not a number");
+	}
 	serving->curves = curves;
 	serving->curve_n = 0;
 	for (uint32_t i = 0; i < list.n; i++) {
 		const char *text = bt_arena_copy(&flags->arena, list.items[i].ptr, list.items[i].len);
-		char *end;
-		long id = strtol(text, &end, 0);
+		int64_t id = 0;
 		const char *wrong =
-			*end || end == text ? "--tls-curve-preferences: '%s' is not a number"
+			!bt_flag_integer(list.items[i], &id) ? "--tls-curve-preferences: '%s' is not a number"
 			: id < 1 || id > UINT16_MAX
 				? "--tls-curve-preferences: curve preference %s is out of range "
 				  "(must be 1-65535)"
@@ -272,11 +295,30 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
+static int read_ports(const struct bt_invocation *invocation, struct bt_serve_settings *serving)
+{
+	int64_t port = 0, streams;
+	int status = read_integer(invocation, "secure-port", 0, UINT16_MAX, &port);
+
+	serving->port = (uint16_t)port;
+	if (!status) {
+		status = read_integer(
+			invocation, "http2-max-streams-per-connection", INT64_MIN, INT64_MAX, &streams);
+	}
+	return status;
+}
+
 static int read_serving(
 	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
 {
-	int status = read_tls(invocation, serving);
+	int status = read_ports(invocation, serving);
 
+	if (!status) {
+		status = read_tls(invocation, serving);
+	}
+	if (!status) {
+		status = check_suites(invocation, serving);
+	}
 	if (!status) {
 		status = read_curves(flags, invocation, serving);
 	}
@@ -289,7 +331,6 @@ static int read_serving(
 			"--bind-address is an IP address, such as 0.0.0.0 or ::, not '%s'",
 			serving->bind_address);
 	}
-	serving->port = (uint16_t)bt_invocation_number(invocation, "secure-port");
 	serving->share_port = bt_invocation_switch(invocation, "permit-port-sharing");
 	serving->cipher_suites = list_of(flags, invocation, "tls-cipher-suites");
 	serving->client_ca_file = flags_text_of(invocation, "client-ca-file");
@@ -371,6 +412,24 @@ static int check_versions(
 	return BT_EXIT_OK;
 }
 
+static int check_proxy_words(const struct bt_invocation *invocation)
+{
+	static const char *const names[] = {"requestheader-allowed-names", "requestheader-username-headers",
+		"requestheader-uid-headers", "requestheader-group-headers",
+		"requestheader-extra-headers-prefix"};
+	const char *value = NULL;
+	struct bt_str word;
+	size_t i = 0;
+
+	while (i < sizeof(names) / sizeof(*names) &&
+		!(value = bt_flag_wrong_word(invocation, names[i], is_word, &word))) {
+		i++;
+	}
+	return !value ? BT_EXIT_OK
+		      : bt_invocation_wrong(
+				invocation->command, "--%s: empty value in '%s'", names[i], value);
+}
+
 /* Source: RequestHeaderAuthenticationOptions.Validate, v0.36.3. */
 static int check_proxy(const struct bt_invocation *invocation, const struct bt_gates *gates,
 	struct bt_serve_settings *serving)
@@ -383,6 +442,9 @@ static int check_proxy(const struct bt_invocation *invocation, const struct bt_g
 					       strncasecmp(uids->items[i].ptr, "X-Remote-Uid", 12) == 0);
 	}
 	serving->no_proxy_uids = !gates->on[BT_GATE_REMOTE_REQUEST_HEADER_UID];
+	if (check_proxy_words(invocation)) {
+		return BT_EXIT_USAGE;
+	}
 	if (uids->n && serving->no_proxy_uids) {
 		return bt_invocation_wrong(invocation->command,
 			"--requestheader-uid-headers requires the "
@@ -393,6 +455,71 @@ static int check_proxy(const struct bt_invocation *invocation, const struct bt_g
 				  "--requestheader-uid-headers is set without specifying the standard "
 				  "X-Remote-Uid "
 				  "header - API aggregation will not work");
+}
+
+static int check_buffer_size(const struct bt_invocation *invocation, const char *name, bool *out_has_size)
+{
+	const char *text = flags_text_of(invocation, name);
+	struct bt_quantity size = {0};
+
+	if (text && bt_quantity_parse(bt_str(text), &size) != BT_OK) {
+		return bt_invocation_wrong(invocation->command,
+			"--%s is a quantity of bytes, such as 512 or 2Ki, not '%s'", name, text);
+	}
+	*out_has_size = bt_quantity_value(size) != 0;
+	return BT_EXIT_OK;
+}
+
+static int check_alpha_options(const struct bt_invocation *invocation, const struct bt_gates *gates)
+{
+	static const struct {
+		const char *name;
+		bool is_size;
+	} options[] = {{"log-text-split-stream", false}, {"log-text-info-buffer-size", true},
+		{"log-json-split-stream", false}, {"log-json-info-buffer-size", true}};
+	int status = BT_EXIT_OK;
+
+	for (size_t i = 0; !status && i < sizeof(options) / sizeof(*options); i++) {
+		const char *name = options[i].name;
+		bool alpha = false;
+
+		if (options[i].is_size) {
+			status = check_buffer_size(invocation, name, &alpha);
+		} else {
+			alpha = bt_invocation_switch(invocation, name);
+		}
+		if (!status && alpha && !gates->on[BT_GATE_LOGGING_ALPHA_OPTIONS]) {
+			status = bt_invocation_wrong(invocation->command,
+				"--%s=%s: feature LoggingAlphaOptions is disabled; see --feature-gates", name,
+				options[i].is_size ? bt_invocation_text(invocation, name) : "true");
+		}
+	}
+	return status;
+}
+
+/* Source: Validate of component-base's logs/api/v1, v0.36.3. */
+static int check_log(const struct bt_invocation *invocation, const struct bt_gates *gates)
+{
+	const char *vmodule = flags_text_of(invocation, "vmodule");
+	struct bt_str word;
+	int64_t flush_ns;
+	int status = read_duration(invocation, "log-flush-frequency", &flush_ns);
+
+	if (!status && flush_ns <= 0) {
+		status = bt_invocation_wrong(invocation->command,
+			"--log-flush-frequency must be greater than zero, not '%s'",
+			bt_invocation_text(invocation, "log-flush-frequency"));
+	}
+	if (!status && bt_flag_wrong_word(invocation, "vmodule", bt_flag_is_vmodule, &word)) {
+		status = bt_invocation_wrong(invocation->command,
+			"--vmodule: '%.*s' does not have the pattern=N format", BT_STR_ARG(word));
+	}
+	if (!status && vmodule && strcmp(bt_invocation_text(invocation, "logging-format"), "text") != 0) {
+		status = bt_invocation_wrong(invocation->command,
+			"--vmodule: '%s' is only supported for text log format; see --logging-format",
+			vmodule);
+	}
+	return status ? status : check_alpha_options(invocation, gates);
 }
 
 static enum bt_run_version version_of(const struct bt_invocation *invocation)
@@ -411,8 +538,6 @@ static enum bt_sandbox_mode sandbox_of(const char *text)
 
 int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flags *out_flags)
 {
-	static const char *const ignored[] = {
-		"log-flush-frequency", "pod-max-in-unschedulable-pods-duration"};
 	struct bt_config config;
 	int64_t unused_ns;
 
@@ -458,10 +583,11 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	if (!status) {
 		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);
 	}
-	for (size_t i = 0; !status && i < sizeof(ignored) / sizeof(*ignored); i++) {
-		if (flags_text_of(invocation, ignored[i])) {
-			status = read_duration(invocation, ignored[i], &unused_ns);
-		}
+	if (!status) {
+		status = check_log(invocation, &out_flags->gates);
+	}
+	if (!status) {
+		status = read_duration(invocation, "pod-max-in-unschedulable-pods-duration", &unused_ns);
 	}
 	if (!status) { /* what only a configuration shows is checked before anything is begun */
 		bt_config_init(&config, &out_flags->gates);
@@ -493,6 +619,23 @@ static struct bt_config_bool switch_of(const struct bt_invocation *invocation, c
 	return (struct bt_config_bool){bt_invocation_switch(invocation, name), true};
 }
 
+/* Upstream checks this of a file only: with flags alone it would ask for a Lease without a name for ever. */
+static int check_lease(
+	const struct bt_invocation *invocation, const struct bt_leader_election_config *election)
+{
+	static const char *const names[] = {"leader-elect-resource-name", "leader-elect-resource-namespace"};
+	int status = BT_EXIT_OK;
+
+	for (size_t i = 0; !status && election->leader_elect.value && i < sizeof(names) / sizeof(*names);
+		i++) {
+		if (!flags_text_of(invocation, names[i])) {
+			status = bt_invocation_wrong(invocation->command,
+				"--%s is required where --leader-elect is on, not ''", names[i]);
+		}
+	}
+	return status;
+}
+
 static int apply_election(const struct bt_invocation *invocation, struct bt_leader_election_config *election)
 {
 	if (bt_invocation_has(invocation, "leader-elect")) {
@@ -501,8 +644,12 @@ static int apply_election(const struct bt_invocation *invocation, struct bt_lead
 	set_text(invocation, "leader-elect-resource-lock", &election->resource_lock);
 	set_text(invocation, "leader-elect-resource-name", &election->resource_name);
 	set_text(invocation, "leader-elect-resource-namespace", &election->resource_namespace);
-	int status = set_duration(invocation, "leader-elect-lease-duration", &election->lease_duration_ns);
+	int status = check_lease(invocation, election);
 
+	if (!status) {
+		status =
+			set_duration(invocation, "leader-elect-lease-duration", &election->lease_duration_ns);
+	}
 	if (!status) {
 		status =
 			set_duration(invocation, "leader-elect-renew-deadline", &election->renew_deadline_ns);
@@ -517,11 +664,17 @@ static int apply_connection(
 	const struct bt_invocation *invocation, struct bt_client_connection_config *connection)
 {
 	double qps;
-	int32_t burst;
+	int64_t burst;
 	int status = read_real(invocation, "kube-api-qps", 3.4e38, &qps);
 
 	if (!status) {
-		status = read_int32(invocation, "kube-api-burst", &burst);
+		status = read_integer(invocation, "kube-api-burst", INT32_MIN, INT32_MAX, &burst);
+	}
+	if (!status && qps > 0 && burst <= 0) { /* as client-go */
+		status = bt_invocation_wrong(invocation->command,
+			"--kube-api-burst: burst is required to be greater than 0 when --kube-api-qps is, "
+			"not '%s'",
+			bt_invocation_text(invocation, "kube-api-burst"));
 	}
 	if (status) {
 		return status;
@@ -529,10 +682,10 @@ static int apply_connection(
 	set_text(invocation, "kubeconfig", &connection->kubeconfig);
 	set_text(invocation, "kube-api-content-type", &connection->content_type);
 	if (bt_invocation_has(invocation, "kube-api-qps")) {
-		connection->qps = qps == 0 ? DEFAULT_QPS : (float)qps;
+		connection->qps = (float)qps;
 	}
 	if (bt_invocation_has(invocation, "kube-api-burst")) {
-		connection->burst = burst == 0 ? DEFAULT_BURST : burst;
+		connection->burst = (int32_t)burst;
 	}
 	return BT_EXIT_OK;
 }

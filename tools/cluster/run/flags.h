@@ -46,7 +46,8 @@ void bt_run_flags_fini(struct bt_run_flags *flags);
 
 /*
  * Puts the flags that belong to a configuration into it, as upstream: those of leader election in any case,
- * kubeconfig and those of the client when there is no --config. Before it is validated (again).
+ * kubeconfig and those of the client when there is no --config. After its defaults, before it is validated
+ * (again).
  * Returns: enum bt_exit. Owns: config keeps views of the command line.
  */
 int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config *config);

@@ -28,6 +28,12 @@ struct bt_serve_options {
 /* Is it one of Go's numbers of key exchanges (tls.CurveID)? */
 bool bt_serve_knows_curve(uint32_t id);
 
+/* Is it one of Go's names of cipher suites? */
+bool bt_serve_knows_suite(struct bt_str name);
+
+/* Says that a cipher suite is none, and which there are. */
+void bt_serve_refuse_suite(struct bt_str name, struct bt_buf *out_error);
+
 /* Lets the process open as many files as the system allows it, as Go's runtime does. Call it before
  * bt_serve_create, which leaves half of them to others. Returns: how many. */
 uint64_t bt_serve_raise_files(void);

@@ -71,31 +71,49 @@ static const struct {
 #define SUITE_N (sizeof(suites) / sizeof(*suites))
 #define CURVE_N (sizeof(curves) / sizeof(*curves))
 
-static enum bt_status add_suite(struct bt_str name, struct bt_buf *out, struct bt_buf *out_error)
+static size_t find_suite(struct bt_str name)
 {
-	for (size_t i = 0; i < SUITE_N; i++) {
-		if (!bt_str_is(name, suites[i].name)) {
-			continue;
-		}
-		if (!suites[i].cipher) {
-			bt_log(BT_LOG_WARNING, 0,
-				"A cipher suite of --tls-cipher-suites is not secure, and is not served",
-				bt_log_fields(bt_log_str("suite", name)));
-		} else if (suites[i].exchange) { /* of TLS 1.3 all are served */
-			bt_buf_printf(
-				out, ":+%s:+%s:+%s", suites[i].exchange, suites[i].cipher, suites[i].mac);
-		}
-		return BT_OK;
+	size_t i = 0;
+
+	while (i < SUITE_N && !bt_str_is(name, suites[i].name)) {
+		i++;
 	}
+	return i;
+}
+
+bool bt_serve_knows_suite(struct bt_str name)
+{
+	return find_suite(name) < SUITE_N;
+}
+
+void bt_serve_refuse_suite(struct bt_str name, struct bt_buf *out_error)
+{
 	bt_buf_printf(out_error,
-		"Cipher suite %.*s not supported or doesn't exist; --tls-cipher-suites takes ",
+		"Cipher suite '%.*s' not supported or doesn't exist; --tls-cipher-suites takes ",
 		BT_STR_ARG(name));
 	for (size_t i = 0; i < SUITE_N; i++) {
 		if (suites[i].cipher) {
 			bt_buf_printf(out_error, "%s%s", i ? ", " : "", suites[i].name);
 		}
 	}
-	return BT_INVALID;
+}
+
+static enum bt_status add_suite(struct bt_str name, struct bt_buf *out, struct bt_buf *out_error)
+{
+	size_t i = find_suite(name);
+
+	if (i == SUITE_N) {
+		bt_serve_refuse_suite(name, out_error);
+		return BT_INVALID;
+	}
+	if (!suites[i].cipher) {
+		bt_log(BT_LOG_WARNING, 0,
+			"A cipher suite of --tls-cipher-suites is not secure, and is not served",
+			bt_log_fields(bt_log_str("suite", name)));
+	} else if (suites[i].exchange) { /* of TLS 1.3 all are served */
+		bt_buf_printf(out, ":+%s:+%s:+%s", suites[i].exchange, suites[i].cipher, suites[i].mac);
+	}
+	return BT_OK;
 }
 
 /* Of TLS 1.2, where alone suites can be chosen, as in Go. Without a choice they are those that Go serves:

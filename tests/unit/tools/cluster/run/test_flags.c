@@ -198,7 +198,7 @@ static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
 	}
 }
 
-/* In the order of berth run: flags first, then the defaults of what is not set. */
+/* In the order of berth run: the defaults first, as upstream, then the flags. */
 static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **state)
 {
 	static const char *const words[] = {"--profiling=false --contention-profiling=false",
@@ -209,9 +209,8 @@ static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **st
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		read_line(&line, words[i]);
-		bt_config_init(&config, NULL);
+		bt_config_init_default(&config, NULL);
 		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
-		bt_config_default(&config);
 		assert_int_equal(config.enable_profiling.value, i > 0);
 		assert_int_equal(config.enable_contention_profiling.value, i > 0);
 		bt_config_fini(&config);
@@ -315,12 +314,193 @@ static void tls_is_chosen_as_upstream(void **state)
 	drop(&line);
 }
 
+/* Source: strconv.ParseInt with base 0, Go 1.26. */
+static void integers_are_written_as_in_go(void **state)
+{
+	static const struct {
+		const char *text;
+		uint16_t port;
+	} rows[] = {{"0x10", 16}, {"0X1f", 31}, {"1_000", 1000}, {"010", 8}, {"0o17", 15}, {"0b11", 3},
+		{"+5", 5}, {"0_10", 8}, {"0x_f", 15}, {"0", 0}, {"-0", 0}};
+	static const char *const wrong[] = {"-1", "08", "_10", "1__0", "10_", "0x", "0x_", "0xg", "0b2",
+		"1.5", "+", "65536", "0x10000", "99999999999999999999", "1e3"};
+	char words[128];
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		snprintf(words, sizeof(words), "--secure-port=%s", rows[i].text);
+		assert_int_equal(read_line(&line, words)->serving.port, rows[i].port);
+		drop(&line);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char said[128];
+
+		snprintf(words, sizeof(words), "--secure-port=%s", wrong[i]);
+		snprintf(said, sizeof(said), "--secure-port is a whole number from 0 to 65535, not '%s'",
+			wrong[i]);
+		assert_complains(words, said);
+	}
+	assert_complains("--secure-port=", "--secure-port needs a value that is not empty");
+	read_line(&line, "--http2-max-streams-per-connection=-1");
+	drop(&line);
+	read_line(&line, "--http2-max-streams-per-connection=-9_223_372_036_854_775_808");
+	drop(&line);
+	assert_complains("--http2-max-streams-per-connection=9223372036854775808",
+		"--http2-max-streams-per-connection is a whole number");
+	assert_complains("--http2-max-streams-per-connection=many", "not 'many'");
+	read_line(&line, "--tls-curve-preferences=0x1_d,0b10111");
+	assert_int_equal(line.flags.serving.curves[0], 29);
+	assert_int_equal(line.flags.serving.curves[1], 23);
+	drop(&line);
+}
+
+static void what_the_client_may_send_counts_as_given(void **state)
+{
+	static const struct {
+		const char *words;
+		float qps;
+		int32_t burst;
+	} rows[] = {{"--kube-api-qps=0", 0, 100}, {"--kube-api-qps=0 --kube-api-burst=0", 0, 0},
+		{"--kube-api-burst=0x10", 50, 16}, {"--kube-api-burst=1_0", 50, 10},
+		{"--kube-api-qps=-1 --kube-api-burst=0", -1, 0}};
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		read_line(&line, rows[i].words);
+		bt_config_init_default(&config, NULL);
+		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_true(config.client_connection.qps == rows[i].qps);
+		assert_int_equal(config.client_connection.burst, rows[i].burst);
+		bt_config_fini(&config);
+		drop(&line);
+	}
+	assert_complains("--kube-api-burst=0",
+		"--kube-api-burst: burst is required to be greater than 0 when --kube-api-qps is, not '0'");
+	assert_complains(
+		"--kube-api-qps=1 --kube-api-burst=-3", "greater than 0 when --kube-api-qps is, not '-3'");
+	read_line(&line, "--config=f --kube-api-burst=0");
+	drop(&line);
+}
+
+static void cipher_suites_that_go_has_not_are_refused_at_once(void **state)
+{
+	static const char *const wrong[] = {"FOO", "tls_aes_128_gcm_sha256", "TLS_FALLBACK_SCSV"};
+	char words[128], said[128];
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		snprintf(words, sizeof(words), "--tls-cipher-suites=TLS_AES_128_GCM_SHA256,%s", wrong[i]);
+		snprintf(said, sizeof(said),
+			"Cipher suite '%s' not supported or doesn't exist; --tls-cipher-suites takes TLS_",
+			wrong[i]);
+		assert_complains(words, said);
+	}
+	assert_complains("--tls-cipher-suites=\tTLS_AES_128_GCM_SHA256",
+		"Cipher suite '\\tTLS_AES_128_GCM_SHA256' not supported");
+	assert_complains("--tls-cipher-suites=TLS_AES_128_GCM_SHA256,", "Cipher suite '' not supported");
+	read_line(&line, "--tls-cipher-suites=TLS_AES_128_GCM_SHA256,TLS_RSA_WITH_RC4_128_SHA");
+	drop(&line);
+	read_line(&line, "--tls-cipher-suites=");
+	drop(&line);
+	read_line(&line, "--tls-cipher-suites=FOO --secure-port=0"); /* nothing is served */
+	drop(&line);
+}
+
+/* Source: Validate of component-base's logs/api/v1, v0.36.3. */
+static void flags_of_the_log_are_checked_though_they_change_nothing(void **state)
+{
+	static const char *const taken[] = {"--vmodule=", "--vmodule=a=3,", "--vmodule=,",
+		"--vmodule=a=1,b/*=2147483647", "--log-flush-frequency=1ns", "--log-text-info-buffer-size=0",
+		"--log-json-info-buffer-size=0", "--log-text-split-stream=false",
+		"--feature-gates=LoggingAlphaOptions=true --log-text-info-buffer-size=1Ki "
+		"--log-json-info-buffer-size=1k --log-text-split-stream --log-json-split-stream"};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+		read_line(&line, taken[i]);
+		drop(&line);
+	}
+	assert_complains("--vmodule=a", "--vmodule: 'a' does not have the pattern=N format");
+	assert_complains("--vmodule=b=1,a=", "--vmodule: 'a=' does not have the pattern=N format");
+	assert_complains("--vmodule==3", "'=3' does not have the pattern=N format");
+	assert_complains("--vmodule=a=3=4", "'a=3=4' does not have the pattern=N format");
+	assert_complains("--vmodule=a=-1", "'a=-1' does not have the pattern=N format");
+	assert_complains("--vmodule=a=2147483648", "'a=2147483648' does not have the pattern=N format");
+	assert_complains("--vmodule=a=1 --logging-format=json",
+		"--vmodule: 'a=1' is only supported for text log format");
+	assert_complains(
+		"--log-flush-frequency=0", "--log-flush-frequency must be greater than zero, not '0'");
+	assert_complains("--log-flush-frequency=-1s", "must be greater than zero, not '-1s'");
+	assert_complains(
+		"--log-text-info-buffer-size=x", "--log-text-info-buffer-size is a quantity of bytes");
+	assert_complains("--log-text-info-buffer-size=1",
+		"--log-text-info-buffer-size=1: feature LoggingAlphaOptions is disabled");
+	assert_complains("--log-json-info-buffer-size=1",
+		"--log-json-info-buffer-size=1: feature LoggingAlphaOptions is disabled");
+	assert_complains("--log-text-split-stream",
+		"--log-text-split-stream=true: feature LoggingAlphaOptions is disabled");
+	assert_complains("--log-json-split-stream=T",
+		"--log-json-split-stream=true: feature LoggingAlphaOptions is disabled");
+}
+
+static void words_of_lists_are_not_empty_where_they_are_needed(void **state)
+{
+	static const char *const names[] = {"requestheader-allowed-names", "requestheader-username-headers",
+		"requestheader-uid-headers", "requestheader-group-headers",
+		"requestheader-extra-headers-prefix"};
+	char words[128], said[128];
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(words, sizeof(words), "--%s=\t", names[i]);
+		snprintf(said, sizeof(said), "--%s: empty value in '\\t'", names[i]);
+		assert_complains(words, said);
+		snprintf(words, sizeof(words), "--%s=a,\t,b", names[i]);
+		assert_complains(words, "empty value in 'a,");
+		snprintf(words, sizeof(words), "--%s=", names[i]);
+		read_line(&line, words);
+		drop(&line);
+	}
+	assert_complains("--requestheader-username-headers=a,", "empty value in 'a,'");
+	assert_complains(
+		"--tls-curve-preferences=", "--tls-curve-preferences needs a value that is not empty");
+	assert_complains("--tls-curve-preferences=23,", "--tls-curve-preferences: '' is not a number");
+	assert_complains("--tls-curve-preferences=\t23", "--tls-curve-preferences: '\\t23' is not a number");
+	assert_complains("--tls-curve-preferences=23 --tls-curve-preferences=,24", "'' is not a number");
+}
+
+static void a_lease_needs_a_name_where_there_is_an_election(void **state)
+{
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	read_line(&line,
+		"--leader-elect=false --leader-elect-resource-name= --leader-elect-resource-namespace=");
+	bt_config_init_default(&config, NULL);
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_int_equal(config.leader_election.resource_name.len, 0);
+	assert_int_equal(config.leader_election.resource_namespace.len, 0);
+	bt_config_fini(&config);
+	drop(&line);
+	assert_complains("--leader-elect --leader-elect-resource-name=",
+		"--leader-elect-resource-name is required where --leader-elect is on, not ''");
+	assert_complains("--leader-elect --leader-elect-resource-namespace=",
+		"--leader-elect-resource-namespace is required where --leader-elect is on, not ''");
+}
+
 static void lists_are_split_at_commas_and_repeated(void **state)
 {
 	struct line line;
 	const struct bt_run_flags *flags = read_line(&line,
 		"--authorization-always-allow-paths=/a,/b/* --authorization-always-allow-paths=/c "
-		"--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,");
+		"--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
 
 	(void)state;
 	assert_int_equal(flags->serving.always_allow.n, 3);
@@ -447,7 +627,9 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--log-flush-frequency=5", "--log-flush-frequency: time: ");
 	assert_complains("--kube-api-qps=fast", "--kube-api-qps is a number");
 	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
-	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
+	assert_complains(
+		"--kube-api-burst=3000000000", "--kube-api-burst is a whole number from -2147483648 to");
+	assert_complains("--kube-api-qps=\t5", "--kube-api-qps is a number");
 	assert_complains("pod.yaml", "unexpected argument");
 }
 
@@ -570,6 +752,12 @@ int main(void)
 		cmocka_unit_test(gates_may_name_their_component),
 		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
 		cmocka_unit_test(tls_is_chosen_as_upstream),
+		cmocka_unit_test(integers_are_written_as_in_go),
+		cmocka_unit_test(what_the_client_may_send_counts_as_given),
+		cmocka_unit_test(cipher_suites_that_go_has_not_are_refused_at_once),
+		cmocka_unit_test(flags_of_the_log_are_checked_though_they_change_nothing),
+		cmocka_unit_test(words_of_lists_are_not_empty_where_they_are_needed),
+		cmocka_unit_test(a_lease_needs_a_name_where_there_is_an_election),
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
 		cmocka_unit_test(what_is_empty_counts_as_not_given),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
