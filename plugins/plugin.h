@@ -221,6 +221,9 @@ static inline bool bt_needs_met(uint32_t needs, const struct bt_release *release
 struct bt_plugin {
 	const char *name;
 	uint32_t points; /* that it serves: BT_AT bits */
+	/* And those where a rule holds; BT_AT bits. 0: none. */
+	uint32_t more_points;
+	enum bt_rule more_by;
 
 	const struct bt_plugin_args *args; /* NULL: it takes none */
 	/* What the plugin works by in a profile; args: as defaulted. NULL: it has no settings. */

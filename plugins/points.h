@@ -16,7 +16,7 @@
 struct bt_device_choice;
 struct bt_volume_binding;
 
-/* In the order in which a pod meets them; the last two belong to pod groups. */
+/* In the order in which a pod meets them; the last three belong to pod groups. */
 enum bt_point {
 	BT_POINT_PRE_ENQUEUE = 0,
 	BT_POINT_QUEUE_SORT,
@@ -32,6 +32,7 @@ enum bt_point {
 	BT_POINT_POST_BIND,
 	BT_POINT_PLACEMENT_GENERATE,
 	BT_POINT_PLACEMENT_SCORE,
+	BT_POINT_POD_GROUP_POST_FILTER,
 	BT_POINT_N
 };
 

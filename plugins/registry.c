@@ -24,6 +24,7 @@ static _Atomic uint32_t plugin_n = BT_PLUGIN_IN_TREE; /* atomic: release/acquire
 
 static const struct point_facts {
 	const char *field, *interface;
+	enum bt_rule since; /* 0: every release has it */
 } points[BT_POINT_N] = {
 	[BT_POINT_PRE_ENQUEUE] = {"preEnqueue", "PreEnqueuePlugin"},
 	[BT_POINT_QUEUE_SORT] = {"queueSort", "QueueSortPlugin"},
@@ -37,8 +38,11 @@ static const struct point_facts {
 	[BT_POINT_PRE_BIND] = {"preBind", "PreBindPlugin"},
 	[BT_POINT_BIND] = {"bind", "BindPlugin"},
 	[BT_POINT_POST_BIND] = {"postBind", "PostBindPlugin"},
-	[BT_POINT_PLACEMENT_GENERATE] = {"placementGenerate", "PlacementGeneratePlugin"},
-	[BT_POINT_PLACEMENT_SCORE] = {"placementScore", "PlacementScorePlugin"},
+	[BT_POINT_PLACEMENT_GENERATE] = {"placementGenerate", "PlacementGeneratePlugin",
+		BT_RULE_PLACEMENT_POINTS},
+	[BT_POINT_PLACEMENT_SCORE] = {"placementScore", "PlacementScorePlugin", BT_RULE_PLACEMENT_POINTS},
+	[BT_POINT_POD_GROUP_POST_FILTER] = {"podGroupPostFilter", "PodGroupPostFilterPlugin",
+		BT_RULE_POD_GROUP_POST_FILTER},
 };
 
 uint32_t bt_plugin_n(void)
@@ -90,10 +94,19 @@ struct bt_str bt_plugin_name(uint32_t id)
 	return bt_str(bt_plugin_at(id)->name);
 }
 
-bool bt_plugin_serves(uint32_t id, enum bt_point point)
+bool bt_point_exists(enum bt_point point, const struct bt_release *release)
 {
 	BT_REQUIRE(point < BT_POINT_N);
-	return bt_plugin_at(id)->points >> point & 1;
+	return !points[point].since || bt_release_has(release, points[point].since);
+}
+
+bool bt_plugin_serves(uint32_t id, enum bt_point point, const struct bt_release *release)
+{
+	const struct bt_plugin *plugin = bt_plugin_at(id);
+	bool more = plugin->more_points && bt_release_has(release, plugin->more_by);
+
+	return bt_point_exists(point, release) &&
+	       (plugin->points | (more ? plugin->more_points : 0)) >> point & 1;
 }
 
 const char *bt_point_field(enum bt_point point)

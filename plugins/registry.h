@@ -49,7 +49,10 @@ uint32_t bt_plugin_find(struct bt_str name);
 struct bt_str bt_plugin_name(uint32_t id);
 
 /* Whether the plugin serves the extension point. Requires: id < bt_plugin_n(). */
-bool bt_plugin_serves(uint32_t id, enum bt_point point);
+bool bt_plugin_serves(uint32_t id, enum bt_point point, const struct bt_release *release);
+
+/* Does the release have the point? */
+bool bt_point_exists(enum bt_point point, const struct bt_release *release);
 
 /* The field of the configuration, such as "preFilter". */
 const char *bt_point_field(enum bt_point point);

@@ -149,6 +149,16 @@ enum bt_rule {
 	/* InterPodAffinity's hints look at what other pods want of the waiting one, too: its labels change,
 	 * or a pod whose anti-affinity it matches goes. Source: as above. */
 	BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS,
+	/* Extension points of a profile: those about placements of groups; podGroupPostFilter. Source:
+	 * Plugins, kube-scheduler/config/v1/types.go. */
+	BT_RULE_PLACEMENT_POINTS,
+	BT_RULE_POD_GROUP_POST_FILTER,
+	/* NodeName, NodeUnschedulable and TaintToleration are PreFilter plugins as well; there they keep back
+	 * nothing that waits in the queue. */
+	BT_RULE_NODE_CHECKS_PRE_FILTER,
+	/* NodeResourcesFit's shape is checked whatever the type of its strategy. Source:
+	 * ValidateNodeResourcesFitArgs, apis/config/validation. */
+	BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE,
 	BT_RULE_N
 };
 

@@ -82,7 +82,7 @@ static const struct bt_preemption_policy policy = {
 
 const struct bt_plugin bt_plugin_default_preemption = {
 	.name = "DefaultPreemption",
-	.points = BT_AT(PRE_ENQUEUE) | BT_AT(POST_FILTER),
+	.points = BT_AT(PRE_ENQUEUE) | BT_AT(POST_FILTER) | BT_AT(POD_GROUP_POST_FILTER),
 	.args = &bt_default_preemption_args_info,
 	.settings = bt_default_preemption_make_settings,
 	.traits = BT_TRAIT_PREEMPTS,

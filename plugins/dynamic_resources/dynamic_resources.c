@@ -896,7 +896,7 @@ static const struct bt_device_judge judge = {bt_selectors_create, bt_selectors_d
 const struct bt_plugin bt_plugin_dynamic_resources = {
 	.name = "DynamicResources",
 	.points = BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(POST_FILTER) | BT_AT(SCORE) |
-		  BT_AT(RESERVE) | BT_AT(PRE_BIND),
+		  BT_AT(RESERVE) | BT_AT(PRE_BIND) | BT_AT(POD_GROUP_POST_FILTER),
 	.args = &bt_dynamic_resources_args_info,
 	.settings = bt_dynamic_resources_make_settings,
 	.traits = BT_TRAIT_CLAIMS,

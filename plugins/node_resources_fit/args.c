@@ -49,11 +49,30 @@ const struct bt_str_list *bt_fit_ignored_resources(
 	return env->extender_resources->n ? env->extender_resources : &args->ignored_resources;
 }
 
-static void validate_strategy(
-	const struct bt_scoring_strategy *strategy, struct bt_str path, struct bt_config_errors *errors)
+/* The shape, which strategies of another type must not have. Where it is checked whenever it is there, it may
+ * be missing, and kube-scheduler panics; here that is refused as later releases do. */
+static void validate_ratio(const struct bt_scoring_strategy *strategy, const struct bt_release *release,
+	struct bt_str path, struct bt_config_errors *errors)
+{
+	bool wanted = bt_str_is(strategy->type, "RequestedToCapacityRatio");
+	bool alone = bt_release_has(release, BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE);
+	struct bt_str ratio = bt_args_under(errors, path, "scoringStrategy.requestedToCapacityRatio");
+	struct bt_str at = alone ? bt_args_under(errors, path, "scoringStrategy.shape")
+				 : bt_args_under(errors, ratio, "shape");
+
+	if (strategy->ratio_set && (wanted || alone)) {
+		bt_config_shape_validate(&strategy->ratio_shape, at, errors);
+	} else if (strategy->ratio_set) {
+		bt_config_forbidden(errors, ratio, "must be nil when type is not RequestedToCapacityRatio");
+	} else if (wanted && (!alone || errors->n == 0)) {
+		bt_config_required(errors, ratio, "must be specified when type is RequestedToCapacityRatio");
+	}
+}
+
+static void validate_strategy(const struct bt_scoring_strategy *strategy, const struct bt_args_env *env,
+	struct bt_str path, struct bt_config_errors *errors)
 {
 	bool wants_ratio = bt_str_is(strategy->type, "RequestedToCapacityRatio");
-	struct bt_str ratio = bt_args_under(errors, path, "scoringStrategy.requestedToCapacityRatio");
 
 	if (!wants_ratio && !bt_str_is(strategy->type, "LeastAllocated") &&
 		!bt_str_is(strategy->type, "MostAllocated")) {
@@ -75,14 +94,7 @@ static void validate_strategy(
 				errors, bt_args_under(errors, entry, "weight"), resource->weight, detail.ptr);
 		}
 	}
-	if (wants_ratio && !strategy->ratio_set) {
-		bt_config_required(errors, ratio, "must be specified when type is RequestedToCapacityRatio");
-	} else if (wants_ratio) {
-		bt_config_shape_validate(
-			&strategy->ratio_shape, bt_args_under(errors, ratio, "shape"), errors);
-	} else if (strategy->ratio_set) {
-		bt_config_forbidden(errors, ratio, "must be nil when type is not RequestedToCapacityRatio");
-	}
+	validate_ratio(strategy, env->release, path, errors);
 }
 
 static void validate_fit(const void *opaque, const struct bt_args_env *env, struct bt_str path,
@@ -104,7 +116,7 @@ static void validate_fit(const void *opaque, const struct bt_args_env *env, stru
 		}
 		bt_config_check_label_key(errors, entry, group);
 	}
-	validate_strategy(&args->strategy, path, errors);
+	validate_strategy(&args->strategy, env, path, errors);
 }
 
 /* Upstream looks for these arguments under a wrong name and checks them only when it builds the plugin. */

@@ -75,6 +75,8 @@ static const void *settings_of(const struct bt_settings_env *env, const void *ar
 const struct bt_plugin bt_plugin_node_unschedulable = {
 	.name = "NodeUnschedulable",
 	.points = BT_AT(FILTER),
+	.more_points = BT_AT(PRE_FILTER),
+	.more_by = BT_RULE_NODE_CHECKS_PRE_FILTER,
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = node_unschedulable_compile,

@@ -156,6 +156,8 @@ static const void *settings_of(const struct bt_settings_env *env, const void *ar
 const struct bt_plugin bt_plugin_taint_toleration = {
 	.name = "TaintToleration",
 	.points = BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
+	.more_points = BT_AT(PRE_FILTER),
+	.more_by = BT_RULE_NODE_CHECKS_PRE_FILTER,
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,

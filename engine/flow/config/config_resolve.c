@@ -28,6 +28,7 @@ static const enum bt_point build_order[BT_POINT_N] = {
 	BT_POINT_QUEUE_SORT,
 	BT_POINT_PLACEMENT_GENERATE,
 	BT_POINT_PLACEMENT_SCORE,
+	BT_POINT_POD_GROUP_POST_FILTER,
 };
 
 /* A profile on its way: each failing step adds one text to errors, behind the prefix that names the profile.
@@ -105,6 +106,19 @@ static uint32_t needed_plugins(const struct bt_config_plugins *plugins)
 	return set;
 }
 
+/* The plugin of that name, if the release has one of its points; otherwise BT_PLUGIN_NONE. */
+static uint32_t find_plugin(const struct build *build, struct bt_str name)
+{
+	uint32_t id = bt_plugin_find(name);
+
+	for (unsigned point = 0; id != BT_PLUGIN_NONE && point < BT_POINT_N; point++) {
+		if (bt_plugin_serves(id, (enum bt_point)point, build->config->gates.release)) {
+			return id;
+		}
+	}
+	return BT_PLUGIN_NONE;
+}
+
 /* The point's own list, in its own order. */
 static enum bt_status take_own(struct build *build, enum bt_point point)
 {
@@ -113,12 +127,12 @@ static enum bt_status take_own(struct build *build, enum bt_point point)
 
 	for (uint32_t i = 0; i < enabled->n; i++) {
 		struct bt_str name = enabled->items[i].name;
-		uint32_t id = bt_plugin_find(name);
+		uint32_t id = find_plugin(build, name);
 
 		if (id == BT_PLUGIN_NONE) {
 			return refuse_unknown(build, point, name);
 		}
-		if (!bt_plugin_serves(id, point)) {
+		if (!bt_plugin_serves(id, point, build->config->gates.release)) {
 			bt_config_errors_add(build->errors, "%.*splugin \"%.*s\" does not extend %s plugin",
 				BT_STR_ARG(build->prefix), BT_STR_ARG(name), bt_point_interface(point));
 			return BT_INVALID;
@@ -147,12 +161,12 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 	own_set = set_of(&plugins->points[point].enabled, &none);
 	disabled = set_of(&plugins->points[point].disabled, &none);
 	for (uint32_t i = 0; i < multi->n && !none; i++) {
-		uint32_t id = bt_plugin_find(multi->items[i].name);
+		uint32_t id = find_plugin(build, multi->items[i].name);
 
 		if (id == BT_PLUGIN_NONE) {
 			return refuse_unknown(build, point, multi->items[i].name);
 		}
-		if (!bt_plugin_serves(id, point) || (disabled & bit(id))) {
+		if (!bt_plugin_serves(id, point, build->config->gates.release) || (disabled & bit(id))) {
 			continue;
 		}
 		if (own_set & bit(id)) {
@@ -189,8 +203,8 @@ struct weights {
 	uint64_t total;
 };
 
-static bool add_weights(
-	struct weights *weights, const struct bt_config_plugin_list *list, enum bt_point point)
+static bool add_weights(const struct build *build, struct weights *weights,
+	const struct bt_config_plugin_list *list, enum bt_point point)
 {
 	const int64_t max_score = 100;
 
@@ -198,7 +212,8 @@ static bool add_weights(
 		uint32_t id = bt_plugin_find(list->items[i].name);
 		int64_t weight = list->items[i].weight ? list->items[i].weight : 1;
 
-		if (id == BT_PLUGIN_NONE || !bt_plugin_serves(id, point) || weights->set[id]) {
+		if (id == BT_PLUGIN_NONE || !bt_plugin_serves(id, point, build->config->gates.release) ||
+			weights->set[id]) {
 			continue;
 		}
 		weights->set[id] = true;
@@ -218,8 +233,8 @@ static enum bt_status weigh(struct build *build, enum bt_point point, const char
 	struct bt_resolved_point *resolved = &build->out->points[point];
 	struct weights weights = {.total = 0};
 
-	if (!add_weights(&weights, &plugins->points[point].enabled, point) ||
-		!add_weights(&weights, &plugins->multi_point.enabled, point)) {
+	if (!add_weights(build, &weights, &plugins->points[point].enabled, point) ||
+		!add_weights(build, &weights, &plugins->multi_point.enabled, point)) {
 		bt_config_errors_add(build->errors,
 			"%.*s%s plugins: total score of Score plugins could overflow",
 			BT_STR_ARG(build->prefix), what);

@@ -82,10 +82,11 @@ static void refuse_removed(struct bt_config_errors *errors, struct bt_str path, 
 static void validate_plugins(
 	const struct bt_config_plugins *plugins, struct bt_str path, struct bt_config_errors *errors)
 {
-	for (unsigned point = 0; point <= BT_POINT_POST_BIND; point++) {
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
 		const struct bt_config_plugin_list *enabled = &plugins->points[point].enabled;
+		bool checked = point <= BT_POINT_POST_BIND || point == BT_POINT_POD_GROUP_POST_FILTER;
 
-		for (uint32_t i = 0; i < enabled->n; i++) {
+		for (uint32_t i = 0; checked && i < enabled->n; i++) {
 			if (is_removed(enabled->items[i].name)) {
 				refuse_removed(errors,
 					bt_config_path(errors, "%.*s.plugins.%s.enabled[%u]",

@@ -20,7 +20,7 @@ static void a_plugin_that_is_added_is_found_behind_those_of_the_tree(void **stat
 	assert_int_equal(bt_plugin_n(), BT_PLUGIN_IN_TREE + 1);
 	assert_int_equal(bt_plugin_find(bt_str("First")), BT_PLUGIN_IN_TREE);
 	assert_ptr_equal(bt_plugin_at(BT_PLUGIN_IN_TREE), &first);
-	assert_true(bt_plugin_serves(BT_PLUGIN_IN_TREE, BT_POINT_FILTER));
+	assert_true(bt_plugin_serves(BT_PLUGIN_IN_TREE, BT_POINT_FILTER, bt_release_default()));
 }
 
 static void a_name_that_is_taken_is_refused(void **state)

@@ -139,15 +139,15 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 
 /* The known kinds of the group: the configuration itself, and the arguments of plugins (out_args; NULL: it is
  * the configuration). */
-static const struct bt_schema *find_kind(
-	const struct version *version, struct bt_str kind, const struct bt_plugin_args **out_args)
+static const struct bt_schema *find_kind(const struct decode *decode, const struct version *version,
+	struct bt_str kind, const struct bt_plugin_args **out_args)
 {
 	*out_args = NULL;
 	if (!bt_str_is(version->group, group) || !bt_str_is(version->version, "v1")) {
 		return NULL;
 	}
 	if (bt_str_is(kind, config_kind)) {
-		return &bt_config_schema;
+		return bt_config_schema(decode->config->gates.release);
 	}
 	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
@@ -230,7 +230,7 @@ static bool decode_typed_args(struct decode *decode, struct bt_config_args *args
 		return false;
 	}
 	fill_version(&version, &meta.kind, own);
-	schema = find_kind(&version, meta.kind, &type);
+	schema = find_kind(decode, &version, meta.kind, &type);
 	if (!schema) {
 		refuse_kind(decode, &version, meta.kind);
 		return false;
@@ -380,7 +380,7 @@ static bool decode_whole(struct decode *decode)
 		refuse_missing(decode, meta.kind.len ? "apiVersion" : "Kind");
 		return false;
 	}
-	schema = find_kind(&version, meta.kind, &args);
+	schema = find_kind(decode, &version, meta.kind, &args);
 	if (!schema) {
 		refuse_kind(decode, &version, meta.kind);
 		return false;

@@ -24,5 +24,5 @@ void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text)
 {
 	static const struct bt_encode_go go = {"kubescheduler.config.k8s.io/v1", write_args};
 
-	bt_schema_encode_go(&bt_config_schema, config, &go, out_text);
+	bt_schema_encode_go(bt_config_schema(config->gates.release), config, &go, out_text);
 }

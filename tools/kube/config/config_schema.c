@@ -43,28 +43,14 @@ static const struct bt_field plugins_members[] = {
 	BT_ARG_OBJECT("multiPoint", struct bt_config_plugins, multi_point, plugin_set),
 	POINT("placementGenerate", PLACEMENT_GENERATE),
 	POINT("placementScore", PLACEMENT_SCORE),
+	POINT("podGroupPostFilter", POD_GROUP_POST_FILTER),
 };
-static const struct bt_schema plugins =
-	BT_ARG_STRUCT("v1", "Plugins", plugins_members, struct bt_config_plugins);
-
 static const struct bt_field plugin_config_members[] = {
 	BT_ARG_PLAIN("name", STR, struct bt_config_args, name),
 	BT_ARG_PLAIN("args", RAW, struct bt_config_args, raw),
 };
 static const struct bt_schema plugin_config =
 	BT_ARG_STRUCT("v1", "PluginConfig", plugin_config_members, struct bt_config_args);
-
-static const struct bt_field profile_members[] = {
-	{.name = BT_STR("schedulerName"),
-		.type = BT_FIELD_STR,
-		.offset = offsetof(struct bt_profile_config, scheduler_name),
-		.flag = BT_MEMBER(struct bt_profile_config, scheduler_name_set)},
-	BT_ARG_MAYBE("percentageOfNodesToScore", I32, struct bt_profile_config, percentage_of_nodes_to_score),
-	BT_ARG_OBJECT("plugins", struct bt_profile_config, plugins, plugins),
-	BT_ARG_LIST("pluginConfig", struct bt_profile_config, args, arg_n, plugin_config),
-};
-static const struct bt_schema profile =
-	BT_ARG_STRUCT("v1", "KubeSchedulerProfile", profile_members, struct bt_profile_config);
 
 /* ---- the whole ---- */
 
@@ -133,19 +119,52 @@ static const struct bt_schema extender =
 		.offset = offsetof(struct bt_config, member.value),                                          \
 		.flag = BT_MEMBER(struct bt_config, member.set), .go_inline = "DebuggingConfiguration"       \
 	}
-static const struct bt_field config_members[] = {
-	BT_ARG_META,
-	BT_ARG_MAYBE("parallelism", I32, struct bt_config, parallelism),
-	BT_ARG_OBJECT("leaderElection", struct bt_config, leader_election, leader_election),
-	BT_ARG_OBJECT("clientConnection", struct bt_config, client_connection, client_connection),
-	DEBUGGING("enableProfiling", enable_profiling),
-	DEBUGGING("enableContentionProfiling", enable_contention_profiling),
-	BT_ARG_MAYBE("percentageOfNodesToScore", I32, struct bt_config, percentage_of_nodes_to_score),
-	BT_ARG_MAYBE("podInitialBackoffSeconds", I64, struct bt_config, pod_initial_backoff_s),
-	BT_ARG_MAYBE("podMaxBackoffSeconds", I64, struct bt_config, pod_max_backoff_s),
-	BT_ARG_LIST("profiles", struct bt_config, profiles, profile_n, profile),
-	BT_ARG_LIST("extenders", struct bt_config, extenders, extender_n, extender),
-	BT_ARG_PLAIN("delayCacheUntilActive", BOOL, struct bt_config, delay_cache_until_active),
-};
-const struct bt_schema bt_config_schema =
-	BT_ARG_STRUCT("v1", "KubeSchedulerConfiguration", config_members, struct bt_config);
+/* The whole, with the first n members of Plugins: later releases have added some at the end. */
+#define CONFIG(id, n)                                                                                        \
+	static const struct bt_schema plugins_##id = {.fields = plugins_members,                             \
+		.field_n = n,                                                                                \
+		.bytes = sizeof(struct bt_config_plugins),                                                   \
+		.go_package = "v1",                                                                          \
+		.go_name = "Plugins"};                                                                       \
+	static const struct bt_field profile_members_##id[] = {                                              \
+		{.name = BT_STR("schedulerName"),                                                            \
+			.type = BT_FIELD_STR,                                                                \
+			.offset = offsetof(struct bt_profile_config, scheduler_name),                        \
+			.flag = BT_MEMBER(struct bt_profile_config, scheduler_name_set)},                    \
+		BT_ARG_MAYBE("percentageOfNodesToScore", I32, struct bt_profile_config,                      \
+			percentage_of_nodes_to_score),                                                       \
+		BT_ARG_OBJECT("plugins", struct bt_profile_config, plugins, plugins_##id),                   \
+		BT_ARG_LIST("pluginConfig", struct bt_profile_config, args, arg_n, plugin_config),           \
+	};                                                                                                   \
+	static const struct bt_schema profile_##id =                                                         \
+		BT_ARG_STRUCT("v1", "KubeSchedulerProfile", profile_members_##id, struct bt_profile_config); \
+	static const struct bt_field config_members_##id[] = {                                               \
+		BT_ARG_META,                                                                                 \
+		BT_ARG_MAYBE("parallelism", I32, struct bt_config, parallelism),                             \
+		BT_ARG_OBJECT("leaderElection", struct bt_config, leader_election, leader_election),         \
+		BT_ARG_OBJECT("clientConnection", struct bt_config, client_connection, client_connection),   \
+		DEBUGGING("enableProfiling", enable_profiling),                                              \
+		DEBUGGING("enableContentionProfiling", enable_contention_profiling),                         \
+		BT_ARG_MAYBE(                                                                                \
+			"percentageOfNodesToScore", I32, struct bt_config, percentage_of_nodes_to_score),    \
+		BT_ARG_MAYBE("podInitialBackoffSeconds", I64, struct bt_config, pod_initial_backoff_s),      \
+		BT_ARG_MAYBE("podMaxBackoffSeconds", I64, struct bt_config, pod_max_backoff_s),              \
+		BT_ARG_LIST("profiles", struct bt_config, profiles, profile_n, profile_##id),                \
+		BT_ARG_LIST("extenders", struct bt_config, extenders, extender_n, extender),                 \
+		BT_ARG_PLAIN("delayCacheUntilActive", BOOL, struct bt_config, delay_cache_until_active),     \
+	};                                                                                                   \
+	static const struct bt_schema config_##id =                                                          \
+		BT_ARG_STRUCT("v1", "KubeSchedulerConfiguration", config_members_##id, struct bt_config);
+
+#define MEMBER_N (sizeof(plugins_members) / sizeof(plugins_members[0]))
+CONFIG(plain, MEMBER_N - 3)
+CONFIG(with_placements, MEMBER_N - 1)
+CONFIG(with_groups, MEMBER_N)
+
+const struct bt_schema *bt_config_schema(const struct bt_release *release)
+{
+	if (bt_point_exists(BT_POINT_POD_GROUP_POST_FILTER, release)) {
+		return &config_with_groups;
+	}
+	return bt_point_exists(BT_POINT_PLACEMENT_SCORE, release) ? &config_with_placements : &config_plain;
+}

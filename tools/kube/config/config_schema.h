@@ -6,5 +6,7 @@
 
 #include "tools/format/strict.h"
 
+struct bt_release;
+
 /* Decodes into struct bt_config; the arguments of plugins stay text, in raw. */
-extern const struct bt_schema bt_config_schema;
+const struct bt_schema *bt_config_schema(const struct bt_release *release);

@@ -533,7 +533,8 @@ static void random_sets_expand_to_lists_without_repetition(void **state)
 			uint32_t seen = 0;
 
 			for (uint32_t i = 0; i < list->n; i++) {
-				assert_true(bt_plugin_serves(list->plugins[i].id, (enum bt_point)point));
+				assert_true(bt_plugin_serves(
+					list->plugins[i].id, (enum bt_point)point, bt_release_default()));
 				assert_false(seen >> list->plugins[i].id & 1);
 				assert_true(point != BT_POINT_SCORE || list->plugins[i].weight > 0);
 				seen |= UINT32_C(1) << list->plugins[i].id;
