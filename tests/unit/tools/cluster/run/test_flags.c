@@ -416,8 +416,9 @@ static void flags_of_the_log_are_checked_though_they_change_nothing(void **state
 	static const char *const taken[] = {"--vmodule=", "--vmodule=a=3,", "--vmodule=,",
 		"--vmodule=a=1,b/*=2147483647", "--log-flush-frequency=1ns", "--log-text-info-buffer-size=0",
 		"--log-json-info-buffer-size=0", "--log-text-split-stream=false",
-		"--feature-gates=LoggingAlphaOptions=true --log-text-info-buffer-size=1Ki "
-		"--log-json-info-buffer-size=1k --log-text-split-stream --log-json-split-stream"};
+		"--feature-gates=LoggingAlphaOptions=true --log-text-info-buffer-size=1Ki",
+		"--feature-gates=LoggingAlphaOptions=true --log-json-info-buffer-size=1k",
+		"--feature-gates=LoggingAlphaOptions=true --log-text-split-stream --log-json-split-stream"};
 	struct line line;
 
 	(void)state;
