@@ -16,8 +16,9 @@ int bt_pem_no_password(char *out, int size, int writes, void *context)
 	return 0;
 }
 
-static void write_certificate(X509 *one, struct bt_buf *out)
+static void write_certificate(X509 *one, void *context)
 {
+	struct bt_buf *out = context;
 	BIO *bio = BIO_new(BIO_s_mem());
 	char *bytes;
 
@@ -28,7 +29,14 @@ static void write_certificate(X509 *one, struct bt_buf *out)
 	BIO_free(bio);
 }
 
-uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *out_broken_n)
+static void add_to_store(X509 *one, void *context)
+{
+	X509_STORE_add_cert(context, one);
+}
+
+/* Hands each certificate to take, which keeps none. Returns: how many. */
+static uint32_t read_each(
+	struct bt_str text, void (*take)(X509 *one, void *context), void *context, uint32_t *out_broken_n)
 {
 	BIO *bio = BIO_new_mem_buf(text.len ? text.ptr : "", text.len < INT_MAX ? (int)text.len : INT_MAX);
 	uint32_t n = 0;
@@ -43,7 +51,7 @@ uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *o
 		*out_broken_n += !one && ERR_GET_REASON(ERR_peek_last_error()) == ERR_R_ASN1_LIB;
 		ERR_clear_error(); /* the end of the text is an error there */
 		if (one) {
-			write_certificate(one, out);
+			take(one, context);
 			X509_free(one);
 			n++;
 		}
@@ -52,4 +60,14 @@ uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *o
 	}
 	BIO_free(bio);
 	return n;
+}
+
+uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *out_broken_n)
+{
+	return read_each(text, write_certificate, out, out_broken_n);
+}
+
+uint32_t bt_pem_trust(struct bt_str text, X509_STORE *store, uint32_t *out_broken_n)
+{
+	return read_each(text, add_to_store, store, out_broken_n);
 }

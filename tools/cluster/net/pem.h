@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <openssl/x509.h>
 #include <stdint.h>
 
 #include "engine/base/buf.h"
@@ -16,6 +17,9 @@
  * Returns: how many; out_broken_n: how many blocks say that they are a certificate, and are none.
  */
 uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *out_broken_n);
+
+/* The same, into a store. */
+uint32_t bt_pem_trust(struct bt_str text, X509_STORE *store, uint32_t *out_broken_n);
 
 /* For OpenSSL's readers of PEM: nobody is asked for a password. */
 int bt_pem_no_password(char *out, int size, int writes, void *context);

@@ -84,20 +84,9 @@ static BIO *open_pem(struct bt_str pem)
 
 static bool trust(SSL_CTX *context, struct bt_str pem)
 {
-	X509_STORE *store = SSL_CTX_get_cert_store(context);
-	struct bt_buf certificates = {0};
-	uint32_t broken_n, n = bt_pem_certificates(pem, &certificates, &broken_n);
-	BIO *bio = open_pem(bt_buf_view(&certificates));
-	X509 *one;
+	uint32_t broken_n;
 
-	while (bio && (one = PEM_read_bio_X509(bio, NULL, bt_pem_no_password, NULL))) {
-		X509_STORE_add_cert(store, one);
-		X509_free(one);
-	}
-	BIO_free(bio);
-	ERR_clear_error(); /* the end of the text is an error there */
-	bt_buf_fini(&certificates);
-	return n != 0;
+	return bt_pem_trust(pem, SSL_CTX_get_cert_store(context), &broken_n) != 0;
 }
 
 static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)

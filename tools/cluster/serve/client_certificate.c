@@ -26,26 +26,18 @@ void bt_authorities_destroy(struct bt_authorities *authorities)
 
 struct bt_authorities *bt_authorities_create(struct bt_str pem, struct bt_buf *out_error)
 {
-	struct bt_buf certificates = {0};
-	uint32_t broken_n, n = bt_pem_certificates(pem, &certificates, &broken_n);
+	struct bt_authorities *authorities = bt_mem_zalloc(1, sizeof(*authorities));
+	uint32_t broken_n;
+
+	authorities->store = X509_STORE_new();
+	uint32_t n = bt_pem_trust(pem, authorities->store, &broken_n);
 
 	if (n == 0 || broken_n) {
 		bt_buf_text(out_error,
 			broken_n ? "a certificate in PEM cannot be read" : "no certificate in PEM");
-		bt_buf_fini(&certificates);
+		bt_authorities_destroy(authorities);
 		return NULL;
 	}
-	struct bt_authorities *authorities = bt_mem_zalloc(1, sizeof(*authorities));
-	BIO *bio = BIO_new_mem_buf(certificates.ptr, (int)certificates.len);
-
-	authorities->store = X509_STORE_new();
-	for (X509 *one; (one = PEM_read_bio_X509(bio, NULL, NULL, NULL));) {
-		X509_STORE_add_cert(authorities->store, one);
-		X509_free(one);
-	}
-	ERR_clear_error();
-	BIO_free(bio);
-	bt_buf_fini(&certificates);
 	return authorities;
 }
 
