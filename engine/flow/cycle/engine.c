@@ -111,33 +111,12 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	return engine;
 }
 
-/* What the scheduling thread writes. */
-static void list_owners(struct bt_engine *engine, struct bt_owner *out_owners[4])
+void bt_engine_each_owner(struct bt_engine *engine, void (*act)(struct bt_owner *owner))
 {
-	out_owners[0] = bt_ledger_owner(engine->cache->ledger);
-	out_owners[1] = bt_snapshot_owner(engine->cache->snapshot);
-	out_owners[2] = bt_signatures_owner(engine->cache->signatures);
-	out_owners[3] = bt_queue_owner(engine->queue);
-}
-
-void bt_engine_claim(struct bt_engine *engine)
-{
-	struct bt_owner *owners[4];
-
-	list_owners(engine, owners);
-	for (uint32_t i = 0; i < 4; i++) {
-		bt_owner_claim(owners[i]);
-	}
-}
-
-void bt_engine_hand_over(struct bt_engine *engine)
-{
-	struct bt_owner *owners[4];
-
-	list_owners(engine, owners);
-	for (uint32_t i = 0; i < 4; i++) {
-		bt_owner_hand_over(owners[i]);
-	}
+	act(bt_ledger_owner(engine->cache->ledger));
+	act(bt_snapshot_owner(engine->cache->snapshot));
+	act(bt_signatures_owner(engine->cache->signatures));
+	act(bt_queue_owner(engine->queue));
 }
 
 void bt_engine_destroy(struct bt_engine *engine)

@@ -226,12 +226,9 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_config_errors *errors);
 void bt_engine_destroy(struct bt_engine *engine);
 
-/*
- * The calling thread is the scheduling thread from now on, the one writer of ledger, snapshot, columns and
- * queue, until it hands the engine over. An engine that nobody has claimed is its caller's.
- */
-void bt_engine_claim(struct bt_engine *engine);
-void bt_engine_hand_over(struct bt_engine *engine);
+/* Calls act (bt_owner_claim, bt_owner_hand_over) for each state that the scheduling thread alone writes:
+ * ledger, snapshot, signatures and queue. */
+void bt_engine_each_owner(struct bt_engine *engine, void (*act)(struct bt_owner *owner));
 
 /* Has decisions say how many nodes fit, which costs a look at every node where columns decide. Context:
  * between cycles. */

@@ -209,26 +209,15 @@ static void wake_all(struct bt_pipeline *p)
 	bt_eventcount_wake(&p->end_park);
 }
 
-/* What the thread alone writes while it runs. */
-static void claim(struct bt_crew *crew)
+/* Claims or hands over what the thread alone writes while it runs. */
+static void each_owner(struct bt_crew *crew, void (*act)(struct bt_owner *owner))
 {
 	struct bt_pipeline *p = crew->pipeline;
 
 	if (crew == publisher(p)) {
-		bt_owner_claim(bt_publisher_owner(bt_engine_cache(p->engine)->publisher));
+		act(bt_publisher_owner(bt_engine_cache(p->engine)->publisher));
 	} else if (crew == scheduler(p)) {
-		bt_engine_claim(p->engine);
-	}
-}
-
-static void hand_over(struct bt_crew *crew)
-{
-	struct bt_pipeline *p = crew->pipeline;
-
-	if (crew == publisher(p)) {
-		bt_owner_hand_over(bt_publisher_owner(bt_engine_cache(p->engine)->publisher));
-	} else if (crew == scheduler(p)) {
-		bt_engine_hand_over(p->engine);
+		bt_engine_each_owner(p->engine, act);
 	}
 }
 
@@ -244,7 +233,7 @@ static void leave(struct bt_crew *crew)
 		bt_pipeline_receive(p);
 		bt_ring_close(&p->decisions);
 	}
-	hand_over(crew);
+	each_owner(crew, bt_owner_hand_over);
 	/* EDGE crew.ended release: what the thread did is seen by those who go on from there. */
 	bt_store_release(&crew->state, BT_THREAD_ENDED);
 	wake_all(p);
@@ -254,7 +243,7 @@ static void run(void *context)
 {
 	struct bt_crew *crew = context;
 
-	claim(crew);
+	each_owner(crew, bt_owner_claim);
 	for (;;) {
 		BT_TESTPOINT("threads.run");
 		if (is_abandoned(crew->pipeline)) {
@@ -320,7 +309,7 @@ static void run_all(void *context)
 	struct bt_pipeline *p = context;
 
 	for (uint32_t i = 0; i < p->crew_n; i++) {
-		claim(&p->crews[i]);
+		each_owner(&p->crews[i], bt_owner_claim);
 	}
 	while (!all_ended(p)) {
 		BT_TESTPOINT("threads.run");
