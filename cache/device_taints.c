@@ -26,12 +26,20 @@ bool bt_taint_rules_bare_take_all(const struct bt_devices *d)
 	return bt_release_has(d->view.features.release, BT_RULE_TAINT_RULES_WITHOUT_SELECTOR_TAKE_ALL);
 }
 
+/* The map in which the chain of a rule begins, and its key there. */
+static struct bt_map *chain_of(
+	struct bt_taint_rules *rules, const struct bt_device_taint_rule *rule, uint64_t *out_key)
+{
+	*out_key = key_of(rule->driver, rule->pool, rule->device);
+	return &rules->firsts[shape_of(rule)];
+}
+
 /* Puts a rule before those that name the same. */
 static void link_rule(struct bt_taint_rules *rules, uint32_t ix)
 {
 	const struct bt_device_taint_rule *rule = &rules->items[ix];
-	struct bt_map *firsts = &rules->firsts[shape_of(rule)];
-	uint64_t key = key_of(rule->driver, rule->pool, rule->device);
+	uint64_t key;
+	struct bt_map *firsts = chain_of(rules, rule, &key);
 	uint32_t first = BT_NO_TAINT_RULE;
 
 	bt_map_get(firsts, key, &first);
@@ -42,9 +50,8 @@ static void link_rule(struct bt_taint_rules *rules, uint32_t ix)
 
 static void unlink_rule(struct bt_taint_rules *rules, uint32_t ix)
 {
-	const struct bt_device_taint_rule *rule = &rules->items[ix];
-	struct bt_map *firsts = &rules->firsts[shape_of(rule)];
-	uint64_t key = key_of(rule->driver, rule->pool, rule->device);
+	uint64_t key;
+	struct bt_map *firsts = chain_of(rules, &rules->items[ix], &key);
 	uint32_t at = BT_NO_TAINT_RULE;
 
 	bt_map_get(firsts, key, &at);
