@@ -681,7 +681,7 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 	c->placed_n = n;
 }
 
-/* A pod's index is nobody's: only assertions read that. */
+/* Marks a pod's entry as vacant. Only assertions read the mark. */
 static void vacate_placed(struct placed *pod)
 {
 	if (BT_INVARIANTS) {

@@ -41,7 +41,7 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object);
 void bt_node_desc_destroy(const struct bt_node_desc *desc);
 
-/* The same of one that was published, once nobody can read it any more: after it has been replaced
+/* Destroys a published description once no reader can hold it. Call this after it has been replaced
  * (cache/publish.h says who calls this). NULL is fine. */
 void bt_node_desc_defer(const struct bt_node_desc *desc);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Threads are told apart by where their own copy of a variable is.
+ * The address of a thread-local variable identifies a thread.
  */
 #include "engine/base/owner.h"
 

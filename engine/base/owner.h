@@ -11,18 +11,18 @@
 #include "engine/base/atomic.h"
 #include "engine/base/check.h"
 
-/* All zeroes: nobody's. */
+/* All zeroes: no thread has claimed it. */
 struct bt_owner {
 	_Atomic uintptr_t thread; /* private. atomic: the owner writes; whoever asserts reads, relaxed */
 };
 
-/* The calling thread is the one writer from now on. Requires: nobody else is. */
+/* The calling thread is the one writer from now on. Requires: no other thread has claimed it. */
 void bt_owner_claim(struct bt_owner *owner);
 
 /* The calling thread writes no more; another may claim it. Requires: the calling thread claimed it. */
 void bt_owner_hand_over(struct bt_owner *owner);
 
-/* Is it the calling thread's, or nobody's? Context: any thread. */
+/* Returns true when the calling thread has claimed it, or no thread has. Context: any thread. */
 bool bt_owner_permits(const struct bt_owner *owner);
 
 #define BT_OWNED_BY_THREAD(owner) BT_REQUIRE_HOT(bt_owner_permits(owner))

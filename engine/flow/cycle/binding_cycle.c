@@ -168,7 +168,7 @@ static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct
 	}
 }
 
-/* The binder's pod has gone. */
+/* The pod was deleted while the binder worked. */
 static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
 {

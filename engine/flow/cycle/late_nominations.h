@@ -22,6 +22,7 @@ void bt_late_nominations_begin(
 /* Does a nomination stay that the pod's status may have got since its cycle began? */
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);
 
-/* The node that the binding cycle of an assumed pod has nominated, and nobody clears; or BT_NO_NODE. */
+/* Returns the node that an assumed pod's binding cycle has nominated, when no later step clears that;
+ * otherwise BT_NO_NODE. */
 uint32_t bt_late_nominations_by_binding(
 	const struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);

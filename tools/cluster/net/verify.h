@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which certificates are trusted, by the rules of Go's crypto/x509, which kube-scheduler and kube-apiserver
- * follow: every issuer of a subject is tried, names stand in subjectAltName alone.
+ * follow: every issuer of a subject is tried, names stand in subjectAltName alone. OpenSSL checks each chain
+ * that is found.
  * Context: any thread.
  */
 #pragma once
