@@ -319,14 +319,16 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(kubernetes, old, &new, actions);
 	struct bt_cluster_event events[BT_CLUSTER_EVENT_ACTIONS];
 	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
+	/* A terminating pod whose assumption was forgotten still has its binding under way. */
+	const bool in_flight = before == BT_WAIT_IN_FLIGHT || before == BT_WAIT_BINDING;
 
-	BT_INVARIANT(pod->state == BT_POD_QUEUED && before != BT_WAIT_BINDING);
+	BT_INVARIANT(pod->state == BT_POD_QUEUED);
 	for (uint32_t i = 0; i < n; i++) {
 		events[i] =
 			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
 	}
 	/* In flight, what was promised stays as it is. */
-	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&
+	if (!in_flight && before != BT_WAIT_NOWHERE &&
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
