@@ -16,15 +16,22 @@
 struct connection {
 	enum bt_connection_state state;
 	bool authenticated;
-	unsigned char peer[PEER_BYTES];
+	uint32_t peer_ix;
 	uint64_t age;	     /* the order in which they came; of known clients, in which they became idle */
+	int64_t stays_ns;    /* until then it makes no room */
 	int64_t deadline_ns; /* INT64_MAX: none */
+};
+
+struct peer {
+	unsigned char name[PEER_BYTES];
+	uint32_t connection_n; /* 0: free */
 };
 
 struct bt_connections {
 	struct bt_connection_limits limits; /* init: */
 	struct connection *items;	    /* init: limits.connections of them */
-	uint32_t n, known_n;
+	struct peer *peers;		    /* init: likewise */
+	uint32_t n, known_n, peer_n;
 	uint64_t next_age;
 };
 
@@ -35,13 +42,14 @@ struct bt_connections *bt_connections_create(const struct bt_connection_limits *
 
 	*of = *limits;
 	of->connections = of->connections ? of->connections : 512;
-	of->peer_connections = of->peer_connections ? of->peer_connections : (of->connections + 3) / 4;
+	of->stay_ns = of->stay_ns ? of->stay_ns : SECOND_NS / 5;
 	of->handshake_ns = of->handshake_ns ? of->handshake_ns : 10 * SECOND_NS;
 	of->head_ns = of->head_ns ? of->head_ns : 32 * SECOND_NS;
 	of->body_ns = of->body_ns ? of->body_ns : 32 * SECOND_NS;
 	of->write_ns = of->write_ns ? of->write_ns : 60 * SECOND_NS;
 	of->idle_ns = of->idle_ns ? of->idle_ns : 90 * SECOND_NS;
 	table->items = bt_mem_zalloc(of->connections, sizeof(*table->items));
+	table->peers = bt_mem_zalloc(of->connections, sizeof(*table->peers));
 	return table;
 }
 
@@ -49,6 +57,7 @@ void bt_connections_destroy(struct bt_connections *table)
 {
 	if (table) {
 		bt_mem_free(table->items);
+		bt_mem_free(table->peers);
 		bt_mem_free(table);
 	}
 }
@@ -74,8 +83,25 @@ static void name_peer(const struct sockaddr *peer, unsigned char out[PEER_BYTES]
 	}
 }
 
-/* Who leaves before whom: clients that nobody knows, the oldest first, before known ones that are idle. What
- * is being answered stays: it ends soon by itself. */
+/* Requires: fewer connections than there may be, so that a place is free. */
+static uint32_t find_peer(const struct bt_connections *table, const struct sockaddr *peer)
+{
+	unsigned char name[PEER_BYTES];
+	uint32_t free_ix = 0;
+
+	name_peer(peer, name);
+	for (uint32_t i = 0; i < table->limits.connections; i++) {
+		if (!table->peers[i].connection_n) {
+			free_ix = i;
+		} else if (memcmp(table->peers[i].name, name, PEER_BYTES) == 0) {
+			return i;
+		}
+	}
+	memcpy(table->peers[free_ix].name, name, PEER_BYTES);
+	return free_ix;
+}
+
+/* What is being answered stays: it ends soon by itself. */
 static bool may_leave(const struct connection *one)
 {
 	return one->state != BT_CONNECTION_FREE && one->state != BT_CONNECTION_CLOSING &&
@@ -83,55 +109,52 @@ static bool may_leave(const struct connection *one)
 	       (!one->authenticated || one->state == BT_CONNECTION_IDLE);
 }
 
-static bool leaves_before(const struct connection *one, const struct connection *other)
+/* Whether a peer has its share of all connections, or more. */
+static bool has_share(const struct bt_connections *table, const struct connection *one)
 {
-	return one->authenticated != other->authenticated ? !one->authenticated : one->age < other->age;
+	return table->peers[one->peer_ix].connection_n >= table->n / table->peer_n;
 }
 
-static bool is_of(const struct connection *one, const unsigned char *peer)
+/* Who leaves before whom: clients that nobody knows before known ones that are idle; those of peers with many
+ * connections before those of peers with few; the oldest. */
+static bool leaves_before(
+	const struct bt_connections *table, const struct connection *one, const struct connection *other)
 {
-	return !peer || memcmp(one->peer, peer, PEER_BYTES) == 0;
+	if (one->authenticated != other->authenticated) {
+		return !one->authenticated;
+	}
+	if (has_share(table, one) != has_share(table, other)) {
+		return has_share(table, one);
+	}
+	return one->age < other->age;
 }
 
-/* peer: NULL: anybody. */
-static uint32_t find_victim(const struct bt_connections *table, const unsigned char *peer)
+uint32_t bt_connections_victim(const struct bt_connections *table)
 {
 	uint32_t victim = BT_CONNECTION_NONE;
 
 	for (uint32_t i = 0; i < table->limits.connections; i++) {
-		const struct connection *one = &table->items[i];
-
-		if (may_leave(one) && is_of(one, peer) &&
-			(victim == BT_CONNECTION_NONE || leaves_before(one, &table->items[victim]))) {
+		if (may_leave(&table->items[i]) &&
+			(victim == BT_CONNECTION_NONE ||
+				leaves_before(table, &table->items[i], &table->items[victim]))) {
 			victim = i;
 		}
 	}
 	return victim;
 }
 
-uint32_t bt_connections_victim(const struct bt_connections *table)
+/* Whoever is thrown out may come again at once. Were there no time to stay, a few such clients would throw a
+ * probe out before it has asked; so others wait, in the order in which they came, where the system keeps them
+ * before they are accepted. */
+int64_t bt_connections_room_ns(const struct bt_connections *table, uint32_t *out_victim)
 {
-	return find_victim(table, NULL);
-}
+	bool full = table->n >= table->limits.connections;
 
-bool bt_connections_make_room(
-	const struct bt_connections *table, const struct sockaddr *peer, uint32_t *out_victim)
-{
-	unsigned char name[PEER_BYTES];
-	uint32_t peer_n = 0;
-
-	name_peer(peer, name);
-	for (uint32_t i = 0; i < table->limits.connections; i++) {
-		peer_n += table->items[i].state != BT_CONNECTION_FREE && is_of(&table->items[i], name);
+	*out_victim = full ? bt_connections_victim(table) : BT_CONNECTION_NONE;
+	if (!full) {
+		return 0;
 	}
-	bool peer_is_full = peer_n >= table->limits.peer_connections;
-
-	*out_victim = BT_CONNECTION_NONE;
-	if (!peer_is_full && table->n < table->limits.connections) {
-		return true;
-	}
-	*out_victim = find_victim(table, peer_is_full ? name : NULL);
-	return *out_victim != BT_CONNECTION_NONE;
+	return *out_victim == BT_CONNECTION_NONE ? INT64_MAX : table->items[*out_victim].stays_ns;
 }
 
 static int64_t time_for(const struct bt_connections *table, enum bt_connection_state state)
@@ -173,8 +196,10 @@ uint32_t bt_connections_add(struct bt_connections *table, const struct sockaddr 
 	while (table->items[ix].state != BT_CONNECTION_FREE) {
 		ix++;
 	}
-	table->items[ix] = (struct connection){.age = table->next_age++};
-	name_peer(peer, table->items[ix].peer);
+	table->items[ix] = (struct connection){.peer_ix = find_peer(table, peer),
+		.age = table->next_age++,
+		.stays_ns = now_ns + table->limits.stay_ns};
+	table->peer_n += table->peers[table->items[ix].peer_ix].connection_n++ == 0;
 	set_state(table, ix, BT_CONNECTION_HANDSHAKE, now_ns);
 	table->n++;
 	return ix;
@@ -184,6 +209,7 @@ void bt_connections_remove(struct bt_connections *table, uint32_t ix)
 {
 	BT_REQUIRE(ix < table->limits.connections && table->items[ix].state != BT_CONNECTION_FREE);
 	table->known_n -= table->items[ix].authenticated;
+	table->peer_n -= --table->peers[table->items[ix].peer_ix].connection_n == 0;
 	table->items[ix] = (struct connection){.state = BT_CONNECTION_FREE};
 	table->n--;
 }

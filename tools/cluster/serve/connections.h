@@ -10,8 +10,8 @@
 
 /* What 0 stands for is in bt_connections_create. */
 struct bt_connection_limits {
-	uint32_t connections;	   /* of all peers */
-	uint32_t peer_connections; /* of one address; of a network of 64 bits in IPv6 */
+	uint32_t connections;
+	int64_t stay_ns; /* so long a connection stays, however many others wait */
 	/* How long a client may take for the TLS handshake, for a request's head, for its body, for reading
 	 * an answer, and between two requests. */
 	int64_t handshake_ns, head_ns, body_ns, write_ns, idle_ns;
@@ -36,10 +36,9 @@ enum bt_connection_state {
 
 struct bt_connections;
 
-/* Zeroes become: 512 connections, 128 of a peer, 10 s for a handshake, 32 s for a head (kube-scheduler's) and
+/* Zeroes become: 512 connections, 0.2 s to stay, 10 s for a handshake, 32 s for a head (kube-scheduler's) and
  * for a body, 60 s for reading an answer, 90 s between two requests (kube-scheduler's). An eighth of all is
- * kept for
- * clients that nobody knows: probes. Owns: bt_connections_destroy. */
+ * kept for clients that nobody knows: probes. Owns: bt_connections_destroy. */
 struct bt_connections *bt_connections_create(const struct bt_connection_limits *limits);
 void bt_connections_destroy(struct bt_connections *connections);
 
@@ -47,14 +46,16 @@ void bt_connections_destroy(struct bt_connections *connections);
 const struct bt_connection_limits *bt_connections_limits(const struct bt_connections *connections);
 
 /*
- * Who has to leave so that this peer may come: its own connection when it has too many, else anybody's: the
- * oldest whose client is not authenticated, else the one that has been idle for longest.
- * Returns: whether the peer may come, once *out_victim has left (BT_CONNECTION_NONE: nobody has to).
+ * When another connection may be accepted, and which one leaves for it: of those whose client is not
+ * authenticated the oldest one, of peers that have their share of all connections or more; else the one that
+ * has been idle for longest. A peer is an address; of IPv6, a network of 64 bits.
+ * Returns: 0: there is room; else when *out_victim may leave (BT_CONNECTION_NONE: nobody has to);
+ * INT64_MAX: nobody may, until something happens.
  */
-bool bt_connections_make_room(
-	const struct bt_connections *connections, const struct sockaddr *peer, uint32_t *out_victim);
+int64_t bt_connections_room_ns(const struct bt_connections *connections, uint32_t *out_victim);
 
-/* The connection that leaves first when the process has no descriptor left; BT_CONNECTION_NONE: nobody. */
+/* The connection that leaves first, at once, when the process has no descriptor left; BT_CONNECTION_NONE:
+ * nobody. */
 uint32_t bt_connections_victim(const struct bt_connections *connections);
 
 /* A connection in the handshake. Requires: there is room. */

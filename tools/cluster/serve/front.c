@@ -362,38 +362,47 @@ static void say_full(struct bt_front *front)
 
 	if (bt_log_due(&front->said_full, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
-			"Connections to --secure-port are closed, or refused, to make room for others; see "
-			"who opens "
-			"so many",
+			"Connections to --secure-port are closed to make room for others, which wait; see "
+			"who opens so many",
 			bt_log_fields(bt_log_int("connections", bt_connections_n(front->table)),
 				bt_log_int("heldBack", (int64_t)held_n)));
 	}
 }
 
-/* One who leaves has left when libmicrohttpd has run; else there is no room after all. */
-static bool make_room(struct bt_front *front, const struct sockaddr *peer)
+/* When the next connection may be accepted: until then it waits where the system keeps it. */
+static int64_t opens_ns(const struct bt_front *front)
 {
 	uint32_t victim;
-	bool room = bt_connections_make_room(front->table, peer, &victim);
+	int64_t room_ns = bt_connections_room_ns(front->table, &victim);
 
-	if (room && victim != BT_CONNECTION_NONE) {
+	return room_ns > front->rest.until_ns ? room_ns : front->rest.until_ns;
+}
+
+/* One who leaves has left when libmicrohttpd has run; else there is no room after all. */
+static bool make_room(struct bt_front *front)
+{
+	uint32_t victim;
+
+	bt_connections_room_ns(front->table, &victim);
+	if (victim != BT_CONNECTION_NONE) {
 		say_full(front);
 		expel(front, victim);
 		run(front);
-		room = bt_connections_make_room(front->table, peer, &victim) && victim == BT_CONNECTION_NONE;
 	}
-	return room;
+	return bt_connections_room_ns(front->table, &victim) == 0;
 }
 
 static void take_connections(struct bt_front *front)
 {
-	for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
+	int64_t now_ns = bt_clock_monotonic_ns();
+
+	for (int i = 0; i < ACCEPT_AT_ONCE && opens_ns(front) <= now_ns; i++) {
 		struct sockaddr_storage peer = {0};
 		socklen_t n = sizeof(peer);
-		int fd = bt_accept(front->options.listen_fd, (struct sockaddr *)&peer, &n, &front->rest,
-			bt_clock_monotonic_ns());
+		int fd = bt_accept(
+			front->options.listen_fd, (struct sockaddr *)&peer, &n, &front->rest, now_ns);
 
-		if (fd >= 0 && make_room(front, (struct sockaddr *)&peer)) {
+		if (fd >= 0 && make_room(front)) {
 			MHD_add_connection(front->daemon, fd, (struct sockaddr *)&peer, n);
 			run(front); /* so that it is counted before the next one comes */
 		} else if (fd >= 0) {
@@ -414,8 +423,8 @@ static void take_connections(struct bt_front *front)
 
 /* ---- the loop ---- */
 
-/* How long nothing has to be done, in ms; -1: for ever. */
-static int idle_ms(struct bt_front *front, int64_t now_ns)
+/* How long nothing has to be done, in ms; -1: for ever. opens_at_ns: when connections may be accepted. */
+static int idle_ms(struct bt_front *front, int64_t opens_at_ns, int64_t now_ns)
 {
 	MHD_UNSIGNED_LONG_LONG own_ms = 0;
 	int64_t until_ns = bt_connections_deadline(front->table);
@@ -423,8 +432,8 @@ static int idle_ms(struct bt_front *front, int64_t now_ns)
 	if (MHD_get_timeout(front->daemon, &own_ms) == MHD_YES && own_ms == 0) {
 		return 0;
 	}
-	if (front->rest.until_ns && front->rest.until_ns < until_ns) {
-		until_ns = front->rest.until_ns;
+	if (opens_at_ns > now_ns && opens_at_ns < until_ns) {
+		until_ns = opens_at_ns;
 	}
 	if (until_ns == INT64_MAX) {
 		return -1;
@@ -453,22 +462,23 @@ static void loop(void *context)
 		struct pollfd files[] = {{.fd = front->wake_fd, .events = POLLIN},
 			{.fd = epoll_fd, .events = POLLIN},
 			{.fd = front->options.listen_fd, .events = POLLIN}};
-		bool rests = front->rest.until_ns != 0;
+		int64_t now_ns = bt_clock_monotonic_ns(), opens_at_ns = opens_ns(front);
+		bool open = opens_at_ns <= now_ns;
 
-		poll(files, rests ? 2 : 3, idle_ms(front, bt_clock_monotonic_ns()));
-		int64_t now_ns = bt_clock_monotonic_ns();
+		poll(files, open ? 3 : 2, idle_ms(front, opens_at_ns, now_ns));
+		now_ns = bt_clock_monotonic_ns();
 
 		if (files[0].revents && read(front->wake_fd, &woken, sizeof(woken)) > 0) {
 			resume(front);
 		}
-		if (rests && now_ns >= front->rest.until_ns) {
+		if (now_ns >= front->rest.until_ns) {
 			front->rest.until_ns = 0;
 		}
 		for (uint32_t ix; (ix = bt_connections_late(front->table, now_ns)) != BT_CONNECTION_NONE;) {
 			expel(front, ix);
 		}
 		run(front);
-		if (!rests && files[2].revents) {
+		if (open && files[2].revents) {
 			take_connections(front);
 		}
 	}

@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 512
+/* Where there is no room, connections wait here; the system may allow fewer. */
+#define BACKLOG 4096
 /* Source: net/http's Server.Serve. */
 #define REST_FIRST_NS INT64_C(5000000)
 #define REST_MAX_NS   INT64_C(1000000000)

@@ -28,7 +28,7 @@ static int setup(void **state)
 {
 	static struct serve_test test;
 	const struct bt_connection_limits limits = {.connections = 8,
-		.peer_connections = 4,
+		.stay_ns = 5,
 		.handshake_ns = 10,
 		.head_ns = 20,
 		.body_ns = 30,
@@ -86,43 +86,76 @@ static uint32_t add_in(
 	return ix;
 }
 
-static void assert_leaves(struct serve_test *test, const char *for_whom, uint32_t expected)
+/* Who leaves for the next one. */
+static void assert_leaves(const struct serve_test *test, uint32_t expected)
 {
 	uint32_t victim;
 
-	assert_true(bt_connections_make_room(test->table, peer(for_whom), &victim));
+	assert_int_equal(bt_connections_room_ns(test->table, &victim), test->now_ns + 5);
 	assert_int_equal(victim, expected);
 }
 
-static void a_peer_with_too_many_makes_room_for_itself(void **state)
+static void assert_room(const struct serve_test *test)
 {
-	struct serve_test *test = *state;
-	uint32_t other = add(test, "10.0.0.9"), first = add(test, "10.0.0.1"), victim;
+	uint32_t victim;
 
-	for (int i = 0; i < 3; i++) {
-		assert_leaves(test, "10.0.0.1", BT_CONNECTION_NONE);
-		add(test, "10.0.0.1");
-	}
-	assert_leaves(test, "10.0.0.1", first);
-	assert_leaves(test, "::ffff:10.0.0.1", first);
-	assert_leaves(test, "10.0.0.2", BT_CONNECTION_NONE);
-	bt_connections_remove(test->table, first);
-	assert_true(bt_connections_make_room(test->table, peer("10.0.0.1"), &victim));
+	assert_int_equal(bt_connections_room_ns(test->table, &victim), 0);
 	assert_int_equal(victim, BT_CONNECTION_NONE);
+}
+
+static void the_peer_with_most_connections_makes_room(void **state)
+{
+	static const char *const said[] = {"10.0.0.1", "::ffff:10.0.0.1"};
+	struct serve_test *test = *state;
+	uint32_t other = add(test, "10.0.0.9"), first = add(test, "10.0.0.1");
+
+	for (int i = 2; i < 8; i++) {
+		assert_room(test);
+		add(test, said[i % 2]);
+	}
+	assert_leaves(test, first);
+	bt_connections_remove(test->table, first);
+	assert_room(test);
+	add(test, "10.0.0.8");
+	assert_leaves(test, first + 1);
 	bt_connections_remove(test->table, other);
 }
 
 static void addresses_of_one_network_are_one_peer(void **state)
 {
 	struct serve_test *test = *state;
-	uint32_t first = add(test, "2001:db8:1:1::1");
+	char address[INET6_ADDRSTRLEN];
+	uint32_t first = 0;
 
-	add(test, "2001:db8:1:1::2");
-	add(test, "2001:db8:1:1:5::3");
-	add(test, "2001:db8:1:1::4");
-	assert_leaves(test, "2001:db8:1:1:ffff::", first);
-	assert_leaves(test, "2001:db8:1:2::1", BT_CONNECTION_NONE);
-	assert_leaves(test, "::1", BT_CONNECTION_NONE);
+	add(test, "2001:db8:1:2::1");
+	add(test, "::1");
+	for (int i = 0; i < 6; i++) {
+		snprintf(address, sizeof(address), "2001:db8:1:1:%x::%x", i * 7, i);
+		first = i ? first : add(test, address);
+		if (i) {
+			add(test, address);
+		}
+	}
+	assert_leaves(test, first);
+}
+
+/* However many come behind it: who is thrown out may come again at once. */
+static void a_connection_stays_for_a_moment(void **state)
+{
+	struct serve_test *test = *state;
+	uint32_t first = add(test, "10.0.0.1"), victim;
+
+	for (int i = 1; i < 8; i++) {
+		test->now_ns++;
+		add(test, "10.0.0.1");
+	}
+	assert_int_equal(bt_connections_room_ns(test->table, &victim), 1000 + 5);
+	assert_int_equal(victim, first);
+	assert_int_equal(bt_connections_victim(test->table), first); /* without descriptors, at once */
+	bt_connections_remove(test->table, first);
+	add(test, "10.0.0.1");
+	assert_int_equal(bt_connections_room_ns(test->table, &victim), 1000 + 6);
+	assert_int_equal(victim, first + 1);
 }
 
 /* Its client leaves, or the server ends, with requests behind it that nobody has looked at. */
@@ -149,29 +182,30 @@ static void the_oldest_whom_nobody_knows_leaves_first(void **state)
 		snprintf(address, sizeof(address), "10.0.1.%d", i);
 		add(test, address);
 	}
-	assert_leaves(test, "10.0.0.3", oldest);
+	assert_leaves(test, oldest);
 	assert_int_equal(bt_connections_victim(test->table), oldest);
 	bt_connections_enter(test->table, oldest, BT_CONNECTION_CLOSING, test->now_ns);
-	assert_leaves(test, "10.0.0.3", 3);
+	assert_leaves(test, 3);
 }
 
 static void known_clients_leave_when_they_are_idle_and_nobody_else_can(void **state)
 {
 	struct serve_test *test = *state;
-	uint32_t busy = add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
 	uint32_t lately = add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
 	uint32_t idle = add_in(test, "10.0.0.1", true, BT_CONNECTION_IDLE), victim;
-	uint32_t answered = add_in(test, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
 
+	for (int i = 2; i < 8; i++) {
+		add_in(test, "10.0.0.1", i % 2, i % 2 ? BT_CONNECTION_WRITING : BT_CONNECTION_ANSWERING);
+	}
 	bt_connections_enter(test->table, lately, BT_CONNECTION_IDLE, test->now_ns);
-	assert_leaves(test, "10.0.0.1", idle);
+	assert_leaves(test, idle);
 	bt_connections_remove(test->table, idle);
 	add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
-	assert_leaves(test, "10.0.0.1", lately);
+	assert_leaves(test, lately);
 	bt_connections_remove(test->table, lately);
 	add_in(test, "10.0.0.1", true, BT_CONNECTION_ANSWERING);
-	assert_false(bt_connections_make_room(test->table, peer("10.0.0.1"), &victim));
-	(void)busy, (void)answered;
+	assert_int_equal(bt_connections_room_ns(test->table, &victim), INT64_MAX);
+	assert_int_equal(victim, BT_CONNECTION_NONE);
 }
 
 static void known_clients_never_have_every_connection(void **state)
@@ -184,7 +218,7 @@ static void known_clients_never_have_every_connection(void **state)
 		snprintf(address, sizeof(address), "10.0.0.%d", i);
 		last = add_in(test, address, true, BT_CONNECTION_WRITING);
 	}
-	assert_leaves(test, "10.0.1.1", last);
+	assert_leaves(test, last);
 }
 
 static void each_step_has_its_time(void **state)
@@ -257,7 +291,8 @@ static void without_descriptors_accepting_rests_ever_longer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_peer_with_too_many_makes_room_for_itself, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_peer_with_most_connections_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_connection_stays_for_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(addresses_of_one_network_are_one_peer, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_may_end_while_it_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_oldest_whom_nobody_knows_leaves_first, setup, teardown),

@@ -189,6 +189,7 @@ static void assert_ends(struct client *client)
 /* A thousand clients from fifty addresses, each of whom says that; with probes among them. */
 static void flood(struct serve_test *test, const void *bytes, size_t n)
 {
+	test->options.limits.stay_ns = 1; /* they do not come again */
 	begin(test);
 	for (int i = 0; i < CLIENTS; i++) {
 		say(add_client(test, 50), bytes, n);
@@ -218,6 +219,7 @@ static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 	static const char request[] = "GET /livez HTTP/1.1\r\n";
 	struct serve_test *test = *state;
 
+	test->options.limits.stay_ns = 1;
 	begin(test);
 	for (int i = 0; i < CLIENTS; i++) {
 		struct client *client = add_client(test, 50);
@@ -233,7 +235,7 @@ static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 	}
 }
 
-/* From the prober's own address: a peer may have so many, and its oldest ones leave. */
+/* From the prober's own address: nobody is thrown out before it had time to ask. */
 static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 {
 	struct serve_test *test = *state;
@@ -241,10 +243,30 @@ static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 	size_t n = write_hello(test, hello);
 
 	begin(test);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < CLIENTS; i++) {
 		say(add_client(test, 1), hello, i % 2 ? n : 1);
 	}
 	assert_probes_are_answered(test);
+}
+
+/* A client that is slower than a thousand others behind it, each of which would throw out somebody. */
+static void who_has_come_first_has_time_to_ask(void **state)
+{
+	static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	struct serve_test *test = *state;
+	char answer[512] = "";
+
+	test->options.limits = (struct bt_connection_limits){.stay_ns = INT64_C(3600000000000)};
+	begin(test);
+	struct client *first = add_client(test, 1);
+
+	while (test->client_n < 600) {
+		add_client(test, 1);
+	}
+	assert_true(handshake(test, first));
+	assert_true(SSL_write(first->ssl, request, (int)sizeof(request) - 1) > 0);
+	assert_true(SSL_read(first->ssl, answer, (int)sizeof(answer) - 1) > 0);
+	assert_non_null(strstr(answer, "200 OK"));
 }
 
 static void each_step_of_a_connection_has_a_deadline(void **state)
@@ -384,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thousand_slow_requests_keep_no_probe_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_flood_from_the_probers_own_address_keeps_it_not_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_has_come_first_has_time_to_ask, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_that_is_not_read_has_a_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_begins_the_handshake_again_is_ended, setup, teardown),
