@@ -786,6 +786,12 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 		slot->patient = true;
 		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
 		requeue(queue, ix, AFTER_BACKOFF, now_ns);
+	} else if (slot->where == BT_WAIT_BACKOFF && !is_patient(slot)) {
+		/* An event was faster than the failure. Were it popped ahead of time, pods that fail would
+		 * wake each other for ever. */
+		leave(queue, ix);
+		slot->patient = true;
+		queue_enter(queue, ix, BT_WAIT_BACKOFF);
 	}
 }
 

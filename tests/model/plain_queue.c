@@ -364,6 +364,8 @@ void plain_try_again(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns)
 	} else if (pod->where == BT_WAIT_UNSCHEDULABLE || pod->where == BT_WAIT_GATED) {
 		pod->patient = true;
 		let(q, pod_ix, AFTER_BACKOFF, now_ns);
+	} else if (pod->where == BT_WAIT_BACKOFF) {
+		pod->patient = true;
 	}
 }
 

@@ -101,6 +101,9 @@ struct bt_engine_options {
 	 * or node: for callers that keep no index from one event to the next, but for those of pods that they
 	 * are binding. Changes no decision. */
 	bool moves_pods;
+	/* Nobody writes what cycles come to, so a pod's nomination is in its status once the source shows it
+	 * there, and is in memory alone before. Else it counts as written at once. */
+	bool status_is_shown;
 	bool evaluate_always; /* never decide by columns: for comparing the two ways */
 	bool texts;	      /* what PostFilter says is wanted: bt_engine_post_filter_text */
 	enum bt_node_sampling sampling;

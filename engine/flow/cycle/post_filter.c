@@ -239,7 +239,8 @@ static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct
 	const struct bt_pod *pod = cycle->pod;
 
 	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
-		!bt_preempt_notable(cycle->plan) || bt_engine_calls_extenders(engine, cycle->pod_ix) ||
+		pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(cycle->plan) ||
+		bt_engine_calls_extenders(engine, cycle->pod_ix) ||
 		bt_group_cycle_is_on(&engine->group_cycle)) {
 		return NULL;
 	}

@@ -69,7 +69,7 @@ void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t n
 		node_ix == BT_NO_NODE ? BT_NAME_NONE : engine->cache->view.snapshot->nodes[node_ix].name;
 	uint32_t before = bt_ledger_pod(ledger, pod_ix)->status_node;
 
-	if (before == name) {
+	if (before == name || engine->options.status_is_shown) {
 		return;
 	}
 	const struct bt_cluster_event_pod old = bt_engine_event_pod(engine, pod_ix);

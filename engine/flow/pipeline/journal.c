@@ -113,7 +113,7 @@ void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header
 {
 	const bool flags[] = {header->has_clock, header->binds, header->evicts, header->evicts_at_once,
 		header->strict_order, header->no_backoff, header->groups_by_events, header->evaluate_always,
-		header->releases, header->extends, header->moves_pods};
+		header->releases, header->extends, header->moves_pods, header->status_is_shown};
 	struct bt_buf *body = &journal->body;
 	uint64_t bits = 0;
 
@@ -297,7 +297,7 @@ static bool read_header(struct bt_str body, struct bt_journal_header *out)
 {
 	bool *const flags[] = {&out->has_clock, &out->binds, &out->evicts, &out->evicts_at_once,
 		&out->strict_order, &out->no_backoff, &out->groups_by_events, &out->evaluate_always,
-		&out->releases, &out->extends, &out->moves_pods};
+		&out->releases, &out->extends, &out->moves_pods, &out->status_is_shown};
 	uint64_t bits, sampling, tombstones;
 
 	if (!bt_varint_get(&body, &out->seed) || !bt_varint_get_signed(&body, &out->begin_ns) ||

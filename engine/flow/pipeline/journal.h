@@ -34,7 +34,7 @@ struct bt_journal_header {
 	bool evicts_at_once; /* and its victims are being deleted at once; else when a record says so */
 	bool releases;	     /* claims that keep pods out change when the source says so; else at once */
 	bool extends;	     /* extenders are called */
-	bool strict_order, no_backoff, groups_by_events, evaluate_always, moves_pods;
+	bool strict_order, no_backoff, groups_by_events, evaluate_always, moves_pods, status_is_shown;
 	enum bt_node_sampling sampling;
 	uint32_t tombstones;  /* the limit of that name */
 	struct bt_str config; /* the configuration, in whatever form the writer's program has it */

@@ -128,6 +128,7 @@ static void begin_journal(struct bt_pipeline *p)
 		.groups_by_events = engine->groups_by_events,
 		.evaluate_always = engine->evaluate_always,
 		.moves_pods = engine->moves_pods,
+		.status_is_shown = engine->status_is_shown,
 		.sampling = engine->sampling,
 		.tombstones = p->limits.tombstones,
 	};

@@ -95,6 +95,7 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 			.groups_by_events = h->groups_by_events,
 			.evaluate_always = h->evaluate_always,
 			.moves_pods = h->moves_pods,
+			.status_is_shown = h->status_is_shown,
 			.sampling = h->sampling,
 			.extending = h->extends ? extending : (struct bt_extender_hooks){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},

@@ -671,6 +671,14 @@ static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **
 	bt_queue_flush_backoff(queue, 3 * SECOND);
 	assert_int_equal(bt_queue_pop(queue), 0);
 	assert_int_equal(bt_queue_pop(queue), 1);
+	/* Who was let back by an event before waits all the same. */
+	bt_queue_back_off(queue, 1);
+	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, 3 * SECOND), BT_WAIT_BACKOFF);
+	bt_queue_try_again(queue, 1, 3 * SECOND);
+	assert_true(bt_queue_info(queue, 1).patient);
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	assert_int_equal(bt_queue_counts(queue).backoff, 1);
+	assert_int_equal(bt_queue_take(queue, 1), BT_OK);
 	/* The next time it is a pod like any other. */
 	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, 3 * SECOND), BT_WAIT_UNSCHEDULABLE);
 	/* Whose backoff is over has its turn at once, and a gate is asked. */

@@ -487,6 +487,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		/* Of pods that the other scheduler has not bound yet at most one counts where it would go
 		 * here, so that both decide about the same cluster. */
 		options.limits.bindings = 1;
+		options.engine.status_is_shown = true; /* the other scheduler writes it */
 	}
 	options.limits.sources = bt_watch_source_n(&s->config->gates);
 	options.limits.workers = s->plan.worker_n;

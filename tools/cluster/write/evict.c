@@ -155,7 +155,9 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	uint64_t preemption = op->preemption;
 
 	BT_WRITE_COUNT(writer, evict_failed_n);
-	bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
+	if (!writer->options.dry) {
+		bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
+	}
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
 	bt_write_op_end(op);
 	note_over(writer, preemption, false);
@@ -165,7 +167,7 @@ static void evict_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, evict_n);
 	if (writer->options.dry) {
-		failed(writer, op, bt_str("nothing is written in shadow mode"));
+		bt_write_op_later(op, BT_SHADOW_WAIT_NS);
 	} else if (op->after_n && !writer->options.preempts_in_turn) {
 		struct bt_preemption_now *preemption = remember(writer, op->preemption);
 
@@ -180,6 +182,10 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 {
 	const struct bt_api_call *patch, *event;
 
+	if (writer->options.dry) {
+		failed(writer, op, bt_str(BT_SHADOW_REASON));
+		return false;
+	}
 	if (op->stage == TARGET) {
 		make_calls(writer, op, &patch, &event);
 		if (patch) {

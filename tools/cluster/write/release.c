@@ -23,7 +23,7 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 static void release_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	if (writer->options.dry) {
-		failed(writer, op, bt_str("nothing is written in shadow mode"));
+		bt_write_op_later(op, BT_SHADOW_WAIT_NS);
 		return;
 	}
 	op->prebind = bt_arena_zalloc(&op->arena, sizeof(*op->prebind));
@@ -38,6 +38,10 @@ static void release_begin(struct bt_writer *writer, struct bt_write_op *op)
 
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
+	if (writer->options.dry) {
+		failed(writer, op, bt_str(BT_SHADOW_REASON));
+		return false;
+	}
 	const struct bt_prebind_claim *claim = &op->prebind->claims[0];
 	struct bt_buf *body = &writer->body;
 

@@ -11,7 +11,7 @@
  * next decision waits for it. */
 #define SETTLE_NS (BT_WRITE_S / 50)
 /* For so long the other scheduler is waited for; then the pod's turn comes again. */
-#define WAIT_NS (5 * BT_WRITE_S)
+#define WAIT_NS BT_SHADOW_WAIT_NS
 
 enum { OTHER = 0, SAME }; /* than the node that was chosen here */
 

@@ -20,7 +20,10 @@
 
 #define BT_WRITE_S	    INT64_C(1000000000)
 #define BT_WRITE_TIMEOUT_NS (30 * BT_WRITE_S) /* of one call */
-#define BT_WRITE_TRIES	    4		      /* of what is no binding */
+/* In shadow mode the other scheduler is waited for so long, to bind a pod or to delete a victim. */
+#define BT_SHADOW_WAIT_NS (5 * BT_WRITE_S)
+#define BT_SHADOW_REASON  "nothing is written in shadow mode"
+#define BT_WRITE_TRIES	  4 /* of what is no binding */
 
 /* What goes first. */
 enum bt_write_class { BT_CLASS_BIND = 0, BT_CLASS_EVICT, BT_CLASS_STATUS, BT_CLASS_EVENT, BT_CLASS_N };

@@ -667,6 +667,92 @@ static void a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero(
 	end(&t);
 }
 
+/* ---- victims that cannot be deleted ---- */
+
+#define CROWD_NODES	 24
+#define CROWD_PREEMPTORS 40
+#define ANSWERS_LATE	 16   /* so many cycles */
+#define CYCLES_MAX	 3000 /* of those who never come to an end */
+#define SECONDS		 60
+/* Backoffs of 1, 2, 4, 8 and then 10 seconds, and as often again for events that really happened. */
+#define TRIES_MAX (2 * 9)
+
+/* For whom victims were asked to go, and by which cycle that was. */
+struct refusals {
+	uint32_t for_ix[CYCLES_MAX + 1], cycle[CYCLES_MAX + 1], n, answered_n, cycle_n;
+};
+
+static void note_refusal(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct refusals *refusals = context;
+
+	(void)engine;
+	(void)pod_ix;
+	assert_true(refusals->n <= CYCLES_MAX);
+	refusals->cycle[refusals->n] = refusals->cycle_n;
+	refusals->for_ix[refusals->n++] = for_ix;
+}
+
+/* The answers whose time has come. */
+static void answer_refusals(struct refusals *refusals, struct bt_engine *engine, uint32_t by_cycle)
+{
+	while (refusals->answered_n < refusals->n && refusals->cycle[refusals->answered_n] <= by_cycle) {
+		bt_engine_evict_failed(engine, refusals->for_ix[refusals->answered_n++]);
+	}
+}
+
+/* Returns: how many cycles a minute has in which no victim goes. */
+static uint32_t play_crowd(void **state, bool status_is_shown)
+{
+	struct refusals refusals = {.n = 0};
+	int64_t now_ns = BT_QUEUE_SECOND;
+	struct trial t = {.f = *state};
+	struct bt_decision decision;
+	char text[64], cpu[128];
+
+	bt_config_init_default(&t.config, NULL);
+	start(&t, &(struct bt_engine_options){.clock = bt_clock_virtual(&now_ns),
+			  .evictor = {note_refusal, &refusals},
+			  .status_is_shown = status_is_shown});
+	for (uint32_t i = 0; i < CROWD_NODES; i++) {
+		add_node(&t, numbered(text, sizeof(text), "n", i), "4");
+		for (uint32_t k = 0; k < 2; k++) {
+			snprintf(text, sizeof(text), "name: v%" PRIu32 "-%" PRIu32, i, k);
+			snprintf(cpu, sizeof(cpu), "nodeName: n%" PRIu32 ", " CPU("2"), i);
+			add_pod(&t, text, cpu, "");
+		}
+	}
+	for (uint32_t i = 0; i < CROWD_PREEMPTORS; i++) {
+		snprintf(cpu, sizeof(cpu),
+			"priority: 7, containers: [{name: a, resources: {requests: {cpu: %s}}}]",
+			(const char *[]){"1", "2", "3"}[i % 3]);
+		add_pod(&t, numbered(text, sizeof(text), "name: p", i), cpu, "");
+	}
+	for (int second = 0; second < SECONDS; second++, now_ns += BT_QUEUE_SECOND) {
+		bt_engine_tick(t.engine);
+		for (uint32_t pod; (pod = bt_engine_pop(t.engine)) != BT_NO_POD;) {
+			if (++refusals.cycle_n > CYCLES_MAX) {
+				break;
+			}
+			bt_engine_decide(t.engine, pod, &decision);
+			answer_refusals(&refusals, t.engine, refusals.cycle_n - ANSWERS_LATE);
+		}
+		answer_refusals(&refusals, t.engine, refusals.cycle_n);
+	}
+	end(&t);
+	return refusals.cycle_n;
+}
+
+static void preemptors_whose_victims_stay_wake_each_other_no_sooner_than_their_backoff(void **state)
+{
+	assert_in_range(play_crowd(state, false), CROWD_PREEMPTORS, CROWD_PREEMPTORS * TRIES_MAX);
+}
+
+static void a_nomination_that_nobody_writes_wakes_nobody_when_it_moves(void **state)
+{
+	assert_in_range(play_crowd(state, true), CROWD_PREEMPTORS, CROWD_PREEMPTORS * TRIES_MAX / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -693,6 +779,8 @@ int main(void)
 		FIXTURE_TEST(a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not),
 		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_preempts_nobody),
 		FIXTURE_TEST(a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero),
+		FIXTURE_TEST(preemptors_whose_victims_stay_wake_each_other_no_sooner_than_their_backoff),
+		FIXTURE_TEST(a_nomination_that_nobody_writes_wakes_nobody_when_it_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,6 +346,17 @@ static inline void evict(uint64_t handle, const char *pod, const char *node, con
 	fake_pass(0);
 }
 
+/* A claim that keeps the pod out. */
+static inline void release_claim(uint64_t handle, const char *pod, const char *claim)
+{
+	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), "");
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+
+	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str(claim), bt_str(fake_uid(claim))};
+	binder.release(binder.context, NULL, &request);
+	fake_pass(0);
+}
+
 static inline struct bt_object fake_pod(
 	const char *name, const char *uid, const char *version, const char *node)
 {

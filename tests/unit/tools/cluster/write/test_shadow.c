@@ -104,8 +104,32 @@ static void a_timer_that_is_not_needed_any_more_rings_once(void **state)
 static void victims_stay(void **state)
 {
 	(void)state;
+	show("v", "7", "n1");
 	evict(1, "v", "n1", "p");
+	fake_pass(4 * FAKE_S); /* the other scheduler may delete it yet */
+	expect_reports("");
+	fake_pass(2 * FAKE_S);
 	expect_reports("evict failed 1 nothing is written in shadow mode\n");
+}
+
+static void a_claim_that_keeps_a_pod_out_stays(void **state)
+{
+	(void)state;
+	release_claim(1, "p", "c");
+	fake_pass(4 * FAKE_S);
+	expect_reports("");
+	fake_pass(2 * FAKE_S);
+	expect_reports("evict failed 1 nothing is written in shadow mode\n");
+}
+
+static void the_end_does_not_wait_for_victims(void **state)
+{
+	(void)state;
+	evict(1, "v", "n1", "p");
+	bt_writer_wind_up(fake.writer, 0);
+	fake_pass(0);
+	assert_true(bt_writer_drain(fake.writer, 0));
+	expect_reports("evict failed 1 the scheduler ends\n");
 }
 
 static void a_check_cannot_tell(void **state)
@@ -146,6 +170,8 @@ int main(void)
 		CASE(whom_the_other_scheduler_does_not_bind_is_decided_again),
 		CASE(a_timer_that_is_not_needed_any_more_rings_once),
 		CASE(victims_stay),
+		CASE(a_claim_that_keeps_a_pod_out_stays),
+		CASE(the_end_does_not_wait_for_victims),
 		CASE(a_check_cannot_tell),
 		CASE(nothing_is_on_its_way_while_decisions_are_kept),
 		CASE(at_the_end_nobody_knows),
