@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libberth: decides where Kubernetes pods go, exactly as kube-scheduler v1.36.3 would if it looked at every
+ * libberth: decides where Kubernetes pods go, exactly as kube-scheduler v1.37.2 would if it looked at every
  * node. C99 and C++11.
  *
  * A handle is a cluster and its scheduler. Objects go in as JSON or YAML text (berth_apply, berth_delete) or,
@@ -273,7 +273,7 @@ BERTH_API void berth_init(void *structure, size_t size);
 BERTH_API const char *berth_version(void);
 
 /*
- * The version of kube-scheduler whose decisions it makes where the options ask for none, such as "v1.36.3".
+ * The version of kube-scheduler whose decisions it makes where the options ask for none, such as "v1.37.2".
  * Context : any thread.
  * Owns    : the library.
  */

@@ -14,12 +14,14 @@
 #include "engine/base/str.h"
 #include "engine/model/gate.h"
 
-/* The minor version that counts where none is asked for: a number, and as "1.36" for texts that are
+/* The minor version that counts where none is asked for: a number, and as "1.37" for texts that are
  * constants. */
-#define BT_RELEASE_DEFAULT	  36
+#define BT_RELEASE_DEFAULT	  37
 #define BT_RELEASE_TEXT_OF(minor) "1." #minor
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
+/* The one that berth run decides by. */
+#define BT_RELEASE_RUN_TEXT BT_RELEASE_TEXT(36)
 /* What journals are of that say none: they are older than the second release was. */
 #define BT_RELEASE_UNSAID_TEXT BT_RELEASE_TEXT(36)
 
@@ -159,6 +161,10 @@ enum bt_rule {
 	/* NodeResourcesFit's shape is checked whatever the type of its strategy. Source:
 	 * ValidateNodeResourcesFitArgs, apis/config/validation. */
 	BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE,
+	/* Groups of pods that berth does not decide yet: a pod names its Workload, not a PodGroup; a group is
+	 * one entity of the queue. Source: workloadRef of v1.35; scheduling_queue.go of v1.37. */
+	BT_RULE_PODS_NAME_WORKLOADS,
+	BT_RULE_GROUPS_ARE_QUEUED,
 	BT_RULE_N
 };
 

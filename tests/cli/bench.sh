@@ -10,6 +10,7 @@ expect 2 "--speed is a number above 0" "$berth" bench --speed fast
 expect 2 "--timeout is a number of seconds" "$berth" bench --timeout -3
 expect 2 "is no regular expression" "$berth" bench --run '('
 expect 2 "--output is one of" "$berth" bench -o xml
+expect 2 "--kubernetes-version: '1.2' cannot be had; say " "$berth" bench --kubernetes-version 1.2
 expect 0 "Differences from upstream" "$berth" bench --help
 expect 3 "there is no such file" "$berth" bench nothing.yaml
 mkdir empty
@@ -110,6 +111,14 @@ cat >unsupported.yaml <<'E'
   featureGates: {NoSuchGate: true}
   workloadTemplate: [{opcode: createPods, count: 0, collectMetrics: true}]
   workloads: [{name: one}]
+- name: Older
+  featureGates: {GenericWorkload: true, GangScheduling: true}
+  workloadTemplate: [{opcode: createPods, count: 0, collectMetrics: true}]
+  workloads: [{name: one}]
+- name: Graduated
+  featureGates: {SidecarContainers: true}
+  workloadTemplate: [{opcode: createPods, count: 0, collectMetrics: true}]
+  workloads: [{name: one}]
 - name: Nothing
   workloadTemplate: [{opcode: createPods, count: 0, collectMetrics: true}]
   workloads: [{name: one}]
@@ -117,6 +126,11 @@ E
 expect 1 "berth does nothing with batch/v1 Job" "$berth" bench --label-filter all unsupported.yaml --runs 1
 expect 1 "there is no feature gate NoSuchGate" "$berth" bench --label-filter all unsupported.yaml --list
 expect 0 "Nothing/one" "$berth" bench --run Nothing unsupported.yaml --runs 1
+# The gates are those of the release; one that it has no more does not matter where it is set as it stayed.
+expect 1 "there is no feature gate GangScheduling in Kubernetes 1.37; see --kubernetes-version" \
+	"$berth" bench --run Older unsupported.yaml --runs 1
+expect 0 "Older/one" "$berth" bench --run Older unsupported.yaml --runs 1 --kubernetes-version 1.36
+expect 0 "Graduated/one" "$berth" bench --run Graduated unsupported.yaml --runs 1 --kubernetes-version 1.37
 
 # Names of resources may be many; more than the engine tells apart are said to be that.
 cat >kinds.yaml <<'E'

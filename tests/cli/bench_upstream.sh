@@ -8,7 +8,7 @@ if [ -z "$upstream" ]; then
 	echo "skipped: k8s.io/kubernetes v1.36 is not in Go's module cache"
 	exit 77
 fi
-"$berth" bench --check --label-filter all "$upstream" -o json >json 2>err || fail "ended with $?: $(head -5 err)"
+"$berth" bench --check --kubernetes-version 1.36 --label-filter all "$upstream" -o json >json 2>err || fail "ended with $?: $(head -5 err)"
 python3 - json <<'E' || fail "some workload cannot be run"
 import json, sys
 rows = json.load(open(sys.argv[1]))["workloads"]
@@ -18,5 +18,5 @@ for row in rows:
 	assert row["status"] == "ok", row
 E
 cat err
-"$berth" bench --label-filter integration-test,short --runs 1 "$upstream" >out 2>err || fail "small workloads: $(head -3 err) $(sed -n '/^problems/,$p' out | head)"
+"$berth" bench --kubernetes-version 1.36 --label-filter integration-test,short --runs 1 "$upstream" >out 2>err || fail "small workloads: $(head -3 err) $(sed -n '/^problems/,$p' out | head)"
 finish

@@ -36,22 +36,22 @@ sed -E 's/^.*"verb":"([a-z]*)","resource":"([a-z\/]*)","namespace":"default","na
 cat >want <<'TEXT'
 create events leaving default-scheduler FailedScheduling: skip schedule deleting pod: default/leaving
 patch pods/status gated PodScheduled=False SchedulingGated
-create events high default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.
+create events high default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node n1, preempting 1 victims
 patch pods/status high PodScheduled=False Unschedulable,"nominatedNodeName":"n1"
 patch pods/status lower "nominatedNodeName":null
 patch pods/status low DisruptionTarget=True PreemptionByScheduler
 delete pods low
 create events low default-scheduler Preempted: Preempted by pod u-high on node n1
-create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Insufficient cpu.
+create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient cpu.
 patch pods/status lower PodScheduled=False Unschedulable
-create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
+create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
 patch pods/status large PodScheduled=False Unschedulable
 create pods/binding high n1
 patch pods/status high PodScheduled=True,"nominatedNodeName":null
 create events high default-scheduler Scheduled: Successfully assigned default/high to n1
-create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
+create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
 patch pods/status lower the message
-create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
+create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
 TEXT
 cmp -s want got || fail "other calls: $(diff want got)"
 # The preempted pod takes its grace period to go.
@@ -74,9 +74,9 @@ status:
 YAML
 "$berth" simulate --quiet known.yaml --events events >out
 [ "$(sed -n 's/.*"resource":"pods\/status".*"object"://p' events)" = \
-	'{"status":{"$setElementOrder/conditions":[{"type":"Ready"},{"type":"PodScheduled"}],"conditions":[{"message":"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.","observedGeneration":3,"type":"PodScheduled"}]}}}' ] ||
+	'{"status":{"$setElementOrder/conditions":[{"type":"Ready"},{"type":"PodScheduled"}],"conditions":[{"message":"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.","observedGeneration":3,"type":"PodScheduled"}]}}}' ] ||
 	fail "the patch is not what differs: $(cat events)"
-sed -i 's|MESSAGE|"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."|' known.yaml
+sed -i 's|MESSAGE|"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."|' known.yaml
 "$berth" simulate --quiet known.yaml --events events >out
 grep -q 'pods/status' events && fail "a status that stays was patched: $(cat events)"
 

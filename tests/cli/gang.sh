@@ -17,7 +17,7 @@ try() {
 	[ "$(grep -c '"node":null' log)" = "$refused" ] || fail "$*: not $refused refused: $(cat log)"
 }
 
-try 0 4 "$gang" --feature-gates "$gates"
+try 0 4 "$gang" --kubernetes-version 1.36 --feature-gates "$gates"
 waits="waiting for minCount pods from a gang to be scheduled"
 [ "$(grep -c "\"pod group is unschedulable, $waits, one or more plugins asked to wait and no plugin rejected pod\"" log)" = 3 ] ||
 	fail "three do not wait for the fourth: $(cat log)"
@@ -25,29 +25,29 @@ grep -q '"default/worker-3".*"0/3 nodes are available: 3 Insufficient cpu\.' log
 grep -qE "default/worker-0 +4 +3 +GangScheduling +$waits" out || fail "the report does not say for whom it waits: $(cat out)"
 grep -qE "^ +PodGroup +1 +used" out || fail "the report does not count the group"
 
-try 4 0 "$gang" node.yaml --feature-gates "$gates"
+try 4 0 "$gang" node.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 try 3 1 "$gang" # no gates: the group is not looked at
-try 3 1 "$gang" --feature-gates GenericWorkload=true
+try 3 1 "$gang" --kubernetes-version 1.36 --feature-gates GenericWorkload=true
 
 # Without its PodGroup, or with too few pods, a gang is not tried at all.
 sed '/^apiVersion: scheduling/,/^---/d' "$gang" >groupless.yaml
-try 0 0 groupless.yaml --feature-gates "$gates"
+try 0 0 groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 grep -q "waiting for pods's pod group \"training\" to appear in scheduling queue" out || fail "it does not wait for the group: $(cat out)"
 sed 's/minCount: 4/minCount: 5/' "$gang" >larger.yaml
-try 0 0 larger.yaml node.yaml --feature-gates "$gates"
+try 0 0 larger.yaml node.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 grep -q "waiting for minCount pods from a gang to appear in scheduling queue" out || fail "it does not wait for pods: $(cat out)"
 
 # What an API server would see: no binding before there are four.
-"$berth" simulate --quiet "$gang" --feature-gates "$gates" --events calls >out 2>err || fail "--events ended with $?"
+"$berth" simulate --quiet "$gang" --kubernetes-version 1.36 --feature-gates "$gates" --events calls >out 2>err || fail "--events ended with $?"
 grep -q pods/binding calls && fail "somebody is bound"
 [ "$(grep -c '"reason":"FailedScheduling"' calls)" = 4 ] || fail "not four events: $(cat calls)"
 
 # Explanations know it.
-expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --feature-gates "$gates" --explain default/worker-1
+expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
 
 # Gates that berth knows by name only are refused.
 for gate in TopologyAwareWorkloadScheduling WorkloadAwarePreemption DRAWorkloadResourceClaims; do
 	expect 3 "the feature gate $gate is on, but berth does not do yet what it stands for" \
-		"$berth" simulate --quiet node.yaml --feature-gates "$gates,$gate=true"
+		"$berth" simulate --quiet node.yaml --kubernetes-version 1.36 --feature-gates "$gates,$gate=true"
 done
 finish

@@ -28,7 +28,7 @@ same() {
 	expect 0 '"verdict": "all decisions match the journal' "$berth" replay "$name.journal" --workers 2 -o json
 }
 same samples "$samples"
-same groups "$here/gang.yaml" --feature-gates GenericWorkload=true,GangScheduling=true
+same groups "$here/gang.yaml" --kubernetes-version 1.36 --feature-gates GenericWorkload=true,GangScheduling=true
 for profile in mixed preemption churn; do
 	"$berth" generate --profile $profile --nodes 40 --pods 900 -o json >$profile.json
 	same $profile $profile.json --seed 7

@@ -28,7 +28,7 @@ equal() {
 equal samples "$samples"
 equal wait "$samples" --preemption wait
 equal until "$samples" --until 12m
-equal gang "$here/gang.yaml" --feature-gates GenericWorkload=true,GangScheduling=true
+equal gang "$here/gang.yaml" --kubernetes-version 1.36 --feature-gates GenericWorkload=true,GangScheduling=true
 "$berth" generate --nodes 60 --pods 3000 --signatures 60 --profile mixed -o json >mixed.json
 equal mixed mixed.json
 

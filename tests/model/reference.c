@@ -972,5 +972,4 @@ void ref_message(const struct ref_verdict *verdict, struct bt_buf *out)
 	}
 	add_counts(reasons, n, out);
 	bt_buf_text(out, n ? "." : "");
-	bt_buf_text(out, " no new claims to deallocate");
 }

@@ -471,7 +471,7 @@ static void run(struct history *h)
 	struct bt_gates gates;
 	struct bt_buf why = {0};
 
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
 	assert_int_equal(
 		bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"), &why), BT_OK);
 	bt_config_init_default(&h->config, &gates);

@@ -26,7 +26,8 @@ const struct bt_config *sim_config(bool gangs)
 	struct bt_buf error = {0};
 
 	if (!made[gangs]) {
-		bt_gates_init(&gates, bt_release_default());
+		/* Groups are decided as 1.36 does. */
+		bt_gates_init(&gates, gangs ? bt_release_find(bt_str("1.36")) : bt_release_default());
 		if (gangs && bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"),
 				     &error) != BT_OK) {
 			abort();

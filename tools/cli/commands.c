@@ -299,6 +299,7 @@ static const struct bt_option bench_options[] = {
 		.argument = "SECONDS",
 		.default_value = "600",
 		.help = "How long an operation may wait for its pods."},
+	BT_KUBERNETES_VERSION_OPTION,
 	SEED_OPTION("Breaks ties between equal scores."),
 	OUTPUT_OPTION("Format of the report. json has upstream's dataItems."),
 	{.name = "quiet", .letter = 'q', .help = "No progress bar."},

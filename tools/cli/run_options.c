@@ -315,15 +315,15 @@ const struct bt_option bt_run_options[] = {
 		.repeated = true,
 		.may_be_empty = true,
 		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"v" BT_RELEASE_DEFAULT_TEXT "."},
+			"v" BT_RELEASE_RUN_TEXT "."},
 	{.name = "emulated-version",
 		.type = BT_OPTION_TEXT,
-		.argument = "[kube=]" BT_RELEASE_DEFAULT_TEXT,
+		.argument = "[kube=]" BT_RELEASE_RUN_TEXT,
 		.repeated = true,
 		.may_be_empty = true,
-		.ignored = "decisions are those of v" BT_RELEASE_DEFAULT_TEXT " anyhow",
+		.ignored = "decisions are those of v" BT_RELEASE_RUN_TEXT " anyhow",
 		.help = "The version whose decisions are made. There is no other one "
-			"than " BT_RELEASE_DEFAULT_TEXT "."},
+			"than " BT_RELEASE_RUN_TEXT "."},
 	{.name = "min-compatibility-version",
 		.type = BT_OPTION_TEXT,
 		.argument = "[kube=]VERSION",
@@ -331,7 +331,7 @@ const struct bt_option bt_run_options[] = {
 		.may_be_empty = true,
 		.ignored = "nothing that a scheduler decides depends on it",
 		.help = "The oldest version of the control plane to get on with: at most three "
-			"minor versions before " BT_RELEASE_DEFAULT_TEXT "."},
+			"minor versions before " BT_RELEASE_RUN_TEXT "."},
 	{.name = "allow-metric-labels",
 		.type = BT_OPTION_TEXT,
 		.argument = "METRIC,LABEL=VALUES",

@@ -55,21 +55,36 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 }
 
 /* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
+static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_errors *errors)
+{
+	bt_config_errors_add(errors,
+		"the feature gate %s is on, but berth does not do yet what it stands for; %s",
+		bt_gate_name(gate), remedy);
+}
+
 static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
-	static const enum bt_gate unsupported[] = {BT_GATE_DRA_LIST_TYPE_ATTRIBUTES,
-		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
-		BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, BT_GATE_WORKLOAD_AWARE_PREEMPTION};
+	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
+		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS,
+		BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, BT_GATE_DRA_LIST_TYPE_ATTRIBUTES,
+		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS,
+		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION,
+		BT_GATE_POD_GROUP_PREEMPTION_POLICY, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
+		BT_GATE_WORKLOAD_AWARE_PREEMPTION};
+	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS) ||
+			    bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED);
 	enum bt_status status = BT_OK;
 
 	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
 		if (gates->on[unsupported[i]] && !bt_gate_spec(unsupported[i], gates->release)->on) {
-			bt_config_errors_add(errors,
-				"the feature gate %s is on, but berth does not do yet what it stands for; "
-				"turn it off",
-				bt_gate_name(unsupported[i]));
+			refuse_gate(unsupported[i], "turn it off", errors);
 			status = BT_INVALID;
 		}
+	}
+	if (gates->on[BT_GATE_GENERIC_WORKLOAD] && other_groups) {
+		refuse_gate(BT_GATE_GENERIC_WORKLOAD, "turn it off, or decide as another release", errors);
+		status = BT_INVALID;
 	}
 	return status;
 }

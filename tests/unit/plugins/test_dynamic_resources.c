@@ -235,12 +235,15 @@ static const struct allocation allocations[] = {
 	{"{name: a}, {name: b}", EITHER(1, 2), "a", NULL, NULL},
 	{"{name: a}, {name: b}", EITHER(3, 4), NULL, NONE, NULL},
 	{"{name: a}", WANTS(33), NULL, NULL,
-		"claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+		"claim default/c, request r: adding 33 devices exceeds the claim limit of 32, with 0 already "
+		"accounted for"},
 	/* Selectors, of requests. */
 	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}",
 		ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), "b", NULL, NULL},
 	{"{name: a}", ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), NULL, NULL,
-		"claim default/c: selector #0: CEL runtime error: no such key: m"},
+		"claim default/c: selector #0 on device d/p/a: CEL runtime error: no such key: m. consider "
+		"using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for "
+		"optional fields"},
 	{"{name: a}", ASK(", selectors: [{}]"), NULL, NULL,
 		"claim default/c, request r, selector #0: CEL expression empty (unsupported selector type?)"},
 	{"{name: a}",

@@ -68,11 +68,9 @@ static void nodes_without_a_price_are_refused_where_one_is_required(void **state
 	add_priced(&t, "n1", NULL);
 	add_priced(&t, "n2", "free");
 	uint32_t pod = add_pod(&t, "name: a", CPU("100m"), "");
-	assert_string_equal(message(&t, pod),
-		"0/2 nodes are available: 2 node(s) had no price. no new claims to "
-		"deallocate, preemption: "
-		"0/2 nodes are available: 2 Preemption "
-		"is not helpful for scheduling.");
+	assert_string_equal(message(&t, pod), "0/2 nodes are available: 2 node(s) had no price. preemption: "
+					      "0/2 nodes are available: 2 Preemption "
+					      "is not helpful for scheduling.");
 	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	/* Another label wakes nobody; a price does. */

@@ -17,7 +17,7 @@
 
 static int print_version(enum bt_run_version version)
 {
-	const char *upstream = bt_release_default()->version;
+	const char *upstream = bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->version;
 	struct bt_buf text = {0};
 
 	if (version == BT_RUN_VERSION) {

@@ -569,7 +569,8 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	int status = read_serving(out_flags, invocation, &out_flags->serving);
 
 	if (!status) {
-		status = bt_configuration_gates_of(invocation, bt_release_default(), &out_flags->gates);
+		status = bt_configuration_gates_of(
+			invocation, bt_release_find(bt_str(BT_RELEASE_RUN_TEXT)), &out_flags->gates);
 	}
 	if (!status) {
 		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);

@@ -15,6 +15,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
+#include "tools/kube/config/config_file.h"
 
 #define FILE_NAME  "performance-config.yaml"
 #define DEPTH_MAX  16
@@ -23,6 +24,7 @@
 
 struct bench {
 	struct bt_invocation *invocation;
+	const struct bt_release *release;
 	struct bt_buf *paths; /* of workload files */
 	size_t path_n, path_cap;
 	struct bt_workload_file *files;
@@ -183,7 +185,7 @@ static void plan(struct bench *b, struct bt_workload_file *file, struct bt_test_
 	struct bt_bench_run_plan made;
 	struct bt_buf why = {0};
 	enum bt_status status =
-		bt_bench_run_plan(file, test_case, workload, cmd_bench_complain, b, &made, &why);
+		bt_bench_run_plan(b->release, file, test_case, workload, cmd_bench_complain, b, &made, &why);
 
 	b->plans = bt_mem_grow(b->plans, b->plan_n, &b->plan_cap, sizeof(*b->plans));
 	b->results = bt_mem_grow(b->results, b->plan_n, &b->result_cap, sizeof(*b->results));
@@ -391,11 +393,12 @@ static int read_options(struct bench *b)
 		}
 		b->has_pattern = true;
 	}
+	int status = bt_configuration_release(b->invocation, &b->release);
 	b->options.run.timeout_ns = (int64_t)(timeout_s * 1e9);
 	b->options.run.seed = bt_invocation_number(b->invocation, "seed");
 	b->options.run_n = (uint32_t)bt_invocation_number(b->invocation, "runs");
 	b->options.quiet = b->quiet = bt_invocation_has(b->invocation, "quiet");
-	return BT_EXIT_OK;
+	return status;
 }
 
 /* What the program ends with when the report was written. */

@@ -480,6 +480,19 @@ static void set_gate(struct settings *settings, enum bt_gate gate, bool on)
 		on ? "true" : "false");
 }
 
+/* Is it a gate that an older release had and this one has no more, and holds here what it is set to? */
+static bool is_decided(const struct bt_gate_setting *setting, const struct bt_release *release)
+{
+	for (uint32_t i = 0; bt_release_at(i) && bt_release_at(i)->minor < release->minor; i++) {
+		enum bt_gate gate = bt_gate_find(setting->name, bt_release_at(i));
+
+		if (gate != BT_GATE_N) {
+			return bt_gate_spec(gate, release)->on == setting->on;
+		}
+	}
+	return false;
+}
+
 /* What upstream does by emulating an older version is left out, and noted. */
 static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct settings *settings,
 	const struct bt_gate_setting *from, uint32_t n, struct bt_buf *out_why)
@@ -487,14 +500,15 @@ static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct settin
 	for (uint32_t i = 0; i < n; i++) {
 		enum bt_gate gate = bt_gate_find(from[i].name, plan->gates.release);
 
-		if (gate == BT_GATE_N) {
-			bt_buf_printf(out_why, "there is no feature gate %.*s", BT_STR_ARG(from[i].name));
-			return BT_UNSUPPORTED;
-		}
-		if (gate == BT_GATE_SCHEDULER_QUEUEING_HINTS && !from[i].on) {
+		if (bt_str_is(from[i].name, bt_gate_name(BT_GATE_SCHEDULER_QUEUEING_HINTS)) && !from[i].on) {
 			plan->notes = bt_str(
 				"without SchedulerQueueingHints upstream emulates v1.33; here hints are on");
-		} else if (!settings->given[gate]) {
+		} else if (gate == BT_GATE_N && !is_decided(&from[i], plan->gates.release)) {
+			bt_buf_printf(out_why,
+				"there is no feature gate %.*s in Kubernetes %s; see --kubernetes-version",
+				BT_STR_ARG(from[i].name), plan->gates.release->name);
+			return BT_UNSUPPORTED;
+		} else if (gate != BT_GATE_N && !settings->given[gate]) {
 			set_gate(settings, gate, from[i].on);
 		}
 	}
@@ -526,9 +540,9 @@ static bool compares_otherwise(const struct bt_test_case *test_case, const struc
 	return metric->set && !bt_str_is(metric->name, "SchedulingThroughput");
 }
 
-enum bt_status bt_bench_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, bt_diagnosis_fn *report, void *context,
-	struct bt_bench_run_plan *out_plan, struct bt_buf *out_why)
+enum bt_status bt_bench_run_plan(const struct bt_release *release, struct bt_workload_file *file,
+	const struct bt_test_case *test_case, struct bt_workload *workload, bt_diagnosis_fn *report,
+	void *context, struct bt_bench_run_plan *out_plan, struct bt_buf *out_why)
 {
 	struct settings settings = {.text = {0}};
 
@@ -541,7 +555,7 @@ enum bt_status bt_bench_run_plan(struct bt_workload_file *file, const struct bt_
 		out_plan->notes = bt_str("thresholds are compared with SchedulingThroughput alone: that of a "
 					 "workload which names another metric is not compared");
 	}
-	bt_gates_init(&out_plan->gates, bt_release_default());
+	bt_gates_init(&out_plan->gates, release);
 	enum bt_status status = add_settings(out_plan, &settings, workload->gates, workload->gate_n, out_why);
 	if (status == BT_OK) {
 		status = add_settings(out_plan, &settings, test_case->gates, test_case->gate_n, out_why);

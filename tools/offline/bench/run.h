@@ -63,12 +63,13 @@ struct bt_bench_run_plan {
 };
 
 /*
- * Makes a plan. Returns: BT_OK; BT_UNSUPPORTED when a gate cannot be set so, with the reason in out_why;
+ * Makes a plan by the rules and gates of a release.
+ * Returns: BT_OK; BT_UNSUPPORTED when a gate cannot be set so, with the reason in out_why;
  * BT_INVALID when it has been reported.
  */
-enum bt_status bt_bench_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
-	struct bt_workload *workload, bt_diagnosis_fn *report, void *context,
-	struct bt_bench_run_plan *out_plan, struct bt_buf *out_why);
+enum bt_status bt_bench_run_plan(const struct bt_release *release, struct bt_workload_file *file,
+	const struct bt_test_case *test_case, struct bt_workload *workload, bt_diagnosis_fn *report,
+	void *context, struct bt_bench_run_plan *out_plan, struct bt_buf *out_why);
 
 /* Runs it. What is wrong in files is reported to specs' report. */
 void bt_bench_run_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_run_options *options,

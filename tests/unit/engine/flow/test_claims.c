@@ -198,7 +198,7 @@ static void a_device_is_given_once(void **state)
 	assert_int_equal(decide(&t, first), BT_PLACED);
 	assert_int_equal(decide(&t, second), BT_REFUSED);
 	assert_string_equal(message(&t, second),
-		"0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: "
+		"0/1 nodes are available: 1 cannot allocate all claims. preemption: "
 		"0/1 nodes "
 		"are available: 1 Preemption is not helpful for scheduling.");
 	/* Who shares the claim shares the device. */
@@ -216,9 +216,8 @@ static void a_binding_that_fails_gives_the_device_back(void **state)
 	assert_int_equal(decide(&t, first), BT_PLACED);
 	/* While it is being bound, others that need the claim wait. */
 	assert_string_equal(message(&t, second),
-		"0/1 nodes are available: resource claim default/c is in the process of being allocated. no "
-		"new "
-		"claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for "
+		"0/1 nodes are available: resource claim default/c is in the process of being allocated. "
+		"preemption: 0/1 nodes are available: 1 Preemption is not helpful for "
 		"scheduling.");
 	bt_engine_bind_failed(t.engine, first);
 	assert_string_equal(message(&t, second), "fits");
@@ -439,7 +438,7 @@ static void what_only_preemption_found_unavailable_stays_allocated(void **state)
 	begin(&t, state, true);
 	uint32_t pod = fill_node(&t);
 	assert_string_equal(message(&t, pod),
-		"0/1 nodes are available: 1 Insufficient cpu. still not schedulable, preemption: 0/1 nodes "
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes "
 		"are available: 1 resourceclaim not available on the node.");
 	assert_int_equal(bt_engine_pop(t.engine), pod);
 	bt_engine_decide(t.engine, pod, &decision);

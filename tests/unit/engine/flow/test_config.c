@@ -142,11 +142,11 @@ static void the_default_profile_is_upstreams(void **state)
 	expect_point(&fixture, BT_POINT_PRE_ENQUEUE, "SchedulingGates DynamicResources DefaultPreemption");
 	expect_point(&fixture, BT_POINT_QUEUE_SORT, "PrioritySort");
 	expect_point(&fixture, BT_POINT_PRE_FILTER,
-		"NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding "
-		"VolumeZone "
+		"NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+		"VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone "
 		"PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures");
 	expect_point(&fixture, BT_POINT_FILTER,
-		"NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+		"NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
 		"VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
 		"InterPodAffinity "
 		"DynamicResources NodeDeclaredFeatures");

@@ -10,12 +10,18 @@
 
 #include "engine/flow/config/gates.h"
 
+/* A release that all gates of the tests are gates of. */
+static const struct bt_release *release(void)
+{
+	return bt_release_find(bt_str("1.36"));
+}
+
 static void expect_refused(const char *list, const char *text)
 {
 	struct bt_gates gates, before;
 	struct bt_buf error = {.len = 0};
 
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, release());
 	before = gates;
 	assert_int_equal(bt_gates_parse(&gates, bt_str(list), &error), BT_INVALID);
 	assert_string_equal(error.ptr, text);
@@ -27,7 +33,7 @@ static void expect_taken(struct bt_gates *gates, const char *list)
 {
 	struct bt_buf error = {.len = 0};
 
-	bt_gates_init(gates, bt_release_default());
+	bt_gates_init(gates, release());
 	assert_int_equal(bt_gates_parse(gates, bt_str(list), &error), BT_OK);
 	assert_int_equal(error.len, 0);
 	bt_buf_fini(&error);
@@ -38,13 +44,13 @@ static void defaults_are_those_of_the_release(void **state)
 	struct bt_gates gates;
 
 	(void)state;
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, release());
 	assert_true(gates.on[BT_GATE_NODE_DECLARED_FEATURES]);
 	assert_true(gates.on[BT_GATE_DYNAMIC_RESOURCE_ALLOCATION]);
 	assert_false(gates.on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS]);
 	assert_false(gates.on[BT_GATE_SCHEDULER_ASYNC_API_CALLS]);
-	assert_true(bt_gate_spec(BT_GATE_SCHEDULER_QUEUEING_HINTS, bt_release_default())->locked);
-	assert_false(bt_gate_spec(BT_GATE_DRA_PRIORITIZED_LIST, bt_release_default())->locked);
+	assert_true(bt_gate_spec(BT_GATE_SCHEDULER_QUEUEING_HINTS, release())->locked);
+	assert_false(bt_gate_spec(BT_GATE_DRA_PRIORITIZED_LIST, release())->locked);
 }
 
 /* Those that k8s.io/component-base registers for logs and metrics. */
@@ -64,7 +70,7 @@ static void gates_of_logs_and_metrics_are_known(void **state)
 	expect_taken(&gates, "ContextualLogging=false,LoggingAlphaOptions=true,LoggingBetaOptions=false,"
 			     "NativeHistograms=true");
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
-		const struct bt_gate_spec *info = bt_gate_spec(expected[i].gate, bt_release_default());
+		const struct bt_gate_spec *info = bt_gate_spec(expected[i].gate, release());
 
 		assert_int_equal(info->stage, expected[i].stage);
 		assert_int_equal(info->on, expected[i].on);
@@ -119,10 +125,9 @@ static void a_gate_needs_what_it_depends_on(void **state)
 		"[DRAResourceClaimDeviceStatus], DRAResourceClaimGranularStatusAuthorization is enabled, but "
 		"depends on features that are disabled: [DRAResourceClaimDeviceStatus]]");
 	expect_taken(&gates, "GangScheduling=true,GenericWorkload=true");
-	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, bt_release_default()));
-	assert_false(bt_gate_needs(BT_GATE_GENERIC_WORKLOAD, BT_GATE_GANG_SCHEDULING, bt_release_default()));
-	assert_false(bt_gate_needs(
-		BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD, bt_release_default()));
+	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, release()));
+	assert_false(bt_gate_needs(BT_GATE_GENERIC_WORKLOAD, BT_GATE_GANG_SCHEDULING, release()));
+	assert_false(bt_gate_needs(BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD, release()));
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void begin_with(struct trial *t, void **state, const char *gate_list, str
 	struct bt_buf why = {0};
 
 	*t = (struct trial){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
 	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
 	bt_config_init_default(&t->config, &gates);
 	add_profile(&t->config, "other");
@@ -572,24 +572,42 @@ static void a_member_that_is_being_deleted_is_left_out(void **state)
 
 static void gates_that_berth_does_not_know_are_refused(void **state)
 {
-	static const char *const lists[] = {"GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
-		"GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true",
-		"GenericWorkload=true,DRAWorkloadResourceClaims=true"};
+	static const struct {
+		const char *release, *gates, *refused;
+	} cases[] = {
+		{"1.35", "GenericWorkload=true", "GenericWorkload"},
+		{"1.36", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
+			"TopologyAwareWorkloadScheduling"},
+		{"1.36", "GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true",
+			"WorkloadAwarePreemption"},
+		{"1.36", "GenericWorkload=true,DRAWorkloadResourceClaims=true", "DRAWorkloadResourceClaims"},
+		{"1.37", "GenericWorkload=true", "GenericWorkload"},
+		{"1.37", "DRADerivedAttributes=true", "DRADerivedAttributes"},
+		{"1.37", "DRADeviceCompatibilityGroups=true", "DRADeviceCompatibilityGroups"},
+		{"1.37", "DRAFractionalCapacityRange=true", "DRAFractionalCapacityRange"},
+		{"1.37", "DRAOptionalNodeOperations=true", "DRAOptionalNodeOperations"},
+		{"1.37", "InPlacePodVerticalScalingSchedulerPreemption=true",
+			"InPlacePodVerticalScalingSchedulerPreemption"},
+	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const struct bt_engine_options options = {0};
 		struct bt_config_errors errors = {0};
 		struct bt_config config;
 		struct bt_gates gates;
-		struct bt_buf text = {0};
+		struct bt_buf text = {0}, want = {0};
 
-		bt_gates_init(&gates, bt_release_default());
-		assert_int_equal(bt_gates_parse(&gates, bt_str(lists[i]), &text), BT_OK);
+		bt_gates_init(&gates, bt_release_find(bt_str(cases[i].release)));
+		assert_int_equal(bt_gates_parse(&gates, bt_str(cases[i].gates), &text), BT_OK);
 		bt_config_init_default(&config, &gates);
 		assert_null(bt_engine_create(&config, &options, &errors));
 		bt_config_errors_text(&errors, &text);
-		assert_non_null(strstr(text.ptr, "is on, but berth does not do yet what it stands for"));
+		bt_buf_printf(&want,
+			"the feature gate %s is on, but berth does not do yet what it stands for",
+			cases[i].refused);
+		assert_non_null(strstr(text.ptr, want.ptr));
+		bt_buf_fini(&want);
 		bt_config_errors_fini(&errors);
 		bt_config_fini(&config);
 		bt_buf_fini(&text);

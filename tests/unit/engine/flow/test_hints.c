@@ -21,7 +21,7 @@ static void begin(struct profile *p, void **state, const char *gate_list)
 	struct bt_buf why = {0};
 
 	p->f = *state;
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
 	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
 	bt_config_init_default(&p->config, &gates);
 	assert_int_equal(bt_config_resolve(&p->config, 0, &errors, resolved), BT_OK);

@@ -18,7 +18,9 @@ static void the_least_important_pod_goes_and_the_preemptor_takes_its_node(void *
 	assert_int_equal(decision.nominated_ix, node);
 	assert_int_equal(decision.victim_n, 1);
 	assert_int_equal(decision.victims[0].pod_ix, young);
-	assert_string_equal(message(&t, pod), "0/1 nodes are available: 1 Insufficient cpu.");
+	assert_string_equal(message(&t, pod),
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for "
+		"pod on node n1, preempting 1 victims");
 	bt_engine_remove_pod(t.engine, young);
 	decision = decide(&t, pod);
 	assert_int_equal(decision.outcome, BT_PLACED);
@@ -192,9 +194,9 @@ static void a_preemptor_waits_for_victims_that_linger(void **state)
 	struct bt_decision decision;
 	bt_engine_decide(t.engine, pod, &decision);
 	assert_int_equal(decision.victim_n, 0);
-	assert_string_equal(message(&t, pod), "0/1 nodes are available: 1 Insufficient cpu. no new claims to "
-					      "deallocate, preemption: not eligible "
-					      "due to a terminating pod on the nominated node.");
+	assert_string_equal(message(&t, pod),
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible "
+		"due to a terminating pod on the nominated node.");
 	end(&t);
 }
 
@@ -337,16 +339,16 @@ static void refusals_say_why_preemption_does_not_help(void **state)
 	add_pod(&t, "name: b", "nodeName: n2, priority: 9, " CPU("3500m"), "");
 	add_pod(&t, "name: c", "nodeName: n2, priority: 1, " CPU("500m"), "");
 	assert_string_equal(message(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), "")),
-		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 "
+		"0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 "
 		"nodes are "
 		"available: 1 Insufficient cpu, 1 No preemption victims found for incoming pod.");
 	assert_string_equal(message(&t, add_pod(&t, "name: q", "priority: 7, " CPU("8"), "")),
-		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 "
+		"0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 "
 		"nodes are "
 		"available: 2 Preemption is not helpful for scheduling.");
 	assert_string_equal(
 		message(&t, add_pod(&t, "name: r", "priority: 7, preemptionPolicy: Never, " CPU("1"), "")),
-		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: not "
+		"0/2 nodes are available: 2 Insufficient cpu. preemption: not "
 		"eligible "
 		"due to preemptionPolicy=Never.");
 	end(&t);

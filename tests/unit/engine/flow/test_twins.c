@@ -132,7 +132,7 @@ static const char *refusal(struct bt_messages *messages, uint32_t pod)
 	return text.ptr;
 }
 
-#define NO_ROOM "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+#define NO_ROOM "0/1 nodes are available: 1 Insufficient cpu. preemption: "
 
 /* What is said of a pod with a nomination is said of it alone. */
 static void a_text_about_a_nominated_pod_is_not_told_of_its_twin(void **state)

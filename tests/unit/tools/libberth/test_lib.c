@@ -54,7 +54,7 @@ static void refused_pod_says_why_and_is_placed_when_room_comes(void **state)
 	assert_int_equal(decision->outcome, BERTH_REFUSED);
 	assert_string_equal(decision->pod.node, "");
 	assert_string_equal(decision->message,
-		"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 "
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 "
 		"nodes are available: 1 Preemption is not helpful for scheduling.");
 	expect_none(berth);
 	feed(berth, NODE("n2", "2"));
@@ -107,7 +107,7 @@ static void structures_decide_as_text_does(void **state)
 	decision = decide(berth, "second");
 	assert_string_equal(decision->message,
 		"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). "
-		"no new claims to deallocate, preemption: 0/2 "
+		"preemption: 0/2 "
 		"nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not "
 		"helpful for "
 		"scheduling.");

@@ -343,7 +343,7 @@ static void letters_of_names_may_be_small_or_capital(void **state)
 				     "\"failedAndUnresolvableNodes\":{\"n2\":\"too old\"},\"error\":\"\"}"});
 	start_nodes(test, 2);
 	assert_string_equal(outcome(test),
-		"0/2 nodes are available: 1 not today, 1 too old. no new claims to deallocate, preemption: "
+		"0/2 nodes are available: 1 not today, 1 too old. preemption: "
 		"0/2 nodes "
 		"are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful "
 		"for "

@@ -146,7 +146,7 @@ static void a_pod_that_fits_nowhere_is_said_with_the_reason(void **state)
 		"pod=\"default/p\"",
 		"] \"Unable to schedule pod; no fit; waiting\" pod=\"default/p\" err=\"0/3 nodes are "
 		"available: 3 "
-		"node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: "
+		"node(s) didn't match Pod's node affinity/selector. preemption: "
 		"0/3 "
 		"nodes are available: 3 Preemption is not helpful for scheduling.\"");
 	end(desk);
@@ -166,8 +166,8 @@ static void a_preemption_names_its_node_and_counts_its_victims(void **state)
 		"] \"Start the preemption asynchronously\" preemptor=\"default/p\" node=\"n1\" numVictims=1 "
 		"numVictimsToDelete=1",
 		"] \"Unable to schedule pod; no fit; waiting\" pod=\"default/p\" err=\"0/1 nodes are "
-		"available: 1 "
-		"Insufficient cpu.\"");
+		"available: 1 Insufficient cpu. preemption: found a potential placement for pod on node n1, "
+		"preempting 1 victims\"");
 	end(desk);
 }
 
@@ -342,7 +342,7 @@ static void level_three_says_where_a_pod_waits_that_was_refused(void **state)
 	assert_says(text, "] \"Pod moved to an internal scheduling queue\" pod=\"default/p\" "
 			  "event=\"ScheduleAttemptFailure\" "
 			  "queue=\"Unschedulable\" unschedulable plugins=\"NodeAffinity\"\n");
-	assert_null(strstr(text, "UnschedulablePodAdd"));
+	assert_null(strstr(text, "UnscheduledPodAdd"));
 	lab_node(&desk->lab, "n4");
 	lab_settle(&desk->lab);
 	assert_null(strstr(caught_text(), "Queueing hint"));
@@ -361,9 +361,9 @@ static void level_five_says_what_hints_say_and_where_pods_go(void **state)
 
 	assert_says(text, "] \"Pod moved to an internal scheduling queue, because the pod is gated\" "
 			  "pod=\"default/gated\" "
-			  "event=\"UnschedulablePodAdd\" queue=\"Unschedulable\"\n");
+			  "event=\"UnscheduledPodAdd\" queue=\"Unschedulable\"\n");
 	assert_says(text, "] \"Pod moved to an internal scheduling queue\" pod=\"default/p\" "
-			  "event=\"UnschedulablePodAdd\" "
+			  "event=\"UnscheduledPodAdd\" "
 			  "queue=\"Active\"\n");
 	lab_node(&desk->lab, "n4");
 	lab_settle(&desk->lab);

@@ -238,7 +238,8 @@ static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
 static void gates_may_name_their_component(void **state)
 {
 	struct line line;
-	enum bt_gate hints = bt_gate_find(bt_str("SchedulerAsyncPreemption"), bt_release_default());
+	enum bt_gate hints = bt_gate_find(
+		bt_str("SchedulerAsyncPreemption"), bt_release_find(bt_str(BT_RELEASE_RUN_TEXT)));
 
 	(void)state;
 	assert_true(hints < BT_GATE_N);
@@ -254,16 +255,16 @@ static void gates_may_name_their_component(void **state)
 		"--feature-gates: unrecognized feature gate: SchedulerAsyncPreemptio; did you mean "
 		"SchedulerAsyncPreemption?");
 	assert_complains("--feature-gates=NoSuchGate=true",
-		"unrecognized feature gate: NoSuchGate; kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
+		"unrecognized feature gate: NoSuchGate; kube-scheduler v" BT_RELEASE_RUN_TEXT
 		" has none of that name");
 }
 
 static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **state)
 {
-	static const char *const taken[] = {"--emulated-version=" BT_RELEASE_DEFAULT_TEXT,
-		"--emulated-version=kube=" BT_RELEASE_DEFAULT_TEXT,
-		"--emulated-version=v" BT_RELEASE_DEFAULT_TEXT ".0",
-		"--emulated-version=", "--min-compatibility-version=kube=" BT_RELEASE_DEFAULT_TEXT};
+	static const char *const taken[] = {"--emulated-version=" BT_RELEASE_RUN_TEXT,
+		"--emulated-version=kube=" BT_RELEASE_RUN_TEXT,
+		"--emulated-version=v" BT_RELEASE_RUN_TEXT ".0",
+		"--emulated-version=", "--min-compatibility-version=kube=" BT_RELEASE_RUN_TEXT};
 	char oldest[64];
 	struct line line;
 
@@ -274,21 +275,21 @@ static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **sta
 		drop(&line);
 	}
 	assert_complains("--emulated-version=1.2",
-		"--emulated-version: '1.2' cannot be had: decisions are those of v" BT_RELEASE_DEFAULT_TEXT
-		"; say " BT_RELEASE_DEFAULT_TEXT ", or leave it out");
-	assert_complains("--emulated-version=kube=" BT_RELEASE_DEFAULT_TEXT ".3",
-		"'" BT_RELEASE_DEFAULT_TEXT ".3' cannot be had");
+		"--emulated-version: '1.2' cannot be had: decisions are those of v" BT_RELEASE_RUN_TEXT
+		"; say " BT_RELEASE_RUN_TEXT ", or leave it out");
+	assert_complains("--emulated-version=kube=" BT_RELEASE_RUN_TEXT ".3",
+		"'" BT_RELEASE_RUN_TEXT ".3' cannot be had");
 	assert_complains("--emulated-version=latest", "'latest' cannot be had");
-	assert_complains("--emulated-version=wardle=" BT_RELEASE_DEFAULT_TEXT "",
-		"component not registered: 'wardle'");
-	assert_complains("--emulated-version=" BT_RELEASE_DEFAULT_TEXT ",kube=" BT_RELEASE_DEFAULT_TEXT,
-		"'kube=" BT_RELEASE_DEFAULT_TEXT "' is one too many");
+	assert_complains(
+		"--emulated-version=wardle=" BT_RELEASE_RUN_TEXT "", "component not registered: 'wardle'");
+	assert_complains("--emulated-version=" BT_RELEASE_RUN_TEXT ",kube=" BT_RELEASE_RUN_TEXT,
+		"'kube=" BT_RELEASE_RUN_TEXT "' is one too many");
 	snprintf(oldest, sizeof(oldest), "--min-compatibility-version=1.%u",
-		bt_release_default()->minor - BT_RELEASE_SKEW);
+		bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->minor - BT_RELEASE_SKEW);
 	read_line(&line, oldest);
 	drop(&line);
 	assert_complains("--min-compatibility-version=1.2", "'1.2' is not between 1.");
-	assert_complains("--min-compatibility-version=1.2", " and " BT_RELEASE_DEFAULT_TEXT "; leave it out");
+	assert_complains("--min-compatibility-version=1.2", " and " BT_RELEASE_RUN_TEXT "; leave it out");
 }
 
 static void tls_is_chosen_as_upstream(void **state)
@@ -534,7 +535,7 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	snprintf(text, sizeof(text),
 		"--show-hidden-metrics-for-version=%s --contention-profiling --log-flush-frequency=1s "
 		"--vmodule=x=1",
-		bt_release_default()->before);
+		bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->before);
 	read_line(&line, text);
 	for (size_t i = 0; i < 4; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);

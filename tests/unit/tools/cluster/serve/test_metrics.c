@@ -206,9 +206,9 @@ static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
 	lab_settle(&test->lab);
 	struct prometheus *p = metrics_of(test);
 
-	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\","
+	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnscheduledPodAdd\","
 					"queue=\"active\"}") == 1);
-	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\","
+	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnscheduledPodAdd\","
 					"queue=\"unschedulable\"}") == 1);
 	assert_true(
 		prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
@@ -244,7 +244,7 @@ static void durations_have_upstreams_labels(void **state)
 	assert_true(prometheus_value(
 			    p, "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"}") == 2);
 	assert_true(prometheus_value(p, "scheduler_event_handling_duration_seconds_count{event="
-					"\"UnschedulablePodAdd\"}") == 1);
+					"\"UnscheduledPodAdd\"}") == 1);
 	assert_true(prometheus_value(p, "scheduler_event_handling_duration_seconds_count{event="
 					"\"AssignedPodDelete\"}") == 1);
 	assert_true(prometheus_value(p, "scheduler_framework_extension_point_duration_seconds_count{"
@@ -318,8 +318,8 @@ static void types_are_upstreams(void **state)
 	assert_true(prometheus_value(p, "process_resident_memory_bytes") > 1e6);
 	assert_true(prometheus_value(p, "process_start_time_seconds") > 1.7e9);
 	assert_true(prometheus_value(p, "process_open_fds") >= 3);
-	assert_true(prometheus_value(p,
-			    "kubernetes_feature_enabled{name=\"SchedulerQueueingHints\",stage=\"\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "kubernetes_feature_enabled{name=\"DRAExtendedResource\",stage=\"\"}") == 1);
 	assert_true(prometheus_value(p, "berth_build_info{version=\"1.2.3\"}") == 1);
 	snprintf(versions, sizeof(versions),
 		"version_info{binary=\"%s\",component=\"kube\",emulation=\"%s\",min_compat=\"%s\"}",
