@@ -596,7 +596,6 @@ static bool run_case(
 	} else {
 		ask_case(t);
 	}
-	bt_json_use_arena(answers, &t->arena);
 	read_answer(t, answers);
 	bool same = bt_str_eq(bt_buf_view(&t->got), bt_buf_view(&t->wanted));
 	if (!same && show) {
