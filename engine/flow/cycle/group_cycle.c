@@ -529,7 +529,7 @@ static void decide_uniform(struct work *w, const struct bt_group_watch *watch)
 	note_cycle(w, begin_ns, decided_ns);
 }
 
-/* It was popped, and then somebody else bound it, or it is in no group any more. */
+/* It was popped, and then somebody else bound it, it was deleted, or it is in no group any more. */
 static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
 {
 	bt_engine_set_aside(engine,
@@ -540,9 +540,10 @@ static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
 	BT_REQUIRE(!engine->group_cycle.on);
-	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED ||
-		!bt_engine_in_group(engine, pod_ix)) {
+	if (pod->state != BT_POD_QUEUED || pod->detached || !bt_engine_in_group(engine, pod_ix)) {
 		let_go(engine, pod_ix, out);
 		return;
 	}

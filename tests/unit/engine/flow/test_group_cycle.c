@@ -570,6 +570,22 @@ static void a_member_that_is_being_deleted_is_left_out(void **state)
 	end(&t);
 }
 
+static void a_popped_member_that_is_deleted_takes_no_others_along(void **state)
+{
+	struct trial t;
+
+	begin_ring(&t, state, "8", 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), a);
+	bt_engine_remove_pod(t.engine, a);
+	bt_engine_decide_group(t.engine, a, NULL, &t.group);
+	assert_int_equal(t.group.member_n, 0);
+	assert_false(bt_ledger_has(bt_engine_cache(t.engine)->ledger, a));
+	assert_int_equal(info(&t, b).where, BT_WAIT_ACTIVE);
+	end(&t);
+}
+
 static void gates_that_berth_does_not_know_are_refused(void **state)
 {
 	static const struct {
@@ -851,6 +867,7 @@ int main(void)
 		FIXTURE_TEST(members_must_agree_on_the_scheduler),
 		FIXTURE_TEST(when_the_group_has_gone_its_members_fail),
 		FIXTURE_TEST(a_member_that_is_being_deleted_is_left_out),
+		FIXTURE_TEST(a_popped_member_that_is_deleted_takes_no_others_along),
 		FIXTURE_TEST(gates_that_berth_does_not_know_are_refused),
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
