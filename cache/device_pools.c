@@ -474,6 +474,7 @@ const struct bt_device_pools *bt_devices_pools(struct bt_devices *d, uint32_t no
 
 void bt_devices_forget_nodes(struct bt_devices *d)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	bt_mem_free(d->pools.nodes);
 	d->pools.nodes = NULL;
 	d->pools.node_cap = 0;

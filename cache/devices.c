@@ -224,6 +224,7 @@ static void give_name_up(struct bt_devices *d, uint32_t name)
 
 void bt_devices_release_names(struct bt_devices *d)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	bt_name_refs_release(&d->gone);
 	while (d->gone_arena_n) {
 		bt_arena_fini(&d->gone_arenas[--d->gone_arena_n]);
@@ -763,6 +764,7 @@ enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32
 
 void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	d->view.now_ns = now_ns;
 	d->view.pod_name = pod_name;
 	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
@@ -1276,6 +1278,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 void bt_devices_configure(
 	struct bt_devices *d, const struct bt_device_features *features, const struct bt_device_judge *judge)
 {
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
 	BT_REQUIRE(judge && judge->create && judge->ask && judge->destroy);
 	d->view.features = *features;

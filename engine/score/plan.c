@@ -12,6 +12,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/base/owner.h"
 #include "engine/score/column_batch.h"
 #include "engine/score/topology_pick.h"
 #include "engine/score/normalize.h"
@@ -211,6 +212,7 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 
 void bt_planner_forget(struct bt_planner *planner)
 {
+	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	drop_plans(planner);
 	bt_mem_free(planner->group);
 	planner->group = NULL;
@@ -874,6 +876,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
 	const struct bt_yields_to *nominations, int32_t priority)
 {
+	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
 	struct bt_plan *y = plan->yielding;
 
@@ -964,6 +967,7 @@ static BT_NOINLINE struct bt_plan *renew_plan(
 
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
+	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
 	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
 	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;

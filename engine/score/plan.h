@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 5: a plan is what a profile makes of a signature: the compiled terms, what PreFilter said, and, when
  * every plugin says what it depends on, columns from which the best node is read off.
- * Context: the scheduling thread.
+ * Context: the scheduling thread, which owns the usage (asserted).
  */
 #pragma once
 
