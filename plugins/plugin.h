@@ -213,6 +213,16 @@ static inline bool bt_needs_met(uint32_t needs, const struct bt_release *release
 				   : bt_release_has(release, (enum bt_rule)(needs - 1 - BT_GATE_N)));
 }
 
+/* What changes between Filter and PostFilter of one cycle. */
+enum bt_state_change {
+	/* Objects are about to change, of which PreFilter may have read some: what it has read stays as it is
+	 * until the cycle ends. */
+	BT_VOLUMES_WILL_CHANGE,
+	BT_DEVICES_WILL_CHANGE,
+	/* Something has changed: Filter's answers are void, and it reads anew what PreFilter has not read. */
+	BT_STATE_HAS_CHANGED,
+};
+
 /*
  * A plugin. Functions for points that it does not have are NULL, promises that it does not make 0. Whether a
  * release of Kubernetes enables it by default, where and with which weight is said by
@@ -238,12 +248,9 @@ struct bt_plugin {
 	/* Has PostFilter nothing to do for what was compiled in this cycle (NULL: it was not)? NULL: never.
 	 */
 	bool (*post_filter_idle)(const struct bt_compiled *compiled);
-	/* Something may have changed since nodes were asked in this cycle: who asks again gets another
-	 * answer, by what Filter reads itself. */
-	void (*ask_anew)(struct bt_compiled *compiled, const struct bt_view *view);
-	/* Objects of a store are about to change, of which PreFilter may have read some: until the cycle ends
-	 * that stays as it is now, whatever is asked anew. */
-	void (*settle)(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store);
+	/* State changes between this cycle's Filter and its PostFilter. NULL: Filter reads none. */
+	void (*state_changes)(
+		struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change);
 	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
 	 * without. */
 	const char *no_pre_filter_post_error;

@@ -47,7 +47,7 @@ struct term {
 	struct held *held;
 	uint32_t held_n, user_n; /* user_n: without the one for extended resources */
 	uint32_t new_n;		 /* that have to be allocated */
-	struct answer *answers;	 /* by node slot; ends with the cycle, or bt_dynamic_resources_ask_anew */
+	struct answer *answers;	 /* by node slot; ends with the cycle, or a change of state */
 	uint32_t answer_n;
 	struct bt_device_inputs *inputs; /* NULL: nothing of them has changed in this cycle */
 	struct bt_allocation_cycle *cycle;
@@ -582,26 +582,9 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 	return answer;
 }
 
-/* DeviceClasses may have changed; claims, slices and what is allocated are as PreFilter found them. */
-static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+/* Keeps the claims, slices and allocations that PreFilter has read. */
+static void keep_inputs(struct term *term, const struct bt_view *view)
 {
-	const struct term *term = compiled->state;
-
-	(void)view;
-	if (term && term->held_n) {
-		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
-	}
-}
-
-/* Claims, slices or what is allocated are about to change, of which PreFilter has taken what was there. */
-static void dynamic_resources_settle(
-	struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
-{
-	struct term *term = compiled->state;
-
-	if (store != BT_STORE_DEVICES || !term || !term->held_n || term->inputs) {
-		return;
-	}
 	term->inputs = bt_device_inputs_keep(view);
 	for (uint32_t i = 0; i < term->held_n; i++) {
 		const struct bt_resource_claim *claim = term->held[i].claim;
@@ -613,6 +596,22 @@ static void dynamic_resources_settle(
 			*kept = *claim;
 			term->held[i].claim = kept;
 		}
+	}
+}
+
+/* DeviceClasses are read anew; claims, slices and allocations are as PreFilter found them. */
+static void dynamic_resources_state_changes(
+	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
+{
+	struct term *term = compiled->state;
+
+	if (!term || !term->held_n) {
+		return;
+	}
+	if (change == BT_DEVICES_WILL_CHANGE && !term->inputs) {
+		keep_inputs(term, view);
+	} else if (change == BT_STATE_HAS_CHANGED) {
+		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
 	}
 }
 
@@ -903,8 +902,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.pre_enqueue = pre_enqueue,
 	.post_filter = post_filter,
 	.post_filter_idle = post_filter_idle,
-	.ask_anew = ask_anew,
-	.settle = dynamic_resources_settle,
+	.state_changes = dynamic_resources_state_changes,
 	.no_pre_filter_post_error = "not found",
 	.reserve = reserve,
 	.pre_bind = pre_bind,

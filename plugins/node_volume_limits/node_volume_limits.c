@@ -137,9 +137,10 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	list_wanted(state, view);
 }
 
-static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+static void state_changes(
+	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
-	if (compiled->state) {
+	if (change == BT_STATE_HAS_CHANGED && compiled->state) {
 		list_wanted(compiled->state, view);
 	}
 }
@@ -379,7 +380,7 @@ const struct bt_plugin bt_plugin_node_volume_limits = {
 	.reject = node_volume_limits_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
-	.ask_anew = ask_anew,
+	.state_changes = state_changes,
 	.failure = failure,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

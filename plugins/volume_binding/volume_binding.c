@@ -337,14 +337,10 @@ static void settle_unbound(struct bt_arena *scratch, struct unbound *unbound)
 
 /* Of claims, and of volumes that might serve them, PreFilter has taken what was there. Source:
  * GetPodVolumeClaims, v1.36.3. */
-static void settle(struct bt_compiled *compiled, const struct bt_view *view, enum bt_kind_store store)
+static void settle(struct term *term, const struct bt_view *view)
 {
-	struct term *term = compiled->state;
 	struct bt_arena *scratch = view->storage->scratch;
 
-	if (store != BT_STORE_VOLUMES || !term || term->settled) {
-		return;
-	}
 	term->settled = true;
 	for (uint32_t i = 0; i < term->bound_n; i++) {
 		term->bound[i] = copy_claim(scratch, term->bound[i]);
@@ -364,15 +360,28 @@ static void find_provisioner_anew(const struct bt_view *view, struct unbound *un
 
 /* Classes, drivers and capacities; volumes of bound claims are asked by name anyway. Source:
  * checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
-static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+static void find_provisioners_anew(struct term *term, const struct bt_view *view)
+{
+	for (uint32_t i = 0; i < term->selected_n; i++) {
+		find_provisioner_anew(view, &term->selected[i]);
+	}
+	for (uint32_t i = 0; i < term->unbound_n; i++) {
+		find_provisioner_anew(view, &term->unbound[i]);
+	}
+}
+
+static void state_changes(
+	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
 	struct term *term = compiled->state;
 
-	for (uint32_t i = 0; term && term->settled && i < term->selected_n; i++) {
-		find_provisioner_anew(view, &term->selected[i]);
+	if (!term) {
+		return;
 	}
-	for (uint32_t i = 0; term && term->settled && i < term->unbound_n; i++) {
-		find_provisioner_anew(view, &term->unbound[i]);
+	if (change == BT_VOLUMES_WILL_CHANGE && !term->settled) {
+		settle(term, view);
+	} else if (change == BT_STATE_HAS_CHANGED && term->settled) {
+		find_provisioners_anew(term, view);
 	}
 }
 
@@ -763,8 +772,7 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.score = volume_binding_score,
 	.reasons = reasons,
 	.pre_filter = pre_filter,
-	.settle = settle,
-	.ask_anew = ask_anew,
+	.state_changes = state_changes,
 	.failure = failure,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -101,11 +101,12 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 }
 
 /* What PreFilter has read stays: zones are copied, and what they point to is retained (bt_volumes_retain). */
-static void ask_anew(struct bt_compiled *compiled, const struct bt_view *view)
+static void state_changes(
+	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
 	const struct term *term = compiled->state;
 
-	if (term && term->reads_anew) {
+	if (change == BT_STATE_HAS_CHANGED && term && term->reads_anew) {
 		pre_filter(compiled->state, view, compiled);
 	}
 }
@@ -230,7 +231,7 @@ const struct bt_plugin bt_plugin_volume_zone = {
 	.reject = volume_zone_reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
-	.ask_anew = ask_anew,
+	.state_changes = state_changes,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

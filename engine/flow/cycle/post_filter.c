@@ -152,11 +152,6 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 	return bt_extender_calls_binder(engine->extend, pod_ix);
 }
 
-bool bt_engine_calls_extenders(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	return bt_extender_calls_interested(engine->extend, pod_ix);
-}
-
 bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	const struct bt_pod *pod = cycle->pod;
@@ -240,7 +235,7 @@ static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct
 
 	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
 		pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(cycle->plan) ||
-		bt_engine_calls_extenders(engine, cycle->pod_ix) ||
+		bt_extender_calls_interested(engine->extend, cycle->pod_ix) ||
 		bt_group_cycle_is_on(&engine->group_cycle)) {
 		return NULL;
 	}
@@ -339,27 +334,41 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 	return idle;
 }
 
-/* Things are not as they were when nodes were asked. */
-static void ask_anew(struct bt_plan *plan, const struct bt_view *view)
-{
-	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
-		if (plan->profile->uses[u].plugin->ask_anew) {
-			plan->profile->uses[u].plugin->ask_anew(&plan->compiled[u], view);
-		}
-	}
-}
-
-/* What PreFilter has read of a store stays for PostFilter as it is. */
-static void settle_plugins(const struct bt_engine *engine, enum bt_kind_store store)
+/* Tells plugins what changes between Filter and PostFilter, where PreFilter has read state. */
+static void note_change(const struct bt_engine *engine, enum bt_state_change change)
 {
 	struct bt_plan *plan = engine->post.cycle.plan;
 
 	for (uint32_t u = 0; plan->reads_state && !plan->refusal && u < plan->profile->use_n; u++) {
-		if (plan->profile->uses[u].plugin->settle) {
-			plan->profile->uses[u].plugin->settle(
-				&plan->compiled[u], &engine->cache->view, store);
+		if (plan->profile->uses[u].plugin->state_changes) {
+			plan->profile->uses[u].plugin->state_changes(
+				&plan->compiled[u], &engine->cache->view, change);
 		}
 	}
+}
+
+/* PostFilter has run, or there is none: frozen nodes catch up. */
+static void thaw(struct bt_engine *engine)
+{
+	struct bt_post_filter *post = &engine->post;
+
+	if (bt_volumes_is_retaining(engine->cache->volumes)) {
+		bt_volumes_retain_no_more(engine->cache->volumes);
+	}
+	if (!post->frozen) {
+		BT_INVARIANT(post->missed_n == 0);
+		return;
+	}
+	post->frozen = false;
+	bt_snapshot_thaw(engine->cache->snapshot);
+	for (size_t i = 0; i < post->missed_n; i++) {
+		const struct bt_node_delta *missed = &post->missed[i];
+
+		bt_snapshot_adopt(engine->cache->snapshot, missed->slot, missed->old, missed->desc);
+		bt_kept_events_give_up(&engine->kept_events, missed->old);
+	}
+	post->missed_n = 0;
+	bt_ledger_thaw(engine->cache->ledger);
 }
 
 /* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
@@ -376,9 +385,7 @@ static void run_post_filter(struct bt_engine *engine)
 	post->ran = true;
 	if (!same) {
 		bt_engine_nominations_again(engine, &post->cycle);
-		if (post->cycle.plan->reads_state && !post->cycle.plan->refusal) {
-			ask_anew(post->cycle.plan, &engine->cache->view);
-		}
+		note_change(engine, BT_STATE_HAS_CHANGED);
 	}
 	if (engine->options.texts) {
 		preempt(engine, NULL);
@@ -392,7 +399,7 @@ static void run_post_filter(struct bt_engine *engine)
 		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
-	bt_engine_thaw(engine);
+	thaw(engine);
 	BT_INVARIANT(!post->frozen && post->missed_n == 0);
 }
 
@@ -403,10 +410,10 @@ BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, uint32_t
 	BT_REQUIRE(post->due);
 	list_nodes(engine);
 	if (changes & BT_CHANGE_OF_DEVICES) {
-		settle_plugins(engine, BT_STORE_DEVICES);
+		note_change(engine, BT_DEVICES_WILL_CHANGE);
 	}
 	if ((changes & BT_CHANGE_OF_VOLUMES) && !bt_volumes_is_retaining(engine->cache->volumes)) {
-		settle_plugins(engine, BT_STORE_VOLUMES);
+		note_change(engine, BT_VOLUMES_WILL_CHANGE);
 		bt_volumes_retain(engine->cache->volumes);
 	}
 	if ((changes & BT_CHANGE_OF_NODES) && !post->frozen) {
@@ -432,29 +439,6 @@ void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 		bt_kept_events_give_up(&engine->kept_events, delta->node.old);
 	}
 	delta->node.old = NULL;
-}
-
-void bt_engine_thaw(struct bt_engine *engine)
-{
-	struct bt_post_filter *post = &engine->post;
-
-	if (bt_volumes_is_retaining(engine->cache->volumes)) {
-		bt_volumes_retain_no_more(engine->cache->volumes);
-	}
-	if (!post->frozen) {
-		BT_INVARIANT(post->missed_n == 0);
-		return;
-	}
-	post->frozen = false;
-	bt_snapshot_thaw(engine->cache->snapshot);
-	for (size_t i = 0; i < post->missed_n; i++) {
-		const struct bt_node_delta *missed = &post->missed[i];
-
-		bt_snapshot_adopt(engine->cache->snapshot, missed->slot, missed->old, missed->desc);
-		bt_kept_events_give_up(&engine->kept_events, missed->old);
-	}
-	post->missed_n = 0;
-	bt_ledger_thaw(engine->cache->ledger);
 }
 
 void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *decision)
@@ -486,7 +470,7 @@ void bt_engine_post_filter_begin(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 
-	bt_engine_thaw(engine);
+	thaw(engine);
 	post->due = post->ran = post->listed = post->known = false;
 	post->release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	bt_buf_clear(&post->text);
@@ -531,7 +515,7 @@ void bt_engine_post_filter_fini(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 
-	bt_engine_thaw(engine);
+	thaw(engine);
 	bt_preemption_fini(&post->preemption);
 	bt_buf_fini(&post->text);
 	bt_mem_free(post->missed);

@@ -51,7 +51,7 @@ struct bt_post_filter {
 enum bt_change {
 	BT_CHANGE_READ_ANEW = 0,     /* it reads it itself */
 	BT_CHANGE_OF_NODES = 1 << 0, /* the cycle's snapshot has it: a node, or the pods on one */
-	/* PreFilter has read it, and plugins settle that (bt_plugin.settle): */
+	/* PreFilter has read it, and plugins keep what it read (bt_plugin.state_changes): */
 	BT_CHANGE_OF_DEVICES = 1 << 1,
 	BT_CHANGE_OF_VOLUMES = 1 << 2
 };
@@ -80,9 +80,6 @@ void bt_engine_post_filter_begin(struct bt_engine *engine);
 /* Takes in what a delta says of a node, at once or when nodes are frozen no more, and gives up the
  * description that it replaces. */
 void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta);
-
-/* PostFilter has run, or there is none: frozen nodes catch up. */
-void bt_engine_thaw(struct bt_engine *engine);
 
 /* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_decision *decision);

@@ -413,15 +413,13 @@ static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
 /* They are about to. */
 static void settle(struct subject *subject)
 {
-	if (subject->plugin->settle) {
-		subject->plugin->settle(&subject->compiled, &subject->f->cache->view, BT_STORE_VOLUMES);
-	}
+	subject->plugin->state_changes(&subject->compiled, &subject->f->cache->view, BT_VOLUMES_WILL_CHANGE);
 	bt_volumes_retain(subject->f->cache->volumes);
 }
 
 static void ask_anew(struct subject *subject)
 {
-	subject->plugin->ask_anew(&subject->compiled, &subject->f->cache->view);
+	subject->plugin->state_changes(&subject->compiled, &subject->f->cache->view, BT_STATE_HAS_CHANGED);
 }
 
 static void gone(struct fixture *f, enum bt_kind kind, const char *name)
