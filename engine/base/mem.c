@@ -84,37 +84,16 @@ static size_t column_bytes(const char *caller, size_t n, size_t size)
 	return (product(caller, n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
 }
 
-static void *raw_column(const char *caller, bt_mem_arena_ix arena, size_t n, size_t size)
+void *bt_mem_column_for(const char *caller, size_t n, size_t size)
 {
 	BT_INVARIANT(size > 0);
 	size_t bytes = column_bytes(caller, n, size);
-	void *ptr = NULL;
+	void *ptr = aligned_alloc(BT_CACHELINE, bytes);
 
-#ifndef BT_MEM_LIBC
-	if (arena) {
-		ptr = mallocx(
-			bytes, MALLOCX_ALIGN(BT_CACHELINE) | MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE);
-	}
-#endif
-	if (!arena) {
-		ptr = aligned_alloc(BT_CACHELINE, bytes);
-	}
 	if (BT_UNLIKELY(!ptr)) {
 		exhausted(caller, n, size);
 	}
-	return ptr;
-}
-
-void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
-{
-	return raw_column(__func__, arena, n, size);
-}
-
-void *bt_mem_column_for(const char *caller, size_t n, size_t size)
-{
-	void *ptr = raw_column(caller, 0, n, size);
-
-	memset(ptr, 0, column_bytes(caller, n, size));
+	memset(ptr, 0, bytes);
 	return ptr;
 }
 
@@ -358,22 +337,9 @@ void *bt_mem_double_for(const char *caller, void *array, size_t count_n, size_t 
 static struct {
 	_Atomic size_t limit;	 /* atomic: relaxed; 0: none */
 	_Atomic int64_t granted; /* atomic: relaxed; what may still be granted without asking */
-	_Atomic uint64_t refused_n[BT_MEM_USE_N];
 	bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes); /* init: */
 	void *context;
 } budget;
-
-static const char *const use_words[BT_MEM_USE_N] = {
-#define X(name, words) words,
-	BT_MEM_USES(X)
-#undef X
-};
-
-const char *bt_mem_use_words(enum bt_mem_use use)
-{
-	BT_REQUIRE(use < BT_MEM_USE_N);
-	return use_words[use];
-}
 
 void bt_mem_set_limit(size_t bytes)
 {
@@ -387,25 +353,13 @@ void bt_mem_set_refuser(bool (*refuses)(void *context, enum bt_mem_use use, size
 	budget.context = context;
 }
 
-uint64_t bt_mem_refused_n(enum bt_mem_use use)
-{
-	return bt_load_relaxed(&budget.refused_n[use]);
-}
-
-static bool mem_refuse(enum bt_mem_use use)
-{
-	BT_INVARIANT(use < BT_MEM_USE_N);
-	bt_add_relaxed(&budget.refused_n[use], 1u);
-	return false;
-}
-
 bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
 {
 	size_t limit = bt_load_relaxed(&budget.limit);
 
 	BT_REQUIRE_HOT(use < BT_MEM_USE_N);
 	if (BT_UNLIKELY(budget.refuses) && budget.refuses(budget.context, use, bytes)) {
-		return mem_refuse(use);
+		return false;
 	}
 	if (limit == 0) {
 		return true;
@@ -416,7 +370,7 @@ bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
 	size_t held = bt_mem_in_use_bytes();
 	if (held >= limit || bytes > limit - held) {
 		bt_store_relaxed(&budget.granted, INT64_C(0));
-		return mem_refuse(use);
+		return false;
 	}
 	bt_store_relaxed(&budget.granted, (int64_t)((limit - held) / GRANTED_PART));
 	return true;

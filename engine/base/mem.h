@@ -95,37 +95,20 @@ bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix);
  * are freed by bt_mem_free in any thread. 0 does nothing. */
 void bt_mem_use_arena(bt_mem_arena_ix arena);
 
-/* A column from this arena whose bytes are not set: its pages are not touched yet, so they can still be
- * bound.
- * Owns: bt_mem_free. */
-void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size);
-
 /* Bytes of an arena that are held now; 0 for arena 0. */
 size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena);
 
 /* ---- what asks first ---- */
 
-/*
- * What can do with less memory, or later: it asks before it allocates, and what becomes of it when it may not
- * is said here. X(name, words)
- */
-#define BT_MEM_USES(X)                                                                                       \
-	/* BT_NO_MEMORY; nothing has changed, and who hands it in keeps it. */                               \
-	X(OBJECT, "an object that is handed in")                                                             \
-	/* No pod is popped until a binding is answered. */                                                  \
-	X(BINDING, "room for more bindings at a time")                                                       \
-	/* They are dropped, and the pods in flight are tried again whatever happened. */                    \
-	X(EVENT, "events that are kept for pods in flight")                                                  \
-	/* Every node is evaluated, with the same outcome. */                                                \
-	X(PLAN, "columns by which pods of a kind are decided")                                               \
-	/* Every node is tried, with the same outcome. */                                                    \
-	X(NOTES, "notes of where preemption helps")
-
+/* What asks before it allocates, and what happens when the answer is no. */
 enum bt_mem_use {
-#define X(name, words) BT_MEM_##name,
-	BT_MEM_USES(X)
-#undef X
-		BT_MEM_USE_N
+	BT_MEM_OBJECT,	/* an object: BT_NO_MEMORY, nothing has changed, and the caller keeps it */
+	BT_MEM_BINDING, /* room for more bindings at a time: no pod is popped until a binding is answered */
+	/* Events that are kept for pods in flight: they are dropped, and these pods are tried again. */
+	BT_MEM_EVENT,
+	BT_MEM_PLAN,  /* columns for pods of a kind: every node is evaluated, with the same outcome */
+	BT_MEM_NOTES, /* where preemption helps: every node is tried, with the same outcome */
+	BT_MEM_USE_N
 };
 
 /*
@@ -138,11 +121,6 @@ bool bt_mem_may_use(enum bt_mem_use use, size_t bytes);
 
 /* Sets the limit of the process; 0: there is none, as at first. Context: any thread. */
 void bt_mem_set_limit(size_t bytes);
-
-/* How often the answer was no. Context: any thread. */
-uint64_t bt_mem_refused_n(enum bt_mem_use use);
-
-const char *bt_mem_use_words(enum bt_mem_use use);
 
 /* For tests: says no for others. NULL: nobody does. Context: while no other thread asks. */
 void bt_mem_set_refuser(bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes), void *context);

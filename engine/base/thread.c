@@ -22,14 +22,12 @@ struct bt_thread {
 	void (*run)(void *context);	 /* init: */
 	void *context;			 /* init: */
 	char name[BT_THREAD_NAME_BYTES]; /* init: */
-	bool is_pinned;			 /* lock(start): written before it runs, constant after */
 	bool reads_rcu;			 /* init: */
 	struct bt_lock start;		 /* held by the creator until the thread may run */
 };
 
 static _Thread_local const char *current_name = "main";
 static _Thread_local void *stack_base; /* NULL: a thread that was not started here */
-static _Atomic uint64_t refusals_n;    /* atomic: */
 
 static void *thread_enter(void *argument)
 {
@@ -72,9 +70,8 @@ static int pin(pthread_t id, uint32_t cpu)
 	return error;
 }
 
-static void count_refusal(const struct bt_thread *thread, uint32_t cpu, int refusal, struct bt_buf *out_why)
+static void explain_refusal(const struct bt_thread *thread, uint32_t cpu, int refusal, struct bt_buf *out_why)
 {
-	bt_add_relaxed(&refusals_n, 1);
 	if (out_why) {
 		bt_buf_printf(out_why,
 			"thread %s: CPU %u was refused: %s; it runs on any CPU of the process: give the "
@@ -97,9 +94,8 @@ static int create(struct bt_thread *thread, const pthread_attr_t *attributes,
 	if (!error && options->pinned) {
 		int refusal = pin(thread->id, options->cpu);
 
-		thread->is_pinned = refusal == 0;
 		if (refusal) {
-			count_refusal(thread, options->cpu, refusal, out_why);
+			explain_refusal(thread, options->cpu, refusal, out_why);
 		}
 	}
 	bt_lock_release(&thread->start);
@@ -151,11 +147,6 @@ void bt_thread_join(struct bt_thread **thread)
 	}
 }
 
-bool bt_thread_is_pinned(const struct bt_thread *thread)
-{
-	return thread->is_pinned;
-}
-
 void bt_thread_name_process(const char *name)
 {
 	pthread_setname_np(pthread_self(), name);
@@ -169,11 +160,6 @@ const char *bt_thread_name(void)
 const void *bt_thread_stack_base(void)
 {
 	return stack_base;
-}
-
-uint64_t bt_thread_unpinned_n(void)
-{
-	return bt_load_relaxed(&refusals_n);
 }
 
 uint32_t bt_thread_usable_cpu_n(void)

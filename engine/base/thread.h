@@ -30,8 +30,8 @@ struct bt_thread_options {
 /*
  * Starts a thread that calls run(context) and ends when that returns. Signals are delivered to other threads,
  * but for SIGPROF, by which a profiler samples it; so a call that waits may return EINTR.
- * A CPU that the system refuses (a container's cpuset) is no failure: the thread runs unpinned, out_why says
- * so, and bt_thread_unpinned_n counts it.
+ * A CPU that the system refuses (a container's cpuset) is no failure: the thread runs unpinned, and out_why
+ * says so.
  * Context : any thread; allocates.
  * Returns : BT_OK; BT_INVALID (no name, or a stack smaller than the system allows), BT_IO (no more threads to
  *           be had), with the reason and the remedy appended to out_why (may be NULL).
@@ -44,9 +44,6 @@ BT_MUST_CHECK enum bt_status bt_thread_start(const struct bt_thread_options *opt
  * afterwards. Context: any thread but itself; blocks. */
 void bt_thread_join(struct bt_thread **thread);
 
-/* Whether it runs on the CPU that was wished for. */
-bool bt_thread_is_pinned(const struct bt_thread *thread);
-
 /* The name of the calling thread; "main" for threads that were not started here. */
 const char *bt_thread_name(void);
 
@@ -56,9 +53,6 @@ const void *bt_thread_stack_base(void);
 
 /* What ps and top call the process: the name of its first thread. Context: that thread. */
 void bt_thread_name_process(const char *name);
-
-/* How many pins the system has refused since the program began. Context: any thread. */
-uint64_t bt_thread_unpinned_n(void);
 
 /* The number of CPUs that the calling thread may run on (cpuset, taskset), at least 1. */
 uint32_t bt_thread_usable_cpu_n(void);

@@ -66,9 +66,6 @@ enum bt_topo_role {
 	BT_ROLE_BINDER,
 };
 
-/* What its threads are called, with a number behind where there may be several. */
-const char *bt_topo_role_name(enum bt_topo_role role);
-
 /* Threads of one kind, at most: workers, and the others. */
 #define BT_TOPO_WORKERS_MAX 64
 #define BT_TOPO_THREADS_MAX 1024

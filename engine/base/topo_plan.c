@@ -29,7 +29,8 @@ struct counts {
 	bool is_inline;
 };
 
-const char *bt_topo_role_name(enum bt_topo_role role)
+/* What its threads are called, with a number behind where there may be several. */
+static const char *role_name(enum bt_topo_role role)
 {
 	static const char *const names[] = {"schedule", "worker", "publish", "ingest", "bind"};
 
@@ -271,7 +272,7 @@ static void sit(
 		place->numa_ix = seat->cpu->numa_ix;
 		place->kind = seat->cpu->kind;
 	}
-	bt_buf_text(&name, bt_topo_role_name(role));
+	bt_buf_text(&name, role_name(role));
 	if (role == BT_ROLE_WORKER || (role == BT_ROLE_INGESTION && plan->ingestion_n > 1) ||
 		(role == BT_ROLE_BINDER && plan->binder_n > 1)) {
 		bt_buf_printf(&name, "-%u", ix);

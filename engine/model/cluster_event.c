@@ -60,7 +60,7 @@ void bt_cluster_event_label_text(
 			action == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << action));
 }
 
-bool bt_labels_equal(struct bt_labels a, struct bt_labels b)
+static bool labels_equal(struct bt_labels a, struct bt_labels b)
 {
 	return a.n == b.n &&
 	       (a.items == b.items || a.n == 0 || memcmp(a.items, b.items, a.n * sizeof(*a.items)) == 0);
@@ -119,7 +119,7 @@ uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluste
 	BT_REQUIRE_HOT(old->signature && new->signature);
 	const struct bt_signature *was = old->signature, *is = new->signature;
 	const uint32_t actions[] = {
-		was != is && !bt_labels_equal(was->labels, is->labels) ? BT_UPDATE_POD_LABEL : 0,
+		was != is && !labels_equal(was->labels, is->labels) ? BT_UPDATE_POD_LABEL : 0,
 		was != is && scaled_down(&was->requests, &is->requests) ? BT_UPDATE_POD_SCALE_DOWN : 0,
 		was != is && bt_release_has(release, BT_RULE_SCALE_UP_IS_AN_EVENT) &&
 				scaled_down(&is->requests, &was->requests)
@@ -154,7 +154,7 @@ uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_
 	const uint32_t actions[] = {
 		old->unschedulable && !new->unschedulable ? BT_UPDATE_NODE_TAINT : 0,
 		old->allocatable != new->allocatable ? BT_UPDATE_NODE_ALLOCATABLE : 0,
-		bt_labels_equal(old->labels, new->labels) ? 0 : BT_UPDATE_NODE_LABEL,
+		labels_equal(old->labels, new->labels) ? 0 : BT_UPDATE_NODE_LABEL,
 		bt_node_facts_taints_equal(old, new) ? 0 : BT_UPDATE_NODE_TAINT,
 		old->conditions != new->conditions ? BT_UPDATE_NODE_CONDITION : 0,
 		old->annotations != new->annotations ? BT_UPDATE_NODE_ANNOTATION : 0,

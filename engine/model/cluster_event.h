@@ -174,7 +174,6 @@ uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluste
 uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
 	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
-bool bt_labels_equal(struct bt_labels a, struct bt_labels b);
 bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
 
 /* Is the pod on a node, or has it been promised one? Those that are neither take nothing from others. */

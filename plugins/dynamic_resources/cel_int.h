@@ -349,8 +349,6 @@ struct bt_cel_value bt_cel_find(
 	struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key);
 /* Whether the map has the key, as "in" sees it: a missing domain is missing. */
 bool bt_cel_has(struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key);
-/* Entries of a map. */
-uint32_t bt_cel_map_n(const struct bt_cel_device *device, const struct bt_cel_value *map);
 /* The keys of a map as a list. */
 struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_value *map);
 /* As upstream's tracker sees it: characters, elements, entries; 1 of everything else. */

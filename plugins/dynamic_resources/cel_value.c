@@ -234,11 +234,13 @@ static bool equal_lists(struct bt_cel_run *run, const struct bt_cel_value *a, co
 	return a->n == b->n;
 }
 
+static uint32_t entry_n(const struct bt_cel_device *device, const struct bt_cel_value *map);
+
 static bool equal_maps(struct bt_cel_run *run, const struct bt_cel_value *a, const struct bt_cel_value *b)
 {
-	uint32_t n = bt_cel_map_n(run->device, a);
+	uint32_t n = entry_n(run->device, a);
 
-	if (n != bt_cel_map_n(run->device, b)) {
+	if (n != entry_n(run->device, b)) {
 		return false;
 	}
 	struct bt_cel_value keys = bt_cel_keys(run, a);
@@ -505,7 +507,7 @@ static uint32_t candidate_n(const struct bt_cel_device *device, const struct bt_
 	return capacity ? device->capacity_n : device->attribute_n;
 }
 
-uint32_t bt_cel_map_n(const struct bt_cel_device *device, const struct bt_cel_value *map)
+static uint32_t entry_n(const struct bt_cel_device *device, const struct bt_cel_value *map)
 {
 	struct bt_str key;
 	uint32_t n = 0;
@@ -524,7 +526,7 @@ uint32_t bt_cel_map_n(const struct bt_cel_device *device, const struct bt_cel_va
 
 struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_value *map)
 {
-	struct bt_cel_value keys = bt_cel_new_list(run, bt_cel_map_n(run->device, map));
+	struct bt_cel_value keys = bt_cel_new_list(run, entry_n(run->device, map));
 	struct bt_str key;
 
 	if (keys.kind == BT_CEL_K_ERROR || keys.n == 0) {
@@ -583,7 +585,7 @@ uint64_t bt_cel_size(const struct bt_cel_device *device, const struct bt_cel_val
 	case BT_CEL_K_LIST:
 		return value->n;
 	case BT_CEL_K_MAP:
-		return bt_cel_map_n(device, value);
+		return entry_n(device, value);
 	case BT_CEL_K_OPTIONAL:
 		return value->optional ? bt_cel_size(device, value->optional) : 1;
 	default:

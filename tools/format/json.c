@@ -58,11 +58,6 @@ void bt_json_begin(struct bt_json *json, struct bt_str text, struct bt_arena *ar
 	restart(json, bt_str_starts(text, "\xef\xbb\xbf") ? 3 : 0);
 }
 
-void bt_json_use_arena(struct bt_json *json, struct bt_arena *arena)
-{
-	json->arena = arena;
-}
-
 static bool stop(struct bt_json *json, enum bt_status status, bool syntax, size_t offset, const char *text)
 {
 	if (json->error.status == BT_OK) {

@@ -54,9 +54,6 @@ void bt_json_destroy(struct bt_json *json);
  */
 void bt_json_begin(struct bt_json *json, struct bt_str text, struct bt_arena *arena);
 
-/* Another arena for the strings from now on, for callers that reset one per object. */
-void bt_json_use_arena(struct bt_json *json, struct bt_arena *arena);
-
 /* Whether one more document begins: a stream may hold several, with any white space or none between them. */
 bool bt_json_more(struct bt_json *json);
 

@@ -109,7 +109,8 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue, config->gates.release);
 	bt_late_nominations_init(&engine->late, &config->gates);
 	configure_devices(engine, &config->gates);
-	bt_engine_set_team(engine, options->team);
+	bt_batch_set_team(&engine->batch, options->team, options->batch ? options->batch : BT_ENGINE_BATCH,
+		options->always_share);
 	if (check_gates(&config->gates, errors) != BT_OK ||
 		bt_config_check_profiles(config, errors) != BT_OK ||
 		bt_profile_runtimes_init(&engine->runtimes, config, options->sampling, engine->cache,
@@ -154,14 +155,6 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_eviction_fini(&engine->eviction);
 	bt_batch_fini(&engine->batch);
 	bt_mem_free(engine);
-}
-
-void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
-{
-	const struct bt_engine_options *options = &engine->options;
-
-	bt_batch_set_team(&engine->batch, team, options->batch ? options->batch : BT_ENGINE_BATCH,
-		options->always_share);
 }
 
 struct bt_cache *bt_engine_cache(struct bt_engine *engine)

@@ -237,10 +237,6 @@ void bt_engine_each_owner(struct bt_engine *engine, void (*act)(struct bt_owner 
  * between cycles. */
 void bt_engine_count_nodes(struct bt_engine *engine, bool on);
 
-/* Has a team's workers score nodes from now on, as options.team does; NULL: this thread alone. Context:
- * between cycles. */
-void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team);
-
 /* What the engine knows; for reading, and for bt_ingest_node. */
 struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 
@@ -409,9 +405,6 @@ struct bt_str bt_engine_end_error(const struct bt_engine *engine);
 
 /* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
-
-/* Is an extender asked about the pod? Then what is against it is not against others of its kind. */
-bool bt_engine_calls_extenders(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* The extender that is to bind the pod instead of the binder's own way, or NULL. */
 const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix);
