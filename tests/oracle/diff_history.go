@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-var historyAspects = []string{"popped", "result", "message", "nominated", "evicted", "active", "order", "backoff", "left", "unschedulable", "gated", "nominations"}
+var historyAspects = []string{"popped", "result", "message", "nominated", "evicted", "group", "active", "order", "backoff", "left", "unschedulable", "gated", "nominations"}
 
 func runDiffHistory(args []string) error {
 	fs := flag.NewFlagSet("diff-history", flag.ExitOnError)
@@ -129,6 +129,8 @@ func historyAspect(name string, r *StepResult) any {
 		return r.Nominated
 	case "evicted":
 		return sorted(r.Evicted)
+	case "group":
+		return groupAspect(r.Group)
 	case "active":
 		return sorted(r.Active)
 	case "order":

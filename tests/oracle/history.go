@@ -27,6 +27,7 @@ type History struct {
 	Config  json.RawMessage   `json:"config,omitempty"` // KubeSchedulerConfiguration, kubescheduler.config.k8s.io/v1
 	Objects []json.RawMessage `json:"objects"`          // created one after the other
 	Steps   []Step            `json:"steps"`
+	Gates   string            `json:"featureGates,omitempty"` // those it is made for; -feature-gates sets them
 }
 
 // Step holds exactly one of its fields.
@@ -64,8 +65,9 @@ type StepResult struct {
 	Message       string            `json:"message,omitempty"`
 	Nominated     string            `json:"nominated,omitempty"`
 	Evicted       []string          `json:"evicted,omitempty"`
-	Active        []string          `json:"active"`  // in pop order
-	Backoff       []Waiting         `json:"backoff"` // in pop order, those after an error last
+	Group         []Member          `json:"group,omitempty"` // of a PodGroup's cycle
+	Active        []string          `json:"active"`          // in pop order
+	Backoff       []Waiting         `json:"backoff"`         // in pop order, those after an error last
 	Unschedulable []Held            `json:"unschedulable"`
 	Gated         []Held            `json:"gated"`
 	InFlight      []string          `json:"inFlight,omitempty"`
@@ -285,12 +287,17 @@ func (l *Live) step(s *Step, r *StepResult) error {
 }
 
 func (l *Live) finish(cy *liveCycle, r *StepResult) error {
-	l.takeEvicted()
+	if cy.group == nil { // its pods were decided at once
+		l.takeEvicted()
+	}
 	if err := l.end(cy); err != nil {
 		return err
 	}
 	r.Popped, r.Message, r.Nominated, r.Evicted, r.Skipped = cy.popped, cy.message, cy.nominated, l.takeEvicted(), cy.skipped
-	if cy.skipped {
+	if cy.group != nil {
+		r.Group = cy.group.results()
+	}
+	if cy.skipped || cy.group != nil {
 		return nil
 	}
 	var err error

@@ -67,6 +67,7 @@ type Live struct {
 	started int             // start times given
 	preempt []*preemptor
 	held    atomic.Bool   // the cycle's preemption goroutine has come to its first API call
+	grouped bool          // pods of a PodGroup are decided together
 	broken  chan struct{} // closed when the binding goroutine panicked
 	cycle   *liveCycle    // nil between cycles
 	gating  *gating
@@ -91,6 +92,7 @@ type liveCycle struct {
 	proceed   chan struct{} // closed to let it go on
 	returned  chan struct{} // closed when ScheduleOne is back
 	over      chan struct{} // the failure was handled, or the pod is bound
+	group     *groupCycle   // of a PodGroup's pods, or nil
 }
 
 func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
@@ -120,6 +122,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 		l.factory.SharedInformerFactory.WaitForCacheSync(c.ctx.Done())
 	}
 	l.queue = c.sched.SchedulingQueue.(*queue.PriorityQueue)
+	l.grouped = groupsOn()
 	l.gating = newGating(c.sched.Profiles, preEnqueuePlugins(l.queue))
 	l.hook()
 	return l, nil
@@ -140,7 +143,13 @@ func (l *Live) close() {
 // hook puts our hands on the four places of a cycle where we look or choose; the rest is kube-scheduler's own.
 func (l *Live) hook() {
 	fail := l.sched.FailureHandler
-	hookPop(l.sched, func(p *v1.Pod) { l.cycle.popped, l.cycle.uid = key(p), p.UID })
+	hookPop(l.sched, func(i *framework.QueuedPodInfo) {
+		l.cycle.popped, l.cycle.uid = key(i.Pod), i.Pod.UID
+		if l.grouped && inGroup(i.Pod) {
+			l.cycle.group = newGroupCycle(l)
+			l.cycle.group.inOrder(i)
+		}
+	})
 	hookSchedule(l.sched, func(f framework.Framework, p *v1.Pod, schedule func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error) {
 		cy := l.cycle
 		cy.skipped = false
@@ -160,12 +169,21 @@ func (l *Live) hook() {
 			}
 			cy.node = &res.SuggestedHost
 		}
+		if cy.group != nil {
+			return res, err
+		}
 		close(cy.decided)
 		<-cy.proceed
 		return res, err
 	})
 	l.sched.FailureHandler = func(ctx context.Context, f framework.Framework, p *framework.QueuedPodInfo, s *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
 		cy := l.cycle
+		if cy.group != nil {
+			l.clock.Step(time.Nanosecond) // no two pods enter the queue at one time
+			fail(ctx, f, p, s, n, start)
+			cy.group.failed(p.Pod, s, n)
+			return
+		}
 		cy.node, cy.message = nil, s.Message()
 		if n.Mode() == fwk.ModeOverride {
 			cy.nominated = n.NominatedNodeName
@@ -195,6 +213,14 @@ type liveFramework struct {
 	postBind bool
 }
 
+// WaitOnPermit begins the binding of a pod of a group: one after the other, and all of them after the cycle.
+func (f *liveFramework) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
+	if g := f.live.cycle.group; g != nil {
+		g.awaitTurn(pod)
+	}
+	return f.Framework.WaitOnPermit(ctx, pod)
+}
+
 func (f *liveFramework) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	f.preBind, f.postBind = false, false
 	return f.Framework.RunPreBindPreFlights(ctx, state, pod, node)
@@ -221,6 +247,10 @@ func (l *Live) breaks() {
 
 func (f *liveFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	f.Framework.RunPostBindPlugins(ctx, state, pod, node)
+	if g := f.live.cycle.group; g != nil {
+		g.bound(pod, node)
+		return
+	}
 	f.postBind = true
 	if !f.preBind {
 		close(f.live.cycle.over)
@@ -255,6 +285,7 @@ func (l *Live) begin(how *CycleStep) (*liveCycle, error) {
 	cy := &liveCycle{CycleStep: *how, skipped: true, decided: make(chan struct{}), proceed: make(chan struct{}), returned: make(chan struct{}), over: make(chan struct{})}
 	l.cycle = cy
 	l.held.Store(false)
+	l.takeEvicted()
 	go func() {
 		defer close(cy.returned)
 		defer l.crash.caught()
@@ -283,6 +314,9 @@ func (l *Live) end(cy *liveCycle) error {
 	}
 	if err := l.crash.take(); err != nil {
 		return fmt.Errorf("%s: %w", cy.popped, err)
+	}
+	if cy.group != nil {
+		return cy.group.end(late)
 	}
 	if cy.skipped {
 		return nil

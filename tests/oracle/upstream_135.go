@@ -38,12 +38,12 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 
 func newRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
 
-func hookPop(s *scheduler.Scheduler, popped func(*v1.Pod)) {
+func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
 	next := s.NextPod
 	s.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		p, err := next(logger)
 		if p != nil {
-			popped(p.Pod)
+			popped(p)
 		}
 		return p, err
 	}
@@ -62,3 +62,10 @@ func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) 
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover
 func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
+
+// 1.35 decides the pods of a workload one by one.
+func groupsOn() bool { return false }
+
+func inGroup(*v1.Pod) bool { return false }
+
+func sameGroup(_, _ *v1.Pod) bool { return false }

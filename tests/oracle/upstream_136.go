@@ -26,12 +26,12 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(c, 0)
 }
 
-func hookPop(s *scheduler.Scheduler, popped func(*v1.Pod)) {
+func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
 	next := s.NextPod
 	s.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		p, err := next(logger)
 		if p != nil {
-			popped(p.Pod)
+			popped(p)
 		}
 		return p, err
 	}

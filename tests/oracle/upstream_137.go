@@ -27,12 +27,12 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(c, 0, nil)
 }
 
-func hookPop(s *scheduler.Scheduler, popped func(*v1.Pod)) {
+func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
 	next := s.NextEntity
 	s.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
 		e, err := next(logger)
 		if p, ok := e.(*framework.QueuedPodInfo); ok && p != nil {
-			popped(p.Pod)
+			popped(p)
 		}
 		return e, err
 	}

@@ -10,9 +10,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
+	kubefeatures "k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
@@ -40,10 +42,18 @@ func (f *liveFramework) AddPodInPreBind(uid types.UID, cancel context.CancelCaus
 
 func (f *liveFramework) RemovePodInPreBind(uid types.UID) {
 	f.Framework.RemovePodInPreBind(uid)
-	if f.postBind {
+	if f.postBind && f.live.cycle.group == nil {
 		close(f.live.cycle.over)
 	}
 }
 
 func (i *syncInformer) HasSyncedChecker() cache.DoneChecker { return synced{} }
 func (synced) HasSyncedChecker() cache.DoneChecker          { return synced{} }
+
+func groupsOn() bool { return utilfeature.DefaultFeatureGate.Enabled(kubefeatures.GenericWorkload) }
+
+func inGroup(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }
+
+func sameGroup(a, b *v1.Pod) bool {
+	return inGroup(a) && inGroup(b) && *a.Spec.SchedulingGroup.PodGroupName == *b.Spec.SchedulingGroup.PodGroupName
+}

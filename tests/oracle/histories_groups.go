@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// histories, profile groups: pods of PodGroups, some of which are gangs, beside pods of their own, while nodes, members and groups come and go.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+const groupGates = "GenericWorkload=true,GangScheduling=true,SchedulerAsyncPreemption=false"
+
+// together makes one history. A pod is known by its group's name in its labels.
+type together struct {
+	*happen
+	version string // of scheduling.k8s.io
+	groups  []string
+	prios   map[string]int32
+	there   map[string]bool // groups that have an object
+	mixed   bool            // members of a group may have different priorities
+}
+
+func groupHistory(seed uint64, version string, most int) *History {
+	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20)}
+	h.themes, h.spaces = []int{0}, []string{"default"}
+	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	for range 1 + h.IntN(4) {
+		h.put(h.newNode())
+	}
+	for range h.IntN(2 * len(h.nodeIDs)) {
+		h.put(h.runningPod())
+	}
+	for range 1 + h.IntN(3) {
+		name := h.next("g")
+		t.groups = append(t.groups, name)
+		t.prios[name] = pick(h.gen, int32(0), 0, 10, 100)
+		if h.chance(85) {
+			t.group(name)
+		}
+		for range h.IntN(6) {
+			t.member(name)
+		}
+	}
+	for range h.IntN(3) {
+		h.put(h.plainPod(h.next("alone"), "250m", "500m", "1"))
+	}
+	out := &History{ID: fmt.Sprintf("groups-%d", seed), Gates: groupGates}
+	for _, s := range h.steps {
+		out.Objects = append(out.Objects, s.Create)
+	}
+	h.steps = nil
+	for n := 8 + h.IntN(most); len(h.steps) < n; {
+		switch x := h.IntN(100); {
+		case x < 40:
+			h.cycle()
+		case x < 60:
+			h.steps = append(h.steps, Step{Advance: pick(h.gen, 0.5, 1, 1.3, 2, 2.5, 4, 4.7, 8, 11, 29.5, 61, 301, 330)})
+		default:
+			t.happens()
+		}
+	}
+	out.Steps = h.steps
+	return out
+}
+
+// group makes the object of a group, or makes it anew.
+func (t *together) group(name string) {
+	policy := map[string]any{"basic": map[string]any{}}
+	if t.chance(75) {
+		policy = map[string]any{"gang": map[string]any{"minCount": 1 + t.IntN(4)}}
+	}
+	spec := map[string]any{"schedulingPolicy": policy}
+	if t.version == "v1beta1" {
+		spec["priority"] = t.prios[name]
+	}
+	b, _ := json.Marshal(map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup",
+		"metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec})
+	if t.there[name] {
+		t.dropGroup(name)
+	}
+	t.there[name] = true
+	t.steps = append(t.steps, Step{Create: b})
+}
+
+func (t *together) dropGroup(name string) {
+	delete(t.there, name)
+	t.steps = append(t.steps, Step{Delete: &Ref{APIVersion: "scheduling.k8s.io/" + t.version, Kind: "PodGroup", Namespace: "default", Name: name}})
+}
+
+// member makes a pod of the group: its object is written by hand, for not every release's types know groups.
+func (t *together) member(name string) {
+	p := t.plainPod(t.next(name), "250m", "500m", "1", "1500m")
+	p.Namespace = "default"
+	if prio := t.prios[name]; !t.mixed {
+		p.Spec.Priority = &prio
+		p.Spec.PreemptionPolicy = nil
+	}
+	if t.chance(10) {
+		p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "wait"}}
+	}
+	if t.chance(10) {
+		p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, HostPort: 8080}}
+	}
+	if t.version != "v1alpha2" && t.chance(10) { // 1.36 does not see the terms of pods that this cycle has placed
+		p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{t.term()}}}
+	}
+	if t.chance(10) {
+		p.Spec.NodeName = pick(t.gen, t.nodeIDs...)
+		p.Status.Phase = v1.PodRunning
+		p.Spec.SchedulingGates = nil
+	}
+	t.put(p)
+	var o map[string]any
+	_ = json.Unmarshal(t.steps[len(t.steps)-1].Create, &o)
+	o["spec"].(map[string]any)["schedulingGroup"] = map[string]any{"podGroupName": name}
+	b, _ := json.Marshal(o)
+	t.steps[len(t.steps)-1].Create = b
+}
+
+func (t *together) happens() {
+	name := pick(t.gen, t.groups...)
+	switch t.IntN(8) {
+	case 0, 1:
+		t.member(name)
+	case 2:
+		t.group(name)
+	case 3:
+		t.dropGroup(name)
+	case 4, 5:
+		if len(t.podIDs) > 0 {
+			t.drop(t.world[pick(t.gen, t.podIDs...)])
+		}
+	case 6:
+		if len(t.nodeIDs) > 1 && t.chance(30) {
+			t.drop(t.world["Node /"+pick(t.gen, t.nodeIDs...)])
+		} else {
+			t.put(t.newNode())
+		}
+	case 7:
+		t.put(t.plainPod(t.next("alone"), "250m", "500m", "1"))
+	}
+}

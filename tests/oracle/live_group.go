@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The cycle of a PodGroup: its pods are decided together, and those that fit are bound one after the other, in the order in which they were decided, when all are.
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// Member is what a cycle made of one pod of a group.
+type Member struct {
+	Pod       string  `json:"pod"`
+	Result    *string `json:"result"` // the node, or null when it was not bound
+	Message   string  `json:"message,omitempty"`
+	Nominated string  `json:"nominated,omitempty"`
+}
+
+// groupCycle is written by the cycle and by one binding at a time.
+type groupCycle struct {
+	live    *Live
+	mu      sync.Mutex
+	change  *sync.Cond
+	members []Member
+	done    map[types.UID]bool
+	waiting map[types.UID]*v1.Pod // their bindings have begun
+	turn    types.UID             // whose binding goes on
+	rank    map[types.UID]int     // the order in which the pods are decided
+	gone    bool                  // nobody looks any more
+}
+
+func newGroupCycle(l *Live) *groupCycle {
+	g := &groupCycle{live: l, done: map[types.UID]bool{}, waiting: map[types.UID]*v1.Pod{}}
+	g.change = sync.NewCond(&g.mu)
+	return g
+}
+
+// inOrder lets pods that became active at one time follow each other as they were made: upstream takes them from a map.
+func (g *groupCycle) inOrder(popped *framework.QueuedPodInfo) {
+	all := []*framework.QueuedPodInfo{popped}
+	now := g.live.clock.Now()
+	objects, _ := g.live.factory.Core().V1().Pods().Lister().Pods(popped.Pod.Namespace).List(labels.Everything())
+	for _, p := range objects {
+		if i, ok := queued(g.live.queue, p); ok && sameGroup(p, popped.Pod) {
+			if i.InitialAttemptTimestamp == nil {
+				i.InitialAttemptTimestamp = &now
+			}
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b *framework.QueuedPodInfo) int {
+		if c := a.InitialAttemptTimestamp.Compare(*b.InitialAttemptTimestamp); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Pod.UID), string(b.Pod.UID))
+	})
+	for n, i := range all[:max(len(all)-1, 0)] {
+		if next := all[n+1]; !next.InitialAttemptTimestamp.After(*i.InitialAttemptTimestamp) {
+			at := i.InitialAttemptTimestamp.Add(1)
+			next.InitialAttemptTimestamp = &at
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *framework.QueuedPodInfo) int {
+		return cmp.Compare(corev1helpers.PodPriority(b.Pod), corev1helpers.PodPriority(a.Pod))
+	})
+	g.rank = map[types.UID]int{}
+	for n, i := range all {
+		g.rank[i.Pod.UID] = n
+	}
+}
+
+func (g *groupCycle) add(p *v1.Pod, m Member) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.members = append(g.members, m)
+	g.done[p.UID] = true
+	g.change.Broadcast()
+}
+
+func (g *groupCycle) failed(p *v1.Pod, s *fwk.Status, n *fwk.NominatingInfo) {
+	m := Member{Pod: key(p), Message: s.Message()}
+	if n.Mode() == fwk.ModeOverride {
+		m.Nominated = n.NominatedNodeName
+	}
+	g.add(p, m)
+}
+
+func (g *groupCycle) bound(p *v1.Pod, node string) { g.add(p, Member{Pod: key(p), Result: &node}) }
+
+func (g *groupCycle) awaitTurn(p *v1.Pod) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting[p.UID] = p
+	g.change.Broadcast()
+	for g.turn != p.UID && !g.gone {
+		g.change.Wait()
+	}
+}
+
+// until waits for something to become true; false: it does not in time.
+func (g *groupCycle) until(late <-chan time.Time, holds func() bool) bool {
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-late:
+			g.mu.Lock()
+			g.gone = true
+			g.change.Broadcast()
+			g.mu.Unlock()
+		case <-stop:
+		}
+	}()
+	for !holds() && !g.gone {
+		g.change.Wait()
+	}
+	return holds()
+}
+
+// end lets the bindings go on, one after the other. The cycle is over.
+func (g *groupCycle) end(late <-chan time.Time) error {
+	l := g.live
+	var binding []*v1.Pod
+	for _, p := range l.queue.InFlightPods() {
+		binding = append(binding, p)
+	}
+	slices.SortFunc(binding, func(a, b *v1.Pod) int { return cmp.Compare(g.rank[a.UID], g.rank[b.UID]) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l.cycle.skipped = len(g.members) == 0 && len(binding) == 0
+	all := func() bool {
+		for _, p := range binding {
+			if g.waiting[p.UID] == nil {
+				return false
+			}
+		}
+		return true
+	}
+	if !g.until(late, all) {
+		return fmt.Errorf("a binding of the group of %s does not begin", l.cycle.popped)
+	}
+	for _, p := range binding {
+		g.turn = p.UID
+		g.change.Broadcast()
+		if !g.until(late, func() bool { return g.done[p.UID] }) {
+			return fmt.Errorf("the binding of %s does not end", key(p))
+		}
+	}
+	return nil
+}
+
+// results are in the order of names: which of a group is decided first shows in what they say.
+func (g *groupCycle) results() []Member {
+	slices.SortFunc(g.members, func(a, b Member) int { return strings.Compare(a.Pod, b.Pod) })
+	return g.members
+}
+
+func groupAspect(members []Member) any {
+	out := []string{}
+	for _, m := range members {
+		b, _ := json.Marshal(m)
+		out = append(out, string(b))
+	}
+	return sorted(out)
+}
