@@ -132,8 +132,10 @@ func runHistory(args []string) error {
 			go func() {
 				defer func() { <-slots }()
 				v := answerHistory(line, &o)
-				for range *ask - 1 {
-					v.alsoSeen(answerHistory(line, &o))
+				for n := range *ask - 1 {
+					other := o
+					other.late = n%2 == 0
+					v.alsoSeen(answerHistory(line, &other))
 				}
 				out <- v
 			}()

@@ -66,15 +66,17 @@ type Live struct {
 	objects int             // UIDs given
 	started int             // start times given
 	preempt []*preemptor
-	held    atomic.Bool   // the cycle's preemption goroutine has come to its first API call
-	grouped bool          // pods of a PodGroup are decided together
+	held    atomic.Bool // the cycle's preemption goroutine has come to its first API call
+	grouped bool        // pods of a PodGroup are decided together
+	late    bool
 	broken  chan struct{} // closed when the binding goroutine panicked
 	cycle   *liveCycle    // nil between cycles
 	gating  *gating
 }
 
-// liveOptions do not change the answers.
+// liveOptions do not change the answers, where these are not a matter of chance.
 type liveOptions struct {
+	late    bool // of the goroutines of one group's preemptions the last one is over first
 	workers int  // parallelism of the scheduler's plugins; 0 is the configuration's
 	watch   bool // client-go's own informers bring the events, through the fake clientset's watches, and each is waited for
 }
@@ -122,7 +124,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 		l.factory.SharedInformerFactory.WaitForCacheSync(c.ctx.Done())
 	}
 	l.queue = c.sched.SchedulingQueue.(*queue.PriorityQueue)
-	l.grouped = groupsOn()
+	l.grouped, l.late = groupsOn(), o.late
 	l.gating = newGating(c.sched.Profiles, preEnqueuePlugins(l.queue))
 	l.hook()
 	return l, nil
@@ -153,6 +155,9 @@ func (l *Live) hook() {
 	hookSchedule(l.sched, func(f framework.Framework, p *v1.Pod, schedule func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error) {
 		cy := l.cycle
 		cy.skipped = false
+		if cy.group != nil {
+			cy.group.preemptorsHeld()
+		}
 		res, err := schedule()
 		if err == nil { // the real one picks any of the best
 			var pv PodVerdict
@@ -179,6 +184,7 @@ func (l *Live) hook() {
 	l.sched.FailureHandler = func(ctx context.Context, f framework.Framework, p *framework.QueuedPodInfo, s *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
 		cy := l.cycle
 		if cy.group != nil {
+			cy.group.preemptorsHeld()
 			l.clock.Step(time.Nanosecond) // no two pods enter the queue at one time
 			fail(ctx, f, p, s, n, start)
 			cy.group.failed(p.Pod, s, n)
@@ -390,6 +396,10 @@ func (p heldPods) hold(ctx context.Context) {
 	if ctx.Value(ofCycle{}) == nil {
 		cycle := p.live.cycle
 		if cycle == nil { // the history has ended in an error, and nobody looks any more
+			return
+		}
+		if cycle.group != nil {
+			cycle.group.hold(ctx.Done())
 			return
 		}
 		p.live.held.Store(true)

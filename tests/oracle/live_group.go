@@ -38,6 +38,8 @@ type groupCycle struct {
 	waiting map[types.UID]*v1.Pod // their bindings have begun
 	turn    types.UID             // whose binding goes on
 	rank    map[types.UID]int     // the order in which the pods are decided
+	held    []<-chan struct{}     // goroutines of preemption at their first call, by their contexts, in the order of their pods
+	let     int                   // so many of them go on
 	gone    bool                  // nobody looks any more
 }
 
@@ -79,6 +81,69 @@ func (g *groupCycle) inOrder(popped *framework.QueuedPodInfo) {
 	for n, i := range all {
 		g.rank[i.Pod.UID] = n
 	}
+}
+
+// hold keeps a preemptor's goroutine from writing before its turn has come.
+func (g *groupCycle) hold(who <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !slices.Contains(g.held, who) {
+		g.held = append(g.held, who)
+		g.change.Broadcast()
+	}
+	for g.place(who) >= g.let && !g.gone {
+		g.change.Wait()
+	}
+}
+
+// place says which goroutine goes on when: they run side by side in upstream.
+func (g *groupCycle) place(who <-chan struct{}) int {
+	i := slices.Index(g.held, who)
+	if g.live.late {
+		return len(g.held) - 1 - i
+	}
+	return i
+}
+
+// preempting counts the pods whose goroutine has more to do.
+func (g *groupCycle) preempting() int {
+	n := 0
+	for u := range g.rank {
+		if g.live.preempting(u) {
+			n++
+		}
+	}
+	return n
+}
+
+// preemptorsHeld waits until each of them has come to its first call: PreEnqueue asks how far they are.
+func (g *groupCycle) preemptorsHeld() {
+	for began := time.Now(); time.Since(began) < cycleTakes; time.Sleep(20 * time.Microsecond) {
+		n := g.preempting()
+		g.mu.Lock()
+		all := len(g.held) >= n
+		g.mu.Unlock()
+		if all {
+			return
+		}
+	}
+}
+
+// preempt lets the goroutines of preemption go on, one after the other.
+func (g *groupCycle) preempt() error {
+	n := len(g.held)
+	for i := range n {
+		g.mu.Lock()
+		g.let = i + 1
+		g.change.Broadcast()
+		g.mu.Unlock()
+		for began := time.Now(); g.preempting() > n-i-1; time.Sleep(20 * time.Microsecond) {
+			if time.Since(began) > cycleTakes {
+				return fmt.Errorf("a preemption by the group of %s does not end", g.live.cycle.popped)
+			}
+		}
+	}
+	return nil
 }
 
 func (g *groupCycle) add(p *v1.Pod, m Member) {
@@ -158,7 +223,9 @@ func (g *groupCycle) end(late <-chan time.Time) error {
 			return fmt.Errorf("the binding of %s does not end", key(p))
 		}
 	}
-	return nil
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	return g.preempt()
 }
 
 // results are in the order of names: which of a group is decided first shows in what they say.

@@ -197,10 +197,11 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 {
 	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
 
-	if (engine->eviction.leaving_n == 0) {
+	struct bt_eviction *eviction = &engine->eviction;
+
+	if (eviction->leaving_n == 0 && eviction->async) {
 		return false;
 	}
-	struct bt_eviction *eviction = &engine->eviction;
 
 	eviction->on = engine->options.evictor.evict != NULL;
 	eviction->failed = false;
@@ -215,9 +216,8 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 	return true;
 }
 
-void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 {
-	take_nominations_back(engine, decision);
 	for (size_t i = 0; engine->eviction.on && !engine->eviction.failed && i < engine->eviction.leaving_n;
 		i++) {
 		const struct bt_leaving victim = engine->eviction.leaving[i];
@@ -229,7 +229,21 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 		/* Of those that have gone one that has merely ended is deleted as well. */
 		if (!victim.gone || victim.ended) {
 			engine->options.evictor.evict(
-				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
+				engine->options.evictor.context, engine, victim.pod_ix, for_ix);
+		}
+	}
+}
+
+/* Source: prepareCandidateAsync and prepareCandidate, v1.36.3. */
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+{
+	if (engine->eviction.async) {
+		take_nominations_back(engine, decision);
+		evict_all(engine, decision->pod_ix);
+	} else {
+		evict_all(engine, decision->pod_ix);
+		if (!engine->eviction.failed) {
+			take_nominations_back(engine, decision);
 		}
 	}
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);

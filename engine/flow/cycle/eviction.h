@@ -70,12 +70,15 @@ static inline bool bt_eviction_is_on(const struct bt_eviction *eviction)
 /* Is it this pod's, and a victim still there? */
 bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there are. */
+/* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there is something
+ * to carry out: always when victims are deleted within the cycle, because nominations are taken back even
+ * when all of them are being deleted already. */
 bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
 
 /*
- * Carries out the preemption that was begun: takes back the nominations of pods of lower priority, then has
- * the victims evicted, the last one last. It takes the engine, which the evictor is given.
+ * Carries out the preemption that was begun: takes back the nominations of pods of lower priority, and has
+ * the victims evicted, the last one last. Where evictions are part of the cycle they come first. It takes the
+ * engine, which the evictor is given.
  */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
 
