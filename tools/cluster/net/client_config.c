@@ -444,15 +444,33 @@ static void count_age(struct bt_client_config_counts *counts, const struct bt_ex
 	counts->age_sum_s += age_s;
 }
 
+/* Whom the kubeconfig trusts, by itself or by a file. */
+static void authority_of(const struct bt_client_config *access, struct bt_buf *out)
+{
+	const struct bt_secret *data = &access->plan.authority;
+	const struct bt_secret *from = data->len ? data : &access->files[FILE_AUTHORITY].bytes;
+
+	bt_buf_add(out, from->ptr, from->len);
+}
+
 static void run_plugin(void *context)
 {
 	struct bt_client_config *access = context;
 	struct plugin *plugin = &access->plugin;
 	struct bt_exec_credential fresh = {0};
-	struct bt_buf error = {0};
-	bool good =
-		bt_exec_run(&access->plan, access->endpoint.server, PLUGIN_NS, plugin->stop, &fresh, &error);
+	struct bt_buf error = {0}, authority = {0};
 
+	bt_lock_acquire(&access->lock);
+	authority_of(access, &authority);
+	bt_lock_release(&access->lock);
+	const struct bt_exec_call call = {.plan = &access->plan,
+		.server = access->endpoint.server,
+		.authority = bt_buf_view(&authority),
+		.limit_ns = PLUGIN_NS,
+		.stop = plugin->stop};
+	bool good = bt_exec_run(&call, &fresh, &error);
+
+	bt_buf_fini(&authority);
 	bt_lock_acquire(&access->lock);
 	plugin->runs = false;
 	plugin->known = good;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs a credential plugin. Where we have a terminal that it may use, standard input and error are ours; else
- * its input is empty, and of what it says on standard error the beginning is passed on. Whatever it leaves
- * running is killed with it when its time is over.
+ * its input is empty, and of what it says on standard error the beginning is passed on. When its time is over
+ * all that it has begun is killed with it; what it leaves running when it ends may go on, and is not waited for.
  */
 #include "tools/cluster/net/exec_plugin_int.h"
 
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,14 +95,15 @@ static void add_member(struct bt_buf *json, const char *name, struct bt_str valu
 	}
 }
 
-static void add_cluster(const struct bt_client_config_plan *plan, const char *server, struct bt_buf *json)
+static void add_cluster(const struct bt_exec_call *call, struct bt_buf *json)
 {
+	const struct bt_client_config_plan *plan = call->plan;
 	struct bt_buf authority = {0};
 
 	bt_buf_text(json, ",\"cluster\":{\"server\":");
-	bt_quote_json(json, bt_str(server));
+	bt_quote_json(json, bt_str(call->server));
 	add_member(json, "tls-server-name", plan->tls_server_name);
-	bt_base64_encode((struct bt_str){plan->authority.ptr, plan->authority.len}, &authority);
+	bt_base64_encode(call->authority, &authority);
 	add_member(json, "certificate-authority-data", bt_buf_view(&authority));
 	add_member(json, "proxy-url", plan->proxy_url);
 	bt_buf_text(json, plan->insecure ? ",\"insecure-skip-tls-verify\":true" : "");
@@ -114,14 +116,15 @@ static void add_cluster(const struct bt_client_config_plan *plan, const char *se
 	bt_buf_fini(&authority);
 }
 
-static void write_info(
-	const struct bt_client_config_plan *plan, const char *server, bool interactive, struct bt_buf *out)
+static void write_info(const struct bt_exec_call *call, bool interactive, struct bt_buf *out)
 {
+	const struct bt_client_config_plan *plan = call->plan;
+
 	bt_buf_text(out, EXEC_INFO "={\"kind\":\"ExecCredential\",\"apiVersion\":");
 	bt_quote_json(out, plan->exec.api_version);
 	bt_buf_printf(out, ",\"spec\":{\"interactive\":%s", interactive ? "true" : "false");
 	if (plan->exec.cluster) {
-		add_cluster(plan, server, out);
+		add_cluster(call, out);
 	}
 	bt_buf_text(out, "}}");
 }
@@ -232,9 +235,11 @@ static int wait_ms(int64_t until_ns)
 struct run {
 	int64_t until_ns;
 	int stop;
+	int ended;	   /* readable when the program has ended */
+	int output;	   /* its standard output; -1: over */
 	int errors;	   /* its standard error; -1: ours, or over */
 	size_t said_bytes; /* of it, that were passed on */
-	struct bt_buf output;
+	struct bt_buf printed;
 	enum bt_exec_end end;
 	int code;
 };
@@ -269,16 +274,38 @@ static void pass_errors_on(struct run *run)
 	(void)waste;
 }
 
-/* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
-static const char *read_output(
-	const struct bt_client_config_plan *plan, int output, struct run *run, struct bt_buf *out)
+/* Reads a piece of its output, if there is one. Returns: false: there is nothing now. */
+static bool read_piece(struct run *run)
 {
-	struct pollfd files[3] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN},
-		{.fd = run->errors, .events = POLLIN}};
+	ssize_t got;
+
+	if (run->output < 0) {
+		return false;
+	}
+	bt_buf_reserve(&run->printed, 4096);
+	do {
+		got = read(run->output, run->printed.ptr + run->printed.len, 4096);
+	} while (got < 0 && errno == EINTR);
+	run->printed.len += got > 0 ? (size_t)got : 0;
+	if (got == 0 || (got < 0 && errno != EAGAIN)) {
+		close(run->output);
+		run->output = -1;
+	}
+	return got > 0;
+}
+
+/* Reads until the program has ended. Who else holds its output open, a child that it has left, is not waited
+ * for: what it has printed itself is in the pipe by then. Returns: NULL, or what went wrong. */
+static const char *read_output(const struct bt_client_config_plan *plan, struct run *run)
+{
+	static const char late[] = "it did not end in time; run it by hand to see what it waits for";
 	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
 
-	for (;;) {
-		int n = poll(files, 3, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
+	while (run->printed.len <= OUTPUT_BYTES) {
+		struct pollfd files[] = {{.fd = run->output, .events = POLLIN},
+			{.fd = run->stop, .events = POLLIN}, {.fd = run->errors, .events = POLLIN},
+			{.fd = run->ended, .events = POLLIN}};
+		int n = poll(files, 4, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
 
 		if (n < 0 && errno == EINTR) {
 			continue;
@@ -288,46 +315,22 @@ static const char *read_output(
 			say_ns = INT64_MAX;
 			continue;
 		}
-		if (n == 0) {
-			return "it did not end in time; run it by hand to see what it waits for";
-		}
 		if (files[1].revents) {
 			return "stopped";
 		}
 		if (files[2].revents) {
 			pass_errors_on(run);
-			files[2].fd = run->errors;
 		}
-		if (wait_ms(run->until_ns) == 0) { /* it may say something without end */
-			return "it did not end in time; run it by hand to see what it waits for";
-		}
-		if (!files[0].revents) {
-			continue;
-		}
-		bt_buf_reserve(out, 4096);
-		ssize_t got = read(output, out->ptr + out->len, 4096);
+		bool read_some = read_piece(run);
 
-		if (got <= 0) {
+		if (files[3].revents && !read_some) {
 			return NULL;
 		}
-		out->len += (size_t)got;
-		if (out->len > OUTPUT_BYTES) {
-			return "it prints more than 1 MiB; it must print one ExecCredential";
+		if (!files[3].revents && wait_ms(run->until_ns) == 0) { /* it may say something without end */
+			return late;
 		}
 	}
-}
-
-/* Waits for the end of a program that has closed its output. Returns: false: it did not end in time. */
-static bool wait_for_end(pid_t pid, int stop, int64_t until_ns, int *out_status)
-{
-	struct pollfd file = {.fd = stop, .events = POLLIN};
-
-	while (waitpid(pid, out_status, WNOHANG) == 0) {
-		if (!wait_ms(until_ns) || poll(&file, 1, 2) > 0) {
-			return false;
-		}
-	}
-	return true;
+	return "it prints more than 1 MiB; it must print one ExecCredential";
 }
 
 /* What is there already is still passed on; who holds the pipe open, a child that it has left, is not waited
@@ -349,53 +352,96 @@ static void end_errors(struct run *run)
 	}
 }
 
-static bool run_program(const struct bt_client_config_plan *plan, const struct bt_buf *info, bool interactive,
-	struct run *run, struct bt_buf *out_error)
+/* Two pipes; an interactive program has our standard error. */
+static bool open_pipes(bool interactive, int output[2], int errors[2])
 {
-	int pipes[2], errors[2] = {-1, -1}, status = 0;
-	pid_t pid;
-
-	if (pipe2(pipes, O_CLOEXEC) != 0) {
-		run->end = BT_EXEC_BROKEN;
-		return exec_plugin_fail(plan, out_error, strerror(errno));
+	if (pipe2(output, O_CLOEXEC) != 0) {
+		return false;
 	}
 	if (!interactive && pipe2(errors, O_CLOEXEC) != 0) {
-		run->end = BT_EXEC_BROKEN;
-		close(pipes[0]);
-		close(pipes[1]);
-		return exec_plugin_fail(plan, out_error, strerror(errno));
-	}
-	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
-	int rc = spawn(arguments, environment, interactive, pipes[1], errors[1], &pid);
+		int error = errno;
 
-	close(pipes[1]);
-	if (!interactive) {
-		close(errors[1]);
+		close(output[0]);
+		close(output[1]);
+		errno = error;
+		return false;
 	}
+	fcntl(output[0], F_SETFL, O_NONBLOCK);
+	return true;
+}
+
+static void close_file(int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
+	*fd = -1;
+}
+
+/* Begins the program. Returns: 0 with its output, errors and end in run; or an errno. */
+static int begin_program(const struct bt_exec_call *call, const struct bt_buf *info, bool interactive,
+	struct run *run, pid_t *out_pid)
+{
+	int output[2], errors[2] = {-1, -1};
+
+	if (!open_pipes(interactive, output, errors)) {
+		run->end = BT_EXEC_BROKEN;
+		return errno;
+	}
+	char **arguments = make_arguments(&call->plan->exec),
+	     **environment = make_environment(call->plan, info);
+	int rc = spawn(arguments, environment, interactive, output[1], errors[1], out_pid);
+
+	run->end = rc ? BT_EXEC_MISSING : BT_EXEC_NONE;
+	run->output = output[0];
 	run->errors = errors[0];
+	close_file(&output[1]);
+	close_file(&errors[1]);
 	free_list(arguments);
 	free_list(environment);
-	if (rc != 0) {
-		close(pipes[0]);
-		end_errors(run);
-		run->end = BT_EXEC_MISSING;
-		exec_plugin_fail(plan, out_error, strerror(rc));
+	run->ended = rc ? -1 : pidfd_open(*out_pid, 0);
+	if (!rc && run->ended < 0) {
+		rc = errno;
+		kill(*out_pid, SIGKILL);
+		waitpid(*out_pid, NULL, 0);
+		run->end = BT_EXEC_BROKEN;
+	}
+	return rc;
+}
+
+static bool say_missing(
+	const struct bt_client_config_plan *plan, const struct run *run, int error, struct bt_buf *out_error)
+{
+	exec_plugin_fail(plan, out_error, strerror(error));
+	if (run->end == BT_EXEC_MISSING) {
 		bt_buf_printf(out_error, "; %.*s",
 			BT_STR_ARG(plan->exec.install_hint.len ? plan->exec.install_hint
 							       : bt_str("install it, or name its path")));
-		return false;
 	}
-	const char *wrong = read_output(plan, pipes[0], run, &run->output);
+	return false;
+}
 
-	close(pipes[0]);
-	if (!wrong && !wait_for_end(pid, run->stop, run->until_ns, &status)) {
-		wrong = "it did not end in time";
-	}
+static bool run_program(const struct bt_exec_call *call, const struct bt_buf *info, bool interactive,
+	struct run *run, struct bt_buf *out_error)
+{
+	const struct bt_client_config_plan *plan = call->plan;
+	int status = 0;
+	pid_t pid;
+	int error = begin_program(call, info, interactive, run, &pid);
+	const char *wrong = error ? NULL : read_output(plan, run);
+
+	close_file(&run->output);
 	end_errors(run);
+	if (error) {
+		return say_missing(plan, run, error, out_error);
+	}
 	if (wrong) {
 		kill(interactive ? pid : -pid, SIGKILL);
 		kill(pid, SIGKILL); /* it may have left its group */
-		waitpid(pid, &status, 0);
+	}
+	waitpid(pid, &status, 0);
+	close_file(&run->ended);
+	if (wrong) {
 		run->end = BT_EXEC_KILLED;
 		return exec_plugin_fail(plan, out_error, wrong);
 	}
@@ -494,6 +540,8 @@ static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str 
 
 	if (!good) {
 		exec_plugin_fail(plan, out_error, "its output is no ExecCredential in JSON");
+	} else if (bt_json_more(cursor)) {
+		good = exec_plugin_fail(plan, out_error, "it prints something behind its ExecCredential");
 	}
 	good = good && check_answer(plan, &answer, out_error);
 	if (good && status->expires.len && bt_time_parse(status->expires, &read.expires_ns) != BT_OK) {
@@ -513,24 +561,29 @@ static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str 
 	return good;
 }
 
-bool bt_exec_run(const struct bt_client_config_plan *plan, const char *server, int64_t limit_ns, int stop,
-	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+bool bt_exec_run(
+	const struct bt_exec_call *call, struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
+	const struct bt_client_config_plan *plan = call->plan;
 	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;
-	struct run run = {.until_ns = bt_clock_monotonic_ns() + limit_ns, .stop = stop, .errors = -1};
+	struct run run = {.until_ns = bt_clock_monotonic_ns() + call->limit_ns,
+		.stop = call->stop,
+		.ended = -1,
+		.output = -1,
+		.errors = -1};
 	struct bt_buf info = {0};
 
 	if (bt_str_is(plan->exec.interactive_mode, "Always") && !interactive) {
 		return exec_plugin_fail(plan, out_error,
 			"it needs a terminal (interactiveMode: Always), and standard input is none");
 	}
-	write_info(plan, server, interactive, &info);
-	bool good = run_program(plan, &info, interactive, &run, out_error) &&
-		    read_answer(plan, bt_buf_view(&run.output), out_credential, out_error);
+	write_info(call, interactive, &info);
+	bool good = run_program(call, &info, interactive, &run, out_error) &&
+		    read_answer(plan, bt_buf_view(&run.printed), out_credential, out_error);
 
 	out_credential->end = run.end;
 	out_credential->code = run.code;
 	bt_buf_fini(&info);
-	bt_secret_buf_fini(&run.output);
+	bt_secret_buf_fini(&run.printed);
 	return good;
 }

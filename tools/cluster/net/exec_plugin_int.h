@@ -30,12 +30,22 @@ struct bt_exec_credential {
 
 void bt_exec_credential_fini(struct bt_exec_credential *credential);
 
+/* What is asked of a plugin, and for how long. */
+struct bt_exec_call {
+	const struct bt_client_config_plan *plan;
+	const char *server;
+	struct bt_str
+		authority; /* whom the cluster's certificate is checked with, in PEM; empty: the system's */
+	int64_t limit_ns;
+	int stop; /* a file that becomes readable when the program shall be killed and the answer does not
+		   * matter any more; -1: none */
+};
+
 /*
- * Runs the plan's plugin and reads what it prints. stop: a file that becomes readable when the program shall
- * be killed and the answer does not matter any more; -1: none.
+ * Runs the plan's plugin and reads what it prints until it ends; what it leaves running is not waited for.
  * Context : blocks, at most limit_ns.
  * Returns : false with the reason in out_error; nothing that the program has printed is in it. How the
  * program ended is in out_credential in any case, and nothing else then.
  */
-bool bt_exec_run(const struct bt_client_config_plan *plan, const char *server, int64_t limit_ns, int stop,
-	struct bt_exec_credential *out_credential, struct bt_buf *out_error);
+bool bt_exec_run(
+	const struct bt_exec_call *call, struct bt_exec_credential *out_credential, struct bt_buf *out_error);

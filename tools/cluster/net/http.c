@@ -466,17 +466,19 @@ bool bt_http_begin_head(struct bt_call *call, uint32_t status)
 	return count_head(call, 0);
 }
 
+/* A number of seconds; a date counts as none, as in client-go. */
 static int64_t retry_after_of(struct bt_str value)
 {
-	int64_t seconds = 0;
+	int64_t seconds = value.len ? 0 : -1;
 
 	for (size_t i = 0; i < value.len; i++) {
-		if (value.ptr[i] < '0' || value.ptr[i] > '9' || seconds > 1000000) {
+		if (value.ptr[i] < '0' || value.ptr[i] > '9') {
 			return -1;
 		}
-		seconds = seconds * 10 + (value.ptr[i] - '0');
+		seconds =
+			seconds <= BT_HTTP_RETRY_AFTER_MAX_S ? seconds * 10 + (value.ptr[i] - '0') : seconds;
 	}
-	return value.len ? seconds * NS_PER_S : -1;
+	return bt_http_retry_after_ns(seconds);
 }
 
 static bool is_field(struct bt_str name, const char *wanted)

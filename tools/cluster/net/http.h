@@ -101,6 +101,17 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
  * the end first. Runs no timer any more, joins the thread. Context: not the client's thread. */
 void bt_http_destroy(struct bt_http *http);
 
+#define BT_HTTP_RETRY_AFTER_MAX_S 60
+
+/* How long a server that wishes so many seconds is left alone: no longer than a minute, so that one that said
+ * nonsense is asked again. seconds: below 0: it has no wish, which is -1. */
+static inline int64_t bt_http_retry_after_ns(int64_t seconds)
+{
+	int64_t most_s = seconds < BT_HTTP_RETRY_AFTER_MAX_S ? seconds : BT_HTTP_RETRY_AFTER_MAX_S;
+
+	return seconds < 0 ? -1 : most_s * INT64_C(1000000000);
+}
+
 /* Begins a call. Context: any thread. Returns: a number that is never 0. */
 uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *call);
 

@@ -268,7 +268,7 @@ static void take_status(struct bt_reflector *r, struct bt_str bytes)
 		return;
 	}
 	r->fate = bt_intake_fate(status.code, status.reason, status.message);
-	r->head.retry_after_ns = status.retry_after_s > 0 ? status.retry_after_s * INT64_C(1000000000) : -1;
+	r->head.retry_after_ns = bt_http_retry_after_ns(status.retry_after_s > 0 ? status.retry_after_s : -1);
 	if (r->fate == BT_FATE_EXPIRED) {
 		bt_reflector_say(r, 4, "Watch closed", status.message);
 	} else if (r->fate == BT_FATE_THROTTLED) {
@@ -287,12 +287,12 @@ static void take_event(struct bt_reflector *r, struct bt_str bytes)
 
 	bt_add_owned(&r->event_n, 1u);
 	bt_store_relaxed(&r->last_event_ns, bt_clock_monotonic_ns());
-	r->call_event_n++;
 	if (!bt_watch_frame_open(&r->shared->reader, r->is_proto, r->kind, bytes, &type, &object)) {
 		bt_reflector_note(r, "An event cannot be read", bt_str(r->shared->reader.error));
 		r->fate = BT_FATE_GARBLED;
 		return;
 	}
+	r->call_event_n += type != BT_WATCH_FRAME_ERROR;
 	switch (type) {
 	case BT_WATCH_FRAME_ADDED:
 	case BT_WATCH_FRAME_MODIFIED:

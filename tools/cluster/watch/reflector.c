@@ -128,6 +128,63 @@ static void on_head(void *context, const struct bt_http_head *head)
 	}
 }
 
+/* What an answer means that is an error. */
+static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
+{
+	struct bt_str body = bt_buf_view(&r->body);
+	struct bt_proto_unknown unknown;
+	struct bt_proto_error error;
+	struct bt_proto_status status = {0};
+	bool is_proto = bt_proto_open(body, &unknown, &error);
+
+	if (!bt_watch_frame_status(&r->shared->reader, is_proto, is_proto ? unknown.raw : body, &status)) {
+		status = (struct bt_proto_status){.message = body};
+	}
+	enum bt_watch_fate fate = bt_intake_fate((int32_t)r->head.status, status.reason, status.message);
+	if (r->head.status == 401) {
+		snprintf(what, cap,
+			"The server does not accept the credentials to list and watch %s: has the token or "
+			"the "
+			"client certificate expired, or is it another cluster's?",
+			r->kind->resource);
+	} else if (fate == BT_FATE_DENIED) {
+		snprintf(what, cap,
+			"Not allowed to list and watch %s: grant both verbs on them in API group \"%s\"",
+			r->kind->resource, r->kind->group);
+	} else {
+		snprintf(what, cap, "Cannot list and watch %s (HTTP status %u)", r->kind->resource,
+			r->head.status);
+	}
+	bool silent = fate == BT_FATE_EXPIRED || (fate == BT_FATE_ABSENT && r->kind->optional) ||
+		      (fate == BT_FATE_REFUSED && r->state == BT_REFLECTOR_STREAM);
+	if (!silent) {
+		bt_reflector_note(r, what, status.message);
+	} else if (fate == BT_FATE_EXPIRED) {
+		bt_reflector_say(r, 4, "Watch closed", status.message);
+	} else if (fate == BT_FATE_REFUSED) {
+		bt_reflector_say(r, 4,
+			"Data couldn't be fetched in watchlist mode. Falling back to regular list. This is "
+			"expected if "
+			"watchlist is not supported or disabled in kube-apiserver.",
+			status.message);
+	}
+	return fate;
+}
+
+/* Of an error the beginning says what it is; one without end is not read any further. */
+static void take_error(struct bt_reflector *r, const char *bytes, size_t n)
+{
+	char what[224];
+
+	if (r->body.len < BODY_BYTES) {
+		bt_buf_add(&r->body, bytes, n < BODY_BYTES - r->body.len ? n : BODY_BYTES - r->body.len);
+	}
+	if (r->body.len == BODY_BYTES && r->fate == BT_FATE_NONE) {
+		r->fate = judge_status(r, what, sizeof(what));
+		run(r);
+	}
+}
+
 static bool on_data(void *context, const char *bytes, size_t n)
 {
 	struct bt_reflector *r = context;
@@ -136,8 +193,8 @@ static bool on_data(void *context, const char *bytes, size_t n)
 	if (r->answered) {
 		bt_stream_add(&r->stream, bytes, n);
 		run(r);
-	} else if (r->body.len < BODY_BYTES) {
-		bt_buf_add(&r->body, bytes, n < BODY_BYTES - r->body.len ? n : BODY_BYTES - r->body.len);
+	} else {
+		take_error(r, bytes, n);
 	}
 	return r->busy || r->fate == BT_FATE_NONE;
 }
@@ -273,54 +330,15 @@ static void reflector_begin(struct bt_reflector *r)
 
 /* ---- ends of calls ---- */
 
-/* What an answer means that is an error. */
-static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
+static bool has_lasted(const struct bt_reflector *r)
 {
-	struct bt_str body = bt_buf_view(&r->body);
-	struct bt_proto_unknown unknown;
-	struct bt_proto_error error;
-	struct bt_proto_status status = {0};
-	bool is_proto = bt_proto_open(body, &unknown, &error);
-
-	if (!bt_watch_frame_status(&r->shared->reader, is_proto, is_proto ? unknown.raw : body, &status)) {
-		status = (struct bt_proto_status){.message = body};
-	}
-	enum bt_watch_fate fate = bt_intake_fate((int32_t)r->head.status, status.reason, status.message);
-	if (r->head.status == 401) {
-		snprintf(what, cap,
-			"The server does not accept the credentials to list and watch %s: has the token or "
-			"the "
-			"client certificate expired, or is it another cluster's?",
-			r->kind->resource);
-	} else if (fate == BT_FATE_DENIED) {
-		snprintf(what, cap,
-			"Not allowed to list and watch %s: grant both verbs on them in API group \"%s\"",
-			r->kind->resource, r->kind->group);
-	} else {
-		snprintf(what, cap, "Cannot list and watch %s (HTTP status %u)", r->kind->resource,
-			r->head.status);
-	}
-	bool silent = fate == BT_FATE_EXPIRED || (fate == BT_FATE_ABSENT && r->kind->optional) ||
-		      (fate == BT_FATE_REFUSED && r->state == BT_REFLECTOR_STREAM);
-	if (!silent) {
-		bt_reflector_note(r, what, status.message);
-	} else if (fate == BT_FATE_EXPIRED) {
-		bt_reflector_say(r, 4, "Watch closed", status.message);
-	} else if (fate == BT_FATE_REFUSED) {
-		bt_reflector_say(r, 4,
-			"Data couldn't be fetched in watchlist mode. Falling back to regular list. This is "
-			"expected if "
-			"watchlist is not supported or disabled in kube-apiserver.",
-			status.message);
-	}
-	return fate;
+	return bt_clock_monotonic_ns() - r->began_ns >= NS_PER_S;
 }
 
 /* Has it brought something, or lasted? Then the next begins at once, whatever has ended it. */
 static bool was_good_watch(const struct bt_reflector *r)
 {
-	return r->state == BT_REFLECTOR_WATCH && r->answered &&
-	       (r->call_event_n || bt_clock_monotonic_ns() - r->began_ns >= NS_PER_S);
+	return r->state == BT_REFLECTOR_WATCH && r->answered && (r->call_event_n || has_lasted(r));
 }
 
 static enum bt_watch_fate judge(struct bt_reflector *r)
@@ -387,7 +405,8 @@ static void on_expired(struct bt_reflector *r)
 	bool later = false;
 
 	if (r->state == BT_REFLECTOR_WATCH) {
-		later = r->call_event_n == 0 && r->expired_n++ > 0;
+		r->expired_n = has_lasted(r) ? 0 : r->expired_n + 1;
+		later = r->expired_n > 1;
 	} else if (r->state == BT_REFLECTOR_LIST && r->continue_.len) {
 		later = r->unpaged;
 		r->unpaged = true;

@@ -90,7 +90,7 @@ struct bt_reflector {
 	bool plain_once;
 	bool wants_list;
 	bool sweeping;	    /* the list is whole: what it has not shown is told as gone */
-	uint32_t expired_n; /* watches in a row that could not begin */
+	uint32_t expired_n; /* watches in a row that could not begin, or have expired at once */
 	uint32_t cursor;
 	struct bt_backpressure_queue outbox;
 	struct bt_watch_event *spare;

@@ -542,6 +542,33 @@ static void a_plugin_is_asked_once(void **state)
 	bt_buf_fini(&cluster);
 }
 
+/* As data, also where the kubeconfig names a file. */
+static void a_plugin_is_told_the_authority_of_a_file(void **state)
+{
+	struct bt_buf pem = {0};
+	struct way way;
+
+	(void)state;
+	bt_base64_encode(bt_buf_view(&authority.certificate_pem), &pem);
+	write_pem("authority", &authority.certificate_pem);
+	write_pem("wanted", &pem);
+	write_text("plugin",
+		"#!/bin/sh\n"
+		"case \"$KUBERNETES_EXEC_INFO\" in\n"
+		"*'\"certificate-authority-data\":\"'\"$(cat \"$(dirname \"$0\")/wanted\")\"'\"'*) "
+		"ca=told;;\n"
+		"esac\n"
+		"echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1\",'\n"
+		"echo '\"status\": {\"token\": \"'$ca'\"}}'\n");
+	start_way(&way, ", \"certificate-authority\": \"authority\"", EXEC("", ""));
+	expect_answer(&way, 200, "nobody|Bearer told|");
+	close_way(&way);
+	remove_file("plugin");
+	remove_file("authority");
+	remove_file("wanted");
+	bt_buf_fini(&pem);
+}
+
 static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
 {
 	struct bt_buf cluster = {0};
@@ -809,6 +836,10 @@ static void what_a_plugin_says_is_checked(void **state)
 		{SAYS("\"clientKeyData\": \"s3cret\""), "must come together"},
 		{SAYS("\"token\": \"s3cret\", \"expirationTimestamp\": \"soon\""),
 			"expirationTimestamp is no time"},
+		{SAYS("\"token\": \"s3cret\"") "echo '{}'\n",
+			"it prints something behind its ExecCredential"},
+		{SAYS("\"token\": \"s3cret\"") "echo rubbish\n",
+			"it prints something behind its ExecCredential"},
 		{"#!/bin/sh\nyes s3cret\n", "it prints more than 1 MiB"},
 		{"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9"},
 		{"#!/bin/sh\nsleep 1000\n", "it did not end in time"},
@@ -828,16 +859,23 @@ static void what_a_plugin_says_is_checked(void **state)
 
 		write_text("plugin", cases[i].script);
 		bt_buf_clear(&error);
-		if (bt_exec_run(
-			    &plan, "https://x", hangs ? SECOND / 20 : 60 * SECOND, -1, &credential, &error) ||
-			!strstr(error.ptr, cases[i].error) || strstr(error.ptr, "s3cret")) {
+		const struct bt_exec_call call = {.plan = &plan,
+			.server = "https://x",
+			.limit_ns = hangs ? SECOND / 20 : 60 * SECOND,
+			.stop = -1};
+
+		if (bt_exec_run(&call, &credential, &error) || !strstr(error.ptr, cases[i].error) ||
+			strstr(error.ptr, "s3cret")) {
 			fail_msg("case %zu: %s", i, error.len ? error.ptr : "no error");
 		}
 	}
 	remove_file("plugin");
 	bt_buf_clear(&error);
 	plan.exec.install_hint = bt_str("get it from a friend");
-	assert_false(bt_exec_run(&plan, "https://x", SECOND, -1, &credential, &error));
+	const struct bt_exec_call missing = {
+		.plan = &plan, .server = "https://x", .limit_ns = SECOND, .stop = -1};
+
+	assert_false(bt_exec_run(&missing, &credential, &error));
 	assert_non_null(strstr(error.ptr, "No such file or directory; get it from a friend"));
 	bt_buf_fini(&error);
 }
@@ -860,7 +898,10 @@ static size_t run_script(const char *script, int64_t limit_ns, bool good, const 
 	snprintf(command, sizeof(command), "%s", path_of("plugin"));
 	write_text("plugin", script);
 	dup2(file, STDERR_FILENO);
-	bool ran = bt_exec_run(&plan, "https://x", limit_ns, -1, &credential, &error);
+	bool ran = bt_exec_run(
+		&(struct bt_exec_call){
+			.plan = &plan, .server = "https://x", .limit_ns = limit_ns, .stop = -1},
+		&credential, &error);
 
 	dup2(own, STDERR_FILENO);
 	close(own);
@@ -893,10 +934,12 @@ static void what_a_plugin_leaves_running_holds_up_nothing_for_long(void **state)
 {
 	static const char holds_output[] = "#!/bin/sh\nsleep 20 &\n";
 	static const char holds_errors[] = SAYS("\"token\": \"t\"") "sleep 20 >&- &\n";
+	static const char holds_both[] = SAYS("\"token\": \"t\"") "sleep 20 &\n";
 
 	(void)state;
-	run_script(holds_output, SECOND / 20, false, "it did not end in time");
+	run_script(holds_output, 60 * SECOND, false, "its output is no ExecCredential");
 	run_script(holds_errors, 60 * SECOND, true, NULL);
+	run_script(holds_both, 60 * SECOND, true, NULL);
 }
 
 /* ---- where from ---- */
@@ -1018,6 +1061,7 @@ int main(void)
 		cmocka_unit_test(a_ca_that_becomes_garbage_is_not_taken),
 		cmocka_unit_test(a_server_that_no_url_names_is_refused),
 		cmocka_unit_test(a_plugin_is_asked_once),
+		cmocka_unit_test(a_plugin_is_told_the_authority_of_a_file),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
 		cmocka_unit_test(runs_of_plugins_and_the_age_of_their_certificates_are_counted),

@@ -486,6 +486,9 @@ static bool odd_answers(void *context, struct peer *peer, const struct request *
 	if (bt_str_is(request->path, "/refused")) {
 		return peer_answer(peer, 401, "", "ok");
 	}
+	if (bt_str_is(request->path, "/much-later")) {
+		return peer_answer(peer, 429, "Retry-After: 99999999999999999999\r\n", "ok");
+	}
 	return peer_answer(peer, 429, "Retry-After: soon\r\ncontent-TYPE:text/x \r\n", "ok");
 }
 
@@ -494,13 +497,15 @@ static void odd_answers_are_understood(void **state)
 	static const struct {
 		const char *path, *body;
 		uint32_t status;
+		int64_t retry_after_ns;
 	} cases[] = {
-		{"/packed", "packed", 200},
-		{"/interim", "ok", 200},
-		{"/trailers", "ok", 200},
-		{"/moved", "ok", 302}, /* not followed */
-		{"/refused", "ok", 401},
-		{"/busy", "ok", 429},
+		{"/packed", "packed", 200, -1},
+		{"/interim", "ok", 200, -1},
+		{"/trailers", "ok", 200, -1},
+		{"/moved", "ok", 302, -1}, /* not followed */
+		{"/refused", "ok", 401, -1},
+		{"/busy", "ok", 429, -1},
+		{"/much-later", "ok", 429, 60 * SECOND},
 	};
 	struct outcome outcome;
 	struct way way;
@@ -522,7 +527,7 @@ static void odd_answers_are_understood(void **state)
 		assert_string_equal(outcome.body.ptr, cases[which].body);
 		assert_int_equal(outcome.head_n, 1);
 		assert_int_equal(outcome.part_n, i % 2);
-		assert_true(outcome.head.retry_after_ns == -1);
+		assert_true(outcome.head.retry_after_ns == cases[which].retry_after_ns);
 		outcome_fini(&outcome);
 	}
 	assert_int_equal(server_request_n(way.server), 2 * sizeof(cases) / sizeof(cases[0]));

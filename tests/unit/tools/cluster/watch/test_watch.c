@@ -301,6 +301,54 @@ static void a_watch_that_expires_again_and_again_waits(void **state)
 	stop();
 }
 
+/* Each begins, brings something or nothing, and is over. */
+static void a_watch_that_begins_and_expires_again_and_again_waits(void **state)
+{
+	static const char bookmark[] = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\","
+				       "\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"9\"}}}\n";
+
+	(void)state;
+	for (uint32_t brings = 0; brings < 2; brings++) {
+		start_with(false, 0);
+		for (uint32_t i = 0; i < 2; i++) {
+			answer_list(JSON, 9, "", three, 3);
+			struct fake_call *call = open_watch(JSON, "9");
+
+			bt_buf_clear(&body);
+			bt_buf_text(&body, brings ? bookmark : "");
+			write_status_event(&body, JSON, 410, "Expired", "too old");
+			send_body(call);
+			fake_done(call, BT_HTTP_CANCELLED);
+		}
+		assert_null(fake_find(PODS));
+		stop();
+	}
+}
+
+/* The answer ends for us where it is long enough; its beginning says what is wrong. */
+static void an_error_without_end_is_cut(void **state)
+{
+	char part[8192];
+
+	(void)state;
+	memset(part, 'e', sizeof(part));
+	start_with(false, 0);
+	struct fake_call *call = pods_call();
+
+	fake_head(call, 500, "application/json", -1);
+	for (uint32_t i = 0; i < 100 && !call->cancelled; i++) {
+		fake_data(call, (struct bt_str){part, sizeof(part)}, 0);
+	}
+	assert_true(call->cancelled);
+	fake_done(call, BT_HTTP_CANCELLED);
+	assert_null(fake_find(PODS)); /* with back-off */
+	assert_non_null(strstr(state_of("pods").error, "(HTTP status 500): eeee"));
+	fake_pass(60 * S);
+	answer_list(JSON, 9, "", three, 3);
+	assert_string_equal(fed(), "+a +b +c !");
+	stop();
+}
+
 /* ---- what is said ---- */
 
 static void assert_said(const char *message)
@@ -1056,6 +1104,8 @@ int main(void)
 		cmocka_unit_test(a_version_that_lists_cannot_begin_at_any_more_is_given_up),
 		cmocka_unit_test(after_a_gap_only_what_has_changed_is_told_and_what_has_gone),
 		cmocka_unit_test(a_watch_that_expires_again_and_again_waits),
+		cmocka_unit_test(a_watch_that_begins_and_expires_again_and_again_waits),
+		cmocka_unit_test(an_error_without_end_is_cut),
 		cmocka_unit_test(lists_and_watches_are_said_in_the_words_of_client_go),
 		cmocka_unit_test(bookmarks_and_events_move_the_version_that_a_watch_resumes_at),
 		cmocka_unit_test(what_is_old_news_is_not_told),
