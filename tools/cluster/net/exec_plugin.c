@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs a credential plugin. Where we have a terminal that it may use, standard input and error are ours; else
- * its input is empty, and of what it says on standard error the beginning is passed on. When its time is over
- * all that it has begun is killed with it; what it leaves running when it ends may go on, and is not waited for.
+ * its input is empty, and of what it says on standard error the beginning is passed on. When it takes too
+ * long, all that it has begun is killed with it. What it leaves running when it ends may go on, and is not
+ * waited for.
  */
 #include "tools/cluster/net/exec_plugin_int.h"
 
