@@ -611,31 +611,86 @@ static void auth_keep(struct bt_buf *kept, struct bt_buf *read)
 	bt_buf_str(kept, bt_buf_view(read));
 }
 
+static const enum bt_work_queue file_queues[] = {BT_WORK_CLIENT_CA_FILE, BT_WORK_PROXY_CA_FILE};
+
+/* As upstream: what files say is not asked for. */
+static bool asks_cluster(const struct bt_auth *auth)
+{
+	const struct bt_serve_settings *settings = auth->options.settings;
+
+	return (!settings->client_ca_file || !settings->proxy_ca_file) && !settings->skip_lookup &&
+	       auth->options.authentication;
+}
+
+void bt_auth_add_work(const struct bt_auth *auth, int64_t now_ns)
+{
+	const struct bt_serve_settings *settings = auth->options.settings;
+	const char *const files[] = {settings->client_ca_file, settings->proxy_ca_file};
+
+	for (int i = 0; i < 2; i++) {
+		if (files[i]) {
+			bt_work_queues_add(auth->options.work_queues, file_queues[i], now_ns);
+		}
+	}
+	if (asks_cluster(auth)) {
+		bt_work_queues_add(auth->options.work_queues, BT_WORK_CLIENT_CA_MAP, now_ns);
+	}
+}
+
+static void take_work(const struct bt_auth *auth, enum bt_work_queue queue)
+{
+	bt_work_queues_take(auth->options.work_queues, queue, bt_clock_monotonic_ns());
+}
+
+static void end_work(const struct bt_auth *auth, enum bt_work_queue queue, enum bt_status status)
+{
+	bt_work_queues_end(auth->options.work_queues, queue, status == BT_OK, bt_clock_monotonic_ns());
+}
+
+/* Reads the file of a flag, if there is one. */
+static enum bt_status read_file(
+	struct bt_auth *auth, int i, const char *path, struct bt_buf *kept, struct bt_buf *out_error)
+{
+	static const char *const flags[] = {"--client-ca-file: ", "--requestheader-client-ca-file: "};
+	struct bt_buf read = {0}, why = {0};
+
+	if (!path) {
+		return BT_OK;
+	}
+	take_work(auth, file_queues[i]);
+	enum bt_status status = bt_file_read(path, &read, &why);
+
+	end_work(auth, file_queues[i], status);
+	if (status == BT_OK) {
+		auth_keep(kept, &read);
+	} else {
+		bt_buf_printf(out_error, "%s%s", out_error->len ? "; " : "", flags[i]);
+		bt_buf_str(out_error, bt_buf_view(&why));
+	}
+	bt_buf_fini(&why);
+	bt_buf_fini(&read);
+	return status;
+}
+
 /* Called by one thread at a time: what was read is its own. */
 enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
 	const char *const files[] = {settings->client_ca_file, settings->proxy_ca_file};
-	static const char *const flags[] = {"--client-ca-file: ", "--requestheader-client-ca-file: "};
 	struct bt_buf *const kept[] = {&auth->client_file, &auth->proxy_file};
 	struct bt_buf read = {0};
 	enum bt_status status = BT_OK, other = BT_OK;
 
-	for (int i = 0; i < 2 && status == BT_OK; i++) {
-		struct bt_buf why = {0};
-
-		status = files[i] ? bt_file_read(files[i], &read, &why) : BT_OK;
-		if (files[i] && status == BT_OK) {
-			auth_keep(kept[i], &read);
-		}
-		bt_buf_text(out_error, status == BT_OK ? "" : flags[i]);
-		bt_buf_str(out_error, bt_buf_view(&why));
-		bt_buf_fini(&why);
+	for (int i = 0; i < 2; i++) {
+		other = read_file(auth, i, files[i], kept[i], out_error);
+		status = status == BT_OK ? other : status;
 	}
 	*out_by_files = status != BT_OK;
-	/* As upstream: what files say is not asked for. */
-	if ((!files[0] || !files[1]) && !settings->skip_lookup && auth->options.authentication) {
+	other = BT_OK;
+	if (asks_cluster(auth)) {
+		take_work(auth, BT_WORK_CLIENT_CA_MAP);
 		other = read_cluster(auth, &read, out_error);
+		end_work(auth, BT_WORK_CLIENT_CA_MAP, other);
 		if (other == BT_OK) {
 			auth_keep(&auth->config_map, &read);
 		}

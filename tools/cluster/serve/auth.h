@@ -10,6 +10,7 @@
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/serve/front_proxy.h"
 #include "tools/cluster/serve/settings.h"
+#include "tools/cluster/serve/work_queues.h"
 
 struct bt_auth;
 
@@ -23,6 +24,7 @@ struct bt_auth_options {
 	struct bt_http *authentication, *authorization;
 	bt_auth_fetch fetch; /* bt_http_fetch */
 	struct bt_clock clock;
+	struct bt_work_queues *work_queues; /* where rounds of bt_auth_reload are counted, or NULL */
 };
 
 /* What a request shows. */
@@ -35,6 +37,9 @@ struct bt_auth_request {
 	struct bt_str path;
 	const char *verb; /* the method in lower case */
 };
+
+/* bt_auth_reload is about to be called: what it looks at waits from now on, by the monotonic clock. */
+void bt_auth_add_work(const struct bt_auth *auth, int64_t now_ns);
 
 struct bt_auth *bt_auth_create(const struct bt_auth_options *options);
 void bt_auth_destroy(struct bt_auth *auth);

@@ -5,6 +5,7 @@
 
 #include "metrics_int.h"
 #include "tools/cluster/serve/health.h"
+#include "tools/cluster/serve/work_queues.h"
 
 static void add_status(void *context, const char *name, const char *point, const uint64_t n[2], bool good)
 {
@@ -83,6 +84,9 @@ void bt_metrics_write(
 	bt_metrics_of_clients(sources, &x);
 	bt_metrics_of_berth(sources, &x);
 	bt_metrics_of_process(sources, &x);
+	if (sources->work_queues) {
+		bt_work_queues_expose(sources->work_queues, &x, bt_clock_monotonic_ns());
+	}
 	if (sources->more_metrics) {
 		sources->more_metrics(sources->context, &x);
 	}

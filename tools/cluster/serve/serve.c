@@ -20,6 +20,7 @@
 #include "tools/cluster/serve/certificate.h"
 #include "tools/cluster/serve/health.h"
 #include "tools/cluster/serve/routes.h"
+#include "tools/cluster/serve/work_queues.h"
 
 #define LOOK_NS INT64_C(10000000000)
 
@@ -226,23 +227,51 @@ static bool read_served(const struct bt_serve *serve, const struct served *befor
 		}
 		good = good && (read || kept);
 	}
+	return good;
+}
+
+/* The same, counted. Both read the authorities of client certificates, too. */
+static bool look_at_served(const struct bt_serve *serve, const struct served *before, struct served *out,
+	struct bt_buf *out_error)
+{
+	struct bt_work_queues *queues = serve->options.sources.work_queues;
+
+	bt_work_queues_take(queues, BT_WORK_SERVING_CERT, bt_clock_monotonic_ns());
+	bool good = read_served(serve, before, out, out_error);
+
+	bt_work_queues_end(queues, BT_WORK_SERVING_CERT, good, bt_clock_monotonic_ns());
 	bt_auth_authorities(serve->auth, &out->authorities);
 	return good;
 }
 
+/* A round begins: everything is to be looked at. */
+static void add_work(const struct bt_serve *serve)
+{
+	struct bt_work_queues *queues = serve->options.sources.work_queues;
+	int64_t now_ns = bt_clock_monotonic_ns();
+
+	bt_auth_add_work(serve->auth, now_ns);
+	bt_work_queues_add(queues, BT_WORK_SERVING_CERT, now_ns);
+	bt_work_queues_add(queues, BT_WORK_SERVING, now_ns);
+}
+
 bool bt_serve_reload(struct bt_serve *serve)
 {
+	struct bt_work_queues *queues = serve->options.sources.work_queues;
 	struct served served;
 	struct bt_buf error = {0};
 	bool by_files;
 
 	bt_lock_acquire(&serve->lock);
+	add_work(serve);
 	bt_auth_reload(serve->auth, &by_files, &error);
 	say_error("The CA of client certificates cannot be read; the last one counts", &error);
 	bt_buf_clear(&error);
-	read_served(serve, &serve->served, &served, &error);
+	look_at_served(serve, &serve->served, &served, &error);
+	bt_work_queues_take(queues, BT_WORK_SERVING, bt_clock_monotonic_ns());
 	bool changed = serve_with(serve, &served, &error);
 
+	bt_work_queues_end(queues, BT_WORK_SERVING, error.len == 0, bt_clock_monotonic_ns());
 	say_error("The certificate cannot be used; the last one counts", &error);
 	if (changed) {
 		bt_log(BT_LOG_INFO, 0, "Certificates have changed, and are served", NULL);
@@ -330,18 +359,22 @@ static enum bt_status start_front(struct bt_serve *serve, struct bt_buf *out_err
 static enum bt_status serve_begin(struct bt_serve *serve, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = &serve->options.settings;
+	struct bt_work_queues *queues = serve->options.sources.work_queues;
 	const struct served none = {0};
 	enum bt_status status = bt_server_tls_priorities(settings, &serve->priorities, out_error);
 
 	if (status == BT_OK) {
+		add_work(serve);
 		status = read_authorities(serve, out_error);
 	}
 	if (status == BT_OK) {
-		status = read_served(serve, &none, &serve->served, out_error) ? BT_OK : BT_INVALID;
+		status = look_at_served(serve, &none, &serve->served, out_error) ? BT_OK : BT_INVALID;
 	}
 	if (status == BT_OK) {
 		serve->listen_fd = bt_listen(settings, serve->options.any_port, &serve->port, out_error);
+		bt_work_queues_take(queues, BT_WORK_SERVING, bt_clock_monotonic_ns());
 		status = serve->listen_fd < 0 ? BT_IO : start_front(serve, out_error);
+		bt_work_queues_end(queues, BT_WORK_SERVING, status == BT_OK, bt_clock_monotonic_ns());
 	}
 	return status;
 }
@@ -353,6 +386,7 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 
 	serve->options = *options;
 	serve->options.sources.tally = bt_health_tally_create();
+	serve->options.sources.work_queues = bt_work_queues_create();
 	serve->options.look_ns = options->look_ns ? options->look_ns : LOOK_NS;
 	serve->listen_fd = -1;
 	serve->end_fd = eventfd(0, EFD_CLOEXEC);
@@ -361,7 +395,8 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 		.authentication = options->authentication,
 		.authorization = options->authorization,
 		.fetch = options->fetch,
-		.clock = bt_clock_real()};
+		.clock = bt_clock_real(),
+		.work_queues = serve->options.sources.work_queues};
 
 	serve->auth = bt_auth_create(&auth);
 	if (serve_begin(serve, out_error) == BT_OK &&
@@ -390,6 +425,7 @@ void bt_serve_destroy(struct bt_serve *serve)
 	close(serve->end_fd);
 	bt_auth_destroy(serve->auth);
 	bt_health_tally_destroy(serve->options.sources.tally);
+	bt_work_queues_destroy(serve->options.sources.work_queues);
 	served_fini(&serve->served);
 	bt_server_tls_priorities_fini(&serve->priorities);
 	bt_lock_fini(&serve->lock);

@@ -13,7 +13,8 @@ struct bt_serve;
 
 struct bt_serve_options {
 	struct bt_serve_settings settings;
-	struct bt_serve_sources sources; /* what they lead to outlives the server; tally is the server's */
+	struct bt_serve_sources sources; /* what they lead to outlives the server; tally and work_queues are
+					    the server's */
 	/* Who carries TokenReviews and the look-up of the client CA, and who SubjectAccessReviews. NULL:
 	 * see struct bt_auth_options. */
 	struct bt_http *authentication, *authorization;

@@ -17,6 +17,7 @@
 #define BT_SERVE_SERVERS 3
 
 struct bt_health_tally;
+struct bt_work_queues;
 
 /* init: all of it; what pointers lead to is asked by the functions beside them, from any thread. */
 struct bt_serve_sources {
@@ -40,7 +41,8 @@ struct bt_serve_sources {
 	bool (*leads)(void *context); /* NULL: nobody is elected, and the next two are not asked */
 	bool (*lease_is_well)(void *context);
 	uint64_t (*lease_slow_n)(void *context);
-	struct bt_health_tally *tally; /* who counts health checks; NULL: nobody */
+	struct bt_health_tally *tally;	    /* who counts health checks; NULL: nobody */
+	struct bt_work_queues *work_queues; /* the server's; NULL: nobody counts */
 	/* Whom clients call, and what has come of it; ends with a NULL host. */
 	struct {
 		const char *host;
