@@ -12,8 +12,8 @@ const struct bt_schema bt_config_resource_table =
 	BT_ARG_STRUCT("v1", "ResourceSpec", resource_members, struct bt_config_resource);
 
 static const struct bt_field shape_point_members[] = {
-	BT_ARG_PLAIN("utilization", I32, struct bt_config_shape_point, utilization),
-	BT_ARG_PLAIN("score", I32, struct bt_config_shape_point, score),
+	BT_ARG_ALWAYS("utilization", I32, struct bt_config_shape_point, utilization),
+	BT_ARG_ALWAYS("score", I32, struct bt_config_shape_point, score),
 };
 const struct bt_schema bt_config_shape_point_table =
 	BT_ARG_STRUCT("v1", "UtilizationShapePoint", shape_point_members, struct bt_config_shape_point);

@@ -53,7 +53,8 @@ typedef bool bt_field_read(struct bt_decode *decode, void *field);
 /* 64 bytes, a cache line. */
 struct bt_field {
 	struct bt_str name;
-	enum bt_field_type type;
+	enum bt_field_type type : 16;
+	uint32_t always : 1; /* Go writes it, too, when it is zero or empty: without omitempty */
 	uint32_t offset;
 	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and BT_FIELD_QUANTITIES */
 	uint32_t flag;	/* BT_MEMBER: bool, set when the member is there and not null */
@@ -87,6 +88,12 @@ struct bt_schema {
 #define BT_ARG_PLAIN(json, kind, owner, member)                                                              \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member)             \
+	}
+/* Without omitempty. */
+#define BT_ARG_ALWAYS(json, kind, owner, member)                                                             \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .always = 1,                                  \
+		.offset = offsetof(owner, member)                                                            \
 	}
 #define BT_ARG_NAMED(json, owner, member, go)                                                                \
 	{                                                                                                    \

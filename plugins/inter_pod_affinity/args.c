@@ -7,7 +7,7 @@ static const struct bt_field inter_pod_affinity_members[] = {
 	BT_ARG_META,
 	BT_ARG_MAYBE(
 		"hardPodAffinityWeight", I32, struct bt_inter_pod_affinity_args, hard_pod_affinity_weight),
-	BT_ARG_PLAIN("ignorePreferredTermsOfExistingPods", BOOL, struct bt_inter_pod_affinity_args,
+	BT_ARG_ALWAYS("ignorePreferredTermsOfExistingPods", BOOL, struct bt_inter_pod_affinity_args,
 		ignore_preferred_terms_of_existing_pods),
 };
 static const struct bt_schema table = BT_ARG_STRUCT(

@@ -30,7 +30,7 @@ static const struct bt_schema node_selector =
 	BT_ARG_STRUCT("v1", "NodeSelector", node_selector_members, struct bt_node_selector_object);
 
 static const struct bt_field preferred_term_members[] = {
-	BT_ARG_PLAIN("weight", I32, struct bt_preferred_node_term_object, weight),
+	BT_ARG_ALWAYS("weight", I32, struct bt_preferred_node_term_object, weight),
 	BT_ARG_OBJECT("preference", struct bt_preferred_node_term_object, preference, node_term),
 };
 static const struct bt_schema preferred_term = BT_ARG_STRUCT(

@@ -34,8 +34,8 @@ static const struct bt_schema label_selector_table =
 	BT_ARG_STRUCT("v1", "LabelSelector", label_selector_members, struct bt_label_selector_object);
 
 static const struct bt_field constraint_members[] = {
-	BT_ARG_PLAIN("maxSkew", I32, struct bt_spread_constraint_object, max_skew),
-	BT_ARG_PLAIN("topologyKey", STR, struct bt_spread_constraint_object, topology_key),
+	BT_ARG_ALWAYS("maxSkew", I32, struct bt_spread_constraint_object, max_skew),
+	BT_ARG_ALWAYS("topologyKey", STR, struct bt_spread_constraint_object, topology_key),
 	BT_ARG_NAMED("whenUnsatisfiable", struct bt_spread_constraint_object, when_unsatisfiable,
 		"v1.UnsatisfiableConstraintAction"),
 	BT_ARG_POINTER("labelSelector", struct bt_spread_constraint_object, label_selector,

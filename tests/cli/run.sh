@@ -24,10 +24,14 @@ expect 2 "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'nonsense'
 expect 2 "Cipher suite 'FOO' not supported or doesn't exist; --tls-cipher-suites takes TLS_" "$berth" run --tls-cipher-suites=FOO
 expect 2 "--leader-elect-resource-name is required where --leader-elect is on, not ''" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect-resource-name=
-# A flag of 0 is not the default: it is left out of what is written, where upstream writes 0.
+# A flag of 0 is not the default, and is written as upstream writes it.
 "$berth" run --kube-api-qps=0 --write-config-to=- >written.yaml || fail "--kube-api-qps=0 is refused"
 grep -qF '"burst":100' written.yaml || fail "--kube-api-qps=0 takes the burst away"
-grep -qF '"qps"' written.yaml && fail "--kube-api-qps=0 is taken for the default"
+grep -qF '"qps":0}' written.yaml || fail "--kube-api-qps=0 is taken for the default"
+"$berth" run --kube-api-burst=0 --kube-api-qps=-1 --write-config-to=- >written.yaml || fail "--kube-api-burst=0 is refused"
+grep -qF '"acceptContentTypes":"","burst":0,' written.yaml || fail "--kube-api-burst=0 is taken for the default"
+grep -qF '"multiPoint":{"enabled":[{"name":"SchedulingGates","weight":0},' written.yaml || fail "a weight of 0 is left out"
+grep -qF '"postBind":{},' written.yaml || fail "sets of no plugins are left out"
 expect 3 "GnuTLS has none of these" "$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-curve-preferences=4588
 expect 3 "one.crt: No such file or directory; see --tls-sni-cert-key" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-sni-cert-key=one.crt,one.key:a,b

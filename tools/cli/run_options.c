@@ -57,7 +57,9 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "PORT",
 		.default_value = "10259",
-		.help = "Serve health, metrics, configuration and debugging over HTTPS there. 0: nowhere."},
+		.help = "Serve health, metrics, configuration and debugging over HTTPS there. 0: nowhere, "
+			"and the "
+			"flags about certificates, suites and curves count for nothing."},
 	{.name = "cert-dir",
 		.type = BT_OPTION_TEXT,
 		.argument = "DIR",
@@ -232,12 +234,13 @@ const struct bt_option bt_run_options[] = {
 		.argument = "NUMBER",
 		.default_value = "50",
 		.help = "Writes a second, on average. Without --config only; otherwise clientConnection.qps "
-			"counts. 0: 5; below 0: no limit."},
+			"counts. 0: 5; below 0: no limit. In a file 0 is as if it were not there: 50."},
 	{.name = "kube-api-burst",
 		.type = BT_OPTION_TEXT,
 		.argument = "NUMBER",
 		.default_value = "100",
-		.help = "Writes at once above that. Without --config only. Above 0 where --kube-api-qps is."},
+		.help = "Writes at once above that. Without --config only. 0: 10, where --kube-api-qps is 0, "
+			"too; above 0 where that is above 0. In a file 0 is as if it were not there: 100."},
 	{.name = "kube-api-content-type",
 		.type = BT_OPTION_TEXT,
 		.argument = "TYPE",
@@ -301,13 +304,14 @@ const struct bt_option bt_run_options[] = {
 		.argument = "NAME",
 		.default_value = "kube-scheduler",
 		.may_be_empty = true,
-		.help = "Name of the Lease."},
+		.help = "Name of the Lease. Not empty with --leader-elect: kube-scheduler would ask for a "
+			"Lease without a name for ever, and lead never."},
 	{.name = "leader-elect-resource-namespace",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME",
 		.default_value = "kube-system",
 		.may_be_empty = true,
-		.help = "Namespace of the Lease."},
+		.help = "Namespace of the Lease. Not empty either."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,

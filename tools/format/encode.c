@@ -353,6 +353,9 @@ static bool is_there(const struct bt_field *field, const char *in, const struct 
 	if (field->type == BT_FIELD_IGNORED) {
 		return false;
 	}
+	if (go && go->zeroes && field->always) {
+		return true;
+	}
 	if (field->flag && !(go && field->type == BT_FIELD_ARRAY)) {
 		memcpy(&flag, in + field->flag - 1, sizeof(flag));
 		return flag;
@@ -379,7 +382,9 @@ static bool write_member(const struct bt_schema *schema, const struct bt_field *
 	size_t value = w->out->len;
 	write_value(schema, field, in, w);
 	/* An object of which nothing is known is left out, unless that it is there says something. */
-	if (field->type == BT_FIELD_OBJECT && !field->flag && !field->tag && w->out->len - value == 2) {
+	bool may_be_empty = field->flag || field->tag || (w->go && w->go->zeroes && field->always);
+
+	if (field->type == BT_FIELD_OBJECT && !may_be_empty && w->out->len - value == 2) {
 		w->out->len = before;
 		return false;
 	}

@@ -15,6 +15,7 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out);
 /* What the owner of a struct says where it is written as Go's encoding/json writes it. */
 struct bt_encode_go {
 	const char *api_version; /* of BT_FIELD_META; the kind is the schema's go_name */
+	bool zeroes;		 /* members without omitempty are written whatever they are */
 	/* Appends what a member of BT_FIELD_RAW stands for, of the struct in. Returns whether there is any;
 	 * out may be NULL. */
 	bool (*raw)(const void *in, const struct bt_encode_go *go, struct bt_buf *out);

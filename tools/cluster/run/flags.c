@@ -115,7 +115,7 @@ static int read_tls(const struct bt_invocation *invocation, struct bt_serve_sett
 	serving->cert_file = flags_text_of(invocation, "tls-cert-file");
 	serving->key_file = flags_text_of(invocation, "tls-private-key-file");
 	serving->cert_dir = flags_text_of(invocation, "cert-dir");
-	if (!serving->cert_file != !serving->key_file) {
+	if (serving->port && !serving->cert_file != !serving->key_file) {
 		return bt_invocation_wrong(invocation->command,
 			"--tls-cert-file and --tls-private-key-file belong together; give both or none");
 	}
@@ -136,8 +136,8 @@ static bool is_word(struct bt_str word)
 	return !bt_flag_is_blank(word);
 }
 
-/* Nothing is said of suites where nothing is served, as upstream. Source: TLSCipherSuites of component-base's
- * cli/flag, and SecureServingOptions.ApplyTo, v0.36.3. */
+/* Nothing is said of suites, curves and pairs of files where nothing is served, as upstream. Source:
+ * TLSCipherSuites of component-base's cli/flag, and SecureServingOptions.ApplyTo, v0.36.3. */
 static int check_suites(const struct bt_invocation *invocation, const struct bt_serve_settings *serving)
 {
 	struct bt_buf error = {0};
@@ -172,6 +172,7 @@ static int read_curves(
 		int64_t id = 0;
 		const char *wrong =
 			!bt_flag_integer(list.items[i], &id) ? "--tls-curve-preferences: '%s' is not a number"
+			: !serving->port		     ? NULL
 			: id < 1 || id > UINT16_MAX
 				? "--tls-curve-preferences: curve preference %s is out of range "
 				  "(must be 1-65535)"
@@ -180,7 +181,7 @@ static int read_curves(
 				  "24 and 25 are"
 				: NULL;
 
-		for (uint32_t k = 0; k < serving->curve_n && !wrong; k++) {
+		for (uint32_t k = 0; k < serving->curve_n && !wrong && serving->port; k++) {
 			wrong = curves[k] == (uint32_t)id
 					? "--tls-curve-preferences: duplicate curve preference %s"
 					: NULL;
@@ -689,6 +690,12 @@ static int apply_connection(
 		connection->burst = (int32_t)burst;
 	}
 	return BT_EXIT_OK;
+}
+
+struct bt_run_rate bt_run_rate_of(const struct bt_client_connection_config *connection)
+{
+	return (struct bt_run_rate){.qps = connection->qps == 0 ? 5 : connection->qps,
+		.burst = connection->burst > 0 ? (uint32_t)connection->burst : 10};
 }
 
 bool bt_run_reads_json(const struct bt_client_connection_config *connection)

@@ -55,6 +55,14 @@ int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config 
 /* Do a connection's content types leave JSON alone for what is read? Source: rest.NewRequest, v0.36.3. */
 bool bt_run_reads_json(const struct bt_client_connection_config *connection);
 
+/* How fast may be written: what a connection says, and client-go's own where that is 0. qps below 0: without
+ * a limit. Source: DefaultQPS and DefaultBurst of rest.Config, v0.36.3. */
+struct bt_run_rate {
+	float qps;
+	uint32_t burst;
+};
+struct bt_run_rate bt_run_rate_of(const struct bt_client_connection_config *connection);
+
 /* Calls for every flag of the command with its value as kube-scheduler's flags print theirs, in the order of
  * names. Context: any thread. */
 void bt_run_flags_each(const struct bt_run_flags *flags,

@@ -39,9 +39,6 @@
 #define HOST_BYTES	   256
 #define FEW_CPUS	   4
 #define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
-/* Where flags say 0. Source: DefaultQPS and DefaultBurst of rest.Config, v0.36.3 */
-#define CLIENT_QPS   5
-#define CLIENT_BURST 10
 
 /* owner: the main thread, but for what is atomic */
 struct bt_scheduler {
@@ -419,10 +416,11 @@ static bool make_extenders(struct bt_scheduler *s, struct bt_buf *out_error)
 static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
+	const struct bt_run_rate rate = bt_run_rate_of(connection);
 	struct bt_writer_options options = {
 		.access = s->access,
-		.qps = connection->qps == 0 ? CLIENT_QPS : connection->qps,
-		.burst = connection->burst > 0 ? (uint32_t)connection->burst : CLIENT_BURST,
+		.qps = rate.qps,
+		.burst = rate.burst,
 		.connections = s->flags->connections,
 		.in_flight = s->flags->bindings_in_flight,
 		.host = s->host,

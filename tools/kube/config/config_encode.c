@@ -20,9 +20,19 @@ static bool write_args(const void *in, const struct bt_encode_go *go, struct bt_
 	return typed || args->raw.len;
 }
 
-void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text)
+static void encode(const struct bt_config *config, bool zeroes, struct bt_buf *out_text)
 {
-	static const struct bt_encode_go go = {"kubescheduler.config.k8s.io/v1", write_args};
+	const struct bt_encode_go go = {"kubescheduler.config.k8s.io/v1", zeroes, write_args};
 
 	bt_schema_encode_go(bt_config_schema(config->gates.release), config, &go, out_text);
+}
+
+void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text)
+{
+	encode(config, false, out_text);
+}
+
+void bt_config_encode_whole(const struct bt_config *config, struct bt_buf *out_text)
+{
+	encode(config, true, out_text);
 }

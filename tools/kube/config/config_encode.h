@@ -12,3 +12,7 @@
  * configuration. Context: any thread; allocates in out_text.
  */
 void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text);
+
+/* The same with every member that kube-scheduler's --write-config-to has, whatever it is. Of two numbers
+ * that are 0, clientConnection's qps and burst, a reader makes the defaults again, as upstream does. */
+void bt_config_encode_whole(const struct bt_config *config, struct bt_buf *out_text);

@@ -205,7 +205,7 @@ int bt_configuration_write(const struct bt_config *config, const char *path)
 {
 	struct bt_buf text = {0};
 
-	bt_config_encode(config, &text);
+	bt_config_encode_whole(config, &text);
 	bt_buf_char(&text, '\n');
 	int status = bt_output_write(path, bt_buf_view(&text));
 

@@ -15,7 +15,7 @@
 
 static const struct bt_field plugin_members[] = {
 	BT_ARG_PLAIN("name", STR, struct bt_config_plugin, name),
-	BT_ARG_PLAIN("weight", I32, struct bt_config_plugin, weight),
+	BT_ARG_ALWAYS("weight", I32, struct bt_config_plugin, weight),
 };
 static const struct bt_schema plugin = BT_ARG_STRUCT("v1", "Plugin", plugin_members, struct bt_config_plugin);
 
@@ -26,7 +26,13 @@ static const struct bt_field plugin_set_members[] = {
 static const struct bt_schema plugin_set =
 	BT_ARG_STRUCT("v1", "PluginSet", plugin_set_members, struct bt_config_plugin_set);
 
-#define POINT(json, point) BT_ARG_OBJECT(json, struct bt_config_plugins, points[BT_POINT_##point], plugin_set)
+/* Go writes a struct whether anything is in it or not. */
+#define SET(json, member)                                                                                    \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .always = 1,                                  \
+		.offset = offsetof(struct bt_config_plugins, member), .schema = &plugin_set                  \
+	}
+#define POINT(json, point) SET(json, points[BT_POINT_##point])
 static const struct bt_field plugins_members[] = {
 	POINT("preEnqueue", PRE_ENQUEUE),
 	POINT("queueSort", QUEUE_SORT),
@@ -40,7 +46,7 @@ static const struct bt_field plugins_members[] = {
 	POINT("preBind", PRE_BIND),
 	POINT("bind", BIND),
 	POINT("postBind", POST_BIND),
-	BT_ARG_OBJECT("multiPoint", struct bt_config_plugins, multi_point, plugin_set),
+	SET("multiPoint", multi_point),
 	POINT("placementGenerate", PLACEMENT_GENERATE),
 	POINT("placementScore", PLACEMENT_SCORE),
 	POINT("podGroupPostFilter", POD_GROUP_POST_FILTER),
@@ -56,22 +62,22 @@ static const struct bt_schema plugin_config =
 
 static const struct bt_field leader_election_members[] = {
 	BT_ARG_MAYBE("leaderElect", BOOL, struct bt_leader_election_config, leader_elect),
-	BT_ARG_PLAIN("leaseDuration", DURATION, struct bt_leader_election_config, lease_duration_ns),
-	BT_ARG_PLAIN("renewDeadline", DURATION, struct bt_leader_election_config, renew_deadline_ns),
-	BT_ARG_PLAIN("retryPeriod", DURATION, struct bt_leader_election_config, retry_period_ns),
-	BT_ARG_PLAIN("resourceLock", STR, struct bt_leader_election_config, resource_lock),
-	BT_ARG_PLAIN("resourceName", STR, struct bt_leader_election_config, resource_name),
-	BT_ARG_PLAIN("resourceNamespace", STR, struct bt_leader_election_config, resource_namespace),
+	BT_ARG_ALWAYS("leaseDuration", DURATION, struct bt_leader_election_config, lease_duration_ns),
+	BT_ARG_ALWAYS("renewDeadline", DURATION, struct bt_leader_election_config, renew_deadline_ns),
+	BT_ARG_ALWAYS("retryPeriod", DURATION, struct bt_leader_election_config, retry_period_ns),
+	BT_ARG_ALWAYS("resourceLock", STR, struct bt_leader_election_config, resource_lock),
+	BT_ARG_ALWAYS("resourceName", STR, struct bt_leader_election_config, resource_name),
+	BT_ARG_ALWAYS("resourceNamespace", STR, struct bt_leader_election_config, resource_namespace),
 };
 static const struct bt_schema leader_election = BT_ARG_STRUCT(
 	"v1alpha1", "LeaderElectionConfiguration", leader_election_members, struct bt_leader_election_config);
 
 static const struct bt_field client_connection_members[] = {
-	BT_ARG_PLAIN("kubeconfig", STR, struct bt_client_connection_config, kubeconfig),
-	BT_ARG_PLAIN("acceptContentTypes", STR, struct bt_client_connection_config, accept_content_types),
-	BT_ARG_PLAIN("contentType", STR, struct bt_client_connection_config, content_type),
-	BT_ARG_PLAIN("qps", F32, struct bt_client_connection_config, qps),
-	BT_ARG_PLAIN("burst", I32, struct bt_client_connection_config, burst),
+	BT_ARG_ALWAYS("kubeconfig", STR, struct bt_client_connection_config, kubeconfig),
+	BT_ARG_ALWAYS("acceptContentTypes", STR, struct bt_client_connection_config, accept_content_types),
+	BT_ARG_ALWAYS("contentType", STR, struct bt_client_connection_config, content_type),
+	BT_ARG_ALWAYS("qps", F32, struct bt_client_connection_config, qps),
+	BT_ARG_ALWAYS("burst", I32, struct bt_client_connection_config, burst),
 };
 static const struct bt_schema client_connection = BT_ARG_STRUCT("v1alpha1", "ClientConnectionConfiguration",
 	client_connection_members, struct bt_client_connection_config);

@@ -315,6 +315,26 @@ static void tls_is_chosen_as_upstream(void **state)
 	drop(&line);
 }
 
+/* Source: SecureServingOptions.ApplyTo, v0.36.3. */
+static void where_nothing_is_served_nothing_is_said_of_how(void **state)
+{
+	static const char *const words[] = {"--tls-curve-preferences=1", "--tls-curve-preferences=29,29",
+		"--tls-curve-preferences=70000", "--tls-cert-file=a.crt", "--tls-private-key-file=a.key",
+		"--tls-cipher-suites=FOO", "--tls-min-version=nonsense"};
+	struct line line;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		snprintf(text, sizeof(text), "--secure-port=0 %s", words[i]);
+		read_line(&line, text);
+		drop(&line);
+		assert_complains(words[i], "");
+	}
+	assert_complains("--secure-port=0 --tls-curve-preferences=x", "'x' is not a number");
+	assert_complains("--secure-port=0 --bind-address=nonsense", "--bind-address is an IP address");
+}
+
 /* Source: strconv.ParseInt with base 0, Go 1.26. */
 static void integers_are_written_as_in_go(void **state)
 {
@@ -362,9 +382,11 @@ static void what_the_client_may_send_counts_as_given(void **state)
 		const char *words;
 		float qps;
 		int32_t burst;
-	} rows[] = {{"--kube-api-qps=0", 0, 100}, {"--kube-api-qps=0 --kube-api-burst=0", 0, 0},
-		{"--kube-api-burst=0x10", 50, 16}, {"--kube-api-burst=1_0", 50, 10},
-		{"--kube-api-qps=-1 --kube-api-burst=0", -1, 0}};
+		struct bt_run_rate rate; /* the writer's */
+	} rows[] = {{"--kube-api-qps=0", 0, 100, {5, 100}},
+		{"--kube-api-qps=0 --kube-api-burst=0", 0, 0, {5, 10}},
+		{"--kube-api-burst=0x10", 50, 16, {50, 16}}, {"--kube-api-burst=1_0", 50, 10, {50, 10}},
+		{"--kube-api-qps=-1 --kube-api-burst=0", -1, 0, {-1, 10}}};
 	struct bt_config config;
 	struct line line;
 
@@ -375,6 +397,10 @@ static void what_the_client_may_send_counts_as_given(void **state)
 		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
 		assert_true(config.client_connection.qps == rows[i].qps);
 		assert_int_equal(config.client_connection.burst, rows[i].burst);
+		const struct bt_run_rate rate = bt_run_rate_of(&config.client_connection);
+
+		assert_true(rate.qps == rows[i].rate.qps);
+		assert_int_equal(rate.burst, rows[i].rate.burst);
 		bt_config_fini(&config);
 		drop(&line);
 	}
@@ -754,6 +780,7 @@ int main(void)
 		cmocka_unit_test(gates_may_name_their_component),
 		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
 		cmocka_unit_test(tls_is_chosen_as_upstream),
+		cmocka_unit_test(where_nothing_is_served_nothing_is_said_of_how),
 		cmocka_unit_test(integers_are_written_as_in_go),
 		cmocka_unit_test(what_the_client_may_send_counts_as_given),
 		cmocka_unit_test(cipher_suites_that_go_has_not_are_refused_at_once),
