@@ -334,6 +334,8 @@ static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 	bad |= curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, endpoint->compressed ? "gzip" : NULL);
 	bad |= curl_easy_setopt(easy, CURLOPT_PROXY, endpoint->proxy);
 	bad |= curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	/* As Go, which knows no GSSAPI: a proxy that has it would choose it. */
+	bad |= curl_easy_setopt(easy, CURLOPT_SOCKS5_AUTH, CURLAUTH_BASIC);
 	if (endpoint->connect_to) {
 		bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_TO, &http->curl->connect_to);
 	}

@@ -215,7 +215,8 @@ static const int alone[] = {SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork)
 	SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
 	SCMP_SYS(fremovexattr), SCMP_SYS(shmget), SCMP_SYS(shmat), SCMP_SYS(shmctl), SCMP_SYS(msgget),
 	SCMP_SYS(msgsnd), SCMP_SYS(msgrcv), SCMP_SYS(semget), SCMP_SYS(semop), SCMP_SYS(semtimedop),
-	SCMP_SYS(mq_open), SCMP_SYS(setsid)};
+	SCMP_SYS(mq_open), SCMP_SYS(setsid), SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(tkill),
+	SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(pidfd_send_signal)};
 
 static int sandbox_refuse(scmp_filter_ctx filter, const int *calls, size_t n)
 {
@@ -246,6 +247,23 @@ static int refuse_families(scmp_filter_ctx filter)
 	return rc;
 }
 
+/* Signals and limits are for the process itself; Landlock knows signals since its version 6 alone. */
+static int refuse_others(scmp_filter_ctx filter)
+{
+	const struct {
+		int call;
+		uint64_t own; /* how it names itself */
+	} calls[] = {{SCMP_SYS(kill), (uint64_t)getpid()}, {SCMP_SYS(tgkill), (uint64_t)getpid()},
+		{SCMP_SYS(prlimit64), 0}};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && rc == 0; i++) {
+		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i].call, 1,
+			SCMP_A0(SCMP_CMP_NE, calls[i].own, 0));
+	}
+	return rc;
+}
+
 /* Threads, no processes. A filter cannot see what clone3 is to do, so the C library is told to use clone. */
 static int refuse_processes(scmp_filter_ctx filter)
 {
@@ -270,6 +288,7 @@ static int enter_seccomp(const struct bt_sandbox *sandbox)
 	if (!sandbox->programs) {
 		rc = rc ? rc : sandbox_refuse(filter, alone, sizeof(alone) / sizeof(alone[0]));
 		rc = rc ? rc : refuse_processes(filter);
+		rc = rc ? rc : refuse_others(filter);
 		rc = rc ? rc : refuse_families(filter);
 	}
 	rc = rc ? rc : seccomp_load(filter);

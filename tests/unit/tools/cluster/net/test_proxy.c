@@ -2,6 +2,8 @@
  * Proxies that hang, break their rules or never come to an end: calls through them end, and nothing of them
  * has been sent. And whom a proxy that is spoken to by TLS has to be.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -235,6 +238,79 @@ static void answers_to_connect_without_end_are_cut(void **state)
 		"64 KiB");
 }
 
+/* ---- SOCKS5 ---- */
+
+/* A proxy that hears a greeting, and a name with a password where one is offered, and says no. */
+struct socks {
+	int listen_fd;
+	char greeting[32], login[64];
+	size_t greeting_n, login_n;
+};
+
+static void *refuse_by_socks(void *context)
+{
+	static const char nobody[] = {5, (char)0xff}, by_password[] = {5, 2}, wrong[] = {1, 1};
+	struct socks *socks = context;
+	int fd = accept(socks->listen_fd, NULL, NULL);
+	ssize_t n = recv(fd, socks->greeting, sizeof(socks->greeting), 0);
+
+	socks->greeting_n = n > 0 ? (size_t)n : 0;
+	if (socks->greeting_n && socks->greeting[socks->greeting_n - 1] == 2) {
+		send(fd, by_password, sizeof(by_password), MSG_NOSIGNAL);
+		n = recv(fd, socks->login, sizeof(socks->login), 0);
+		socks->login_n = n > 0 ? (size_t)n : 0;
+		send(fd, wrong, sizeof(wrong), MSG_NOSIGNAL);
+	} else {
+		send(fd, nobody, sizeof(nobody), MSG_NOSIGNAL);
+	}
+	close(fd);
+	return NULL;
+}
+
+static void greet(const char *proxy, struct socks *socks)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	struct bt_client_config *access;
+	struct ends ends = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	pthread_t thread;
+
+	*socks = (struct socks){.listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	assert_int_equal(bind(socks->listen_fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(socks->listen_fd, 1), 0);
+	assert_int_equal(getsockname(socks->listen_fd, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(pthread_create(&thread, NULL, refuse_by_socks, socks), 0);
+	struct bt_http *http = open_client(proxy, ntohs(address.sin_port), 30 * SECOND, &access);
+
+	bt_http_send(http,
+		&(struct bt_http_call){
+			.method = BT_HTTP_POST, .path = bt_str("/x"), .done = take_end, .context = &ends});
+	await_ends(&ends, 1);
+	assert_int_equal(ends.unsent_n, 1);
+	assert_null(strstr(ends.error.ptr, "secret"));
+	pthread_join(thread, NULL);
+	bt_http_destroy(http);
+	bt_client_config_destroy(access);
+	close(socks->listen_fd);
+	bt_buf_fini(&ends.error);
+}
+
+static void a_socks_proxy_is_greeted_as_by_go(void **state)
+{
+	static const char nobody[] = {5, 1, 0}, somebody[] = {5, 2, 0, 2};
+	struct socks socks;
+
+	(void)state;
+	greet("socks5://", &socks);
+	assert_int_equal(socks.greeting_n, sizeof(nobody));
+	assert_memory_equal(socks.greeting, nobody, sizeof(nobody));
+	greet("socks5://user:secret@", &socks);
+	assert_int_equal(socks.greeting_n, sizeof(somebody));
+	assert_memory_equal(socks.greeting, somebody, sizeof(somebody));
+	assert_int_equal(socks.login_n, 13);
+	assert_memory_equal(socks.login, "\x01\x04user\x06secret", 13);
+}
+
 /* ---- proxies with TLS ---- */
 
 /* why: NULL: the proxy is asked, and says no. */
@@ -274,6 +350,7 @@ int main(void)
 		cmocka_unit_test(garbage_and_closed_connections_end_calls),
 		cmocka_unit_test(who_is_refused_by_a_proxy_is_told),
 		cmocka_unit_test(answers_to_connect_without_end_are_cut),
+		cmocka_unit_test(a_socks_proxy_is_greeted_as_by_go),
 		cmocka_unit_test(a_proxy_with_tls_must_be_the_one_that_is_named),
 	};
 

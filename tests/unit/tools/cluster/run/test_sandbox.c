@@ -19,8 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -229,6 +231,22 @@ static void forbidden(void)
 	note("bpf", try_call(syscall(SYS_bpf, 0, NULL, 0)), EPERM);
 	note("io_uring", try_call(syscall(SYS_io_uring_setup, 1, NULL)), EPERM);
 	note("keys", try_call(syscall(SYS_keyctl, 0, 0)), EPERM);
+	note("a mount", try_call(mount("none", folder, "tmpfs", 0, NULL)), EPERM);
+	note("a mount by a new call", try_call(syscall(SYS_fsopen, "tmpfs", 0)), EPERM);
+	note("another root", try_call(chroot(folder)), EPERM);
+	note("another kernel", try_call(syscall(SYS_kexec_load, 0, 0, NULL, 0)), EPERM);
+	note("a module", try_call(syscall(SYS_init_module, NULL, 0, "")), EPERM);
+	note("a profile of all", try_call(syscall(SYS_perf_event_open, NULL, -1, 0, -1, 0)), EPERM);
+	note("page faults", try_call(syscall(SYS_userfaultfd, 0)), EPERM);
+	note("another's files", try_call(syscall(SYS_pidfd_getfd, 0, 0, 0)), EPERM);
+	note("a program without a name",
+		try_call(syscall(SYS_execveat, memfd_create("x", 0), "", NULL, NULL, 0)), EPERM);
+	note("a signal to another", try_call(kill(getppid(), 0)), EPERM);
+	note("a signal to its group", try_call(kill(0, 0)), EPERM);
+	note("a signal to a thread of another", try_call(syscall(SYS_tgkill, getppid(), getppid(), 0)),
+		EPERM);
+	note("another's limits", try_call(prlimit(getppid(), RLIMIT_NOFILE, NULL, NULL)), EPERM);
+	note("a file's rights", try_call(chmod(path_of("token/value"), 0777)), EPERM);
 	note("another user", try_call(setuid(0)), EPERM);
 	note("a Unix socket", try_socket(AF_UNIX, SOCK_STREAM), EAFNOSUPPORT);
 	note("a raw link", try_socket(AF_PACKET, SOCK_RAW), EAFNOSUPPORT);
@@ -243,7 +261,11 @@ static void forbidden(void)
 
 static void allowed(void)
 {
+	struct rlimit limit;
+
 	note("a thread", try_thread(), 0);
+	note("a signal to itself", raise(SIGCONT), 0);
+	note("its limits", try_call(getrlimit(RLIMIT_NOFILE, &limit)), 0);
 	note("an address of IPv4", try_socket(AF_INET, SOCK_STREAM), 0);
 	note("an address of IPv6", try_socket(AF_INET6, SOCK_DGRAM), before.ipv6);
 	note("tables of addresses", try_socket(AF_NETLINK, SOCK_RAW), 0);
