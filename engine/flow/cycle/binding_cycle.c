@@ -13,7 +13,9 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	const struct bt_decision failed = {
 		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
-	uint32_t nominated_ix = bt_late_nominations_by_binding(&engine->late, engine->cache, pod_ix);
+	const struct bt_hooks *pre_bind = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind;
+	uint32_t nominated_ix =
+		bt_late_nominations_by_binding(&engine->late, engine->cache, pre_bind, pod_ix);
 
 	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);

@@ -28,9 +28,19 @@ bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t p
 	return late->stay && late->without_ix == pod_ix;
 }
 
+static bool has_claims(const struct bt_signature *signature)
+{
+	uint32_t i = 0;
+
+	while (i < signature->claim_n && signature->claims[i].kind == BT_POD_CLAIM_NONE) {
+		i++;
+	}
+	return i < signature->claim_n;
+}
+
 /* Source: PreBindPreFlight of VolumeBinding and DynamicResources, v1.35.4. */
-uint32_t bt_late_nominations_by_binding(
-	const struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix)
+uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, const struct bt_cache *cache,
+	const struct bt_hooks *pre_bind, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	uint32_t choice_n;
@@ -40,7 +50,7 @@ uint32_t bt_late_nominations_by_binding(
 		return BT_NO_NODE;
 	}
 	bt_devices_pending(cache->devices, pod_ix, &choice_n);
-	return pod->signature->claim_n || choice_n || bt_volumes_assumed(cache->volumes, pod_ix, NULL, 0)
-		       ? pod->node_ix
-		       : BT_NO_NODE;
+	bool claims = pre_bind->n && (choice_n || has_claims(pod->signature));
+
+	return claims || bt_volumes_assumed(cache->volumes, pod_ix, NULL, 0) ? pod->node_ix : BT_NO_NODE;
 }

@@ -6,6 +6,7 @@
 
 #include "cache/ingest.h"
 #include "engine/flow/config/gates.h"
+#include "engine/flow/config/profile.h"
 
 struct bt_late_nominations {
 	bool stay;
@@ -23,6 +24,6 @@ void bt_late_nominations_begin(
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);
 
 /* Returns the node that an assumed pod's binding cycle has nominated, when no later step clears that;
- * otherwise BT_NO_NODE. */
-uint32_t bt_late_nominations_by_binding(
-	const struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);
+ * otherwise BT_NO_NODE. pre_bind: the plugins of its profile that write claims. */
+uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, const struct bt_cache *cache,
+	const struct bt_hooks *pre_bind, uint32_t pod_ix);
