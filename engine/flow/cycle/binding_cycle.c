@@ -25,7 +25,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
 	bt_engine_set_aside(engine, &failed);
-	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_BACKOFF) {
+	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE) {
 		bt_engine_status_node(engine, pod_ix, nominated_ix);
 		bt_ledger_nominate(engine->cache->ledger, pod_ix, nominated_ix);
 	}

@@ -60,14 +60,16 @@ static void a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write(void *
 	uint32_t node_ix = fixture_node(f, "name: n1", "", "");
 	uint32_t plain = fixture_pod(f, "containers: []"),
 		 claims = fixture_pod(f, "containers: [], resourceClaims: [{name: c, resourceClaimName: c}]");
+	struct bt_hooks writers = {.n = 1}, nobody = {.n = 0};
 
 	bt_late_nominations_begin(&on, f->cache, claims);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, claims), BT_NO_NODE);
 	bt_ledger_assume(f->cache->ledger, claims, node_ix);
 	bt_ledger_assume(f->cache->ledger, plain, node_ix);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, claims), node_ix);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, plain), BT_NO_NODE);
-	assert_int_equal(bt_late_nominations_by_binding(&off, f->cache, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, claims), node_ix);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, plain), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &nobody, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&off, f->cache, &writers, claims), BT_NO_NODE);
 }
 
 int main(void)
