@@ -19,6 +19,10 @@
 #define SLEEP_NS   (10 * BT_WRITE_S)
 /* So many are kept; a further one is written, but never becomes a series. */
 #define KEPT_MAX 65536
+/* About what the allocator and the table of names add to a name. */
+#define NAME_BYTES 64
+/* Of those that are kept so many are looked at for one that is not needed, before one that waits goes. */
+#define LOOKS 32
 /* So many are ops at a time, which is more than ever are out. */
 #define OPS_MAX 256
 /* While bindings wait none goes, so that the server has nothing else to do. One that has waited for
@@ -42,6 +46,7 @@ struct bt_sent_event {
 	const char *reason, *action;
 	struct reference regarding, related;
 	uint32_t note, controller, instance; /* names, held */
+	uint32_t bytes;			     /* about what it takes, with what only it holds */
 	bool warning, has_related;
 	bool waits;	 /* for an op */
 	bool unwritten;	 /* the series has begun, or is due, since its last call was made */
@@ -60,6 +65,8 @@ struct bt_event_recorder {
 	struct bt_sent_event *first, *last; /* that wait for an op, in order */
 	uint32_t open_n;		    /* that wait, or have an op */
 	uint32_t op_n;
+	size_t bytes; /* of all of them, kept or waiting */
+	size_t hand;  /* of those that are kept, who is looked at next when there is no room */
 	int64_t finish_ns, refresh_ns, last_ns;
 	struct bt_buf key;
 };
@@ -123,6 +130,7 @@ static void free_event(struct bt_event_recorder *events, struct bt_sent_event *e
 {
 	struct bt_intern *names = names_of(events);
 
+	events->bytes -= event->bytes;
 	release_pod(names, &event->regarding);
 	if (event->has_related) {
 		release_pod(names, &event->related);
@@ -227,11 +235,28 @@ static int64_t time_of_event(struct bt_event_recorder *events)
 	return events->last_ns;
 }
 
+/* Most notes are those of many pods: who brings one pays for it. */
+static uint32_t bytes_of(const struct bt_event_recorder *events, const struct bt_api_call *call)
+{
+	const struct bt_api_pod *pods[] = {call->pod, call->event.related};
+	size_t n = sizeof(struct bt_sent_event);
+
+	for (int i = 0; i < 2 && pods[i]; i++) {
+		n += pods[i]->name.len + pods[i]->uid.len + NAME_BYTES;
+	}
+	if (bt_intern_find(names_of(events), call->event.note) == BT_NAME_NONE) {
+		n += call->event.note.len + NAME_BYTES;
+	}
+	return (uint32_t)n;
+}
+
 static struct bt_sent_event *make(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	struct bt_sent_event *event = bt_mem_zalloc(1, sizeof(*event));
 	struct bt_intern *names = names_of(events);
 
+	event->bytes = bytes_of(events, call);
+	events->bytes += event->bytes;
 	event->reason = call->event.reason;
 	event->action = call->event.action;
 	event->warning = call->event.warning;
@@ -303,6 +328,64 @@ static void repeat(struct bt_event_recorder *events, struct bt_sent_event *event
 	BT_WRITE_COUNT(events->writer, event_repeated_n);
 }
 
+/* ---- when there is no room ---- */
+
+/* The oldest that waits for its turn is never written. Returns: false, when none waits. */
+static bool drop_oldest(struct bt_event_recorder *events)
+{
+	struct bt_sent_event *event = events->first;
+	uint32_t ix;
+
+	if (!event) {
+		return false;
+	}
+	events->first = event->next;
+	event->next = NULL;
+	event->waits = false;
+	events->open_n--;
+	BT_WRITE_COUNT(events->writer, event_dropped_n);
+	if (event->key && bt_map_get(&events->by_key, event->key, &ix)) {
+		drop(events, ix);
+	} else {
+		free_event(events, event);
+	}
+	return true;
+}
+
+/* One that has been written, and is kept in case it is seen again, is forgotten: then it is another one. */
+static bool forget_one(struct bt_event_recorder *events)
+{
+	for (int i = 0; i < LOOKS && events->n; i++) {
+		size_t at = events->hand++ % events->n;
+		const struct bt_sent_event *event = events->kept[at];
+
+		if (!event->op && !event->waits) {
+			BT_WRITE_COUNT(events->writer, event_forgotten_n);
+			drop(events, at);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns: whether there is room for one of so many bytes. */
+static bool make_room(struct bt_event_recorder *events, uint32_t bytes)
+{
+	const struct bt_writer_options *options = &events->writer->options;
+
+	while (events->bytes + bytes > options->event_bytes) {
+		if (!forget_one(events) && !drop_oldest(events)) {
+			return false;
+		}
+	}
+	while (events->open_n >= options->events) {
+		if (!drop_oldest(events)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	bool once = bt_str_is(bt_str(call->event.reason), "Scheduled");
@@ -313,7 +396,7 @@ void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api
 		repeat(events, known);
 		return;
 	}
-	if (events->open_n >= events->writer->options.events) {
+	if (!make_room(events, bytes_of(events, call))) {
 		BT_WRITE_COUNT(events->writer, event_dropped_n);
 		return;
 	}
@@ -327,7 +410,8 @@ void bt_event_recorder_add(struct bt_event_recorder *events, const struct bt_api
 uint32_t bt_event_recorder_spacing(
 	const struct bt_event_recorder *events, const struct bt_write_op *first, int64_t now_ns)
 {
-	if (events->open_n > events->writer->options.events / 2) {
+	if (events->open_n > events->writer->options.events / 2 ||
+		events->bytes > events->writer->options.event_bytes / 2) {
 		return 1;
 	}
 	/* When it was queued, and not when it was seen: one that is seen again and again would wait for ever.

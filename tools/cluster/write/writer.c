@@ -22,6 +22,7 @@
 #define IN_FLIGHT   256
 #define REPORTS	    16384
 #define EVENTS	    65536
+#define EVENT_BYTES ((size_t)32 << 20)
 /* So many writes at a time are never too many for a server that answers. */
 #define FEW    32
 #define WAY_NS (10 * BT_WRITE_S)
@@ -807,6 +808,7 @@ static void settle(struct bt_writer_options *options)
 	options->in_flight = options->in_flight ? options->in_flight : IN_FLIGHT;
 	options->reports = options->reports ? options->reports : REPORTS;
 	options->events = options->events ? options->events : EVENTS;
+	options->event_bytes = options->event_bytes ? options->event_bytes : EVENT_BYTES;
 	options->bind_timeout_ns = options->bind_timeout_ns ? options->bind_timeout_ns : 30 * BT_WRITE_S;
 	options->volume_timeout_ns =
 		options->volume_timeout_ns ? options->volume_timeout_ns : 600 * BT_WRITE_S;

@@ -30,9 +30,12 @@ struct bt_writer_options {
 	uint32_t burst;
 	uint32_t connections; /* 0: 4 */
 	uint32_t in_flight;   /* writes at a time, at most; 0: 256. There are 32, and more over a long way */
-	/* Cycles of which something is to be said, 0: 16384; and events that wait to be written, of some 200
-	 * bytes, 0: 65536. Full: the new one is dropped. */
+	/* Cycles of which something is to be said, 0: 16384, of which the new one is dropped; and events that
+	 * wait to be written, of some 200 bytes, 0: 65536, of which the oldest one is dropped. */
 	uint32_t reports, events;
+	/* What events may take that wait, or are kept in case they are seen again; 0: 32 MiB. Those that are
+	 * kept are forgotten first, then the oldest that waits is dropped. */
+	size_t event_bytes;
 	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
 	const char *host;	 /* for reportingInstance; NULL: this machine's name */
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
@@ -110,6 +113,7 @@ void bt_writer_each_device_wait(const struct bt_writer *writer,
 	X(event_n, "events that were sent, series included")                                                 \
 	X(event_repeated_n, "events that were counted in a series")                                          \
 	X(event_dropped_n, "events that were not sent: too many, or refused")                                \
+	X(event_forgotten_n, "events that were sent and forgotten early: seen again, they are others")       \
 	X(report_dropped_n, "cycles of which nothing was said: too many")                                    \
 	X(volume_n, "volumes and claims that were written for a binding")                                    \
 	X(claim_n, "resource claims that were written for a binding")                                        \

@@ -438,6 +438,79 @@ static void too_many_events_are_dropped_and_counted(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 8);
 }
 
+/* Is there a call about the pod's event? */
+static bool has_event_of(const char *pod)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "\"name\":\"%s\"", pod);
+	for (uint32_t i = 0; i < fake.call_n; i++) {
+		if (strcmp(fake.calls[i].path, EVENTS) == 0 && strstr(fake.calls[i].body, text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void of_too_many_events_the_latest_are_written(void **state)
+{
+	char name[16];
+
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = 2, .burst = 1, .events = 260});
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		refuse(add_pod(name), "m");
+	}
+	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 40);
+	for (int second = 0; second < 300; second++) {
+		for (uint32_t i = 0; i < fake.call_n; i++) {
+			if (!fake.calls[i].over) {
+				fake_answer(i, 201, "{}");
+			}
+		}
+		fake_pass(FAKE_S);
+	}
+	assert_int_equal(calls_to(EVENTS), 260);
+	assert_true(has_event_of("p0"));    /* an op already */
+	assert_false(has_event_of("p256")); /* the oldest that waited */
+	assert_false(has_event_of("p295"));
+	assert_true(has_event_of("p296"));
+	assert_true(has_event_of("p299"));
+}
+
+/* Those that wait, and those that were written and may become series. */
+static void events_take_no_more_than_their_bytes_whatever_is_in_them(void **state)
+{
+	const size_t most = 256 * 1024;
+	const uint32_t pod_n = 3000;
+	char name[128], message[1024];
+
+	(void)state;
+	for (int sent = 0; sent < 2; sent++) {
+		finish(state);
+		begin_with((struct bt_writer_options){
+			.qps = sent ? -1 : 0.001F, .burst = 1, .event_bytes = most});
+		memset(message, 'm', sizeof(message));
+		message[sizeof(message) - 1] = 0;
+		for (uint32_t i = 0; i < pod_n; i++) {
+			snprintf(name, sizeof(name), "p%098u", i);
+			snprintf(message, 16, "%015u", i);
+			message[15] = 'm';
+			refuse(add_pod(name), message);
+			for (uint32_t k = fake.call_n; sent && k-- > 0 && !fake.calls[k].over;) {
+				fake_answer(k, 201, "{}");
+			}
+			fake.call_n = sent ? 0 : fake.call_n;
+		}
+		const struct bt_writer_counts counts = bt_writer_counts(fake.writer);
+
+		assert_in_range(sent ? counts.event_forgotten_n : counts.event_dropped_n, pod_n / 2, pod_n);
+		assert_int_equal(sent ? counts.event_dropped_n : counts.event_forgotten_n, 0);
+	}
+}
+
 /* Answers so many bindings. Returns: how many events have been sent so far. */
 static uint32_t answer_bindings(uint32_t n)
 {
@@ -621,6 +694,8 @@ int main(void)
 		CASE(who_winds_up_says_what_waits_once_and_for_a_while),
 		CASE(events_have_a_budget_of_their_own),
 		CASE(too_many_events_are_dropped_and_counted),
+		CASE(of_too_many_events_the_latest_are_written),
+		CASE(events_take_no_more_than_their_bytes_whatever_is_in_them),
 		CASE(events_of_a_backlog_go_behind_it_and_none_is_lost),
 		CASE(events_that_have_waited_long_go_now_and_then_between_bindings),
 		CASE(an_event_that_is_seen_again_and_again_does_not_wait_for_ever),
