@@ -50,23 +50,54 @@ const char *bt_gate_name(enum bt_gate gate)
 	return gates[gate].name;
 }
 
-const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_release *release)
+static const struct {
+	enum bt_gate gate;
+	uint32_t minor;
+	struct bt_gate_spec spec;
+} compatible_list[] = {
+#define ALPHA				   BT_GATE_ALPHA
+#define BETA				   BT_GATE_BETA
+#define ON				   true, false
+#define BT_GATE_COMPATIBLE(id, minor, ...) {BT_GATE_##id, minor, __VA_ARGS__},
+#include "engine/model/gate.def"
+#undef BT_GATE_COMPATIBLE
+#undef ALPHA
+#undef BETA
+#undef ON
+};
+
+/* What a release's own table says of the gate. */
+static const struct bt_gate_spec *spec_at(enum bt_gate gate, uint32_t minor)
 {
 	static const struct bt_gate_spec none = {.stage = BT_GATE_ABSENT};
 	const struct bt_gate_spec *spec = &none;
 
-	BT_REQUIRE(gate < BT_GATE_N);
 	for (uint32_t i = 0; i < SPECS && (i == 0 || gates[gate].specs[i].since); i++) {
-		if (gates[gate].specs[i].since <= release->minor) {
+		if (gates[gate].specs[i].since <= minor) {
 			spec = &gates[gate].specs[i];
 		}
 	}
 	return spec;
 }
 
+const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_release *release)
+{
+	BT_REQUIRE(gate < BT_GATE_N);
+	const struct bt_gate_spec *binary = spec_at(gate, bt_release_binary(release)->minor);
+
+	for (size_t i = 0; i < sizeof(compatible_list) / sizeof(compatible_list[0]); i++) {
+		if (compatible_list[i].gate == gate && compatible_list[i].spec.since <= release->minor &&
+			compatible_list[i].minor <= release->compatible) {
+			return &compatible_list[i].spec;
+		}
+	}
+	return binary->stage == BT_GATE_ABSENT ? binary : spec_at(gate, release->minor);
+}
+
+/* Does the binary have it? An emulated release may be too old for it. */
 static bool is_there(enum bt_gate gate, const struct bt_release *release)
 {
-	return bt_gate_spec(gate, release)->stage != BT_GATE_ABSENT;
+	return bt_gate_spec(gate, bt_release_binary(release))->stage != BT_GATE_ABSENT;
 }
 
 enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release)
@@ -84,8 +115,8 @@ const struct bt_gate_need *bt_gate_next_need(
 {
 	const struct bt_gate_need *need = behind ? behind + 1 : needs_list, *end = needs_list + NEED_N;
 
-	while (need < end && (need->since > release->minor || !is_there(need->gate, release) ||
-				     !is_there(need->needs, release))) {
+	while (need < end && (need->since > bt_release_binary(release)->minor ||
+				     !is_there(need->gate, release) || !is_there(need->needs, release))) {
 		need++;
 	}
 	return need < end ? need : NULL;

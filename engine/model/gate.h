@@ -41,7 +41,7 @@ const char *bt_gate_name(enum bt_gate gate);
 /* What the gate is in the release; never NULL. */
 const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_release *release);
 
-/* The gate of that name, if the release accepts it; otherwise BT_GATE_N. */
+/* The gate of that name, if the release, or the one that emulates it, accepts it; otherwise BT_GATE_N. */
 enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release);
 
 /* A gate that cannot be on while another one is off. */

@@ -15,7 +15,8 @@ static const struct bt_release releases[] = {
 		.before = "1." #before_,                                                                     \
 		.minor_text = #minor_,                                                                       \
 		.number = "1." #minor_ "." #patch,                                                           \
-		.version = "v1." #minor_ "." #patch},
+		.version = "v1." #minor_ "." #patch,                                                         \
+		.compatible = (before_)},
 #include "engine/model/release.def"
 #undef BT_RELEASE
 };
@@ -50,6 +51,15 @@ static const struct text {
 #define BT_TEXT(id, first, last, text) {BT_TEXT_##id, first, last, text},
 #include "engine/model/release.def"
 #undef BT_TEXT
+};
+
+static const struct {
+	uint32_t first, last;
+	const char *metric, *help;
+} metric_helps[] = {
+#define BT_METRIC_HELP(first, last, metric, help) {first, last, metric, help},
+#include "engine/model/release.def"
+#undef BT_METRIC_HELP
 };
 
 const struct bt_release *bt_release_at(uint32_t ix)
@@ -121,6 +131,29 @@ struct bt_release bt_release_mix(const struct bt_release *release, const struct 
 	return mix;
 }
 
+const struct bt_release *bt_release_binary(const struct bt_release *release)
+{
+	return release->binary ? release->binary : release;
+}
+
+uint32_t bt_release_floor(const struct bt_release *binary)
+{
+	return binary->minor - BT_RELEASE_SKEW;
+}
+
+struct bt_release bt_release_emulate(
+	const struct bt_release *binary, const struct bt_release *emulated, uint32_t compatible)
+{
+	struct bt_release emulation = bt_release_mix(emulated, binary, UINT64_MAX, true, true);
+	uint32_t floor = bt_release_floor(binary);
+
+	emulation.binary = binary;
+	emulation.compatible = compatible		      ? compatible
+			       : emulated->compatible > floor ? emulated->compatible
+							      : floor;
+	return emulation;
+}
+
 const char *bt_release_text(const struct bt_release *release, enum bt_release_text text)
 {
 	const char *found = NULL;
@@ -133,6 +166,20 @@ const char *bt_release_text(const struct bt_release *release, enum bt_release_te
 	}
 	BT_REQUIRE(found);
 	return found;
+}
+
+const char *bt_release_metric_help(const struct bt_release *release, const char *metric)
+{
+	const char *help = NULL;
+
+	release = bt_release_binary(release);
+	for (size_t i = 0; i < sizeof(metric_helps) / sizeof(metric_helps[0]) && !help; i++) {
+		if (holds(release, metric_helps[i].first, metric_helps[i].last) &&
+			bt_str_is(bt_str(metric), metric_helps[i].metric)) {
+			help = metric_helps[i].help;
+		}
+	}
+	return help;
 }
 
 const struct bt_default_plugin *bt_release_next_plugin(

@@ -20,8 +20,6 @@
 #define BT_RELEASE_TEXT_OF(minor) "1." #minor
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
-/* The one that berth run decides by. */
-#define BT_RELEASE_RUN_TEXT BT_RELEASE_TEXT(36)
 /* What journals are of that say none: they are older than the second release was. */
 #define BT_RELEASE_UNSAID_TEXT BT_RELEASE_TEXT(36)
 
@@ -29,10 +27,13 @@
 #define BT_RELEASE_NEWEST   37
 #define BT_RELEASE_COMPARED 36
 
-/* How many minor versions the control plane may be behind. Source: component-base/compatibility, v0.36.3. */
+/* How many minor versions the emulated one, and the control plane, may be behind. Source:
+ * apiserver/pkg/util/compatibility, v0.36.3. */
 #define BT_RELEASE_SKEW 3u
 
 struct bt_release {
+	/* Of an emulation, made by bt_release_emulate: the release whose code runs. NULL: its own. */
+	const struct bt_release *binary;
 	/* Of a mixture, made by bt_release_mix: what is the other release's. NULL: it is none. */
 	const struct bt_release *other;
 	uint64_t other_rules; /* by enum bt_rule */
@@ -43,6 +44,7 @@ struct bt_release {
 	const char *minor_text; /* "36" */
 	const char *number;	/* "1.36.3" */
 	const char *version;	/* "v1.36.3" */
+	uint32_t compatible;	/* 35: the oldest minor of the control plane to get on with */
 };
 
 /* The release that counts where none is asked for. */
@@ -165,6 +167,9 @@ enum bt_rule {
 	 * one entity of the queue. Source: workloadRef of v1.35; scheduling_queue.go of v1.37. */
 	BT_RULE_PODS_NAME_WORKLOADS,
 	BT_RULE_GROUPS_ARE_QUEUED,
+	/* Metrics of the queue count entities, too: pods alone, and groups. Source: QueuedEntities,
+	 * pkg/scheduler/metrics. */
+	BT_RULE_QUEUE_COUNTS_ENTITIES,
 	BT_RULE_N
 };
 
@@ -180,6 +185,18 @@ const char *bt_rule_name(enum bt_rule rule);
 struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
 	uint64_t other_rules, bool other_texts, bool other_plugins);
 
+/* The release whose code runs: the one that emulates, or release itself. */
+const struct bt_release *bt_release_binary(const struct bt_release *release);
+
+/* A release that emulates another one, as kube-scheduler does by --emulated-version: the rules, texts and
+ * default plugins are its own, feature gates have the stages and defaults of the emulated one. compatible:
+ * the minor version of --min-compatibility-version; 0: the usual one. */
+struct bt_release bt_release_emulate(
+	const struct bt_release *binary, const struct bt_release *emulated, uint32_t compatible);
+
+/* The oldest minor version that a binary of the release emulates. */
+uint32_t bt_release_floor(const struct bt_release *binary);
+
 /* Texts of events and conditions that releases write differently. */
 enum bt_release_text {
 	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, of a pod without claims to give up */
@@ -191,6 +208,9 @@ enum bt_release_text {
 
 /* Requires: the release has such a text. */
 const char *bt_release_text(const struct bt_release *release, enum bt_release_text text);
+
+/* What a metric of kube-scheduler says of itself in the release that runs. NULL: what it says in 1.36. */
+const char *bt_release_metric_help(const struct bt_release *release, const char *metric);
 
 /* An entry of the default MultiPoint list. */
 struct bt_default_plugin {

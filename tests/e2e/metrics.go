@@ -22,7 +22,7 @@ import (
 
 // notOurs are metrics of kube-scheduler that berth does not have: tools/cluster/serve/README.md says why. A name that ends in _
 // stands for all that begin so.
-var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "node_collector_",
+var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "informer_", "node_collector_",
 	"rest_client_transport_cache_entries", "rest_client_transport_cert_rotation_gc_calls_total", "rest_client_transport_create_calls_total",
 	"scheduler_batch_", "scheduler_get_node_hint_", "scheduler_store_schedule_results_"}
 

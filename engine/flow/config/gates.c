@@ -123,6 +123,13 @@ static enum bt_status apply(struct bt_gates *gates, const struct settings *setti
 			bt_buf_printf(out_error, "cannot set feature gate %s to %s, feature is locked to %s",
 				bt_gate_name((enum bt_gate)gate), settings->value[gate] ? "true" : "false",
 				spec->on ? "true" : "false");
+		} else if (spec->stage == BT_GATE_ABSENT) {
+			next_error(out_error, &error_n);
+			bt_buf_printf(out_error,
+				"cannot set feature gate %s to %s, feature is PreAlpha at emulated version "
+				"%s, min compatibility version 1.%u",
+				bt_gate_name((enum bt_gate)gate), settings->value[gate] ? "true" : "false",
+				gates->release->name, gates->release->compatible);
 		}
 		gates->on[gate] = settings->value[gate];
 	}

@@ -62,7 +62,7 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 		bt_gate_name(gate), remedy);
 }
 
-static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
+enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
 	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
 		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS,
@@ -74,10 +74,12 @@ static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config
 		BT_GATE_WORKLOAD_AWARE_PREEMPTION};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS) ||
 			    bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED);
+	/* What is on by the usual default is not refused. */
+	const struct bt_release *usual = bt_release_binary(gates->release);
 	enum bt_status status = BT_OK;
 
 	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-		if (gates->on[unsupported[i]] && !bt_gate_spec(unsupported[i], gates->release)->on) {
+		if (gates->on[unsupported[i]] && !bt_gate_spec(unsupported[i], usual)->on) {
 			refuse_gate(unsupported[i], "turn it off", errors);
 			status = BT_INVALID;
 		}
@@ -111,7 +113,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	configure_devices(engine, &config->gates);
 	bt_batch_set_team(&engine->batch, options->team, options->batch ? options->batch : BT_ENGINE_BATCH,
 		options->always_share);
-	if (check_gates(&config->gates, errors) != BT_OK ||
+	if (bt_engine_check_gates(&config->gates, errors) != BT_OK ||
 		bt_config_check_profiles(config, errors) != BT_OK ||
 		bt_profile_runtimes_init(&engine->runtimes, config, options->sampling, engine->cache,
 			options->plan_memory_bytes ? options->plan_memory_bytes : BT_ENGINE_PLAN_MEMORY,

@@ -220,6 +220,9 @@ struct bt_engine_counts {
 	struct bt_parallel_prepare_counts warm; /* what workers did */
 };
 
+/* Are all gates done that are on? Returns: BT_OK; BT_INVALID: errors names those that are not. */
+enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors);
+
 /*
  * Makes an engine for a defaulted and valid configuration, which must outlive it.
  * Returns: the engine; NULL when a profile cannot be built, with the reason in errors.

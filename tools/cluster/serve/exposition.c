@@ -191,6 +191,10 @@ static enum bt_stability stability_of(const char *help)
 void bt_expose(struct bt_exposition *exposition, const char *name, enum bt_metric_type type, const char *help)
 {
 	static const char *const types[] = {"counter", "gauge", "histogram"};
+	const struct bt_release *release = exposition->release;
+	const char *own = release ? bt_release_metric_help(release, name) : NULL;
+
+	help = own ? own : help;
 	enum bt_stability stability = stability_of(help);
 
 	end_family(exposition);

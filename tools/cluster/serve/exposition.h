@@ -9,6 +9,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
+#include "engine/model/release.h"
 #include "tools/cluster/serve/metric_settings.h"
 
 enum bt_metric_type { BT_METRIC_COUNTER = 0, BT_METRIC_GAUGE, BT_METRIC_HISTOGRAM };
@@ -28,6 +29,7 @@ struct bt_name_refs_sample;
 struct bt_exposition {
 	struct bt_buf *out;
 	const struct bt_metric_settings *settings;
+	const struct bt_release *release; /* whose helps count; NULL: those that are given */
 	struct bt_exposition_counts counts;
 	const char *name;
 	enum bt_metric_type type;
@@ -55,7 +57,7 @@ void bt_exposition_begin(
 /* Its text is whole, and its counts are. */
 void bt_exposition_end(struct bt_exposition *exposition);
 
-/* Begins a family. name and help are constants. */
+/* Begins a family. name and help are constants; a release may have another help. */
 void bt_expose(
 	struct bt_exposition *exposition, const char *name, enum bt_metric_type type, const char *help);
 

@@ -284,12 +284,13 @@ bool bt_metric_settings_allow_file(struct bt_metric_settings *settings, struct b
 bool bt_metric_settings_show_hidden(
 	const struct bt_release *release, struct bt_str version, struct bt_buf *out_error)
 {
-	bool good = !version.len || bt_str_is(version, release->before);
+	const char *before = bt_release_binary(release)->before;
+	bool good = !version.len || bt_str_is(version, before);
 
 	if (!good) {
 		bt_buf_printf(out_error,
 			"must be omitted or have the value '%s'; only the previous minor version is allowed",
-			release->before);
+			before);
 	}
 	return good;
 }

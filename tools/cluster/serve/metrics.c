@@ -80,6 +80,7 @@ void bt_metrics_write(
 	struct bt_exposition x;
 
 	bt_exposition_begin(&x, settings, out);
+	x.release = bt_served_release(sources);
 	bt_metrics_of_scheduler(sources, &x);
 	bt_metrics_of_clients(sources, &x);
 	bt_metrics_of_berth(sources, &x);

@@ -181,8 +181,10 @@ static void add_gates(struct bt_exposition *x, const struct bt_gates *gates)
 
 void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
-	const struct bt_release *release = bt_served_release(sources);
+	const struct bt_release *release = bt_served_release(sources), *binary = bt_release_binary(release);
+	char compatible[16];
 
+	snprintf(compatible, sizeof(compatible), "1.%u", release->compatible);
 	add_process(x);
 	if (sources->config) {
 		add_gates(x, &sources->config->gates);
@@ -192,8 +194,8 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		"git tree state, build date, Go version, and compiler from which Kubernetes was built, and "
 		"platform on which it is running.");
 	const char *const labels[][2] = {{"build_date", ""}, {"compiler", ""}, {"git_commit", ""},
-		{"git_tree_state", ""}, {"git_version", release->version}, {"go_version", ""}, {"major", "1"},
-		{"minor", release->minor_text}, {"platform", "linux"}};
+		{"git_tree_state", ""}, {"git_version", binary->version}, {"go_version", ""}, {"major", "1"},
+		{"minor", binary->minor_text}, {"platform", "linux"}};
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
 		bt_expose_label(x, labels[i][0], bt_str(labels[i][1]));
@@ -203,10 +205,10 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		"[ALPHA] Provides the compatibility version info of the component. The component label is "
 		"the "
 		"name of the component, usually kube, but is relevant for aggregated-apiservers.");
-	bt_expose_label(x, "binary", bt_str(release->number));
+	bt_expose_label(x, "binary", bt_str(binary->number));
 	bt_expose_label(x, "component", bt_str("kube"));
 	bt_expose_label(x, "emulation", bt_str(release->name));
-	bt_expose_label(x, "min_compat", bt_str(release->before));
+	bt_expose_label(x, "min_compat", bt_str(compatible));
 	bt_expose_count(x, 1);
 	bt_expose(x, "berth_build_info", BT_METRIC_GAUGE, "1, by berth's version.");
 	bt_expose_label(x, "version", bt_str(sources->version ? sources->version : ""));

@@ -14,8 +14,9 @@ static void label(struct bt_exposition *x, const char *name, const char *value)
 	bt_expose_label(x, name, bt_str(value));
 }
 
-static void add_incoming(
-	const struct bt_release *release, const struct bt_queue *queue, struct bt_exposition *x)
+/* entities: with the type of what was added. */
+static void add_incoming(const struct bt_release *release, const struct bt_queue *queue, bool entities,
+	struct bt_exposition *x)
 {
 	static const struct {
 		enum bt_wait where;
@@ -24,8 +25,6 @@ static void add_incoming(
 		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}};
 	char cause_text[BT_CLUSTER_EVENT_LABEL_BYTES];
 
-	bt_expose(x, "scheduler_queue_incoming_pods_total", BT_METRIC_COUNTER,
-		"[STABLE] Number of pods added to scheduling queues by event and queue type.");
 	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 			uint64_t n = bt_queue_incoming(queue, places[i].where, cause);
@@ -34,9 +33,27 @@ static void add_incoming(
 				bt_queue_cause_text(release, cause, cause_text);
 				label(x, "event", cause_text);
 				label(x, "queue", places[i].name);
+				if (entities) {
+					label(x, "type", "pod");
+				}
 				bt_expose_count(x, n);
 			}
 		}
+	}
+}
+
+static void add_all_incoming(
+	const struct bt_release *release, const struct bt_queue *queue, struct bt_exposition *x)
+{
+	bt_expose(x, "scheduler_queue_incoming_pods_total", BT_METRIC_COUNTER,
+		"[STABLE] Number of pods added to scheduling queues by event and queue type.");
+	add_incoming(release, queue, false, x);
+	if (bt_release_has(release, BT_RULE_QUEUE_COUNTS_ENTITIES)) {
+		bt_expose(x, "scheduler_queue_incoming_entities_total", BT_METRIC_COUNTER,
+			"[ALPHA] Number of scheduling entities added to scheduling queues by event, queue "
+			"type, and entity type. Entity types are either 'pod' (for individual pods that are "
+			"not members of any podgroup) or 'podgroup'.");
+		add_incoming(release, queue, true, x);
 	}
 }
 
@@ -248,7 +265,7 @@ void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *en
 {
 	const struct bt_cycle_metrics *measures = bt_engine_measures(engine);
 
-	add_incoming(config->gates.release, bt_engine_queue(engine), x);
+	add_all_incoming(config->gates.release, bt_engine_queue(engine), x);
 	add_in_flight(config->gates.release, bt_engine_queue(engine), x);
 	if (measures) {
 		add_runs(config, engine, x);

@@ -104,6 +104,28 @@ static void one_label(struct bt_exposition *x, const char *label, const char *va
 	bt_expose_count(x, count);
 }
 
+/* Each entity is a pod alone: what is known of groups is not told apart here. */
+static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *queue)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} places[] = {{"active", queue->active}, {"backoff", queue->backoff}, {"gated", queue->gated},
+		{"unschedulable", queue->unschedulable}};
+
+	bt_expose(x, "scheduler_queued_entities", BT_METRIC_GAUGE,
+		"[ALPHA] Number of queued scheduling entities ('pod' or 'podgroup'; 'pod' stands for "
+		"individual pods that are not members of any podgroup) by the queue type. 'active' means "
+		"number of entities in activeQ; 'backoff' means number of entities in backoffQ; "
+		"'unschedulable' means number of entities in unschedulableEntities that the scheduler "
+		"attempted to schedule and failed; 'gated' is the number of unschedulable entities that the "
+		"scheduler never attempted to schedule because they are gated.");
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		bt_expose_label(x, "queue", bt_str(places[i].name));
+		one_label(x, "type", "pod", places[i].n);
+	}
+}
+
 static void add_queue(struct bt_exposition *x, const struct look *look)
 {
 	const struct bt_queue_counts *queue = &look->counts.queue;
@@ -119,6 +141,9 @@ static void add_queue(struct bt_exposition *x, const struct look *look)
 	one_label(x, "queue", "backoff", queue->backoff);
 	one_label(x, "queue", "gated", queue->gated);
 	one_label(x, "queue", "unschedulable", queue->unschedulable);
+	if (bt_release_has(bt_served_release(look->sources), BT_RULE_QUEUE_COUNTS_ENTITIES)) {
+		add_entities(x, queue);
+	}
 	bt_expose(x, "scheduler_cache_size", BT_METRIC_GAUGE,
 		"[ALPHA] Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
 	one_label(x, "type", "assumed_pods", sets->assumed);

@@ -110,7 +110,7 @@ static void answer_configz(const struct bt_serve_sources *sources, const struct 
 static void answer_version(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	const struct bt_release *release = bt_served_release(sources);
+	const struct bt_release *release = bt_release_binary(bt_served_release(sources));
 	struct bt_doc doc;
 
 	(void)request;

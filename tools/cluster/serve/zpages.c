@@ -230,8 +230,8 @@ static void write_status(const struct bt_release *release, time_t start, int64_t
 	bt_buf_printf(out, HEADING, "statusz");
 	bt_buf_printf(out, "\nStarted: %s\nUp: %lld hr %02lld min %02lld sec\n", text,
 		(long long)(up_s / 3600), (long long)(up_s / 60 % 60), (long long)(up_s % 60));
-	bt_buf_printf(out, "Go version: \nBinary version: %s\nEmulation version: %s\nPaths:", release->number,
-		release->name);
+	bt_buf_printf(out, "Go version: \nBinary version: %s\nEmulation version: %s\nPaths:",
+		bt_release_binary(release)->number, release->name);
 	for (size_t i = 0; i < FOLDER_N; i++) {
 		bt_buf_printf(out, " %s", folders[i]);
 	}
@@ -258,7 +258,7 @@ static void write_status_object(const struct wish *wish, const struct bt_release
 	bt_doc_key(&doc, "uptimeSeconds");
 	bt_doc_int(&doc, up_s);
 	add_text(&doc, "goVersion", "");
-	add_text(&doc, "binaryVersion", release->number);
+	add_text(&doc, "binaryVersion", bt_release_binary(release)->number);
 	add_text(&doc, "emulationVersion", release->name);
 	bt_doc_key(&doc, "paths");
 	bt_doc_begin_array(&doc);

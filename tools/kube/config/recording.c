@@ -101,10 +101,12 @@ static const struct bt_release *take_release(struct bt_str *gates, struct bt_buf
  * JSON. */
 static void write_config(const struct bt_config *config, struct bt_buf *out)
 {
-	bt_buf_printf(out, RELEASE "%s", config->gates.release->name);
+	const struct bt_release *release = bt_release_binary(config->gates.release);
+
+	bt_buf_printf(out, RELEASE "%s", release->name);
 
 	for (int i = 0; i < BT_GATE_N; i++) {
-		bool on = bt_gate_spec((enum bt_gate)i, config->gates.release)->on;
+		bool on = bt_gate_spec((enum bt_gate)i, release)->on;
 
 		if (config->gates.on[i] != on) {
 			bt_buf_printf(out, ",%s=%s", bt_gate_name((enum bt_gate)i), on ? "false" : "true");

@@ -130,6 +130,30 @@ static void a_gate_needs_what_it_depends_on(void **state)
 	assert_false(bt_gate_needs(BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD, release()));
 }
 
+static void gates_that_come_after_the_emulated_release_cannot_be_set(void **state)
+{
+	const struct bt_release release =
+		bt_release_emulate(bt_release_find(bt_str("1.37")), bt_release_find(bt_str("1.36")), 0);
+	struct bt_gates gates;
+	struct bt_buf error = {0};
+
+	(void)state;
+	bt_gates_init(&gates, &release);
+	assert_int_equal(bt_gates_parse(&gates, bt_str("CompositePodGroup=true"), &error), BT_INVALID);
+	assert_string_equal(error.ptr, "cannot set feature gate CompositePodGroup to true, feature is "
+				       "PreAlpha at emulated version 1.36, min compatibility version 1.35");
+	bt_buf_clear(&error);
+	assert_int_equal(bt_gates_parse(&gates, bt_str("GangScheduling=true"), &error), BT_INVALID);
+	assert_string_equal(error.ptr, "unrecognized feature gate: GangScheduling");
+	bt_buf_clear(&error);
+	bt_gates_parse(&gates, bt_str("AllAlpha=true,AllBeta=true"), &error);
+	assert_int_equal(error.len, 0);
+	assert_false(gates.on[BT_GATE_COMPOSITE_POD_GROUP]);
+	assert_false(gates.on[BT_GATE_GANG_SCHEDULING]);
+	assert_true(gates.on[BT_GATE_STORAGE_CAPACITY_SCORING]);
+	bt_buf_fini(&error);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_list_switches_gates_and_the_last_word_counts),
 		cmocka_unit_test(a_stage_is_overruled_by_a_name),
 		cmocka_unit_test(bad_lists_are_refused_with_upstreams_texts),
+		cmocka_unit_test(gates_that_come_after_the_emulated_release_cannot_be_set),
 		cmocka_unit_test(a_gate_needs_what_it_depends_on),
 	};
 

@@ -96,6 +96,53 @@ static void default_plugins_stand_in_upstreams_order_once_each(void **state)
 	}
 }
 
+static const struct bt_gate_spec *under(
+	enum bt_gate gate, const char *binary, const char *emulated, uint32_t compatible)
+{
+	const struct bt_release release = bt_release_emulate(
+		bt_release_find(bt_str(binary)), bt_release_find(bt_str(emulated)), compatible);
+
+	return bt_gate_spec(gate, &release);
+}
+
+static void an_emulated_release_has_its_gates_and_the_rules_of_the_binary(void **state)
+{
+	const struct bt_release *v36 = bt_release_find(bt_str("1.36")),
+				*v37 = bt_release_find(bt_str("1.37"));
+	const struct bt_release release = bt_release_emulate(v37, v36, 0);
+
+	(void)state;
+	assert_ptr_equal(bt_release_binary(&release), v37);
+	assert_ptr_equal(bt_release_binary(v36), v36);
+	assert_string_equal(release.name, "1.36");
+	assert_int_equal(release.compatible, 35);
+	assert_true(bt_release_has(&release, BT_RULE_RESIZE_SUMS_BY_STATE));
+	assert_string_equal(bt_release_text(&release, BT_TEXT_CLAIMS_KEPT), "");
+	assert_ptr_equal(bt_release_next_plugin(&release, NULL), bt_release_next_plugin(v37, NULL));
+	assert_int_equal(under(BT_GATE_STORAGE_CAPACITY_SCORING, "1.37", "1.36", 0)->stage, BT_GATE_ALPHA);
+	/* Gates that the binary has no longer are what it does without them. */
+	assert_int_equal(under(BT_GATE_GANG_SCHEDULING, "1.37", "1.36", 0)->stage, BT_GATE_ABSENT);
+	assert_int_equal(bt_gate_find(bt_str("GangScheduling"), &release), BT_GATE_N);
+	assert_true(under(BT_GATE_SCHEDULER_QUEUEING_HINTS, "1.37", "1.36", 0)->on);
+	/* Those that the emulated one lacks are known, and off. */
+	assert_int_equal(bt_gate_find(bt_str("CompositePodGroup"), &release), BT_GATE_COMPOSITE_POD_GROUP);
+	assert_int_equal(under(BT_GATE_COMPOSITE_POD_GROUP, "1.37", "1.36", 0)->stage, BT_GATE_ABSENT);
+	assert_false(under(BT_GATE_COMPOSITE_POD_GROUP, "1.37", "1.36", 0)->on);
+}
+
+static void a_default_may_depend_on_what_else_there_may_be(void **state)
+{
+	(void)state;
+	assert_false(under(BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, "1.37", "1.37", 0)->on);
+	assert_false(under(BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, "1.37", "1.37", 36)->on);
+	assert_true(under(BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, "1.37", "1.37", 37)->on);
+	assert_false(under(BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, "1.37", "1.36", 36)->on);
+	assert_int_equal(
+		bt_release_emulate(bt_release_find(bt_str("1.37")), bt_release_find(bt_str("1.35")), 0)
+			.compatible,
+		34);
+}
+
 static void a_gate_is_what_each_release_makes_of_it(void **state)
 {
 	static const struct {
@@ -157,6 +204,8 @@ int main(void)
 		cmocka_unit_test(every_text_stands_once_in_each_release),
 		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),
 		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),
+		cmocka_unit_test(an_emulated_release_has_its_gates_and_the_rules_of_the_binary),
+		cmocka_unit_test(a_default_may_depend_on_what_else_there_may_be),
 		cmocka_unit_test(a_gate_is_what_each_release_makes_of_it),
 		cmocka_unit_test(a_need_counts_in_releases_that_have_both_gates),
 	};
