@@ -11,7 +11,8 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 YAML
 
-expect 0 "Kubernetes v1.36." "$berth" run --version
+expect 0 "Kubernetes $("$berth" --version | grep -o 'v1[.0-9]*')" "$berth" run --version
+expect 0 "Kubernetes v1.36." "$berth" run --version --kubernetes-version=1.36
 expect 2 "Try 'berth run --help'" "$berth" run --no-such-flag
 expect 3 "missing.kubeconfig: No such file or directory" "$berth" run --kubeconfig=missing.kubeconfig
 

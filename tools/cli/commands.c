@@ -779,6 +779,13 @@ static const struct bt_exit_text run_exits[] = {
 };
 
 static const struct bt_note run_notes[] = {
+	{"RELEASES", "Decisions, feature gates and the configuration are those of kube-scheduler of the "
+		     "API server's minor version, unless --kubernetes-version says another one. A server "
+		     "that is newer than the newest release that is known gets that one, with a warning; "
+		     "one that is older than the oldest is refused. Upgrade API servers first. A newer "
+		     "server counts when all its answers in 20 seconds said so: from the next start on, or "
+		     "at once with --follow-server. Older ones are never followed. Replicas of different "
+		     "releases share one Lease safely."},
 	{"FLAGS", "Flags are kube-scheduler's, with its defaults but for --bind-address; true and false as "
 		  "Go writes them. A flag that is taken and changes nothing is named in the log. Flags that "
 		  "a configuration file overrides are overridden as kube-scheduler's are."},

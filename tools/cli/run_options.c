@@ -313,29 +313,43 @@ const struct bt_option bt_run_options[] = {
 		.may_be_empty = true,
 		.help = "Namespace of the Lease. Not empty either."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	{.name = "kubernetes-version",
+		.type = BT_OPTION_TEXT,
+		.argument = "1.MINOR",
+		.help = "Decide as kube-scheduler of this minor version does: its rules, texts, default "
+			"plugins, feature gates and configuration. Without it, as that of the API server's "
+			"minor version, which is asked for at the start; the newest one that is known where "
+			"the "
+			"server is newer."},
+	{.name = "follow-server",
+		.type = BT_OPTION_SWITCH,
+		.argument = "BOOL",
+		.default_value = "false",
+		.help = "When the API server has been upgraded, decide as its new minor version at once: "
+			"what "
+			"is under way comes to its end, and the scheduler starts anew within the process. "
+			"Without it, from the next start on."},
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			"v" BT_RELEASE_RUN_TEXT "."},
+		.help = "Feature gates, as kube-scheduler of the release that decides takes them."},
 	{.name = "emulated-version",
 		.type = BT_OPTION_TEXT,
-		.argument = "[kube=]" BT_RELEASE_RUN_TEXT,
+		.argument = "[kube=]1.MINOR",
 		.repeated = true,
 		.may_be_empty = true,
-		.ignored = "decisions are those of v" BT_RELEASE_RUN_TEXT " anyhow",
-		.help = "The version whose decisions are made. There is no other one "
-			"than " BT_RELEASE_RUN_TEXT "."},
+		.help = "The version whose feature gates count, as kube-scheduler takes it: the rules stay "
+			"those of --kubernetes-version, or of the API server's version."},
 	{.name = "min-compatibility-version",
 		.type = BT_OPTION_TEXT,
 		.argument = "[kube=]VERSION",
 		.repeated = true,
 		.may_be_empty = true,
-		.ignored = "nothing that a scheduler decides depends on it",
-		.help = "The oldest version of the control plane to get on with: at most three "
-			"minor versions before " BT_RELEASE_RUN_TEXT "."},
+		.help = "The oldest version of the control plane to get on with, on which defaults of "
+			"feature gates depend: at most three minor versions before the release that "
+			"decides."},
 	{.name = "allow-metric-labels",
 		.type = BT_OPTION_TEXT,
 		.argument = "METRIC,LABEL=VALUES",

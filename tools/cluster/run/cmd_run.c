@@ -3,11 +3,13 @@
  */
 #include <time.h>
 
+#include "engine/base/clock.h"
 #include "engine/model/release.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/cli/say.h"
+#include "tools/cluster/run/release_watch.h"
 #include "tools/cluster/run/scheduler.h"
 #include "tools/cluster/serve/serve.h"
 #include "tools/kube/config/config_file.h"
@@ -15,12 +17,13 @@
 #define LOOK_NS	      50000000
 #define STOP_LIMIT_NS INT64_C(10000000000)
 
-static int print_version(enum bt_run_version version)
+static int print_version(const struct bt_run_flags *flags)
 {
-	const char *upstream = bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->version;
+	const struct bt_release *fixed = flags->versions.fixed;
+	const char *upstream = (fixed ? fixed : bt_release_default())->version;
 	struct bt_buf text = {0};
 
-	if (version == BT_RUN_VERSION) {
+	if (flags->version == BT_RUN_VERSION) {
 		bt_buf_printf(&text, "Kubernetes %s (berth " BERTH_VERSION ")\n", upstream);
 	} else {
 		bt_buf_printf(
@@ -31,6 +34,21 @@ static int print_version(enum bt_run_version version)
 	bt_buf_fini(&text);
 	return status;
 }
+
+/* What is kept from one scheduler to the next one, which another release may decide. owner: the main
+ * thread */
+struct run {
+	const struct bt_invocation *invocation;
+	struct bt_run_flags *flags;
+	struct bt_buf text; /* of --config: once rights are gone, the file cannot be read again */
+	struct bt_config config;
+	bool configured;
+	struct bt_run_access *access;
+	const struct bt_release *release; /* the one that decides, or is assumed */
+	bool undecided;			  /* it is assumed: the server has not answered yet */
+};
+
+/* ---- configuration ---- */
 
 static int check(struct bt_config *config)
 {
@@ -48,26 +66,68 @@ static int check(struct bt_config *config)
 	return status;
 }
 
-/* The file, and the flags that count beside it; or the defaults, and the flags. */
-static int configure(const struct bt_invocation *invocation, const struct bt_run_flags *flags,
-	struct bt_config *out_config)
+static void forget_configuration(struct run *run)
 {
-	int status;
-
-	if (flags->config) {
-		status = bt_configuration_read(invocation, &flags->gates, out_config);
-		if (!status) {
-			status = bt_run_flags_apply(invocation, out_config);
-		}
-	} else {
-		bt_config_init(out_config, &flags->gates);
-		status = bt_configuration_plugins(invocation);
-		if (!status) {
-			bt_config_default(out_config);
-			status = bt_run_flags_apply(invocation, out_config);
-		}
+	if (run->configured) {
+		bt_config_fini(&run->config);
 	}
-	return status ? status : check(out_config);
+	run->configured = false;
+}
+
+/* The file, and the flags that count beside it; or the defaults, and the flags. As the release takes them.
+ * Requires: no scheduler uses the configuration that there was. */
+static int configure(struct run *run, const struct bt_release *release)
+{
+	int status = bt_run_flags_settle(run->flags, release);
+
+	forget_configuration(run);
+	if (!status) {
+		run->configured = true;
+		status = bt_configuration_read_text(
+			run->invocation, &run->flags->gates, &run->text, &run->config);
+	}
+	if (!status) {
+		status = bt_run_flags_apply(run->invocation, &run->config);
+	}
+	run->release = release;
+	return status ? status : check(&run->config);
+}
+
+/* Would flags and configuration be good under the release? Says nothing. */
+static bool is_good(const struct run *run, const struct bt_release *binary, struct bt_buf *out_error)
+{
+	struct bt_release release;
+	struct bt_gates gates;
+	struct bt_config config;
+
+	if (!bt_run_versions_apply(&run->flags->versions, binary, &release, out_error) ||
+		!bt_configuration_try_gates(run->invocation, &release, &gates, out_error)) {
+		return false;
+	}
+	int status = bt_configuration_decode(run->invocation, &gates, &run->text, &config, out_error);
+	struct bt_config_errors errors = {0};
+
+	if (!status && bt_engine_check_gates(&gates, &errors) != BT_OK) {
+		bt_config_errors_text(&errors, out_error);
+		status = BT_EXIT_INPUT;
+	}
+	bt_config_errors_fini(&errors);
+	bt_config_fini(&config);
+	return !status;
+}
+
+/* A configuration says how the server is reached, and the server which release reads it: the newest one that
+ * takes it is assumed. Where none does, it is read as the default one, for what that says. */
+static const struct bt_release *assume(const struct run *run)
+{
+	const struct bt_release *assumed = NULL, *next;
+	struct bt_buf unsaid = {0};
+
+	for (uint32_t i = 0; (next = bt_release_at(i)); i++) {
+		assumed = is_good(run, next, &unsaid) ? next : assumed;
+	}
+	bt_buf_fini(&unsaid);
+	return assumed ? assumed : bt_release_default();
 }
 
 static int cmd_run_fail(const struct bt_buf *why)
@@ -76,26 +136,126 @@ static int cmd_run_fail(const struct bt_buf *why)
 	return BT_EXIT_INPUT;
 }
 
-/* Ends scheduler, unless a part of it does not come to its end: then the process ends with it. */
-static int serve(struct bt_scheduler *scheduler)
+/* ---- which release decides ---- */
+
+static enum bt_server_answer ask(
+	void *context, struct bt_server_version *out_version, struct bt_buf *out_error)
+{
+	const struct run *run = context;
+
+	return bt_server_version_ask(run->access->api, out_version, out_error);
+}
+
+static struct bt_release_watch_options watch_options(struct run *run)
+{
+	return (struct bt_release_watch_options){.release = run->release,
+		.fixed = run->flags->versions.fixed != NULL,
+		.undecided = run->undecided,
+		.follow = run->flags->follow_server,
+		.ask = ask,
+		.context = run};
+}
+
+/* Asks the server, unless --kubernetes-version says it. */
+static int find_release(struct run *run)
+{
+	const struct bt_release_watch_options options = watch_options(run);
+	const struct bt_release *release;
+
+	if (options.fixed) {
+		bt_log(BT_LOG_INFO, 0, "Decisions are those of --kubernetes-version",
+			bt_log_fields(bt_log_str("release", bt_str(run->release->name))));
+		return BT_EXIT_OK;
+	}
+	if (!bt_release_watch_begin(&options, &release, &run->undecided)) {
+		return BT_EXIT_INPUT;
+	}
+	return release == run->release ? BT_EXIT_OK : configure(run, release);
+}
+
+/* Can the scheduler go on as another release? What cannot be begun anew goes on as it is. */
+static bool may_change(const struct run *run, const struct bt_release *release)
 {
 	struct bt_buf why = {0};
+	bool good = is_good(run, release, &why);
+
+	if (!good) {
+		bt_log(BT_LOG_ERROR, 0,
+			"The API server's release does not take the configuration or flags; correct them "
+			"before "
+			"the next start. Decisions stay those of the release before",
+			bt_log_fields(bt_log_str("release", bt_str(run->release->name)),
+				bt_log_str("server", bt_str(release->name)),
+				bt_log_str("err", bt_buf_view(&why))));
+	}
+	bt_buf_fini(&why);
+	return good;
+}
+
+/* ---- one scheduler ---- */
+
+/* Why a scheduler ends. */
+enum ending { GOES_ON = 0, TOLD, LOST, REFUSED, CHANGES };
+
+static enum ending look_at_release(struct run *run, struct bt_release_watch *watch,
+	struct bt_scheduler *scheduler, const struct bt_release **out_next)
+{
+	switch (bt_release_watch_look(watch, bt_clock_monotonic_ns(), out_next)) {
+	case BT_RELEASE_SETTLED:
+		run->undecided = false;
+		bt_scheduler_decide(scheduler);
+		return GOES_ON;
+	case BT_RELEASE_CHANGE:
+		if (run->undecided || may_change(run, *out_next)) {
+			run->undecided = false;
+			return CHANGES;
+		}
+		bt_release_watch_decline(watch);
+		return GOES_ON;
+	case BT_RELEASE_REFUSED:
+		return REFUSED;
+	case BT_RELEASE_UNCHANGED:
+		break;
+	}
+	return GOES_ON;
+}
+
+static enum ending attend(struct run *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
+{
+	const struct bt_release_watch_options options = watch_options(run);
+	struct bt_release_watch watch;
+	enum ending ending = GOES_ON;
+
+	bt_release_watch_init(&watch, &options, bt_clock_monotonic_ns());
+	while (!ending && !bt_interrupt_pending()) {
+		if (!bt_scheduler_look(scheduler)) {
+			bt_log(BT_LOG_ERROR, 0, "Leaderelection lost", NULL);
+			return LOST;
+		}
+		ending = look_at_release(run, &watch, scheduler, out_next);
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL); /* a signal ends it */
+	}
+	if (bt_interrupt_pending()) {
+		bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
+		ending = TOLD;
+	}
+	return ending;
+}
+
+/* Ends scheduler, unless a part of it does not come to its end: then the process ends with it. out_next: the
+ * release that shall go on, or NULL. */
+static int serve(struct run *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
+{
+	struct bt_buf why = {0};
+	const struct bt_release *next = NULL;
+	enum ending ending = TOLD;
 	int status = BT_EXIT_OK;
 
 	if (bt_scheduler_start(scheduler, &why) != BT_OK && !bt_interrupt_pending()) {
 		status = cmd_run_fail(&why);
 	} else {
-		while (!bt_interrupt_pending()) {
-			if (!bt_scheduler_look(scheduler)) {
-				bt_log(BT_LOG_ERROR, 0, "Leaderelection lost", NULL);
-				status = BT_EXIT_NO;
-				break;
-			}
-			nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL); /* a signal ends it */
-		}
-		if (bt_interrupt_pending()) {
-			bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
-		}
+		ending = attend(run, scheduler, &next);
+		status = ending == LOST ? BT_EXIT_NO : ending == REFUSED ? BT_EXIT_INPUT : BT_EXIT_OK;
 	}
 	if (bt_scheduler_stop(scheduler, STOP_LIMIT_NS)) {
 		bt_scheduler_destroy(scheduler);
@@ -103,23 +263,33 @@ static int serve(struct bt_scheduler *scheduler)
 		bt_log(BT_LOG_ERROR, 0, "Writes to the API server have not come to their end", NULL);
 		status = status ? status : BT_EXIT_NO;
 	}
+	*out_next = ending == CHANGES && !status ? next : NULL;
 	bt_buf_fini(&why);
 	return status;
 }
 
-static int schedule(const struct bt_invocation *invocation, const struct bt_run_flags *flags,
-	const struct bt_config *config)
+/* A journal is of one release, and cannot be opened again. */
+static int cannot_change(const struct run *run, const struct bt_release *next)
+{
+	bt_log(BT_LOG_ERROR, 0,
+		"The journal was begun as another release than the API server's; start berth again, or "
+		"choose "
+		"the release by --kubernetes-version",
+		bt_log_fields(bt_log_str("journal", bt_str(run->flags->journal)),
+			bt_log_str("release", bt_str(next->name))));
+	return BT_EXIT_NO;
+}
+
+static int schedule(struct run *run, const struct bt_release **out_next)
 {
 	struct bt_buf why = {0};
 	int status;
+	struct bt_scheduler *scheduler =
+		bt_scheduler_create(run->flags, &run->config, run->access, run->undecided, &why);
 
-	bt_log_setup(flags->log_format, flags->verbosity);
-	bt_run_flags_warn(invocation);
-	bt_run_config_warn(config);
-	bt_serve_raise_files();
-	struct bt_scheduler *scheduler = bt_scheduler_create(flags, config, &why);
+	*out_next = NULL;
 	if (scheduler) {
-		status = serve(scheduler);
+		status = serve(run, scheduler, out_next);
 	} else {
 		status = cmd_run_fail(&why);
 	}
@@ -127,23 +297,55 @@ static int schedule(const struct bt_invocation *invocation, const struct bt_run_
 	return status;
 }
 
+/* One scheduler after the other, each with the release of the server. */
+static int schedule_all(struct run *run)
+{
+	const struct bt_release *next = NULL;
+	struct bt_buf why = {0};
+	int status;
+
+	bt_log_setup(run->flags->log_format, run->flags->verbosity);
+	bt_run_flags_warn(run->invocation);
+	bt_run_config_warn(&run->config);
+	bt_serve_raise_files();
+	run->access = bt_run_access_create(run->flags, &run->config, &why);
+	status = run->access ? find_release(run) : cmd_run_fail(&why);
+	bt_buf_fini(&why);
+	while (!status && !bt_interrupt_pending()) {
+		status = schedule(run, &next);
+		if (status || !next) {
+			break;
+		}
+		status = run->flags->journal ? cannot_change(run, next) : configure(run, next);
+	}
+	return status;
+}
+
 int bt_cmd_run(struct bt_invocation *invocation)
 {
 	struct bt_run_flags flags;
-	struct bt_config config;
+	struct run run = {.invocation = invocation, .flags = &flags};
 	int status = bt_run_flags_read(invocation, &flags);
 
 	if (status || flags.version) {
-		status = status ? status : print_version(flags.version);
+		status = status ? status : print_version(&flags);
 		bt_run_flags_fini(&flags);
 		return status;
 	}
-	status = configure(invocation, &flags, &config);
+	status = bt_configuration_plugins(invocation);
 	if (!status) {
-		status = flags.write_config_to ? bt_configuration_write(&config, flags.write_config_to)
-					       : schedule(invocation, &flags, &config);
+		status = bt_configuration_text(invocation, &run.text);
 	}
-	bt_config_fini(&config);
+	if (!status) {
+		status = configure(&run, flags.versions.fixed ? flags.versions.fixed : assume(&run));
+	}
+	if (!status) {
+		status = flags.write_config_to ? bt_configuration_write(&run.config, flags.write_config_to)
+					       : schedule_all(&run);
+	}
+	forget_configuration(&run);
+	bt_run_access_destroy(run.access);
+	bt_buf_fini(&run.text);
 	bt_run_flags_fini(&flags);
 	return status;
 }

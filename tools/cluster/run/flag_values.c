@@ -100,3 +100,14 @@ const char *bt_flag_wrong_word(const struct bt_invocation *invocation, const cha
 	}
 	return NULL;
 }
+
+struct bt_str bt_flag_trim(struct bt_str text)
+{
+	while (text.len && text.ptr[text.len - 1] == ' ') {
+		text.len--;
+	}
+	while (bt_str_starts(text, " ")) {
+		text = bt_str_sub(text, 1, text.len);
+	}
+	return text;
+}

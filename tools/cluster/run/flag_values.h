@@ -27,3 +27,6 @@ bool bt_flag_is_blank(struct bt_str text);
  */
 const char *bt_flag_wrong_word(const struct bt_invocation *invocation, const char *name,
 	bool (*good)(struct bt_str word), struct bt_str *out_word);
+
+/* Without the spaces around it. */
+struct bt_str bt_flag_trim(struct bt_str text);

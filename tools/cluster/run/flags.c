@@ -194,17 +194,6 @@ static int read_curves(
 	return BT_EXIT_OK;
 }
 
-static struct bt_str trimmed(struct bt_str text)
-{
-	while (text.len && text.ptr[text.len - 1] == ' ') {
-		text.len--;
-	}
-	while (bt_str_starts(text, " ")) {
-		text = bt_str_sub(text, 1, text.len);
-	}
-	return text;
-}
-
 /* CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,... Source: NamedCertKey.Set of component-base's cli/flag, v0.36.3.
  * Returns: NULL, or what is wrong. */
 static const char *read_named(struct bt_run_flags *flags, struct bt_str text, struct bt_sni_settings *out)
@@ -217,10 +206,10 @@ static const char *read_named(struct bt_run_flags *flags, struct bt_str text, st
 		add_items(flags, bt_str_sub(text, colon + 1, text.len), &names);
 	}
 	for (uint32_t i = 0; i < files.n; i++) {
-		files.items[i] = trimmed(files.items[i]);
+		files.items[i] = bt_flag_trim(files.items[i]);
 	}
 	for (uint32_t i = 0; i < names.n; i++) {
-		names.items[i] = trimmed(names.items[i]);
+		names.items[i] = bt_flag_trim(names.items[i]);
 	}
 	if (files.n != 2 || !files.items[0].len || !files.items[1].len) {
 		return "--tls-sni-cert-key: '%s': expected comma separated certificate and key file paths";
@@ -262,12 +251,9 @@ static int read_sni(
 static int read_metrics(struct bt_run_flags *flags, const struct bt_invocation *invocation,
 	struct bt_metric_settings *metrics)
 {
-	const char *manifest = flags_text_of(invocation, "allow-metric-labels-manifest"), *text,
-		   *flag = "show-hidden-metrics-for-version";
-	bool allows = bt_invocation_has(invocation, "allow-metric-labels");
+	const char *manifest = flags_text_of(invocation, "allow-metric-labels-manifest"), *text, *flag = "";
+	bool allows = bt_invocation_has(invocation, "allow-metric-labels"), good = true;
 	struct bt_buf error = {0};
-	bool good = bt_metric_settings_show_hidden(
-		flags->gates.release, bt_str(flags_text_of(invocation, flag)), &error);
 
 	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "disabled-metrics", i)); i++) {
 		flag = "disabled-metrics";
@@ -362,57 +348,6 @@ static int read_serving(
 	return status;
 }
 
-/* Is it the minor version, 1.MINOR? Source: version.Parse, v0.36.3: "1.36", "v1.36" and "1.36.0" are one. */
-static bool is_version(struct bt_str text, uint32_t minor)
-{
-	char version[16];
-
-	snprintf(version, sizeof(version), "1.%u", minor);
-	text = bt_str_starts(text, "v") ? bt_str_sub(text, 1, text.len) : text;
-	text.len -= bt_str_ends(text, ".0") ? 2 : 0;
-	return bt_str_is(text, version);
-}
-
-/* The versions of components, of which there is one: that of the decisions, or as many before it as may be
- * behind. Source: componentGlobalsRegistry.Set, v0.36.3. */
-static int check_versions(
-	struct bt_run_flags *flags, const struct bt_invocation *invocation, const char *name, uint32_t behind)
-{
-	const struct bt_release *release = flags->gates.release;
-	const struct bt_str_list list = list_of(flags, invocation, name);
-
-	for (uint32_t i = 0, v = 0; i < list.n; i++, v = 0) {
-		struct bt_str item = list.items[i], component = BT_STR("kube"), version = item;
-		size_t equals = bt_str_find(item, '=', 0);
-
-		if (equals < item.len) {
-			component = bt_str_sub(item, 0, equals);
-			version = bt_str_sub(item, equals + 1, item.len);
-		}
-		while (v <= behind && !is_version(version, release->minor - v)) {
-			v++;
-		}
-		if (i || !bt_str_is(component, "kube")) {
-			return bt_invocation_wrong(invocation->command,
-				i ? "--%s: '%.*s' is one too many; there is only the component kube"
-				  : "--%s: component not registered: '%.*s'; there is only kube",
-				name, BT_STR_ARG(i ? item : component));
-		}
-		if (v > behind && !behind) {
-			return bt_invocation_wrong(invocation->command,
-				"--%s: '%.*s' cannot be had: decisions are those of v%s; say %s, or leave it "
-				"out",
-				name, BT_STR_ARG(version), release->name, release->name);
-		}
-		if (v > behind) {
-			return bt_invocation_wrong(invocation->command,
-				"--%s: '%.*s' is not between 1.%u and %s; leave it out", name,
-				BT_STR_ARG(version), release->minor - behind, release->name);
-		}
-	}
-	return BT_EXIT_OK;
-}
-
 static int check_proxy_words(const struct bt_invocation *invocation)
 {
 	static const char *const names[] = {"requestheader-allowed-names", "requestheader-username-headers",
@@ -499,7 +434,7 @@ static int check_alpha_options(const struct bt_invocation *invocation, const str
 }
 
 /* Source: Validate of component-base's logs/api/v1, v0.36.3. */
-static int check_log(const struct bt_invocation *invocation, const struct bt_gates *gates)
+static int check_log(const struct bt_invocation *invocation)
 {
 	const char *vmodule = flags_text_of(invocation, "vmodule");
 	struct bt_str word;
@@ -520,7 +455,7 @@ static int check_log(const struct bt_invocation *invocation, const struct bt_gat
 			"--vmodule: '%s' is only supported for text log format; see --logging-format",
 			vmodule);
 	}
-	return status ? status : check_alpha_options(invocation, gates);
+	return status;
 }
 
 static enum bt_run_version version_of(const struct bt_invocation *invocation)
@@ -558,6 +493,7 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 		.verbosity = (int)bt_invocation_number(invocation, "v"),
 		.version = version_of(invocation),
 		.shadow = bt_invocation_switch(invocation, "shadow"),
+		.follow_server = bt_invocation_switch(invocation, "follow-server"),
 		.sandbox = sandbox_of(bt_invocation_text(invocation, "sandbox")),
 		.workers = (uint32_t)bt_invocation_number(invocation, "workers"),
 		.threads = (uint32_t)bt_invocation_number(invocation, "threads"),
@@ -570,32 +506,49 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	int status = read_serving(out_flags, invocation, &out_flags->serving);
 
 	if (!status) {
-		status = bt_configuration_gates_of(
-			invocation, bt_release_find(bt_str(BT_RELEASE_RUN_TEXT)), &out_flags->gates);
-	}
-	if (!status) {
 		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);
 	}
 	if (!status) {
-		status = check_versions(out_flags, invocation, "emulated-version", 0);
+		status = bt_run_versions_read(invocation, &out_flags->versions);
 	}
 	if (!status) {
-		status = check_versions(out_flags, invocation, "min-compatibility-version", BT_RELEASE_SKEW);
-	}
-	if (!status) {
-		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);
-	}
-	if (!status) {
-		status = check_log(invocation, &out_flags->gates);
+		status = check_log(invocation);
 	}
 	if (!status) {
 		status = read_duration(invocation, "pod-max-in-unschedulable-pods-duration", &unused_ns);
 	}
 	if (!status) { /* what only a configuration shows is checked before anything is begun */
-		bt_config_init(&config, &out_flags->gates);
+		bt_config_init(&config, NULL);
 		status = bt_run_flags_apply(invocation, &config);
 		bt_config_fini(&config);
 	}
+	return status;
+}
+
+int bt_run_flags_settle(struct bt_run_flags *flags, const struct bt_release *binary)
+{
+	const struct bt_invocation *invocation = flags->invocation;
+	const char *hidden = "show-hidden-metrics-for-version";
+	struct bt_buf error = {0};
+	int status = BT_EXIT_OK;
+
+	if (!bt_run_versions_apply(&flags->versions, binary, &flags->release, &error)) {
+		status = bt_invocation_wrong(invocation->command, "%s", error.ptr);
+	}
+	if (!status) {
+		status = bt_configuration_gates_of(invocation, &flags->release, &flags->gates);
+	}
+	if (!status && !bt_metric_settings_show_hidden(
+			       &flags->release, bt_str(flags_text_of(invocation, hidden)), &error)) {
+		status = bt_invocation_wrong(invocation->command, "--%s: %s", hidden, error.ptr);
+	}
+	if (!status) {
+		status = check_proxy(invocation, &flags->gates, &flags->serving);
+	}
+	if (!status) {
+		status = check_alpha_options(invocation, &flags->gates);
+	}
+	bt_buf_fini(&error);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "tools/cli/invocation.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/run/sandbox.h"
+#include "tools/cluster/run/versions.h"
 #include "tools/cluster/serve/settings.h"
 
 enum bt_run_version { BT_RUN_NO_VERSION = 0, BT_RUN_VERSION, BT_RUN_VERSION_RAW };
@@ -24,11 +25,13 @@ struct bt_run_flags {
 	const char *authentication_kubeconfig, *authorization_kubeconfig;
 	const char *cpus, *journal;
 	struct bt_serve_settings serving;
+	struct bt_run_versions versions;
+	struct bt_release release; /* as bt_run_flags_settle has made it, as the next one */
 	struct bt_gates gates;
 	enum bt_log_format log_format;
 	int verbosity;
 	enum bt_run_version version;
-	bool shadow;
+	bool shadow, follow_server;
 	enum bt_sandbox_mode sandbox;
 	uint32_t workers; /* 0: from the machine */
 	uint32_t threads;
@@ -43,6 +46,11 @@ struct bt_run_flags {
  */
 int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flags *out_flags);
 void bt_run_flags_fini(struct bt_run_flags *flags);
+
+/* Reads what depends on the release that decides: versions and feature gates. What is wrong is said. Once for
+ * each release that is tried. Requires: nothing looks at flags.release and flags.gates. Returns: enum
+ * bt_exit. */
+int bt_run_flags_settle(struct bt_run_flags *flags, const struct bt_release *binary);
 
 /*
  * Puts the flags that belong to a configuration into it, as upstream: those of leader election in any case,

@@ -14,7 +14,6 @@
 #include "engine/base/thread.h"
 #include "engine/base/topo.h"
 #include "engine/flow/pipeline/pipeline.h"
-#include "tools/cli/files.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cluster/extender/extender.h"
 #include "tools/cluster/lease/lease.h"
@@ -24,9 +23,7 @@
 #include "tools/cluster/run/event_log.h"
 #include "tools/cluster/run/queue_log.h"
 #include "tools/cluster/run/node_comparer.h"
-#include "tools/cluster/run/server_version.h"
 #include "tools/cluster/run/shadow_compare.h"
-#include "tools/cluster/run/sandbox.h"
 #include "tools/cluster/serve/serve.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/kube/config/recording.h"
@@ -34,7 +31,6 @@
 #include "tools/cluster/write/writer.h"
 
 #define SECOND_NS	   INT64_C(1000000000)
-#define FETCH_NS	   (5 * SECOND_NS)
 #define UNSYNCED_NS	   (30 * SECOND_NS) /* after that it is said what is missing, and again */
 #define HOST_BYTES	   256
 #define FEW_CPUS	   4
@@ -45,8 +41,7 @@ struct bt_scheduler {
 	const struct bt_run_flags *flags;
 	const struct bt_config *config;
 	char host[HOST_BYTES], identity[HOST_BYTES + 40];
-	char *kubeconfig; /* or NULL */
-	struct bt_client_config *access;
+	struct bt_run_access *access;
 	struct bt_topo *topo;
 	struct bt_topo_plan plan;
 	struct bt_recording recording;
@@ -61,16 +56,17 @@ struct bt_scheduler {
 	struct bt_attempt_metrics *outcomes;
 	struct bt_cycle_log *cycle_log;
 	struct bt_pod_resources *pod_resources;
-	struct bt_shadow_compare *shadow;		/* NULL: it is no shadow */
-	struct bt_pipeline_sink writes;			/* the writer's */
-	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
-	struct bt_client_config *authentication_access, *authorization_access;
+	struct bt_shadow_compare *shadow; /* NULL: it is no shadow */
+	struct bt_pipeline_sink writes;	  /* the writer's */
+	struct bt_http *authentication, *authorization;
 	struct bt_serve *serve;
 	struct bt_lease *lease;	   /* NULL: nobody is elected */
 	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
 	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
 	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
-	bool started, elected, reported_synced, reported_version, reported_journal;
+	bool started, elected, reported_synced, reported_journal;
+	bool leads_next; /* everything is known, the election has not begun */
+	bool undecided;	 /* which release decides is not known yet */
 	int64_t looked_ns, waits_since_ns;
 };
 
@@ -217,134 +213,21 @@ static void name_host(struct bt_scheduler *s)
 		(unsigned long long)salt);
 }
 
-/* Of who is asked about callers, where that is not the server of everything else. */
-static bool make_review_access(const char *flag, const char *kubeconfig, struct bt_client_config **out_access,
-	struct bt_buf *out_error)
-{
-	struct bt_buf why = {0};
-
-	if (!kubeconfig) {
-		return true;
-	}
-	*out_access =
-		bt_client_config_create(&(struct bt_client_config_options){.kubeconfig = kubeconfig}, &why);
-	if (!*out_access) {
-		bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
-	}
-	bt_buf_fini(&why);
-	return *out_access != NULL;
-}
-
-static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
-{
-	const struct bt_client_connection_config *connection = &s->config->client_connection;
-
-	s->kubeconfig = connection->kubeconfig.len ? copy_of(connection->kubeconfig) : NULL;
-	s->access = bt_client_config_create(
-		&(struct bt_client_config_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
-		out_error);
-	return s->access != NULL &&
-	       make_review_access("authentication-kubeconfig", s->flags->authentication_kubeconfig,
-		       &s->authentication_access, out_error) &&
-	       make_review_access("authorization-kubeconfig", s->flags->authorization_kubeconfig,
-		       &s->authorization_access, out_error);
-}
-
-/* ---- what the process may do from now on ---- */
-
-/* Calls for each file that is read again later. Returns: whether a credential plugin is run. */
-static bool each_file(
-	const struct bt_scheduler *s, void (*file)(void *context, const char *path), void *context)
-{
-	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
-	const struct bt_serve_settings *serving = &s->flags->serving;
-	const char *files[] = {
-		serving->cert_file, serving->key_file, serving->client_ca_file, serving->proxy_ca_file};
-	bool programs = false;
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		programs |= all[i] && bt_client_config_needs(all[i], file, context);
-	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		if (files[i]) {
-			file(context, files[i]);
-		}
-	}
-	for (uint32_t i = 0; i < serving->sni_n; i++) {
-		file(context, serving->sni[i].cert_file);
-		file(context, serving->sni[i].key_file);
-	}
-	for (uint32_t i = 0; i < s->config->extender_n; i++) {
-		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
-		const struct bt_str paths[] = {tls->ca_file, tls->cert_file, tls->key_file};
-
-		for (size_t n = 0; n < sizeof(paths) / sizeof(*paths); n++) {
-			char *path = paths[n].len ? copy_of(paths[n]) : NULL;
-
-			if (path) {
-				file(context, path);
-			}
-			bt_mem_free(path);
-		}
-	}
-	return programs;
-}
-
-static void may_read(void *context, const char *path)
-{
-	bt_sandbox_read(context, path);
-}
-
-/* Everything that is read again later, or written. The journal is open already. */
-static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
-{
-	struct bt_sandbox sandbox = {.port = s->flags->serving.port};
-
-	sandbox.programs = each_file(s, may_read, &sandbox);
-	bt_sandbox_read(&sandbox, getenv("SSL_CERT_FILE"));
-	bt_sandbox_read(&sandbox, getenv("OPENSSL_CONF"));
-	bt_sandbox_write_in(&sandbox, s->flags->serving.cert_dir);
-	bool good = bt_sandbox_enter(&sandbox, s->flags->sandbox, out_error);
-
-	bt_sandbox_fini(&sandbox);
-	return good;
-}
-
-struct journal_check {
-	const char *journal;
-	bool is_input;
-};
-
-static void look_whether_journal(void *context, const char *path)
-{
-	struct journal_check *check = context;
-
-	check->is_input = check->is_input || bt_files_are_one(check->journal, path);
-}
-
 /* The journal is emptied when it is opened, so no file that flags do not name, but a configuration or a
  * kubeconfig does, may be it. */
 static bool open_journal(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
-	struct journal_check check = {.journal = s->flags->journal};
+	const char *journal = s->flags->journal;
 
-	if (!check.journal) {
+	if (!journal) {
 		return true;
 	}
-	(void)each_file(s, look_whether_journal, &check);
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		if (all[i]) {
-			bt_client_config_sources(all[i], look_whether_journal, &check);
-		}
-	}
-	if (check.is_input) {
-		bt_buf_printf(
-			out_error, "--journal %s is also an input; write to another file", check.journal);
+	if (bt_run_access_reads(s->access, s->config, journal)) {
+		bt_buf_printf(out_error, "--journal %s is also an input; write to another file", journal);
 		return false;
 	}
-	if (bt_recording_open(&s->recording, check.journal, BT_OUTPUT_FOLLOWED, s->config) != BT_OK) {
-		bt_buf_printf(out_error, "the journal %s cannot be written", check.journal);
+	if (bt_recording_open(&s->recording, journal, BT_OUTPUT_FOLLOWED, s->config) != BT_OK) {
+		bt_buf_printf(out_error, "the journal %s cannot be written", journal);
 		return false;
 	}
 	return true;
@@ -409,7 +292,7 @@ static void extender_bind(void *context, const struct bt_extender_config *extend
 
 static bool make_extenders(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	s->extenders = bt_extenders_create(s->config, s->access, out_error);
+	s->extenders = bt_extenders_create(s->config, s->access->api, out_error);
 	return s->extenders || !s->config->extender_n;
 }
 
@@ -418,7 +301,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
 	const struct bt_run_rate rate = bt_run_rate_of(connection);
 	struct bt_writer_options options = {
-		.access = s->access,
+		.access = s->access->api,
 		.qps = rate.qps,
 		.burst = rate.burst,
 		.connections = s->flags->connections,
@@ -469,7 +352,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.stages = true,
 		.messages = true,
 		.wait_for_sync = true,
-		.paused = s->elected,
+		.paused = s->elected || s->undecided,
 		.one_thread = s->plan.is_inline,
 		.journal = s->recording.journal,
 	};
@@ -516,13 +399,15 @@ static bool check_election(const struct bt_scheduler *s, struct bt_buf *out_erro
 	return !fault;
 }
 
-struct bt_scheduler *bt_scheduler_create(
-	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error)
+struct bt_scheduler *bt_scheduler_create(const struct bt_run_flags *flags, const struct bt_config *config,
+	struct bt_run_access *access, bool undecided, struct bt_buf *out_error)
 {
 	struct bt_scheduler *s = bt_mem_zalloc(1, sizeof(*s));
 
 	s->flags = flags;
 	s->config = config;
+	s->access = access;
+	s->undecided = undecided;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
 	s->outcomes = bt_attempt_metrics_create(config);
 	s->cycle_log = bt_cycle_log_create(!flags->shadow);
@@ -533,7 +418,7 @@ struct bt_scheduler *bt_scheduler_create(
 		bt_scheduler_destroy(s);
 		return NULL;
 	}
-	if (make_access(s, out_error) && open_journal(s, out_error) && confine(s, out_error) &&
+	if (open_journal(s, out_error) && bt_run_access_confine(access, config, out_error) &&
 		make_places(s, out_error) && make_extenders(s, out_error) && make_writer(s, out_error) &&
 		make_pipeline(s, out_error)) {
 		bt_writer_attach(s->writer, s->pipeline);
@@ -558,7 +443,7 @@ static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 		listeners[listener_n++] = bt_pod_resources_listener(s->pod_resources);
 	}
 	const struct bt_watch_options options = {
-		.access = s->access,
+		.access = s->access->api,
 		.pipeline = s->pipeline,
 		.gates = &s->config->gates,
 		.names = bt_pipeline_names(s->pipeline),
@@ -579,8 +464,8 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->elected) {
 		return true;
 	}
-	s->lease_http =
-		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "lease"}, out_error);
+	s->lease_http = bt_http_create(
+		&(struct bt_http_options){.access = s->access->api, .name = "lease"}, out_error);
 	if (!s->lease_http) {
 		return false;
 	}
@@ -635,7 +520,7 @@ static bool list_pods(void *context, void (*call)(void *to, const struct bt_watc
 
 static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	s->audit_http = bt_http_create(&(struct bt_http_options){.access = s->access,
+	s->audit_http = bt_http_create(&(struct bt_http_options){.access = s->access->api,
 					       .name = "audit",
 					       .body_max_bytes = BT_HTTP_LIST_MAX,
 					       .gives_up = bt_interrupt_pending},
@@ -720,9 +605,9 @@ static void add_metrics(void *context, struct bt_exposition *x)
 static bool make_reviewer(struct bt_scheduler *s, struct bt_client_config *own, struct bt_http **out_http,
 	struct bt_buf *out_error)
 {
-	*out_http = bt_http_create(
-		&(struct bt_http_options){
-			.access = own ? own : s->access, .name = "review", .gives_up = bt_interrupt_pending},
+	*out_http = bt_http_create(&(struct bt_http_options){.access = own ? own : s->access->api,
+					   .name = "review",
+					   .gives_up = bt_interrupt_pending},
 		out_error);
 	return *out_http != NULL;
 }
@@ -735,7 +620,8 @@ static void each_flag(void *context, void (*call)(void *to, const char *name, st
 /* Whom its clients call. */
 static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *sources)
 {
-	const struct bt_client_config *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_client_config *all[] = {
+		s->access->api, s->access->authentication, s->access->authorization};
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -752,8 +638,8 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->flags->serving.port) {
 		return true;
 	}
-	if (!make_reviewer(s, s->authentication_access, &s->authentication, out_error) ||
-		!make_reviewer(s, s->authorization_access, &s->authorization, out_error)) {
+	if (!make_reviewer(s, s->access->authentication, &s->authentication, out_error) ||
+		!make_reviewer(s, s->access->authorization, &s->authorization, out_error)) {
 		return false;
 	}
 	struct bt_serve_options options = {.settings = s->flags->serving,
@@ -792,7 +678,7 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 {
 	bt_log(BT_LOG_INFO, 0, "Starting berth",
 		bt_log_fields(bt_log_str("version", bt_str(BERTH_VERSION)),
-			bt_log_str("server", bt_str(bt_client_config_server(s->access)))));
+			bt_log_str("server", bt_str(bt_client_config_server(s->access->api)))));
 	s->started = true;
 	s->waits_since_ns = bt_clock_monotonic_ns();
 	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
@@ -815,22 +701,6 @@ static void begin_to_lead(struct bt_scheduler *s)
 		bt_store_relaxed(&s->lost, 1u);
 	}
 	bt_buf_fini(&why);
-}
-
-/* Who may not ask does without. */
-static void look_at_version(struct bt_scheduler *s)
-{
-	const struct bt_http_call call = {
-		.path = bt_str("/version"), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
-	struct bt_http_head head = {.status = 0};
-	struct bt_buf text = {0}, error = {0};
-
-	if (bt_http_fetch(s->audit_http, &call, &head, &text, &error) == BT_HTTP_ANSWERED &&
-		head.status == 200) {
-		(void)bt_server_version_look(s->config->gates.release, bt_buf_view(&text)); /* said */
-	}
-	bt_buf_fini(&text);
-	bt_buf_fini(&error);
 }
 
 /* Why nothing is decided. */
@@ -859,11 +729,11 @@ static void look_for_sync(struct bt_scheduler *s, int64_t now_ns)
 		s->reported_synced = true;
 		bt_log(BT_LOG_INFO, 0, "Everything that the API server has is known",
 			bt_log_fields(bt_log_int("objects", (int64_t)counts.applied_n)));
-		begin_to_lead(s);
+		s->leads_next = true;
 	}
-	if (!s->reported_version && counts.synced_n) { /* it answers */
-		s->reported_version = true;
-		look_at_version(s);
+	if (s->leads_next && !s->undecided) {
+		s->leads_next = false;
+		begin_to_lead(s);
 	}
 	if (!s->reported_synced && now_ns - s->waits_since_ns >= UNSYNCED_NS) {
 		s->waits_since_ns = now_ns;
@@ -896,6 +766,14 @@ static void look_at_journal(struct bt_scheduler *s)
 		bt_log(BT_LOG_ERROR, 0, "The journal breaks off; pods are scheduled without it",
 			bt_log_fields(bt_log_str("file", bt_str(s->flags->journal)),
 				bt_log_str("err", bt_str(strerror(error)))));
+	}
+}
+
+void bt_scheduler_decide(struct bt_scheduler *s)
+{
+	if (s->undecided) {
+		s->undecided = false;
+		bt_pipeline_pause(s->pipeline, s->elected);
 	}
 }
 
@@ -992,10 +870,6 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	(void)bt_recording_close(&s->recording, true);
 	bt_topo_plan_fini(&s->plan);
 	bt_topo_destroy(s->topo);
-	bt_client_config_destroy(s->authentication_access);
-	bt_client_config_destroy(s->authorization_access);
-	bt_client_config_destroy(s->access);
 	bt_lock_fini(&s->lease_lock);
-	bt_mem_free(s->kubeconfig);
 	bt_mem_free(s);
 }

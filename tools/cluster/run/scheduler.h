@@ -10,16 +10,20 @@
 #pragma once
 
 #include "engine/flow/config/config.h"
-#include "tools/cluster/run/flags.h"
+#include "tools/cluster/run/access.h"
 
 struct bt_scheduler;
 
 /*
- * Makes all parts; nothing speaks to the server yet. flags and config outlive it.
+ * Makes all parts; nothing speaks to the server yet. flags, config and access outlive it. undecided: nobody
+ * is decided, and nobody led, before bt_scheduler_decide.
  * Returns: NULL with the reason in out_error. Owns: bt_scheduler_destroy.
  */
-struct bt_scheduler *bt_scheduler_create(
-	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error);
+struct bt_scheduler *bt_scheduler_create(const struct bt_run_flags *flags, const struct bt_config *config,
+	struct bt_run_access *access, bool undecided, struct bt_buf *out_error);
+
+/* It decides by the release of its configuration. */
+void bt_scheduler_decide(struct bt_scheduler *scheduler);
 
 /* Starts to list, to watch, to lead and to serve. Returns: BT_OK; BT_IO with the reason in out_error, and
  * some parts have begun. Owns: bt_scheduler_stop, in any case. */

@@ -3,11 +3,15 @@
  */
 #include "tools/cluster/run/server_version.h"
 
-#include "engine/base/arena.h"
-#include "tools/format/json.h"
-#include "tools/kube/log/log.h"
+#include <stdio.h>
 
-#define MAJOR 1
+#include "engine/base/arena.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cluster/net/http.h"
+#include "tools/format/json.h"
+
+#define MAJOR	 1
+#define FETCH_NS INT64_C(5000000000)
 
 struct version {
 	struct bt_str major, minor, git;
@@ -46,27 +50,69 @@ static bool read_version(struct bt_json *json, struct version *out)
 	return true;
 }
 
-bool bt_server_version_look(const struct bt_release *release, struct bt_str json)
+bool bt_server_version_read(struct bt_str json, struct bt_server_version *out_version)
 {
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};
 	struct version version = {0};
 
 	bt_json_begin(cursor, json, &arena);
-	bool good = read_version(cursor, &version);
-	struct bt_str minor = version.emulated.len ? version.emulated : version.minor;
-	bool other = good && number_of(version.major) >= 0 && number_of(minor) >= 0 &&
-		     (number_of(version.major) != MAJOR || number_of(minor) != (int)release->minor);
+	bool good = read_version(cursor, &version) && number_of(version.major) == MAJOR;
+	int minor = number_of(version.emulated.len ? version.emulated : version.minor);
 
-	if (other) {
-		bt_log(BT_LOG_WARNING, 0,
-			"The API server is of another minor version than the decisions; what only one of "
-			"both knows "
-			"counts for nothing. Use a scheduler of the server's version",
-			bt_log_fields(bt_log_str("server", version.git), bt_log_str("minor", minor),
-				bt_log_str("decisions", bt_str(release->version))));
+	good = good && minor >= 0;
+	if (good) {
+		out_version->minor = minor;
+		snprintf(out_version->git, sizeof(out_version->git), "%.*s", BT_STR_ARG(version.git));
 	}
 	bt_arena_fini(&arena);
 	bt_json_destroy(cursor);
-	return other;
+	return good;
+}
+
+static enum bt_server_answer take_version(const struct bt_http_head *head, const struct bt_buf *body,
+	struct bt_server_version *out_version, struct bt_buf *out_error)
+{
+	if (head->status == 429 || head->status >= 500) {
+		bt_buf_printf(out_error, "/version was answered with %u", head->status);
+		return BT_SERVER_AWAY;
+	}
+	if (head->status != 200 || !bt_server_version_read(bt_buf_view(body), out_version)) {
+		bt_buf_printf(out_error,
+			head->status == 200 ? "/version is no version" : "/version was answered with %u",
+			head->status);
+		return BT_SERVER_MUTE;
+	}
+	return BT_SERVER_TOLD;
+}
+
+enum bt_server_answer bt_server_version_ask(const struct bt_client_config *access,
+	struct bt_server_version *out_version, struct bt_buf *out_error)
+{
+	const struct bt_http_call call = {
+		.path = BT_STR("/version"), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
+	struct bt_http_head head = {.status = 0};
+	struct bt_buf body = {0};
+	enum bt_server_answer answer = BT_SERVER_AWAY;
+	struct bt_http *http = bt_http_create(
+		&(struct bt_http_options){
+			.access = access, .name = "version", .gives_up = bt_interrupt_pending},
+		out_error);
+
+	if (http && bt_http_fetch(http, &call, &head, &body, out_error) == BT_HTTP_ANSWERED) {
+		answer = take_version(&head, &body, out_version, out_error);
+	}
+	bt_http_destroy(http);
+	bt_buf_fini(&body);
+	return answer;
+}
+
+const struct bt_release *bt_server_version_release(const struct bt_server_version *version)
+{
+	const struct bt_release *release = NULL, *next;
+
+	for (uint32_t i = 0; (next = bt_release_at(i)) && (int)next->minor <= version->minor; i++) {
+		release = next;
+	}
+	return release;
 }

@@ -149,21 +149,15 @@ static bool lacks_plugin(const char *error)
 	return behind && strstr(behind, "\" does not exist");
 }
 
-int bt_configuration_read(
-	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
+int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf *out_text)
 {
 	const char *path = bt_invocation_text(invocation, "config"), *command = invocation->command->name;
-	struct bt_buf error = {0};
 	struct bt_input_file file;
 	struct stat about;
 	int status = BT_EXIT_INPUT;
 
-	bt_config_init(out_config, gates);
-	if (bt_configuration_plugins(invocation) != BT_EXIT_OK) {
-		return BT_EXIT_INPUT;
-	}
-	if (!path) {
-		bt_config_default(out_config);
+	bt_buf_clear(out_text);
+	if (!path || !*path) {
 		return BT_EXIT_OK;
 	}
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
@@ -171,21 +165,63 @@ int bt_configuration_read(
 		return BT_EXIT_INPUT;
 	}
 	struct bt_input *input = bt_input_create(config_file_complain, (void *)invocation);
+
 	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
-		if (bt_config_load(out_config, path, file.text, &error) == BT_OK) {
-			status = BT_EXIT_OK;
-		} else {
-			bt_say("berth %s: %s\n"
-			       "Correct the file, or leave out --config for kube-scheduler's defaults.\n%s",
-				command, error.ptr,
-				lacks_plugin(error.ptr) ? "A plugin that is not berth's own has to be "
-							  "loaded: --plugin FILE.so.\n"
-							: "");
-		}
+		bt_buf_str(out_text, file.text);
+		status = BT_EXIT_OK;
 	}
 	bt_input_destroy(input);
+	return status;
+}
+
+int bt_configuration_decode(const struct bt_invocation *invocation, const struct bt_gates *gates,
+	const struct bt_buf *text, struct bt_config *out_config, struct bt_buf *out_error)
+{
+	const char *path = bt_invocation_text(invocation, "config");
+
+	bt_config_init(out_config, gates);
+	if (!path || !*path) {
+		bt_config_default(out_config);
+		return BT_EXIT_OK;
+	}
+	return bt_config_load(out_config, path, bt_buf_view(text), out_error) == BT_OK ? BT_EXIT_OK
+										       : BT_EXIT_INPUT;
+}
+
+int bt_configuration_read_text(const struct bt_invocation *invocation, const struct bt_gates *gates,
+	const struct bt_buf *text, struct bt_config *out_config)
+{
+	struct bt_buf error = {0};
+	int status = bt_configuration_decode(invocation, gates, text, out_config, &error);
+
+	if (status) {
+		bt_say("berth %s: %s\n"
+		       "Correct the file, or leave out --config for kube-scheduler's defaults.\n%s",
+			invocation->command->name, error.ptr,
+			lacks_plugin(error.ptr) ? "A plugin that is not berth's own has to be "
+						  "loaded: --plugin FILE.so.\n"
+						: "");
+	}
 	bt_buf_fini(&error);
 	return status;
+}
+
+int bt_configuration_read(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
+{
+	struct bt_buf text = {0};
+	int status = bt_configuration_plugins(invocation);
+
+	if (!status) {
+		status = bt_configuration_text(invocation, &text);
+	}
+	if (status) {
+		bt_config_init(out_config, gates); /* so that it can be freed */
+	} else {
+		status = bt_configuration_read_text(invocation, gates, &text, out_config);
+	}
+	bt_buf_fini(&text);
+	return status ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
 int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors)

@@ -33,6 +33,18 @@ int bt_configuration_plugins(const struct bt_invocation *invocation);
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
 
+/* The text of --config; empty without one. Returns: enum bt_exit. */
+int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf *out_text);
+
+/* The configuration of such a text, or the defaults where it is NULL. What is wrong is appended to out_error.
+ * Returns: enum bt_exit. Owns: bt_config_fini, in any case. */
+int bt_configuration_decode(const struct bt_invocation *invocation, const struct bt_gates *gates,
+	const struct bt_buf *text, struct bt_config *out_config, struct bt_buf *out_error);
+
+/* The same; what is wrong is said. */
+int bt_configuration_read_text(const struct bt_invocation *invocation, const struct bt_gates *gates,
+	const struct bt_buf *text, struct bt_config *out_config);
+
 /* Says what is wrong with a configuration that no engine takes, and frees it. Returns: BT_EXIT_INPUT. */
 int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors);
 

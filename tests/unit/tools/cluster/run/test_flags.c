@@ -38,10 +38,18 @@ static enum bt_parse parse(struct line *line, const char *words)
 	return bt_invocation_parse(bt_command_find("run"), argc, argv, &line->invocation);
 }
 
-static const struct bt_run_flags *read_line(struct line *line, const char *words)
+/* What does not depend on the release that decides. */
+static const struct bt_run_flags *read_flags(struct line *line, const char *words)
 {
 	assert_int_equal(parse(line, words), BT_PARSE_RUN);
 	assert_int_equal(bt_run_flags_read(&line->invocation, &line->flags), BT_EXIT_OK);
+	return &line->flags;
+}
+
+static const struct bt_run_flags *read_line(struct line *line, const char *words)
+{
+	read_flags(line, words);
+	assert_int_equal(bt_run_flags_settle(&line->flags, bt_release_default()), BT_EXIT_OK);
 	return &line->flags;
 }
 
@@ -61,7 +69,10 @@ static const char *diagnostic(const char *words)
 	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
 	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
 	if (parse(&line, words) != BT_PARSE_WRONG) {
-		assert_int_equal(bt_run_flags_read(&line.invocation, &line.flags), BT_EXIT_USAGE);
+		int status = bt_run_flags_read(&line.invocation, &line.flags);
+
+		status = status ? status : bt_run_flags_settle(&line.flags, bt_release_default());
+		assert_int_equal(status, BT_EXIT_USAGE);
 	}
 	drop(&line);
 	ssize_t n = read(fds[0], text, sizeof(text) - 1);
@@ -239,7 +250,7 @@ static void gates_may_name_their_component(void **state)
 {
 	struct line line;
 	enum bt_gate hints = bt_gate_find(
-		bt_str("SchedulerAsyncPreemption"), bt_release_find(bt_str(BT_RELEASE_RUN_TEXT)));
+		bt_str("SchedulerAsyncPreemption"), bt_release_find(bt_str(BT_RELEASE_DEFAULT_TEXT)));
 
 	(void)state;
 	assert_true(hints < BT_GATE_N);
@@ -255,41 +266,81 @@ static void gates_may_name_their_component(void **state)
 		"--feature-gates: unrecognized feature gate: SchedulerAsyncPreemptio; did you mean "
 		"SchedulerAsyncPreemption?");
 	assert_complains("--feature-gates=NoSuchGate=true",
-		"unrecognized feature gate: NoSuchGate; kube-scheduler v" BT_RELEASE_RUN_TEXT
+		"unrecognized feature gate: NoSuchGate; kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
 		" has none of that name");
 }
 
-static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **state)
+/* As what another release decides when the flags are given; "": they are refused. */
+static const char *decides(const char *words, const char *binary)
 {
-	static const char *const taken[] = {"--emulated-version=" BT_RELEASE_RUN_TEXT,
-		"--emulated-version=kube=" BT_RELEASE_RUN_TEXT,
-		"--emulated-version=v" BT_RELEASE_RUN_TEXT ".0",
-		"--emulated-version=", "--min-compatibility-version=kube=" BT_RELEASE_RUN_TEXT};
-	char oldest[64];
+	static char text[256];
+	struct bt_buf error = {0};
+	struct bt_release release;
+	struct line line;
+	const struct bt_run_flags *flags = read_flags(&line, words);
+
+	if (bt_run_versions_apply(&flags->versions, bt_release_find(bt_str(binary)), &release, &error)) {
+		snprintf(text, sizeof(text), "%s by %s with 1.%u", release.name,
+			bt_release_binary(&release)->name, release.compatible);
+	} else {
+		snprintf(text, sizeof(text), "%s", error.ptr);
+	}
+	bt_buf_fini(&error);
+	drop(&line);
+	return text;
+}
+
+static void versions_are_emulated_within_upstreams_bounds(void **state)
+{
+	(void)state;
+	assert_string_equal(decides("", "1.37"), "1.37 by 1.37 with 1.36");
+	assert_string_equal(decides("--emulated-version=", "1.37"), "1.37 by 1.37 with 1.36");
+	assert_string_equal(decides("--emulated-version=1.36", "1.37"), "1.36 by 1.37 with 1.35");
+	assert_string_equal(decides("--emulated-version=kube=v1.36.0", "1.37"), "1.36 by 1.37 with 1.35");
+	assert_string_equal(decides("--emulated-version=1.36", "1.36"), "1.36 by 1.36 with 1.35");
+	assert_string_equal(
+		decides("--min-compatibility-version=kube=1.37", "1.37"), "1.37 by 1.37 with 1.37");
+	assert_string_equal(decides("--emulated-version=1.38", "1.37"),
+		"--emulated-version: emulation version 1.38 is not between [1.34, 1.37.0]");
+	assert_string_equal(decides("--emulated-version=1.33", "1.37"),
+		"--emulated-version: emulation version 1.33 is not between [1.34, 1.37.0]");
+	assert_non_null(strstr(decides("--emulated-version=1.34", "1.37"),
+		"--emulated-version: the feature gates of 1.34 are not known here; say 1.3"));
+	assert_string_equal(decides("--emulated-version=1.36 --min-compatibility-version=1.37", "1.37"),
+		"--min-compatibility-version: minCompatibilityVersion version 1.37 is not between [1.34, "
+		"1.36]");
+	assert_string_equal(decides("--min-compatibility-version=1.33", "1.37"),
+		"--min-compatibility-version: minCompatibilityVersion version 1.33 is not between [1.34, "
+		"1.37]");
+}
+
+static void what_is_no_version_is_refused_with_upstreams_texts(void **state)
+{
+	(void)state;
+	assert_complains(
+		"--emulated-version=latest", "--emulated-version: could not parse \"latest\" as version");
+	assert_complains("--emulated-version=1", "illegal version string \"1\"");
+	assert_complains("--emulated-version=kube=1.36.3", "patch version not allowed, got: kube=1.36.3");
+	assert_complains(
+		"--emulated-version=wardle=1.36", "component not registered: wardle; there is only kube");
+	assert_complains(
+		"--emulated-version=1.36,kube=1.37", "duplicate version flag, kube=1.36 and kube=1.37");
+	assert_complains("--min-compatibility-version=x", "--min-compatibility-version: could not parse");
+}
+
+static void the_release_is_fixed_by_kubernetes_version_or_left_to_the_server(void **state)
+{
 	struct line line;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
-		read_line(&line, taken[i]);
-		assert_non_null(bt_invocation_ignored(&line.invocation, 0));
-		drop(&line);
-	}
-	assert_complains("--emulated-version=1.2",
-		"--emulated-version: '1.2' cannot be had: decisions are those of v" BT_RELEASE_RUN_TEXT
-		"; say " BT_RELEASE_RUN_TEXT ", or leave it out");
-	assert_complains("--emulated-version=kube=" BT_RELEASE_RUN_TEXT ".3",
-		"'" BT_RELEASE_RUN_TEXT ".3' cannot be had");
-	assert_complains("--emulated-version=latest", "'latest' cannot be had");
-	assert_complains(
-		"--emulated-version=wardle=" BT_RELEASE_RUN_TEXT "", "component not registered: 'wardle'");
-	assert_complains("--emulated-version=" BT_RELEASE_RUN_TEXT ",kube=" BT_RELEASE_RUN_TEXT,
-		"'kube=" BT_RELEASE_RUN_TEXT "' is one too many");
-	snprintf(oldest, sizeof(oldest), "--min-compatibility-version=1.%u",
-		bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->minor - BT_RELEASE_SKEW);
-	read_line(&line, oldest);
+	assert_null(read_line(&line, "")->versions.fixed);
 	drop(&line);
-	assert_complains("--min-compatibility-version=1.2", "'1.2' is not between 1.");
-	assert_complains("--min-compatibility-version=1.2", " and " BT_RELEASE_RUN_TEXT "; leave it out");
+	assert_string_equal(read_line(&line, "--kubernetes-version=1.35")->versions.fixed->name, "1.35");
+	drop(&line);
+	assert_complains("--kubernetes-version=1.2", "--kubernetes-version: '1.2' cannot be had; say ");
+	assert_complains("--kubernetes-version=1.36 --follow-server",
+		"--follow-server and --kubernetes-version exclude each other");
+	assert_complains("--follow-server --journal=x", "--follow-server and --journal exclude each other");
 }
 
 static void tls_is_chosen_as_upstream(void **state)
@@ -561,7 +612,7 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	snprintf(text, sizeof(text),
 		"--show-hidden-metrics-for-version=%s --contention-profiling --log-flush-frequency=1s "
 		"--vmodule=x=1",
-		bt_release_find(bt_str(BT_RELEASE_RUN_TEXT))->before);
+		bt_release_find(bt_str(BT_RELEASE_DEFAULT_TEXT))->before);
 	read_line(&line, text);
 	for (size_t i = 0; i < 4; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
@@ -778,7 +829,9 @@ int main(void)
 		cmocka_unit_test(profiling_is_switched_off_by_its_flag_unless_a_file_counts),
 		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
 		cmocka_unit_test(gates_may_name_their_component),
-		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
+		cmocka_unit_test(versions_are_emulated_within_upstreams_bounds),
+		cmocka_unit_test(what_is_no_version_is_refused_with_upstreams_texts),
+		cmocka_unit_test(the_release_is_fixed_by_kubernetes_version_or_left_to_the_server),
 		cmocka_unit_test(tls_is_chosen_as_upstream),
 		cmocka_unit_test(where_nothing_is_served_nothing_is_said_of_how),
 		cmocka_unit_test(integers_are_written_as_in_go),
