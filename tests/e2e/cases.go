@@ -27,7 +27,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), manifestCases(), []testCase{
+var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), manifestCases(), releaseCases(), []testCase{
 	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
 	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
 	{name: "metrics", help: "the metrics of kube-scheduler, by their names, types, helps, labels and buckets", run: metricsCase},
@@ -454,6 +454,11 @@ func takeover(ctx context.Context, s *suite, befall func(leader *process) error,
 	if err != nil {
 		return err
 	}
+	return s.takeoverBy(ctx, leader, other, other, befall, limit)
+}
+
+// takeoverBy does so with these two; asked is the one of them that compares its ledger with the API, or nil.
+func (s *suite) takeoverBy(ctx context.Context, leader, other, asked *process, befall func(leader *process) error, limit time.Duration) error {
 	if err := s.makeNodes(ctx, 50); err != nil {
 		return err
 	}
@@ -485,7 +490,7 @@ func takeover(ctx context.Context, s *suite, befall func(leader *process) error,
 			return err
 		}
 	}
-	return s.settled(ctx, time.Minute, r, 1500, other)
+	return s.settled(ctx, time.Minute, r, 1500, asked)
 }
 
 func leaderKilledCase(ctx context.Context, s *suite) error {
@@ -781,7 +786,7 @@ func olderServerCase(ctx context.Context, s *suite) error {
 	}
 	defer p.stop()
 	p.lack("/apis/resource.k8s.io/", "/apis/scheduling.k8s.io/v1alpha2/", "/apis/storage.k8s.io/v1/csistoragecapacities")
-	b, err := s.startOpen(ctx, "berth", schedulerOptions{kubeconfig: s.file("older.kubeconfig"), args: []string{"--feature-gates=GenericWorkload=true"}})
+	b, err := s.startOpen(ctx, "berth", schedulerOptions{kubeconfig: s.file("older.kubeconfig"), args: []string{"--kubernetes-version=1.36", "--feature-gates=GenericWorkload=true"}})
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type faultProxy struct {
 	shut  bool
 
 	absent []string // beginnings of paths that the server does not know
+	minors []string // minor versions that it says it is of, one after the other; none: what it says itself
 }
 
 // faults names everything that can happen, so that a test can ask whether all of it did.
@@ -130,6 +131,11 @@ func (p *faultProxy) handler(forward http.Handler) http.Handler {
 			http.Error(w, "404 page not found", http.StatusNotFound)
 			return
 		}
+		if minor := p.nextMinor(r.URL.Path); minor != "" {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"major":"1","minor":%q,"gitVersion":"v1.%s.0"}`, minor, minor)
+			return
+		}
 		if p.draw("delay", 1) {
 			p.pause(500 * time.Millisecond)
 		}
@@ -222,6 +228,23 @@ func (p *faultProxy) lack(beginnings ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.absent = beginnings
+}
+
+// pretend makes the server one of other minor versions: behind one address, each in its turn.
+func (p *faultProxy) pretend(minors ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.minors = minors
+}
+
+func (p *faultProxy) nextMinor(path string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if path != "/version" || len(p.minors) == 0 {
+		return ""
+	}
+	p.minors = append(p.minors[1:], p.minors[0])
+	return p.minors[0]
 }
 
 // lacked says how often each path was asked for in vain.
