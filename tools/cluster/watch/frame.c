@@ -275,8 +275,13 @@ bool bt_watch_frame_list_meta(struct bt_watch_frame_reader *reader, bool is_prot
 	struct bt_proto_error error;
 
 	*out = (struct bt_proto_list_meta){0};
-	if (is_proto) {
-		return bt_proto_list_meta(bytes, out, &error) || proto_failed(reader, &error);
+	if (is_proto ? !bt_proto_list_meta(bytes, out, &error) && !proto_failed(reader, &error)
+		     : !decode_json(reader, &schema, bytes, out)) {
+		return false;
 	}
-	return decode_json(reader, &schema, bytes, out);
+	/* What has none, such as {}, is no list: it says of no object that it has gone. */
+	if (!out->resource_version.len) {
+		snprintf(reader->error, sizeof(reader->error), "a list without metadata.resourceVersion");
+	}
+	return out->resource_version.len != 0;
 }

@@ -182,7 +182,7 @@ static enum bt_stream_step next_proto_item(struct bt_stream *s, struct bt_str *o
 		}
 		if (s->left == 0) {
 			s->inside = false;
-			s->whole = true;
+			s->whole = s->described;
 			continue;
 		}
 		size_t from = s->at;
@@ -192,6 +192,7 @@ static enum bt_stream_step next_proto_item(struct bt_stream *s, struct bt_str *o
 		}
 		s->left -= s->at - from;
 		if (part.type == BT_WIRE_BYTES && part.number <= 2) {
+			s->described |= part.number == 1;
 			return part.number == 1 ? BT_STREAM_META : BT_STREAM_ITEM;
 		}
 	}

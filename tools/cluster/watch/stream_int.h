@@ -32,8 +32,8 @@ struct bt_stream {
 	size_t at;
 	const char *error; /* static; of BAD */
 	/* protobuf lists */
-	bool opened, inside, whole;
-	size_t left; /* of the list, which is inside the envelope */
+	bool opened, inside, described, whole; /* described: its metadata have come */
+	size_t left;			       /* of the list, which is inside the envelope */
 	/* JSON */
 	struct bt_buf shell; /* a list without its items */
 	size_t scan;	     /* bytes before are looked at */
@@ -52,5 +52,5 @@ void bt_stream_add(struct bt_stream *stream, const char *bytes, size_t n);
 /* The next part that is whole; out is valid until the next call of any of these. */
 enum bt_stream_step bt_stream_next(struct bt_stream *stream, struct bt_str *out);
 
-/* Is all that came whole: nothing is cut off? */
+/* Is all that came whole: nothing is cut off, and a list has its metadata? */
 bool bt_stream_is_whole(const struct bt_stream *stream);

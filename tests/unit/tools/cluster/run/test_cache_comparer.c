@@ -49,7 +49,8 @@ static void write_page(const struct server *server, struct bt_str path, struct b
 	int next = server->late ? server->pod_n : i + 1;
 
 	assert_non_null(strstr(path.ptr, "status.phase%21%3DFailed%2Cspec.nodeName"));
-	bt_buf_text(out, "{\"kind\": \"PodList\", \"apiVersion\": \"v1\", \"metadata\": {\"continue\": \"");
+	bt_buf_text(out, "{\"kind\": \"PodList\", \"apiVersion\": \"v1\", \"metadata\": "
+			 "{\"resourceVersion\": \"7\", \"continue\": \"");
 	if (next < server->pod_n) {
 		bt_buf_printf(out, "%d", next);
 	}

@@ -38,8 +38,8 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	int i = token ? atoi(token + strlen("&continue=")) : 0;
 	out_head->status = server->no_lists ? 500 : 200;
 	bt_buf_clear(out_body);
-	bt_buf_printf(
-		out_body, "{\"kind\": \"NodeList\", \"apiVersion\": \"v1\", \"metadata\": {\"continue\": \"");
+	bt_buf_printf(out_body, "{\"kind\": \"NodeList\", \"apiVersion\": \"v1\", \"metadata\": "
+				"{\"resourceVersion\": \"7\", \"continue\": \"");
 	if (i + 1 < server->node_n) {
 		bt_buf_printf(out_body, "%d", i + 1);
 	}

@@ -180,6 +180,19 @@ static void a_list_says_its_version_and_where_it_goes_on(void **state)
 	assert_text(meta.resource_version, "12");
 }
 
+static void what_has_no_version_is_no_list(void **state)
+{
+	static const char *const cases[] = {"{}", "{\"metadata\":{}}", "{\"metadata\":null,\"items\":[]}",
+		"{\"metadata\":{\"continue\":\"x\"}}"};
+	struct reading *r = *state;
+	struct bt_proto_list_meta meta;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_false(bt_watch_frame_list_meta(&r->reader, false, bt_str(cases[i]), &meta));
+		assert_string_equal(r->reader.error, "a list without metadata.resourceVersion");
+	}
+}
+
 #define FRAME_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -194,6 +207,7 @@ int main(void)
 		FRAME_TEST(an_object_needs_a_name),
 		FRAME_TEST(a_status_has_a_code_a_reason_and_a_delay),
 		FRAME_TEST(a_list_says_its_version_and_where_it_goes_on),
+		FRAME_TEST(what_has_no_version_is_no_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

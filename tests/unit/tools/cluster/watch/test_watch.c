@@ -567,6 +567,30 @@ static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **s
 	}
 }
 
+/* As of a proxy that answers for the server. Nobody has gone, and it is not asked again at once. */
+static void what_is_no_list_says_of_nobody_that_it_has_gone(void **state)
+{
+	static const struct bt_str empty[FORM_N] = {[JSON] = BT_STR("{}"), [PROTO] = BT_STR("k8s\0\x12\x00")};
+
+	(void)state;
+	for (enum form form = JSON; form < FORM_N; form++) {
+		start_with(false, 0);
+		answer_list(form, 9, "", three, 3);
+		refuse(410, "Expired", "too old", -1);
+		struct fake_call *call = pods_call();
+
+		fake_head(call, 200, type_of_list(form), -1);
+		fake_data(call, empty[form], 0);
+		fake_done(call, BT_HTTP_ANSWERED);
+		assert_null(fake_find(PODS));
+		assert_string_equal(fed(), "+a +b +c !");
+		fake_pass(60 * S);
+		answer_list(form, 12, "", three, 2);
+		assert_string_equal(fed(), "+a +b +c ! -c");
+		stop();
+	}
+}
+
 static void a_watch_cut_at_any_byte_resumes_without_a_gap(void **state)
 {
 	(void)state;
@@ -1113,6 +1137,7 @@ int main(void)
 		cmocka_unit_test(a_server_without_streaming_lists_is_asked_for_pages),
 		cmocka_unit_test(a_streaming_list_that_breaks_off_is_begun_anew),
 		cmocka_unit_test(a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again),
+		cmocka_unit_test(what_is_no_list_says_of_nobody_that_it_has_gone),
 		cmocka_unit_test(a_watch_cut_at_any_byte_resumes_without_a_gap),
 		cmocka_unit_test(a_missing_permission_is_named_and_asked_for_less_and_less),
 		cmocka_unit_test(credentials_that_are_not_accepted_are_no_missing_permission),
