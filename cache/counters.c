@@ -347,7 +347,7 @@ static struct bt_pod_query keep_query(struct bt_arena *arena, const struct bt_po
 	return (struct bt_pod_query){items, query->n, query->skip_terminating, query->trials_only};
 }
 
-/* The term of whoever has it first may go before others'. */
+/* The first term's owner may go before the owners of others. */
 static struct bt_pod_term keep_term(struct bt_arena *arena, const struct bt_pod_term *term)
 {
 	struct bt_pod_term kept = *term;

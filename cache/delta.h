@@ -2,7 +2,7 @@
  * Stage 2 hands over to stages 3 and 4: what an event of a source means, in interned values. An ingestion
  * thread describes an object (bt_ingest_describe), the publisher publishes what it says of nodes
  * (cache/publish.h), the scheduling thread takes it (bt_engine_take_delta) and numbers the nodes that it
- * names. A delta is copied from ring to ring as it is; whoever holds it last takes it, or drops it with
+ * names. A delta is copied from ring to ring as it is; its last holder takes it, or drops it with
  * bt_delta_drop.
  */
 #pragma once
@@ -22,7 +22,7 @@ struct bt_pod_delta {
 	bool ended;    /* it has succeeded or failed */
 };
 
-/* A node. The publisher says old and taken, which are NULL and false before, bt_ingest_adopt says slot. */
+/* A node. The publisher sets old and taken, which are NULL and false before, bt_ingest_adopt sets slot. */
 struct bt_node_delta {
 	const struct bt_node_desc *desc; /* what the node is; NULL: it has gone */
 	const struct bt_node_desc *old;	 /* what desc replaces; NULL: the node was not there */
@@ -33,17 +33,17 @@ struct bt_node_delta {
 /* An object of another kind. */
 struct bt_object_delta {
 	const struct bt_object *object;
-	struct bt_arena arena; /* all that the object is; empty: somebody else owns it */
+	struct bt_arena arena; /* all that the object is; empty: another owns it */
 };
 
 struct bt_delta {
-	uint64_t sequence; /* the event's place among all events; set by whoever read the source */
+	uint64_t sequence; /* the event's place among all events; set by the source's reader */
 	enum bt_kind kind;
 	bool removed; /* the object has gone: of it there are the names only */
 	/* BT_FULL: a pod requests a resource beyond BT_RESOURCE_POD_MAX names, without which it counts, or
 	 * for more than BT_REQUEST_MAX, which count; it is not decided (bt_signature.incomplete). */
 	enum bt_status status;
-	uint32_t namespace_, name; /* of any object; held: who keeps the object holds them himself */
+	uint32_t namespace_, name; /* of any object; held: not, where the object's store holds them */
 	struct bt_intern *holder;  /* where the delta holds names; NULL: it holds nothing any more */
 	union {
 		struct bt_pod_delta pod;       /* BT_KIND_POD */
@@ -52,7 +52,7 @@ struct bt_delta {
 	};
 };
 
-/* Does it say of a pod which node it is on or was promised? */
+/* Does it say of a pod which node it is on or nominated to? */
 static inline bool bt_delta_places_pod(const struct bt_delta *delta)
 {
 	return delta->kind == BT_KIND_POD && !delta->removed && !delta->pod.ended;

@@ -100,7 +100,7 @@ static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
 	return NULL;
 }
 
-/* What is taken of capacities is added up by their names, whoever has taken it: the device holds them.
+/* What is taken of capacities is added up by their names, for all claims: the device holds them.
  * Source: ConsumedCapacityCollection.Insert, v1.36.3. */
 static void consume(
 	struct bt_intern *intern, struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)

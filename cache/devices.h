@@ -78,9 +78,9 @@ struct bt_written_claim {
 
 /*
  * The binder of a pod has written one of its claims: what was pending for it is allocated, whatever becomes
- * of the pod, and older news of the claim do not change that.
+ * of the pod, and older events of the claim do not change that.
  * Returns: the claim; BT_NO_CLAIM: it has gone. When a younger one has been shown meanwhile, it is that.
- * out_changes: what is news in it, BT_CHANGED_*; 0: all of it has been shown.
+ * out_changes: what is new in it, BT_CHANGED_*; 0: all of it has been shown.
  */
 uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
 	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes);

@@ -367,7 +367,7 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta)
 		struct bt_pod *pod = &delta->pod.pod;
 
 		pod->node_ix = slot_of(cache, delta->pod.node);
-		/* What a pod on a node was promised before does not matter any more. */
+		/* The nomination of a pod that is on a node does not matter any more. */
 		BT_INVARIANT(pod->node_ix == BT_NO_NODE || pod->node_ix < cache->view.snapshot->slot_n);
 		pod->status_ix = pod->node_ix == BT_NO_NODE ? slot_of(cache, pod->status_node) : BT_NO_NODE;
 	}

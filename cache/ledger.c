@@ -712,7 +712,7 @@ static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 	}
 }
 
-/* Of the pods that the node is promised to by their status only those in its list are found there. */
+/* Of the pods nominated to the node by their status, only those in its list are found there. */
 static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	uint32_t left_n = l->nodes[from].status_n;
@@ -787,7 +787,7 @@ uint32_t bt_ledger_last_pod(const struct bt_ledger *l, uint32_t end)
 	return l->vacant.n && last > bt_index_allocator_first(&l->vacant) ? (uint32_t)last - 1 : BT_NO_POD;
 }
 
-/* Whoever is beside a pod in the list of its node finds it by its new index. */
+/* The neighbours of a pod in its node's list refer to it by its new index. */
 static void relink(struct bt_ledger *l, uint32_t node_ix, uint32_t from, uint32_t to)
 {
 	const struct link *link = &l->links[to];
@@ -829,7 +829,7 @@ uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
 	return to;
 }
 
-/* ---- promises and trials ---- */
+/* ---- nominations and trials ---- */
 
 static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 {

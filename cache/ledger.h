@@ -43,7 +43,7 @@ struct bt_pod {
 	uint32_t status_node;  /* status.nominatedNodeName, a name; BT_NAME_NONE when there is none */
 	uint32_t status_ix;    /* its slot, else BT_NO_NODE */
 	bool detached;	       /* its object has gone, but a cycle or a binding still has it in hand */
-	uint32_t nominated_ix; /* the node that a queued pod was promised, else BT_NO_NODE; set by
+	uint32_t nominated_ix; /* the node that a queued pod is nominated to, else BT_NO_NODE; set by
 				  bt_ledger_nominate */
 	uint32_t level;	       /* private: of its priority */
 	bool shown;	       /* its object has named its node; not yet when a binding alone has */
@@ -108,16 +108,16 @@ void bt_ledger_set_ended(struct bt_ledger *ledger, uint32_t pod_ix);
 /* Makes room for nodes up to slot_n - 1. Call before any of them is used. */
 void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
 
-/* Is a pod on the node, or promised it, or is it some pod's status_ix? */
+/* Is a pod on the node, or nominated to it, or is it some pod's status_ix? */
 bool bt_ledger_keeps(const struct bt_ledger *ledger, uint32_t node_ix);
 
 /* A slot is another node's from now on. Requires: the ledger does not keep it. */
 void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
 /*
- * What was on a node, or promised, is so by another slot from now on; pods keep their order. Nothing was
- * released, and columns are not told: they have to be made anew. Requires: to is vacant and lower; no trial
- * is on.
+ * What was on a node, or nominated to it, is so by another slot from now on; pods keep their order. Nothing
+ * was released, and columns are not told: they have to be made anew. Requires: to is vacant and lower; no
+ * trial is on.
  */
 void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
 
@@ -134,7 +134,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *ledger, const struct bt_pod *pod,
 /*
  * Says anew what a pod is, as its object is now; also when somebody else has bound it, or has confirmed where
  * it is assumed: then pod->node_ix is its node. A scheduled pod stays on its node. pod->state is not looked
- * at; the promise stays unless the pod has a node now.
+ * at; the nomination stays unless the pod has a node now.
  */
 void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_pod *pod);
 
@@ -149,7 +149,7 @@ void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32
 /* Takes a pod out, whatever set it is in. */
 void bt_ledger_remove(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* A queued pod has been decided for a node: it counts there from now on, and its promise ends.
+/* A queued pod has been decided for a node: it counts there from now on, and its nomination ends.
  * Requires: the pod is queued; no trial is on. */
 void bt_ledger_assume(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
@@ -170,13 +170,13 @@ void bt_ledger_confirm(struct bt_ledger *ledger, uint32_t pod_ix);
 void bt_ledger_forget(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /*
- * Promises a node to a queued pod; BT_NO_NODE takes the promise back. It ends when the pod is assumed or
+ * Nominates a queued pod to a node; BT_NO_NODE takes the nomination back. It ends when the pod is assumed or
  * removed. Requires: the pod is queued.
  */
 void bt_ledger_nominate(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
 /*
- * The pods on a node, and those that it was promised to: the first of them, and the one after another of the
+ * The pods on a node, and those nominated to it: the first of them, and the one after another of the
  * same list; BT_NO_POD at the end. Those on a node come last first, where the last one takes the place of one
  * that goes; the others in no order.
  */
@@ -184,13 +184,13 @@ uint32_t bt_ledger_first_on(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_first_nominated(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_next(const struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* Might some node be promised to a pod, other than this one, of the same or a higher priority? */
+/* Might a pod other than this one, of the same or a higher priority, be nominated to some node? */
 bool bt_ledger_may_yield(const struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* The lowest priority of the pods on nodes; INT32_MAX when there are none. */
 int32_t bt_ledger_lowest_priority(const struct bt_ledger *ledger);
 
-/* Grows whenever a promise is made or taken back, and when a pod begins to be deleted. */
+/* Grows whenever a nomination is made or taken back, and when a pod begins to be deleted. */
 uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
 
 /*
@@ -253,7 +253,7 @@ uint32_t bt_ledger_last_pod(const struct bt_ledger *ledger, uint32_t end);
 
 /*
  * Gives a pod the lowest vacant index. It keeps its place in the list of its node; nobody else is told.
- * Requires: bt_ledger_last_pod has said it; it is not assumed, promised a node or detached; no trial is on.
+ * Requires: bt_ledger_last_pod has said it; it is not assumed, nominated or detached; no trial is on.
  * Returns: the index.
  */
 uint32_t bt_ledger_move_pod(struct bt_ledger *ledger, uint32_t pod_ix);

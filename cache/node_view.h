@@ -96,7 +96,7 @@ struct bt_node_use {
 	int64_t used[BT_FIRST_SCALAR]; /* by resource slot */
 	int64_t nonzero_milli_cpu, nonzero_memory;
 	int64_t pod_n;
-	/* Private to the ledger: the first pod on it, and that it was promised to, and one, or 0; and pods
+	/* Private to the ledger: the first pod on it, and the first nominated to it, and one, or 0; and pods
 	 * whose status_ix it is. */
 	uint32_t first_on, first_nominated, status_n;
 };
@@ -132,12 +132,12 @@ struct bt_usage {
 	const int64_t *rare_used;
 	const struct bt_port_list *ports;
 	const struct bt_pods_view *pods; /* NULL: no plugin of the engine sees pods one by one */
-	/* The nodes whose usage, or the pods that they are promised to, changed, newest last: entry i is
+	/* The nodes whose usage, or the pods nominated to them, changed, newest last: entry i is
 	 * journal[i & journal_mask] for the last journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n;	       /* how often something happened that may have made room on a node */
-	uint64_t cleared_nomination_n; /* how often a promise of a node ended */
+	uint64_t cleared_nomination_n; /* how often a nomination ended */
 	struct bt_owner owner;	       /* of the ledger, and of columns that follow its journal */
 	bool is_empty; /* it is none of a ledger: scores are to see nodes with neither pods nor images */
 };

@@ -168,7 +168,7 @@ static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 	return entry ? (uint32_t)entry : BT_NO_NODE;
 }
 
-/* A reader that meets the entry early asks its version for the slot, which says that nobody is there. */
+/* A reader that meets the entry early asks its version for the slot, which says that the slot is vacant. */
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
 	/* The search of a name that is not there ends at a vacant entry. */
@@ -285,7 +285,7 @@ static void renew_names(struct bt_publisher *p)
 	bt_add_owned(&p->copied_bytes, bytes_of(new));
 	p->names = new;
 	if (old != bt_rcu_get(&p->live)->names) {
-		bt_mem_free(old); /* nobody has seen it */
+		bt_mem_free(old); /* no reader has seen it */
 	}
 	BT_INVARIANT(p->names->entry_n == p->node_n);
 }
@@ -346,7 +346,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 	if (!p->changed) {
 		return;
 	}
-	/* Before anything new is made. Who stands in the way is reported by rcu.h. */
+	/* Before anything new is made. rcu.h reports the reader that delays it. */
 	(void)bt_rcu_throttle(BT_EVENTCOUNT_FOREVER);
 	struct bt_version *old = bt_rcu_get(&p->live), *new = bt_mem_realloc(NULL, 1, sizeof(*new));
 

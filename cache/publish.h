@@ -44,7 +44,7 @@ void bt_publisher_take(struct bt_publisher *publisher, struct bt_delta *delta);
  * nothing has changed. Afterwards the deltas may go on. */
 void bt_publisher_publish(struct bt_publisher *publisher);
 
-/* What publishing has cost. Context: the publisher, or whoever does not mind an old answer. */
+/* What publishing has cost. Context: any thread; others than the publisher may get an old answer. */
 struct bt_publisher_counts {
 	uint64_t version_n;    /* batches that were published */
 	uint64_t copied_bytes; /* of chunks and names that were copied to be changed */

@@ -83,7 +83,7 @@ struct bt_volumes {
 	struct nomination *nominations;
 	size_t nomination_n, nomination_cap;
 	uint32_t free_nomination; /* index plus one */
-	struct bt_map nominated;  /* pod index plus one -> index plus one of its first promise */
+	struct bt_map nominated;  /* pod index plus one -> index plus one of its first assumed volume */
 	bool retains;
 	struct owned *retained; /* what objects that were replaced or have gone were made of */
 	size_t retained_n, retained_cap;
@@ -1038,7 +1038,7 @@ enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32
 	return was ? BT_OK : BT_NOT_FOUND;
 }
 
-/* ---- promises ---- */
+/* ---- assumed volumes ---- */
 
 static void nomination(struct bt_volumes *v, uint32_t pod_ix, const struct nomination *made)
 {
@@ -1105,7 +1105,7 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 	v->view.version += n > 0;
 }
 
-/* The claim that a promise is for, and its volume. Returns: false when it has gone. */
+/* The claim of an assumed volume, and the volume. Returns: false when it has gone. */
 static bool find_binding(
 	const struct bt_volumes *v, const struct nomination *made, struct bt_volume_binding *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * PersistentVolumes, claims, storage classes and CSI objects, what pods on nodes use of them, and what
- * decided pods have been promised.
+ * decided pods have assumed.
  * Context: the scheduling thread is the only writer; readers see cache/storage_view.h between writes.
  *
  * A claim that a pod needs bound, and the volume that it is to get, are assumed when the pod is:

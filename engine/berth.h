@@ -115,7 +115,7 @@ struct berth_decision {
 	int64_t time_ns;	  /* by the handle's clock */
 	struct berth_pod_ref pod; /* node: where it is placed, or empty */
 	uint64_t node_user;	  /* struct berth_node's */
-	const char *nominated;	  /* the node that a refused pod is promised, or empty */
+	const char *nominated;	  /* the node that a refused pod is nominated to, or empty */
 	const char *message;	  /* why it is not placed, in the words of the FailedScheduling event */
 	const struct berth_pod_ref *evicted; /* pods that are being deleted for it */
 	uint32_t evicted_n;

@@ -133,7 +133,7 @@ typedef void bt_plugin_score_fn(
 typedef void bt_plugin_prepare_fn(
 	void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
-/* What two nodes have to have in common to be equal in an axis. */
+/* What two nodes have to have in common to be equal in an equivalence key. */
 enum bt_equivalence_key_kind {
 	BT_EQUIVALENCE_KEY_VALUE = 0, /* the column's value */
 	BT_EQUIVALENCE_KEY_PRESENCE,  /* whether the column has a value: it is not 0 */
@@ -148,12 +148,13 @@ struct bt_equivalence_key {
 };
 
 /*
- * Adds the axes of what Filter and Score of this cycle depend on to n that are there: nodes that are equal in
- * all of them get equal answers, and PreScore and NormalizeScore learn from one of them, and their number,
- * what they would learn from all. Returns how many axes there are then; no more than cap are written.
+ * Adds the equivalence keys of what Filter and Score of this cycle depend on to n that are there: nodes that
+ * are equal in all of them get equal answers, and PreScore and NormalizeScore learn from one of them, and
+ * their number, what they would learn from all. Returns how many equivalence keys there are then; no more
+ * than cap are written.
  */
 typedef uint32_t bt_plugin_keys_fn(
-	const void *term, struct bt_equivalence_key *axes, uint32_t n, uint32_t cap);
+	const void *term, struct bt_equivalence_key *node_keys, uint32_t n, uint32_t cap);
 
 /*
  * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal,
@@ -224,8 +225,8 @@ enum bt_state_change {
 };
 
 /*
- * A plugin. Functions for points that it does not have are NULL, promises that it does not make 0. Whether a
- * release of Kubernetes enables it by default, where and with which weight is said by
+ * A plugin. Functions for points that it does not have are NULL, declarations that it does not make 0.
+ * Whether a release of Kubernetes enables it by default, where and with which weight is said by
  * engine/model/release.def. init: const, static.
  */
 struct bt_plugin {
@@ -270,7 +271,7 @@ struct bt_plugin {
 	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
 	 */
 	const char *no_pre_filter_error;
-	/* Whom Filter refuses in such a profile before it misses what PreFilter would have left; NULL:
+	/* The pods that Filter refuses in such a profile before it misses PreFilter's state; NULL:
 	 * nobody.
 	 */
 	bt_plugin_filter_fn *filter_first;
@@ -290,7 +291,7 @@ struct bt_plugin {
 	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
 	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
-	bt_plugin_keys_fn *axes;
+	bt_plugin_keys_fn *node_keys;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
@@ -341,17 +342,17 @@ static inline bool bt_equivalence_key_eq(
 	return a->kind == b->kind && a->column == b->column && a->tally == b->tally;
 }
 
-/* Adds an axis that is not there yet to n that are, as bt_plugin_keys_fn does. */
+/* Adds an equivalence key that is not there yet to n that are, as bt_plugin_keys_fn does. */
 static inline uint32_t bt_add_equivalence_key(
-	struct bt_equivalence_key axis, struct bt_equivalence_key *axes, uint32_t n, uint32_t cap)
+	struct bt_equivalence_key node_key, struct bt_equivalence_key *node_keys, uint32_t n, uint32_t cap)
 {
 	for (uint32_t i = 0; i < n && i < cap; i++) {
-		if (bt_equivalence_key_eq(&axes[i], &axis)) {
+		if (bt_equivalence_key_eq(&node_keys[i], &node_key)) {
 			return n;
 		}
 	}
 	if (n < cap) {
-		axes[n] = axis;
+		node_keys[n] = node_key;
 	}
 	return n + 1;
 }
@@ -359,7 +360,7 @@ static inline uint32_t bt_add_equivalence_key(
 /* Few domains are distinguished for good: nodes need not be sorted again whenever a sum changes. */
 #define BT_FEW_DOMAINS 16
 
-/* The axis of answers that depend on a tally's sums, or on their sign. */
+/* The equivalence key of answers that depend on a tally's sums, or on their sign. */
 static inline struct bt_equivalence_key bt_domain_counts_key(
 	const struct bt_domain_counts *tally, enum bt_equivalence_key_kind kind)
 {

@@ -7,7 +7,7 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-static bool same(const struct bt_name_refs_group *group, const struct bt_slot *slot)
+static bool same(const struct bt_waiting_group *group, const struct bt_slot *slot)
 {
 	return group->kind == slot->kind && group->unschedulable_plugins == slot->unschedulable_plugins &&
 	       group->pending == slot->pending && group->gate == slot->gate;
@@ -22,7 +22,7 @@ static uint64_t groups_key_of(const struct bt_slot *slot)
 	return bt_hash_bytes(words, sizeof(words)) | 1;
 }
 
-static void count_plugins(struct bt_queue *queue, const struct bt_name_refs_group *group, bool add)
+static void count_plugins(struct bt_queue *queue, const struct bt_waiting_group *group, bool add)
 {
 	for (uint32_t rest = group->unschedulable_plugins | group->pending; rest; rest &= rest - 1) {
 		BT_INVARIANT(add || queue->plugin_groups[__builtin_ctz(rest)] > 0);
@@ -41,7 +41,7 @@ static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
 			bt_mem_grow(queue->groups, queue->group_n, &queue->group_cap, sizeof(*queue->groups));
 		ix = (uint32_t)queue->group_n++;
 	}
-	queue->groups[ix] = (struct bt_name_refs_group){.kind = slot->kind,
+	queue->groups[ix] = (struct bt_waiting_group){.kind = slot->kind,
 		.unschedulable_plugins = slot->unschedulable_plugins,
 		.pending = slot->pending,
 		.gate = slot->gate,
@@ -73,7 +73,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 {
 	struct bt_slot *slot = &queue->slots[slot_ix];
 	uint32_t ix = group_of(queue, slot);
-	struct bt_name_refs_group *group = &queue->groups[ix];
+	struct bt_waiting_group *group = &queue->groups[ix];
 	BT_INVARIANT(slot->group == BT_NO_GROUP && same(group, slot));
 	BT_INVARIANT((group->n == 0) == (group->last == BT_NO_SLOT));
 	slot->group = ix;
@@ -92,7 +92,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
 {
 	BT_INVARIANT(queue->groups[ix].n == 0 && queue->groups[ix].first == BT_NO_SLOT);
-	struct bt_name_refs_group *group = &queue->groups[ix];
+	struct bt_waiting_group *group = &queue->groups[ix];
 	uint64_t key = groups_key_of(like);
 	uint32_t first = BT_NO_GROUP;
 
@@ -116,7 +116,7 @@ void bt_groups_leave(struct bt_queue *queue, uint32_t slot_ix)
 {
 	BT_INVARIANT(queue->slots[slot_ix].group < queue->group_n);
 	struct bt_slot *slot = &queue->slots[slot_ix];
-	struct bt_name_refs_group *group = &queue->groups[slot->group];
+	struct bt_waiting_group *group = &queue->groups[slot->group];
 
 	BT_INVARIANT(group->n > 0 && same(group, slot));
 	BT_INVARIANT(slot->prev == BT_NO_SLOT || queue->slots[slot->prev].next == slot_ix);

@@ -249,7 +249,7 @@ static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	return false;
 }
 
-/* Lets a slot that is nowhere into active, if PreEnqueue lets it. checked: it has passed already. */
+/* Activates a slot that is nowhere, if PreEnqueue passes it. checked: it has passed already. */
 static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -271,7 +271,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 	return slot->where;
 }
 
-/* Where an event lets a slot that is nowhere. */
+/* The place to which an event moves a slot that is nowhere. */
 static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -352,7 +352,7 @@ enum bt_wait bt_queue_add(
 	return where;
 }
 
-/* Nobody is active: who waits for the end of a backoff that events do not have to wait for. */
+/* No pod is active: the next one of those in backoff whose backoff need not end. */
 static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 {
 	uint32_t ix = BT_QUEUE_EMPTY;
@@ -740,7 +740,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 		move_one(queue, own, event, now_ns);
 	}
 	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
-		const struct bt_name_refs_group *group = &queue->groups[i];
+		const struct bt_waiting_group *group = &queue->groups[i];
 
 		if (group->n && queue->active.kinds[group->kind].kind.priority <= max_priority) {
 			move_group(queue, (uint32_t)i, event, own, now_ns);
@@ -808,7 +808,7 @@ static void flush_heap(struct bt_queue *queue, struct bt_pod_backoff *heap, int6
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
-	/* Nobody waits behind others for ever, should a hint have missed what helps. */
+	/* No pod stays behind others for ever, should a hint have missed what helps. */
 	while (queue->active.parked_n) {
 		bt_active_unpark(queue, queue->active.parked[queue->active.parked_n - 1]);
 	}

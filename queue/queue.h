@@ -194,7 +194,8 @@ enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix);
  * Requires: it is in flight. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);
 
-/* A pod in flight will be tried again after its backoff, whoever refuses it. Requires: it is in flight. */
+/* A pod in flight will be tried again after its backoff, whichever plugin refuses it. Requires: it is in
+ * flight. */
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
 
 /*

@@ -84,7 +84,7 @@ struct bt_active {
 
 /* Pods that events are weighed for together: of one kind, refused by the same plugins. What a hint says
  * depends on the signature, and on whether the event is the pod's own, which is weighed by itself. */
-struct bt_name_refs_group {
+struct bt_waiting_group {
 	uint32_t kind, unschedulable_plugins, pending;
 	int gate;
 	uint32_t first, last; /* slots */
@@ -114,7 +114,7 @@ struct bt_queue {
 	uint32_t free_slot; /* the first free one, linked by next */
 	uint32_t *slot_ixs; /* by pod: its slot plus one, or 0 */
 	size_t pod_cap;
-	struct bt_name_refs_group *groups;
+	struct bt_waiting_group *groups;
 	size_t group_n, group_cap;
 	uint32_t free_group; /* linked by chain */
 	struct bt_map group_ixs;

@@ -22,111 +22,111 @@ struct bt_async_writer {
 	struct bt_thread *thread; /* init: NULL: there is none */
 	struct bt_eventcount nap; /* where it looks from time to time */
 	uint64_t put_n;		  /* owner: who puts */
-	/* owner: the spool's thread */
+	/* owner: the writer's thread */
 	char *piece;
-	_Atomic uint64_t taken_n;   /* atomic: EDGE spool.taken */
+	_Atomic uint64_t taken_n;   /* atomic: EDGE async_writer.taken */
 	_Atomic uint32_t failed;    /* atomic: the same */
 	struct bt_eventcount taken; /* where bt_async_writer_flush waits */
 };
 
-static void hand_on(struct bt_async_writer *spool, const char *bytes, size_t n)
+static void hand_on(struct bt_async_writer *writer, const char *bytes, size_t n)
 {
-	if (!bt_load_relaxed(&spool->failed) && !spool->options.take(spool->options.context, bytes, n)) {
-		bt_store_relaxed(&spool->failed, 1u);
+	if (!bt_load_relaxed(&writer->failed) && !writer->options.take(writer->options.context, bytes, n)) {
+		bt_store_relaxed(&writer->failed, 1u);
 	}
-	BT_TESTPOINT("spool.hand_on");
-	/* EDGE spool.taken release: what take did, and whether it failed. */
-	bt_store_release(&spool->taken_n, bt_load_relaxed(&spool->taken_n) + n);
-	bt_eventcount_wake(&spool->taken);
+	BT_TESTPOINT("async_writer.hand_on");
+	/* EDGE async_writer.taken release: what take did, and whether it failed. */
+	bt_store_release(&writer->taken_n, bt_load_relaxed(&writer->taken_n) + n);
+	bt_eventcount_wake(&writer->taken);
 }
 
-static bool take_some(struct bt_async_writer *spool)
+static bool take_some(struct bt_async_writer *writer)
 {
-	uint32_t n = bt_ring_try_pop_n(&spool->ring, spool->piece, PIECE_BYTES);
+	uint32_t n = bt_ring_try_pop_n(&writer->ring, writer->piece, PIECE_BYTES);
 
 	if (n) {
-		hand_on(spool, spool->piece, n);
+		hand_on(writer, writer->piece, n);
 	}
 	return n > 0;
 }
 
 static void run(void *context)
 {
-	struct bt_async_writer *spool = context;
+	struct bt_async_writer *writer = context;
 
-	while (!bt_ring_is_drained(&spool->ring)) {
-		if (take_some(spool)) {
+	while (!bt_ring_is_drained(&writer->ring)) {
+		if (take_some(writer)) {
 			continue;
 		}
-		uint32_t key = bt_eventcount_prepare(&spool->nap);
-		/* Only who flushes or ends the spool wakes it. */
-		if (!take_some(spool) && !bt_ring_is_drained(&spool->ring)) {
-			bt_eventcount_wait(&spool->nap, key, NAP_NS);
+		uint32_t key = bt_eventcount_prepare(&writer->nap);
+		/* Only who flushes or ends the writer wakes it. */
+		if (!take_some(writer) && !bt_ring_is_drained(&writer->ring)) {
+			bt_eventcount_wait(&writer->nap, key, NAP_NS);
 		}
 	}
 }
 
 struct bt_async_writer *bt_async_writer_create(const struct bt_async_writer_options *options)
 {
-	struct bt_async_writer *spool = bt_mem_column(1, sizeof(*spool));
+	struct bt_async_writer *writer = bt_mem_column(1, sizeof(*writer));
 	const struct bt_thread_options thread = {.name = options->name};
 
-	spool->options = *options;
-	bt_ring_init(&spool->ring, options->capacity ? options->capacity : CAPACITY, 1, options->name);
-	bt_eventcount_init(&spool->nap);
-	bt_eventcount_init(&spool->taken);
-	spool->piece = bt_mem_zalloc(PIECE_BYTES, 1);
-	if (bt_thread_start(&thread, run, spool, &spool->thread, NULL) != BT_OK) {
-		spool->thread = NULL;
+	writer->options = *options;
+	bt_ring_init(&writer->ring, options->capacity ? options->capacity : CAPACITY, 1, options->name);
+	bt_eventcount_init(&writer->nap);
+	bt_eventcount_init(&writer->taken);
+	writer->piece = bt_mem_zalloc(PIECE_BYTES, 1);
+	if (bt_thread_start(&thread, run, writer, &writer->thread, NULL) != BT_OK) {
+		writer->thread = NULL;
 	}
-	return spool;
+	return writer;
 }
 
-void bt_async_writer_destroy(struct bt_async_writer *spool)
+void bt_async_writer_destroy(struct bt_async_writer *writer)
 {
-	if (!spool) {
+	if (!writer) {
 		return;
 	}
-	bt_ring_close(&spool->ring);
-	bt_eventcount_wake(&spool->nap);
-	bt_thread_join(&spool->thread);
-	bt_ring_fini(&spool->ring);
-	bt_mem_free(spool->piece);
-	bt_mem_free(spool);
+	bt_ring_close(&writer->ring);
+	bt_eventcount_wake(&writer->nap);
+	bt_thread_join(&writer->thread);
+	bt_ring_fini(&writer->ring);
+	bt_mem_free(writer->piece);
+	bt_mem_free(writer);
 }
 
-void bt_async_writer_put(struct bt_async_writer *spool, const char *bytes, size_t n)
+void bt_async_writer_put(struct bt_async_writer *writer, const char *bytes, size_t n)
 {
-	spool->put_n += n;
-	if (!spool->thread) {
-		hand_on(spool, bytes, n);
+	writer->put_n += n;
+	if (!writer->thread) {
+		hand_on(writer, bytes, n);
 		return;
 	}
 	while (n) {
 		uint32_t piece = n < PIECE_BYTES ? (uint32_t)n : PIECE_BYTES;
 
 		/* Nobody abandons the ring. */
-		BT_REQUIRE(bt_ring_push_n(&spool->ring, bytes, piece, BT_EVENTCOUNT_FOREVER) == piece);
+		BT_REQUIRE(bt_ring_push_n(&writer->ring, bytes, piece, BT_EVENTCOUNT_FOREVER) == piece);
 		bytes += piece;
 		n -= piece;
 	}
 }
 
-bool bt_async_writer_flush(struct bt_async_writer *spool)
+bool bt_async_writer_flush(struct bt_async_writer *writer)
 {
-	/* EDGE spool.taken acquire */
-	while (bt_load_acquire(&spool->taken_n) < spool->put_n) {
-		uint32_t key = bt_eventcount_prepare(&spool->taken);
+	/* EDGE async_writer.taken acquire */
+	while (bt_load_acquire(&writer->taken_n) < writer->put_n) {
+		uint32_t key = bt_eventcount_prepare(&writer->taken);
 
-		bt_eventcount_wake(&spool->nap);
-		if (bt_load_acquire(&spool->taken_n) < spool->put_n) {
-			bt_eventcount_wait(&spool->taken, key, BT_EVENTCOUNT_FOREVER);
+		bt_eventcount_wake(&writer->nap);
+		if (bt_load_acquire(&writer->taken_n) < writer->put_n) {
+			bt_eventcount_wait(&writer->taken, key, BT_EVENTCOUNT_FOREVER);
 		}
 	}
-	return !bt_load_relaxed(&spool->failed);
+	return !bt_load_relaxed(&writer->failed);
 }
 
-uint64_t bt_async_writer_full_n(const struct bt_async_writer *spool)
+uint64_t bt_async_writer_full_n(const struct bt_async_writer *writer)
 {
-	return bt_ring_stats_read(&spool->ring).full_n;
+	return bt_ring_stats_read(&writer->ring).full_n;
 }

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Nanoseconds since the Unix epoch, from whoever owns the clock. */
+/* Nanoseconds since the Unix epoch, from the clock's owner. */
 struct bt_clock {
 	int64_t (*now_ns)(void *context);
 	void *context;

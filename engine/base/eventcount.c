@@ -62,9 +62,10 @@ void bt_eventcount_init(struct bt_eventcount *park)
 }
 
 /*
- * Whoever clears armed raises epoch afterwards. The key is read before armed is set, so a waker that saw this
- * thread's armed makes the key stale; one that cleared armed for an earlier waiter has still to raise epoch,
- * or has done so before this thread looks at what it waits for, and then this thread sees that change.
+ * The thread that clears armed raises epoch afterwards. The key is read before armed is set, so a waker that
+ * saw this thread's armed makes the key stale; one that cleared armed for an earlier waiter has still to
+ * raise epoch, or has done so before this thread looks at what it waits for, and then this thread sees that
+ * change.
  */
 uint32_t bt_eventcount_prepare(struct bt_eventcount *park)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A hash table from 64-bit keys to 32-bit values. Key 0 is not allowed. An empty map is all zeroes.
- * Context: one writer; readers only while nobody writes.
+ * Context: one writer; readers only while no thread writes.
  */
 #pragma once
 

@@ -28,7 +28,7 @@
 #ifndef BT_MEM_LIBC
 #include <jemalloc/jemalloc.h>
 
-/* jemalloc reads this when it starts: huge pages, where the kernel gives them to whoever asks. Columns of a
+/* jemalloc reads this when it starts: huge pages, where the kernel gives them on request. Columns of a
  * million nodes are walked all over, a page each step. Weak: a program that would rather be small has its
  * own. */
 BT_WEAK const char *malloc_conf = "thp:always";

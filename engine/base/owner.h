@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one writer of a state, asserted. Each mutating function of a state asserts that the caller is the
- * thread that claimed it. Until somebody claims it, and after it was handed over, everything passes: whoever
- * creates, fills or frees the state has it alone. Every build but Release checks; there it costs eight bytes
- * a state.
+ * thread that claimed it. Until a thread claims it, and after it was handed over, everything passes: the
+ * thread that creates, fills or frees the state has it alone. Every build but Release checks; there it costs
+ * eight bytes a state.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 /* All zeroes: no thread has claimed it. */
 struct bt_owner {
-	_Atomic uintptr_t thread; /* private. atomic: the owner writes; whoever asserts reads, relaxed */
+	_Atomic uintptr_t thread; /* private. atomic: the owner writes; assertions read, relaxed */
 };
 
 /* The calling thread is the one writer from now on. Requires: no other thread has claimed it. */

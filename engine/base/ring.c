@@ -17,7 +17,7 @@ enum {
 	SPIN_TURNS = 200 /* a few microseconds: about what falling asleep and waking up costs */
 };
 
-/* How often to look again before sleeping. On one processor nobody can make progress while we look. */
+/* How often to look again before sleeping. On one processor no other thread makes progress while we look. */
 static uint32_t choose_spin_turns(void)
 {
 	return bt_thread_usable_cpu_n() > 1 ? SPIN_TURNS : 0;

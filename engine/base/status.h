@@ -14,7 +14,7 @@ enum bt_status {
 	BT_NOT_FOUND,  /* no such name */
 	BT_EXISTS,     /* the name is taken */
 	BT_FULL,       /* a ring, pool or table has reached its limit */
-	BT_CONFLICT,   /* somebody else was first */
+	BT_CONFLICT,   /* another was first */
 	BT_IO,	       /* the operating system refused; errno says why */
 	BT_UNSUPPORTED /* understood, but berth does not do it */
 };

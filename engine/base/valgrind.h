@@ -10,6 +10,6 @@
 /* Accesses to these bytes are atomic, so no two of them are a race. */
 void bt_valgrind_atomic(const void *address, size_t bytes);
 
-/* Whoever acquires the address afterwards, in any thread, comes after what this thread has done. */
+/* An acquire of the address afterwards, in any thread, comes after what this thread has done. */
 void bt_valgrind_release(const void *address);
 void bt_valgrind_acquire(const void *address);

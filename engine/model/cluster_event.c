@@ -66,7 +66,7 @@ static bool labels_equal(struct bt_labels a, struct bt_labels b)
 	       (a.items == b.items || a.n == 0 || memcmp(a.items, b.items, a.n * sizeof(*a.items)) == 0);
 }
 
-/* What counts of a resource, in thousandths; false when it is not asked for. */
+/* The request of a resource that counts, in thousandths; false when there is none. */
 static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t *out)
 {
 	for (uint32_t i = 0; i < requests->used_milli.n; i++) {
@@ -86,7 +86,7 @@ static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t 
 	return false;
 }
 
-/* Something is asked for less than before, or not any more. */
+/* Some request is smaller than before, or has gone. */
 static bool scaled_down(const struct bt_requests *old, const struct bt_requests *new)
 {
 	for (uint32_t i = 0; i < old->used.n; i++) {

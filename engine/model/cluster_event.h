@@ -176,13 +176,13 @@ uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_
 
 bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
 
-/* Is the pod on a node, or has it been promised one? Those that are neither take nothing from others. */
+/* Is the pod on a node, or nominated to one? Those that are neither take nothing from others. */
 static inline bool bt_cluster_event_pod_placed(const struct bt_cluster_event_pod *pod)
 {
 	return pod->node != BT_NAME_NONE || pod->nominated;
 }
 
-/* The same; nominated: one that has been promised a node counts, too. */
+/* The same; nominated: one that is nominated to a node counts, too. */
 static inline bool bt_cluster_event_pod_counts(const struct bt_cluster_event_pod *pod, bool nominated)
 {
 	return pod->node != BT_NAME_NONE || (nominated && pod->nominated);

@@ -98,7 +98,7 @@ struct bt_asked_capacity {
 	struct bt_quantity quantity;
 };
 
-/* What is asked of devices. */
+/* Requests for devices. */
 struct bt_device_subrequest {
 	uint32_t name; /* of an alternative */
 	uint32_t path; /* of an alternative: its request's name, a slash and its own */
@@ -180,9 +180,9 @@ struct bt_resource_claim {
 	uint32_t reserved_n;
 	const struct bt_device_condition *conditions;
 	uint32_t condition_n;
-	uint64_t version; /* its resource version, as it was shown last; 0: nobody says */
-	/* Its status is what a binder has written, by that resource version: older news do not change it; 0:
-	 * it is what was shown. */
+	uint64_t version; /* its resource version, as it was shown last; 0: unknown */
+	/* Its status is what a binder has written, by that resource version: older events do not change it;
+	 * 0: it is what was shown. */
 	uint64_t written;
 	bool pending; /* a pod that was decided gets it allocated */
 	/* It was allocated for this pod, which has been bound by whom does not say what he has written, and

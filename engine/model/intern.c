@@ -29,8 +29,8 @@
  * it has to notice.
  *
  * A hit: a record's state holds a generation, which moves when its last holder goes, before anything else of
- * it changes. Whoever changes the length or a word of a text stores with release after that; a reader loads
- * them with acquire and then finds the generation moved (EDGE intern.text). So text and number belonged
+ * it changes. The thread that changes the length or a word of a text stores with release after that; a reader
+ * loads them with acquire and then finds the generation moved (EDGE intern.text). So text and number belonged
  * together while the generation stood still. A holder enters by a compare and swap of the whole state,
  * generation included: nobody can come to hold what has gone, or another string.
  *
@@ -484,7 +484,7 @@ static bool intern_enter(struct record *record, uint64_t state, bool pin)
 	uint64_t generation = state / GENERATION;
 
 	while (state / GENERATION == generation && (uint32_t)state) {
-		/* Who is pinned needs no holders. */
+		/* A pinned name needs no holders. */
 		if (state & PINNED) {
 			return true;
 		}

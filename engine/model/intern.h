@@ -43,13 +43,13 @@ void bt_intern_destroy(struct bt_intern *intern);
 /* The number of the string, given now if it has none. It stays for ever. May allocate. */
 uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s);
 
-/* The same, but the string stays only until everybody who holds it has called bt_intern_release. */
+/* The same, but the string stays only until all its holders have called bt_intern_release. */
 uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s);
 
 /* One more holder of a name that the caller holds. BT_NAME_NONE needs none. */
 static inline void bt_intern_hold_again(struct bt_intern *intern, uint32_t name);
 
-/* One holder fewer. When nobody holds the name and nobody has pinned it, its number and text may become
+/* One holder fewer. When the name has no holder and is not pinned, its number and text may become
  * another string's. BT_NAME_NONE is let pass. */
 static inline void bt_intern_release(struct bt_intern *intern, uint32_t name);
 
@@ -69,7 +69,7 @@ void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name);
  * holds that. */
 uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s);
 
-/* The string of a number that somebody holds; empty for BT_NAME_NONE. A NUL stands behind it. Owns: the
+/* The string of a number that is held; empty for BT_NAME_NONE. A NUL stands behind it. Owns: the
  * table, as long as the name is held. */
 struct bt_str bt_intern_str(const struct bt_intern *intern, uint32_t name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What upstream says about label keys and values that are none. Source: apimachinery api/validate/content,
+ * Upstream's messages about invalid label keys and values. Source: apimachinery api/validate/content,
  * v1.36.3.
  */
 #pragma once

@@ -12,7 +12,7 @@
 struct bt_name_refs {
 	struct bt_intern *intern;
 	bool pins;     /* the names stay for ever, and are not listed */
-	bool unlisted; /* they are not listed: whoever adds them releases them himself */
+	bool unlisted; /* they are not listed: the caller that adds them releases them */
 	/* private: */
 	uint32_t *items;
 	size_t n, cap;

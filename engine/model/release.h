@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Kubernetes releases: which there are, and in what they differ. The tables are release.def and gate.def;
- * nothing else knows a version. Whoever decides asks for a rule by its name, never for a version.
+ * nothing else knows a version. Code that decides asks for a rule by its name, never for a version.
  *
  * releases.md says how a release is added, and how one is removed.
  * Context: any thread; the tables are constant.

@@ -37,7 +37,7 @@ enum bt_no_slot {
 	BT_SLOT_NEW = -4      /* it has none yet */
 };
 
-/* Slots stay once they are given. Whoever has a slot, or has read n, may read what stands there. */
+/* Slots stay once they are given. A caller that has a slot, or has read n, may read what stands there. */
 struct bt_resource_table {
 	uint32_t names[BT_RESOURCE_MAX]; /* interned; 0 beyond n */
 	bool extended[BT_RESOURCE_MAX];

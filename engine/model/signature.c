@@ -67,7 +67,7 @@ struct bt_signatures {
 	struct bt_owner owner;	    /* of what was retired */
 	uint32_t free, first, last; /* entries that are free, and the list of those that nobody holds */
 	struct bt_lock lock;
-	struct bt_signature_maker *maker; /* of whoever has none */
+	struct bt_signature_maker *maker; /* of threads without one */
 	uint32_t *retired;		  /* owner: the scheduling thread */
 	size_t retired_n, retired_cap;
 };

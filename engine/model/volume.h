@@ -105,7 +105,7 @@ struct bt_claim {
 	uint64_t version;
 };
 
-/* Has a claim been promised the volume, or has it got it? The reference, or NULL. */
+/* Is the volume reserved for a claim, or bound to one? The reference, or NULL. */
 static inline const struct bt_claim_ref *bt_pv_claim(const struct bt_pv *pv)
 {
 	return pv->assumed ? &pv->assumed_claim : pv->has_claim ? &pv->claim : NULL;

@@ -16,42 +16,43 @@
 #define CLASS_SHARE 4 /* classes pay while there are this many nodes for each */
 #define NO_CLASS    UINT32_MAX
 
-bool bt_classes_current(const struct bt_classes *c, const struct bt_equivalence_key *axes, uint32_t axis_n)
+bool bt_classes_current(
+	const struct bt_classes *c, const struct bt_equivalence_key *node_keys, uint32_t key_n)
 {
-	if (c->axis_n != axis_n) {
+	if (c->key_n != key_n) {
 		return false;
 	}
-	for (uint32_t k = 0; k < axis_n && k < BT_EQUIVALENCE_KEYS; k++) {
-		if (!bt_equivalence_key_eq(&c->axes[k], &axes[k])) {
+	for (uint32_t k = 0; k < key_n && k < BT_EQUIVALENCE_KEYS; k++) {
+		if (!bt_equivalence_key_eq(&c->node_keys[k], &node_keys[k])) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* What a node has in an axis. */
-static uint32_t place_in(const struct bt_equivalence_key *axis, uint32_t node_ix)
+/* What a node has in an equivalence key. */
+static uint32_t place_in(const struct bt_equivalence_key *node_key, uint32_t node_ix)
 {
-	switch (axis->kind) {
+	switch (node_key->kind) {
 	case BT_EQUIVALENCE_KEY_VALUE:
-		return axis->column[node_ix];
+		return node_key->column[node_ix];
 	case BT_EQUIVALENCE_KEY_PRESENCE:
-		return axis->column[node_ix] != 0;
+		return node_key->column[node_ix] != 0;
 	case BT_EQUIVALENCE_KEY_SUM:
 	case BT_EQUIVALENCE_KEY_SIGN:
 		break;
 	}
-	int32_t sum = axis->tally->by_node[node_ix];
-	if (axis->tally->domain[node_ix] == BT_NO_DOMAIN) {
+	int32_t sum = node_key->tally->by_node[node_ix];
+	if (node_key->tally->domain[node_ix] == BT_NO_DOMAIN) {
 		return UINT32_MAX;
 	}
-	return axis->kind == BT_EQUIVALENCE_KEY_SIGN ? sum > 0 : (uint32_t)sum;
+	return node_key->kind == BT_EQUIVALENCE_KEY_SIGN ? sum > 0 : (uint32_t)sum;
 }
 
 static uint32_t *classes_key_of(const struct bt_classes *c, uint32_t class)
 {
 	BT_INVARIANT(class < c->cap);
-	return c->keys + (size_t) class * (c->axis_n + 1);
+	return c->keys + (size_t) class * (c->key_n + 1);
 }
 
 static void reserve(struct bt_classes *c)
@@ -60,7 +61,7 @@ static void reserve(struct bt_classes *c)
 		return;
 	}
 	c->cap = c->cap ? 2 * c->cap : 64;
-	c->keys = bt_mem_realloc(c->keys, (size_t)c->cap * (c->axis_n + 1), sizeof(*c->keys));
+	c->keys = bt_mem_realloc(c->keys, (size_t)c->cap * (c->key_n + 1), sizeof(*c->keys));
 	c->classes = bt_mem_realloc(c->classes, c->cap, sizeof(*c->classes));
 	c->vacant = bt_mem_realloc(c->vacant, c->cap, sizeof(*c->vacant));
 }
@@ -80,7 +81,7 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
 		class = c->n++;
 	}
 	c->classes[class] = (struct bt_class){.hash = hash};
-	memcpy(classes_key_of(c, class), key, (c->axis_n + 1) * sizeof(*key));
+	memcpy(classes_key_of(c, class), key, (c->key_n + 1) * sizeof(*key));
 	bt_map_put(&c->ixs, hash, class);
 	BT_INVARIANT(class > 0 && class < c->n);
 	return class;
@@ -93,11 +94,11 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
 static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
 {
 	uint32_t key[BT_EQUIVALENCE_KEYS + 1] = {c->group[node_ix]}, class;
-	size_t bytes = (c->axis_n + 1) * sizeof(*key);
+	size_t bytes = (c->key_n + 1) * sizeof(*key);
 	uint64_t hash = key[0];
 
-	for (uint32_t k = 0; k < c->axis_n; k++) {
-		key[k + 1] = place_in(&c->axes[k], node_ix);
+	for (uint32_t k = 0; k < c->key_n; k++) {
+		key[k + 1] = place_in(&c->node_keys[k], node_ix);
 		hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + key[k + 1]);
 	}
 	for (hash |= 1; bt_map_get(&c->ixs, hash, &class); hash += 2) {
@@ -174,8 +175,8 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 	c->n = 1;
 	c->vacant_n = 0;
 	reserve(c);
-	for (uint32_t k = 0; k < c->axis_n; k++) {
-		c->axis_at[k] = c->axes[k].tally ? c->axes[k].tally->journal_end : 0;
+	for (uint32_t k = 0; k < c->key_n; k++) {
+		c->key_at[k] = c->node_keys[k].tally ? c->node_keys[k].tally->journal_end : 0;
 	}
 	for (uint32_t i = 0; i < c->slot_n; i++) {
 		if (c->group[i] == 0) {
@@ -192,20 +193,21 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 	BT_INVARIANT(c->single || c->n <= c->cap);
 }
 
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_equivalence_key *axes,
-	uint32_t axis_n, const struct bt_column *column)
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n,
+	const struct bt_equivalence_key *node_keys, uint32_t key_n, const struct bt_column *column)
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
 
 	BT_REQUIRE(slot_n > 0);
 	*c = (struct bt_classes){
-		.axis_n = axis_n,
+		.key_n = key_n,
 		.slot_n = slot_n,
 		.group = group,
-		.single = axis_n > BT_EQUIVALENCE_KEYS,
+		.single = key_n > BT_EQUIVALENCE_KEYS,
 		.limit = slot_n / CLASS_SHARE < CLASS_LIMIT ? slot_n / CLASS_SHARE : CLASS_LIMIT,
 	};
-	memcpy(c->axes, axes, (axis_n < BT_EQUIVALENCE_KEYS ? axis_n : BT_EQUIVALENCE_KEYS) * sizeof(*axes));
+	memcpy(c->node_keys, node_keys,
+		(key_n < BT_EQUIVALENCE_KEYS ? key_n : BT_EQUIVALENCE_KEYS) * sizeof(*node_keys));
 	if (!c->single) {
 		c->of = bt_mem_column(bt_scan_padded(slot_n), sizeof(*c->of));
 		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_n) + 1, sizeof(*c->alive));
@@ -233,7 +235,7 @@ void bt_classes_place(struct bt_classes *c, const struct bt_shards *shards)
 
 size_t bt_classes_bytes(const struct bt_classes *c)
 {
-	size_t each = (c->axis_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +
+	size_t each = (c->key_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +
 		      2 * sizeof(struct bt_map_entry);
 
 	return sizeof(*c) + (c->single ? 1 : 2) * bt_scan_padded(c->slot_n) * sizeof(*c->group) +
@@ -299,21 +301,20 @@ void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
 	if (c->single) {
 		return;
 	}
-	for (uint32_t k = 0; k < c->axis_n; k++) {
-		const struct bt_domain_counts *tally = c->axes[k].tally;
+	for (uint32_t k = 0; k < c->key_n; k++) {
+		const struct bt_domain_counts *tally = c->node_keys[k].tally;
 
-		if (tally && tally->journal_end - c->axis_at[k] > BT_DOMAIN_COUNTS_JOURNAL) {
+		if (tally && tally->journal_end - c->key_at[k] > BT_DOMAIN_COUNTS_JOURNAL) {
 			sort(c, column);
 			return;
 		}
 	}
 	catch_up_alive(c, column);
-	for (uint32_t k = 0; k < c->axis_n; k++) {
-		const struct bt_domain_counts *tally = c->axes[k].tally;
+	for (uint32_t k = 0; k < c->key_n; k++) {
+		const struct bt_domain_counts *tally = c->node_keys[k].tally;
 
-		for (; tally && c->axis_at[k] != tally->journal_end; c->axis_at[k]++) {
-			if (!move_domain(
-				    c, tally, tally->journal[c->axis_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
+		for (; tally && c->key_at[k] != tally->journal_end; c->key_at[k]++) {
+			if (!move_domain(c, tally, tally->journal[c->key_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
 				classes_give_up(c);
 				return;
 			}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: classes of nodes. Nodes of a class agree in their group and in every axis of the plugins that
- * depend on counters, so one of them answers for all. A node changes its class when a counter under it
- * changes; how many nodes of each class are not refused by their usage is kept as well. Where there are too
- * many classes for that to pay, each node answers for itself.
+ * Stage 5: classes of nodes. Nodes of a class agree in their group and in every equivalence key of the
+ * plugins that depend on counters, so one of them answers for all. A node changes its class when a counter
+ * under it changes; how many nodes of each class are not refused by their usage is kept as well. Where there
+ * are too many classes for that to pay, each node answers for itself.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "engine/score/column.h"
 #include "plugins/plugin.h"
 
-/* More axes than this are not distinguished: each node is on its own. */
+/* More equivalence keys than this are not distinguished: each node is on its own. */
 #define BT_EQUIVALENCE_KEYS 16
 
 struct bt_class {
@@ -21,8 +21,8 @@ struct bt_class {
 };
 
 struct bt_classes {
-	struct bt_equivalence_key axes[BT_EQUIVALENCE_KEYS];
-	uint32_t axis_n, slot_n;
+	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS];
+	uint32_t key_n, slot_n;
 	uint16_t *group; /* by node slot; 0: the description refuses the node */
 	bool single;	 /* each node is on its own; what follows is empty */
 	uint16_t *of;	 /* by node slot, padded for the scan; 0: the description refuses the node */
@@ -30,13 +30,13 @@ struct bt_classes {
 	uint32_t n;	 /* numbers of classes are below this; 0 is none */
 	uint32_t limit;	 /* with more classes each node is on its own */
 	uint32_t cap;	 /* room for classes */
-	uint32_t *keys;	 /* by class: its group and what its nodes have in each axis */
+	uint32_t *keys;	 /* by class: its group and what its nodes have in each key */
 	struct bt_class *classes;
 	struct bt_map ixs; /* hash of a key -> class */
 	uint16_t *vacant;  /* numbers to be used again */
 	uint32_t vacant_n;
-	uint64_t axis_at[BT_EQUIVALENCE_KEYS]; /* how far the journal of an axis' tally has been taken in */
-	uint64_t flip_at;		       /* and that of the column */
+	uint64_t key_at[BT_EQUIVALENCE_KEYS]; /* how far the journal of a key's tally has been taken in */
+	uint64_t flip_at;		      /* and that of the column */
 };
 
 /*
@@ -44,13 +44,13 @@ struct bt_classes {
  * it refuses; column says which their usage refuses.
  * Owns: bt_classes_destroy; group, which comes from bt_mem_column, is taken over.
  */
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_equivalence_key *axes,
-	uint32_t axis_n, const struct bt_column *column);
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n,
+	const struct bt_equivalence_key *node_keys, uint32_t key_n, const struct bt_column *column);
 void bt_classes_destroy(struct bt_classes *classes);
 
-/* Were the classes made from these axes? */
+/* Were the classes made from these equivalence keys? */
 bool bt_classes_current(
-	const struct bt_classes *classes, const struct bt_equivalence_key *axes, uint32_t axis_n);
+	const struct bt_classes *classes, const struct bt_equivalence_key *node_keys, uint32_t key_n);
 
 /* Takes in what has changed in the tallies and in the column since the last time. */
 void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *column);

@@ -113,7 +113,7 @@ static bool passes(const struct bt_column *column, const struct bt_view *view, u
 	return pass;
 }
 
-/* The value of a node for a pod that has to yield to those that the node is promised to. */
+/* The value of a node for a pod that has to yield to those nominated to it. */
 static uint16_t yield(
 	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, uint16_t value)
 {

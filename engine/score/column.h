@@ -9,7 +9,7 @@
 #include "plugins/resource_ranges.h"
 
 /*
- * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them
+ * Pods that are nominated to nodes. A node that has any which matter to the cycle's pod must fit it with them
  * there, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
  */
 struct bt_yields_to {
@@ -60,7 +60,7 @@ struct bt_column {
 	uint32_t near; /* an indexed column that is behind by at most so much takes a step, not a round */
 	struct bt_index index; /* while indexed */
 	struct bt_column_batch
-		*column_batch; /* whom it may go abreast with, or NULL; set before bt_column_init */
+		*column_batch; /* the batch that it may join, or NULL; set before bt_column_init */
 	bool is_column_batch;
 	uint32_t lane;	   /* there */
 	uint64_t asked_at; /* the journal's end when somebody last asked for it */
@@ -75,7 +75,7 @@ struct bt_column {
 enum bt_catch_up {
 	BT_CATCH_UP_ALL = 0,  /* every node is stale */
 	BT_CATCH_UP_JOURNAL,  /* those that the journal names are */
-	BT_CATCH_UP_AND_INDEX /* the same, and the column has become calm: it is indexed from now on */
+	BT_CATCH_UP_AND_INDEX /* the same, and the column has had stable rounds: it is indexed from now on */
 };
 
 /* The cheapest way to bring a column up to date that is behind by so many changes. The choice never changes a
@@ -114,7 +114,8 @@ struct bt_column_found {
 };
 
 /* Returns: false when shards do not pay or the column must be brought up to date at once
- * (bt_column_catch_up): it is indexed, depends on promises, or is up to date. Then nothing has happened. */
+ * (bt_column_catch_up): it is indexed, depends on nominations, or is up to date. Then nothing has happened.
+ * */
 bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *column,
 	const struct bt_view *view, const uint64_t *mask);
 
@@ -136,7 +137,7 @@ void bt_column_change_mask(struct bt_column *column, const uint64_t *mask);
 
 /*
  * Makes room for slot_n nodes, none evaluated yet.
- * Requires: all zeroes but for parts, promises and abreast. Owns: bt_column_fini.
+ * Requires: all zeroes but for parts, nominations and column_batch. Owns: bt_column_fini.
  */
 void bt_column_init(struct bt_column *column, uint32_t slot_n);
 void bt_column_fini(struct bt_column *column);

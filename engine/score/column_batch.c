@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns abreast: a node that has changed is taken in by all of them.
+ * Columns updated together: a node that has changed is taken in by all of them.
  */
 #include "engine/score/column_batch.h"
 

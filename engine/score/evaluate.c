@@ -129,7 +129,7 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	if (nominations && nominations->put(nominations->context, node_ix)) {
 		uint8_t pass;
 
-		/* The plugin that passes with the promised pods there has refused the node without them. */
+		/* The plugin that passes with the nominated pods there has refused the node without them. */
 		plugin->filter(term, view, node_ix, 1, &pass);
 		if (!pass) {
 			bt_plugin_reject(plugin, term, view, node_ix, out_rejection);

@@ -85,14 +85,15 @@ uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 const char *bt_filter_error_text(
 	const struct bt_plan *plan, uint32_t by, const char *error, struct bt_buf *out_text);
 
-/* Why a use refused a node. Requires: bt_filter_node said so under the same usage and promises. */
+/* Why a use refused a node. Requires: bt_filter_node said so under the same usage and nominations. */
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_yields_to *nominations, uint32_t node_ix, uint32_t by,
 	struct bt_rejection *out_rejection);
 
 /*
  * Why the visited-th node of an evaluation was refused, or by a hook: then without reasons, and the hook's
- * reason in out_text, which is NULL when it gave none. Requires: it was, under the same usage and promises.
+ * reason in out_text, which is NULL when it gave none. Requires: it was, under the same usage and
+ * nominations.
  */
 void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_evaluation *evaluation, uint32_t visited, struct bt_rejection *out_rejection,

@@ -123,8 +123,8 @@ void bt_planner_destroy(struct bt_planner *planner);
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
 
 /*
- * The plan by which to pick for pods of a priority that have to yield to those that nodes are promised to;
- * valid as the plan is. promises: those of that priority, whenever the plan is asked. What nodes are promised
+ * The plan by which to pick for pods of a priority that have to yield to those nominated to nodes;
+ * valid as the plan is. nominations: those of that priority, whenever the plan is asked. Nominations
  * must be in the usage's journal. Requires: plan->columns.
  */
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,

@@ -25,7 +25,8 @@ size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_
 /* The highest total of each block of BT_SCAN_STEP slots, for the blocks [first, end); 0: all of it is out. */
 void bt_scan_blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
 
-/* As bt_scan_best, for whoever knows every block's highest total: looks at blocks, and into few of them. */
+/* As bt_scan_best, for a caller that knows every block's highest total: looks at blocks, and into few of
+ * them. */
 size_t bt_scan_best_by_blocks(
 	const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t block_n, size_t start);
 

@@ -114,25 +114,25 @@ static void reserve(struct bt_topology_pick *c, uint32_t n)
 	c->static_score = bt_mem_realloc(c->static_score, c->cap, sizeof(*c->static_score));
 }
 
-/* The classes that fit the axes of this cycle, as nodes are now. */
+/* The classes that fit the equivalence keys of this cycle, as nodes are now. */
 static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 {
-	struct bt_equivalence_key axes[BT_EQUIVALENCE_KEYS];
+	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS];
 	uint32_t n = 0;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		if (filters(plan, u) || scores(plan, u)) {
-			n = plan->profile->uses[u].plugin->axes(
-				plan->compiled[u].term, axes, n, BT_EQUIVALENCE_KEYS);
+			n = plan->profile->uses[u].plugin->node_keys(
+				plan->compiled[u].term, node_keys, n, BT_EQUIVALENCE_KEYS);
 		}
 	}
-	if (plan->counted && !bt_classes_current(plan->counted->classes, axes, n)) {
+	if (plan->counted && !bt_classes_current(plan->counted->classes, node_keys, n)) {
 		bt_topology_pick_forget(plan);
 	}
 	if (!plan->counted) {
 		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));
 		plan->counted->classes =
-			bt_classes_create(copy_groups(plan, slot_n), slot_n, axes, n, plan->usage);
+			bt_classes_create(copy_groups(plan, slot_n), slot_n, node_keys, n, plan->usage);
 		plan->counted->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->counted->base));
 	}
 	struct bt_topology_pick *c = plan->counted;

@@ -14,5 +14,5 @@ struct bt_device_inputs;
  * (bt_devices_release_names). Owns: it lives in the store's scratch. */
 struct bt_device_inputs *bt_device_inputs_keep(const struct bt_view *view);
 
-/* The store of now as whoever reads these inputs sees it: no claims of it are to be read. */
+/* The present store as readers of these inputs see it: no claims of it are to be read. */
 struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs);

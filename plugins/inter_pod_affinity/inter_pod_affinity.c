@@ -208,24 +208,24 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	BT_INVARIANT(term->resolved && (term->concerning_n == 0 || term->concerning));
 }
 
-static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, uint32_t n, uint32_t cap)
+static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
 	BT_REQUIRE_HOT(((const struct term *)opaque)->resolved);
 	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_axes, n,
+			bt_domain_counts_key(term->affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_keys, n,
 			cap);
 	}
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->anti_affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_axes,
+			bt_domain_counts_key(term->anti_affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_keys,
 			n, cap);
 	}
 	for (uint32_t i = 0; i < term->preferred_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->preferred[i].tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n,
+			bt_domain_counts_key(term->preferred[i].tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n,
 			cap);
 	}
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
@@ -236,7 +236,7 @@ static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, ui
 			n = bt_add_equivalence_key(
 				bt_domain_counts_key(carried->tally,
 					refuses ? BT_EQUIVALENCE_KEY_SIGN : BT_EQUIVALENCE_KEY_SUM),
-				out_axes, n, cap);
+				out_keys, n, cap);
 		}
 	}
 	return n;
@@ -467,7 +467,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 		(new->signature && !bt_cluster_event_pod_counts(new, nominated))) {
 		return false;
 	}
-	/* Whom upstream cannot ask, it queues. */
+	/* Upstream queues pods whose hint fails. */
 	if (own->affinity_invalid || own->anti_affinity_invalid) {
 		return true;
 	}
@@ -534,7 +534,7 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.score = inter_pod_affinity_score,
 	.reasons = reasons,
 	.prepare = prepare,
-	.axes = axes,
+	.node_keys = node_keys,
 	.normalize_own = normalize_own,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

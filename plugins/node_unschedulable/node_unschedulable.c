@@ -36,7 +36,7 @@ static void node_unschedulable_filter(
 	}
 }
 
-/* Who does not skip Filter is like all others. */
+/* Pods that do not skip Filter are like all others. */
 static void key(const void *term, struct bt_buf *out_key)
 {
 	(void)term;

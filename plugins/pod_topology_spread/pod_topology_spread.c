@@ -317,13 +317,13 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 }
 
 /* The values of the keys tell more than domains do: whether there is a value at all. */
-static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, uint32_t n, uint32_t cap)
+static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
 	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < term->hard.n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->hard.items[i].tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n,
+			bt_domain_counts_key(term->hard.items[i].tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n,
 			cap);
 	}
 	for (uint32_t i = 0; i < term->soft.n; i++) {
@@ -333,10 +333,10 @@ static uint32_t axes(const void *opaque, struct bt_equivalence_key *out_axes, ui
 			per_node(rule) ? BT_EQUIVALENCE_KEY_PRESENCE : BT_EQUIVALENCE_KEY_VALUE;
 
 		n = bt_add_equivalence_key(
-			(struct bt_equivalence_key){.kind = kind, .column = rule->values}, out_axes, n, cap);
+			(struct bt_equivalence_key){.kind = kind, .column = rule->values}, out_keys, n, cap);
 		if (per_node(rule)) {
 			n = bt_add_equivalence_key(
-				bt_domain_counts_key(rule->tally, BT_EQUIVALENCE_KEY_SUM), out_axes, n, cap);
+				bt_domain_counts_key(rule->tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n, cap);
 		}
 	}
 	return n;
@@ -590,7 +590,7 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.score = pod_topology_spread_score,
 	.reasons = reasons,
 	.prepare = prepare,
-	.axes = axes,
+	.node_keys = node_keys,
 	.pre_score = pre_score,
 	.normalize_own = normalize_own,
 	.events = bt_spread_events,

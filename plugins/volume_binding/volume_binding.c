@@ -60,7 +60,7 @@ struct term {
 	struct unbound *selected,
 		*unbound; /* those with a node, in the pod's order; the others, smallest first */
 	uint32_t selected_n, unbound_n;
-	/* Of the node that is being asked about. */
+	/* Of the node that is being filtered. */
 	const struct unbound **left; /* claims that no volume serves, in their order: they are provisioned */
 	struct found *found;
 	struct bt_volume_binding *bindings;
@@ -308,7 +308,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	}
 }
 
-/* ---- what PostFilter asks anew ---- */
+/* ---- state that changes before PostFilter ---- */
 
 static void copy_pvs(struct bt_arena *scratch, const struct bt_pv **pvs, uint32_t n)
 {
@@ -358,7 +358,7 @@ static void find_provisioner_anew(const struct bt_view *view, struct unbound *un
 	find_provisioner(view, unbound, bt_storage_class(view->storage, unbound->claim->class_));
 }
 
-/* Classes, drivers and capacities; volumes of bound claims are asked by name anyway. Source:
+/* Classes, drivers and capacities; volumes of bound claims are looked up by name anyway. Source:
  * checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
 static void find_provisioners_anew(struct term *term, const struct bt_view *view)
 {

@@ -72,7 +72,7 @@ static struct bt_str read_backoffs(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* {"pod", "plugins", "or"?}: what may be said, and a tab before each that may be said as well. */
+/* {"pod", "plugins", "or"?}: the accepted answer, and a tab before each alternative. */
 static struct bt_str read_waiting(struct answers_reader *r)
 {
 	struct bt_str pod = {0}, plugins = {0}, or = {0}, key;
@@ -163,7 +163,7 @@ static struct bt_str read_group(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* "empty", "skipped" and "missing" are said when they are true. */
+/* "empty", "skipped" and "missing" are written when they are true. */
 static struct bt_str read_remark(struct answers_reader *r, struct bt_str before, struct bt_str key)
 {
 	struct bt_buf out = {0};
@@ -240,7 +240,7 @@ const struct answers_kind answers_of_histories = {.item_key = "steps",
 	.read_item = read_step,
 	.agrees = agrees};
 
-/* What PostFilter says is not said. */
+/* PostFilter's message is not written. */
 static bool agrees_but_for_texts(int aspect, struct bt_str want, struct bt_str got)
 {
 	return aspect == MESSAGE || agrees(aspect, want, got);

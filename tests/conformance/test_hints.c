@@ -168,13 +168,13 @@ static void apply_objects(struct trial *t)
 /* ---- sets of plugins as text ---- */
 
 struct names {
-	struct bt_str items[BT_HINTERS];
+	struct bt_str items[BT_HINT_PLUGINS];
 	uint32_t n;
 };
 
 static void add_name(struct names *names, struct bt_str name)
 {
-	if (names->n < BT_HINTERS) {
+	if (names->n < BT_HINT_PLUGINS) {
 		names->items[names->n++] = name;
 	}
 }
@@ -203,7 +203,7 @@ static void ask(
 	uint32_t interested = bt_hints_interested(&t->hints, event);
 	struct names asked = {0}, queue = {0};
 
-	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+	for (uint32_t i = 0; i < BT_HINT_PLUGINS; i++) {
 		struct bt_str name = bt_str(bt_hints_name(i));
 
 		if (!t->hints.hint_plugins[i].is_there) {
@@ -226,7 +226,7 @@ static void ask(
 	/* All together say what one of them says. */
 	if ((bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX, NULL) !=
 		    BT_HINT_NONE) != (queue.n > 0)) {
-		stop(t, "hinters together and alone", bt_str("differ"));
+		stop(t, "hint plugins together and alone", bt_str("differ"));
 	}
 }
 
@@ -380,7 +380,7 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 {
 	for (uint32_t resource = 0; resource < BT_CLUSTER_EVENT_WILDCARD; resource++) {
 		for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
-			for (uint32_t i = 0; i < BT_HINTERS; i++) {
+			for (uint32_t i = 0; i < BT_HINT_PLUGINS; i++) {
 				bool always = hints->always[resource][action] >> i & 1;
 
 				if (hints->interested[resource][action] >> i & 1) {
@@ -451,8 +451,7 @@ static uint32_t actions_of(const struct bt_release *release, uint32_t theirs)
 										       : actions | BT_UPDATE;
 }
 
-/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is the plugin a hinter?
- */
+/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is it a hint plugin? */
 static bool read_registration(struct bt_str line, struct bt_hints *hints)
 {
 	char plugin[64], resource[64], word[16];
@@ -500,7 +499,7 @@ static void read_registrations(struct trial *t, struct bt_json *json)
 	while (bt_json_next_element(json) && bt_json_string(json, &line)) {
 		strange |= !read_registration(line, theirs);
 	}
-	bt_buf_text(&t->wanted, strange ? "plugins that are not hinters\n" : "");
+	bt_buf_text(&t->wanted, strange ? "plugins that are not hint plugins\n" : "");
 	list_registrations(theirs, &t->wanted);
 	bt_mem_free(theirs);
 }

@@ -285,7 +285,7 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 	assert_int_equal(storage->trial_n, 0);
 }
 
-/* A pod that waits for the node that it was promised goes away. */
+/* A pod that waits for the node that it is nominated to goes away. */
 static void remove_nominated_pod(struct history *h)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;

@@ -267,7 +267,7 @@ void sim_check(struct sim *sim)
 
 /*
  * Would upstream let the pod wait as well? Its hints miss: a pod that is on
- * another node than it was promised, or assumed on, or that changes while it is assumed; other pods'
+ * another node than it was nominated to, or assumed on, or that changes while it is assumed; other pods'
  * anti-affinity when a node comes, changes or goes; a claim in use when the node of its user goes. And what
  * lets a pod back while PreEnqueue keeps it out, because its victims are being evicted, is lost; upstream
  * lets it wait for ever then. Source: QueueingHints of InterPodAffinity and VolumeRestrictions, PreEnqueue of
@@ -297,7 +297,7 @@ static bool waits(const struct sim_object *pod)
 	       !pod->pod.spec.gated && !pod->pod.spec.foreign;
 }
 
-/* Does the pod fit, and also if those were there that the node is promised to and that it has to yield to? */
+/* Does the pod fit, and also with the pods that are nominated to the node and that it has to yield to? */
 static bool fits_beside_nominated(
 	const struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node)
 {
@@ -345,7 +345,7 @@ struct gang {
 
 /*
  * May it come to nothing when these members, as bits, are decided one after the other, and so many have to
- * get nodes? Whoever comes next, and whichever node that fits it gets, is as bad as it can be: what is
+ * get nodes? Whichever pod comes next, and whichever node that fits it gets, is as bad as it can be: what is
  * decided on the way is not known here. Where there are too many ways the answer is yes.
  */
 static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
@@ -574,8 +574,8 @@ static void check_told(struct sim *sim)
 	}
 }
 
-/* A pod that lost its claim is gated, and keeps what it was promised before; made anew it would not be
- * promised anything: v1.36 promises a pod that enters the active queue. */
+/* A pod that lost its claim is gated, and keeps its nomination; made anew it would have
+ * none: v1.36 nominates a pod that enters the active queue. */
 static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
@@ -595,7 +595,7 @@ void sim_check_rest(struct sim *sim)
 	for (uint32_t node = 0; node < SIM_NODES; node++) {
 		unclear |= sim->port_twice[node];
 	}
-	/* Who waits alone of its gang still has what it was promised, but would not get it now. */
+	/* A pod that waits alone of its gang keeps its nomination, but would not get it now. */
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		unclear |= sim_is_grouped(sim, slot) && sim_nominated(sim, slot) != SIM_NONE;
 		unclear |= is_nominated_without_its_claim(sim, slot);

@@ -13,7 +13,7 @@
 #define BIND_THREADS   2
 #define BINDINGS       8  /* under way at a time; a group may have more */
 #define APPLIED	       8  /* events that are applied in a round without faults */
-#define CHECK_UNSURE   30 /* of 100 questions about a binding that nobody can answer */
+#define CHECK_UNSURE   30 /* of 100 questions about a binding that stay without an answer */
 
 /* ---- events on their way ---- */
 
@@ -90,7 +90,7 @@ static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 	return watch_event;
 }
 
-/* Is it news? An object has one history: of the same UID by version, and what is gone does not come back. */
+/* Is it new? An object has one history: of the same UID by version, and what is gone does not come back. */
 static bool is_news(const struct sim *sim, const struct sim_watch_event *watch_event)
 {
 	const struct sim_object *last = &sim->published[watch_event->stream][watch_event->ix],
@@ -214,7 +214,7 @@ static void twin_evict(struct sim *sim)
 	}
 }
 
-/* What the twin comes to next, and for whom. */
+/* The twin's next step, and its pod. */
 static uint32_t twin_next(struct sim *sim, struct bt_decision *out)
 {
 	struct bt_group_decision group;
@@ -288,7 +288,7 @@ static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
 	return counts->refused_n + counts->unknown_n + counts->stale_n;
 }
 
-/* The publisher drops what is old, and lets everything else through. */
+/* The publisher drops stale events, and passes all others on. */
 static bool publish(struct sim *sim)
 {
 	const struct bt_watch_event *watch_event = next_to_publish(sim);
@@ -393,7 +393,7 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	struct sim_binding *binding = binding_of(sim, ask);
 
 	sim->faults[SIM_ASKED_AGAIN]++;
-	/* What it has written of claims its answer says, which is on its way. */
+	/* Its answer, which is on its way, has the claims that it has written. */
 	if (sim->bind_how < CHECK_UNSURE || (binding && binding->wrote && !binding->replied)) {
 		(void)bt_pipeline_unknown(pipeline, ask->handle);
 		return;
@@ -473,7 +473,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 
 /* ---- decisions ---- */
 
-/* Does a pod that waits have a promise that this one has to yield to? */
+/* Is a waiting pod nominated that this one has to yield to? */
 static bool yields(struct sim *sim, uint32_t slot)
 {
 	int32_t priority = sim->shown[SIM_POD_STREAM][slot].pod.spec.priority;
@@ -553,7 +553,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 		return;
 	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		/* Also of those who were promised the node before. */
+		/* Also of the pods that were nominated to the node before. */
 		if (sim->known[i].ix != BT_NO_POD && (i == slot || decision->victim_n)) {
 			sim_patch(sim, sim->known[i].ix, i == slot && decision->nominated.len);
 		}
@@ -620,7 +620,7 @@ bool sim_pipe_stage(struct sim *sim, uint32_t which)
 	}
 }
 
-/* The twin has to hear of answers in the order in which they come: then one is taken at a time. */
+/* The twin takes answers in the order in which they come: then one is taken at a time. */
 static void take_answer(struct sim *sim)
 {
 	if (twin(sim)) {

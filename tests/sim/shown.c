@@ -294,8 +294,8 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32 ": %s", slot, cycle->node,
 			sim->reasons[cycle->node]);
 	}
-	/* Who waits because a node is promised to a pod is not shown when that one goes elsewhere. Source:
-	 * deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
+	/* A pod that waits because of a nomination is not woken when the nominated one goes elsewhere.
+	 * Source: deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
 	sim->untold |= cycle->outcome == BT_PLACED && cycle->nominated != SIM_NONE &&
 		       cycle->nominated != cycle->node;
 	note_unschedulable_plugins(sim, cycle);

@@ -153,7 +153,7 @@ static bool is_at_rest(const struct sim *sim)
 	if (sim->pipeline && !sim_pipe_is_idle(sim)) {
 		return false;
 	}
-	/* Who does not lead leaves pods where they are. */
+	/* A scheduler that does not lead leaves pods where they are. */
 	bool idle = counts.active == 0 && (counts.backoff == 0 || !any_node) && counts.in_flight == 0;
 	return (idle || sim->held) && sim->binding_n == 0 && sim->eviction_n == 0;
 }

@@ -59,7 +59,7 @@ struct sim_cycle {
 	uint32_t nominated; /* before the cycle; the same */
 	uint32_t victim_n, unschedulable_plugins;
 	bool grouped; /* with its PodGroup: what it comes to depends on the others */
-	bool yields;  /* a node may be promised to a pod that it has to yield to */
+	bool yields;  /* a pod that it has to yield to may be nominated to a node */
 };
 
 /* An event on its way through a pipeline. */
@@ -144,7 +144,7 @@ struct sim {
 	uint64_t taken_over_n;
 	uint64_t shown_n, node_shown_at, node_gone_at,
 		pod_shown_at; /* events, and when the last of a kind was */
-	/* A pod is on another node than it was promised, or assumed on. */
+	/* A pod is on another node than it was nominated to, or assumed on. */
 	bool untold;
 	uint64_t excused_n;
 	uint32_t step_no, paused_until[SIM_STAGE_N], starved_until[BT_MEM_USE_N];
@@ -206,7 +206,7 @@ const struct bt_pod *sim_pod_at(struct bt_engine *engine, uint32_t pod_ix);
 uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix);
 /* The engine is shown of an object. Afterwards: sim_find_pod for a pod, sim_note_ports. */
 void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
-/* The node that a pod is promised in the engine. */
+/* The node that a pod is nominated to in the engine. */
 uint32_t sim_nominated(struct sim *sim, uint32_t slot);
 void sim_find_pod(struct sim *sim, uint32_t slot);
 /* The index of the pod with that UID, or BT_NO_POD. */
@@ -220,7 +220,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle);
 struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding);
 void sim_end_binding(struct sim *sim, uint32_t ix);
 void sim_note_victim(struct sim *sim, struct sim_eviction victim);
-/* The status of a pod that waits is patched when its cycle has promised it a node, or has taken that back. */
+/* The status of a pod that waits is patched when its cycle has nominated it, or has cleared that. */
 void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated);
 
 /* Pods that are to leave a node for another one. */

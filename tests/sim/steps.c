@@ -187,7 +187,7 @@ static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_
 	return true;
 }
 
-/* Has another stream older news that are not read yet? */
+/* Has another stream older events that are not read yet? */
 static bool overtakes(const struct sim *sim, enum sim_stream stream, uint64_t version)
 {
 	for (int i = 0; i < SIM_STREAM_N; i++) {
@@ -671,7 +671,7 @@ static void do_pods(struct sim *sim, struct sim_step step)
 	}
 }
 
-/* Most news are of pods. */
+/* Most events are of pods. */
 static enum sim_stream stream_of(uint32_t a)
 {
 	if (a < SIM_FEW_STREAMS) {

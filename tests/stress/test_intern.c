@@ -83,7 +83,7 @@ static void hold(void *context, uint32_t ix)
 	}
 }
 
-/* Looks for what is always there, and lets tables grow. */
+/* Looks up strings that are always there while tables grow. */
 static void find(void *context, uint32_t ix)
 {
 	struct work *work = context;

@@ -307,7 +307,7 @@ void bt_emit_write_table(const struct bt_emit_value *root, bool color, struct bt
 	bt_buf_fini(&text);
 }
 
-/* Lines and tabs stay, as whoever reads CSV expects; what else a terminal would obey is shown. */
+/* Lines and tabs stay, as readers of CSV expect; other control characters are escaped. */
 static void add_csv_text(struct bt_buf *out, struct bt_str text)
 {
 	size_t from = 0;

@@ -29,7 +29,7 @@ void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *contex
 /* Removes the bar from the terminal. */
 void bt_progress_end(struct bt_progress *progress);
 
-/* Looks at the clock and draws when it is time; for whoever waits and has nothing to tell. */
+/* Looks at the clock and draws when it is time; for callers that wait. */
 void bt_progress_look(struct bt_progress *progress);
 
 /* Writes what is shown when so many seconds have passed, in at most columns characters: a terminal that is

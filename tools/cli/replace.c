@@ -155,7 +155,7 @@ static int replace_begin(bool in_place, struct bt_replacement *out)
 		out->fd = open(out->target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		return out->fd < 0 ? errno : 0;
 	}
-	/* Who may not write the file may not put another one there either. */
+	/* Without the right to write the file it is not replaced either. */
 	if (there && faccessat(AT_FDCWD, out->target, W_OK, AT_EACCESS) != 0) {
 		return errno;
 	}

@@ -15,7 +15,7 @@
 #define BORDER_MAX 256u
 #define VAIN_N	   16u
 
-/* Whom a range's slot belongs to. */
+/* The owner of a range's slot. */
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
 
 /* owner: who decodes it; then the reader, when the helper has said so by its ring */
@@ -184,7 +184,7 @@ static bool has_next(const struct bt_ahead *ahead)
 	       slot_of(ahead, ahead->tail)->state == SLOT_FREE;
 }
 
-/* Whoever passes over a range before it has been decoded gets its slot back here. */
+/* A caller that skips a range before it has been decoded gets its slot back here. */
 static void collect(struct bt_ahead *ahead, int64_t timeout_ns)
 {
 	uint32_t range_ix, helper_ix;

@@ -335,7 +335,7 @@ static enum bt_status build_points(struct build *build)
 	return weigh(build, BT_POINT_PLACEMENT_SCORE, "placement score");
 }
 
-/* Certificates are left to whoever calls the extender. */
+/* The extender's client checks certificates. */
 static enum bt_status check_extender_tls(const struct bt_config *config, struct bt_config_errors *errors)
 {
 	for (uint32_t i = 0; i < config->extender_n; i++) {

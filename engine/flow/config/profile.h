@@ -8,7 +8,7 @@
 #include "engine/model/release.h"
 #include "plugins/registry.h"
 
-#define BT_HINTERS (BT_PLUGIN_MAX + 1) /* with extenders */
+#define BT_HINT_PLUGINS (BT_PLUGIN_MAX + 1) /* with extenders */
 
 #define BT_NO_USE UINT32_MAX
 

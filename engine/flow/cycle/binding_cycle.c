@@ -122,7 +122,7 @@ static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_
 	return false;
 }
 
-/* The pod's ResourceClaims are allocated and reserved for it. Those that were before are no news. */
+/* The pod's ResourceClaims are allocated and reserved for it. Those that were before have not changed. */
 static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
 {
 	const struct bt_signature *signature = pod->signature;

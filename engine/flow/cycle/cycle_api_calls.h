@@ -62,12 +62,12 @@ struct bt_api_victim {
 struct bt_api_cycle {
 	const struct bt_api_pod *pod;
 	enum bt_cycle_end end;
-	struct bt_str node;    /* BT_CYCLE_PLACED: where; BT_NOMINATION_SET: the node that is promised */
+	struct bt_str node;    /* BT_CYCLE_PLACED: where; BT_NOMINATION_SET: the nominated node */
 	struct bt_str message; /* BT_CYCLE_UNSCHEDULABLE, BT_CYCLE_ERROR: all of it */
 	enum bt_nomination nomination;
 	const struct bt_api_victim *victims; /* who leaves node for the pod, the most important first */
 	uint32_t victim_n;
-	/* Lower pods that were promised node and are so no longer. */
+	/* Lower pods that were nominated to node and are so no longer. */
 	const struct bt_api_pod *const *cleared_nominations;
 	uint32_t cleared_nominations_n;
 	bool preempts_in_turn; /* the gate SchedulerAsyncPreemption is off: victims go before the rest */

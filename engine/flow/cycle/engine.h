@@ -153,14 +153,14 @@ struct bt_decision {
 	enum bt_outcome outcome;
 	uint32_t node_ix; /* BT_PLACED */
 	/*
-	 * BT_REFUSED, and preemption helps: the node that the pod is promised from now on (else BT_NO_NODE),
-	 * and who has to leave it, the most important first; the evictor has those deleted that are not being
-	 * deleted yet, the last one last. Valid until the next cycle.
+	 * BT_REFUSED, and preemption helps: the node that the pod is nominated to from now on (else
+	 * BT_NO_NODE), and who has to leave it, the most important first; the evictor has those deleted that
+	 * are not being deleted yet, the last one last. Valid until the next cycle.
 	 */
 	uint32_t nominated_ix;
 	const struct bt_victim *victims;
 	uint32_t victim_n;
-	/* Pods of lower priority that were promised that node and are so no longer. Valid as victims. */
+	/* Pods of lower priority that were nominated to that node and are so no longer. Valid as victims. */
 	const uint32_t *cleared_nominations;
 	uint32_t cleared_nominations_n;
 	uint32_t unschedulable_plugins;	 /* BT_REFUSED: who refused some node, as bits (bt_hints_name) */
@@ -298,9 +298,9 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	enum bt_entry *out_entry, uint32_t *out_pod_ix);
 
 /*
- * A known pod has changed: what it asks for, its labels, its status; also when it is on a node now, whoever
- * has bound it. A pod that has ended is removed, and one that waits and is foreign now. Returns: BT_OK;
- * BT_FULL as bt_engine_add_pod.
+ * A known pod has changed: what it asks for, its labels, its status; also when it is on a node now, whichever
+ * scheduler has bound it. A pod that has ended is removed, and one that waits and is foreign now. Returns:
+ * BT_OK; BT_FULL as bt_engine_add_pod.
  */
 enum bt_status bt_engine_update_pod(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object);
@@ -425,7 +425,7 @@ struct bt_binding_answer {
 /*
  * The binder's answers, each pod's once. A binding that the source has shown already is confirmed, and one of
  * a pod that has gone meanwhile is over. A pod whose binding failed is tried again after a backoff.
- * What the binder has written of claims stands: older news do not take it back, be the pod there or not.
+ * What the binder has written of claims stands: older events do not take it back, be the pod there or not.
  * A binder that does not say it (bt_engine_bound, bt_engine_bind_failed) has written all claims when the pod
  * is bound, and has none to show that are not shown already when that has failed; what it has written is kept
  * until it is shown, or the pod has gone and the claim has been shown as free, which may have been true

@@ -97,7 +97,7 @@ static inline void bt_engine_before_change(struct bt_engine *engine, uint32_t ch
 	}
 }
 
-/* What changes when a pod is no longer promised claims and volumes: enum bt_change bits. */
+/* What changes when a pod's claims and volumes are reserved no longer: enum bt_change bits. */
 static inline uint32_t bt_engine_change_of_promises(const struct bt_signature *signature)
 {
 	return (signature->claim_n || signature->extended_n ? BT_CHANGE_OF_DEVICES : 0u) |
@@ -164,7 +164,7 @@ void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 /* Claims that were allocated for a pod which has gone are what the source shows of them. */
 void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
 
-/* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
+/* A waiting pod has lost its nomination: to pods of the same or a lower priority it is as if it
  * had gone from there. */
 void bt_engine_requeue_for_nomination(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old);

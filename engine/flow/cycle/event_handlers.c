@@ -112,7 +112,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	return status;
 }
 
-/* What volumes are made of, or devices: whoever waits for it is told. */
+/* An object of storage or devices: pods that wait for it are requeued. */
 static void take_provision(struct bt_engine *engine, const struct bt_object *object)
 {
 	bool devices = bt_kind_store(object->kind) == BT_STORE_DEVICES;
@@ -327,7 +327,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 		events[i] =
 			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
 	}
-	/* In flight, what was promised stays as it is. */
+	/* In flight, the nomination stays as it is. */
 	if (!in_flight && before != BT_WAIT_NOWHERE &&
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);

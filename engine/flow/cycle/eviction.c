@@ -156,7 +156,7 @@ static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
 	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
 }
 
-/* Lower pods that were promised the node have to look for another one. */
+/* Lower pods that are nominated to the node have to look for another one. */
 static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -177,7 +177,7 @@ static void take_nominations_back(struct bt_engine *engine, struct bt_decision *
 	decision->cleared_nominations = engine->eviction.cleared;
 }
 
-/* Is the node promised to a pod of a lower priority, as its status says? */
+/* Is a pod of a lower priority nominated to the node, as its status says? */
 static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who has to be deleted for the pod whose cycle it is, and how far its preemption has been carried out.
+ * The victims of the pod whose cycle it is, and how far its preemption has been carried out.
  * Source: prepareCandidate, prepareCandidateAsync, IsPodRunningPreemption, v1.36.3.
  * Owns: the list of victims (bt_eviction_fini). Writer: eviction.c. Thread: the scheduling thread.
  */

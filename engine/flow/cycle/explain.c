@@ -38,7 +38,7 @@ static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 static void explain_cycle(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_explanation *out)
 {
 
-	/* Who was popped has passed PreEnqueue, whatever it would say now. */
+	/* A popped pod has passed PreEnqueue, whatever that would answer now. */
 	bool popped = bt_queue_info(engine->queue, cycle->pod_ix).where == BT_WAIT_IN_FLIGHT;
 
 	if (!popped) {

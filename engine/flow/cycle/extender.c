@@ -49,7 +49,7 @@ struct exchange {
 struct extender {
 	const struct bt_extender_config *config;
 	uint32_t *slots; /* of the resources that it manages */
-	/* Of the cycle that has begun last: about a single node, such as a promised one, about several, and
+	/* Of the cycle that has begun last: about a single node, such as a nominated one, about several, and
 	 * about candidates. */
 	struct exchange single, several, preempted;
 	struct bt_extender_reply scores;

@@ -178,7 +178,7 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 	BT_INVARIANT(member->victims_from + member->victim_n == cycle->victim_n);
 }
 
-/* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
+/* The member's nomination ended when it was assumed; bt_engine_set_aside sets the new one. */
 static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 {
 	BT_INVARIANT(member->assumed);
@@ -190,7 +190,7 @@ static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
 	if (member->preempts && pod->signature->port_n) {
-		/* Whom it was to preempt is still there. Upstream forgets that the port is in use. */
+		/* Its victims are still there. Upstream forgets that the port is in use. */
 		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
 	}
 	member->assumed = false;
@@ -321,7 +321,7 @@ static uint32_t blame_gang(const struct work *w)
 	return blamed ? 1u << w->cycle.runtime->groups_number : 0;
 }
 
-/* What the queue and the promise are told of a member that is not placed. */
+/* What becomes of a member that is not placed, for the queue and its nomination. */
 static struct bt_decision settled(const struct work *w, struct bt_group_member *member, bool culprit)
 {
 	struct bt_decision *own = &member->decision;
@@ -363,7 +363,8 @@ static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *m
 	return bt_engine_preempting_begin(engine, &member->decision);
 }
 
-/* Carries the member's preemption out, and keeps who is promised its node no longer, as keep_victims does. */
+/* Carries the member's preemption out, and keeps the pods whose nominations it clears, as keep_victims does.
+ * */
 static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;

@@ -45,7 +45,7 @@ struct bt_group_decision {
 	uint32_t culprit; /* which of them failed, where others are BT_GROUP_FAILED */
 };
 
-/* Who looks on. All NULL: nobody. */
+/* Callbacks of an observer. All NULL: there is none. */
 struct bt_group_watch {
 	/*
 	 * A member has just been decided, and nothing has come of it yet: the time for bt_engine_explain. Its

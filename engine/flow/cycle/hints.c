@@ -7,7 +7,7 @@
 
 #include "engine/base/check.h"
 
-static_assert(BT_HINTERS < 32, "sets of hinters are words");
+static_assert(BT_HINT_PLUGINS < 32, "sets of hint plugins are words");
 
 static uint32_t action_at(uint32_t ix)
 {
@@ -38,7 +38,7 @@ static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plu
 {
 	uint32_t actions = registration->actions;
 
-	BT_INVARIANT(hint_plugin < BT_HINTERS);
+	BT_INVARIANT(hint_plugin < BT_HINT_PLUGINS);
 	if (registration->hint) {
 		struct bt_hint_row *row = row_of(hints, resource, hint_plugin, registration->hint, joined);
 
@@ -136,13 +136,13 @@ void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 
 int bt_hints_number(const struct bt_hints *hints, uint32_t id)
 {
-	BT_REQUIRE(id < BT_HINTERS);
+	BT_REQUIRE(id < BT_HINT_PLUGINS);
 	return hints->hint_plugins[id].is_there ? (int)id : -1;
 }
 
 const char *bt_hints_name(uint32_t number)
 {
-	BT_REQUIRE(number < BT_HINTERS);
+	BT_REQUIRE(number < BT_HINT_PLUGINS);
 	if (number == BT_EXTENDERS_NUMBER) {
 		return "Extender";
 	}
@@ -152,10 +152,10 @@ const char *bt_hints_name(uint32_t number)
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
-		return (1u << BT_HINTERS) - 1;
+		return (1u << BT_HINT_PLUGINS) - 1;
 	}
 	BT_INVARIANT((hints->interested[event->resource][bt_cluster_event_action_ix(event->action)] >>
-			     BT_HINTERS) == 0);
+			     BT_HINT_PLUGINS) == 0);
 	return hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
 }
 
@@ -188,7 +188,7 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	}
 	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
-		BT_INVARIANT(row->hint && row->hint_plugin < BT_HINTERS);
+		BT_INVARIANT(row->hint && row->hint_plugin < BT_HINT_PLUGINS);
 
 		if (!(asked >> row->hint_plugin & 1) ||
 			!bt_cluster_event_action_matches(row->actions, event->action)) {

@@ -20,7 +20,7 @@ struct bt_state_of_things {
  * What refused pods of a kind in that state, and preemption helped none of them.
  * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only of pods that
  * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
- * and when there are HOPELESS_MAX of them.
+ * and when there are KINDS_MAX of them.
  */
 struct bt_known_unresolvable {
 	struct bt_state_of_things when;

@@ -51,7 +51,7 @@ struct bt_measure_table {
 	uint64_t lost_n;	  /* values of series for which there was no room */
 };
 
-/* owner: the scheduling thread. Tables are read by whoever shows them; the rest is private. */
+/* owner: the scheduling thread. Readers of metrics read the tables; the rest is private. */
 struct bt_cycle_metrics {
 	struct bt_measure_table tables[BT_MEASURE_N];
 	uint64_t hint_n;      /* run so far: one in BT_MEASURE_HINTS is measured */

@@ -49,7 +49,7 @@ static const struct bt_signature *counts_as(const struct bt_nominated_pods *n, u
 	return pod->priority < priority ? NULL : pod->signature;
 }
 
-/* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
+/* Lets the pods nominated to a node, to which the cycle's pod has to yield, use it; or ends that.
  */
 static bool shift_nominated(const struct bt_nominated_pods *n, uint32_t node_ix, bool add)
 {

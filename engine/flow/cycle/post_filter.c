@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PostFilter: who would have to go so that a refused pod fits, and what becomes of its promise.
+ * PostFilter: which pods would have to go so that a refused pod fits, and its nomination.
  */
 #include "engine/flow/cycle/engine_int.h"
 
@@ -393,7 +393,7 @@ static void run_post_filter(struct bt_engine *engine)
 	} else if (!is_known(engine, pod, same)) {
 		preempt(engine, same ? notes_for(engine, &post->cycle) : NULL);
 	}
-	/* Else the rejectors are of another state than the outcome. */
+	/* Else the plugins that refused the pod did so in another state than the outcome. */
 	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->cycle.plan->signature &&
 		!bt_engine_stands_alone(engine, &post->cycle)) {
 		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =

@@ -16,7 +16,7 @@
 /* What is known of a node. */
 enum note {
 	NOTE_UNKNOWN = 0,
-	NOTE_UNHELPFUL,	  /* whoever leaves it, it does not help */
+	NOTE_UNHELPFUL,	  /* no victims on it help */
 	NOTE_UNFIT,	  /* it came into question, as all below, and was tried in vain */
 	NOTE_HELPFUL = 4, /* it may help, and was not tried yet */
 	NOTE_ERROR,	  /* tried: everybody could stay, or a filter failed */
@@ -782,7 +782,7 @@ void bt_preempt_by_notes(
 		out->outcome = s.error_n ? BT_PREEMPT_FAILED : BT_PREEMPT_NOWHERE;
 		return;
 	}
-	/* Who has to go is not noted. */
+	/* The notes do not have the victims. */
 	enum note again = try_node(&s, best, &notes->costs[best]);
 	BT_INVARIANT(again == NOTE_CANDIDATE);
 	out->outcome = BT_PREEMPT_FOUND;

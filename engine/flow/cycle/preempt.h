@@ -19,7 +19,7 @@ struct bt_preempt_request {
 	struct bt_cache *cache;
 	const struct bt_cycle *cycle; /* whose plan is prepared */
 	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. What
-	 * it says of nodes is read by bt_preempt_list, afterwards its promises alone. */
+	 * it says of nodes is read by bt_preempt_list, afterwards its nominations alone. */
 	const struct bt_evaluation *evaluation;
 	struct bt_preempt_notes *notes;	  /* what is known of nodes; NULL: all have to be looked at */
 	struct bt_extender_calls *extend; /* extenders that have a say in the candidates; NULL: none has */
@@ -89,7 +89,7 @@ struct bt_preemption {
 
 void bt_preemption_fini(struct bt_preemption *preemption);
 
-/* Is a pod of lower priority that was preempted still on the node that the pod is promised? */
+/* Is a pod of lower priority that was preempted still on the node that the pod is nominated to? */
 bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod);
 
 /* Lists the nodes that the cycle refused for what pods that go might mend. Call before bt_preempt, while the
@@ -101,7 +101,7 @@ void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *
 /*
  * The same without a text, and without looking at nodes that have not changed since the notes were made; they
  * are brought up to date.
- * request->evaluation is only asked for its promises. Requires: bt_preempt_notable.
+ * request->evaluation is only read for its nominations. Requires: bt_preempt_notable.
  */
 void bt_preempt_by_notes(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes, struct bt_preemption *out);

@@ -39,7 +39,7 @@ static bool is_full(const struct bt_engine *engine)
 		       bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
 }
 
-/* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a
+/* Plans, counters, columns of labels, verdicts: they are made again on demand. All that is kept by a
  * signature's index besides knows the signature by its serial number, or is empty without pods. */
 static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
 {

@@ -152,7 +152,7 @@ static void lose_node(struct bt_pipeline *p, uint32_t name)
 	}
 }
 
-static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum bt_version_verdict news,
+static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum bt_version_verdict verdict,
 	struct bt_taken *out_taken)
 {
 	if (delta->kind == BT_KIND_POD) {
@@ -161,7 +161,7 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
 		tell_node_event(p, delta);
 	}
-	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_VERSION_REPLACED)) {
+	if (delta->kind == BT_KIND_NODE && (delta->removed || verdict == BT_VERSION_REPLACED)) {
 		lose_node(p, delta->name);
 	}
 	return bt_engine_take_delta(p->engine, delta, out_taken);
@@ -185,7 +185,7 @@ void bt_pipeline_describe(
 	if (watch_event->kind == BT_WATCH_EVENT_SYNCED) {
 		return;
 	}
-	watch_event->sighting = bt_object_version_of(object);
+	watch_event->version = bt_object_version_of(object);
 	if (watch_event->kind == BT_WATCH_EVENT_DELETE) {
 		bt_ingest_describe_removal(worker, object->kind, object->meta.namespace_, object->meta.name,
 			&watch_event->delta);
@@ -204,10 +204,10 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_even
 	if (watch_event->kind == BT_WATCH_EVENT_SYNCED) {
 		return true;
 	}
-	watch_event->news = watch_event->kind == BT_WATCH_EVENT_APPLY
-				    ? bt_version_filter_apply(&p->version_filter, &watch_event->sighting)
-				    : bt_version_filter_delete(&p->version_filter, &watch_event->sighting);
-	if (watch_event->news == BT_VERSION_STALE) {
+	watch_event->verdict = watch_event->kind == BT_WATCH_EVENT_APPLY
+				       ? bt_version_filter_apply(&p->version_filter, &watch_event->version)
+				       : bt_version_filter_delete(&p->version_filter, &watch_event->version);
+	if (watch_event->verdict == BT_VERSION_STALE) {
 		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
 		return false;
 	}
@@ -220,7 +220,7 @@ static enum bt_status take_fresh(
 	struct bt_pipeline *p, struct bt_watch_event *watch_event, struct bt_taken *out_taken)
 {
 	bool removed = watch_event->kind == BT_WATCH_EVENT_DELETE;
-	enum bt_status status = take(p, &watch_event->delta, watch_event->news, out_taken);
+	enum bt_status status = take(p, &watch_event->delta, watch_event->verdict, out_taken);
 
 	BT_COUNT(p, applied_n, !removed);
 	BT_COUNT(p, deleted_n, removed);

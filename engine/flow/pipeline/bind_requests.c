@@ -63,7 +63,7 @@ static uint64_t handle_of(const struct bt_bind_request_slot *slot)
 
 /*
  * Takes a slot from one state to the next. Of several that try, one does.
- * EDGE ask.word release: what was made of the slot before is seen by whoever finds the new state.
+ * EDGE ask.word release: what was made of the slot before is seen by the thread that reads the new state.
  */
 static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_request_state from,
 	enum bt_bind_request_state to)

@@ -102,7 +102,7 @@ static void list_victims(struct bt_journal_player *r, const struct bt_decision *
 	}
 }
 
-/* Is a pod that is not placed promised the journal's node, and are the same pods evicted? */
+/* Is a pod that is not placed nominated to the journal's node, and are the same pods evicted? */
 static bool promises_the_same(const struct bt_journal_player *r, const struct bt_decision *decision)
 {
 	const struct bt_followed *f = &r->following.journal;

@@ -21,7 +21,7 @@
 struct bt_journal {
 	struct bt_journal_options options;
 	struct bt_buf out, body;
-	struct bt_async_writer *spool; /* or NULL */
+	struct bt_async_writer *writer; /* or NULL */
 	int64_t now_ns;
 	bool begun, failed;
 };
@@ -49,12 +49,12 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 		journal->options.buffer_bytes = BUFFER_BYTES;
 	}
 	if (options->ring_bytes) {
-		const struct bt_async_writer_options spool = {.take = options->write,
+		const struct bt_async_writer_options writer = {.take = options->write,
 			.context = options->context,
 			.name = "journal",
 			.capacity = options->ring_bytes};
 
-		journal->spool = bt_async_writer_create(&spool);
+		journal->writer = bt_async_writer_create(&writer);
 		journal->options.buffer_bytes = 1; /* every record goes on at once */
 	}
 	bt_buf_text(&journal->out, MAGIC);
@@ -66,8 +66,8 @@ static void flush(struct bt_journal *journal)
 {
 	const struct bt_journal_options *options = &journal->options;
 
-	if (journal->spool) {
-		bt_async_writer_put(journal->spool, journal->out.ptr, journal->out.len);
+	if (journal->writer) {
+		bt_async_writer_put(journal->writer, journal->out.ptr, journal->out.len);
 	} else if (!journal->failed && journal->out.len) {
 		journal->failed = !options->write(options->context, journal->out.ptr, journal->out.len);
 	}
@@ -78,7 +78,7 @@ void bt_journal_destroy(struct bt_journal *journal)
 {
 	if (journal) {
 		flush(journal);
-		bt_async_writer_destroy(journal->spool);
+		bt_async_writer_destroy(journal->writer);
 		bt_buf_fini(&journal->out);
 		bt_buf_fini(&journal->body);
 		bt_mem_free(journal);
@@ -103,8 +103,8 @@ enum bt_status bt_journal_finish(struct bt_journal *journal)
 {
 	write_record(journal, BT_JOURNAL_END, (struct bt_str){0});
 	flush(journal);
-	if (journal->spool) {
-		journal->failed = !bt_async_writer_flush(journal->spool);
+	if (journal->writer) {
+		journal->failed = !bt_async_writer_flush(journal->writer);
 	}
 	return journal->failed ? BT_IO : BT_OK;
 }

@@ -412,7 +412,7 @@ static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **watch_even
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (watch_events[i]->kind != BT_WATCH_EVENT_SYNCED) {
-			bt_version_filter_prefetch(&p->version_filter, &watch_events[i]->sighting);
+			bt_version_filter_prefetch(&p->version_filter, &watch_events[i]->version);
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {

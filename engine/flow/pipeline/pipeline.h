@@ -59,14 +59,14 @@ struct bt_watch_event {
 	/* Private: */
 	enum bt_watch_event_stage stage; /* whether delta is what it means, and the publisher has it */
 	uint32_t source;
-	enum bt_version_verdict news;
+	enum bt_version_verdict verdict;
 	uint64_t sequence; /* of its source, from 0 */
-	struct bt_object_version sighting;
+	struct bt_object_version version;
 	struct bt_delta delta;
 	int64_t border_ns;     /* when it came to where it is; 0: nobody wants to know */
 	struct bt_buf encoded; /* for the journal */
 	/* The source's: */
-	int64_t at_ns; /* when it happens, and what the source knows it by: for a conductor */
+	int64_t at_ns; /* when it happens, and what the source knows it by: for a step driver */
 	uint64_t tag;
 	struct bt_arena arena; /* what object points to */
 	struct bt_object object;
@@ -193,9 +193,9 @@ struct bt_pipeline_binder {
 
 /*
  * Says when events are taken in, when time passes and when pods are decided; then the pipeline does nothing
- * of that by itself. What is decided depends on the order of these calls only, so a conductor that waits for
- * the next event before it lets time pass decides the same with any threads. A binding is a fact as soon as
- * it is decided; the binder is told, and its answer ends nothing but the ask. Victims go to the engine's
+ * of that by itself. What is decided depends on the order of these calls only, so a step driver that waits
+ * for the next event before it lets time pass decides the same with any threads. A binding is a fact as soon
+ * as it is decided; the binder is told, and its answer ends nothing but the ask. Victims go to the engine's
  * evictor.
  */
 struct bt_pipeline_step_driver {
@@ -214,9 +214,9 @@ struct bt_pipeline_step_driver {
 struct bt_pipeline_options {
 	struct bt_limits limits;
 	/* Seed, clock, order, sampling and memory as of any engine. The clock is read once a step of the
-	 * scheduling thread, and never goes back; with a conductor only whether there is one counts. Binder,
-	 * stages, team, and without a conductor evictor and releaser, are the pipeline's own and are not
-	 * looked at. */
+	 * scheduling thread, and never goes back; with a step driver only whether there is one counts.
+	 * Binder, stages, team, and without a step driver evictor and releaser, are the pipeline's own and
+	 * are not looked at. */
 	struct bt_engine_options engine;
 	/* Where threads and workers go, and whose memory is near workers; both outlive the pipeline. NULL:
 	 * anywhere. */
@@ -299,7 +299,7 @@ bool bt_pipeline_answer_step(struct bt_pipeline *pipeline);
 bool bt_pipeline_apply_step(struct bt_pipeline *pipeline);
 bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
 
-/* ---- a conductor's calls ---- */
+/* ---- a step driver's calls ---- */
 
 /* What comes next of all that was fed, or NULL: nothing has come yet. It stays where it is. */
 const struct bt_watch_event *bt_pipeline_next_event(struct bt_pipeline *pipeline);

@@ -46,8 +46,8 @@ enum bt_bind_request_state {
 #define BT_NO_BIND_REQUEST UINT32_MAX
 
 struct bt_bind_request_slot {
-	/* atomic: EDGE ask.word; generation, kind and state. Whoever takes it from one state to the next owns
-	 * what comes of it. */
+	/* atomic: EDGE ask.word; generation, kind and state. The thread that takes it from one state to the
+	 * next owns what comes of it. */
 	_Atomic uint64_t word;
 	uint32_t answer_next;	    /* owner: who answers, then who takes answers: the next one, plus one */
 	char reason[BT_REASON_MAX]; /* owner: the same */
@@ -174,7 +174,7 @@ struct bt_pipeline_visit {
 	_Atomic uint32_t done; /* atomic: EDGE visit.done */
 };
 
-/* Counted by whoever it happens to; summed up by nobody, read by anyone. */
+/* Each thread counts its own; nothing sums them up, any thread reads. */
 struct bt_pipeline_counters {
 #define X(name, text) _Atomic uint64_t name;
 #include "engine/flow/pipeline/pipeline_counts.def"
@@ -204,7 +204,7 @@ struct bt_pipeline {
 	/* owner of all below: the scheduling thread. */
 	alignas(BT_CACHELINE) struct bt_engine *engine;
 	struct bt_team *team; /* workers; NULL: none */
-	/* What a conductor looks at, and what comes behind it. */
+	/* What a step driver looks at, and what comes behind it. */
 	struct bt_watch_event *ahead[BT_RUN];
 	uint32_t ahead_first, ahead_n;
 	struct bt_buf encoded; /* scratch, for the journal */
@@ -229,7 +229,7 @@ struct bt_pipeline {
 /*
  * The way of a watch event, each part by the thread that it belongs to.
  * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
- * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is old news;
+ * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is stale;
  * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The watch event stays the
  * caller's. Returns: as bt_engine_take_delta.
  */

@@ -259,7 +259,7 @@ static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_
 	case BT_JOURNAL_EVICTED:
 	case BT_JOURNAL_EVICT_FAILED:
 		return give_answer(r, record);
-	case BT_JOURNAL_TAKEN: /* whoever follows takes the pod of each decision */
+	case BT_JOURNAL_TAKEN: /* a follower takes the pod of each decision */
 		return r->options->follow.judged ? BT_OK : take_pod(r, record);
 	case BT_JOURNAL_DECISION:
 		return r->options->follow.judged ? bt_follow_decision(r, record) : compare(r, record);

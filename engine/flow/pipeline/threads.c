@@ -3,8 +3,8 @@
  * to.
  *
  * The end goes the way of a pod: a draining thread ends when the ones before it have ended and nothing is
- * left in front of it. Who waits for room behind a thread that ends comes back, because its ring is
- * abandoned.
+ * left in front of it. A producer that waits for room behind a thread that ends comes back, because its ring
+ * is abandoned.
  */
 #include <stdio.h>
 
@@ -221,7 +221,7 @@ static void each_owner(struct bt_crew *crew, void (*act)(struct bt_owner *owner)
 	}
 }
 
-/* Whoever waits for room in front of this thread comes back. */
+/* A producer that waits for room in front of this thread comes back. */
 static void leave(struct bt_crew *crew)
 {
 	struct bt_pipeline *p = crew->pipeline;
@@ -472,7 +472,7 @@ uint32_t bt_pipeline_threads(const struct bt_pipeline *p, struct bt_pipeline_thr
 		out[i] = (struct bt_pipeline_thread){.name = crew->name,
 			.state = state_of(crew),
 			.step_n = bt_load_relaxed(&crew->step_n)};
-		/* Who waits comes back from its nap; one that does not is stopped. */
+		/* A waiting thread comes back from its nap; one that does not is stopped. */
 		int64_t awake_ns = began_ns + (out[i].state == BT_THREAD_WAITS ? NAP_NS : 0);
 		if (out[i].state != BT_THREAD_ENDED && began_ns) {
 			out[i].since_ns = now_ns > awake_ns ? now_ns - awake_ns : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 8: which events are old news.
+ * Stage 8: which events are stale.
  */
 #include "engine/flow/pipeline/version_filter.h"
 
@@ -106,7 +106,8 @@ static void version_filter_enter(struct bt_version_filter *f, const struct bt_ob
 	}
 }
 
-/* A buried one lives again: it gets a place of its own, and the old one is forgotten in its turn. */
+/* A retired record is live again: it gets a place of its own, and the old one ends when its place is reused.
+ * */
 static void revive(
 	struct bt_version_filter *f, struct bt_fresh_entry *entry, const struct bt_object_version *seen)
 {

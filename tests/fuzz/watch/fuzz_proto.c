@@ -23,7 +23,7 @@ static void decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_st
 	if (extent != BT_PROTO_WHOLE) {
 		BT_REQUIRE(error.text && error.offset <= bytes.len);
 	}
-	/* Who it is does not depend on how much else can be read. */
+	/* The object's identity does not depend on how much else can be read. */
 	(void)bt_proto_identify(proto, kind, bytes, &arena, &again, &error);
 	BT_REQUIRE(bt_str_eq(object.meta.name, again.meta.name) &&
 		   bt_str_eq(object.meta.namespace_, again.meta.namespace_) &&

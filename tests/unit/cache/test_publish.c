@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Versions of the nodes: what is visible when, which slots are given anew, and what deltas bring back.
+ * Versions of the nodes: what is visible when, which slots are reused, and what deltas bring back.
  */
 #include "object_fixture.h"
 
 #include "cache/publish.h"
 
-/* Describes a node; pods tells descriptions apart. */
+/* Describes a node; pods distinguishes descriptions. */
 static struct bt_delta describe(struct fixture *f, const char *name, int64_t pods)
 {
 	struct bt_named_quantity amount = {.name = bt_str("pods")};
@@ -66,7 +66,7 @@ static void nothing_is_seen_before_it_is_published(void **state)
 	assert_int_equal(before.node_n, 0);
 	assert_int_equal(pods_of(f, &before, "n1"), -1);
 	publish(f);
-	/* Who looks sees one version to the end. */
+	/* A reader sees one version to the end. */
 	assert_int_equal(pods_of(f, &before, "n1"), -1);
 	assert_null(bt_published_node(&before, slot));
 	bt_published_end(&before);

@@ -316,7 +316,7 @@ static void nodes_that_are_moved_keep_their_place_in_the_order(void **state)
 	assert_int_equal(snapshot_of(f)->slot_n, 7);
 	list_order(f, after);
 	assert_memory_equal(before, after, 7 * sizeof(*before));
-	/* Who has an image is the same nodes. */
+	/* The same nodes have the image. */
 	assert_int_equal(bt_snapshot_image_nodes(w, images)[0], 0x7f);
 	add_in_zone(f, 20, 0);
 	list_order(f, after);

@@ -347,7 +347,7 @@ static void what_others_have_is_left_to_them(void **state)
 	device_claim(f, "c", WANTS(1), "");
 	struct subject subject = begin(f, CLAIM);
 	assert_string_equal(given(&subject, n1), "b");
-	/* Who looks after devices may have those of others, but none twice. */
+	/* An administrator may have devices of others, but none twice. */
 	device_claim(f, "c", ASK(", adminAccess: true"), "");
 	subject = begin(f, CLAIM);
 	assert_string_equal(given(&subject, n1), "a");

@@ -671,7 +671,7 @@ static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **
 	bt_queue_flush_backoff(queue, 3 * SECOND);
 	assert_int_equal(bt_queue_pop(queue), 0);
 	assert_int_equal(bt_queue_pop(queue), 1);
-	/* Who was let back by an event before waits all the same. */
+	/* A pod that an event has requeued before waits all the same. */
 	bt_queue_back_off(queue, 1);
 	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, 3 * SECOND), BT_WAIT_BACKOFF);
 	bt_queue_try_again(queue, 1, 3 * SECOND);

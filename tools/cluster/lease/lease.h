@@ -13,7 +13,7 @@ struct bt_lease;
 struct bt_lease_options {
 	struct bt_http *http; /* its thread drives the election; give it one of its own */
 	const char *namespace_, *name, *identity;
-	const char *component; /* who says so in events about the lease; NULL: there are none */
+	const char *component; /* the reporter of events about the lease; NULL: there are none */
 	int64_t lease_ns, renew_deadline_ns, retry_ns;
 	bool release_on_stop;
 	/* Context: the client's thread. */

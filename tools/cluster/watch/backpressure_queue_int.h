@@ -20,9 +20,9 @@ struct bt_backpressure_queue {
 };
 
 /* Feeds a watch event, or has it wait. */
-void bt_backpressure_queue_put(struct bt_backpressure_queue *outbox, struct bt_watch_event *watch_event);
+void bt_backpressure_queue_put(struct bt_backpressure_queue *queue, struct bt_watch_event *watch_event);
 
 /* Feeds those that wait, as many as there is room for. */
-void bt_backpressure_queue_drain(struct bt_backpressure_queue *outbox);
+void bt_backpressure_queue_drain(struct bt_backpressure_queue *queue);
 
-void bt_backpressure_queue_fini(struct bt_backpressure_queue *outbox);
+void bt_backpressure_queue_fini(struct bt_backpressure_queue *queue);

@@ -15,7 +15,7 @@
 
 bool bt_intake_is_blocked(const struct bt_reflector *r)
 {
-	return r->outbox.n >= BT_REFLECTOR_WAITING;
+	return r->queue.n >= BT_REFLECTOR_WAITING;
 }
 
 enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_str message)
@@ -48,7 +48,7 @@ static struct bt_watch_event *watch_event(struct bt_reflector *r, enum bt_watch_
 	struct bt_watch_event *spare = r->spare;
 
 	if (!spare) {
-		return bt_pipeline_get_event(r->outbox.pipeline, r->outbox.source, what);
+		return bt_pipeline_get_event(r->queue.pipeline, r->queue.source, what);
 	}
 	r->spare = NULL;
 	bt_arena_reset(&spare->arena);
@@ -63,7 +63,7 @@ static void tell(struct bt_reflector *r, struct bt_watch_event *p)
 
 		listener->event(listener->context, p->kind, &p->object);
 	}
-	bt_backpressure_queue_put(&r->outbox, p);
+	bt_backpressure_queue_put(&r->queue, p);
 }
 
 void bt_intake_sync(struct bt_reflector *r)
@@ -72,7 +72,7 @@ void bt_intake_sync(struct bt_reflector *r)
 		struct bt_watch_event *p = watch_event(r, BT_WATCH_EVENT_SYNCED);
 
 		memset(&p->object, 0, sizeof(p->object));
-		bt_backpressure_queue_put(&r->outbox, p);
+		bt_backpressure_queue_put(&r->queue, p);
 		bt_store_release(&r->synced, 1u);
 	}
 }
@@ -343,7 +343,7 @@ void bt_intake(struct bt_reflector *r)
 {
 	struct bt_str part;
 
-	bt_backpressure_queue_drain(&r->outbox);
+	bt_backpressure_queue_drain(&r->queue);
 	while (!bt_intake_is_blocked(r)) {
 		if (r->sweeping) {
 			if (!sweep_one(r)) {
@@ -360,5 +360,5 @@ void bt_intake(struct bt_reflector *r)
 		}
 		take_part(r, step, part);
 	}
-	bt_store_relaxed(&r->waiting_n, (uint64_t)r->outbox.n);
+	bt_store_relaxed(&r->waiting_n, (uint64_t)r->queue.n);
 }

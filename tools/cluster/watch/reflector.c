@@ -529,7 +529,7 @@ static void turn(struct bt_reflector *r)
 	struct bt_http *http = r->shared->http;
 
 	bt_intake(r);
-	if (r->outbox.n && !r->retries) {
+	if (r->queue.n && !r->retries) {
 		r->retries = true;
 		bt_http_after(http, RETRY_NS, retry, r);
 	}
@@ -598,7 +598,7 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 	*r = (struct bt_reflector){.shared = shared,
 		.kind = kind,
 		.head = {.retry_after_ns = -1},
-		.outbox = {.pipeline = shared->pipeline, .source = source},
+		.queue = {.pipeline = shared->pipeline, .source = source},
 		.known = bt_store_create(names)};
 	bt_lock_init(&r->lock);
 }
@@ -606,7 +606,7 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 void bt_reflector_fini(struct bt_reflector *r)
 {
 	bt_reflector_say(r, 3, "Stopping reflector", (struct bt_str){0});
-	bt_backpressure_queue_fini(&r->outbox);
+	bt_backpressure_queue_fini(&r->queue);
 	bt_watch_event_destroy(r->spare);
 	bt_store_destroy(r->known);
 	bt_unread_fini(&r->unread);

@@ -92,7 +92,7 @@ struct bt_reflector {
 	bool sweeping;	    /* the list is whole: what it has not shown is told as gone */
 	uint32_t expired_n; /* watches in a row that could not begin, or have expired at once */
 	uint32_t cursor;
-	struct bt_backpressure_queue outbox;
+	struct bt_backpressure_queue queue;
 	struct bt_watch_event *spare;
 	struct bt_watch_backoff backoff;
 	int64_t due_ns;	     /* when it ends to rest */

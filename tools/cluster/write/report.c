@@ -35,7 +35,7 @@ static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decisio
 	return false;
 }
 
-/* Upstream takes promises back when it evicts in the background, and somebody is left to be evicted. */
+/* Upstream clears nominations when it evicts in the background, and somebody is left to be evicted. */
 static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	const struct bt_decision *decision, struct bt_str message)
 {
@@ -100,7 +100,7 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
 	}
 }
 
-/* Those who are no longer promised the node, as the API has them. */
+/* The pods whose nominations to the node are cleared, as the API has them. */
 static void cast_cleared_nominations(struct bt_writer *writer, struct bt_write_op *op)
 {
 	const struct bt_api_pod **cast =
@@ -126,7 +126,7 @@ static void speak(struct bt_writer *writer, struct bt_write_op *op)
 	}
 	op->cycle.pod = &known.pod;
 	op->cycle.node = op->node;
-	op->cycle.preempts_in_turn = true; /* so that promises are taken back without victims */
+	op->cycle.preempts_in_turn = true; /* so that nominations are cleared without victims */
 	cast_cleared_nominations(writer, op);
 	bt_write_report(writer, &op->cycle);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the API server has in a pod's status, as far as a scheduler changes it: conditions and the promised
- * node, with texts of its own. Context: one thread at a time; allocates.
+ * What the API server has in a pod's status, as far as a scheduler changes it: conditions and the
+ * nominated node, with texts of its own. Context: one thread at a time; allocates.
  */
 #pragma once
 

@@ -62,7 +62,7 @@ struct bt_lib {
 	struct bt_engine *engine;  /* with threads: the scheduling thread's, for bt_lib_visit */
 	int64_t now_ns;		   /* without threads: of a clock that is not the machine's */
 	_Atomic uint32_t stopped;  /* atomic: set once */
-	struct bt_eventcount park; /* whoever waits for decisions */
+	struct bt_eventcount park; /* threads that wait for decisions */
 	struct bt_lib_users users;
 	/* Feeding. */
 	struct bt_object_reader *reader;
@@ -99,7 +99,7 @@ void bt_lib_leave(struct bt_lib *lib);
 void bt_lib_pause(struct bt_lib *lib);
 void bt_lib_resume(struct bt_lib *lib);
 
-/* Ends the handle: whoever uses it from now on is told. Takes the place of bt_lib_leave. Returns: false when
+/* Ends the handle: calls that use it from now on fail. Takes the place of bt_lib_leave. Returns: false when
  * another thread is in a call. */
 bool bt_lib_retire(struct bt_lib *lib);
 

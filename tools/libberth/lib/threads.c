@@ -87,7 +87,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 
 static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 {
-	/* Whom the source has shown or taken away meanwhile nobody waits for any more. */
+	/* No call waits any more for pods that the source has shown or deleted meanwhile. */
 	if (bound) {
 		(void)bt_pipeline_bound(t->pipeline, ticket);
 	} else {

@@ -135,7 +135,7 @@ void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *obj
 	write_cycle(log, &cycle);
 }
 
-/* The pod itself, then who leaves for it, then who is no longer promised its node. */
+/* The pod itself, then its victims, then the pods whose nominations are cleared. */
 static void cast_all(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated)
 {
 	const struct bt_intern *intern = bt_engine_cache(log->engine)->dictionary->intern;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The log of decisions, one JSON document a line, in the order in which they were made:
  * {"pod":"ns/name","node":"n1"} placed, {"pod":"ns/name","node":null,"message":"..."} refused,
- * {"pod":"ns/name","delete":true} gone. A refused pod that is promised a node has "nominated":"n1" besides,
+ * {"pod":"ns/name","delete":true} gone. A refused pod that is nominated has "nominated":"n1" besides,
  * and "evicted":["ns/other"] when pods are being deleted for it from now on. Context: one thread.
  */
 #pragma once

@@ -41,13 +41,13 @@ static void count_kind(struct bt_load *load, const struct bt_object *object)
 /* Has the input had a node or pod of that kind and name? From now on it has. */
 static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 {
-	const struct bt_object_version sighting = bt_object_version_of(object);
+	const struct bt_object_version version = bt_object_version_of(object);
 	uint32_t check;
 
-	if (bt_map_get(&load->seen, sighting.key, &check)) {
-		return check == sighting.check;
+	if (bt_map_get(&load->seen, version.key, &check)) {
+		return check == version.check;
 	}
-	bt_map_put(&load->seen, sighting.key, sighting.check);
+	bt_map_put(&load->seen, version.key, version.check);
 	return false;
 }
 

@@ -31,7 +31,7 @@ struct bt_load_counts {
 struct bt_load {
 	struct bt_pipeline *pipeline;
 	bool threads;		  /* the pipeline has them: objects are fed; else they are shown */
-	struct bt_intake *intake; /* hears what becomes of them, unless the pipeline's conductor tells it */
+	struct bt_intake *intake; /* hears what becomes of them, unless the pipeline's step driver tells it */
 	struct bt_diagnostics *diagnostics;
 	bool expand;	   /* make pods for workloads */
 	uint32_t helper_n; /* threads that read ahead in large files */

@@ -140,7 +140,7 @@ static bool stops(const struct bt_simulate_run *run)
 	       (run->api && bt_output_failed(run->api->output));
 }
 
-/* A pod that was promised a node has its next turns before all others: when those that leave have gone. */
+/* A nominated pod has its next cycles before all others: when its victims have gone. */
 static void see_through(struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_simulate_run_pod(run, pod_ix);

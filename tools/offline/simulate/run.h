@@ -53,9 +53,9 @@ enum bt_simulate_run_state {
 	BT_RUN_OVER
 };
 
-/* What a run is made of, and what it has counted. The pipeline's conductor is bt_run_step_driver, its evictor
- * bt_simulate_run_evictor, its sink bt_simulate_run_sink. owner: the scheduling thread, once it runs. Owns:
- * bt_simulate_run_fini. */
+/* What a run is made of, and what it has counted. The pipeline's step driver is bt_run_step_driver, its
+ * evictor bt_simulate_run_evictor, its sink bt_simulate_run_sink. owner: the scheduling thread, once it runs.
+ * Owns: bt_simulate_run_fini. */
 struct bt_simulate_run {
 	struct bt_pipeline *pipeline;
 	struct bt_engine *engine;    /* the pipeline's */

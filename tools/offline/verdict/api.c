@@ -78,7 +78,7 @@ const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const st
 	return &object->resource_claim;
 }
 
-/* A claim says by which write it is what it is, so that the engine can tell old news. */
+/* A claim says by which write it is what it is, so that the engine can tell stale events. */
 static void overlay_claim(
 	struct bt_api *api, const struct bt_api_object *stored, struct bt_resource_claim_object *claim)
 {

@@ -147,8 +147,8 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 	bt_mem_free(pods);
 }
 
-/* The name of the node that a waiting pod was promised, or BT_NAME_NONE. Who was dropped because it is being
- * deleted keeps its promise, though nobody yields to it. */
+/* The name of the node that a waiting pod is nominated to, or BT_NAME_NONE. A pod that was dropped because it
+ * is being deleted keeps its nomination, though no pod yields to it. */
 static uint32_t nomination_of(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arena: what it hands out is separate, aligned, zeroed where promised, and reused after a reset.
+ * Arena: blocks are separate, aligned, zeroed where the contract says so, and reused after a reset.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A spool hands on every byte in order, by a thread of its own; who puts waits while there is no room.
+ * A writer hands on every byte in order, by a thread of its own; who puts waits while there is no room.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,15 +42,15 @@ static bool take(void *context, const char *bytes, size_t n)
 	return true;
 }
 
-static struct bt_async_writer *spool_of(struct taker *taker, uint32_t capacity)
+static struct bt_async_writer *writer_of(struct taker *taker, uint32_t capacity)
 {
-	return bt_async_writer_create(&(struct bt_async_writer_options){take, taker, "spool", capacity});
+	return bt_async_writer_create(&(struct bt_async_writer_options){take, taker, "writer", capacity});
 }
 
 static void every_byte_comes_in_order_however_it_was_put(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX};
-	struct bt_async_writer *spool = spool_of(&taker, 256);
+	struct bt_async_writer *writer = writer_of(&taker, 256);
 	struct bt_rng rng = {.state = 7};
 	struct bt_buf wanted = {0};
 
@@ -63,17 +63,17 @@ static void every_byte_comes_in_order_however_it_was_put(void **state)
 			bytes[at] = (char)bt_rng_below(&rng, 256);
 		}
 		bt_buf_add(&wanted, bytes, n);
-		bt_async_writer_put(spool, bytes, n);
+		bt_async_writer_put(writer, bytes, n);
 		if (i % 500 == 0) {
-			assert_true(bt_async_writer_flush(spool));
+			assert_true(bt_async_writer_flush(writer));
 			assert_int_equal(taker.bytes.len, wanted.len);
 		}
 	}
-	assert_true(bt_async_writer_flush(spool));
+	assert_true(bt_async_writer_flush(writer));
 	assert_int_equal(taker.bytes.len, wanted.len);
 	assert_memory_equal(taker.bytes.ptr, wanted.ptr, wanted.len);
-	assert_string_equal(taker.thread, "spool");
-	bt_async_writer_destroy(spool);
+	assert_string_equal(taker.thread, "writer");
+	bt_async_writer_destroy(writer);
 	bt_buf_fini(&taker.bytes);
 	bt_buf_fini(&wanted);
 }
@@ -81,18 +81,18 @@ static void every_byte_comes_in_order_however_it_was_put(void **state)
 static void what_is_put_is_handed_on_without_a_flush(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX};
-	struct bt_async_writer *spool = spool_of(&taker, 0);
+	struct bt_async_writer *writer = writer_of(&taker, 0);
 
 	(void)state;
-	bt_async_writer_put(spool, "one", 3);
+	bt_async_writer_put(writer, "one", 3);
 	while (!bt_load_acquire(&taker.call_n)) {
 		bt_thread_yield();
 	}
 	/* What is left at the end is not lost. */
 	bt_store_release(&taker.held, 1u);
-	bt_async_writer_put(spool, "two", 3);
+	bt_async_writer_put(writer, "two", 3);
 	bt_store_release(&taker.held, 0u);
-	bt_async_writer_destroy(spool);
+	bt_async_writer_destroy(writer);
 	assert_int_equal(taker.bytes.len, 6);
 	assert_memory_equal(taker.bytes.ptr, "onetwo", 6);
 	bt_buf_fini(&taker.bytes);
@@ -112,7 +112,7 @@ static void release_soon(void *context)
 static void who_puts_waits_for_room(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX, .held = 1};
-	struct bt_async_writer *spool = spool_of(&taker, 64);
+	struct bt_async_writer *writer = writer_of(&taker, 64);
 	struct bt_thread *thread;
 	char bytes[1000];
 
@@ -121,30 +121,30 @@ static void who_puts_waits_for_room(void **state)
 	assert_int_equal(bt_thread_start(&(struct bt_thread_options){.name = "soon"}, release_soon, &taker,
 				 &thread, NULL),
 		BT_OK);
-	bt_async_writer_put(spool, bytes, sizeof(bytes));
-	assert_true(bt_async_writer_full_n(spool) > 0);
-	assert_true(bt_async_writer_flush(spool));
+	bt_async_writer_put(writer, bytes, sizeof(bytes));
+	assert_true(bt_async_writer_full_n(writer) > 0);
+	assert_true(bt_async_writer_flush(writer));
 	assert_int_equal(taker.bytes.len, sizeof(bytes));
 	bt_thread_join(&thread);
-	bt_async_writer_destroy(spool);
+	bt_async_writer_destroy(writer);
 	bt_buf_fini(&taker.bytes);
 }
 
 static void a_taker_that_fails_is_left_alone_and_nobody_waits_for_it(void **state)
 {
 	struct taker taker = {.room = 100};
-	struct bt_async_writer *spool = spool_of(&taker, 64);
+	struct bt_async_writer *writer = writer_of(&taker, 64);
 	char bytes[1000] = {0};
 
 	(void)state;
-	bt_async_writer_put(spool, bytes, sizeof(bytes));
-	assert_false(bt_async_writer_flush(spool));
+	bt_async_writer_put(writer, bytes, sizeof(bytes));
+	assert_false(bt_async_writer_flush(writer));
 	uint32_t call_n = bt_load_relaxed(&taker.call_n);
-	bt_async_writer_put(spool, bytes, sizeof(bytes));
-	assert_false(bt_async_writer_flush(spool));
+	bt_async_writer_put(writer, bytes, sizeof(bytes));
+	assert_false(bt_async_writer_flush(writer));
 	assert_int_equal(bt_load_relaxed(&taker.call_n), call_n);
 	assert_true(taker.bytes.len <= 100);
-	bt_async_writer_destroy(spool);
+	bt_async_writer_destroy(writer);
 	bt_buf_fini(&taker.bytes);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Clocks: a virtual one shows what its owner says, the machine's run forward.
+ * Clocks: a virtual one shows its owner's time, the machine's run forward.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -125,7 +125,7 @@ static void a_memory_node_has_an_arena_of_its_own(void **state)
 	assert_int_equal(bt_mem_arena_in_use_bytes(0), 0);
 }
 
-/* What a thread holds from the arena of node 2, and gives to whoever joins it. */
+/* Allocates from the arena of node 2, and leaves the block to the thread that joins. */
 static void hold(void *context)
 {
 	bt_mem_use_arena(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A team: every share is done once, what is written is seen, nobody waits for a thread that does not come.
+ * A team: every share is done once, what is written is seen, no thread waits for one that does not come.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -603,7 +603,7 @@ static void memory_of_a_simulated_machine_is_not_bound(void **state)
 	bt_topo_destroy(two);
 }
 
-/* What the kernel says of a page: its memory node, or an error below 0. */
+/* The kernel's answer for a page: its memory node, or an error below 0. */
 static int node_of_page(void *page)
 {
 	int node = -1;

@@ -201,7 +201,7 @@ static void a_device_is_given_once(void **state)
 		"0/1 nodes are available: 1 cannot allocate all claims. preemption: "
 		"0/1 nodes "
 		"are available: 1 Preemption is not helpful for scheduling.");
-	/* Who shares the claim shares the device. */
+	/* Pods that share the claim share the device. */
 	assert_int_equal(decide(&t, third), BT_PLACED);
 	end(&t);
 }
@@ -271,7 +271,7 @@ static void who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_
 	}
 }
 
-/* Somebody else has bound it: what its binder would have written of claims has not come about. */
+/* Another scheduler has bound it: its binder has not written the claims. */
 static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound(void **state)
 {
 	struct trial t;
@@ -448,7 +448,7 @@ static void what_only_preemption_found_unavailable_stays_allocated(void **state)
 	end(&t);
 }
 
-/* Upstream's plugins share what Filter has noted, and a profile says who comes first. */
+/* Upstream's plugins share Filter's notes, and the profile orders the plugins. */
 static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void **state)
 {
 	struct bt_config_plugin order[] = {
@@ -479,7 +479,7 @@ static void assert_error(const struct trial *t, const char *text)
 	assert_memory_equal(error.len ? error.ptr : "", text, error.len);
 }
 
-/* Plugins of PostFilter that come later have no turn then. */
+/* Later plugins of PostFilter are not run then. */
 static void post_filter_fails_when_the_claim_has_gone_that_it_deallocates(void **state)
 {
 	struct bt_decision decision;

@@ -777,7 +777,7 @@ static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
 
 /* One device, asked for by a pod among so many other things that nobody tells them apart: it is given away
  * once all the same. */
-static void a_device_is_not_given_away_twice_whoever_has_it(void **state)
+static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 {
 	struct trial t;
 	enum bt_entry entry;
@@ -883,7 +883,7 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 	end(&t);
 }
 
-/* Who may create pods may name what he likes; what nodes offer is known all the same. */
+/* Users may request resources of any name; those that nodes offer are known all the same. */
 static void pods_cannot_take_the_names_that_nodes_offer(void **state)
 {
 	struct trial t;
@@ -950,7 +950,7 @@ int main(void)
 		FIXTURE_TEST(what_was_never_known_cannot_go),
 		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
-		FIXTURE_TEST(a_device_is_not_given_away_twice_whoever_has_it),
+		FIXTURE_TEST(a_device_is_allocated_once_whichever_claim_has_it),
 		FIXTURE_TEST(a_pod_on_a_node_counts_whatever_else_it_asks_for),
 		FIXTURE_TEST(an_update_that_asks_for_too_much_counts),
 		FIXTURE_TEST(nothing_is_decided_on_half_knowledge),

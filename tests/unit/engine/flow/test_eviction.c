@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who has to be deleted for a preemptor: the list of victims, what becomes of those that go meanwhile, and
+ * The victims of a preemptor: their list, what becomes of those that go meanwhile, and
  * how the engine carries a preemption out.
  */
 #include "trial.h"

@@ -64,7 +64,7 @@ static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
 	begin(&p, state, "");
 	assert_int_equal(number_of(&p, "SchedulingGates"), bt_plugin_find(bt_str("SchedulingGates")));
 	assert_int_equal(number_of(&p, "NodeUnschedulable"), bt_plugin_find(bt_str("NodeUnschedulable")));
-	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+	for (uint32_t i = 0; i < BT_HINT_PLUGINS; i++) {
 		bool there = p.hints.hint_plugins[i].is_there;
 
 		assert_int_equal(bt_hints_number(&p.hints, i), there ? (int)i : -1);
@@ -83,7 +83,7 @@ static void a_wildcard_concerns_everybody_and_always_queues(void **state)
 	struct profile p;
 
 	begin(&p, state, "");
-	assert_int_equal(bt_hints_interested(&p.hints, &event), (1u << BT_HINTERS) - 1);
+	assert_int_equal(bt_hints_interested(&p.hints, &event), (1u << BT_HINT_PLUGINS) - 1);
 	assert_true(queue(&p, "", false, &event, 0));
 	end(&p);
 }

@@ -187,7 +187,7 @@ static void nominations_move_with_their_node(void **state)
 	struct trial t = begin_with_nodes(state, MANY);
 	const struct bt_ledger *ledger = cache_of(&t)->ledger;
 	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("3"), "nominatedNodeName: n11");
-	/* It waits at a gate: its promise does not count yet. */
+	/* It is gated: its nomination does not count yet. */
 	uint32_t gated =
 		add_pod(&t, "name: g", "schedulingGates: [{name: x}], " CPU("1"), "nominatedNodeName: n10");
 	assert_int_equal(bt_ledger_pod(ledger, pod)->nominated_ix, 11);

@@ -160,7 +160,7 @@ static void no_more_events_are_kept_than_the_limit_says(void **state)
 	}
 }
 
-static void parcels_of_a_source_keep_their_order_whoever_ingests_them(void **state)
+static void watch_events_of_a_source_keep_their_order_on_any_ingestion_thread(void **state)
 {
 	char name[16];
 
@@ -583,7 +583,7 @@ int main(void)
 		cmocka_unit_test(a_pipeline_on_hold_takes_everything_in_and_decides_nobody),
 		LAB_TEST(parcels_are_used_again_without_what_they_held),
 		LAB_TEST(no_more_events_are_kept_than_the_limit_says),
-		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
+		cmocka_unit_test(watch_events_of_a_source_keep_their_order_on_any_ingestion_thread),
 		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),
 		LAB_TEST(what_memory_is_short_for_stays_with_its_source),

@@ -275,7 +275,7 @@ static void pods_that_have_moved_are_preempted(void **state)
 	end(&t);
 }
 
-/* Who has a promise keeps its index, and others keep off. */
+/* A nominated pod keeps its index, and others do not get it. */
 static void a_pod_that_was_nominated_a_node_stays(void **state)
 {
 	struct trial t = begin_moving(state);

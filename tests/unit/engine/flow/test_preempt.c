@@ -397,7 +397,7 @@ static void add_claim_for_one_pod(struct trial *t, const char *space)
 	apply_volume(t, "");
 }
 
-static void whoever_holds_a_claim_for_one_pod_may_have_to_go(void **state)
+static void the_holder_of_a_read_write_once_pod_claim_may_be_a_victim(void **state)
 {
 	struct trial t = begin(state);
 
@@ -773,7 +773,7 @@ int main(void)
 		FIXTURE_TEST(a_preemptor_is_gated_only_where_its_plugin_is_at_pre_enqueue),
 		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
-		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),
+		FIXTURE_TEST(the_holder_of_a_read_write_once_pod_claim_may_be_a_victim),
 		FIXTURE_TEST(a_namesake_of_the_claim_counts_in_trials),
 		FIXTURE_TEST(storage_that_changes_gives_preemption_another_try),
 		FIXTURE_TEST(the_preemptor_counts_as_it_is_when_the_cycle_ends),

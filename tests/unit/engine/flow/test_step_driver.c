@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A conductor says when events, time and turns come: nothing happens that it does not call.
+ * A step driver says when events, time and turns come: nothing happens that it does not call.
  */
 #include "lab.h"
 
-/* What a conductor does, one thing a step, until it has nothing to do. */
+/* What a step driver does, one thing a step, until it has nothing to do. */
 struct score {
 	struct lab *lab;
 	const char *moves; /* t: take a watch event, g: give one up, d: a turn, s: time goes on by a second */

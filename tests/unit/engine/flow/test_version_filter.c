@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which events are old news: by resource version, by UID, and by neither.
+ * which events are stale: by resource version, by UID, and by neither.
  */
 #include <setjmp.h>
 #include <stdarg.h>

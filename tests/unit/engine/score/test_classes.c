@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Classes that follow tallies and a column equal those that are sorted anew: nodes share a class when they
- * agree in group and axes.
+ * agree in group and equivalence keys.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #define NODE_N	300
 #define RACK_N	60
 #define GROUP_N 3
-#define AXIS_N	4
+#define KEY_N	4
 
 /* Nodes with a zone, most of them in racks; one tally counts by node, one by rack. */
 struct world {
@@ -32,7 +32,7 @@ struct world {
 	struct bt_domain_counts host_tally, rack_tally;
 	uint16_t group[NODE_N];
 	struct bt_column column;
-	struct bt_equivalence_key axes[AXIS_N];
+	struct bt_equivalence_key node_keys[KEY_N];
 };
 
 static uint32_t below(struct world *w, uint32_t n)
@@ -74,10 +74,11 @@ static struct world *world_create(uint64_t seed)
 		.members = w->members,
 		.first = w->first,
 		.journal = w->journals[1]};
-	w->axes[0] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_VALUE, .column = w->zones};
-	w->axes[1] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_PRESENCE, .column = w->hosts};
-	w->axes[2] = bt_domain_counts_key(&w->host_tally, BT_EQUIVALENCE_KEY_SIGN);
-	w->axes[3] = bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SUM);
+	w->node_keys[0] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_VALUE, .column = w->zones};
+	w->node_keys[1] =
+		(struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_PRESENCE, .column = w->hosts};
+	w->node_keys[2] = bt_domain_counts_key(&w->host_tally, BT_EQUIVALENCE_KEY_SIGN);
+	w->node_keys[3] = bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SUM);
 	w->column.slot_n = NODE_N;
 	w->column.value = bt_mem_column(NODE_N + 64, sizeof(*w->column.value));
 	return w;
@@ -94,7 +95,7 @@ static struct bt_classes *sorted(const struct world *w)
 	uint16_t *group = bt_mem_column(NODE_N, sizeof(*group));
 
 	memcpy(group, w->group, sizeof(w->group));
-	return bt_classes_create(group, NODE_N, w->axes, AXIS_N, &w->column);
+	return bt_classes_create(group, NODE_N, w->node_keys, KEY_N, &w->column);
 }
 
 static void change(struct world *w, int32_t most)
@@ -208,10 +209,10 @@ static void other_axes_need_other_classes(void **state)
 	struct bt_classes *c = sorted(w);
 
 	(void)state;
-	assert_true(bt_classes_current(c, w->axes, AXIS_N));
-	assert_false(bt_classes_current(c, w->axes, AXIS_N - 1));
-	w->axes[2].kind = BT_EQUIVALENCE_KEY_SUM;
-	assert_false(bt_classes_current(c, w->axes, AXIS_N));
+	assert_true(bt_classes_current(c, w->node_keys, KEY_N));
+	assert_false(bt_classes_current(c, w->node_keys, KEY_N - 1));
+	w->node_keys[2].kind = BT_EQUIVALENCE_KEY_SUM;
+	assert_false(bt_classes_current(c, w->node_keys, KEY_N));
 	bt_classes_destroy(c);
 	world_destroy(w);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Evaluating every node asks plugins about runs of nodes at once: what comes out is what asking node by node
- * does, whoever refuses, fails or is promised what.
+ * does, whichever plugins refuse or fail, and whichever pods are nominated.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void make_world(struct world *w)
 	}
 }
 
-/* Whom upstream's loop over the nodes would find, by asking one after the other. */
+/* The plugins that upstream's loop over the nodes would find, one node after the other. */
 static void check_nodes(
 	struct world *w, const struct bt_evaluation *e, const struct bt_yields_to *nominations)
 {

@@ -375,7 +375,7 @@ static void evicted_pods_may_be_gone_at_once(void **state)
 static bool refuse_objects(void *context, enum bt_mem_use use, size_t bytes)
 {
 	(void)bytes;
-	/* Who asks for something else does not look at what the test changes meanwhile. */
+	/* A call that is not concerned does not read what the test changes meanwhile. */
 	return use == BT_MEM_OBJECT && *(const bool *)context;
 }
 

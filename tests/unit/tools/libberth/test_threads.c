@@ -432,7 +432,7 @@ static void wait_for_ever(void *context)
 	*(struct berth **)context = status == BERTH_STOPPED ? NULL : berth;
 }
 
-static void whoever_waits_is_told_of_the_end(void **state)
+static void a_waiting_call_returns_at_the_end(void **state)
 {
 	const struct bt_thread_options thread_options = {.name = "waiter"};
 
@@ -602,7 +602,7 @@ int main(void)
 		cmocka_unit_test(stopping_drains),
 		cmocka_unit_test(decisions_can_be_polled_after_the_end),
 		cmocka_unit_test(open_bindings_do_not_keep_a_handle),
-		cmocka_unit_test(whoever_waits_is_told_of_the_end),
+		cmocka_unit_test(a_waiting_call_returns_at_the_end),
 		cmocka_unit_test(wrong_options_are_refused),
 		cmocka_unit_test(many_threads_feed_ask_and_answer),
 	};

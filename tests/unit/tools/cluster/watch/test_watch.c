@@ -843,7 +843,7 @@ static void play_watch(enum form form, enum poison poison)
 	assert_int_equal(unread_now().n, 1);
 	assert_string_equal(
 		unread_now().line, poison == NOT_UTF8 ? "pods team/a: replaced" : "pods team/a: in part");
-	/* Who has gone has gone. */
+	/* A deleted object stays deleted. */
 	poisoned_event(call, form, poison, "DELETED", 13);
 	assert_string_equal(fed(), "+a +b +c ! +a -a");
 	assert_int_equal(unread_now().n, 0);

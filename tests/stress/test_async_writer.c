@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Spools (EDGE spool.taken): every byte that was put is taken once and in order, and who flushes sees it,
+ * Asynchronous writers (EDGE async_writer.taken): every byte is taken once and in order, a flush sees it,
  * with threads delayed at every race point and held at each in turn.
  */
 #include <inttypes.h>
@@ -45,8 +45,8 @@ static void put_and_flush(void *context)
 {
 	struct flow *flow = context;
 	struct bt_rng rng = {++flow->seed};
-	struct bt_async_writer *spool = bt_async_writer_create(
-		&(struct bt_async_writer_options){take, flow, "spool", UINT32_C(4) << bt_rng_below(&rng, 8)});
+	struct bt_async_writer *writer = bt_async_writer_create(&(struct bt_async_writer_options){
+		take, flow, "writer", UINT32_C(4) << bt_rng_below(&rng, 8)});
 	uint64_t put_n = 0;
 	char bytes[200];
 
@@ -57,14 +57,14 @@ static void put_and_flush(void *context)
 		for (uint32_t i = 0; i < n; i++) {
 			bytes[i] = byte_at(put_n + i);
 		}
-		bt_async_writer_put(spool, bytes, n);
+		bt_async_writer_put(writer, bytes, n);
 		put_n += n;
 		if (bt_rng_below(&rng, 8) == 0) {
-			STRESS_CHECK(bt_async_writer_flush(spool));
+			STRESS_CHECK(bt_async_writer_flush(writer));
 			STRESS_CHECK(flow->taken_n == put_n);
 		}
 	}
-	bt_async_writer_destroy(spool);
+	bt_async_writer_destroy(writer);
 	STRESS_CHECK(flow->taken_n == put_n);
 	STRESS_CHECK(!flow->wrong);
 }
@@ -99,7 +99,7 @@ static void also_when_a_thread_is_held_at_any_point(void **state)
 	if (!bt_testpoint_is_built()) {
 		skip();
 	}
-	stress_hold_at_each("spool.", 1, put_and_flush, &flow, flow.seed);
+	stress_hold_at_each("async_writer.", 1, put_and_flush, &flow, flow.seed);
 }
 
 int main(void)
