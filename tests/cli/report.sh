@@ -125,7 +125,7 @@ done
 expect 3 "--explain default/fitz: there is no such pod; did you mean default/fits?" "$berth" simulate cluster.yaml --explain default/fitz --decisions never
 [ ! -e never ] && [ ! -s out ] || fail "a run for a pod that is not there"
 expect 3 "--explain large: there is no such pod; did you mean default/large?" "$berth" simulate -q cluster.yaml --explain large
-for typed in other/large pod/large /large larg x/larg; do
+for typed in other/large pod/large /large larg x/larg default/LARGE; do
 	expect 3 "--explain $typed: there is no such pod; did you mean default/large?" "$berth" simulate -q cluster.yaml --explain $typed
 done
 expect 3 "--explain elsewhere/something-else: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain elsewhere/something-else

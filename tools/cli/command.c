@@ -4,6 +4,7 @@
 #include "tools/cli/command.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_BYTES 80
 
@@ -41,7 +42,12 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* Levenshtein's distance; names longer than NAME_MAX_BYTES are not near to anything. */
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Levenshtein's distance, whatever the case; names longer than NAME_MAX_BYTES are not near to anything. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_BYTES + 1];
@@ -60,7 +66,8 @@ static size_t distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_n; j++) {
 			size_t above = row[j];
 
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			row[j] = min3(
+				above + 1, row[j - 1] + 1, diagonal + (lower(a[i - 1]) != lower(b[j - 1])));
 			diagonal = above;
 		}
 	}
@@ -74,7 +81,7 @@ static void consider(const char *typed, const char *name, const char **best, siz
 	size_t typed_n = strlen(typed);
 	size_t d = distance(typed, name);
 
-	if (typed_n >= 2 && strncmp(typed, name, typed_n) == 0) {
+	if (typed_n >= 2 && strncasecmp(typed, name, typed_n) == 0) {
 		d = 1;
 	}
 	if (d <= 1 + strlen(name) / 3 && d < *best_distance) {
