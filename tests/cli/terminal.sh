@@ -10,7 +10,9 @@ fi
 
 # ---- the live picture ----
 # Each picture has a tmux server of its own: one that ends may still take the next one's session.
+# Its commands go by a shell that is one, whatever the user's is.
 server=first
+export SHELL=/bin/sh
 tm() {
 	tmux -S "$folder/$server" -f /dev/null "$@"
 }
