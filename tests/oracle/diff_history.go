@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-var historyAspects = []string{"popped", "result", "message", "nominated", "evicted", "group", "active", "order", "backoff", "left", "unschedulable", "gated", "nominations"}
+var historyAspects = []string{"popped", "result", "message", "nominated", "evicted", "group", "active", "order", "backoff", "left", "unschedulable", "gated", "nominations", "incomplete", "pending"}
 
 func runDiffHistory(args []string) error {
 	fs := flag.NewFlagSet("diff-history", flag.ExitOnError)
@@ -129,6 +129,10 @@ func historyAspect(name string, r *StepResult) any {
 		return r.Nominated
 	case "evicted":
 		return sorted(r.Evicted)
+	case "incomplete":
+		return sorted(r.Incomplete)
+	case "pending":
+		return sorted(r.Pending)
 	case "group":
 		return groupAspect(r.Group)
 	case "active":

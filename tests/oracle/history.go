@@ -71,6 +71,8 @@ type StepResult struct {
 	Unschedulable []Held            `json:"unschedulable"`
 	Gated         []Held            `json:"gated"`
 	InFlight      []string          `json:"inFlight,omitempty"`
+	Incomplete    []string          `json:"incomplete,omitempty"`  // pods whose PodGroup is not there
+	Pending       []string          `json:"pending,omitempty"`     // pods that came while their group was in its cycle
 	Nominations   map[string]string `json:"nominations,omitempty"` // pod to node, as filters of other pods see it
 }
 
@@ -357,6 +359,7 @@ func (l *Live) look(r *StepResult) {
 	for _, p := range l.queue.InFlightPods() {
 		r.InFlight = append(r.InFlight, key(p))
 	}
+	l.lookAtGroups(r)
 	for node := range l.nodes {
 		for _, p := range l.queue.NominatedPodsForNode(node) {
 			if r.Nominations == nil {

@@ -145,11 +145,11 @@ func (l *Live) close() {
 // hook puts our hands on the four places of a cycle where we look or choose; the rest is kube-scheduler's own.
 func (l *Live) hook() {
 	fail := l.sched.FailureHandler
-	hookPop(l.sched, func(i *framework.QueuedPodInfo) {
-		l.cycle.popped, l.cycle.uid = key(i.Pod), i.Pod.UID
-		if l.grouped && inGroup(i.Pod) {
+	hookPop(l.sched, func(e *entity) {
+		l.cycle.popped, l.cycle.uid = e.name, e.uid
+		if l.grouped && inGroup(e.pods[0].Pod) {
 			l.cycle.group = newGroupCycle(l)
-			l.cycle.group.inOrder(i)
+			l.cycle.group.begin(e)
 		}
 	})
 	hookSchedule(l.sched, func(f framework.Framework, p *v1.Pod, schedule func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error) {

@@ -28,6 +28,14 @@ type Member struct {
 	Nominated string  `json:"nominated,omitempty"`
 }
 
+// entity is what the queue gave to a cycle: a pod, or all pods of a group in the order in which they are decided.
+type entity struct {
+	name  string
+	uid   types.UID // of the pod or of the PodGroup
+	pods  []*framework.QueuedPodInfo
+	whole bool // the group itself was queued
+}
+
 // groupCycle is written by the cycle and by one binding at a time.
 type groupCycle struct {
 	live    *Live
@@ -49,8 +57,20 @@ func newGroupCycle(l *Live) *groupCycle {
 	return g
 }
 
-// inOrder lets pods that became active at one time follow each other as they were made: upstream takes them from a map.
-func (g *groupCycle) inOrder(popped *framework.QueuedPodInfo) {
+// begin notes in which order the pods are decided.
+func (g *groupCycle) begin(e *entity) {
+	all := e.pods
+	if !e.whole {
+		all = g.membersBeside(e.pods[0])
+	}
+	g.rank = map[types.UID]int{}
+	for n, i := range all {
+		g.rank[i.Pod.UID] = n
+	}
+}
+
+// membersBeside gives pods that became active at one time an order, as they were made: upstream takes them from a map.
+func (g *groupCycle) membersBeside(popped *framework.QueuedPodInfo) []*framework.QueuedPodInfo {
 	all := []*framework.QueuedPodInfo{popped}
 	now := g.live.clock.Now()
 	objects, _ := g.live.factory.Core().V1().Pods().Lister().Pods(popped.Pod.Namespace).List(labels.Everything())
@@ -77,10 +97,7 @@ func (g *groupCycle) inOrder(popped *framework.QueuedPodInfo) {
 	slices.SortStableFunc(all, func(a, b *framework.QueuedPodInfo) int {
 		return cmp.Compare(corev1helpers.PodPriority(b.Pod), corev1helpers.PodPriority(a.Pod))
 	})
-	g.rank = map[types.UID]int{}
-	for n, i := range all {
-		g.rank[i.Pod.UID] = n
-	}
+	return all
 }
 
 // hold keeps a preemptor's goroutine from writing before its turn has come.
@@ -110,6 +127,11 @@ func (g *groupCycle) preempting() int {
 	n := 0
 	for u := range g.rank {
 		if g.live.preempting(u) {
+			n++
+		}
+	}
+	if g.live.preempting(g.live.cycle.uid) && len(g.rank) > 0 {
+		if _, pod := g.rank[g.live.cycle.uid]; !pod {
 			n++
 		}
 	}

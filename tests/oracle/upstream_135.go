@@ -38,12 +38,12 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 
 func newRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
 
-func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
+func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	next := s.NextPod
 	s.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		p, err := next(logger)
 		if p != nil {
-			popped(p)
+			popped(&entity{name: key(p.Pod), uid: p.Pod.UID, pods: []*framework.QueuedPodInfo{p}})
 		}
 		return p, err
 	}
@@ -69,3 +69,5 @@ func groupsOn() bool { return false }
 func inGroup(*v1.Pod) bool { return false }
 
 func sameGroup(_, _ *v1.Pod) bool { return false }
+
+func (l *Live) lookAtGroups(*StepResult) {}

@@ -26,12 +26,12 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(c, 0)
 }
 
-func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
+func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	next := s.NextPod
 	s.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		p, err := next(logger)
 		if p != nil {
-			popped(p)
+			popped(&entity{name: key(p.Pod), uid: p.Pod.UID, pods: []*framework.QueuedPodInfo{p}})
 		}
 		return p, err
 	}
@@ -43,3 +43,5 @@ func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) 
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover
 func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
+
+func (l *Live) lookAtGroups(*StepResult) {}

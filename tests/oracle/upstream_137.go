@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -27,19 +28,51 @@ func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(c, 0, nil)
 }
 
-func hookPop(s *scheduler.Scheduler, popped func(*framework.QueuedPodInfo)) {
+func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	next := s.NextEntity
 	s.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
 		e, err := next(logger)
-		if p, ok := e.(*framework.QueuedPodInfo); ok && p != nil {
-			popped(p)
+		switch i := e.(type) {
+		case *framework.QueuedPodInfo:
+			if i != nil {
+				popped(&entity{name: key(i.Pod), uid: i.Pod.UID, pods: []*framework.QueuedPodInfo{i}})
+			}
+		case *framework.QueuedPodGroupInfo:
+			g := &entity{name: i.Namespace + "/" + i.Name, whole: true}
+			if i.PodGroup != nil {
+				g.uid = i.PodGroup.UID
+			}
+			i.ForEachPodInfo(func(p *framework.QueuedPodInfo) bool {
+				g.pods = append(g.pods, p)
+				return true
+			})
+			popped(g)
 		}
 		return e, err
 	}
 }
 
+// queued says of a pod of a group what its group waits for.
 func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) {
-	return q.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
+	i, ok := q.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
+	if !ok || !groupsOn() || !inGroup(p) {
+		return i, ok
+	}
+	g, ok := q.GetPodGroup(*p.Spec.SchedulingGroup.PodGroupName, p.Namespace, fwk.PodGroupKeyType)
+	if !ok {
+		return nil, false
+	}
+	return &framework.QueuedPodInfo{PodInfo: i.PodInfo, QueueingParams: g.QueueingParams}, true
+}
+
+// lookAtGroups: pods that wait for their group's object, and those that wait for the end of its cycle.
+func (l *Live) lookAtGroups(r *StepResult) {
+	for _, p := range l.queue.IncompletePodGroupPodsPods() {
+		r.Incomplete = append(r.Incomplete, key(p))
+	}
+	for _, p := range l.queue.PendingPodGroupPods() {
+		r.Pending = append(r.Pending, key(p))
+	}
 }
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulableEntitiesLeftover
