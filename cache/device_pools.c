@@ -47,10 +47,16 @@ static uint64_t pool_key(const struct bt_resource_slice *slice)
 	return bt_pair_key(slice->driver, slice->pool);
 }
 
-/* Is the slice for one node alone? One with counters serves its pool everywhere. */
-static bool is_local(const struct bt_resource_slice *slice)
+/* Does a slice with counters serve its pool on every node, whichever the slice names? */
+static bool counters_reach_all(const struct bt_devices *d)
 {
-	return slice->node_name && slice->counter_set_n == 0;
+	return bt_release_has(d->view.features.release, BT_RULE_COUNTERS_REACH_EVERY_NODE);
+}
+
+/* Is the slice for one node alone? */
+static bool is_local(const struct bt_devices *d, const struct bt_resource_slice *slice)
+{
+	return slice->node_name && !(slice->counter_set_n && counters_reach_all(d));
 }
 
 static void index_slices(struct bt_devices *d)
@@ -69,7 +75,7 @@ static void index_slices(struct bt_devices *d)
 			continue;
 		}
 		pooled[pooled_n++] = (struct keyed){pool_key(slice), i};
-		if (is_local(slice)) {
+		if (is_local(d, slice)) {
 			local[local_n++] = (struct keyed){slice->node_name, i};
 		} else {
 			index->shared[index->shared_n++] = i;
@@ -261,7 +267,8 @@ static void split(struct draft *draft)
 	struct bt_devices *d = draft->d;
 
 	draft->offering = bt_arena_alloc(&d->pools.arena, draft->slice_n * sizeof(*draft->offering), 8);
-	draft->counting = bt_arena_alloc(&d->pools.arena, draft->slice_n * sizeof(*draft->counting), 8);
+	draft->counting = bt_arena_alloc(
+		&d->pools.arena, (draft->slice_n + draft->other_n) * sizeof(*draft->counting), 8);
 	for (uint32_t i = 0; i < draft->slice_n; i++) {
 		if (d->view.features.partitionable && d->slices[draft->slices[i]].counter_set_n) {
 			draft->counting[draft->counting_n++] = draft->slices[i];
@@ -270,6 +277,16 @@ static void split(struct draft *draft)
 		}
 	}
 	BT_INVARIANT(draft->offering_n + draft->counting_n == draft->slice_n);
+	/* Counters that the node does not reach by itself: its devices may take of them. */
+	uint32_t others_n = 0;
+	for (uint32_t i = 0; i < draft->other_n; i++) {
+		if (d->slices[draft->others[i]].counter_set_n) {
+			draft->counting[draft->counting_n++] = draft->others[i];
+		} else {
+			draft->others[others_n++] = draft->others[i];
+		}
+	}
+	draft->other_n = others_n;
 }
 
 /* Which of the slices says how many the pool has: the first one, where those for one node alone come before
@@ -283,7 +300,7 @@ static const struct bt_resource_slice *first_of(
 	for (uint32_t i = 1; i < slice_n; i++) {
 		const struct bt_resource_slice *slice = &d->slices[slices[i]];
 
-		if (is_local(slice) != is_local(first) ? is_local(slice) : slice < first) {
+		if (is_local(d, slice) != is_local(d, first) ? is_local(d, slice) : slice < first) {
 			first = slice;
 		}
 	}
@@ -348,7 +365,7 @@ static bool relevant(const struct bt_devices *d, const struct bt_resource_slice 
 	if (!d->view.features.partitionable && (slice->has_per_device || slice->counter_set_n)) {
 		return false;
 	}
-	if (slice->counter_set_n) {
+	if (slice->counter_set_n && counters_reach_all(d)) {
 		return true;
 	}
 	if (slice->node_name || slice->all_nodes || slice->has_selector) {

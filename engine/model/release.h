@@ -110,6 +110,7 @@ enum bt_rule {
 	 * one; amounts of capacity that are rounded are written in binary, and those below zero or beyond 64
 	 * bits count. */
 	BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS,
+	BT_RULE_COUNTERS_REACH_EVERY_NODE, /* a slice with counters belongs to its pool on every node */
 	BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN,
 	BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL,
 	BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST,
