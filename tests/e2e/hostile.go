@@ -45,7 +45,8 @@ func (h *hostile) count(err error) error {
 	switch {
 	case err == nil:
 		h.taken++
-	case errors.As(err, &status) && (status.Status().Code >= 400 && status.Status().Code < 500 || tooLarge.MatchString(err.Error())):
+	case errors.As(err, &status) && (status.Status().Code >= 400 && status.Status().Code < 500 || tooLarge.MatchString(err.Error())),
+		apierrors.IsTimeout(err): // 1.37 tries for half a minute to write what etcd does not take
 		h.refused++
 	default:
 		return err
