@@ -171,6 +171,10 @@ enum bt_rule {
 	/* Metrics of the queue count entities, too: pods alone, and groups. Source: QueuedEntities,
 	 * pkg/scheduler/metrics. */
 	BT_RULE_QUEUE_COUNTS_ENTITIES,
+	/* Of a configuration of devices an allocation has one copy, whatever requests it is of, and no names
+	 * of requests where it is of all. Source: Allocator, structured/internal of
+	 * k8s.io/dynamic-resource-allocation. */
+	BT_RULE_CONFIGS_STAND_ONCE,
 	BT_RULE_N
 };
 

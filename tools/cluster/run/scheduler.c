@@ -307,6 +307,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.connections = s->flags->connections,
 		.in_flight = s->flags->bindings_in_flight,
 		.host = s->host,
+		.configs_stand_once = bt_release_has(s->config->gates.release, BT_RULE_CONFIGS_STAND_ONCE),
 		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
 		.json = bt_str_is(connection->content_type, "application/json"),
 		.dry = s->flags->shadow,

@@ -413,14 +413,32 @@ static struct bt_str tolerations_of(
 	return (struct bt_str){.len = 0};
 }
 
+/* Does the array name the request, or that of which it is an alternative? */
+static bool names_request(struct bt_writer *writer, struct bt_str requests, struct bt_str name)
+{
+	return has_string(writer, requests, base_of(name)) || has_string(writer, requests, name);
+}
+
+static bool names_all(struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_str requests)
+{
+	uint32_t i = 0;
+
+	while (i < claim->request_n && names_request(writer, requests, claim->requests[i].name)) {
+		i++;
+	}
+	return i == claim->request_n;
+}
+
 /* One of a configuration's members besides requests follow as they are. */
-static void add_config(struct bt_writer *writer, struct bt_str element, const char *source,
-	struct bt_str requests, struct bt_buf *out)
+static void add_config(struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_str element,
+	const char *source, struct bt_str requests, struct bt_buf *out)
 {
 	struct bt_str opaque = bt_json_member(writer, element, "opaque");
+	bool named =
+		requests.len && !(writer->options.configs_stand_once && names_all(writer, claim, requests));
 
 	bt_buf_printf(out, "{\"source\":\"%s\"", source);
-	if (requests.len) {
+	if (named) {
 		bt_buf_printf(out, ",\"requests\":%.*s", BT_STR_ARG(requests));
 	}
 	if (opaque.len) {
@@ -464,13 +482,13 @@ static void add_class_configs(
 		list_requests(claim, claim->requests[i].class_, &names);
 		for (size_t at = 0; is_first_of_class(claim, i) &&
 				    bt_json_element(writer, claim->requests[i].config, &at, &element);) {
-			add_config(writer, element, "FromClass", bt_buf_view(&names), out);
+			add_config(writer, claim, element, "FromClass", bt_buf_view(&names), out);
 		}
 		bt_buf_fini(&names);
 	}
 }
 
-/* Once for all requests, or for each that it names. */
+/* Once for all requests, or for each that it names; later releases once in any case. */
 static void add_claim_config(struct bt_writer *writer, const struct bt_prebind_claim *claim,
 	struct bt_str element, struct bt_buf *out)
 {
@@ -478,14 +496,15 @@ static void add_claim_config(struct bt_writer *writer, const struct bt_prebind_c
 	size_t at = 0;
 
 	if (!bt_json_element(writer, requests, &at, &first)) {
-		add_config(writer, element, "FromClaim", (struct bt_str){.len = 0}, out);
+		add_config(writer, claim, element, "FromClaim", (struct bt_str){.len = 0}, out);
 		return;
 	}
-	for (uint32_t i = 0; i < claim->request_n; i++) {
-		struct bt_str name = claim->requests[i].name;
+	bool done = false;
 
-		if (has_string(writer, requests, base_of(name)) || has_string(writer, requests, name)) {
-			add_config(writer, element, "FromClaim", requests, out);
+	for (uint32_t i = 0; i < claim->request_n && !done; i++) {
+		if (names_request(writer, requests, claim->requests[i].name)) {
+			add_config(writer, claim, element, "FromClaim", requests, out);
+			done = writer->options.configs_stand_once;
 		}
 	}
 }

@@ -38,6 +38,7 @@ struct bt_writer_options {
 	size_t event_bytes;
 	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
 	const char *host;	 /* for reportingInstance; NULL: this machine's name */
+	bool configs_stand_once; /* BT_RULE_CONFIGS_STAND_ONCE */
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
 	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
 	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */

@@ -633,6 +633,40 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	expect_reports("bound 1\nclaim c u-c 13 reserved\n");
 }
 
+/* Of releases that write it so. */
+static int begin_with_configs_once(void **state)
+{
+	(void)state;
+	fake_begin((struct bt_writer_options){.qps = -1, .configs_stand_once = true});
+	show("p", "7", "");
+	return 0;
+}
+
+static void a_configuration_of_all_requests_names_none(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &allocates, 1);
+	fake_answer(last(), 200, FRESH);
+	fake_answer(last(), 200,
+		"{\"metadata\":{},\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"d\",\"parameters\":{}}}]}"
+		"}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
+	sent(last(), "PATCH", CLAIM "/status");
+	says(OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{\"devices\":{"
+			      "\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\","
+			      "\"device\":\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":["
+			      "{\"source\":\"FromClass\",\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},"
+			      "{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"d\",\"parameters\":{"
+			      "\"a\":1}}},{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"f\","
+			      "\"parameters\":{\"none\":null}}}]}}},{\"op\":\"add\",\"path\":"
+			      "\"/status/reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\","
+			      "\"uid\":\"u\"}]}]");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	expect_reports("bound 1\nclaim c u-c 13 reserved\n");
+}
+
 static void a_claim_that_others_have_is_shared(void **state)
 {
 	(void)state;
@@ -1123,6 +1157,8 @@ int main(void)
 		CASE(waiting_ends_with_its_time_and_with_the_pod),
 		CASE(who_winds_up_waits_for_no_claim),
 		CASE(a_claim_is_protected_allocated_and_reserved),
+		cmocka_unit_test_setup_teardown(
+			a_configuration_of_all_requests_names_none, begin_with_configs_once, finish),
 		CASE(a_claim_that_others_have_is_shared),
 		CASE(a_claim_that_has_changed_is_read_anew_a_few_times),
 		CASE(a_lost_reservation_is_found_when_the_claim_is_read_anew),
