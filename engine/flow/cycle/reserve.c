@@ -95,8 +95,11 @@ static struct bt_reserved_choice reserve_note(
 {
 	const struct bt_resource_claim *claims = reserved->cache->view.devices->claims;
 
+	if (choice->claim_ix == BT_NO_CLAIM) {
+		return (struct bt_reserved_choice){*choice, BT_NAME_NONE, BT_NAME_NONE};
+	}
 	return (struct bt_reserved_choice){
-		*choice, choice->claim_ix == BT_NO_CLAIM ? BT_NAME_NONE : claims[choice->claim_ix].name};
+		*choice, claims[choice->claim_ix].name, claims[choice->claim_ix].uid};
 }
 
 /* What one plugin says. */
@@ -342,8 +345,26 @@ static void say_claim_gone(
 	bt_buf_text(&reserved->why, " not found");
 }
 
+/* Source: SignalClaimPendingAllocation, v1.37.2. */
+static void say_claim_not_found(
+	struct bt_reserved *reserved, uint32_t namespace_, const struct bt_reserved_choice *noted)
+{
+	struct bt_str name = name_of(reserved, noted->name);
+
+	say_plugin(&reserved->why, "Reserve", reserved->choices_by);
+	bt_buf_printf(&reserved->why,
+		"internal error, couldn't signal allocation for claim %.*s: look up assumed claim %.*s/%.*s, "
+		"UID=%.*s: could not find ResourceClaim ",
+		BT_STR_ARG(name), BT_STR_ARG(name_of(reserved, namespace_)), BT_STR_ARG(name),
+		BT_STR_ARG(name_of(reserved, noted->uid)));
+	say_key(reserved, namespace_, noted->name);
+}
+
 static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod_ix)
 {
+	const struct bt_release *release = reserved->cache->view.devices->features.release;
+	bool looks_up =
+		bt_release_has(release ? release : bt_release_default(), BT_RULE_RESERVE_LOOKS_CLAIMS_UP);
 	uint32_t namespace_ = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature->namespace_;
 	enum bt_reserve outcome = BT_RESERVED;
 	uint32_t kept = 0;
@@ -353,6 +374,9 @@ static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod
 			reserved->given = bt_mem_grow(
 				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
 			reserved->given[kept++] = reserved->choices[i].choice;
+		} else if (looks_up) {
+			say_claim_not_found(reserved, namespace_, &reserved->choices[i]);
+			return BT_RESERVE_FAILS;
 		} else if (outcome == BT_RESERVED && !reserved->binder_writes_claims) {
 			say_claim_gone(reserved, pod_ix, &reserved->choices[i]);
 			outcome = BT_PRE_BIND_FAILS;

@@ -17,7 +17,7 @@
 /* What a ResourceClaim gets, if it is still there. */
 struct bt_reserved_choice {
 	struct bt_device_choice choice;
-	uint32_t name; /* the claim's */
+	uint32_t name, uid; /* the claim's */
 };
 
 /* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */

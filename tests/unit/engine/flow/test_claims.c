@@ -566,9 +566,11 @@ static void claims_may_come_and_go_before_the_decision_is_carried_out(void **sta
 		}
 		bt_engine_end(t.engine, &decision);
 		assert_int_equal(decision.outcome, goes ? BT_FAILED : BT_PLACED);
-		assert_error(&t, goes ? "running PreBind plugin \"DynamicResources\": add finalizer to claim "
-					"default/c: resourceclaims.resource.k8s.io \"c\" not found"
-				      : "");
+		assert_error(&t,
+			goes ? "running Reserve plugin \"DynamicResources\": internal error, couldn't signal "
+			       "allocation for claim c: look up assumed claim default/c, UID=u-c: could not "
+			       "find ResourceClaim \"default/c\""
+			     : "");
 		assert_int_equal(decide(&t, other), goes ? BT_PLACED : BT_REFUSED);
 		end(&t);
 	}
