@@ -274,9 +274,11 @@ static void what_is_in_use_follows_what_is_there(void **state)
 {
 	struct peak early = {0}, late = {0};
 	struct bt_config config;
+	struct bt_gates gates;
 
 	(void)state;
-	bt_config_init_default(&config, NULL);
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* whose groups are done */
+	bt_config_init_default(&config, &gates);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
 	config.gates.on[BT_GATE_DRA_CONSUMABLE_CAPACITY] = true;
@@ -325,10 +327,12 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 	struct peak early = {0}, late = {0};
 	struct bt_buf why = {0};
 	struct bt_config config;
+	struct bt_gates gates;
 	uint64_t event_n = 0;
 
 	(void)state;
-	bt_config_init_default(&config, NULL);
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* whose groups are done */
+	bt_config_init_default(&config, &gates);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
 	config.gates.on[BT_GATE_DRA_CONSUMABLE_CAPACITY] = true;
