@@ -127,7 +127,9 @@ uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluste
 			: 0,
 		old->gated && !new->gated ? BT_UPDATE_POD_GATES_ELIMINATED : 0,
 		was->toleration_n != is->toleration_n ? BT_UPDATE_POD_TOLERATION : 0,
-		was != is &&claims_came(was, is) ? BT_UPDATE_POD_GENERATED_CLAIM : 0,
+		was != is && (claims_came(was, is) || was->extended_status != is->extended_status)
+			? BT_UPDATE_POD_GENERATED_CLAIM
+			: 0,
 	};
 	uint32_t n = 0;
 

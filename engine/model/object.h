@@ -255,6 +255,10 @@ struct bt_pod_spec_object {
 	struct bt_str incomplete;
 };
 
+struct bt_extended_mapping_object {
+	struct bt_str container, resource, request;
+};
+
 struct bt_pod_object {
 	struct bt_meta_object meta;
 	struct bt_pod_spec_object spec;
@@ -269,6 +273,11 @@ struct bt_pod_object {
 	/* status.resourceClaimStatuses: of each the name in the spec and the claim that was made for it. */
 	struct bt_pod_claim_object *claim_statuses;
 	uint32_t claim_status_n;
+	/* status.extendedResourceClaimStatus: the claim that was made for extended resources, and which of
+	 * its requests serves for which of a container's. */
+	struct bt_str extended_claim;
+	struct bt_extended_mapping_object *extended_mappings;
+	uint32_t extended_mapping_n;
 };
 
 struct bt_image_object {

@@ -95,6 +95,9 @@ struct bt_signature {
 	uint32_t claim_n;
 	const struct bt_extended_request *extended; /* by container; those above 0 */
 	uint32_t extended_n;
+	/* A name that spells status.extendedResourceClaimStatus out, which only events look at; BT_NAME_NONE
+	 * where there is none. */
+	uint32_t extended_status;
 	/* Why the pod is known in part only, so that nobody decides where it goes; NULL: it is known whole.
 	 */
 	const char *incomplete;

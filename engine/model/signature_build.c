@@ -2,6 +2,7 @@
  * A new signature, made of a pod: names instead of texts, and compiled terms.
  */
 #include "engine/model/signature_int.h"
+#include "engine/base/buf.h"
 #include "engine/base/check.h"
 
 #include <stdlib.h>
@@ -264,6 +265,27 @@ static void keep_volumes(
 	BT_INVARIANT(signature->volume_n <= signature->noted_n && signature->noted_n <= spec->volume_n);
 }
 
+/* The claim's name, and of each mapping a line: names have no space and no end of line. */
+static uint32_t extended_status(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	struct bt_buf text = {0};
+
+	if (pod->extended_claim.len == 0) {
+		return BT_NAME_NONE;
+	}
+	bt_buf_str(&text, pod->extended_claim);
+	for (uint32_t i = 0; i < pod->extended_mapping_n; i++) {
+		const struct bt_extended_mapping_object *mapping = &pod->extended_mappings[i];
+
+		bt_buf_printf(&text, "\n%.*s %.*s %.*s", BT_STR_ARG(mapping->container),
+			BT_STR_ARG(mapping->resource), BT_STR_ARG(mapping->request));
+	}
+	uint32_t name = bt_name_refs_add(&s->held, bt_buf_view(&text));
+
+	bt_buf_fini(&text);
+	return name;
+}
+
 static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod,
 	const struct bt_requests *requests, struct bt_signature *signature)
 {
@@ -283,6 +305,7 @@ static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object
 	}
 	signature->claims = claims;
 	signature->claim_n = pod->spec.claim_n;
+	signature->extended_status = extended_status(s, pod);
 	signature->extended = extended;
 	signature->extended_n = bt_signature_list_extended(s->dictionary, &pod->spec, requests, extended);
 	BT_INVARIANT(signature->extended_n == n);

@@ -216,6 +216,17 @@ static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *
 	}
 }
 
+static void put_extended_status(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	put_text(s, pod->extended_claim);
+	signature_canonical_put(s, pod->extended_mapping_n);
+	for (uint32_t i = 0; i < pod->extended_mapping_n; i++) {
+		put_text(s, pod->extended_mappings[i].container);
+		put_text(s, pod->extended_mappings[i].resource);
+		put_text(s, pod->extended_mappings[i].request);
+	}
+}
+
 static void put_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	signature_canonical_put(s, pod->spec.claim_n);
@@ -302,7 +313,8 @@ void bt_signature_canonical(
 	signature_canonical_put(s, (uint64_t)requests->nonzero_milli_cpu);
 	signature_canonical_put(s, (uint64_t)requests->nonzero_memory);
 	signature_canonical_put(
-		s, (uint64_t)bt_signature_features(spec) << 3 | (uint64_t)requests->names_missing << 2 |
+		s, (uint64_t)bt_signature_features(spec) << 4 | (uint64_t)(pod->extended_claim.len > 0) << 3 |
+			   (uint64_t)requests->names_missing << 2 |
 			   (uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
 	signature_canonical_put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
@@ -321,6 +333,9 @@ void bt_signature_canonical(
 	put_extended(s, spec, requests);
 	if (spec->incomplete.len) {
 		put_text(s, spec->incomplete);
+	}
+	if (pod->extended_claim.len) {
+		put_extended_status(s, pod);
 	}
 	/* The last word, which most pods do not have. */
 	if (spec->pod_group.len) {

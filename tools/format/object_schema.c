@@ -252,6 +252,19 @@ static const struct bt_field pod_claim_fields[] = {
 };
 SCHEMA(pod_claim, pod_claim_fields, bt_pod_claim_object);
 
+static const struct bt_field extended_mapping_fields[] = {
+	FIELD("containerName", STR, bt_extended_mapping_object, container),
+	FIELD("requestName", STR, bt_extended_mapping_object, request),
+	FIELD("resourceName", STR, bt_extended_mapping_object, resource),
+};
+SCHEMA(extended_mapping, extended_mapping_fields, bt_extended_mapping_object);
+
+static const struct bt_field extended_status_fields[] = {
+	ARRAY("requestMappings", bt_pod_object, extended_mappings, extended_mapping_n, extended_mapping),
+	FIELD("resourceClaimName", STR, bt_pod_object, extended_claim),
+};
+SCHEMA(extended_status, extended_status_fields, bt_pod_object);
+
 static const struct bt_field scheduling_group_fields[] = {
 	FIELD("podGroupName", STR, bt_pod_spec_object, pod_group),
 };
@@ -307,6 +320,7 @@ static const struct bt_field pod_status_fields[] = {
 	FIELD("allocatedResources", RESOURCES, bt_pod_object, allocated),
 	ARRAY("conditions", bt_pod_object, conditions, condition_n, bt_condition_schema),
 	ARRAY("containerStatuses", bt_pod_object, container_statuses, container_status_n, container_status),
+	INLINE("extendedResourceClaimStatus", extended_status),
 	ARRAY("initContainerStatuses", bt_pod_object, init_container_statuses, init_container_status_n,
 		container_status),
 	FIELD("nominatedNodeName", STR, bt_pod_object, nominated_node_name),

@@ -88,10 +88,13 @@ MESSAGE(pod_spec, {1, "volumes", &volume}, {2, "containers", &container}, {3, "r
 MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL}, {7, "observedGeneration", NULL});
 MESSAGE(claim_status, {1, "name", NULL}, {2, "resourceClaimName", NULL});
+MESSAGE(extended_mapping, {1, "containerName", NULL}, {2, "resourceName", NULL}, {3, "requestName", NULL});
+MESSAGE(extended_status, {1, "requestMappings", &extended_mapping}, {2, "resourceClaimName", NULL});
 MESSAGE(pod_status, {1, "phase", NULL}, {2, "conditions", &pod_condition}, {7, "startTime", &proto_time},
 	{8, "containerStatuses", &container_status}, {10, "initContainerStatuses", &container_status},
 	{11, "nominatedNodeName", NULL}, {15, "resourceClaimStatuses", &claim_status},
-	{19, "allocatedResources", NULL}, {20, "resources", &requirements});
+	{18, "extendedResourceClaimStatus", &extended_status}, {19, "allocatedResources", NULL},
+	{20, "resources", &requirements});
 static const struct bt_proto_number pod_numbers[] = {
 	{1, "metadata", &meta}, {2, "spec", &pod_spec}, {3, "status", &pod_status}};
 const struct bt_proto_message bt_proto_pod = {pod_numbers, 3};

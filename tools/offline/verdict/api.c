@@ -123,6 +123,11 @@ static void overlay(struct bt_api *api, const struct bt_api_object *stored, stru
 	if (stored->disrupted) {
 		add_disruption(api, pod);
 	}
+	if (stored->extended_mapping_n) {
+		pod->extended_claim = stored->extended_claim;
+		pod->extended_mappings = stored->extended_mappings;
+		pod->extended_mapping_n = stored->extended_mapping_n;
+	}
 }
 
 /* The object as it is now, in the scratch arena. Requires: its texts have been decoded before. */
@@ -291,6 +296,7 @@ static void update_pod(
 		fetch_nomination(api, stored);
 	} else {
 		stored->nominated_set = stored->start_set = stored->disrupted = false;
+		stored->extended_mapping_n = 0;
 	}
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {
 		stored->node = api_keep(api, object->pod.spec.node_name);

@@ -18,6 +18,10 @@ struct bt_api_object {
 	bool start_set;	    /* start_ns counts */
 	bool disrupted;	    /* it has the condition that preemption gives its victims */
 	int64_t start_ns;
+	/* status.extendedResourceClaimStatus as PreBind wrote it; no mapping: the document's counts. */
+	struct bt_str extended_claim;
+	struct bt_extended_mapping_object *extended_mappings;
+	uint32_t extended_mapping_n;
 	uint32_t pod_ix; /* what the engine calls it, or BT_NO_POD */
 	/* Of a ResourceClaim: what counts instead of the texts, in the cluster's arena; NULL: these do. */
 	const struct bt_resource_claim_object *claim;

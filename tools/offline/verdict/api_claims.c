@@ -4,6 +4,9 @@
  */
 #include "tools/offline/verdict/api_int.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/prebind_writes.h"
@@ -227,6 +230,32 @@ static struct bt_str special_text(struct work *w, struct bt_str name, const stru
 	return doc;
 }
 
+/* The pod's status says which request of the claim serves for what. */
+static void write_mappings(struct work *w, struct bt_api_object *pod, struct bt_str claim,
+	const struct bt_bind_request_claim *ask)
+{
+	struct bt_arena *arena = &w->api->cluster.arena;
+	struct bt_extended_mapping_object *mappings =
+		bt_arena_zalloc(arena, ask->mapping_n * sizeof(*mappings));
+
+	for (uint32_t i = 0; i < ask->mapping_n; i++) {
+		const struct bt_bind_request_mapping *from = &ask->mappings[i];
+		char container[16];
+		int len = snprintf(container, sizeof(container), "%" PRIu32, from->container);
+
+		mappings[i] = (struct bt_extended_mapping_object){
+			.container = {bt_arena_copy(arena, container, (size_t)len), (size_t)len},
+			.resource = {bt_arena_copy(arena, from->resource.ptr, from->resource.len),
+				from->resource.len},
+			.request = {bt_arena_copy(arena, from->request.ptr, from->request.len),
+				from->request.len}};
+	}
+	pod->extended_claim = claim;
+	pod->extended_mappings = mappings;
+	pod->extended_mapping_n = ask->mapping_n;
+	bt_api_show(w->api, pod);
+}
+
 static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask)
 {
 	struct bt_buf name = {.len = 0}, error = {.len = 0};
@@ -244,7 +273,9 @@ static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask
 	if (!bind_claim(w, claim, ask)) {
 		return false;
 	}
-	if (ask->mapping_n && !bt_api_find(w->api, (struct bt_str)BT_STR("Pod"), w->namespace_, w->name)) {
+	struct bt_api_object *pod = bt_api_find(w->api, (struct bt_str)BT_STR("Pod"), w->namespace_, w->name);
+
+	if (ask->mapping_n && !pod) {
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "update pod %.*s/%.*s ExtendedResourceClaimStatus: pods \"%.*s\" not found",
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name), BT_STR_ARG(w->name));
@@ -258,6 +289,7 @@ static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name));
 		return false;
 	}
+	write_mappings(w, pod, claim->name, ask);
 	return true;
 }
 
