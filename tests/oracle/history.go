@@ -344,8 +344,8 @@ func (l *Live) look(r *StepResult) {
 	}
 	now := l.clock.Now()
 	for _, i := range backoff {
-		left := i.BackoffExpiration.Add(windowTakes).Sub(now) // the flush at its own second still leaves it
-		r.Backoff = append(r.Backoff, Waiting{Pod: key(i.Pod), Left: float64(left.Milliseconds()) / 1000, Error: failedWithError(i)})
+		left := i.BackoffExpiration.Add(windowTakes).Sub(now) // the flush at its own second still leaves it; pods of a group are nanoseconds apart
+		r.Backoff = append(r.Backoff, Waiting{Pod: key(i.Pod), Left: float64(left.Round(time.Millisecond).Milliseconds()) / 1000, Error: failedWithError(i)})
 	}
 	for _, i := range infos(l.queue.UnschedulablePods()) {
 		if i.Gated() {

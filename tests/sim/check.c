@@ -574,14 +574,16 @@ static void check_told(struct sim *sim)
 	}
 }
 
-/* A pod that lost its claim is gated, and keeps its nomination; made anew it would have
- * none: v1.36 nominates a pod that enters the active queue. */
+/* A pod that lost its claim is gated, and keeps its nomination; made anew it would have none up to 1.36,
+ * which nominates a pod that enters the active queue. Since 1.37 it would have that of its status, also when
+ * a binding that failed has ended it: here nobody writes that before the pod's next cycle. */
 static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
 	uint32_t claim = shown->pod.spec.device_claim;
 
-	return shown->there && claim != SIM_NONE && sim_nominated(sim, slot) != SIM_NONE &&
+	return shown->there && claim != SIM_NONE &&
+	       (sim_nominated(sim, slot) != SIM_NONE || shown->pod.nominated != SIM_NONE) &&
 	       !sim->shown[SIM_DEVICE_STREAM][claim].there;
 }
 
