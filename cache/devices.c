@@ -1269,6 +1269,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.version = 1;
 	d->view.scratch = &d->scratch;
 	d->view.context = d;
+	d->view.features.release = bt_release_default();
 	d->view.pools = pools;
 	d->view.match = match;
 	d->view.next_taint = bt_taint_rules_next;

@@ -1105,7 +1105,7 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 	v->view.version += n > 0;
 }
 
-/* The claim of an assumed volume, and the volume. Returns: false when it has gone. */
+/* Finds an assumed volume and its claim. Returns: false when one of them has been deleted. */
 static bool find_binding(
 	const struct bt_volumes *v, const struct nomination *made, struct bt_volume_binding *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An event count: a thread sleeps until somebody has changed what it waits for. The state itself (a ring, a
  * counter, a flag) lies elsewhere. The waiter looks at it between bt_eventcount_prepare and
- * bt_eventcount_wait, and the thread that changes it calls bt_eventcount_wake afterwards. No wake-up is lost,
- * and one that nobody waits for costs a load.
+ * bt_eventcount_wait, and the thread that changes it calls bt_eventcount_wake afterwards. No wake-up is lost.
+ * A wake-up without a waiter costs one load.
  *
  *	while (!there_is_work()) {
  *		uint32_t key = bt_eventcount_prepare(&park);

@@ -86,7 +86,7 @@ static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t 
 	return false;
 }
 
-/* Some request is smaller than before, or has gone. */
+/* Is a request smaller than before, or absent now? */
 static bool scaled_down(const struct bt_requests *old, const struct bt_requests *new)
 {
 	for (uint32_t i = 0; i < old->used.n; i++) {

@@ -140,8 +140,8 @@ enum bt_rule {
 	/* Hints of InterPodAffinity ask whether a pod matches any required anti-affinity term, not all of
 	 * them. Source: isSchedulableAfterAssignedPodChange, interpodaffinity/plugin.go. */
 	BT_RULE_ANTI_AFFINITY_HINTS_TAKE_ANY_TERM,
-	/* Reserve of DynamicResources fails when a claim has gone since Filter; before, PreBind does. Source:
-	 * SignalClaimPendingAllocation, dynamicresources/dra_manager.go. */
+	/* DynamicResources fails at Reserve when a claim was deleted after Filter; earlier releases fail at
+	 * PreBind. Source: SignalClaimPendingAllocation, dynamicresources/dra_manager.go. */
 	BT_RULE_RESERVE_LOOKS_CLAIMS_UP,
 	/* DynamicResources asks for pods to be tried again when an allocated ResourceClaim is deleted.
 	 * Source: EventsToRegister, dynamicresources.go. */

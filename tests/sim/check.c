@@ -574,9 +574,9 @@ static void check_told(struct sim *sim)
 	}
 }
 
-/* A pod that lost its claim is gated, and keeps its nomination; made anew it would have none up to 1.36,
- * which nominates a pod that enters the active queue. Since 1.37 it would have that of its status, also when
- * a binding that failed has ended it: here nobody writes that before the pod's next cycle. */
+/* A pod that lost its claim is gated, and keeps its nomination. Made anew it would have none up to 1.36,
+ * which nominates a pod that enters the active queue. Since 1.37 it would have that of its status. A failed
+ * binding ends a nomination, but the simulation writes the status only after the pod's next cycle. */
 static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];

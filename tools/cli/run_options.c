@@ -57,9 +57,8 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "PORT",
 		.default_value = "10259",
-		.help = "Serve health, metrics, configuration and debugging over HTTPS there. 0: nowhere, "
-			"and the "
-			"flags about certificates, suites and curves count for nothing."},
+		.help = "Serve health, metrics, configuration and debugging over HTTPS there. 0: nowhere; "
+			"flags about certificates, suites and curves count for nothing then."},
 	{.name = "cert-dir",
 		.type = BT_OPTION_TEXT,
 		.argument = "DIR",
@@ -318,16 +317,14 @@ const struct bt_option bt_run_options[] = {
 		.argument = "1.MINOR",
 		.help = "Decide as kube-scheduler of this minor version does: its rules, texts, default "
 			"plugins, feature gates and configuration. Without it, as that of the API server's "
-			"minor version, which is asked for at the start; the newest one that is known where "
-			"the "
+			"minor version, which is asked for at the start; the newest known release where the "
 			"server is newer."},
 	{.name = "follow-server",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
 		.default_value = "false",
 		.help = "When the API server has been upgraded, decide as its new minor version at once: "
-			"what "
-			"is under way comes to its end, and the scheduler starts anew within the process. "
+			"the scheduler finishes what is under way and starts anew within the process. "
 			"Without it, from the next start on."},
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,

@@ -362,9 +362,8 @@ static void say_claim_not_found(
 
 static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod_ix)
 {
-	const struct bt_release *release = reserved->cache->view.devices->features.release;
-	bool looks_up =
-		bt_release_has(release ? release : bt_release_default(), BT_RULE_RESERVE_LOOKS_CLAIMS_UP);
+	bool looks_up = bt_release_has(
+		reserved->cache->view.devices->features.release, BT_RULE_RESERVE_LOOKS_CLAIMS_UP);
 	uint32_t namespace_ = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature->namespace_;
 	enum bt_reserve outcome = BT_RESERVED;
 	uint32_t kept = 0;

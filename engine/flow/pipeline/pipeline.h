@@ -194,9 +194,9 @@ struct bt_pipeline_binder {
 /*
  * Says when events are taken in, when time passes and when pods are decided; then the pipeline does nothing
  * of that by itself. What is decided depends on the order of these calls only, so a step driver that waits
- * for the next event before it lets time pass decides the same with any threads. A binding is a fact as soon
- * as it is decided; the binder is told, and its answer ends nothing but the ask. Victims go to the engine's
- * evictor.
+ * for the next event before it lets time pass decides the same with any threads. A binding counts as
+ * soon as it is decided; the binder's answer ends the bind request alone. The engine's evictor gets the
+ * victims.
  */
 struct bt_pipeline_step_driver {
 	/* Does a bounded amount of work, by the calls below. Returns whether it did anything. Context: the

@@ -106,8 +106,7 @@ static void version_filter_enter(struct bt_version_filter *f, const struct bt_ob
 	}
 }
 
-/* A retired record is live again: it gets a place of its own, and the old one ends when its place is reused.
- * */
+/* A retired record is live again: it gets a new place. The old place is reused in its turn. */
 static void revive(
 	struct bt_version_filter *f, struct bt_fresh_entry *entry, const struct bt_object_version *seen)
 {

@@ -10,7 +10,7 @@
 #include "tools/cli/files.h"
 #include "tools/cluster/run/sandbox.h"
 
-static char *copy_of(struct bt_str text)
+char *bt_run_copy_text(struct bt_str text)
 {
 	char *copy = bt_mem_zalloc(text.len + 1, 1);
 
@@ -43,7 +43,7 @@ struct bt_run_access *bt_run_access_create(
 	struct bt_str kubeconfig = config->client_connection.kubeconfig;
 
 	access->flags = flags;
-	access->kubeconfig = kubeconfig.len ? copy_of(kubeconfig) : NULL;
+	access->kubeconfig = kubeconfig.len ? bt_run_copy_text(kubeconfig) : NULL;
 	access->api = bt_client_config_create(
 		&(struct bt_client_config_options){.kubeconfig = access->kubeconfig, .master = flags->master},
 		out_error);
@@ -95,7 +95,7 @@ bool bt_run_access_each_file(const struct bt_run_access *access, const struct bt
 		const struct bt_str paths[] = {tls->ca_file, tls->cert_file, tls->key_file};
 
 		for (size_t n = 0; n < sizeof(paths) / sizeof(*paths); n++) {
-			char *path = paths[n].len ? copy_of(paths[n]) : NULL;
+			char *path = paths[n].len ? bt_run_copy_text(paths[n]) : NULL;
 
 			if (path) {
 				file(context, path);

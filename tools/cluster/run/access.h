@@ -18,6 +18,9 @@ struct bt_run_access {
 	bool confined; /* private; owner: the main thread */
 };
 
+/* The text with an end, for calls that take a C string. Owns: bt_mem_free. */
+char *bt_run_copy_text(struct bt_str text);
+
 /* Nothing speaks to a server yet. flags outlive it. Returns: NULL with the reason in out_error. Owns:
  * bt_run_access_destroy. */
 struct bt_run_access *bt_run_access_create(

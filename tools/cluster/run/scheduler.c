@@ -193,14 +193,6 @@ static void new_leader(void *context, struct bt_str identity)
 
 /* ---- making ---- */
 
-static char *copy_of(struct bt_str text)
-{
-	char *copy = bt_mem_zalloc(text.len + 1, 1);
-
-	memcpy(copy, text.len ? text.ptr : "", text.len);
-	return copy;
-}
-
 static void name_host(struct bt_scheduler *s)
 {
 	uint64_t salt = (uint64_t)bt_clock_monotonic_ns() ^ ((uint64_t)getpid() << 40);
@@ -470,8 +462,9 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->lease_http) {
 		return false;
 	}
-	char *namespace_ = copy_of(election->resource_namespace), *name = copy_of(election->resource_name);
-	char *component = copy_of(s->config->profiles[0].scheduler_name);
+	char *namespace_ = bt_run_copy_text(election->resource_namespace),
+	     *name = bt_run_copy_text(election->resource_name);
+	char *component = bt_run_copy_text(s->config->profiles[0].scheduler_name);
 	struct bt_lease *lease = bt_lease_create(
 		&(struct bt_lease_options){
 			.http = s->lease_http,

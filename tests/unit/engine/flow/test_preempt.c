@@ -679,7 +679,7 @@ static void a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero(
 /* Backoffs of 1, 2, 4, 8 and then 10 seconds, and as often again for events that really happened. */
 #define TRIES_MAX (2 * 9)
 
-/* For whom victims were asked to go, and by which cycle that was. */
+/* The preemptor of each eviction, and the cycle that began it. */
 struct refusals {
 	uint32_t for_ix[CYCLES_MAX + 1], cycle[CYCLES_MAX + 1], n, answered_n, cycle_n;
 };

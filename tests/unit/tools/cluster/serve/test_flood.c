@@ -235,7 +235,7 @@ static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 	}
 }
 
-/* From the prober's own address: nobody is thrown out before it had time to ask. */
+/* From the prober's own address: each connection has time for a request before it is closed. */
 static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 {
 	struct serve_test *test = *state;

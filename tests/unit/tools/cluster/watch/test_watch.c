@@ -567,7 +567,7 @@ static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **s
 	}
 }
 
-/* As of a proxy that answers for the server. Nobody has gone, and it is not asked again at once. */
+/* A proxy may answer so. No object counts as deleted, and the next list waits for its backoff. */
 static void what_is_no_list_says_of_nobody_that_it_has_gone(void **state)
 {
 	static const struct bt_str empty[FORM_N] = {[JSON] = BT_STR("{}"), [PROTO] = BT_STR("k8s\0\x12\x00")};
