@@ -26,6 +26,7 @@
 #include "tools/format/base64.h"
 #include "tools/format/schema.h"
 #include "tools/format/time.h"
+#include "tools/format/yaml.h"
 #include "tools/kube/log/log.h"
 #include "tools/cluster/net/tls_int.h"
 
@@ -526,39 +527,72 @@ static void clear(struct bt_str text)
 	}
 }
 
-static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str output,
-	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+/* Decodes JSON into answer, whose strings are in the arena or in the text. */
+static bool decode_answer(const struct bt_client_config_plan *plan, struct bt_str json,
+	struct bt_arena *arena, struct answer *answer, struct bt_buf *out_error)
 {
 	struct bt_json *cursor = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_decode decode = {.json = cursor, .arena = &arena};
-	struct answer answer = {0};
-	const struct status *status = &answer.status;
-	struct bt_exec_credential read = {.expires_ns = INT64_MAX, .from_s = INT64_MAX, .until_s = INT64_MAX};
+	struct bt_decode decode = {.json = cursor, .arena = arena};
 
-	bt_json_begin(cursor, output, &arena);
-	bool good = bt_schema_decode(&decode, &answer_schema, &answer);
+	bt_json_begin(cursor, json, arena);
+	bool good = bt_schema_decode(&decode, &answer_schema, answer);
 
 	if (!good) {
-		exec_plugin_fail(plan, out_error, "its output is no ExecCredential in JSON");
+		exec_plugin_fail(plan, out_error, "its output is no ExecCredential in JSON or YAML");
 	} else if (bt_json_more(cursor)) {
 		good = exec_plugin_fail(plan, out_error, "it prints something behind its ExecCredential");
 	}
-	good = good && check_answer(plan, &answer, out_error);
-	if (good && status->expires.len && bt_time_parse(status->expires, &read.expires_ns) != BT_OK) {
-		good = exec_plugin_fail(plan, out_error, "expirationTimestamp is no time of RFC 3339");
-	}
-	if (good) {
-		bt_secret_set(&read.token, status->token.ptr, status->token.len);
-		bt_secret_set(&read.certificate, status->certificate.ptr, status->certificate.len);
-		bt_secret_set(&read.key, status->key.ptr, status->key.len);
-		read_validity(status->certificate, &read);
-		*out_credential = read;
-	}
-	clear(status->token);
-	clear(status->key);
-	bt_arena_fini(&arena);
 	bt_json_destroy(cursor);
+	return good;
+}
+
+static bool keep_answer(const struct bt_client_config_plan *plan, const struct status *status,
+	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+{
+	struct bt_exec_credential read = {.expires_ns = INT64_MAX, .from_s = INT64_MAX, .until_s = INT64_MAX};
+
+	if (status->expires.len && bt_time_parse(status->expires, &read.expires_ns) != BT_OK) {
+		return exec_plugin_fail(plan, out_error, "expirationTimestamp is no time of RFC 3339");
+	}
+	bt_secret_set(&read.token, status->token.ptr, status->token.len);
+	bt_secret_set(&read.certificate, status->certificate.ptr, status->certificate.len);
+	bt_secret_set(&read.key, status->key.ptr, status->key.len);
+	read_validity(status->certificate, &read);
+	*out_credential = read;
+	return true;
+}
+
+/* As client-go's decoder: what does not begin like a JSON object is YAML; its first document counts. */
+static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str output,
+	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+{
+	struct bt_arena arena = {0};
+	struct answer answer = {0};
+	struct bt_yaml *yaml = NULL;
+	struct bt_str json = output;
+	size_t spaces = 0;
+
+	while (spaces < output.len && strchr(" \t\r\n", output.ptr[spaces])) {
+		spaces++;
+	}
+	if (spaces < output.len && output.ptr[spaces] != '{') {
+		yaml = bt_yaml_create();
+		bt_yaml_begin(yaml, output);
+		if (bt_yaml_next(yaml, &json) != BT_OK) {
+			json = bt_str("");
+		}
+	}
+	bool good = decode_answer(plan, json, &arena, &answer, out_error) &&
+		    check_answer(plan, &answer, out_error) &&
+		    keep_answer(plan, &answer.status, out_credential, out_error);
+
+	clear(answer.status.token);
+	clear(answer.status.key);
+	if (yaml) {
+		clear(json);
+		bt_yaml_destroy(yaml);
+	}
+	bt_arena_fini(&arena);
 	return good;
 }
 

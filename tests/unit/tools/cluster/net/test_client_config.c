@@ -822,9 +822,9 @@ static void what_a_plugin_says_is_checked(void **state)
 	static const struct {
 		const char *script, *error;
 	} cases[] = {
-		{"#!/bin/sh\necho s3cret\n", "its output is no ExecCredential in JSON"},
+		{"#!/bin/sh\necho s3cret\n", "its output is no ExecCredential in JSON or YAML"},
 		{"#!/bin/sh\necho '{}'\n", "its output is no ExecCredential"},
-		{"#!/bin/sh\n", "its output is no ExecCredential in JSON"},
+		{"#!/bin/sh\n", "its output is no ExecCredential in JSON or YAML"},
 		{"#!/bin/sh\necho '{\"kind\": \"ExecCredential\", \"apiVersion\": "
 		 "\"client.authentication.k8s.io/v1beta1\"}'\n",
 			"it must print the version that the kubeconfig names, "
@@ -877,6 +877,35 @@ static void what_a_plugin_says_is_checked(void **state)
 
 	assert_false(bt_exec_run(&missing, &credential, &error));
 	assert_non_null(strstr(error.ptr, "No such file or directory; get it from a friend"));
+	bt_buf_fini(&error);
+}
+
+/* As client-go's decoder: of YAML the first document counts. */
+static void a_plugin_may_answer_in_yaml(void **state)
+{
+	struct bt_exec_credential credential = {0};
+	struct bt_buf error = {0};
+	char command[256];
+	struct bt_client_config_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
+						     .api_version = bt_str("client.authentication.k8s.io/v1"),
+						     .interactive_mode = bt_str("Never")}};
+	const struct bt_exec_call call = {
+		.plan = &plan, .server = "https://x", .limit_ns = 60 * SECOND, .stop = -1};
+
+	(void)state;
+	snprintf(command, sizeof(command), "%s", path_of("plugin"));
+	write_text("plugin",
+		"#!/bin/sh\ncat <<E\n# from the vault\napiVersion: client.authentication.k8s.io/v1\n"
+		"kind: ExecCredential\nstatus:\n  token: s3cret\n---\nkind: Pod\nE\n");
+	if (!bt_exec_run(&call, &credential, &error)) {
+		fail_msg("%s", error.ptr);
+	}
+	assert_memory_equal(credential.token.ptr, "s3cret", sizeof("s3cret") - 1);
+	bt_exec_credential_fini(&credential);
+	write_text("plugin", "#!/bin/sh\nprintf 'kind: ExecCredential\\nstatus: [\\n'\n");
+	assert_false(bt_exec_run(&call, &credential, &error));
+	assert_non_null(strstr(error.ptr, "no ExecCredential in JSON or YAML"));
+	remove_file("plugin");
 	bt_buf_fini(&error);
 }
 
@@ -1070,6 +1099,7 @@ int main(void)
 		cmocka_unit_test(a_plugin_that_fails_leaves_calls_unsent),
 		cmocka_unit_test(a_client_ends_while_a_plugin_runs),
 		cmocka_unit_test(what_a_plugin_says_is_checked),
+		cmocka_unit_test(a_plugin_may_answer_in_yaml),
 		cmocka_unit_test(a_plugin_may_fill_no_log),
 		cmocka_unit_test(what_a_plugin_leaves_running_holds_up_nothing_for_long),
 		cmocka_unit_test(kubeconfig_in_the_environment_counts_outside_a_pod_alone),
