@@ -20,7 +20,7 @@ struct counter {
 	uint32_t carried; /* index of the term, or NO_COUNTER */
 	int32_t *column;  /* by node slot */
 	size_t column_n;
-	struct tally **tallies; /* of the present version */
+	struct counters_tally **tallies; /* of the present version */
 	size_t tally_n, tally_cap;
 };
 
@@ -42,7 +42,7 @@ struct domains {
 	uint32_t *members, *first;
 };
 
-struct tally {
+struct counters_tally {
 	struct bt_domain_counts view; /* first: readers get its address */
 	uint32_t words[4];	      /* what it was interned by */
 	const uint32_t *place;	      /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
@@ -56,14 +56,14 @@ struct tally {
 };
 
 /* A pod on a node, in the list of its signature's. */
-struct placed {
+struct counted_pod {
 	uint32_t next, previous; /* NO_POD at the ends */
 	uint32_t node_ix;
 	bool terminating;
 };
 
 /* What is known of a signature. */
-struct record {
+struct counters_record {
 	const struct bt_signature *signature; /* NULL until it is needed */
 	bool listed;			      /* counters and terms are listed: it has had a pod on a node */
 	uint32_t first;			      /* of its pods */
@@ -86,9 +86,9 @@ struct bt_counters {
 	const struct bt_snapshot *snapshot;
 	struct bt_namespaces namespaces;
 	struct bt_default_spread_selectors sources;
-	struct record *records; /* by signature */
+	struct counters_record *records; /* by signature */
 	size_t record_n;
-	struct placed *placed; /* by pod */
+	struct counted_pod *placed; /* by pod */
 	size_t placed_n;
 	struct counter *counters;
 	size_t counter_n, counter_cap;
@@ -103,7 +103,7 @@ struct bt_counters {
 	struct bt_map domain_ixs;
 	uint8_t **sets; /* sets[i] is the node set i + 1 */
 	size_t set_n, set_cap;
-	struct tally **tallies;
+	struct counters_tally **tallies;
 	size_t tally_n, tally_cap;
 	struct bt_map tally_ixs;
 	struct bt_arena arena;	 /* queries of counters and their words */
@@ -184,13 +184,13 @@ static void drop_counters(struct bt_counters *c)
 	bt_arena_fini(&c->arena);
 }
 
-static void drop_record(struct record *record)
+static void drop_record(struct counters_record *record)
 {
 	bt_mem_free(record->counters);
 	bt_mem_free(record->terms);
 	bt_mem_free(record->concerning);
 	bt_mem_free(record->concerning_ixs);
-	*record = (struct record){0};
+	*record = (struct counters_record){0};
 }
 
 static void drop_carried(struct carried *carried)
@@ -359,7 +359,7 @@ static struct bt_pod_term keep_term(struct bt_arena *arena, const struct bt_pod_
 
 /* ---- counting ---- */
 
-static void find_lowest(struct tally *t)
+static void find_lowest(struct counters_tally *t)
 {
 	t->view.lowest = INT32_MAX;
 	t->lowest_n = 0;
@@ -378,7 +378,7 @@ static void find_lowest(struct tally *t)
 
 /* Shifts the sum of a node's domain by one. The lowest sum is looked for again only when the last domain that
  * had it has left it. */
-static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
+static void shift_tally(struct counters_tally *t, uint32_t node_ix, int32_t by)
 {
 	uint32_t d = node_ix < t->slot_n ? t->place[node_ix] : BT_NO_DOMAIN;
 
@@ -447,8 +447,8 @@ static bool concerned_nobody(const struct bt_counters *c, const struct carried *
 		       carried->view.tally->total == 0);
 }
 
-static void shift_counters(
-	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
+static void shift_counters(struct bt_counters *c, const struct counters_record *record,
+	const struct counted_pod *pod, int32_t by)
 {
 	BT_INVARIANT(record->listed || record->counter_n == 0);
 	for (size_t i = 0; i < record->counter_n; i++) {
@@ -460,8 +460,8 @@ static void shift_counters(
 	}
 }
 
-static BT_NOINLINE void shift_all(
-	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
+static BT_NOINLINE void shift_all(struct bt_counters *c, const struct counters_record *record,
+	const struct counted_pod *pod, int32_t by)
 {
 	for (uint32_t i = 0; i < record->term_n; i++) {
 		struct carried *carried = c->carried[record->terms[i]];
@@ -475,7 +475,7 @@ static BT_NOINLINE void shift_all(
 
 /* ---- signatures ---- */
 
-static struct record *record_of(struct bt_counters *c, const struct bt_signature *signature)
+static struct counters_record *record_of(struct bt_counters *c, const struct bt_signature *signature)
 {
 	if (signature->ix >= c->record_n) {
 		size_t old = c->record_n, n = old ? old : 64;
@@ -487,7 +487,7 @@ static struct record *record_of(struct bt_counters *c, const struct bt_signature
 		memset(c->records + old, 0, (n - old) * sizeof(*c->records));
 		c->record_n = n;
 	}
-	struct record *record = &c->records[signature->ix];
+	struct counters_record *record = &c->records[signature->ix];
 	if (!record->signature) {
 		record->signature = signature;
 		record->first = NO_POD;
@@ -539,7 +539,7 @@ static uint32_t carried_ix(struct bt_counters *c, enum bt_existing_affinity_term
 	return ix;
 }
 
-static void list_terms(struct bt_counters *c, struct record *record)
+static void list_terms(struct bt_counters *c, struct counters_record *record)
 {
 	const struct bt_pod_affinity *affinity = record->signature->pod_affinity;
 
@@ -576,7 +576,8 @@ static void list_terms(struct bt_counters *c, struct record *record)
 	BT_INVARIANT(at <= n);
 }
 
-static bool counts(const struct bt_counters *c, const struct counter *counter, const struct record *record)
+static bool counts(
+	const struct bt_counters *c, const struct counter *counter, const struct counters_record *record)
 {
 	const struct bt_signature *signature = record->signature;
 
@@ -593,7 +594,7 @@ static bool counts(const struct bt_counters *c, const struct counter *counter, c
 }
 
 /* A pod that has a term twice is counted twice, as upstream goes through all its terms. */
-static uint32_t times(const struct counter *counter, const struct record *record)
+static uint32_t times(const struct counter *counter, const struct counters_record *record)
 {
 	uint32_t n = 0;
 
@@ -603,7 +604,7 @@ static uint32_t times(const struct counter *counter, const struct record *record
 	return counter->carried == NO_COUNTER ? 1 : n;
 }
 
-static void list_counter(struct bt_counters *c, struct record *record, uint32_t counter_ix)
+static void list_counter(struct bt_counters *c, struct counters_record *record, uint32_t counter_ix)
 {
 	const struct counter *counter = &c->counters[counter_ix];
 
@@ -617,7 +618,7 @@ static void list_counter(struct bt_counters *c, struct record *record, uint32_t 
 	}
 }
 
-static void list(struct bt_counters *c, struct record *record)
+static void list(struct bt_counters *c, struct counters_record *record)
 {
 	BT_INVARIANT(!record->listed);
 	record->listed = true;
@@ -629,7 +630,7 @@ static void list(struct bt_counters *c, struct record *record)
 
 static BT_NOINLINE void know(struct bt_counters *c, const struct bt_signature *signature)
 {
-	struct record *record = record_of(c, signature);
+	struct counters_record *record = record_of(c, signature);
 
 	if (!record->listed) {
 		list(c, record);
@@ -648,7 +649,7 @@ void bt_counters_try(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t node_ix, int32_t by)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	const struct record *record = &c->records[signature->ix];
+	const struct counters_record *record = &c->records[signature->ix];
 
 	BT_REQUIRE(signature->ix < c->record_n && record->listed);
 	for (size_t i = 0; i < record->counter_n; i++) {
@@ -682,7 +683,7 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 }
 
 /* Marks a pod's entry as vacant. Only assertions read the mark. */
-static void vacate_placed(struct placed *pod)
+static void vacate_placed(struct counted_pod *pod)
 {
 	if (BT_INVARIANTS) {
 		pod->node_ix = BT_NO_NODE;
@@ -726,12 +727,12 @@ void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signatu
 		enter_first(c, signature, pod_ix, node_ix, terminating);
 		return;
 	}
-	struct record *record = &c->records[signature->ix];
-	struct placed *pod = &c->placed[pod_ix];
+	struct counters_record *record = &c->records[signature->ix];
+	struct counted_pod *pod = &c->placed[pod_ix];
 	uint32_t next = record->first;
 	BT_REQUIRE_HOT(node_ix != BT_NO_NODE && pod->node_ix == BT_NO_NODE);
 	BT_INVARIANT(next == NO_POD || c->placed[next].previous == NO_POD);
-	*pod = (struct placed){next, NO_POD, node_ix, terminating};
+	*pod = (struct counted_pod){next, NO_POD, node_ix, terminating};
 	if (next != NO_POD) {
 		c->placed[next].previous = pod_ix;
 	}
@@ -746,7 +747,7 @@ void bt_counters_fetch_pod(const struct bt_counters *c, uint32_t pod_ix)
 	if (pod_ix >= c->placed_n) {
 		return;
 	}
-	const struct placed *pod = &c->placed[pod_ix];
+	const struct counted_pod *pod = &c->placed[pod_ix];
 	__builtin_prefetch(&c->placed[pod->next < c->placed_n ? pod->next : pod_ix], 1);
 	__builtin_prefetch(&c->placed[pod->previous < c->placed_n ? pod->previous : pod_ix], 1);
 }
@@ -754,8 +755,8 @@ void bt_counters_fetch_pod(const struct bt_counters *c, uint32_t pod_ix)
 void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	struct record *record = &c->records[signature->ix];
-	struct placed *pod = &c->placed[pod_ix];
+	struct counters_record *record = &c->records[signature->ix];
+	struct counted_pod *pod = &c->placed[pod_ix];
 
 	BT_REQUIRE_HOT(signature->ix < c->record_n && record->listed && pod_ix < c->placed_n);
 	BT_REQUIRE_HOT(pod->node_ix != BT_NO_NODE);
@@ -780,8 +781,8 @@ void bt_counters_move(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, uint32_t node_ix)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	const struct record *record = &c->records[signature->ix];
-	struct placed *pod = &c->placed[pod_ix];
+	const struct counters_record *record = &c->records[signature->ix];
+	struct counted_pod *pod = &c->placed[pod_ix];
 
 	BT_REQUIRE(c->version != c->snapshot->node_version); /* of tallies that anybody looks at */
 	for (size_t i = 0; i < record->counter_n; i++) {
@@ -800,14 +801,14 @@ void bt_counters_move_pod(
 	struct bt_counters *c, const struct bt_signature *signature, uint32_t from, uint32_t to)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	struct record *record = &c->records[signature->ix];
+	struct counters_record *record = &c->records[signature->ix];
 
 	BT_REQUIRE_HOT(from < c->placed_n && signature->ix < c->record_n);
 	/* A pod that is set apart may get the highest index that there is. */
 	if (to >= c->placed_n) {
 		reserve_placed(c, to);
 	}
-	const struct placed *pod = &c->placed[to];
+	const struct counted_pod *pod = &c->placed[to];
 	BT_REQUIRE_HOT(pod->node_ix == BT_NO_NODE && c->placed[from].node_ix != BT_NO_NODE);
 	c->placed[to] = c->placed[from];
 	vacate_placed(&c->placed[from]);
@@ -858,7 +859,7 @@ static uint32_t add_counter(struct bt_counters *c, const struct counter *fresh)
 	c->counters = bt_mem_grow(c->counters, c->counter_n, &c->counter_cap, sizeof(*c->counters));
 	c->counters[c->counter_n++] = *fresh;
 	for (size_t r = 0; r < c->record_n; r++) {
-		struct record *record = &c->records[r];
+		struct counters_record *record = &c->records[r];
 		size_t before = record->counter_n;
 
 		BT_INVARIANT(record->listed || record->counter_n == 0);
@@ -935,7 +936,8 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
 	for (uint32_t i = 0; i < n; i++) {
-		struct record *record = signature_ixs[i] < c->record_n ? &c->records[signature_ixs[i]] : NULL;
+		struct counters_record *record =
+			signature_ixs[i] < c->record_n ? &c->records[signature_ixs[i]] : NULL;
 
 		if (!record || !record->signature) {
 			continue;
@@ -950,7 +952,7 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 	drop_counters(c);
 	uint32_t *moved = compact_carried(c);
 	for (size_t i = 0; i < c->record_n; i++) {
-		struct record *record = &c->records[i];
+		struct counters_record *record = &c->records[i];
 
 		record->counter_n = record->concerning_n = record->seen_n = 0;
 		for (uint32_t t = 0; t < record->term_n; t++) {
@@ -1073,7 +1075,7 @@ static uint32_t *places_within(const struct domains *domains, const uint8_t *mem
 	return place;
 }
 
-static void fill_tally(const struct counter *counter, struct tally *t)
+static void fill_tally(const struct counter *counter, struct counters_tally *t)
 {
 	for (uint32_t i = 0; i < t->slot_n; i++) {
 		uint32_t d = t->place[i];
@@ -1097,7 +1099,7 @@ static void fill_tally(const struct counter *counter, struct tally *t)
 }
 
 /* Keeps the sums by node as well, for those who read them for many nodes in a row. */
-static void spread_sums(const struct domains *domains, struct tally *t)
+static void spread_sums(const struct domains *domains, struct counters_tally *t)
 {
 	t->view.members = domains->members;
 	t->view.first = domains->first;
@@ -1125,8 +1127,8 @@ static const struct bt_domain_counts *find_tally(
 	BT_REQUIRE_HOT(counter_ix < c->counter_n && node_set <= c->set_n);
 	const struct domains *domains = find_domains(c, key, lacking);
 	struct counter *counter = &c->counters[counter_ix];
-	struct tally *t = bt_mem_zalloc(1, sizeof(*t));
-	*t = (struct tally){
+	struct counters_tally *t = bt_mem_zalloc(1, sizeof(*t));
+	*t = (struct counters_tally){
 		.own_place =
 			node_set ? places_within(domains, c->sets[node_set - 1], c->snapshot->slot_n) : NULL,
 		.slot_n = c->snapshot->slot_n,
@@ -1147,11 +1149,11 @@ static const struct bt_domain_counts *find_tally(
 		t->journal = bt_mem_zalloc(BT_DOMAIN_COUNTS_JOURNAL, sizeof(*t->journal));
 		t->view.journal = t->journal;
 	}
-	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct tally *));
+	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct counters_tally *));
 	bt_map_put(&c->tally_ixs, hash, (uint32_t)c->tally_n);
 	c->tallies[c->tally_n++] = t;
-	counter->tallies =
-		bt_mem_grow(counter->tallies, counter->tally_n, &counter->tally_cap, sizeof(struct tally *));
+	counter->tallies = bt_mem_grow(
+		counter->tallies, counter->tally_n, &counter->tally_cap, sizeof(struct counters_tally *));
 	counter->tallies[counter->tally_n++] = t;
 	BT_INVARIANT(t->view.counted_n <= domains->n);
 	return &t->view;
@@ -1227,7 +1229,7 @@ static const struct bt_existing_affinity_term *const *find_concerning(
 	void *context, const struct bt_signature *signature, uint32_t *out_n)
 {
 	struct bt_counters *c = context;
-	struct record *record = record_of(c, signature);
+	struct counters_record *record = record_of(c, signature);
 
 	if (record->namespace_version != c->view.namespace_version) {
 		record->namespace_version = c->view.namespace_version;

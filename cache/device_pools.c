@@ -112,7 +112,7 @@ static bool any_equal(const uint32_t *names, uint32_t n, uint32_t name)
 }
 
 /* Slices of one pool, split as the pool needs them. */
-struct draft {
+struct pool_draft {
 	struct bt_devices *d;
 	const uint32_t *slices; /* that the node can reach, by name */
 	uint32_t slice_n;
@@ -122,7 +122,7 @@ struct draft {
 	uint32_t other_n;
 };
 
-static bool names_differ(const struct draft *draft)
+static bool names_differ(const struct pool_draft *draft)
 {
 	struct bt_map seen = {0};
 	bool differ = true;
@@ -141,7 +141,7 @@ static bool names_differ(const struct draft *draft)
 	return differ;
 }
 
-static bool sets_differ(const struct draft *draft)
+static bool sets_differ(const struct pool_draft *draft)
 {
 	for (uint32_t i = 0; i < draft->counting_n; i++) {
 		const struct bt_resource_slice *slice = &draft->d->slices[draft->counting[i]];
@@ -164,7 +164,7 @@ static bool sets_differ(const struct draft *draft)
 	return true;
 }
 
-static bool has_counter(const struct draft *draft, const struct bt_counter *counter)
+static bool has_counter(const struct pool_draft *draft, const struct bt_counter *counter)
 {
 	for (uint32_t i = 0; i < draft->counting_n; i++) {
 		const struct bt_resource_slice *slice = &draft->d->slices[draft->counting[i]];
@@ -180,7 +180,7 @@ static bool has_counter(const struct draft *draft, const struct bt_counter *coun
 }
 
 /* Do devices take of counters only that are there? */
-static bool counters_exist(const struct draft *draft, const uint32_t *slices, uint32_t n)
+static bool counters_exist(const struct pool_draft *draft, const uint32_t *slices, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_resource_slice *slice = &draft->d->slices[slices[i]];
@@ -196,7 +196,7 @@ static bool counters_exist(const struct draft *draft, const uint32_t *slices, ui
 	return true;
 }
 
-static bool valid(const struct draft *draft)
+static bool valid(const struct pool_draft *draft)
 {
 	return names_differ(draft) &&
 	       (!draft->d->view.features.partitionable ||
@@ -204,7 +204,7 @@ static bool valid(const struct draft *draft)
 			       counters_exist(draft, draft->others, draft->other_n)));
 }
 
-static void keep_counters(const struct draft *draft, struct bt_device_pool *pool)
+static void keep_counters(const struct pool_draft *draft, struct bt_device_pool *pool)
 {
 	uint32_t n = 0;
 
@@ -244,7 +244,7 @@ static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_
 }
 
 /* The slices of the generation that the node cannot reach. */
-static void find_others(struct draft *draft, uint32_t all_n)
+static void find_others(struct pool_draft *draft, uint32_t all_n)
 {
 	struct bt_devices *d = draft->d;
 	const struct bt_resource_slice *of = &d->slices[draft->slices[0]];
@@ -262,7 +262,7 @@ static void find_others(struct draft *draft, uint32_t all_n)
 	BT_INVARIANT(draft->other_n <= all_n);
 }
 
-static void split(struct draft *draft)
+static void split(struct pool_draft *draft)
 {
 	struct bt_devices *d = draft->d;
 
@@ -312,7 +312,7 @@ static const struct bt_resource_slice *first_of(
 static bool make_pool(
 	struct bt_devices *d, const uint32_t *slices, uint32_t slice_n, struct bt_device_pool *pool)
 {
-	struct draft draft = {.d = d, .slices = slices, .slice_n = slice_n};
+	struct pool_draft draft = {.d = d, .slices = slices, .slice_n = slice_n};
 	const struct bt_resource_slice *first = first_of(d, slices, slice_n);
 
 	*pool = (struct bt_device_pool){.driver = first->driver, .pool = first->pool};

@@ -53,7 +53,7 @@ enum frozen_key {
 };
 
 /* Pods of one priority. */
-struct level {
+struct ledger_level {
 	int32_t priority;
 	uint64_t pod_n;	  /* on nodes */
 	uint64_t known_n; /* all; 0: the place is vacant */
@@ -73,7 +73,7 @@ struct bt_ledger {
 	struct bt_pod *pods;
 	struct link *links; /* by pod */
 	size_t pod_end, pod_cap, link_cap;
-	struct level *levels;
+	struct ledger_level *levels;
 	size_t level_n, level_cap;
 	struct bt_index_allocator vacant_levels;
 	struct bt_map level_ixs; /* by priority */
@@ -603,14 +603,14 @@ static void take_off(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 	}
 }
 
-static void enter_level(struct bt_ledger *l, struct level *level)
+static void enter_level(struct bt_ledger *l, struct ledger_level *level)
 {
 	level->pod_n++;
 	BT_INVARIANT(level->pod_n <= level->known_n);
 	l->lowest = level->priority < l->lowest ? level->priority : l->lowest;
 }
 
-static void leave_level(struct bt_ledger *l, struct level *level)
+static void leave_level(struct bt_ledger *l, struct ledger_level *level)
 {
 	BT_INVARIANT(level->pod_n > 0 && level->priority >= l->lowest);
 	if (--level->pod_n || level->priority > l->lowest) {
@@ -1112,7 +1112,7 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 			l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
 			ix = (uint32_t)l->level_n++;
 		}
-		l->levels[ix] = (struct level){.priority = priority};
+		l->levels[ix] = (struct ledger_level){.priority = priority};
 		bt_map_put(&l->level_ixs, level_key(priority), ix);
 	}
 	l->levels[ix].known_n++;

@@ -9,7 +9,7 @@
 #include "engine/base/mem.h"
 
 /* A node with what it is sorted by. */
-struct visit {
+struct node_order_visit {
 	uint64_t round, zone_place, place;
 	uint32_t slot;
 };
@@ -130,14 +130,14 @@ void bt_node_order_follow(struct bt_node_order *order)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct visit *x = a, *y = b;
+	const struct node_order_visit *x = a, *y = b;
 
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static int by_round(const void *a, const void *b)
 {
-	const struct visit *x = a, *y = b;
+	const struct node_order_visit *x = a, *y = b;
 
 	if (x->round != y->round) {
 		return x->round < y->round ? -1 : 1;
@@ -147,13 +147,14 @@ static int by_round(const void *a, const void *b)
 
 static void build(struct bt_node_order *order)
 {
-	struct visit *visits = bt_mem_zalloc(order->node_n, sizeof(*visits));
+	struct node_order_visit *visits = bt_mem_zalloc(order->node_n, sizeof(*visits));
 	uint64_t *rounds = bt_mem_zalloc(order->zone_n, sizeof(*rounds));
 	uint32_t n = 0;
 
 	for (uint32_t slot = 0; slot < order->member_n; slot++) {
 		if (order->members[slot].place) {
-			visits[n++] = (struct visit){.place = order->members[slot].place, .slot = slot};
+			visits[n++] =
+				(struct node_order_visit){.place = order->members[slot].place, .slot = slot};
 		}
 	}
 	BT_INVARIANT(n == order->node_n);

@@ -21,7 +21,7 @@ struct owned {
 };
 
 /* Objects of one kind by their names. An entry is vacant when nobody has it. */
-struct table {
+struct volumes_table {
 	void *items;
 	struct owned *owned; /* by index */
 	size_t n, cap, owned_cap, size;
@@ -68,7 +68,7 @@ struct bt_volumes {
 	struct bt_dictionary *dictionary;
 	const struct bt_snapshot *snapshot;
 	struct bt_arena scratch;
-	struct table pvs, claims, classes, csi_nodes, drivers, capacities, attachments;
+	struct volumes_table pvs, claims, classes, csi_nodes, drivers, capacities, attachments;
 	struct bt_map capacity_ixs, attachment_ixs;
 	struct chains class_pvs, volume_claims, node_attachments, volume_attachments;
 	struct claim_uses *uses; /* by claim */
@@ -153,7 +153,7 @@ static void chains_fini(struct chains *chains)
 
 /* ---- tables ---- */
 
-static void *table_at(const struct table *table, uint32_t ix)
+static void *table_at(const struct volumes_table *table, uint32_t ix)
 {
 	return (char *)table->items + (size_t)ix * table->size;
 }
@@ -161,7 +161,7 @@ static void *table_at(const struct table *table, uint32_t ix)
 /* The index of a key, given now if it has none; then the object is all zeroes. Of keys with two names the
  * first one stays. */
 static uint32_t table_ix(
-	struct bt_volumes *v, struct table *table, struct bt_map *ixs, uint64_t key, uint32_t name)
+	struct bt_volumes *v, struct volumes_table *table, struct bt_map *ixs, uint64_t key, uint32_t name)
 {
 	uint32_t ix;
 
@@ -224,7 +224,7 @@ void bt_volumes_retain_no_more(struct bt_volumes *v)
 }
 
 /* What an object was made of goes, after what it is made of now has come; NULL: it has gone. */
-static void own(struct bt_volumes *v, struct table *table, uint32_t ix, const struct owned *made)
+static void own(struct bt_volumes *v, struct volumes_table *table, uint32_t ix, const struct owned *made)
 {
 	struct owned *owned = &table->owned[ix];
 
@@ -236,7 +236,8 @@ static void own(struct bt_volumes *v, struct table *table, uint32_t ix, const st
 }
 
 /* Nobody has the entry any more. */
-static void vacate(struct bt_volumes *v, struct table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
+static void vacate(
+	struct bt_volumes *v, struct volumes_table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
 {
 	let_go(v, &table->owned[ix]);
 	memset(table_at(table, ix), 0, table->size);
@@ -251,7 +252,7 @@ static struct owned begin_object(const struct bt_volumes *v)
 	return (struct owned){.names.intern = v->dictionary->intern};
 }
 
-static void table_fini(struct table *table)
+static void table_fini(struct volumes_table *table)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		release(&table->owned[i]);
@@ -712,14 +713,14 @@ static void count_attachments(struct bt_volumes *v, struct node_state *node, uin
 	BT_INVARIANT(used_n <= node->is.disk_n);
 }
 
-struct look {
+struct attach_visit {
 	struct bt_volumes *v;
 	struct node_state *node;
 };
 
 static bool looks_good(void *visitor, const struct bt_signature *signature)
 {
-	const struct look *look = visitor;
+	const struct attach_visit *look = visitor;
 
 	return add_pod(look->v, look->node, signature);
 }
@@ -755,7 +756,8 @@ static const struct bt_attached *attached(void *context, uint32_t node_ix)
 	if (!good) {
 		node->facts = 0;
 		if (v->visit_in_order) {
-			v->visit_in_order(v->order_context, node_ix, looks_good, &(struct look){v, node});
+			v->visit_in_order(
+				v->order_context, node_ix, looks_good, &(struct attach_visit){v, node});
 		}
 	}
 	node->is.disk_n = sort_ids(node->disks, node->is.disk_n);
@@ -965,29 +967,29 @@ void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
 }
 
 /* Where objects of a kind are. */
-struct place {
-	struct table *table;
+struct volumes_place {
+	struct volumes_table *table;
 	struct bt_map *ixs;
 	bool spaced; /* their keys have a namespace */
 };
 
-static struct place place_of(struct bt_volumes *v, enum bt_kind kind)
+static struct volumes_place place_of(struct bt_volumes *v, enum bt_kind kind)
 {
 	switch (kind) {
 	case BT_KIND_PERSISTENT_VOLUME:
-		return (struct place){&v->pvs, &v->view.pv_ixs, false};
+		return (struct volumes_place){&v->pvs, &v->view.pv_ixs, false};
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
-		return (struct place){&v->claims, &v->view.claim_ixs, true};
+		return (struct volumes_place){&v->claims, &v->view.claim_ixs, true};
 	case BT_KIND_STORAGE_CLASS:
-		return (struct place){&v->classes, &v->view.class_ixs, false};
+		return (struct volumes_place){&v->classes, &v->view.class_ixs, false};
 	case BT_KIND_CSI_NODE:
-		return (struct place){&v->csi_nodes, &v->view.csi_node_ixs, false};
+		return (struct volumes_place){&v->csi_nodes, &v->view.csi_node_ixs, false};
 	case BT_KIND_CSI_DRIVER:
-		return (struct place){&v->drivers, &v->view.driver_ixs, false};
+		return (struct volumes_place){&v->drivers, &v->view.driver_ixs, false};
 	case BT_KIND_VOLUME_ATTACHMENT:
-		return (struct place){&v->attachments, &v->attachment_ixs, false};
+		return (struct volumes_place){&v->attachments, &v->attachment_ixs, false};
 	default:
-		return (struct place){&v->capacities, &v->capacity_ixs, true};
+		return (struct volumes_place){&v->capacities, &v->capacity_ixs, true};
 	}
 }
 
@@ -1018,7 +1020,7 @@ static void tell_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
 enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32_t namespace_, uint32_t name)
 {
 	BT_OWNED_BY_THREAD(&v->snapshot->owner);
-	const struct place place = place_of(v, kind);
+	const struct volumes_place place = place_of(v, kind);
 	uint64_t key = place.spaced ? bt_pair_key(namespace_, name) : name;
 	uint32_t ix;
 
@@ -1220,7 +1222,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	if (!v) {
 		return;
 	}
-	struct table *tables[] = {&v->pvs, &v->claims, &v->classes, &v->csi_nodes, &v->drivers,
+	struct volumes_table *tables[] = {&v->pvs, &v->claims, &v->classes, &v->csi_nodes, &v->drivers,
 		&v->capacities, &v->attachments};
 	struct bt_map *maps[] = {&v->view.pv_ixs, &v->view.claim_ixs, &v->view.class_ixs,
 		&v->view.csi_node_ixs, &v->view.driver_ixs, &v->capacity_ixs, &v->attachment_ixs,

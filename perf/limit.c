@@ -25,12 +25,12 @@
 #define CHECKED_PODS  8000 /* some are refused */
 
 /* Both resources, cpu in thousandths and memory in bytes. */
-struct amounts {
+struct plain_amounts {
 	int64_t of[2];
 };
 
-struct node {
-	struct amounts alloc, used;
+struct plain_node {
+	struct plain_amounts alloc, used;
 	uint32_t pod_n;
 };
 
@@ -44,14 +44,14 @@ struct buckets {
 };
 
 struct signature {
-	struct amounts request;
+	struct plain_amounts request;
 	uint8_t *score;
 	struct buckets buckets;
 	uint32_t journal_at;
 };
 
 struct limit {
-	struct node *nodes;
+	struct plain_node *nodes;
 	struct signature *signatures;
 	uint32_t *journal; /* the nodes of placed pods, in order */
 	uint32_t node_n, signature_n, pod_n;
@@ -61,7 +61,7 @@ struct limit {
 
 /* ---- scores ---- */
 
-static inline int64_t balance(const struct node *node, const int64_t *used)
+static inline int64_t balance(const struct plain_node *node, const int64_t *used)
 {
 	double cpu = (double)used[0] / (double)node->alloc.of[0];
 	double memory = (double)used[1] / (double)node->alloc.of[1];
@@ -70,7 +70,7 @@ static inline int64_t balance(const struct node *node, const int64_t *used)
 }
 
 /* Source: leastResourceScorer and balancedResourceScorer, v1.36.3. */
-static inline uint8_t score(const struct node *node, const struct amounts *request)
+static inline uint8_t score(const struct plain_node *node, const struct plain_amounts *request)
 {
 	const int64_t *alloc = node->alloc.of, *used = node->used.of;
 	const int64_t after[2] = {used[0] + request->of[0], used[1] + request->of[1]};
@@ -244,7 +244,7 @@ static uint32_t place_plainly(struct limit *l, uint32_t pod)
 static void give_back(struct limit *l)
 {
 	for (uint32_t i = 0; i < l->node_n; i++) {
-		l->nodes[i].used = (struct amounts){{0, 0}};
+		l->nodes[i].used = (struct plain_amounts){{0, 0}};
 		l->nodes[i].pod_n = 0;
 	}
 	for (uint32_t k = 0; k < l->signature_n; k++) {
@@ -273,12 +273,14 @@ static void begin(struct limit *l, uint32_t node_n, uint32_t signature_n)
 		struct bt_rng rng = {.state = i};
 		uint32_t machine = bt_rng_below(&rng, 4);
 
-		l->nodes[i].alloc = (struct amounts){{cores[machine] * 1000, gib[machine] * 1024 * MIB}};
+		l->nodes[i].alloc =
+			(struct plain_amounts){{cores[machine] * 1000, gib[machine] * 1024 * MIB}};
 	}
 	for (uint32_t k = 0; k < signature_n; k++) {
 		uint32_t few = k * 7 % 36;
 
-		l->signatures[k].request = (struct amounts){{100 + 150 * (few % 6), (128 << few / 6) * MIB}};
+		l->signatures[k].request =
+			(struct plain_amounts){{100 + 150 * (few % 6), (128 << few / 6) * MIB}};
 		l->signatures[k].score = bt_mem_zalloc(node_n, sizeof(*l->signatures[k].score));
 		make_buckets(&l->signatures[k].buckets, node_n);
 	}

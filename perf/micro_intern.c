@@ -13,14 +13,14 @@
 #define BATCH	   1024
 #define TEXT_BYTES 40
 
-struct names {
+struct bench_names {
 	char (*texts)[TEXT_BYTES];
 	uint32_t n;
 };
 
-static struct names make_names(uint32_t n)
+static struct bench_names make_names(uint32_t n)
 {
-	struct names names = {bt_mem_zalloc(n, TEXT_BYTES), n};
+	struct bench_names names = {bt_mem_zalloc(n, TEXT_BYTES), n};
 
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(names.texts[i], TEXT_BYTES, "application-%u-7d9f8c6b5d-%05u", i % 1000, i);
@@ -28,7 +28,7 @@ static struct names make_names(uint32_t n)
 	return names;
 }
 
-static struct bt_str text_of(const struct names *names, uint32_t i)
+static struct bt_str text_of(const struct bench_names *names, uint32_t i)
 {
 	return bt_str(names->texts[i]);
 }
@@ -38,7 +38,7 @@ typedef uint32_t look_fn(struct bt_intern *intern, struct bt_str text);
 /* Looks names up that are there, in random order. */
 static void look(struct bt_bench *bench, look_fn *fn)
 {
-	struct names names = make_names((uint32_t)bt_bench_arg(bench));
+	struct bench_names names = make_names((uint32_t)bt_bench_arg(bench));
 	struct bt_intern *intern = bt_intern_create();
 	struct bt_rng rng = {.state = 1};
 	uint64_t sum = 0;
@@ -75,7 +75,7 @@ static void add_known(struct bt_bench *bench)
 /* A dictionary with that many names is made anew each time. */
 static void add_new(struct bt_bench *bench)
 {
-	struct names names = make_names((uint32_t)bt_bench_arg(bench));
+	struct bench_names names = make_names((uint32_t)bt_bench_arg(bench));
 
 	while (bt_bench_keep_running(bench)) {
 		struct bt_intern *intern = bt_intern_create();

@@ -15,7 +15,7 @@
 #define IMAGES	  10
 #define NODE_ARGS {1000, 10000, 100000, 1000000}, 4
 
-struct stage {
+struct publish_stage {
 	struct bt_arena arena;
 	struct bt_cache *cache;
 	struct bt_rng rng;
@@ -46,7 +46,8 @@ static struct bt_node_object make_variant(struct bt_arena *arena, uint32_t varia
 	return node;
 }
 
-static void describe_as(struct stage *stage, uint32_t node, uint32_t variant, struct bt_delta *out_delta)
+static void describe_as(
+	struct publish_stage *stage, uint32_t node, uint32_t variant, struct bt_delta *out_delta)
 {
 	struct bt_node_object object = stage->variants[variant];
 
@@ -55,14 +56,14 @@ static void describe_as(struct stage *stage, uint32_t node, uint32_t variant, st
 }
 
 /* Describes a node anew. */
-static void describe(struct stage *stage, uint32_t node, struct bt_delta *out_delta)
+static void describe(struct publish_stage *stage, uint32_t node, struct bt_delta *out_delta)
 {
 	describe_as(stage, node, bt_rng_below(&stage->rng, VARIANTS), out_delta);
 }
 
-static struct stage *begin(struct bt_bench *bench)
+static struct publish_stage *begin(struct bt_bench *bench)
 {
-	struct stage *stage = bt_mem_zalloc(1, sizeof(*stage));
+	struct publish_stage *stage = bt_mem_zalloc(1, sizeof(*stage));
 	struct bt_delta delta;
 
 	stage->node_n = (uint32_t)bt_bench_arg(bench);
@@ -84,7 +85,7 @@ static struct stage *begin(struct bt_bench *bench)
 	return stage;
 }
 
-static void end(struct stage *stage)
+static void end(struct publish_stage *stage)
 {
 	bt_rcu_drain();
 	bt_cache_destroy(stage->cache);
@@ -96,7 +97,7 @@ static void end(struct stage *stage)
 /* Batches of n nodes at random; an iteration is a node. Off the clock they are described. */
 static void measure(struct bt_bench *bench, uint32_t n)
 {
-	struct stage *stage = begin(bench);
+	struct publish_stage *stage = begin(bench);
 	struct bt_publisher *publisher = stage->cache->publisher;
 	struct bt_delta *deltas = bt_mem_zalloc(VARIANTS * n, sizeof(*deltas));
 	uint64_t copied = bt_publisher_counts(publisher).copied_bytes;
@@ -138,7 +139,7 @@ static void batch_of_100(struct bt_bench *bench)
  * same, a heartbeat. */
 static void adopt(struct bt_bench *bench, bool anew)
 {
-	struct stage *stage = begin(bench);
+	struct publish_stage *stage = begin(bench);
 	struct bt_delta *deltas = bt_mem_zalloc(stage->node_n, sizeof(*deltas));
 	uint32_t kinds[2] = {0, anew ? 1 : 0};
 
@@ -173,7 +174,7 @@ static void adopt_heartbeat(struct bt_bench *bench)
 /* What an ingestion thread does. */
 static void describe_node(struct bt_bench *bench)
 {
-	struct stage *stage = begin(bench);
+	struct publish_stage *stage = begin(bench);
 	struct bt_delta delta;
 
 	while (bt_bench_keep_running(bench)) {
@@ -187,7 +188,7 @@ static void describe_node(struct bt_bench *bench)
 /* What a visitor does: an iteration looks up one node by its name, in a section of its own. */
 static void visit(struct bt_bench *bench)
 {
-	struct stage *stage = begin(bench);
+	struct publish_stage *stage = begin(bench);
 	uint32_t first = bt_intern_find(stage->cache->dictionary->intern, stage->names[0]), found_n = 0;
 	uint32_t last = bt_intern_find(stage->cache->dictionary->intern, stage->names[stage->node_n - 1]);
 

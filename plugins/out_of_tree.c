@@ -46,11 +46,11 @@ struct instance {
 	char *failed; /* why it could not be made; NULL: it was */
 	bool fails;   /* Filter has failed on some node: it is asked whether it has */
 	struct bt_arena memory;
-	const struct term *current;
+	const struct out_of_tree_term *current;
 };
 
 /* A pod's; of plugins that say what they depend on, the same for many. */
-struct term {
+struct out_of_tree_term {
 	struct instance *instance;
 	const struct bt_signature *signature;
 	const void *state;	   /* PreFilter's */
@@ -151,7 +151,7 @@ static struct berth_plugin_call call_of(const struct instance *instance, const v
 		sizeof(struct berth_plugin_call), bt_out_of_tree_host(), instance->self, state};
 }
 
-static struct berth_plugin_pod pod_of(const struct term *term, const struct bt_view *view)
+static struct berth_plugin_pod pod_of(const struct out_of_tree_term *term, const struct bt_view *view)
 {
 	const struct added *added = term->instance->added;
 	struct berth_plugin_pod pod = {.dictionary = view->snapshot->dictionary,
@@ -166,7 +166,8 @@ static struct berth_plugin_pod pod_of(const struct term *term, const struct bt_v
 	return pod;
 }
 
-static struct berth_plugin_node node_of(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static struct berth_plugin_node node_of(
+	const struct out_of_tree_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	return (struct berth_plugin_node){.dictionary = view->snapshot->dictionary,
 		.view = view,
@@ -185,8 +186,8 @@ static const char *keep(const struct bt_view *view, struct berth_plugin_why *why
 	return text;
 }
 
-static void run_pre_filter(
-	struct term *term, const struct bt_view *view, struct bt_arena *memory, struct bt_compiled *out)
+static void run_pre_filter(struct out_of_tree_term *term, const struct bt_view *view, struct bt_arena *memory,
+	struct bt_compiled *out)
 {
 	const struct instance *instance = term->instance;
 	const struct berth_plugin *d = &instance->added->descriptor;
@@ -218,9 +219,9 @@ static void compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	struct instance *instance = (struct instance *)(uintptr_t)opaque;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct out_of_tree_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
-	*term = (struct term){.instance = instance, .signature = signature, .pod_ix = UINT32_MAX};
+	*term = (struct out_of_tree_term){.instance = instance, .signature = signature, .pod_ix = UINT32_MAX};
 	out->term = term;
 	out->pre_filter_error = out->score_error = instance->failed;
 	if (says_nothing(instance->added)) {
@@ -234,7 +235,7 @@ static void compile(const void *opaque, const struct bt_compile_env *env,
 /* Of a plugin that says nothing: PreFilter, in each cycle. */
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
-	struct term *term = state;
+	struct out_of_tree_term *term = state;
 	struct instance *instance = term->instance;
 	const struct bt_pods_view *pods = view->usage->pods;
 
@@ -249,9 +250,9 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 }
 
 /* Another pod's PreFilter may have run since, or this term's may have run for another pod. */
-static const struct term *current(const void *opaque, const struct bt_view *view)
+static const struct out_of_tree_term *current(const void *opaque, const struct bt_view *view)
 {
-	const struct term *term = opaque;
+	const struct out_of_tree_term *term = opaque;
 	const struct bt_pods_view *pods = view->usage->pods;
 	struct bt_compiled unused = {0};
 
@@ -264,8 +265,8 @@ static const struct term *current(const void *opaque, const struct bt_view *view
 
 /* ---- Filter and Score ---- */
 
-static enum berth_plugin_verdict ask(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct berth_plugin_why *why)
+static enum berth_plugin_verdict ask(const struct out_of_tree_term *term, const struct bt_view *view,
+	uint32_t node_ix, struct berth_plugin_why *why)
 {
 	const struct instance *instance = term->instance;
 	const struct berth_plugin_call call = call_of(instance, term->state);
@@ -287,7 +288,7 @@ static bool is_live(const struct bt_view *view, uint32_t node_ix)
 
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = current(opaque, view);
+	const struct out_of_tree_term *term = current(opaque, view);
 	struct berth_plugin_why unwanted = {.wanted = false};
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -306,7 +307,7 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 
 static const char *failure(const void *opaque, const struct bt_view *view, uint32_t node_ix)
 {
-	const struct term *term = current(opaque, view);
+	const struct out_of_tree_term *term = current(opaque, view);
 	struct berth_plugin_why why = {.wanted = true};
 	const char *text = NULL;
 
@@ -324,7 +325,7 @@ static const char *failure(const void *opaque, const struct bt_view *view, uint3
 static void reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct term *term = current(opaque, view);
+	const struct out_of_tree_term *term = current(opaque, view);
 	const struct bt_dictionary *dictionary = view->snapshot->dictionary;
 	struct berth_plugin_why why = {.wanted = true};
 	bool unresolvable = ask(term, view, node_ix, &why) == BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
@@ -345,7 +346,7 @@ static void reason(
 
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = current(opaque, view);
+	const struct out_of_tree_term *term = current(opaque, view);
 	const struct berth_plugin_call call = call_of(term->instance, term->state);
 	const struct berth_plugin_pod pod = pod_of(term, view);
 
@@ -362,7 +363,7 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 static void normalize(
 	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
 {
-	const struct term *term = current(opaque, view);
+	const struct out_of_tree_term *term = current(opaque, view);
 	const struct berth_plugin_call call = call_of(term->instance, term->state);
 	const struct berth_plugin_pod pod = pod_of(term, view);
 
@@ -390,7 +391,7 @@ static void add_requests(struct bt_amounts amounts, struct bt_buf *out_key)
 /* The fields of the pod that the plugin is shown. */
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct out_of_tree_term *term = opaque;
 	const struct bt_signature *signature = term->signature;
 	uint32_t fields = term->instance->added->descriptor.pod_fields;
 

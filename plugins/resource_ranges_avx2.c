@@ -69,15 +69,16 @@ static inline void store(int64_t *raw, __m128i scores)
 }
 
 /* Weights as every lane has them. */
-struct weights {
+struct range_weights {
 	__m256d of[2], inverse; /* of their sum */
 };
 
-static inline struct weights spread(const int64_t *weight)
+static inline struct range_weights spread(const int64_t *weight)
 {
 	double w0 = (double)weight[0], w1 = (double)weight[1];
 
-	return (struct weights){{_mm256_set1_pd(w0), _mm256_set1_pd(w1)}, _mm256_set1_pd(1 / (w0 + w1))};
+	return (struct range_weights){
+		{_mm256_set1_pd(w0), _mm256_set1_pd(w1)}, _mm256_set1_pd(1 / (w0 + w1))};
 }
 
 /* The percentage that is used, or free, without its fraction; most is constant where this is called. */
@@ -92,7 +93,7 @@ static inline __m256d percent(__m256d alloc, __m256d request, bool most)
 /* Weighted percentages over the weights, without the fraction: half a one more does not make it another whole
  * number, and is more than rounding takes. */
 static inline __m128i fullness_of(
-	const __m256d *alloc, const __m256d *request, const struct weights *weights, bool most)
+	const __m256d *alloc, const __m256d *request, const struct range_weights *weights, bool most)
 {
 	__m256d sum = _mm256_add_pd(_mm256_mul_pd(percent(alloc[0], request[0], most), weights->of[0]),
 		_mm256_mul_pd(percent(alloc[1], request[1], most), weights->of[1]));
@@ -101,7 +102,7 @@ static inline __m128i fullness_of(
 }
 
 static inline __m128i fullness_of_four(
-	const struct four *a, const struct four *b, const struct weights *weights, bool most)
+	const struct four *a, const struct four *b, const struct range_weights *weights, bool most)
 {
 	const __m256d alloc[2] = {to_double(a->alloc), to_double(b->alloc)},
 		      request[2] = {to_double(a->after), to_double(b->after)};
@@ -112,7 +113,7 @@ static inline __m128i fullness_of_four(
 static inline uint32_t fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw)
 {
-	const struct weights weights = spread(weight);
+	const struct range_weights weights = spread(weight);
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
@@ -185,24 +186,24 @@ uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, bool state, 
 /* ---- filter and scores in one ---- */
 
 /* Four nodes, here and there or side by side, and what they have of the two resources of the scores. */
-struct nodes {
+struct range_nodes {
 	const struct bt_node_room *room[LANES];
 	const struct bt_node_use *use[LANES];
 	size_t at[LANES];
 	__m256i alloc[2], used[2], filled[2];
 };
 
-BT_INLINE struct nodes find(const struct bt_view *view, size_t a, size_t b, size_t c, size_t d)
+BT_INLINE struct range_nodes find(const struct bt_view *view, size_t a, size_t b, size_t c, size_t d)
 {
 	const struct bt_node_room *rooms = view->snapshot->rooms;
 	const struct bt_node_use *uses = view->usage->nodes;
 
-	return (struct nodes){.room = {rooms + a, rooms + b, rooms + c, rooms + d},
+	return (struct range_nodes){.room = {rooms + a, rooms + b, rooms + c, rooms + d},
 		.use = {uses + a, uses + b, uses + c, uses + d},
 		.at = {a, b, c, d}};
 }
 
-static inline __m256i fetch(const int64_t *column, const struct nodes *nodes)
+static inline __m256i fetch(const int64_t *column, const struct range_nodes *nodes)
 {
 	const size_t *at = nodes->at;
 
@@ -210,7 +211,7 @@ static inline __m256i fetch(const int64_t *column, const struct nodes *nodes)
 		      : _mm256_setzero_si256();
 }
 
-static inline __m256i fetch_alloc(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+static inline __m256i fetch_alloc(const struct bt_view *view, const struct range_nodes *nodes, uint32_t slot)
 {
 	const struct bt_node_room *const *room = nodes->room;
 
@@ -219,7 +220,7 @@ static inline __m256i fetch_alloc(const struct bt_view *view, const struct nodes
 				      : fetch(view->snapshot->scalars[slot], nodes);
 }
 
-static inline __m256i fetch_used(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+static inline __m256i fetch_used(const struct bt_view *view, const struct range_nodes *nodes, uint32_t slot)
 {
 	const struct bt_node_use *const *use = nodes->use;
 
@@ -250,7 +251,7 @@ static inline void fetch_two(
 	out_two[1] = _mm256_unpackhi_epi64(even, odd);
 }
 
-static inline void fetch_cpu_and_memory(struct nodes *nodes)
+static inline void fetch_cpu_and_memory(struct range_nodes *nodes)
 {
 	const struct bt_node_room *const *room = nodes->room;
 	const struct bt_node_use *const *use = nodes->use;
@@ -262,7 +263,7 @@ static inline void fetch_cpu_and_memory(struct nodes *nodes)
 }
 
 /* What is used for scores, as bt_used_for_score. */
-static inline __m256i fetch_filled(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+static inline __m256i fetch_filled(const struct bt_view *view, const struct range_nodes *nodes, uint32_t slot)
 {
 	const struct bt_cells cells = bt_used_for_score(view->usage, slot);
 	const int64_t *first = cells.first;
@@ -275,7 +276,7 @@ static inline __m256i fetch_filled(const struct bt_view *view, const struct node
 
 /* What the nodes have of the two resources of the scores: as a rule, cpu and memory. */
 BT_INLINE void fetch_scored(
-	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes)
+	const struct bt_resource_sum *sum, const struct bt_view *view, struct range_nodes *nodes)
 {
 	if (BT_LIKELY(sum->slots[0] == BT_CPU && sum->slots[1] == BT_MEMORY)) {
 		fetch_cpu_and_memory(nodes);
@@ -290,7 +291,7 @@ BT_INLINE void fetch_scored(
 
 /* What is free of a resource. */
 static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt_view *view,
-	const struct nodes *nodes, uint32_t slot)
+	const struct range_nodes *nodes, uint32_t slot)
 {
 	for (int k = 0; k < 2; k++) {
 		if (sum->scores && slot == sum->slots[k]) {
@@ -302,7 +303,7 @@ static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt
 
 /* All bits of the nodes that are refused. */
 BT_INLINE __m256i refused(
-	const struct bt_resource_sum *sum, const struct bt_view *view, const struct nodes *nodes)
+	const struct bt_resource_sum *sum, const struct bt_view *view, const struct range_nodes *nodes)
 {
 	const struct bt_node_room *const *room = nodes->room;
 	const struct bt_node_use *const *use = nodes->use;
@@ -319,7 +320,7 @@ BT_INLINE __m256i refused(
 	return out;
 }
 
-static inline struct nodes side_by_side(const struct bt_view *view, size_t first)
+static inline struct range_nodes side_by_side(const struct bt_view *view, size_t first)
 {
 	return find(view, first, first + 1, first + 2, first + 3);
 }
@@ -331,7 +332,7 @@ uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, c
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
-		const struct nodes nodes = side_by_side(view, first + i);
+		const struct range_nodes nodes = side_by_side(view, first + i);
 		/* Four bits, each into a byte. */
 		uint32_t bits =
 			(uint32_t)~_mm256_movemask_pd(_mm256_castsi256_pd(refused(&sum, view, &nodes))) & 0xf;
@@ -353,9 +354,10 @@ static inline struct four with_request(__m256i alloc, __m256i used, int64_t requ
 }
 
 /* These return false when they do not handle a number. */
-BT_INLINE bool add_fullness(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
+BT_INLINE bool add_fullness(
+	const struct bt_resource_sum *sum, const struct range_nodes *nodes, __m128i *value)
 {
-	const struct weights weights = spread(sum->fill_weights);
+	const struct range_weights weights = spread(sum->fill_weights);
 	struct four four[2];
 
 	for (int k = 0; k < 2; k++) {
@@ -371,7 +373,7 @@ BT_INLINE bool add_fullness(const struct bt_resource_sum *sum, const struct node
 	return true;
 }
 
-BT_INLINE bool add_balance(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
+BT_INLINE bool add_balance(const struct bt_resource_sum *sum, const struct range_nodes *nodes, __m128i *value)
 {
 	struct four four[2];
 
@@ -401,8 +403,8 @@ static inline void store_values(uint16_t *value, __m128i four)
 }
 
 /* Returns false when it does not handle a number. */
-BT_INLINE bool sum_up(
-	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes, uint16_t *value)
+BT_INLINE bool sum_up(const struct bt_resource_sum *sum, const struct bt_view *view,
+	struct range_nodes *nodes, uint16_t *value)
 {
 	__m128i four = _mm_set1_epi32(1);
 
@@ -426,14 +428,14 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 	uint32_t i = 0;
 
 	for (; list && i + LANES <= n; i += LANES) {
-		struct nodes nodes = find(view, list[i], list[i + 1], list[i + 2], list[i + 3]);
+		struct range_nodes nodes = find(view, list[i], list[i + 1], list[i + 2], list[i + 3]);
 
 		if (!sum_up(sum, view, &nodes, value + i)) {
 			return i;
 		}
 	}
 	for (; !list && i + LANES <= n; i += LANES) {
-		struct nodes nodes = side_by_side(view, first + i);
+		struct range_nodes nodes = side_by_side(view, first + i);
 
 		if (!sum_up(sum, view, &nodes, value + i)) {
 			return i;
@@ -516,7 +518,7 @@ static inline __m128i weigh(__m128i scores, const int32_t *weights)
 static inline void sum_lanes(
 	const struct bt_sum_lanes *lanes, const struct node *node, struct bt_sum_form form, uint16_t *value)
 {
-	const struct weights weights = {
+	const struct range_weights weights = {
 		{_mm256_loadu_pd(lanes->weight[0]), _mm256_loadu_pd(lanes->weight[1])},
 		_mm256_loadu_pd(lanes->inverse)};
 	__m256d request[2], after[2];

@@ -16,7 +16,7 @@
 #include "tools/offline/generate/serialize.h"
 #include "tools/offline/trace/openb.h"
 
-struct writer {
+struct generate_writer {
 	struct bt_output output;
 	struct bt_serialize_stream stream;
 	struct bt_buf text;
@@ -24,11 +24,12 @@ struct writer {
 	uint64_t object_n;
 };
 
-static void cmd_generate_begin(struct writer *writer, const struct bt_invocation *invocation, uint64_t total)
+static void cmd_generate_begin(
+	struct generate_writer *writer, const struct bt_invocation *invocation, uint64_t total)
 {
 	bool yaml = strcmp(bt_invocation_text(invocation, "output"), "yaml") == 0;
 
-	*writer = (struct writer){0};
+	*writer = (struct generate_writer){0};
 	bt_output_open_standard(false, &writer->output);
 	bt_serialize_begin(&writer->stream, yaml ? BT_DOC_YAML : BT_DOC_JSON, &writer->text);
 	bt_progress_begin(&writer->progress, "writing objects", total, false);
@@ -36,7 +37,7 @@ static void cmd_generate_begin(struct writer *writer, const struct bt_invocation
 
 static bool take(void *context, const struct bt_object *object)
 {
-	struct writer *writer = context;
+	struct generate_writer *writer = context;
 
 	bt_serialize_next(&writer->stream, object, &writer->text);
 	bt_output_add(&writer->output, writer->text.ptr, writer->text.len);
@@ -46,7 +47,7 @@ static bool take(void *context, const struct bt_object *object)
 }
 
 /* Closes the List also when interrupted, so that what was written can be read. */
-static int cmd_generate_end(struct writer *writer)
+static int cmd_generate_end(struct generate_writer *writer)
 {
 	bt_progress_end(&writer->progress);
 	bt_serialize_end(&writer->stream, &writer->text);
@@ -73,7 +74,7 @@ static int write_trace(const struct bt_invocation *invocation)
 	struct bt_openb_reader reader = {
 		.strict = bt_invocation_has(invocation, "strict"), .complain = cmd_generate_complain};
 	struct bt_trace trace = {0};
-	struct writer writer;
+	struct generate_writer writer;
 	bool go_on = true;
 
 	if (!bt_invocation_has(invocation, "nodes") || !bt_invocation_has(invocation, "pods")) {
@@ -156,7 +157,7 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		.distinct_requests = bt_invocation_has(invocation, "distinct-requests"),
 		.bound = bt_invocation_fraction(invocation, "bound"),
 	};
-	struct writer writer;
+	struct generate_writer writer;
 	uint64_t node_n;
 
 	if (bt_invocation_text(invocation, "trace")) {

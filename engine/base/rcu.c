@@ -29,8 +29,8 @@ enum {
 static_assert(sizeof(struct rcu_head) <= sizeof(((struct bt_rcu_head *)NULL)->link), "liburcu's head fits");
 
 /* What the watcher knows of a reader. lock(readers_lock): but for passed */
-struct reader {
-	struct reader *next;
+struct rcu_reader {
+	struct rcu_reader *next;
 	_Atomic uint64_t
 		passed;	  /* owner: the reader; odd while it may hold something, another number each time */
 	uint64_t seen;	  /* passed at the watcher's last look */
@@ -40,13 +40,13 @@ struct reader {
 };
 
 static struct bt_lock readers_lock = BT_LOCK_INIT;
-static struct reader *readers;	  /* lock(readers_lock): */
-static _Atomic uint32_t reader_n; /* atomic: how many; EDGE rcu.alone */
+static struct rcu_reader *readers; /* lock(readers_lock): */
+static _Atomic uint32_t reader_n;  /* atomic: how many; EDGE rcu.alone */
 
-static _Thread_local struct reader *registered; /* owner: this thread */
-static _Thread_local struct reader *visitor;	/* owner: this thread */
-static _Thread_local uint32_t visit_depth;	/* owner: this thread */
-static _Thread_local bool reclaims;		/* init: this is the thread that reclaims */
+static _Thread_local struct rcu_reader *registered; /* owner: this thread */
+static _Thread_local struct rcu_reader *visitor;    /* owner: this thread */
+static _Thread_local uint32_t visit_depth;	    /* owner: this thread */
+static _Thread_local bool reclaims;		    /* init: this is the thread that reclaims */
 
 /* atomic: set by bt_rcu_configure */
 static _Atomic uint64_t limit_n = DEFAULT_BACKLOG_N, limit_bytes = DEFAULT_BACKLOG_BYTES;
@@ -85,9 +85,9 @@ void bt_rcu_configure(const struct bt_rcu_options *options)
 
 /* ---- readers ---- */
 
-static struct reader *enlist(const char *name)
+static struct rcu_reader *enlist(const char *name)
 {
-	struct reader *reader = bt_mem_zalloc(1, sizeof(*reader));
+	struct rcu_reader *reader = bt_mem_zalloc(1, sizeof(*reader));
 
 	memcpy(reader->name, name, strnlen(name, BT_RCU_NAME_BYTES - 1));
 	bt_lock_acquire(&readers_lock);
@@ -100,10 +100,10 @@ static struct reader *enlist(const char *name)
 	return reader;
 }
 
-static void delist(struct reader *reader)
+static void delist(struct rcu_reader *reader)
 {
 	bt_lock_acquire(&readers_lock);
-	for (struct reader **at = &readers; *at; at = &(*at)->next) {
+	for (struct rcu_reader **at = &readers; *at; at = &(*at)->next) {
 		if (*at == reader) {
 			*at = reader->next;
 			break;
@@ -114,7 +114,7 @@ static void delist(struct reader *reader)
 	bt_sub(&reader_n, 1); /* EDGE rcu.alone release: it has read what it read before it is not there */
 }
 
-static bool may_hold(const struct reader *reader)
+static bool may_hold(const struct rcu_reader *reader)
 {
 	return reader && bt_load_relaxed(&reader->passed) & 1;
 }
@@ -303,7 +303,7 @@ static void reclaim_one(struct rcu_head *link)
 /* ---- stalls ---- */
 
 /* Whether the reader holds up grace periods for longer than the limit, and was not reported for it. */
-static bool is_new_stall(struct reader *reader, int64_t now_ns)
+static bool is_new_stall(struct rcu_reader *reader, int64_t now_ns)
 {
 	uint64_t passed = bt_load_relaxed(&reader->passed);
 
@@ -324,7 +324,7 @@ static bool report_stall(int64_t now_ns)
 	int64_t held_ns = -1;
 
 	bt_lock_acquire(&readers_lock);
-	for (struct reader *reader = readers; reader && held_ns < 0; reader = reader->next) {
+	for (struct rcu_reader *reader = readers; reader && held_ns < 0; reader = reader->next) {
 		if (is_new_stall(reader, now_ns)) {
 			reader->reported = true;
 			held_ns = now_ns - reader->since_ns;

@@ -69,14 +69,14 @@
 typedef _Atomic uint64_t text_word;
 
 /* A place is as large as a record without its text. */
-struct record {
+struct intern_record {
 	_Atomic uint64_t state;
 	_Atomic uint32_t len;
 	uint32_t tag;	  /* of its hash; of a free record: the next free one */
 	text_word text[]; /* zeroes behind it, one at least; of a long one where it is */
 };
 
-#define PLACE_BYTES sizeof(struct record)
+#define PLACE_BYTES sizeof(struct intern_record)
 
 /* Texts up to so many bytes stand in their record; its size is its class. */
 #define SHORT_MAX     255
@@ -89,14 +89,14 @@ struct fixed_record {
 };
 
 /* Slots: tag << 32 | number, or 0. */
-struct table {
+struct intern_table {
 	uint32_t mask; /* init: */
 	bool used;     /* slots may be others than 0; changed under the lock */
 	_Atomic uint64_t slots[];
 };
 
 /* Places that a shard has taken at once. Changed under its lock. */
-struct run {
+struct place_run {
 	uint32_t next;	  /* of the shard; the ones that were taken later come first */
 	uint32_t empty;	  /* the next one of the shard whose memory was given back, or NO_RUN */
 	uint16_t live_n;  /* records that somebody holds */
@@ -105,7 +105,7 @@ struct run {
 };
 
 struct shard {
-	alignas(BT_CACHELINE) _Atomic(struct table *) table; /* apart: it is read all the time */
+	alignas(BT_CACHELINE) _Atomic(struct intern_table *) table; /* apart: it is read all the time */
 	/* Changed under the lock, like all below. */
 	alignas(BT_CACHELINE) _Atomic uint64_t moves; /* odd while slots are being moved */
 	_Atomic uint32_t count;
@@ -118,16 +118,16 @@ struct shard {
 	uint32_t free_names[SHORT_CLASSES];  /* records by class; long ones by 0 */
 	text_word *free_texts[LONG_CLASSES]; /* the first word leads to the next */
 	struct bt_arena arena;		     /* long texts */
-	struct table *tables[32];	     /* by the logarithm of their slots; NULL: none yet */
+	struct intern_table *tables[32];     /* by the logarithm of their slots; NULL: none yet */
 };
 
 struct bt_intern {
 	struct shard shards[SHARD_N];
 	struct fixed_record fixed[BT_NAME_FIXED_N];
-	uint32_t salt;				  /* init: of tags */
-	_Atomic uint32_t end;			  /* the next place that no shard has had */
-	_Atomic(struct record *) chunks[CHUNK_N]; /* of places */
-	_Atomic(struct run *) runs[CHUNK_N];	  /* of the same places */
+	uint32_t salt;					 /* init: of tags */
+	_Atomic uint32_t end;				 /* the next place that no shard has had */
+	_Atomic(struct intern_record *) chunks[CHUNK_N]; /* of places */
+	_Atomic(struct place_run *) runs[CHUNK_N];	 /* of the same places */
 };
 
 static _Atomic uint32_t salt; /* of the next dictionary */
@@ -152,16 +152,16 @@ static const char *const fixed_names[BT_NAME_FIXED_N] = {
 
 static size_t table_bytes(uint32_t slot_n)
 {
-	size_t bytes = sizeof(struct table) + slot_n * sizeof(_Atomic uint64_t);
+	size_t bytes = sizeof(struct intern_table) + slot_n * sizeof(_Atomic uint64_t);
 
 	return slot_n < PAGED_SLOTS ? bytes : (bytes + BT_MEM_PAGE - 1) / BT_MEM_PAGE * BT_MEM_PAGE;
 }
 
-static struct table *make_table(uint32_t slot_n)
+static struct intern_table *make_table(uint32_t slot_n)
 {
 	BT_INVARIANT(slot_n > 0 && (slot_n & (slot_n - 1)) == 0);
 	size_t bytes = table_bytes(slot_n);
-	struct table *table = slot_n < PAGED_SLOTS ? bt_mem_zalloc(1, bytes) : bt_mem_reserve(bytes);
+	struct intern_table *table = slot_n < PAGED_SLOTS ? bt_mem_zalloc(1, bytes) : bt_mem_reserve(bytes);
 
 	bt_mem_take_pages(slot_n < PAGED_SLOTS ? 0 : bytes);
 	table->mask = slot_n - 1;
@@ -169,7 +169,7 @@ static struct table *make_table(uint32_t slot_n)
 	return table;
 }
 
-static void end_table(struct table *table)
+static void end_table(struct intern_table *table)
 {
 	uint32_t slot_n = table ? table->mask + 1 : 0;
 	size_t bytes = table_bytes(slot_n);
@@ -182,7 +182,7 @@ static void end_table(struct table *table)
 }
 
 /* What a table has that is not the present one is of no use, nor, but for the first page, is its memory. */
-static void empty_table(struct table *table)
+static void empty_table(struct intern_table *table)
 {
 	uint32_t slot_n = table->mask + 1;
 
@@ -196,9 +196,9 @@ static void empty_table(struct table *table)
 }
 
 /* A table of that size whose slots are all 0. */
-static struct table *ready_table(struct shard *shard, uint32_t slot_n)
+static struct intern_table *ready_table(struct shard *shard, uint32_t slot_n)
 {
-	struct table **at = &shard->tables[31 - __builtin_clz(slot_n)];
+	struct intern_table **at = &shard->tables[31 - __builtin_clz(slot_n)];
 
 	if (!*at) {
 		*at = make_table(slot_n);
@@ -237,12 +237,12 @@ static uint32_t chunk_of(uint32_t place, uint32_t *out_ix)
 }
 
 /* EDGE intern.chunk acquire: the places are zeroes before the pointer to them is seen. */
-static struct record *record_of(const struct bt_intern *intern, uint32_t name)
+static struct intern_record *record_of(const struct bt_intern *intern, uint32_t name)
 {
 	uint32_t ix, chunk = chunk_of(name, &ix);
 
 	if (BT_UNLIKELY(name < BT_NAME_FIXED_N)) {
-		return (struct record *)(uintptr_t)intern->fixed[name].bytes;
+		return (struct intern_record *)(uintptr_t)intern->fixed[name].bytes;
 	}
 	return &bt_load_acquire(&intern->chunks[chunk])[ix];
 }
@@ -257,18 +257,18 @@ static void provide_chunk(struct bt_intern *intern, uint32_t place)
 {
 	uint32_t ix, chunk = chunk_of(place, &ix);
 	size_t bytes = chunk_places(chunk) * PLACE_BYTES;
-	struct record *none = NULL;
-	struct run *no_runs = NULL;
+	struct intern_record *none = NULL;
+	struct place_run *no_runs = NULL;
 
 	if (bt_load_acquire(&intern->chunks[chunk])) {
 		return;
 	}
-	struct run *runs = bt_mem_zalloc(chunk_places(chunk) / RUN_N, sizeof(*runs));
+	struct place_run *runs = bt_mem_zalloc(chunk_places(chunk) / RUN_N, sizeof(*runs));
 	/* EDGE intern.runs release. */
 	if (!bt_cas(&intern->runs[chunk], &no_runs, runs)) {
 		bt_mem_free(runs); /* another shard was first */
 	}
-	struct record *made = bt_mem_reserve(bytes);
+	struct intern_record *made = bt_mem_reserve(bytes);
 	/* EDGE intern.chunk release. */
 	if (!bt_cas(&intern->chunks[chunk], &none, made)) {
 		bt_mem_unreserve(made, bytes, 0);
@@ -276,7 +276,7 @@ static void provide_chunk(struct bt_intern *intern, uint32_t place)
 }
 
 /* The run of a place. EDGE intern.runs acquire. Context: the lock of its shard is held. */
-static struct run *run_of(const struct bt_intern *intern, uint32_t place)
+static struct place_run *run_of(const struct bt_intern *intern, uint32_t place)
 {
 	uint32_t ix, chunk = chunk_of(place, &ix);
 
@@ -348,7 +348,7 @@ static void write_text(text_word *text, struct bt_str s)
 }
 
 /* Where a long text is. */
-static text_word *long_text(const struct record *record)
+static text_word *long_text(const struct intern_record *record)
 {
 	return (text_word *)(uintptr_t)bt_load_acquire(&record->text[0]);
 }
@@ -397,7 +397,7 @@ static uint32_t places_of(size_t len, uint32_t *out_class)
 /* ---- looking ---- */
 
 /* Is the record the string's? Sets its state as of then. */
-static bool matches(const struct record *record, struct bt_str s, uint64_t *out_state)
+static bool matches(const struct intern_record *record, struct bt_str s, uint64_t *out_state)
 {
 	/* EDGE intern.state acquire: the text that belongs to the generation is seen. */
 	uint64_t state = bt_load_acquire(&record->state);
@@ -424,7 +424,7 @@ static uint32_t look_up(const struct bt_intern *intern, const struct shard *shar
 	struct bt_str s, uint64_t *out_state)
 {
 	/* EDGE intern.table acquire: the table is filled. */
-	const struct table *table = bt_load_acquire(&shard->table);
+	const struct intern_table *table = bt_load_acquire(&shard->table);
 
 	for (uint32_t n = 0; n <= table->mask; n++) {
 		/* EDGE intern.slot acquire: the record is filled. */
@@ -460,7 +460,7 @@ uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s)
 struct bt_str bt_intern_str(const struct bt_intern *intern, uint32_t name)
 {
 	BT_INVARIANT(name < bt_load_relaxed(&intern->end));
-	const struct record *record = record_of(intern, name);
+	const struct intern_record *record = record_of(intern, name);
 	uint32_t len = bt_load_relaxed(&record->len);
 
 	return (struct bt_str){(const char *)(len > SHORT_MAX ? long_text(record) : record->text), len};
@@ -479,7 +479,7 @@ uint32_t bt_intern_count(const struct bt_intern *intern)
 /* ---- coming ---- */
 
 /* Enters one more holder, or pins, in the generation of state. Returns whether that was still there. */
-static bool intern_enter(struct record *record, uint64_t state, bool pin)
+static bool intern_enter(struct intern_record *record, uint64_t state, bool pin)
 {
 	uint64_t generation = state / GENERATION;
 
@@ -497,7 +497,7 @@ static bool intern_enter(struct record *record, uint64_t state, bool pin)
 }
 
 /* Puts a number where its tag belongs. Context: the table's writer. */
-static void intern_put(struct table *table, uint64_t slot)
+static void intern_put(struct intern_table *table, uint64_t slot)
 {
 	uint32_t at = (uint32_t)(slot >> 32) & table->mask;
 
@@ -514,13 +514,13 @@ static void intern_put(struct table *table, uint64_t slot)
  */
 static void change_table(struct shard *shard, uint32_t slot_n)
 {
-	struct table *old = bt_load_relaxed(&shard->table);
+	struct intern_table *old = bt_load_relaxed(&shard->table);
 	uint64_t moves = bt_load_relaxed(&shard->moves);
 
 	BT_INVARIANT(slot_n > bt_load_relaxed(&shard->count) && moves % 2 == 0);
 	/* EDGE intern.moves release: who sees a slot of what follows sees that slots are being moved. */
 	bt_store_relaxed(&shard->moves, moves + 1);
-	struct table *new = ready_table(shard, slot_n);
+	struct intern_table *new = ready_table(shard, slot_n);
 	for (uint32_t i = 0; i <= old->mask; i++) {
 		uint64_t slot = bt_load_relaxed(&old->slots[i]);
 
@@ -536,8 +536,8 @@ static void change_table(struct shard *shard, uint32_t slot_n)
 }
 
 /* Fills a record, and enters it in its shard. Context: the shard's lock is held. */
-static void fill(struct shard *shard, uint32_t name, struct record *record, uint32_t tag, struct bt_str s,
-	uint64_t holders)
+static void fill(struct shard *shard, uint32_t name, struct intern_record *record, uint32_t tag,
+	struct bt_str s, uint64_t holders)
 {
 	uint32_t count = bt_load_relaxed(&shard->count) + 1;
 	BT_INVARIANT(name != BT_NAME_NONE && !(uint32_t)bt_load_relaxed(&record->state));
@@ -596,7 +596,7 @@ static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t 
 		shard->run += places;
 		bt_store_relaxed(&record_of(intern, name)->state, shard->generation);
 	}
-	struct run *run = run_of(intern, name);
+	struct place_run *run = run_of(intern, name);
 	uint16_t end = (uint16_t)(name % RUN_N + places);
 	shard->empty_n -= run->live_n++ == 0 && run->place_n > 0;
 	run->place_n = end > run->place_n ? end : run->place_n;
@@ -636,7 +636,7 @@ void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s)
 {
 	uint32_t tag = tag_of(intern, s);
 	struct shard *shard = shard_of(intern, tag);
-	const struct table *table = bt_load_acquire(&shard->table);
+	const struct intern_table *table = bt_load_acquire(&shard->table);
 
 	__builtin_prefetch((const void *)&table->slots[tag & table->mask], 1);
 	__builtin_prefetch((const void *)&shard->moves, 1);
@@ -652,7 +652,7 @@ void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name)
 {
 	BT_REQUIRE_HOT(bt_load_relaxed(&record_of(intern, name)->state) & (PINNED | HOLDERS));
 	uint32_t tag = record_of(intern, name)->tag;
-	const struct table *table = bt_load_acquire(&shard_of(intern, tag)->table);
+	const struct intern_table *table = bt_load_acquire(&shard_of(intern, tag)->table);
 
 	__builtin_prefetch((const void *)&table->slots[tag & table->mask], 1);
 }
@@ -670,7 +670,7 @@ uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s)
 static void enter_known(struct bt_intern *intern, uint32_t name, bool pin)
 {
 	BT_REQUIRE_HOT(name != BT_NAME_NONE && name < bt_load_relaxed(&intern->end));
-	struct record *record = record_of(intern, name);
+	struct intern_record *record = record_of(intern, name);
 	bool entered = intern_enter(record, bt_load_relaxed(&record->state), pin);
 
 	BT_REQUIRE(entered);
@@ -694,7 +694,7 @@ void bt_intern_pin(struct bt_intern *intern, uint32_t name)
  * lock is held. */
 static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 {
-	struct table *table = bt_load_relaxed(&shard->table);
+	struct intern_table *table = bt_load_relaxed(&shard->table);
 	uint32_t mask = table->mask, hole = tag & mask;
 	uint64_t moves = bt_load_relaxed(&shard->moves), slot;
 
@@ -717,7 +717,7 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 }
 
 /* Puts a record where names of its size are taken from. */
-static void free_record(struct shard *shard, uint32_t name, struct record *record, uint32_t class)
+static void free_record(struct shard *shard, uint32_t name, struct intern_record *record, uint32_t class)
 {
 	BT_INVARIANT(class < SHORT_CLASSES && !(uint32_t)bt_load_relaxed(&record->state));
 	record->tag = shard->free_names[class];
@@ -732,7 +732,7 @@ static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, 
 	uint32_t class;
 
 	for (uint32_t at = 0; at < place_n;) {
-		const struct record *record = record_of(intern, begin + at);
+		const struct intern_record *record = record_of(intern, begin + at);
 		uint64_t generation = bt_load_relaxed(&record->state) & ~(GENERATION - 1);
 
 		last = generation > last ? generation : last;
@@ -742,7 +742,7 @@ static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, 
 }
 
 /* Gives the memory of a run back of which nobody holds anything. Returns whether it is given back now. */
-static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t begin, struct run *run)
+static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t begin, struct place_run *run)
 {
 	if (run->live_n || run->given_back) {
 		return run->given_back;
@@ -773,13 +773,13 @@ static void sweep(struct bt_intern *intern, struct shard *shard)
 	memset(shard->free_names, 0, sizeof(shard->free_names));
 	shard->drop_n = 0;
 	for (uint32_t begin = shard->runs; begin != NO_RUN; begin = run_of(intern, begin)->next) {
-		struct run *run = run_of(intern, begin);
+		struct place_run *run = run_of(intern, begin);
 
 		if (begin != filling && give_back(intern, shard, begin, run)) {
 			continue;
 		}
 		for (uint32_t at = 0; at < run->place_n;) {
-			struct record *record = record_of(intern, begin + at);
+			struct intern_record *record = record_of(intern, begin + at);
 			uint32_t places = places_of(bt_load_relaxed(&record->len), &class);
 
 			if (!(uint32_t)bt_load_relaxed(&record->state)) {
@@ -806,7 +806,7 @@ static void shrink(struct bt_intern *intern, struct shard *shard)
 }
 
 /* The last holder goes, if it still is the last one. Context: the shard's lock is held. */
-static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, struct record *record)
+static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, struct intern_record *record)
 {
 	uint64_t last = bt_load_relaxed(&record->state);
 	size_t len = bt_load_relaxed(&record->len);
@@ -835,7 +835,7 @@ static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, s
 void bt_intern_release_known(struct bt_intern *intern, uint32_t name)
 {
 	BT_REQUIRE_HOT(name != BT_NAME_NONE && name < bt_load_relaxed(&intern->end));
-	struct record *record = record_of(intern, name);
+	struct intern_record *record = record_of(intern, name);
 	uint64_t state = bt_load_relaxed(&record->state);
 	while (!(state & PINNED)) {
 		BT_REQUIRE(state & HOLDERS);

@@ -29,7 +29,7 @@ enum {
 enum { WORD_BITS = 64, NARROW_WORD_N = (BT_REQUEST_MAX + WORD_BITS - 1) / WORD_BITS };
 
 /* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
-struct sum {
+struct request_sum {
 	struct bt_quantity *quantities; /* by cell; garbage until the cell becomes present */
 	uint64_t *present;		/* bits by cell; garbage in words at or above end */
 	int end;			/* no cell at or above is present */
@@ -44,7 +44,7 @@ struct narrow {
 };
 
 /* What of a container counts. */
-enum part {
+enum request_part {
 	IN_SPEC,
 	LARGEST,   /* the largest of spec, actuated and allocated, when its status tells of a resize */
 	ALLOCATED, /* what its status says is allocated, else as IN_SPEC */
@@ -63,9 +63,9 @@ struct adder {
 	const struct bt_pod_object *pod;
 	struct bt_request_rules rules;
 	struct way way;
-	enum part part;
+	enum request_part part;
 	bool resize_infeasible;
-	struct sum sums[SUM_N];
+	struct request_sum sums[SUM_N];
 	struct bt_quantity *quantities; /* of the sums, cell_max each */
 	uint64_t *present;		/* of the sums, word_n each */
 	int word_n;
@@ -78,10 +78,10 @@ struct adder {
 };
 
 /* A sum of nothing. */
-static struct sum *empty_sum(struct adder *adder, int which)
+static struct request_sum *empty_sum(struct adder *adder, int which)
 {
 	BT_INVARIANT(which >= 0 && which < SUM_N);
-	struct sum *sum = &adder->sums[which];
+	struct request_sum *sum = &adder->sums[which];
 
 	sum->quantities = adder->quantities + (size_t)which * (size_t)adder->cell_max;
 	sum->present = adder->present + (size_t)which * (size_t)adder->word_n;
@@ -100,7 +100,7 @@ static inline uint64_t bit_of(int cell)
 }
 
 /* The first present cell from one on; sum->end or more: there is none. */
-static int next(const struct sum *sum, int cell)
+static int next(const struct request_sum *sum, int cell)
 {
 	BT_INVARIANT(cell >= 0);
 	for (; cell < sum->end; cell = (cell | (WORD_BITS - 1)) + 1) {
@@ -113,13 +113,13 @@ static int next(const struct sum *sum, int cell)
 	return sum->end;
 }
 
-static inline bool has(const struct sum *sum, int cell)
+static inline bool has(const struct request_sum *sum, int cell)
 {
 	return cell < sum->end && (sum->present[word_of(cell)] & bit_of(cell));
 }
 
 /* Words of present up to the cell's that were above end are empty from now on. */
-static inline void widen(struct sum *sum, int cell)
+static inline void widen(struct request_sum *sum, int cell)
 {
 	BT_INVARIANT(cell >= sum->end);
 	for (uint32_t word = word_of(sum->end + WORD_BITS - 1); word <= word_of(cell); word++) {
@@ -129,7 +129,7 @@ static inline void widen(struct sum *sum, int cell)
 	BT_INVARIANT(has(sum, cell) || sum->end == cell + 1);
 }
 
-static inline void request_note(struct sum *sum, int cell)
+static inline void request_note(struct request_sum *sum, int cell)
 {
 	if (!has(sum, cell)) {
 		if (cell >= sum->end) {
@@ -187,7 +187,7 @@ static BT_NOINLINE void list_unknown(struct adder *adder, struct bt_str name)
 	}
 }
 
-static void read_list(struct adder *adder, struct sum *sum, const struct bt_resource_list *list)
+static void read_list(struct adder *adder, struct request_sum *sum, const struct bt_resource_list *list)
 {
 	sum->end = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -204,7 +204,7 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 	}
 }
 
-static void request_add(struct sum *to, const struct sum *from)
+static void request_add(struct request_sum *to, const struct request_sum *from)
 {
 	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
 		request_note(to, cell);
@@ -213,7 +213,7 @@ static void request_add(struct sum *to, const struct sum *from)
 	}
 }
 
-static void raise_to(struct sum *to, const struct sum *from)
+static void raise_to(struct request_sum *to, const struct request_sum *from)
 {
 	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
 		bool fresh = !has(to, cell);
@@ -227,10 +227,10 @@ static void raise_to(struct sum *to, const struct sum *from)
 }
 
 /* The largest of spec, actuated and allocated; of a resize that is infeasible, without the spec. */
-static void effective(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
+static void effective(struct adder *adder, struct request_sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
-	struct sum *part = empty_sum(adder, PART);
+	struct request_sum *part = empty_sum(adder, PART);
 
 	read_list(adder, sum, adder->resize_infeasible ? actuated : spec);
 	if (!adder->resize_infeasible) {
@@ -268,7 +268,7 @@ static const struct bt_container_status_object *find_status(const struct adder *
 	return last ? (init ? init : one) : (one ? one : init);
 }
 
-static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
+static void fill_default(struct request_sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
 {
 	BT_INVARIANT(units > 0 && nano_per_unit > 0);
 	if (wanted && !has(sum, cell)) {
@@ -278,7 +278,7 @@ static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, 
 }
 
 /* What counts of a container by its status, or by the lack of one. */
-static void read_part(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
+static void read_part(struct adder *adder, struct request_sum *sum, const struct bt_resource_list *spec,
 	const struct bt_container_status_object *status)
 {
 	bool by_state = adder->part == ALLOCATED || adder->part == ACTUATED;
@@ -303,7 +303,7 @@ static bool status_counts(const struct adder *adder, bool ends)
 }
 
 static void container_sum(
-	struct adder *adder, const struct bt_container_object *container, bool ends, struct sum *sum)
+	struct adder *adder, const struct bt_container_object *container, bool ends, struct request_sum *sum)
 {
 	read_part(adder, sum, &container->resources.requests,
 		status_counts(adder, ends) ? find_status(adder, container->name) : NULL);
@@ -312,10 +312,10 @@ static void container_sum(
 	fill_default(sum, BT_MEMORY, adder->way.default_memory, BT_DEFAULT_MEMORY_BYTES, 1000000000);
 }
 
-static void add_init_containers(struct adder *adder, struct sum *total, struct sum *one)
+static void add_init_containers(struct adder *adder, struct request_sum *total, struct request_sum *one)
 {
 	const struct bt_pod_spec_object *spec = &adder->pod->spec;
-	struct sum *sidecars = empty_sum(adder, SIDECARS), *init_max = empty_sum(adder, INIT_MAX);
+	struct request_sum *sidecars = empty_sum(adder, SIDECARS), *init_max = empty_sum(adder, INIT_MAX);
 
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		const struct bt_container_object *container = &spec->init_containers[i];
@@ -334,10 +334,10 @@ static void add_init_containers(struct adder *adder, struct sum *total, struct s
 	raise_to(total, init_max);
 }
 
-static void add_containers(struct adder *adder, struct sum *total)
+static void add_containers(struct adder *adder, struct request_sum *total)
 {
 	const struct bt_pod_spec_object *spec = &adder->pod->spec;
-	struct sum *one = empty_sum(adder, ONE);
+	struct request_sum *one = empty_sum(adder, ONE);
 
 	for (uint32_t i = 0; i < spec->container_n; i++) {
 		/* There is nothing to add the first one to. */
@@ -351,18 +351,18 @@ static void add_containers(struct adder *adder, struct sum *total)
 	}
 }
 
-static void raise_to_part(struct adder *adder, struct sum *total, enum part part)
+static void raise_to_part(struct adder *adder, struct request_sum *total, enum request_part part)
 {
-	struct sum *sum = empty_sum(adder, PART);
+	struct request_sum *sum = empty_sum(adder, PART);
 
 	adder->part = part;
 	add_containers(adder, sum);
 	raise_to(total, sum);
 }
 
-static void raise_to_list(struct adder *adder, struct sum *total, const struct bt_resource_list *list)
+static void raise_to_list(struct adder *adder, struct request_sum *total, const struct bt_resource_list *list)
 {
-	struct sum *sum = empty_sum(adder, PART);
+	struct request_sum *sum = empty_sum(adder, PART);
 
 	read_list(adder, sum, list);
 	raise_to(total, sum);
@@ -370,7 +370,7 @@ static void raise_to_list(struct adder *adder, struct sum *total, const struct b
 
 /* The largest of what the containers ask for, of what is allocated and of what is in force; the last two as
  * the pod's own status says, if it does. Source: AggregateContainerRequests, v0.37.2. */
-static void add_states(struct adder *adder, struct sum *total)
+static void add_states(struct adder *adder, struct request_sum *total)
 {
 	const struct bt_pod_object *pod = adder->pod;
 
@@ -403,10 +403,10 @@ static bool pod_level_set(const struct bt_pod_object *pod)
 	return false;
 }
 
-static void replace_by_pod_level(struct adder *adder, struct sum *total)
+static void replace_by_pod_level(struct adder *adder, struct request_sum *total)
 {
 	const struct bt_pod_object *pod = adder->pod;
-	struct sum *level = empty_sum(adder, LEVEL), *spec = empty_sum(adder, LEVEL_IN_SPEC);
+	struct request_sum *level = empty_sum(adder, LEVEL), *spec = empty_sum(adder, LEVEL_IN_SPEC);
 
 	bool by_status = adder->way.use_status && adder->rules.pod_level_status && pod->resources.set;
 
@@ -433,9 +433,9 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 	}
 }
 
-static struct sum *pod_sum(struct adder *adder, struct way way, int which)
+static struct request_sum *pod_sum(struct adder *adder, struct way way, int which)
 {
-	struct sum *total = empty_sum(adder, which);
+	struct request_sum *total = empty_sum(adder, which);
 
 	adder->way = way;
 	if (way.use_status && adder->rules.sums_by_state) {
@@ -448,7 +448,7 @@ static struct sum *pod_sum(struct adder *adder, struct way way, int which)
 		replace_by_pod_level(adder, total);
 	}
 	if (adder->pod->spec.overhead.n) {
-		struct sum *overhead = empty_sum(adder, OVERHEAD);
+		struct request_sum *overhead = empty_sum(adder, OVERHEAD);
 
 		read_list(adder, overhead, &adder->pod->spec.overhead);
 		request_add(total, overhead);
@@ -467,7 +467,8 @@ static void request_put(struct bt_amount *items, uint32_t *n, struct bt_amount a
 	items[at] = amount;
 }
 
-static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *arena, const struct sum *sum)
+static struct bt_amounts round_up(
+	const struct adder *adder, struct bt_arena *arena, const struct request_sum *sum)
 {
 	uint32_t n = 0;
 	struct bt_amount *items = bt_arena_alloc(arena, (size_t)sum->end * sizeof(*items), 8);
@@ -482,7 +483,8 @@ static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *ar
 }
 
 /* The thousandths that the rounded amounts do not tell. */
-static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *arena, const struct sum *sum)
+static struct bt_amounts odd_milli(
+	const struct adder *adder, struct bt_arena *arena, const struct request_sum *sum)
 {
 	struct bt_amounts odd = {0};
 	struct bt_amount *items = NULL;
@@ -502,7 +504,7 @@ static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *a
 }
 
 /* The amount of a cell; a pod without containers has none. */
-static struct bt_quantity amount_of(const struct sum *sum, int cell)
+static struct bt_quantity amount_of(const struct request_sum *sum, int cell)
 {
 	return has(sum, cell) ? sum->quantities[cell] : (struct bt_quantity){0};
 }
@@ -524,7 +526,8 @@ static void compute(struct adder *adder, struct bt_arena *arena, struct bt_reque
 	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n ||
 			  (adder->resize_infeasible && adder->rules.sums_by_state);
 	bool level = pod_level_set(pod);
-	const struct sum *fit = pod_sum(adder, (struct way){0}, FIT), *used = fit, *counted, *score = fit;
+	const struct request_sum *fit = pod_sum(adder, (struct way){0}, FIT), *used = fit, *counted,
+				 *score = fit;
 
 	if (has_status) {
 		used = pod_sum(adder, (struct way){.use_status = true}, WITH_STATUS);

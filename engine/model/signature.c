@@ -38,7 +38,7 @@
 #define HOLDERS ((UINT64_C(1) << 32) - 1)
 
 /* A signature with its run. But for its state it does not change while it is held or its slot is there. */
-struct entry {
+struct signature_entry {
 	_Atomic uint64_t state;
 	struct bt_signature *signature;
 	uint64_t hash;
@@ -51,17 +51,17 @@ struct entry {
 };
 
 /* Slots: the upper half of the hash, and ix + 1; or 0. */
-struct table {
-	struct table *outgrown; /* the one before, which somebody may be reading */
+struct signature_table {
+	struct signature_table *outgrown; /* the one before, which somebody may be reading */
 	uint32_t mask;
 	_Atomic uint64_t slots[];
 };
 
 struct bt_signatures {
-	struct bt_dictionary *dictionary;	 /* init: */
-	struct bt_request_rules request_rules;	 /* init: */
-	_Atomic(struct table *) table;		 /* changed under the lock, like all below */
-	_Atomic(struct entry *) chunks[CHUNK_N]; /* by ix */
+	struct bt_dictionary *dictionary;		   /* init: */
+	struct bt_request_rules request_rules;		   /* init: */
+	_Atomic(struct signature_table *) table;	   /* changed under the lock, like all below */
+	_Atomic(struct signature_entry *) chunks[CHUNK_N]; /* by ix */
 	_Atomic uint32_t count, end, listed_n;
 	uint64_t serial;
 	struct bt_owner owner;	    /* of what was retired */
@@ -98,7 +98,7 @@ void bt_signature_maker_destroy(struct bt_signature_maker *maker)
 /* ---- the table ---- */
 
 /* Chunks double. */
-static struct entry *entry_of(const struct bt_signatures *s, uint32_t ix)
+static struct signature_entry *entry_of(const struct bt_signatures *s, uint32_t ix)
 {
 	uint64_t shifted = (uint64_t)ix + (1u << FIRST_CHUNK_LOG);
 	uint32_t log = 63 - (uint32_t)__builtin_clzll(shifted);
@@ -107,10 +107,10 @@ static struct entry *entry_of(const struct bt_signatures *s, uint32_t ix)
 	return &bt_load_acquire(&s->chunks[log - FIRST_CHUNK_LOG])[shifted - (UINT64_C(1) << log)];
 }
 
-static struct table *make_table(uint32_t slot_n, struct table *outgrown)
+static struct signature_table *make_table(uint32_t slot_n, struct signature_table *outgrown)
 {
 	BT_INVARIANT(slot_n > 0 && (slot_n & (slot_n - 1)) == 0);
-	struct table *table = bt_mem_zalloc(1, sizeof(*table) + slot_n * sizeof(table->slots[0]));
+	struct signature_table *table = bt_mem_zalloc(1, sizeof(*table) + slot_n * sizeof(table->slots[0]));
 
 	table->outgrown = outgrown;
 	table->mask = slot_n - 1;
@@ -184,7 +184,7 @@ static uint32_t take_first(struct bt_signatures *s)
 }
 
 /* Gives up what an entry has. */
-static void empty(struct bt_signatures *s, struct entry *entry)
+static void empty(struct bt_signatures *s, struct signature_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->name_n; i++) {
 		bt_intern_release(s->dictionary->intern, entry->names[i]);
@@ -205,7 +205,8 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 	for (uint32_t i = 0; i < CHUNK_N; i++) {
 		bt_mem_free(bt_load_relaxed(&signatures->chunks[i]));
 	}
-	for (struct table *next, *table = bt_load_relaxed(&signatures->table); table; table = next) {
+	for (struct signature_table *next, *table = bt_load_relaxed(&signatures->table); table;
+		table = next) {
 		next = table->outgrown;
 		bt_mem_free(table);
 	}
@@ -218,7 +219,7 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 /* ---- holding and letting go ---- */
 
 /* One more holder, if there still is a signature. */
-static bool hold(struct entry *entry)
+static bool hold(struct signature_entry *entry)
 {
 	uint64_t state = bt_load_relaxed(&entry->state);
 
@@ -238,7 +239,7 @@ static bool hold(struct entry *entry)
 /* The last holder may go: an entry that nobody holds is in the list. Context: the lock is held. */
 static void leave_last(struct bt_signatures *s, uint32_t ix)
 {
-	struct entry *entry = entry_of(s, ix);
+	struct signature_entry *entry = entry_of(s, ix);
 	uint64_t state = bt_load_relaxed(&entry->state), less;
 
 	do {
@@ -265,7 +266,7 @@ void bt_signature_release(const struct bt_signature *signature)
 	if (!signature || !signature->table) {
 		return;
 	}
-	struct entry *entry = entry_of(signature->table, signature->ix);
+	struct signature_entry *entry = entry_of(signature->table, signature->ix);
 	uint64_t state = bt_load_relaxed(&entry->state);
 	while ((state & HOLDERS) > 1 || (state & LISTED)) {
 		BT_REQUIRE(state & HOLDERS);
@@ -282,10 +283,11 @@ void bt_signature_release(const struct bt_signature *signature)
 
 /* The entry of a run, which is held from now on, or NULL. May miss one that is being moved, unless the lock
  * is held. */
-static struct entry *signature_find(struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
+static struct signature_entry *signature_find(
+	struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
 {
 	/* EDGE signatures.table acquire: the table is filled. */
-	const struct table *table = bt_load_acquire(&s->table);
+	const struct signature_table *table = bt_load_acquire(&s->table);
 
 	for (uint32_t n = 0; n <= table->mask; n++) {
 		/* EDGE signatures.slot acquire: the chunk of the entry is there. */
@@ -299,7 +301,7 @@ static struct entry *signature_find(struct bt_signatures *s, uint64_t hash, stru
 		if (slot >> 32 != hash >> 32 || !hold(entry_of(s, (uint32_t)slot - 1))) {
 			continue;
 		}
-		struct entry *entry = entry_of(s, (uint32_t)slot - 1);
+		struct signature_entry *entry = entry_of(s, (uint32_t)slot - 1);
 		if (entry->hash == hash && entry->words_bytes == words.len &&
 			memcmp(entry->words, words.ptr, words.len) == 0) {
 			return entry;
@@ -315,7 +317,7 @@ static struct entry *signature_find(struct bt_signatures *s, uint64_t hash, stru
 
 /* ---- coming ---- */
 
-static void put_slot(struct table *table, uint64_t slot, uint32_t home)
+static void put_slot(struct signature_table *table, uint64_t slot, uint32_t home)
 {
 	uint32_t at = home & table->mask;
 
@@ -330,7 +332,7 @@ static void put_slot(struct table *table, uint64_t slot, uint32_t home)
 /* Context: the lock is held. */
 static void grow(struct bt_signatures *s)
 {
-	struct table *old = bt_load_relaxed(&s->table), *new = make_table((old->mask + 1) * 2, old);
+	struct signature_table *old = bt_load_relaxed(&s->table), *new = make_table((old->mask + 1) * 2, old);
 
 	for (uint32_t i = 0; i <= old->mask; i++) {
 		uint64_t slot = bt_load_relaxed(&old->slots[i]);
@@ -359,21 +361,21 @@ static uint32_t take_ix(struct bt_signatures *s)
 	if (!bt_load_relaxed(&s->chunks[log - FIRST_CHUNK_LOG])) {
 		/* EDGE signatures.slot release: a chunk is there before a slot of its entries. */
 		bt_store_release(&s->chunks[log - FIRST_CHUNK_LOG],
-			bt_mem_zalloc((size_t)1 << log, sizeof(struct entry)));
+			bt_mem_zalloc((size_t)1 << log, sizeof(struct signature_entry)));
 	}
 	bt_store_release(&s->end, end + 1);
 	return end;
 }
 
 /* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there, held. */
-static const struct bt_signature *signature_enter(struct bt_signatures *s, struct entry *made)
+static const struct bt_signature *signature_enter(struct bt_signatures *s, struct signature_entry *made)
 {
 	bt_lock_acquire(&s->lock);
-	const struct entry *known =
+	const struct signature_entry *known =
 		signature_find(s, made->hash, (struct bt_str){made->words, made->words_bytes}, true);
 	if (!known) {
 		uint32_t ix = take_ix(s), count = bt_load_relaxed(&s->count) + 1;
-		struct entry *entry = entry_of(s, ix);
+		struct signature_entry *entry = entry_of(s, ix);
 
 		BT_INVARIANT(ix < bt_load_relaxed(&s->end) && !entry->signature);
 		made->signature->ix = ix;
@@ -402,7 +404,7 @@ static const struct bt_signature *signature_enter(struct bt_signatures *s, struc
 }
 
 /* Moves the names that the maker has come to hold to the new signature. */
-static void keep_held(struct bt_signature_maker *maker, struct entry *made)
+static void keep_held(struct bt_signature_maker *maker, struct signature_entry *made)
 {
 	made->name_n = (uint32_t)maker->held.n;
 	made->names = bt_arena_alloc(&maker->arena, maker->held.n * sizeof(*made->names), 8);
@@ -424,7 +426,7 @@ const struct bt_signature *bt_signature_make(
 	bt_signature_canonical(maker, pod, &requests);
 	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
-	const struct entry *known = signature_find(maker->signatures, hash, words, false);
+	const struct signature_entry *known = signature_find(maker->signatures, hash, words, false);
 	if (known) {
 		return known->signature;
 	}
@@ -432,7 +434,8 @@ const struct bt_signature *bt_signature_make(
 	char *kept = bt_arena_alloc(&maker->arena, words.len, 8);
 	memcpy(kept, words.ptr, words.len);
 	struct bt_signature *signature = bt_signature_build(maker, pod, &requests);
-	struct entry made = {.signature = signature, .hash = hash, .words = kept, .words_bytes = words.len};
+	struct signature_entry made = {
+		.signature = signature, .hash = hash, .words = kept, .words_bytes = words.len};
 	keep_held(maker, &made);
 	made.arena = maker->arena;
 	maker->arena = (struct bt_arena){0};
@@ -475,7 +478,7 @@ uint32_t bt_signatures_listed(const struct bt_signatures *signatures)
  * again under the lock. Context: the lock is held. */
 static void take_out(struct bt_signatures *s, uint32_t ix)
 {
-	struct table *table = bt_load_relaxed(&s->table);
+	struct signature_table *table = bt_load_relaxed(&s->table);
 	uint32_t mask = table->mask, hole = (uint32_t)entry_of(s, ix)->hash & mask;
 	uint64_t slot;
 
@@ -503,7 +506,7 @@ static bool weigh_first(struct bt_signatures *s)
 {
 	BT_INVARIANT(s->first != NO_ENTRY);
 	uint32_t ix = take_first(s);
-	struct entry *entry = entry_of(s, ix);
+	struct signature_entry *entry = entry_of(s, ix);
 	uint64_t state = bt_load_relaxed(&entry->state), next;
 
 	do {

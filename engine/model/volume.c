@@ -15,12 +15,12 @@
 #define MIGRATED_PLUGINS "storage.alpha.kubernetes.io/migrated-plugins"
 #define ZONE_DELIMITER	 "__"
 
-struct plugin {
+struct volume_plugin {
 	struct bt_str name, driver;
 	struct bt_str topology_key; /* empty: zones are not translated */
 };
 
-static const struct plugin plugins[BT_IN_TREE_N] = {
+static const struct volume_plugin plugins[BT_IN_TREE_N] = {
 	[BT_IN_TREE_GCE_PD] = {BT_STR("kubernetes.io/gce-pd"), BT_STR("pd.csi.storage.gke.io"),
 		BT_STR("topology.gke.io/zone")},
 	[BT_IN_TREE_AWS_EBS] = {BT_STR("kubernetes.io/aws-ebs"), BT_STR("ebs.csi.aws.com"),

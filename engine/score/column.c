@@ -154,7 +154,7 @@ void bt_column_choose_by(bt_column_chooser *other, void *context)
 }
 
 /* Nodes that wait to be evaluated together. */
-struct batch {
+struct node_batch {
 	struct bt_column *column;
 	const struct bt_view *view;
 	struct bt_column_flips *flips;
@@ -167,7 +167,7 @@ struct batch {
 };
 
 /* Evaluates a whole word of nodes. anew: nobody is told which of them flip. */
-static void put_block(struct batch *batch, uint32_t first, bool anew)
+static void put_block(struct node_batch *batch, uint32_t first, bool anew)
 {
 	struct bt_column *column = batch->column;
 	uint32_t left = column->slot_n - first, n = left < BLOCK ? left : BLOCK, flip_n = 0;
@@ -198,7 +198,7 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 	}
 }
 
-static bool gathering(struct batch *batch)
+static bool gathering(struct node_batch *batch)
 {
 	if (batch->gathering == UNKNOWN) {
 		batch->gathering = batch->column->gathers && bt_gather_begin(&batch->gather, batch->view,
@@ -210,7 +210,7 @@ static bool gathering(struct batch *batch)
 }
 
 /* The values of the batch's nodes. */
-static void evaluate_nodes(struct batch *batch, uint16_t *value)
+static void evaluate_nodes(struct node_batch *batch, uint16_t *value)
 {
 	const struct bt_column *column = batch->column;
 
@@ -232,7 +232,7 @@ static void evaluate_nodes(struct batch *batch, uint16_t *value)
 	}
 }
 
-static void evaluate_batch(struct batch *batch)
+static void evaluate_batch(struct node_batch *batch)
 {
 	BT_INVARIANT(batch->n <= BLOCK);
 	struct bt_column *column = batch->column;
@@ -258,7 +258,7 @@ static void evaluate_batch(struct batch *batch)
 	batch->n = 0;
 }
 
-static void column_add(struct batch *batch, uint32_t node_ix)
+static void column_add(struct node_batch *batch, uint32_t node_ix)
 {
 	BT_INVARIANT(node_ix < batch->column->slot_n && batch->n < BLOCK);
 	/* Of many columns few are in the cache: the old value is fetched while the new one is found. */
@@ -270,7 +270,7 @@ static void column_add(struct batch *batch, uint32_t node_ix)
 }
 
 /* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
-static void freshen(struct batch *batch, const uint64_t *mask, bool anew)
+static void freshen(struct node_batch *batch, const uint64_t *mask, bool anew)
 {
 	struct bt_column *column = batch->column;
 
@@ -294,13 +294,13 @@ static void freshen(struct batch *batch, const uint64_t *mask, bool anew)
 
 /* Is a node that the journal names one of the batch's? A node that became known after the column was made is
  * not live, or there would be a new snapshot. */
-static bool is_ours(const struct batch *batch, uint32_t node_ix)
+static bool is_ours(const struct node_batch *batch, uint32_t node_ix)
 {
 	return node_ix - batch->first < batch->end - batch->first;
 }
 
 /* Marks every node stale, or those that the journal names. */
-static void mark(struct batch *batch, bool all)
+static void mark(struct node_batch *batch, bool all)
 {
 	struct bt_column *column = batch->column;
 	const struct bt_usage *usage = batch->view->usage;
@@ -329,7 +329,7 @@ static void mark(struct batch *batch, bool all)
  * in the mask is stale. A node that is named twice is stale from the first time until it is evaluated.
  * Without branches, which nobody could predict.
  */
-static void follow(struct batch *batch, const uint64_t *mask)
+static void follow(struct node_batch *batch, const uint64_t *mask)
 {
 	struct bt_column *column = batch->column;
 	const struct bt_usage *usage = batch->view->usage;
@@ -356,7 +356,7 @@ static void follow(struct batch *batch, const uint64_t *mask)
 }
 
 /* A column that is indexed has no stale nodes: those that the journal names are evaluated at once. */
-static void replay(struct batch *batch)
+static void replay(struct node_batch *batch)
 {
 	BT_INVARIANT(batch->column->indexed);
 	const struct bt_usage *usage = batch->view->usage;
@@ -410,7 +410,7 @@ static bool run_shard(
 	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_flips *flips)
 {
 	BT_INVARIANT(first <= end && end <= round->column->slot_n);
-	struct batch batch;
+	struct node_batch batch;
 
 	batch.column = round->column;
 	batch.view = round->view;

@@ -57,11 +57,11 @@ static inline uint16_t highest_of(vector lanes)
 #define TABLES_N (BT_SCAN_WORTHS / TABLE)
 
 /* The low and the high bytes of 16 numbers, each in both halves. */
-struct table {
+struct scan_table {
 	__m256i low, high;
 };
 
-static struct table make_table(const uint16_t *numbers)
+static struct scan_table make_table(const uint16_t *numbers)
 {
 	uint8_t low[TABLE], high[TABLE];
 
@@ -69,14 +69,14 @@ static struct table make_table(const uint16_t *numbers)
 		low[i] = (uint8_t)numbers[i];
 		high[i] = (uint8_t)(numbers[i] >> 8);
 	}
-	return (struct table){
+	return (struct scan_table){
 		_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)low)),
 		_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)high)),
 	};
 }
 
 /* The numbers of 16 nodes' classes. table_n is a constant where this is put in. */
-static inline vector look_up(const struct table *tables, int table_n, const uint16_t *of)
+static inline vector look_up(const struct scan_table *tables, int table_n, const uint16_t *of)
 {
 	vector ix = load(of), low = zero(), high = low;
 
@@ -94,7 +94,7 @@ static inline vector look_up(const struct table *tables, int table_n, const uint
 
 static inline uint16_t fill_by(const struct bt_scan_classes *nodes, int table_n)
 {
-	struct table tables[TABLES_N];
+	struct scan_table tables[TABLES_N];
 	vector best = zero();
 
 	for (int t = 0; t < table_n; t++) {

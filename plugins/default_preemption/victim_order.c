@@ -14,7 +14,7 @@
 #define BALANCE	      8 /* a part below that fraction is unbalanced */
 #define NINTHER_SWAPS 12
 
-enum pattern { UNKNOWN = 0, INCREASING, DECREASING };
+enum victim_order_pattern { UNKNOWN = 0, INCREASING, DECREASING };
 
 /*
  * Priority, then age. A pod that has not started counts as started now. Upstream takes that time anew for
@@ -109,7 +109,8 @@ static int64_t median(const struct bt_victim *v, int64_t a, int64_t b, int64_t c
 	return b;
 }
 
-static int64_t choose_pivot(const struct bt_victim *v, int64_t from, int64_t to, enum pattern *out_pattern)
+static int64_t choose_pivot(
+	const struct bt_victim *v, int64_t from, int64_t to, enum victim_order_pattern *out_pattern)
 {
 	int64_t quarter = (to - from) / 4, at[3];
 	int swap_n = 0;
@@ -233,7 +234,7 @@ static void sort_range(struct bt_victim *v, int64_t from, int64_t to, int limit)
 	bool balanced = true, was_split = true;
 
 	while (to - from > INSERTION_MAX) {
-		enum pattern pattern;
+		enum victim_order_pattern pattern;
 
 		if (limit == 0) {
 			sort_by_heap(v, from, to);

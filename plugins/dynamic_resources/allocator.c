@@ -30,7 +30,7 @@ struct bt_pool_counters {
 };
 
 /* A device at its place. */
-struct place {
+struct allocator_place {
 	const struct bt_device_pool *pool;
 	const struct bt_resource_slice *slice;
 	const struct bt_device *device;
@@ -42,14 +42,14 @@ struct asked {
 	const struct bt_device_class *class_;
 	uint32_t name, parent; /* parent: BT_NAME_NONE when it is no alternative */
 	int64_t device_n;
-	struct place *all; /* of mode All */
+	struct allocator_place *all; /* of mode All */
 	/* What was found of devices, by use, where an alternative is looked at by what was found for another;
 	 * NULL: they are looked at anew. */
 	uint8_t *found;
 	bool *constrained; /* by constraint: does it apply? */
 };
 
-struct wanted {
+struct allocator_wanted {
 	struct asked *asked; /* one, or one for each alternative */
 	uint32_t asked_n;
 	bool alternatives;
@@ -70,18 +70,18 @@ struct constraint {
 
 /* A device that was picked. */
 struct picked {
-	struct place at;
+	struct allocator_place at;
 	const struct asked *asked;
 	uint32_t claim;
 };
 
 struct claim_state {
-	struct wanted *wanted;
+	struct allocator_wanted *wanted;
 	struct constraint *constraints;
 	uint32_t result_n; /* devices that were picked for it */
 };
 
-struct search {
+struct allocator_search {
 	const struct bt_allocation_request *request;
 	const struct bt_view *view;
 	const struct bt_device_store *store;
@@ -97,7 +97,7 @@ struct search {
 };
 
 /* How a part of the search ends. */
-enum found {
+enum allocator_found {
 	NOTHING = 0,
 	FOUND,
 	TOO_MANY, /* every way needs more devices than a claim may have */
@@ -117,18 +117,18 @@ struct location {
 	uint32_t pool, slice, device;
 };
 
-static struct bt_str allocator_text_of(const struct search *s, uint32_t name)
+static struct bt_str allocator_text_of(const struct allocator_search *s, uint32_t name)
 {
 	return bt_intern_str(s->view->snapshot->dictionary->intern, name);
 }
 
-static bool obeys(const struct search *s, enum bt_rule rule)
+static bool obeys(const struct allocator_search *s, enum bt_rule rule)
 {
 	return bt_release_has(s->store->features.release, rule);
 }
 
 /* Begins an error with the claim's name. */
-static void blame(const struct search *s, uint32_t claim)
+static void blame(const struct allocator_search *s, uint32_t claim)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 
@@ -136,7 +136,7 @@ static void blame(const struct search *s, uint32_t claim)
 		BT_STR_ARG(wanted->name));
 }
 
-static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
+static void blame_request(const struct allocator_search *s, uint32_t claim, uint32_t name)
 {
 	blame(s, claim);
 	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(allocator_text_of(s, name)));
@@ -146,12 +146,12 @@ static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
 
 /* Without consumable capacity and binding conditions upstream uses an older allocator, which knows neither
  * distinctAttribute nor bindsToNode nor devices that are shared. */
-static bool is_stable(const struct search *s)
+static bool is_stable(const struct allocator_search *s)
 {
 	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
 }
 
-static void add_place(const struct search *s, const struct place *at)
+static void add_place(const struct allocator_search *s, const struct allocator_place *at)
 {
 	bt_buf_printf(s->error, "%.*s/%.*s/%.*s", BT_STR_ARG(allocator_text_of(s, at->slice->driver)),
 		BT_STR_ARG(allocator_text_of(s, at->slice->pool)),
@@ -160,8 +160,8 @@ static void add_place(const struct search *s, const struct place *at)
 
 /* What is wrong with a selector, behind the name of whose it is. Source: EnhanceRuntimeError,
  * dynamic-resource-allocation/cel/errors.go, v1.37.2. */
-static void blame_selector(
-	const struct search *s, uint32_t ix, const struct place *at, bool compiling, struct bt_str why)
+static void blame_selector(const struct allocator_search *s, uint32_t ix, const struct allocator_place *at,
+	bool compiling, struct bt_str why)
 {
 	bool named = !compiling && obeys(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
 
@@ -179,11 +179,12 @@ static void blame_selector(
 }
 
 /* Do all expressions match the device? class_: whose they are; NULL: the claim's. */
-static enum found selectors_match(struct search *s, uint32_t claim, const struct bt_device_class *class_,
-	const struct bt_device_selectors *selectors, const struct place *at)
+static enum allocator_found selectors_match(struct allocator_search *s, uint32_t claim,
+	const struct bt_device_class *class_, const struct bt_device_selectors *selectors,
+	const struct allocator_place *at)
 {
 	struct bt_buf why = {0};
-	enum found found = FOUND;
+	enum allocator_found found = FOUND;
 
 	BT_REQUIRE_HOT(selectors->n == 0 || selectors->expressions);
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
@@ -215,12 +216,13 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 	return found;
 }
 
-static enum found look_at(struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
+static enum allocator_found look_at(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+	const struct allocator_place *at)
 {
 	const struct bt_device *device = at->device;
 
 	BT_INVARIANT(asked->class_ && asked->ask);
-	enum found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, at);
+	enum allocator_found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, at);
 	if (found == FOUND) {
 		found = selectors_match(s, claim, NULL, &asked->ask->selectors, at);
 	}
@@ -233,8 +235,8 @@ static enum found look_at(struct search *s, uint32_t claim, const struct asked *
 }
 
 /* Source: isSelectable, v1.36.3. */
-static enum found selectable(
-	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
+static enum allocator_found selectable(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+	const struct allocator_place *at)
 {
 	const struct bt_device *device = at->device;
 	uint8_t *known = asked->found ? &asked->found[device->use_ix] : NULL;
@@ -245,7 +247,7 @@ static enum found selectable(
 	if (known && *known) {
 		return *known == 1 + FOUND ? FOUND : NOTHING;
 	}
-	enum found found = look_at(s, claim, asked, at);
+	enum allocator_found found = look_at(s, claim, asked, at);
 	if (known && found != FAILED) {
 		*known = (uint8_t)(1 + found);
 	}
@@ -254,20 +256,20 @@ static enum found selectable(
 
 /* ---- capacity ---- */
 
-static bool shareable(const struct search *s, const struct bt_device *device)
+static bool shareable(const struct allocator_search *s, const struct bt_device *device)
 {
 	return s->store->features.consumable_capacity && device->allow_multiple;
 }
 
 static struct bt_quantity taken(
-	const struct search *s, const struct asked *asked, const struct bt_capacity *capacity)
+	const struct allocator_search *s, const struct asked *asked, const struct bt_capacity *capacity)
 {
 	return bt_capacity_taken(asked->ask, capacity, !obeys(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY));
 }
 
 /* What is taken of a capacity so far, by claims that have it and by those of this search. */
 static bt_nano taken_before(
-	const struct search *s, const struct bt_device *device, const struct bt_capacity *capacity)
+	const struct allocator_search *s, const struct bt_device *device, const struct bt_capacity *capacity)
 {
 	const struct bt_device_use *use = &s->store->uses[device->use_ix];
 	bt_nano sum = 0;
@@ -285,7 +287,7 @@ static bt_nano taken_before(
 
 /* Is there enough of every capacity? all: whatever others take. Source: CmpRequestOverCapacity, v1.36.3. */
 static bool has_capacity(
-	const struct search *s, const struct asked *asked, const struct bt_device *device, bool all)
+	const struct allocator_search *s, const struct asked *asked, const struct bt_device *device, bool all)
 {
 	if (!s->store->features.consumable_capacity) {
 		return true;
@@ -307,8 +309,8 @@ static bool has_capacity(
 }
 
 /* Is what the request takes of some capacity no amount? Source: CmpRequestOverCapacity, v1.37.2. */
-static bool capacity_fails(
-	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, bool listing)
+static bool capacity_fails(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+	const struct allocator_place *at, bool listing)
 {
 	const struct bt_device *device = at->device;
 	struct bt_buf why = {0};
@@ -341,7 +343,7 @@ static bool capacity_fails(
 }
 
 /* Has the device a share already? */
-static bool shared_already(const struct search *s, const struct bt_device *device)
+static bool shared_already(const struct allocator_search *s, const struct bt_device *device)
 {
 	const struct bt_device_use *use = &s->store->uses[device->use_ix];
 	bool shared =
@@ -355,14 +357,14 @@ static bool shared_already(const struct search *s, const struct bt_device *devic
 
 /* ---- who has devices ---- */
 
-static bool in_use(const struct search *s, const struct bt_device *device)
+static bool in_use(const struct allocator_search *s, const struct bt_device *device)
 {
 	const struct bt_device_use *use = &s->store->uses[device->use_ix];
 
 	return use->allocated || use->pending_n || s->store->marks[device->use_ix];
 }
 
-static bool picked_for(const struct search *s, const struct bt_device *device, uint32_t claim)
+static bool picked_for(const struct allocator_search *s, const struct bt_device *device, uint32_t claim)
 {
 	if (!s->store->marks[device->use_ix]) {
 		return false;
@@ -376,15 +378,15 @@ static bool picked_for(const struct search *s, const struct bt_device *device, u
 }
 
 /* Has somebody else the device? Those with admin access care for their own claim only. */
-static bool occupied(
-	const struct search *s, const struct asked *asked, const struct bt_device *device, uint32_t claim)
+static bool occupied(const struct allocator_search *s, const struct asked *asked,
+	const struct bt_device *device, uint32_t claim)
 {
 	return asked->ask->admin ? picked_for(s, device, claim) : in_use(s, device);
 }
 
 /* ---- counters ---- */
 
-static bool takes_counters(const struct search *s, const struct bt_device_use *use)
+static bool takes_counters(const struct allocator_search *s, const struct bt_device_use *use)
 {
 	if (obeys(s, BT_RULE_SHARES_TAKE_NO_COUNTERS)) {
 		return use->allocated || use->pending_n;
@@ -404,7 +406,7 @@ static struct pool_counter *counter_of(struct bt_pool_counters *counters, const 
 
 /* Takes what allocated devices of the slices take. */
 static void take_allocated(
-	struct search *s, struct bt_pool_counters *counters, const uint32_t *slices, uint32_t n)
+	struct allocator_search *s, struct bt_pool_counters *counters, const uint32_t *slices, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_resource_slice *slice = &s->store->slices[slices[i]];
@@ -426,7 +428,7 @@ static void take_allocated(
 	}
 }
 
-static struct bt_pool_counters *counters_of(struct search *s, const struct bt_device_pool *pool)
+static struct bt_pool_counters *counters_of(struct allocator_search *s, const struct bt_device_pool *pool)
 {
 	struct bt_pool_counters **bucket = &s->request->cycle->counters[pool->pool % 64];
 	uint32_t driver = obeys(s, BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS) ? BT_NAME_NONE : pool->driver;
@@ -478,7 +480,7 @@ static void consume(struct bt_pool_counters *counters, const struct bt_device *d
 }
 
 /* Takes what the device takes of its pool's counters, if that leaves none of them overdrawn. */
-static bool take_counters(struct search *s, const struct place *at)
+static bool take_counters(struct allocator_search *s, const struct allocator_place *at)
 {
 	struct bt_pool_counters *counters = counters_of(s, at->pool);
 
@@ -494,8 +496,8 @@ static bool take_counters(struct search *s, const struct place *at)
 
 /* ---- taints and constraints ---- */
 
-static bool taint_repels(
-	const struct search *s, const struct bt_taint *taint, const struct bt_device_subrequest *ask)
+static bool taint_repels(const struct allocator_search *s, const struct bt_taint *taint,
+	const struct bt_device_subrequest *ask)
 {
 	const struct bt_intern *intern = s->view->snapshot->dictionary->intern;
 	bool tolerated = taint->effect != BT_NAME_NO_SCHEDULE && taint->effect != BT_NAME_NO_EXECUTE;
@@ -507,7 +509,8 @@ static bool taint_repels(
 }
 
 /* Source: taintPreventsAllocation, v1.36.3; taints of rules are upstream's in the slices that it lists. */
-static bool repels(const struct search *s, const struct place *at, const struct bt_device_subrequest *ask)
+static bool repels(const struct allocator_search *s, const struct allocator_place *at,
+	const struct bt_device_subrequest *ask)
 {
 	const struct bt_device_store *store = s->store;
 	const struct bt_device *device = at->device;
@@ -568,8 +571,8 @@ static uint32_t base_name(const struct asked *asked)
 	return asked->parent ? asked->parent : asked->name;
 }
 
-static bool add_constraint(struct search *s, struct claim_state *claim, const struct asked *asked, uint32_t i,
-	const struct place *at)
+static bool add_constraint(struct allocator_search *s, struct claim_state *claim, const struct asked *asked,
+	uint32_t i, const struct allocator_place *at)
 {
 	struct constraint *constraint = &claim->constraints[i];
 	bool alone = obeys(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
@@ -613,8 +616,8 @@ struct undo {
 	bool counters, marked;
 };
 
-static void put_back(
-	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, struct undo undo)
+static void put_back(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+	const struct allocator_place *at, struct undo undo)
 {
 	BT_INVARIANT(s->picked_n > 0 && s->claims[claim].result_n > 0);
 	struct claim_state *state = &s->claims[claim];
@@ -633,8 +636,8 @@ static void put_back(
 }
 
 /* A constraint is not met: for mode All, which needs this device, a failure. */
-static enum found unconstrained(
-	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, bool must)
+static enum allocator_found unconstrained(struct allocator_search *s, uint32_t claim,
+	const struct asked *asked, const struct allocator_place *at, bool must)
 {
 	if (!must) {
 		return NOTHING;
@@ -648,8 +651,8 @@ static enum found unconstrained(
 
 /* Picks a device that is selectable, unless something is against it. must: it has to be this one. Source:
  * allocateDevice, v1.36.3. */
-static enum found pick(struct search *s, uint32_t claim, const struct asked *asked, const struct place *at,
-	bool must, struct undo *out_undo)
+static enum allocator_found pick(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+	const struct allocator_place *at, bool must, struct undo *out_undo)
 {
 	const struct bt_device *device = at->device;
 	struct claim_state *state = &s->claims[claim];
@@ -667,7 +670,7 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 		}
 		undo.counters = true;
 	}
-	enum found found = repels(s, at, asked->ask) ? NOTHING : FOUND;
+	enum allocator_found found = repels(s, at, asked->ask) ? NOTHING : FOUND;
 	uint32_t added = 0;
 	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
 		if (!add_constraint(s, state, asked, added, at)) {
@@ -698,14 +701,15 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 /* ---- the result ---- */
 
 /* Where the devices from first on can be reached, all of one claim. Source: createNodeSelector, v1.36.3. */
-static bool reach(struct search *s, const struct picked *first, uint32_t n, struct bt_allocation *out)
+static bool reach(
+	struct allocator_search *s, const struct picked *first, uint32_t n, struct bt_allocation *out)
 {
 	struct bt_node_term *term = bt_arena_zalloc(s->arena, sizeof(*term));
 	uint32_t label_n = 0, field_n = 0;
 	bool local = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct place *at = &first[i].at;
+		const struct allocator_place *at = &first[i].at;
 		const struct bt_node_selector *selector =
 			at->slice->per_device ? &at->device->selector : &at->slice->selector;
 
@@ -729,7 +733,7 @@ static bool reach(struct search *s, const struct picked *first, uint32_t n, stru
 	struct bt_field_requirement *fields = bt_arena_zalloc(s->arena, (field_n + 1) * sizeof(*fields));
 	label_n = field_n = 0;
 	for (uint32_t i = 0; !local && i < n; i++) {
-		const struct place *at = &first[i].at;
+		const struct allocator_place *at = &first[i].at;
 		const struct bt_node_selector *selector =
 			at->slice->per_device ? &at->device->selector : &at->slice->selector;
 
@@ -757,7 +761,7 @@ static bool reach(struct search *s, const struct picked *first, uint32_t n, stru
 	return true;
 }
 
-static struct bt_device_result result_of(struct search *s, const struct picked *picked)
+static struct bt_device_result result_of(struct allocator_search *s, const struct picked *picked)
 {
 	const struct bt_device *device = picked->at.device;
 	struct bt_device_result result = {
@@ -790,7 +794,7 @@ static struct bt_device_result result_of(struct search *s, const struct picked *
 }
 
 /* All claims have their devices: writes them down before the search undoes its steps. */
-static enum found write_down(struct search *s)
+static enum allocator_found write_down(struct allocator_search *s)
 {
 	const struct picked *at = s->picked;
 
@@ -821,30 +825,31 @@ static enum found write_down(struct search *s)
 
 /* ---- the search ---- */
 
-static enum found search_from(struct search *s, struct position at, struct location from);
+static enum allocator_found search_from(struct allocator_search *s, struct position at, struct location from);
 
-static const struct asked *asked_at(const struct search *s, const struct position *at)
+static const struct asked *asked_at(const struct allocator_search *s, const struct position *at)
 {
 	return &s->claims[at->claim].wanted[at->request].asked[at->alternative];
 }
 
-static enum found next_claim(struct search *s, uint32_t claim)
+static enum allocator_found next_claim(struct allocator_search *s, uint32_t claim)
 {
-	enum found found = search_from(s, (struct position){.claim = claim + 1}, (struct location){0});
+	enum allocator_found found =
+		search_from(s, (struct position){.claim = claim + 1}, (struct location){0});
 
 	BT_INVARIANT(claim < s->request->claim_n);
 	/* Other devices for this claim may leave more for the next. */
 	return found == TOO_MANY ? NOTHING : found;
 }
 
-static enum found search_alternatives(struct search *s, struct position at)
+static enum allocator_found search_alternatives(struct allocator_search *s, struct position at)
 {
-	const struct wanted *wanted = &s->claims[at.claim].wanted[at.request];
+	const struct allocator_wanted *wanted = &s->claims[at.claim].wanted[at.request];
 	bool all_too_many = true;
 
 	at.inside = true;
 	for (at.alternative = 0; at.alternative < wanted->asked_n; at.alternative++) {
-		enum found found = search_from(s, at, (struct location){0});
+		enum allocator_found found = search_from(s, at, (struct location){0});
 
 		if (found != TOO_MANY && found != NOTHING) {
 			return found;
@@ -855,8 +860,8 @@ static enum found search_alternatives(struct search *s, struct position at)
 }
 
 /* The device has been picked: goes on with the next of the request. */
-static enum found go_on(struct search *s, struct position at, const struct place *place, struct undo undo,
-	struct location next)
+static enum allocator_found go_on(struct allocator_search *s, struct position at,
+	const struct allocator_place *place, struct undo undo, struct location next)
 {
 	const struct asked *asked = asked_at(s, &at);
 
@@ -864,32 +869,32 @@ static enum found go_on(struct search *s, struct position at, const struct place
 	if (asked->ask->mode == BT_ALLOCATE_ALL && obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
 		at.alternative = 0;
 	}
-	enum found found = search_from(s, at, next);
+	enum allocator_found found = search_from(s, at, next);
 	put_back(s, at.claim, asked, place, undo);
 	return found;
 }
 
-static enum found take_all(struct search *s, struct position at)
+static enum allocator_found take_all(struct allocator_search *s, struct position at)
 {
 	const struct asked *asked = asked_at(s, &at);
-	const struct place *place = &asked->all[at.device];
+	const struct allocator_place *place = &asked->all[at.device];
 	struct undo undo;
-	enum found found = pick(s, at.claim, asked, place, true, &undo);
+	enum allocator_found found = pick(s, at.claim, asked, place, true, &undo);
 
 	BT_INVARIANT(at.device < asked->device_n && asked->all);
 	return found == FOUND ? go_on(s, at, place, undo, (struct location){0}) : found;
 }
 
 /* Tries one device. Sets out_go_on when the next one is to be tried. */
-static enum found try_device(struct search *s, struct position at, const struct place *place,
-	struct location next, bool *out_go_on)
+static enum allocator_found try_device(struct allocator_search *s, struct position at,
+	const struct allocator_place *place, struct location next, bool *out_go_on)
 {
 	const struct asked *asked = asked_at(s, &at);
 	struct undo undo;
 
 	*out_go_on = false;
 	s->step_n++;
-	enum found found =
+	enum allocator_found found =
 		occupied(s, asked, place->device, at.claim) ? NOTHING : selectable(s, at.claim, asked, place);
 	if (found == FOUND && capacity_fails(s, at.claim, asked, place, false)) {
 		found = FAILED;
@@ -909,7 +914,8 @@ static enum found try_device(struct search *s, struct position at, const struct 
 
 /* Looks for a device from a location on; devices of one request come in order, so that no combination is
  * tried twice. */
-static enum found search_device(struct search *s, struct position at, struct location from)
+static enum allocator_found search_device(
+	struct allocator_search *s, struct position at, struct location from)
 {
 	for (uint32_t p = from.pool; p < s->pools->n; p++) {
 		const struct bt_device_pool *pool = &s->pools->items[p];
@@ -922,11 +928,11 @@ static enum found search_device(struct search *s, struct position at, struct loc
 			uint32_t j = p == from.pool && i == from.slice ? from.device : 0;
 
 			for (; j < slice->device_n; j++) {
-				const struct place place = {pool, slice, &slice->devices[j]};
+				const struct allocator_place place = {pool, slice, &slice->devices[j]};
 				bool again = obeys(s, BT_RULE_REQUEST_REPEATS_DEVICES) &&
 					     shareable(s, place.device);
 				bool go_on;
-				enum found found = try_device(
+				enum allocator_found found = try_device(
 					s, at, &place, (struct location){p, i, again ? j : j + 1}, &go_on);
 
 				if (!go_on) {
@@ -938,9 +944,10 @@ static enum found search_device(struct search *s, struct position at, struct loc
 	return NOTHING;
 }
 
-static enum found search_request(struct search *s, struct position at, struct location from)
+static enum allocator_found search_request(
+	struct allocator_search *s, struct position at, struct location from)
 {
-	const struct wanted *wanted = &s->claims[at.claim].wanted[at.request];
+	const struct allocator_wanted *wanted = &s->claims[at.claim].wanted[at.request];
 
 	BT_INVARIANT(at.request < s->request->claims[at.claim].request_n);
 	if (wanted->alternatives && !at.inside) {
@@ -963,9 +970,9 @@ static enum found search_request(struct search *s, struct position at, struct lo
 }
 
 /* Source: allocateOne, v1.36.3. */
-static enum found search_from(struct search *s, struct position at, struct location from)
+static enum allocator_found search_from(struct allocator_search *s, struct position at, struct location from)
 {
-	enum found found;
+	enum allocator_found found;
 
 	s->step_n++;
 	if (s->request->step_limit && s->step_n > s->request->step_limit) {
@@ -993,8 +1000,8 @@ static enum found search_from(struct search *s, struct position at, struct locat
 /* ---- what is asked ---- */
 
 /* Adds the pool's devices that mode All takes. */
-static enum found add_all(
-	struct search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
+static enum allocator_found add_all(
+	struct allocator_search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
 {
 	bool full = !obeys(s, BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL);
 
@@ -1002,8 +1009,8 @@ static enum found add_all(
 		const struct bt_resource_slice *slice = &s->store->slices[pool->slices[i]];
 
 		for (uint32_t j = 0; j < slice->device_n; j++) {
-			const struct place place = {pool, slice, &slice->devices[j]};
-			enum found found = selectable(s, claim, asked, &place);
+			const struct allocator_place place = {pool, slice, &slice->devices[j]};
+			enum allocator_found found = selectable(s, claim, asked, &place);
 
 			if (found == FAILED ||
 				(found == FOUND && capacity_fails(s, claim, asked, &place, true))) {
@@ -1017,7 +1024,7 @@ static enum found add_all(
 	return FOUND;
 }
 
-static enum found list_all(struct search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found list_all(struct allocator_search *s, uint32_t claim, struct asked *asked)
 {
 	size_t n = 0;
 
@@ -1051,7 +1058,7 @@ static enum found list_all(struct search *s, uint32_t claim, struct asked *asked
 }
 
 /* Source: validateDeviceRequest, v1.36.3. */
-static enum found check_asked(struct search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found check_asked(struct allocator_search *s, uint32_t claim, struct asked *asked)
 {
 	const struct bt_device_subrequest *ask = asked->ask;
 
@@ -1098,7 +1105,8 @@ static enum found check_asked(struct search *s, uint32_t claim, struct asked *as
 	return FAILED;
 }
 
-static bool capacity_disabled(struct search *s, uint32_t claim, const struct bt_device_request *request)
+static bool capacity_disabled(
+	struct allocator_search *s, uint32_t claim, const struct bt_device_request *request)
 {
 	const char *what = NULL;
 	uint32_t name = request->name;
@@ -1122,8 +1130,8 @@ static bool capacity_disabled(struct search *s, uint32_t claim, const struct bt_
 }
 
 /* Does a constraint that names requests name this one? */
-static bool names(
-	const struct search *s, const struct bt_device_constraint *constraint, const struct asked *asked)
+static bool names(const struct allocator_search *s, const struct bt_device_constraint *constraint,
+	const struct asked *asked)
 {
 	struct bt_str name = allocator_text_of(s, asked->name),
 		      parent = allocator_text_of(s, base_name(asked));
@@ -1143,7 +1151,7 @@ static bool names(
 	return constraint->request_n == 0;
 }
 
-static enum found add_asked(struct search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found add_asked(struct allocator_search *s, uint32_t claim, struct asked *asked)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 
@@ -1156,7 +1164,7 @@ static enum found add_asked(struct search *s, uint32_t claim, struct asked *aske
 
 /* Devices of mode All of the first two alternatives are listed by what is found for the first of them.
  * Source: Allocate, v1.35.4. */
-static uint8_t *share_found(const struct search *s, const struct bt_device_request *request)
+static uint8_t *share_found(const struct allocator_search *s, const struct bt_device_request *request)
 {
 	return obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES) && request->alternative_n > 1 &&
 			       request->alternatives[0].mode == BT_ALLOCATE_ALL &&
@@ -1166,10 +1174,11 @@ static uint8_t *share_found(const struct search *s, const struct bt_device_reque
 }
 
 /* Sets how many devices the request needs at least. */
-static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int64_t *out_least)
+static enum allocator_found add_request(
+	struct allocator_search *s, uint32_t claim, uint32_t ix, int64_t *out_least)
 {
 	const struct bt_device_request *request = &s->request->claims[claim].requests[ix];
-	struct wanted *wanted = &s->claims[claim].wanted[ix];
+	struct allocator_wanted *wanted = &s->claims[claim].wanted[ix];
 
 	wanted->alternatives = request->alternative_n > 0;
 	wanted->asked_n = wanted->alternatives ? request->alternative_n : 1;
@@ -1203,13 +1212,13 @@ static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int
 	return FOUND;
 }
 
-static bool is_known(const struct search *s, const struct bt_device_constraint *constraint)
+static bool is_known(const struct allocator_search *s, const struct bt_device_constraint *constraint)
 {
 	return constraint->kind == BT_CONSTRAINT_MATCH ||
 	       (constraint->kind == BT_CONSTRAINT_DISTINCT && !is_stable(s));
 }
 
-static enum found add_constraints(struct search *s, uint32_t claim)
+static enum allocator_found add_constraints(struct allocator_search *s, uint32_t claim)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 	struct constraint *constraints =
@@ -1230,7 +1239,7 @@ static enum found add_constraints(struct search *s, uint32_t claim)
 	return FOUND;
 }
 
-static enum found add_claim(struct search *s, uint32_t claim)
+static enum allocator_found add_claim(struct allocator_search *s, uint32_t claim)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 	int64_t least = 0;
@@ -1276,7 +1285,7 @@ enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *reque
 	struct bt_allocation *out_allocations, struct bt_buf *out_error)
 {
 	const struct bt_device_store *store = request->view->devices;
-	struct search s = {
+	struct allocator_search s = {
 		.request = request,
 		.view = request->view,
 		.store = store,

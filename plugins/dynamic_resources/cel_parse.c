@@ -23,7 +23,7 @@ struct parser {
 };
 
 /* Grows while the arguments of a call are read; the arena keeps what it outgrew. */
-struct nodes {
+struct argument_list {
 	struct bt_cel_node **list;
 	bool *optional;
 	uint32_t n, cap_n;
@@ -32,7 +32,8 @@ struct nodes {
 
 static struct bt_cel_node *parse_expression(struct parser *parser);
 
-static void add_node(struct parser *parser, struct nodes *nodes, struct bt_cel_node *node, bool optional)
+static void add_node(
+	struct parser *parser, struct argument_list *nodes, struct bt_cel_node *node, bool optional)
 {
 	if (nodes->n == nodes->cap_n) {
 		uint32_t cap_n = nodes->cap_n ? nodes->cap_n * 2 : 4;
@@ -44,7 +45,7 @@ static void add_node(struct parser *parser, struct nodes *nodes, struct bt_cel_n
 			memcpy(list, nodes->list, nodes->n * sizeof(*list));
 			memcpy(flags, nodes->optional, nodes->n);
 		}
-		*nodes = (struct nodes){list, flags, nodes->n, cap_n, nodes->any_optional};
+		*nodes = (struct argument_list){list, flags, nodes->n, cap_n, nodes->any_optional};
 	}
 	nodes->list[nodes->n] = node;
 	nodes->optional[nodes->n++] = optional;
@@ -254,7 +255,7 @@ static struct bt_cel_node *parse_keyword(struct parser *parser)
 
 /* Comma-separated expressions up to close. */
 static bool parse_list(struct parser *parser, const char *close, bool optional_marks, bool trailing_comma,
-	struct nodes *nodes)
+	struct argument_list *nodes)
 {
 	if (accept(parser, close)) {
 		return true;
@@ -278,7 +279,7 @@ static bool parse_list(struct parser *parser, const char *close, bool optional_m
 	return expect(parser, close);
 }
 
-static bool parse_entries(struct parser *parser, struct nodes *nodes)
+static bool parse_entries(struct parser *parser, struct argument_list *nodes)
 {
 	if (accept(parser, "}")) {
 		return true;
@@ -310,7 +311,7 @@ static struct bt_cel_node *parse_aggregate(struct parser *parser, bool map)
 {
 	struct bt_cel_node *node =
 		bt_cel_node(parser->compiler, map ? BT_CEL_MAP : BT_CEL_LIST, parser->token.at);
-	struct nodes nodes = {0};
+	struct argument_list nodes = {0};
 
 	next(parser);
 	if (map ? !parse_entries(parser, &nodes) : !parse_list(parser, "]", true, true, &nodes)) {
@@ -326,7 +327,7 @@ static struct bt_cel_node *parse_aggregate(struct parser *parser, bool map)
 static struct bt_cel_node *parse_call(struct parser *parser, struct bt_str name, struct bt_cel_node *target)
 {
 	struct bt_cel_node *node = bt_cel_node(parser->compiler, BT_CEL_CALL, parser->token.at);
-	struct nodes nodes = {0};
+	struct argument_list nodes = {0};
 
 	next(parser);
 	if (target) {
@@ -565,7 +566,7 @@ static struct bt_cel_node *parse_binary(struct parser *parser, int level)
 static struct bt_cel_node *parse_logic(struct parser *parser, bool or)
 {
 	struct bt_cel_node *node = or ? parse_logic(parser, false) : parse_binary(parser, 0);
-	struct nodes nodes = {0};
+	struct argument_list nodes = {0};
 	uint32_t at = parser->token.at;
 
 	if (!node || !is_at(parser, or ? "||" : "&&")) {

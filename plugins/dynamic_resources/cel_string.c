@@ -385,17 +385,17 @@ struct bt_cel_value bt_cel_quote(struct bt_cel_run *run, const struct bt_cel_val
 /* ---- patterns ---- */
 
 /* The pattern of a call: known beforehand, or compiled now and the call's own. */
-struct pattern {
+struct cel_string_pattern {
 	const struct bt_re2 *re2; /* NULL: it does not compile, which is in error */
 	struct bt_re2 *own;
 	struct bt_cel_value error;
 };
 
-static struct pattern take_pattern(
+static struct cel_string_pattern take_pattern(
 	struct bt_cel_run *run, const struct bt_cel_value *value, const char *prefix)
 {
 	struct bt_buf text = {0};
-	struct pattern pattern = {0};
+	struct cel_string_pattern pattern = {0};
 
 	if (value->kind == BT_CEL_K_DYN) {
 		pattern.re2 = value->regex;
@@ -425,7 +425,7 @@ struct bt_cel_value bt_cel_matches(struct bt_cel_run *run, const struct bt_cel_v
 	if (args[1].kind != BT_CEL_K_STRING && args[1].kind != BT_CEL_K_DYN) {
 		return bt_cel_no_overload();
 	}
-	struct pattern pattern = take_pattern(run, &args[1], "");
+	struct cel_string_pattern pattern = take_pattern(run, &args[1], "");
 	if (!pattern.re2) {
 		return pattern.error;
 	}
@@ -437,7 +437,7 @@ struct bt_cel_value bt_cel_matches(struct bt_cel_run *run, const struct bt_cel_v
 struct bt_cel_value bt_cel_find_pattern(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
-	struct pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
+	struct cel_string_pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
 	size_t start, end;
 
 	(void)arg_n;
@@ -459,7 +459,7 @@ struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_
 	size_t end;
 	uint32_t rune;
 
-	struct pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
+	struct cel_string_pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
 	if (!pattern.re2) {
 		return pattern.error;
 	}

@@ -18,7 +18,14 @@
 
 #define SPECIAL_NAME "<extended-resources>"
 
-enum reason_kind { NOT_AVAILABLE = 0, NOT_ALLOCATED, INVALID_POOLS, NO_RESOURCE, STALE, TIMED_OUT };
+enum dynamic_resources_reason_kind {
+	NOT_AVAILABLE = 0,
+	NOT_ALLOCATED,
+	INVALID_POOLS,
+	NO_RESOURCE,
+	STALE,
+	TIMED_OUT
+};
 
 /* A claim of the pod. */
 struct held {
@@ -33,21 +40,21 @@ struct held {
 };
 
 /* What a node says. */
-struct answer {
+struct node_devices {
 	bool known, pass;
-	enum reason_kind kind;
+	enum dynamic_resources_reason_kind kind;
 	const char *error;
 	const struct bt_allocation *allocations; /* of the claims that had to be allocated; NULL: none */
 };
 
-struct term {
+struct dynamic_resources_term {
 	const struct bt_signature *signature;
 	const struct bt_dynamic_resources_settings *settings;
 	/* Of this cycle, in the store's scratch. */
 	struct held *held;
-	uint32_t held_n, user_n; /* user_n: without the one for extended resources */
-	uint32_t new_n;		 /* that have to be allocated */
-	struct answer *answers;	 /* by node slot; ends with the cycle, or a change of state */
+	uint32_t held_n, user_n;      /* user_n: without the one for extended resources */
+	uint32_t new_n;		      /* that have to be allocated */
+	struct node_devices *answers; /* by node slot; ends with the cycle, or a change of state */
 	uint32_t answer_n;
 	struct bt_device_inputs *inputs; /* NULL: nothing of them has changed in this cycle */
 	struct bt_allocation_cycle *cycle;
@@ -56,10 +63,10 @@ struct term {
 static void dynamic_resources_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct dynamic_resources_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	BT_REQUIRE_HOT(settings);
-	*term = (struct term){.signature = signature, .settings = settings};
+	*term = (struct dynamic_resources_term){.signature = signature, .settings = settings};
 	out_compiled->term = term;
 	if (signature->claim_n || bt_extended_wanted(env->view, signature)) {
 		out_compiled->state = term;
@@ -78,12 +85,12 @@ struct owner {
 };
 
 /* Why a pod cannot have a claim that it names. */
-enum trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
+enum dynamic_resources_trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
 
 /* The claim that a pod names; none without trouble: the pod needs none. Source: foreachPodResourceClaim,
  * v1.36.3. */
-static enum trouble look_up(const struct bt_view *view, uint32_t namespace_, uint32_t pod_uid,
-	const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
+static enum dynamic_resources_trouble look_up(const struct bt_view *view, uint32_t namespace_,
+	uint32_t pod_uid, const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
 {
 	*out_claim = NULL;
 	switch (named->kind) {
@@ -206,7 +213,7 @@ static const struct bt_resource_claim *claim_now(const struct bt_view *view, con
 }
 
 /* Lists the pod's claims. Returns why it cannot be scheduled, or NULL. */
-static const char *list_claims(struct term *term, const struct bt_view *view)
+static const char *list_claims(struct dynamic_resources_term *term, const struct bt_view *view)
 {
 	const struct bt_signature *signature = term->signature;
 	const struct owner owner = {signature->namespace_, view->devices->pod_name, view->devices->pod_uid};
@@ -314,7 +321,7 @@ static bool claim_fails(const struct bt_view *view, const struct held *held, str
 
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
-	struct term *term = state;
+	struct dynamic_resources_term *term = state;
 	struct bt_arena *scratch = view->devices->scratch;
 
 	bt_arena_reset(scratch);
@@ -406,8 +413,8 @@ static enum readiness readiness(const struct bt_resource_claim *claim)
 }
 
 /* Source: isClaimTimeout, v1.36.3. Only a claim that waits is asked about, so it has binding conditions. */
-static bool timed_out(
-	const struct term *term, const struct bt_view *view, const struct bt_resource_claim *claim)
+static bool timed_out(const struct dynamic_resources_term *term, const struct bt_view *view,
+	const struct bt_resource_claim *claim)
 {
 	int64_t since = claim->allocation.since_ns;
 
@@ -416,7 +423,7 @@ static bool timed_out(
 }
 
 /* Can a pod on the node not have the claim, which is allocated? */
-static bool unavailable(const struct term *term, const struct bt_view *view,
+static bool unavailable(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct bt_resource_claim *claim, uint32_t node_ix)
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
@@ -441,8 +448,8 @@ static bool unavailable(const struct term *term, const struct bt_view *view,
 	return false;
 }
 
-static struct bt_wanted_claim wanted_claim(
-	const struct term *term, const struct bt_view *view, const struct held *held, uint32_t node_ix)
+static struct bt_wanted_claim wanted_claim(const struct dynamic_resources_term *term,
+	const struct bt_view *view, const struct held *held, uint32_t node_ix)
 {
 	BT_INVARIANT(held->new && (held->special || held->claim));
 	if (held->special) {
@@ -465,7 +472,7 @@ static struct bt_wanted_claim wanted_claim(
 	};
 }
 
-static void dynamic_resources_refuse(struct answer *answer, enum reason_kind kind)
+static void dynamic_resources_refuse(struct node_devices *answer, enum dynamic_resources_reason_kind kind)
 {
 	BT_INVARIANT(answer->known);
 	answer->pass = false;
@@ -473,8 +480,8 @@ static void dynamic_resources_refuse(struct answer *answer, enum reason_kind kin
 }
 
 /* Looks for devices on the node. */
-static void allocate(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+static void allocate(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
+	struct node_devices *answer)
 {
 	struct bt_arena *scratch = view->devices->scratch;
 	struct bt_wanted_claim *wanted = bt_arena_zalloc(scratch, term->new_n * sizeof(*wanted));
@@ -518,8 +525,8 @@ static void allocate(
 }
 
 /* Is the node done with when its extended resources were looked at? */
-static bool settled_by_resources(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+static bool settled_by_resources(const struct dynamic_resources_term *term, const struct bt_view *view,
+	uint32_t node_ix, struct node_devices *answer)
 {
 	if (term->held_n == term->user_n) {
 		return false;
@@ -538,12 +545,13 @@ static bool settled_by_resources(
 	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
 }
 
-static void spec(const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+static void spec(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
+	struct node_devices *answer)
 {
 	bool *apart = bt_arena_zalloc(view->devices->scratch, term->held_n);
 	bool any = false;
 
-	*answer = (struct answer){.known = true, .pass = true};
+	*answer = (struct node_devices){.known = true, .pass = true};
 	if (settled_by_resources(term, view, node_ix, answer)) {
 		return;
 	}
@@ -564,9 +572,10 @@ static void spec(const struct term *term, const struct bt_view *view, uint32_t n
 	dynamic_resources_refuse(answer, NOT_AVAILABLE);
 }
 
-static const struct answer *answer_of(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static const struct node_devices *answer_of(
+	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	struct answer *answer = &term->answers[node_ix];
+	struct node_devices *answer = &term->answers[node_ix];
 
 	BT_REQUIRE_HOT(node_ix < term->answer_n);
 	if (!answer->known && term->inputs) {
@@ -583,7 +592,7 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 }
 
 /* Keeps the claims, slices and allocations that PreFilter has read. */
-static void keep_inputs(struct term *term, const struct bt_view *view)
+static void keep_inputs(struct dynamic_resources_term *term, const struct bt_view *view)
 {
 	term->inputs = bt_device_inputs_keep(view);
 	for (uint32_t i = 0; i < term->held_n; i++) {
@@ -603,7 +612,7 @@ static void keep_inputs(struct term *term, const struct bt_view *view)
 static void dynamic_resources_state_changes(
 	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
-	struct term *term = compiled->state;
+	struct dynamic_resources_term *term = compiled->state;
 
 	if (!term || !term->held_n) {
 		return;
@@ -683,7 +692,8 @@ static int64_t score_claim(const struct bt_view *view, const struct bt_resource_
 	return sum;
 }
 
-static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static int64_t score_node(
+	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	const struct bt_allocation *allocations = answer_of(term, view, node_ix)->allocations;
 	int64_t sum = 0;
@@ -705,7 +715,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 static void dynamic_resources_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct dynamic_resources_term *term = opaque;
 
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = term->settings->scores ? score_node(term, view, first + i) : 0;
@@ -717,7 +727,7 @@ static void dynamic_resources_score(
 static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *compiled,
 	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
-	const struct term *term = compiled->state;
+	const struct dynamic_resources_term *term = compiled->state;
 
 	if (!use->pre_filter || !use->filter || !term || term->held_n == 0) {
 		return;
@@ -752,7 +762,7 @@ static struct bt_claim_release release_of(enum bt_claims_release what, const str
 /* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
 static bool holds(const struct bt_compiled *compiled)
 {
-	const struct term *term = compiled ? compiled->state : NULL;
+	const struct dynamic_resources_term *term = compiled ? compiled->state : NULL;
 
 	return term && term->held_n > 0;
 }
@@ -762,7 +772,7 @@ static struct bt_claim_release release_for(const struct bt_compiled *compiled)
 	if (!holds(compiled)) {
 		return (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	}
-	const struct term *term = compiled->state;
+	const struct dynamic_resources_term *term = compiled->state;
 
 	for (uint32_t i = 0; i < term->user_n; i++) {
 		if (term->held[i].unavailable && term->held[i].releasable) {

@@ -12,7 +12,7 @@
 /* So many expressions are kept compiled; one more, and all are dropped. */
 #define PROGRAM_MAX 256
 
-struct program {
+struct selectors_program {
 	struct bt_cel *cel; /* NULL: it does not compile */
 	struct bt_buf error;
 };
@@ -20,7 +20,7 @@ struct program {
 struct selectors {
 	struct bt_cel_scratch scratch;
 	struct bt_arena arena; /* the device that is shown */
-	struct program programs[PROGRAM_MAX];
+	struct selectors_program programs[PROGRAM_MAX];
 	struct bt_map program_ixs; /* expression -> index */
 	struct bt_name_refs names; /* the expressions */
 	uint32_t program_n;
@@ -53,7 +53,8 @@ void bt_selectors_destroy(void *selectors)
 	bt_mem_free(s);
 }
 
-static const struct program *program_of(struct selectors *s, struct bt_intern *intern, uint32_t expression)
+static const struct selectors_program *program_of(
+	struct selectors *s, struct bt_intern *intern, uint32_t expression)
 {
 	uint32_t ix;
 
@@ -64,8 +65,8 @@ static const struct program *program_of(struct selectors *s, struct bt_intern *i
 		drop_programs(s);
 	}
 	BT_INVARIANT(s->program_n < PROGRAM_MAX);
-	struct program *program = &s->programs[s->program_n];
-	*program = (struct program){0};
+	struct selectors_program *program = &s->programs[s->program_n];
+	*program = (struct selectors_program){0};
 	s->names.intern = intern;
 	bt_name_refs_add_name(&s->names, expression);
 	/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
@@ -144,7 +145,7 @@ enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct selectors *s = selectors;
-	const struct program *program = program_of(s, intern, expression);
+	const struct selectors_program *program = program_of(s, intern, expression);
 
 	if (!program->cel) {
 		bt_buf_str(out_error, bt_buf_view(&program->error));

@@ -14,13 +14,13 @@
 #define MAX_SUM_PER_IMAGE (1000 * MIB)
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
-struct wanted {
+struct image_locality_wanted {
 	const uint64_t *nodes; /* bitmap of those that have it */
 	int64_t static_score;
 };
 
-struct term {
-	const struct wanted *items;
+struct image_locality_term {
+	const struct image_locality_wanted *items;
 	uint32_t n;
 	int64_t max_sum;
 };
@@ -42,8 +42,8 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 	const struct bt_snapshot *snapshot = env->snapshot;
 	/* The images of volumes stand behind those of containers. */
 	uint32_t image_n = rules->volumes_score ? signature->image_n : signature->container_n;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
-	struct wanted *items = bt_arena_zalloc(env->arena, image_n * sizeof(*items));
+	struct image_locality_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct image_locality_wanted *items = bt_arena_zalloc(env->arena, image_n * sizeof(*items));
 
 	for (uint32_t i = 0; i < image_n; i++) {
 		const struct bt_image *image = find_image(snapshot, signature->images[i]);
@@ -52,8 +52,9 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 			BT_INVARIANT(image->node_n > 0 && image->node_n <= snapshot->node_n);
 			double spread = (double)image->node_n / (double)snapshot->node_n;
 
-			items[term->n++] = (struct wanted){env->image_nodes(env->context, image->name),
-				bt_truncate((double)image->size_bytes * spread)};
+			items[term->n++] =
+				(struct image_locality_wanted){env->image_nodes(env->context, image->name),
+					bt_truncate((double)image->size_bytes * spread)};
 		}
 	}
 	BT_INVARIANT(term->n <= image_n && image_n <= signature->image_n);
@@ -65,7 +66,7 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 	out_compiled->score_skip = term->n == 0;
 }
 
-static int64_t score_node(const struct term *term, uint32_t node_ix)
+static int64_t score_node(const struct image_locality_term *term, uint32_t node_ix)
 {
 	int64_t sum = 0;
 

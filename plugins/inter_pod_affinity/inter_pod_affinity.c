@@ -9,7 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
-enum reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };
+enum inter_pod_affinity_reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };
 
 /* A term of the pending pod and the pods that it is about. */
 struct own_term {
@@ -19,7 +19,7 @@ struct own_term {
 	const struct bt_domain_counts *tally;
 };
 
-struct term {
+struct inter_pod_affinity_term {
 	const struct bt_inter_pod_affinity_settings *settings;
 	const struct bt_signature *signature;
 	const struct bt_intern *intern;
@@ -64,8 +64,8 @@ static bool any_selects_namespaces(const struct own_term *terms, uint32_t n)
 	return false;
 }
 
-static void compile_own(
-	const struct bt_compile_env *env, const struct bt_pod_affinity *own, struct term *term)
+static void compile_own(const struct bt_compile_env *env, const struct bt_pod_affinity *own,
+	struct inter_pod_affinity_term *term)
 {
 	term->affinity = own_terms(env, &own->affinity, NULL);
 	term->affinity_n = own->affinity.n;
@@ -94,7 +94,7 @@ static void inter_pod_affinity_compile(const void *settings, const struct bt_com
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_pod_affinity *own = signature->pod_affinity;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct inter_pod_affinity_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->settings = settings;
 	term->signature = signature;
@@ -114,14 +114,14 @@ static void inter_pod_affinity_compile(const void *settings, const struct bt_com
 }
 
 /* The term with its namespace selector turned into names. */
-static struct bt_pod_match resolved(
-	const struct term *term, const struct bt_counting *counting, const struct own_term *own)
+static struct bt_pod_match resolved(const struct inter_pod_affinity_term *term,
+	const struct bt_counting *counting, const struct own_term *own)
 {
 	return counting->resolve(counting->context, own->term, term->settings->unlabelled_selector_takes_all);
 }
 
-static void count_own(
-	const struct term *term, const struct bt_counting *counting, struct own_term *terms, uint32_t n)
+static void count_own(const struct inter_pod_affinity_term *term, const struct bt_counting *counting,
+	struct own_term *terms, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_pod_match match = resolved(term, counting, &terms[i]);
@@ -133,7 +133,7 @@ static void count_own(
 
 /* A pod counts for required affinity only when it matches all the terms, and then for each of them: one
  * counter serves them all. */
-static void count_affinity(struct term *term, const struct bt_counting *counting)
+static void count_affinity(struct inter_pod_affinity_term *term, const struct bt_counting *counting)
 {
 	const struct bt_pod_query query = {.items = term->matches, .n = term->affinity_n};
 
@@ -157,7 +157,7 @@ static void find_tallies(const struct bt_counting *counting, struct own_term *te
 	}
 }
 
-static void resolve(struct term *term, const struct bt_counting *counting)
+static void resolve(struct inter_pod_affinity_term *term, const struct bt_counting *counting)
 {
 	if (term->resolved &&
 		(!term->selects_namespaces || term->namespace_version == counting->namespace_version)) {
@@ -177,7 +177,8 @@ static void resolve(struct term *term, const struct bt_counting *counting)
 }
 
 /* What a carried term adds to the score of a node per pod that carries it. */
-static int64_t carried_weight(const struct term *term, const struct bt_existing_affinity_term *carried)
+static int64_t carried_weight(
+	const struct inter_pod_affinity_term *term, const struct bt_existing_affinity_term *carried)
 {
 	BT_INVARIANT(carried->pod_n >= 0);
 	if (carried->kind == BT_EXISTING_AFFINITY_TERM_AFFINITY) {
@@ -188,7 +189,7 @@ static int64_t carried_weight(const struct term *term, const struct bt_existing_
 
 static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
 {
-	struct term *term = state;
+	struct inter_pod_affinity_term *term = state;
 	const struct bt_counting *counting = view->counting;
 	bool filter = term->affinity_n || term->anti_affinity_n, score = term->preferred_n > 0;
 
@@ -210,8 +211,8 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
-	BT_REQUIRE_HOT(((const struct term *)opaque)->resolved);
-	const struct term *term = opaque;
+	BT_REQUIRE_HOT(((const struct inter_pod_affinity_term *)opaque)->resolved);
+	const struct inter_pod_affinity_term *term = opaque;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
 		n = bt_add_equivalence_key(
@@ -242,7 +243,7 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 	return n;
 }
 
-static bool affinity_passes(const struct term *term, uint32_t node_ix)
+static bool affinity_passes(const struct inter_pod_affinity_term *term, uint32_t node_ix)
 {
 	bool exist = true;
 	int64_t total = 0;
@@ -262,7 +263,7 @@ static bool affinity_passes(const struct term *term, uint32_t node_ix)
 	return exist || (total == 0 && term->matches_itself);
 }
 
-static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
+static bool anti_affinity_passes(const struct inter_pod_affinity_term *term, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
 		const struct bt_domain_counts *tally = term->anti_affinity[i].tally;
@@ -305,7 +306,7 @@ static void keep_apart(const struct bt_domain_counts *tally, uint32_t first, uin
 static void inter_pod_affinity_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct inter_pod_affinity_term *term = opaque;
 
 	BT_REQUIRE_HOT(term->resolved && first + n <= view->snapshot->slot_n);
 	(void)view;
@@ -353,7 +354,7 @@ static void add_weighted(
 static void inter_pod_affinity_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct inter_pod_affinity_term *term = opaque;
 
 	BT_REQUIRE_HOT(term->resolved && first + n <= view->snapshot->slot_n);
 	(void)view;

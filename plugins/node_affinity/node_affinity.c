@@ -13,7 +13,7 @@
 #define BLOCK	   128
 #define FEW_VALUES 8 /* of a requirement; more are looked up node by node */
 
-enum reason_kind { ADDED = 0, OWN };
+enum node_affinity_reason_kind { ADDED = 0, OWN };
 
 /* A requirement with the column that it reads. */
 struct column_requirement {
@@ -38,7 +38,7 @@ struct weighted {
 	int64_t weight;
 };
 
-struct term {
+struct node_affinity_term {
 	const struct bt_intern *intern;
 	bool has_added, has_required;
 	struct disjunction added, required;
@@ -84,7 +84,7 @@ static struct disjunction bind_node_selector(
 }
 
 static void bind_preferred(const struct bt_compile_env *env, const struct bt_node_affinity_settings *settings,
-	const struct bt_signature *signature, struct term *term)
+	const struct bt_signature *signature, struct node_affinity_term *term)
 {
 	uint32_t added_n = settings->preferred_n;
 	uint32_t own_n = signature->preferred_error ? 0 : signature->preferred_n;
@@ -104,9 +104,9 @@ static void node_affinity_compile(const void *opaque, const struct bt_compile_en
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_node_affinity_settings *settings = opaque;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct node_affinity_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
-	*term = (struct term){
+	*term = (struct node_affinity_term){
 		.intern = env->dictionary->intern,
 		.has_added = settings->has_required,
 		.has_required = signature->has_required,
@@ -144,8 +144,8 @@ static bool fields_match(const struct conjunction *condition, uint32_t node_name
 	return true;
 }
 
-static bool matches(const struct term *term, const struct conjunction *condition, const struct bt_view *view,
-	uint32_t node_ix)
+static bool matches(const struct node_affinity_term *term, const struct conjunction *condition,
+	const struct bt_view *view, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < condition->n; i++) {
 		const struct column_requirement *item = &condition->items[i];
@@ -158,7 +158,7 @@ static bool matches(const struct term *term, const struct conjunction *condition
 	return condition->field_n == 0 || fields_match(condition, view->snapshot->nodes[node_ix].name);
 }
 
-static bool any_matches(const struct term *term, const struct disjunction *choices,
+static bool any_matches(const struct node_affinity_term *term, const struct disjunction *choices,
 	const struct bt_view *view, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < choices->n; i++) {
@@ -169,7 +169,7 @@ static bool any_matches(const struct term *term, const struct disjunction *choic
 	return false;
 }
 
-static bool added_passes(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static bool added_passes(const struct node_affinity_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	return !term->has_added || any_matches(term, &term->added, view, node_ix);
 }
@@ -178,8 +178,8 @@ static bool added_passes(const struct term *term, const struct bt_view *view, ui
  * vectors ---- */
 
 /* all[i] &= whether the i-th value satisfies the requirement. */
-static void narrow(const struct term *term, const struct bt_requirement *requirement, const uint32_t *values,
-	uint32_t n, uint8_t *all)
+static void narrow(const struct node_affinity_term *term, const struct bt_requirement *requirement,
+	const uint32_t *values, uint32_t n, uint8_t *all)
 {
 	BT_INVARIANT(n <= BLOCK);
 	uint8_t hit[BLOCK] = {0};
@@ -209,7 +209,7 @@ static void narrow(const struct term *term, const struct bt_requirement *require
 	}
 }
 
-static void match_block(const struct term *term, const struct conjunction *condition,
+static void match_block(const struct node_affinity_term *term, const struct conjunction *condition,
 	const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *out)
 {
 	BT_INVARIANT(n <= BLOCK);
@@ -223,8 +223,8 @@ static void match_block(const struct term *term, const struct conjunction *condi
 }
 
 /* pass[i] &= whether any of the choices matches. */
-static void need_any(const struct term *term, const struct disjunction *choices, const struct bt_view *view,
-	uint32_t first, uint32_t n, uint8_t *pass)
+static void need_any(const struct node_affinity_term *term, const struct disjunction *choices,
+	const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	uint8_t any[BLOCK] = {0}, one[BLOCK];
 
@@ -242,7 +242,7 @@ static void need_any(const struct term *term, const struct disjunction *choices,
 static void node_affinity_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct node_affinity_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t done = 0; done < n; done += BLOCK) {
@@ -269,7 +269,7 @@ static void node_affinity_reject(
 static void node_affinity_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct node_affinity_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t done = 0; done < n; done += BLOCK) {
@@ -293,10 +293,10 @@ static const char *const reasons[] = {
 
 /* ---- queueing hints ---- */
 
-enum answer { NO = 0, YES, CANNOT_SAY };
+enum node_affinity_answer { NO = 0, YES, CANNOT_SAY };
 
 /* A term that cannot be parsed makes the answer an error, unless another one matches. */
-static enum answer own_matches(const struct bt_hint_env *env, const struct bt_node_facts *node)
+static enum node_affinity_answer own_matches(const struct bt_hint_env *env, const struct bt_node_facts *node)
 {
 	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
 	const struct bt_signature *signature = env->signature;
@@ -325,7 +325,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 					      &settings->required, new->labels, new->name)) {
 		return false;
 	}
-	enum answer now = own_matches(env, new);
+	enum node_affinity_answer now = own_matches(env, new);
 	if (now != YES || !old) {
 		return now != NO;
 	}

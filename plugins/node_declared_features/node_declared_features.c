@@ -5,14 +5,14 @@
 
 #include "cache/node_view.h"
 
-struct term {
+struct node_declared_features_term {
 	uint32_t features;
 };
 
 static void node_declared_features_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct node_declared_features_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->features = *(const bool *)settings ? signature->features : 0;
 	out_compiled->term = term;
@@ -22,7 +22,7 @@ static void node_declared_features_compile(const void *settings, const struct bt
 static void node_declared_features_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct node_declared_features_term *term = opaque;
 
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] = (term->features & ~view->snapshot->nodes[first + i].features) == 0;
@@ -31,7 +31,7 @@ static void node_declared_features_filter(
 
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct node_declared_features_term *term = opaque;
 
 	bt_buf_add(out_key, &term->features, sizeof(term->features));
 }

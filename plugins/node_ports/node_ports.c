@@ -6,7 +6,7 @@
 
 #include "cache/node_view.h"
 
-struct term {
+struct node_ports_term {
 	const struct bt_host_port *ports;
 	uint32_t n;
 };
@@ -14,16 +14,16 @@ struct term {
 static void node_ports_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct node_ports_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	BT_INVARIANT(signature->port_n == 0 || signature->ports);
 	(void)settings;
-	*term = (struct term){signature->ports, signature->port_n};
+	*term = (struct node_ports_term){signature->ports, signature->port_n};
 	out_compiled->term = term;
 	out_compiled->filter_skip = signature->port_n == 0;
 }
 
-static bool clashes(const struct term *term, const struct bt_host_port *taken)
+static bool clashes(const struct node_ports_term *term, const struct bt_host_port *taken)
 {
 	for (uint32_t i = 0; i < term->n; i++) {
 		if (bt_ports_conflict(taken, &term->ports[i])) {
@@ -33,7 +33,7 @@ static bool clashes(const struct term *term, const struct bt_host_port *taken)
 	return false;
 }
 
-static bool free_on(const struct term *term, const struct bt_port_list *taken)
+static bool free_on(const struct node_ports_term *term, const struct bt_port_list *taken)
 {
 	for (uint32_t i = 0; i < taken->n; i++) {
 		if (clashes(term, &taken->items[i])) {
@@ -54,7 +54,7 @@ static void node_ports_filter(
 
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct node_ports_term *term = opaque;
 
 	bt_buf_add(out_key, term->ports, term->n * sizeof(*term->ports));
 }
@@ -66,7 +66,7 @@ static const char *const reasons[] = {"node(s) didn't have free ports for the re
 static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_cluster_event_pod *gone = &event->pod.old;
-	const struct term term = {env->signature->ports, env->signature->port_n};
+	const struct node_ports_term term = {env->signature->ports, env->signature->port_n};
 
 	if (!bt_cluster_event_pod_placed(gone)) {
 		return false;

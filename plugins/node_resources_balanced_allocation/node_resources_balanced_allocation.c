@@ -17,7 +17,7 @@ struct balanced {
 	int64_t request;
 };
 
-struct term {
+struct balanced_allocation_term {
 	const struct balanced *items;
 	uint32_t n;
 	bool state; /* as of the settings */
@@ -27,7 +27,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_balanced_settings *settings = opaque;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct balanced_allocation_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 	struct balanced *items = bt_arena_zalloc(env->arena, settings->slot_n * sizeof(*items));
 	bool bind_requests = false;
 
@@ -83,7 +83,7 @@ static double fraction(int64_t used, int64_t alloc)
 }
 
 /* What a node's balance with the pod, and without it, is worth. */
-static int64_t worth(const struct term *term, int64_t after, int64_t before)
+static int64_t worth(const struct balanced_allocation_term *term, int64_t after, int64_t before)
 {
 	if (term->state) {
 		return after;
@@ -93,7 +93,8 @@ static int64_t worth(const struct term *term, int64_t after, int64_t before)
 
 /* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the
  * same order. */
-static int64_t score_pair(const struct term *term, const int64_t *alloc, const int64_t *used)
+static int64_t score_pair(
+	const struct balanced_allocation_term *term, const int64_t *alloc, const int64_t *used)
 {
 	const struct balanced *items = term->items;
 	const double before[2] = {fraction(used[0], alloc[0]), fraction(used[1], alloc[1])};
@@ -103,7 +104,8 @@ static int64_t score_pair(const struct term *term, const int64_t *alloc, const i
 	return worth(term, balance(after, 2), balance(before, 2));
 }
 
-static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static int64_t score_node(
+	const struct balanced_allocation_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	double before[BT_REQUEST_MAX], after[BT_REQUEST_MAX];
 	uint32_t n = 0;
@@ -127,7 +129,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 }
 
 /* Both resources have cells, which begin at first. */
-static void score_pairs(const struct term *term, const struct bt_view *view,
+static void score_pairs(const struct balanced_allocation_term *term, const struct bt_view *view,
 	const struct bt_resource_pair *pair, uint32_t first, uint32_t n, int64_t *raw)
 {
 	for (uint32_t i = 0; i < n;) {
@@ -151,7 +153,7 @@ static void score_pairs(const struct term *term, const struct bt_view *view,
 static void node_resources_balanced_allocation_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct balanced_allocation_term *term = opaque;
 	struct bt_resource_pair pair = {0};
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
@@ -175,7 +177,7 @@ static void node_resources_balanced_allocation_score(
 
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct balanced_allocation_term *term = opaque;
 
 	for (uint32_t i = 0; i < term->n; i++) {
 		bt_buf_add(out_key, &term->items[i].slot, sizeof(term->items[i].slot));
@@ -186,7 +188,7 @@ static void key(const void *opaque, struct bt_buf *out_key)
 static bool describe(
 	const void *opaque, bool filters, bool scores, int64_t weight, struct bt_resource_sum *sum)
 {
-	const struct term *term = opaque;
+	const struct balanced_allocation_term *term = opaque;
 
 	if (filters || !scores || term->n != 2) {
 		return false;
@@ -202,7 +204,7 @@ static bool describe(
 
 static uint64_t reads(const void *opaque)
 {
-	const struct term *term = opaque;
+	const struct balanced_allocation_term *term = opaque;
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < term->n; i++) {

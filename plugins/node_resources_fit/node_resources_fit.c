@@ -15,7 +15,7 @@
 
 #define EXACT_BELOW ((uint64_t)1 << 45)
 
-enum reason_kind {
+enum node_resources_fit_reason_kind {
 	TOO_MANY_PODS = 0,
 	INSUFFICIENT /* arg: the resource slot */
 };
@@ -30,7 +30,7 @@ struct apart {
 	bool delegated; /* devices serve for it where the node itself has none; if not: it is rare */
 };
 
-struct term {
+struct node_resources_fit_term {
 	const struct bt_fit_settings *settings;
 	const struct bt_amount *wanted; /* positive requests that count */
 	uint32_t wanted_n;
@@ -62,15 +62,16 @@ static bool ignored(
 	       contains(settings->ignored_groups, settings->ignored_group_n, group);
 }
 
-static bool counts(const struct term *term, const struct bt_dictionary *dictionary, struct bt_amount amount)
+static bool counts(const struct node_resources_fit_term *term, const struct bt_dictionary *dictionary,
+	struct bt_amount amount)
 {
 	bool positive = amount.slot < BT_FIRST_SCALAR ? amount.amount > 0 : amount.amount != 0;
 
 	return positive && !ignored(term->settings, dictionary, amount.slot);
 }
 
-static void compile_wanted(
-	const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+static void compile_wanted(const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct node_resources_fit_term *term)
 {
 	struct bt_amounts fit = signature->requests.fit;
 	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
@@ -99,8 +100,8 @@ static void compile_wanted(
 	BT_INVARIANT(term->wanted_n + term->apart_n <= fit.n);
 }
 
-static void compile_scored(
-	const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+static void compile_scored(const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct node_resources_fit_term *term)
 {
 	struct scored *scored = bt_arena_zalloc(env->arena, term->settings->resource_n * sizeof(*scored));
 
@@ -124,7 +125,7 @@ static void compile_scored(
 static void node_resources_fit_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct node_resources_fit_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->settings = settings;
 	compile_wanted(env, signature, term);
@@ -140,7 +141,8 @@ static bool left_to_devices(const struct apart *apart, const struct bt_view *vie
 	       bt_devices_serve(view, apart->wanted.slot);
 }
 
-static bool fits_apart(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static bool fits_apart(
+	const struct node_resources_fit_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < term->apart_n; i++) {
 		const struct apart *apart = &term->apart[i];
@@ -153,7 +155,7 @@ static bool fits_apart(const struct term *term, const struct bt_view *view, uint
 	return true;
 }
 
-static bool fits(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static bool fits(const struct node_resources_fit_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	if (view->usage->nodes[node_ix].pod_n + 1 > view->snapshot->rooms[node_ix].pods) {
 		return false;
@@ -171,7 +173,7 @@ static bool fits(const struct term *term, const struct bt_view *view, uint32_t n
 static void node_resources_fit_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct node_resources_fit_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = bt_range_fits(term->wanted, term->wanted_n, view, first, n, pass); i < n; i++) {
@@ -203,7 +205,7 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 static void node_resources_fit_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
 {
-	const struct term *term = opaque;
+	const struct node_resources_fit_term *term = opaque;
 	int64_t pods = view->usage->nodes[node_ix].pod_n, pods_alloc = view->snapshot->rooms[node_ix].pods;
 
 	out->code = BT_UNSCHEDULABLE;
@@ -274,7 +276,8 @@ static int64_t ratio(const struct bt_fit_settings *settings, int64_t request, in
 	return shape_at(settings, request > alloc ? BT_MAX_NODE_SCORE : percent(request, alloc));
 }
 
-static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static int64_t score_node(
+	const struct node_resources_fit_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	enum bt_fit_strategy strategy = term->settings->strategy;
 	int64_t sum = 0, weights = 0;
@@ -313,8 +316,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 }
 
 /* Scores nodes from the front by vectors, where these know how: two resources, which is the default. */
-static uint32_t score_front(
-	const struct term *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static uint32_t score_front(const struct node_resources_fit_term *term, const struct bt_view *view,
+	uint32_t first, uint32_t n, int64_t *raw)
 {
 	struct bt_resource_pair pair;
 	int64_t weight[2];
@@ -356,7 +359,7 @@ static void node_resources_fit_score(
 
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct node_resources_fit_term *term = opaque;
 
 	bt_buf_add(out_key, &term->wanted_n, sizeof(term->wanted_n));
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
@@ -378,7 +381,7 @@ static void key(const void *opaque, struct bt_buf *out_key)
 static bool describe(
 	const void *opaque, bool filters, bool scores, int64_t weight, struct bt_resource_sum *sum)
 {
-	const struct term *term = opaque;
+	const struct node_resources_fit_term *term = opaque;
 
 	if ((filters && term->apart_n) || (scores && term->scored_n != 2) ||
 		(scores && term->settings->strategy == BT_REQUESTED_TO_CAPACITY_RATIO)) {
@@ -406,7 +409,7 @@ static bool describe(
 
 static uint64_t reads(const void *opaque)
 {
-	const struct term *term = opaque;
+	const struct node_resources_fit_term *term = opaque;
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < term->wanted_n; i++) {

@@ -7,36 +7,36 @@
 #include "cache/node_view.h"
 #include "cache/storage_view.h"
 
-enum reason_kind {
+enum node_volume_limits_reason_kind {
 	TOO_MANY = 0,
 	NO_DRIVER, /* arg: the driver */
 	NO_CLAIM   /* arg: a name, the text */
 };
 
 /* Why the pod's own volumes cannot be counted. */
-struct trouble {
+struct node_volume_limits_trouble {
 	const char *text; /* NULL: they can */
 	bool missing;	  /* a claim is not there: the node is refused; otherwise Filter fails */
 };
 
-struct wanted {
+struct node_volume_limits_wanted {
 	uint64_t id;
 	uint32_t driver;
 	bool migrated; /* it counts only on nodes with a CSINode */
 };
 
-struct term {
+struct node_volume_limits_term {
 	const struct bt_signature *signature;
 	enum bt_driver_demand demand;
-	struct wanted *wanted; /* each once; of now, as what is below */
+	struct node_volume_limits_wanted *wanted; /* each once; of now, as what is below */
 	uint32_t wanted_n;
-	struct trouble trouble[2]; /* on nodes without and with a CSINode */
+	struct node_volume_limits_trouble trouble[2]; /* on nodes without and with a CSINode */
 };
 
 static void node_volume_limits_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct node_volume_limits_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->signature = signature;
 	term->demand = ((const struct bt_node_volume_limits_settings *)settings)->demand;
@@ -53,17 +53,18 @@ static void node_volume_limits_compile(const void *settings, const struct bt_com
 	out_compiled->score_skip = true;
 }
 
-static void node_volume_limits_note(struct term *term, bool everywhere, bool missing, const char *text)
+static void node_volume_limits_note(
+	struct node_volume_limits_term *term, bool everywhere, bool missing, const char *text)
 {
 	BT_INVARIANT(text);
 	for (int i = everywhere ? 0 : 1; i < 2; i++) {
 		if (!term->trouble[i].text) {
-			term->trouble[i] = (struct trouble){text, missing};
+			term->trouble[i] = (struct node_volume_limits_trouble){text, missing};
 		}
 	}
 }
 
-static void want(struct term *term, const struct bt_csi_disk *disk)
+static void want(struct node_volume_limits_term *term, const struct bt_csi_disk *disk)
 {
 	uint64_t id = bt_disk_id(disk);
 
@@ -76,10 +77,12 @@ static void want(struct term *term, const struct bt_csi_disk *disk)
 		}
 	}
 	BT_INVARIANT(term->wanted_n < term->signature->volume_n);
-	term->wanted[term->wanted_n++] = (struct wanted){id, disk->driver, disk->in_tree != BT_IN_TREE_NONE};
+	term->wanted[term->wanted_n++] =
+		(struct node_volume_limits_wanted){id, disk->driver, disk->in_tree != BT_IN_TREE_NONE};
 }
 
-static void add_claim(struct term *term, const struct bt_view *view, const struct bt_pod_volume *volume)
+static void add_claim(
+	struct node_volume_limits_term *term, const struct bt_view *view, const struct bt_pod_volume *volume)
 {
 	const struct bt_storage *storage = view->storage;
 	struct bt_str space = bt_view_str(view, term->signature->namespace_),
@@ -111,10 +114,10 @@ static void add_claim(struct term *term, const struct bt_view *view, const struc
 }
 
 /* Filter reads all of it itself, so upstream; it is the same for all nodes until something changes. */
-static void list_wanted(struct term *term, const struct bt_view *view)
+static void list_wanted(struct node_volume_limits_term *term, const struct bt_view *view)
 {
 	term->wanted_n = 0;
-	term->trouble[0] = term->trouble[1] = (struct trouble){0};
+	term->trouble[0] = term->trouble[1] = (struct node_volume_limits_trouble){0};
 	for (uint32_t i = 0; i < term->signature->volume_n && !term->trouble[0].text; i++) {
 		const struct bt_pod_volume *volume = &term->signature->volumes[i];
 
@@ -170,7 +173,7 @@ static bool is_attached(const struct bt_attached *attached, uint64_t id)
 }
 
 /* Does the driver have to be on the node, and is not? */
-static bool driver_missing(const struct term *term, const struct bt_view *view,
+static bool driver_missing(const struct node_volume_limits_term *term, const struct bt_view *view,
 	const struct bt_csi_node *csi_node, uint32_t name)
 {
 	if (term->demand == BT_DEMAND_NO_DRIVER) {
@@ -200,8 +203,8 @@ static bool limited(const struct bt_csi_node *csi_node)
 }
 
 /* Do the volumes fit beside those that are there? */
-static bool fits(
-	const struct term *term, const struct bt_csi_node *csi_node, const struct bt_attached *attached)
+static bool fits(const struct node_volume_limits_term *term, const struct bt_csi_node *csi_node,
+	const struct bt_attached *attached)
 {
 	BT_INVARIANT(csi_node);
 	for (uint32_t d = 0; d < csi_node->driver_n; d++) {
@@ -223,56 +226,58 @@ static bool fits(
 }
 
 /* What Filter says of a node: nothing, a reason, or an error. */
-struct answer {
+struct node_volume_limits_answer {
 	bool refused;
 	struct bt_reason reason;
 	const char *error;
 };
 
-static struct answer judge(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static struct node_volume_limits_answer judge(
+	const struct node_volume_limits_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	const struct bt_storage *storage = view->storage;
 	const struct bt_csi_node *csi_node =
 		bt_storage_csi_node(storage, view->snapshot->nodes[node_ix].name);
-	const struct trouble *trouble = &term->trouble[csi_node != NULL];
+	const struct node_volume_limits_trouble *trouble = &term->trouble[csi_node != NULL];
 	uint32_t wanted_n = 0;
 
 	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
 	if (trouble->text) {
 		struct bt_texts *texts = view->snapshot->dictionary->texts;
 
-		return (struct answer){.refused = trouble->missing,
+		return (struct node_volume_limits_answer){.refused = trouble->missing,
 			.reason = {.kind = NO_CLAIM, .arg = bt_texts_keep(texts, bt_str(trouble->text))},
 			.error = trouble->missing ? NULL : trouble->text};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
-		const struct wanted *wanted = &term->wanted[i];
+		const struct node_volume_limits_wanted *wanted = &term->wanted[i];
 
 		if (wanted->migrated && !csi_node) {
 			continue;
 		}
 		wanted_n++;
 		if (driver_missing(term, view, csi_node, wanted->driver)) {
-			return (struct answer){
+			return (struct node_volume_limits_answer){
 				.refused = true, .reason = {.kind = NO_DRIVER, .arg = wanted->driver}};
 		}
 	}
 	if (wanted_n == 0 || !limited(csi_node)) {
-		return (struct answer){0};
+		return (struct node_volume_limits_answer){0};
 	}
 	const struct bt_attached *attached = storage->attached(storage->context, node_ix);
 	BT_INVARIANT(wanted_n <= term->wanted_n);
 	if (attached->error) {
-		return (struct answer){.error = bt_view_str(view, attached->error).ptr};
+		return (struct node_volume_limits_answer){.error = bt_view_str(view, attached->error).ptr};
 	}
-	return (struct answer){.refused = !fits(term, csi_node, attached), .reason = {.kind = TOO_MANY}};
+	return (struct node_volume_limits_answer){
+		.refused = !fits(term, csi_node, attached), .reason = {.kind = TOO_MANY}};
 }
 
 static void node_volume_limits_filter(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct answer answer = judge(term, view, first + i);
+		struct node_volume_limits_answer answer = judge(term, view, first + i);
 
 		pass[i] = !answer.refused && !answer.error;
 	}
@@ -286,7 +291,7 @@ static const char *failure(const void *term, const struct bt_view *view, uint32_
 static void node_volume_limits_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	struct answer answer = judge(term, view, node_ix);
+	struct node_volume_limits_answer answer = judge(term, view, node_ix);
 	bool no_claim = answer.reason.kind == NO_CLAIM;
 
 	bt_reject_with(

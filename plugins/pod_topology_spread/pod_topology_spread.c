@@ -16,7 +16,7 @@
 #define NEAR	256  /* scores this close to each other are divided once each */
 #define IGNORED (-1) /* the score of a node that lacks a key, until it is normalised */
 
-enum reason_kind { SKEW = 0, LABEL };
+enum pod_topology_spread_reason_kind { SKEW = 0, LABEL };
 
 /* A constraint with what it reads. */
 struct rule {
@@ -36,7 +36,7 @@ struct rules {
 	uint32_t n;
 };
 
-struct term {
+struct pod_topology_spread_term {
 	const struct bt_spread_settings *settings;
 	const struct bt_signature *signature;
 	const struct bt_intern *intern;
@@ -87,7 +87,7 @@ static const char *first_error(
 	return copy;
 }
 
-static void choose_selectors(const struct term *term, struct rules *rules)
+static void choose_selectors(const struct pod_topology_spread_term *term, struct rules *rules)
 {
 	for (uint32_t i = 0; i < rules->n; i++) {
 		struct rule *rule = &rules->items[i];
@@ -101,12 +101,12 @@ static void pod_topology_spread_compile(const void *opaque, const struct bt_comp
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_spread_settings *settings = opaque;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct pod_topology_spread_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 	bool own = signature->spread_n > 0;
 	const struct bt_spread_constraint *constraints = own ? signature->spread : settings->defaults;
 	uint32_t n = own ? signature->spread_n : settings->default_n;
 
-	*term = (struct term){
+	*term = (struct pod_topology_spread_term){
 		.settings = settings,
 		.signature = signature,
 		.intern = env->dictionary->intern,
@@ -132,7 +132,7 @@ static void pod_topology_spread_compile(const void *opaque, const struct bt_comp
 
 /* ---- which nodes count ---- */
 
-static bool tolerated(const struct term *term, const struct bt_taint *taint)
+static bool tolerated(const struct pod_topology_spread_term *term, const struct bt_taint *taint)
 {
 	for (uint32_t i = 0; i < term->signature->toleration_n; i++) {
 		if (bt_tolerates(term->intern, &term->signature->tolerations[i], taint,
@@ -143,7 +143,7 @@ static bool tolerated(const struct term *term, const struct bt_taint *taint)
 	return false;
 }
 
-static bool set_tolerated(const struct term *term, const struct bt_taint_set *set)
+static bool set_tolerated(const struct pod_topology_spread_term *term, const struct bt_taint_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint32_t effect = set->items[i].effect;
@@ -156,7 +156,7 @@ static bool set_tolerated(const struct term *term, const struct bt_taint_set *se
 	return true;
 }
 
-static bool affinity_matches(const struct term *term, const struct bt_node *node)
+static bool affinity_matches(const struct pod_topology_spread_term *term, const struct bt_node *node)
 {
 	const struct bt_signature *signature = term->signature;
 
@@ -176,7 +176,7 @@ static bool has_keys(const struct rules *rules, uint32_t node_ix)
 }
 
 /* The set of nodes whose pods count for a rule. need_keys: only nodes that have the keys of all the rules. */
-static uint32_t nodes_that_count(const struct term *term, const struct bt_view *view,
+static uint32_t nodes_that_count(const struct pod_topology_spread_term *term, const struct bt_view *view,
 	const struct rules *rules, const struct rule *rule, bool need_keys)
 {
 	const struct bt_snapshot *snapshot = view->snapshot;
@@ -203,8 +203,8 @@ static uint32_t nodes_that_count(const struct term *term, const struct bt_view *
 
 /* ---- binding rules to tallies ---- */
 
-static uint32_t counter_of(
-	const struct term *term, const struct bt_counting *counting, const struct bt_selector *selector)
+static uint32_t counter_of(const struct pod_topology_spread_term *term, const struct bt_counting *counting,
+	const struct bt_selector *selector)
 {
 	const struct bt_pod_match match = {
 		.namespaces = &term->signature->namespace_, .namespace_n = 1, .labels = *selector};
@@ -225,8 +225,8 @@ static bool per_node(const struct rule *rule)
 	return rule->constraint->topology_key == BT_NAME_HOSTNAME;
 }
 
-static void bind_rule(
-	struct term *term, const struct bt_view *view, struct rules *rules, struct rule *rule, bool soft)
+static void bind_rule(struct pod_topology_spread_term *term, const struct bt_view *view, struct rules *rules,
+	struct rule *rule, bool soft)
 {
 	const struct bt_counting *counting = view->counting;
 	uint32_t counter = counter_of(term, counting, &rule->selector);
@@ -250,7 +250,7 @@ static void bind_rule(
 	BT_INVARIANT(!soft || per_node(rule) || rule->stamp);
 }
 
-static void find_ignored(struct term *term, const struct bt_view *view)
+static void find_ignored(struct pod_topology_spread_term *term, const struct bt_view *view)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
 
@@ -264,7 +264,7 @@ static void find_ignored(struct term *term, const struct bt_view *view)
 	BT_INVARIANT(term->soft.n > 0);
 }
 
-static void bind_rules(struct term *term, const struct bt_view *view)
+static void bind_rules(struct pod_topology_spread_term *term, const struct bt_view *view)
 {
 	find_ignored(term, view);
 	for (uint32_t i = 0; i < term->hard.n; i++) {
@@ -277,7 +277,7 @@ static void bind_rules(struct term *term, const struct bt_view *view)
 }
 
 /* Defaults apply when services or the owner select something. */
-static void look_at_workloads(struct term *term, const struct bt_view *view)
+static void look_at_workloads(struct pod_topology_spread_term *term, const struct bt_view *view)
 {
 	BT_REQUIRE_HOT(term->defaults);
 	const struct bt_counting *counting = view->counting;
@@ -301,7 +301,7 @@ static void look_at_workloads(struct term *term, const struct bt_view *view)
 
 static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
 {
-	struct term *term = state;
+	struct pod_topology_spread_term *term = state;
 
 	if (term->hard.n + term->soft.n == 0) {
 		*out_filter_skip = *out_score_skip = true;
@@ -319,7 +319,7 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 /* The values of the keys tell more than domains do: whether there is a value at all. */
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
-	const struct term *term = opaque;
+	const struct pod_topology_spread_term *term = opaque;
 
 	for (uint32_t i = 0; i < term->hard.n; i++) {
 		n = bt_add_equivalence_key(
@@ -378,7 +378,7 @@ static void keep_low(const uint32_t *restrict values, const int32_t *restrict su
 static void pod_topology_spread_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct pod_topology_spread_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n && (term->hard.n == 0 || term->bound));
 	(void)view;
@@ -402,7 +402,7 @@ static void pod_topology_spread_filter(
 static void pod_topology_spread_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct term *term = opaque;
+	const struct pod_topology_spread_term *term = opaque;
 
 	BT_REQUIRE_HOT(term->bound && node_ix < view->snapshot->slot_n);
 	(void)view;
@@ -424,14 +424,14 @@ static void pod_topology_spread_reject(
 
 /* ---- Score ---- */
 
-static bool ignored(const struct term *term, uint32_t node_ix)
+static bool ignored(const struct pod_topology_spread_term *term, uint32_t node_ix)
 {
 	return term->ignored && term->ignored[node_ix];
 }
 
 /* In how many domains of a rule the feasible nodes are. */
-static uint32_t count_domains(
-	const struct term *term, struct rule *rule, const uint32_t *nodes, const uint32_t *counts, uint32_t n)
+static uint32_t count_domains(const struct pod_topology_spread_term *term, struct rule *rule,
+	const uint32_t *nodes, const uint32_t *counts, uint32_t n)
 {
 	uint32_t domain_n = 0;
 
@@ -457,7 +457,7 @@ static uint32_t count_domains(
 static void pre_score(
 	void *state, const struct bt_view *view, const uint32_t *nodes, const uint32_t *counts, uint32_t n)
 {
-	struct term *term = state;
+	struct pod_topology_spread_term *term = state;
 
 	BT_REQUIRE_HOT(term->bound || term->soft.n == 0);
 	(void)view;
@@ -482,7 +482,7 @@ static int64_t round_half_away(double x)
 }
 
 /* empty: nodes look empty. */
-static double score_of(const struct term *term, bool empty, uint32_t node_ix)
+static double score_of(const struct pod_topology_spread_term *term, bool empty, uint32_t node_ix)
 {
 	double sum = 0;
 
@@ -503,7 +503,7 @@ static double score_of(const struct term *term, bool empty, uint32_t node_ix)
 static void pod_topology_spread_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct pod_topology_spread_term *term = opaque;
 	bool empty = view->usage->is_empty;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n && (term->soft.n == 0 || term->bound));
@@ -548,7 +548,7 @@ static void normalize_all(int64_t *scores, uint32_t n, int64_t lowest, int64_t h
 static void normalize_own(
 	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
 {
-	const struct term *term = opaque;
+	const struct pod_topology_spread_term *term = opaque;
 	int64_t lowest = INT64_MAX, highest = 0;
 
 	(void)view;

@@ -61,7 +61,7 @@ static void validate(const void *opaque, const struct bt_args_env *env, struct b
 static const struct bt_plugin_args args_info = {
 	.schema = &table, .set_defaults = set_defaults, .validate = validate};
 
-struct settings {
+struct price_label_settings {
 	uint32_t label; /* a name */
 	int64_t max_price;
 	bool dearest, required;
@@ -70,9 +70,10 @@ struct settings {
 static const void *make_settings(const struct bt_settings_env *env, const void *opaque)
 {
 	const struct price_args *args = opaque;
-	struct settings *settings = bt_arena_zalloc(env->arena, sizeof(*settings));
+	struct price_label_settings *settings = bt_arena_zalloc(env->arena, sizeof(*settings));
 
-	*settings = (struct settings){.label = bt_intern_add(env->dictionary->intern, args->label_name),
+	*settings = (struct price_label_settings){
+		.label = bt_intern_add(env->dictionary->intern, args->label_name),
 		.max_price = args->max_price,
 		.dearest = bt_str_is(args->mode, "Dearest"),
 		.required = args->required};
@@ -81,20 +82,20 @@ static const void *make_settings(const struct bt_settings_env *env, const void *
 
 /* ---- Filter and Score ---- */
 
-struct term {
-	const struct settings *settings;
+struct price_label_term {
+	const struct price_label_settings *settings;
 	const uint32_t *prices; /* the label's value by node slot */
 };
 
 static void price_label_compile(const void *opaque, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out)
 {
-	const struct settings *settings = opaque;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	const struct price_label_settings *settings = opaque;
+	struct price_label_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	BT_INVARIANT(settings->max_price > 0 && settings->max_price <= PRICE_MAX);
 	(void)signature;
-	*term = (struct term){settings, env->label_column(env->context, settings->label)};
+	*term = (struct price_label_term){settings, env->label_column(env->context, settings->label)};
 	out->term = term;
 	out->filter_skip = !settings->required;
 }
@@ -122,7 +123,7 @@ static bool price_of(const struct bt_view *view, uint32_t value, int64_t *out_pr
 static void price_label_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct price_label_term *term = opaque;
 	int64_t price;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
@@ -135,7 +136,7 @@ static void price_label_filter(
 static void price_label_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct term *term = opaque;
+	const struct price_label_term *term = opaque;
 	const int64_t max_price = term->settings->max_price;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -164,7 +165,7 @@ static const char *const reasons[] = {"node(s) had no price"};
 
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	const struct settings *settings = env->settings;
+	const struct price_label_settings *settings = env->settings;
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 	int64_t price;
 	bool had = old && price_of(env->view, bt_labels_get(old->labels, settings->label), &price);

@@ -7,7 +7,7 @@
 
 #include "cache/node_view.h"
 
-struct term {
+struct taint_toleration_term {
 	const struct bt_intern *intern;
 	const struct bt_toleration *tolerations;
 	uint32_t toleration_n;
@@ -18,7 +18,7 @@ struct term {
 	int32_t *intolerable; /* preferences against the pod */
 };
 
-static bool tolerated(const struct term *term, const struct bt_taint *taint)
+static bool tolerated(const struct taint_toleration_term *term, const struct bt_taint *taint)
 {
 	for (uint32_t i = 0; i < term->toleration_n; i++) {
 		if (bt_tolerates(term->intern, &term->tolerations[i], taint, term->compare_numbers)) {
@@ -28,7 +28,7 @@ static bool tolerated(const struct term *term, const struct bt_taint *taint)
 	return false;
 }
 
-static bool set_passes(const struct term *term, const struct bt_taint_set *set)
+static bool set_passes(const struct taint_toleration_term *term, const struct bt_taint_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++) {
 		const struct bt_taint *taint = &set->items[i];
@@ -45,7 +45,7 @@ static bool set_passes(const struct term *term, const struct bt_taint_set *set)
  * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a
  * PreferNoSchedule taint the others do not match anyway.
  */
-static int32_t set_score(const struct term *term, const struct bt_taint_set *set)
+static int32_t set_score(const struct taint_toleration_term *term, const struct bt_taint_set *set)
 {
 	int32_t n = 0;
 
@@ -60,9 +60,9 @@ static void taint_toleration_compile(const void *settings, const struct bt_compi
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct taint_toleration_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
-	*term = (struct term){
+	*term = (struct taint_toleration_term){
 		.intern = env->dictionary->intern,
 		.tolerations = signature->tolerations,
 		.toleration_n = signature->toleration_n,
@@ -83,7 +83,7 @@ static void taint_toleration_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct bt_node *nodes = view->snapshot->nodes + first;
-	const struct term *term = opaque;
+	const struct taint_toleration_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static void taint_toleration_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct bt_node *nodes = view->snapshot->nodes + first;
-	const struct term *term = opaque;
+	const struct taint_toleration_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ static void taint_toleration_score(
 
 static void key(const void *opaque, struct bt_buf *out_key)
 {
-	const struct term *term = opaque;
+	const struct taint_toleration_term *term = opaque;
 
 	bt_buf_add(out_key, term->passes, term->set_n * sizeof(*term->passes));
 	bt_buf_add(out_key, term->intolerable, term->set_n * sizeof(*term->intolerable));
@@ -119,7 +119,7 @@ static const char *const reasons[] = {"node(s) had untolerated taint(s)"};
 
 static bool node_passes(const struct bt_hint_env *env, const struct bt_node_facts *node)
 {
-	const struct term term = {
+	const struct taint_toleration_term term = {
 		.intern = env->view->snapshot->dictionary->intern,
 		.tolerations = env->signature->tolerations,
 		.toleration_n = env->signature->toleration_n,

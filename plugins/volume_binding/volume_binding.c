@@ -15,7 +15,7 @@
 
 #define FULL 100
 
-enum reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLUME };
+enum volume_binding_reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLUME };
 
 /* A claim to be bound, and what might serve it. */
 struct unbound {
@@ -37,7 +37,7 @@ struct pick {
 };
 
 /* What was found for one node. */
-struct found {
+struct volume_binding_found {
 	bool bound_match, bound_exist, unbound_match, enough_space;
 	const char *error;
 	uint32_t pick_n;
@@ -50,7 +50,7 @@ struct share {
 	int64_t requested, capacity;
 };
 
-struct term {
+struct volume_binding_term {
 	const struct bt_signature *signature;
 	const struct bt_volume_binding_settings *settings;
 	/* Of this cycle, in the store's scratch; when settled, claims and volumes to bind are copies. */
@@ -62,7 +62,7 @@ struct term {
 	uint32_t selected_n, unbound_n;
 	/* Of the node that is being filtered. */
 	const struct unbound **left; /* claims that no volume serves, in their order: they are provisioned */
-	struct found *found;
+	struct volume_binding_found *found;
 	struct bt_volume_binding *bindings;
 	struct share *shares;
 };
@@ -70,7 +70,7 @@ struct term {
 static void volume_binding_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct volume_binding_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->signature = signature;
 	term->settings = settings;
@@ -88,8 +88,8 @@ static void volume_binding_compile(const void *settings, const struct bt_compile
 /* ---- PreFilter ---- */
 
 /* Why a claim of the pod cannot be used, or NULL. */
-static const char *illegal(
-	const struct term *term, const struct bt_view *view, const struct bt_pod_volume *volume)
+static const char *illegal(const struct volume_binding_term *term, const struct bt_view *view,
+	const struct bt_pod_volume *volume)
 {
 	const struct bt_signature *signature = term->signature;
 	const struct bt_claim *claim = bt_storage_claim(view->storage, signature->namespace_, volume->source);
@@ -225,8 +225,8 @@ static void find_provisioner(
 	}
 }
 
-static void add_unbound(struct term *term, const struct bt_view *view, const struct bt_claim *claim,
-	const struct bt_storage_class *class_)
+static void add_unbound(struct volume_binding_term *term, const struct bt_view *view,
+	const struct bt_claim *claim, const struct bt_storage_class *class_)
 {
 	struct unbound unbound = {.claim = claim};
 
@@ -245,7 +245,7 @@ static void add_unbound(struct term *term, const struct bt_view *view, const str
 	BT_INVARIANT(at == 0 || bt_quantity_cmp(term->unbound[at - 1].claim->request, claim->request) <= 0);
 }
 
-static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
+static void volume_binding_begin(struct volume_binding_term *term, struct bt_arena *scratch)
 {
 	uint32_t n = term->signature->volume_n;
 
@@ -264,7 +264,7 @@ static void volume_binding_begin(struct term *term, struct bt_arena *scratch)
 
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
-	struct term *term = state;
+	struct volume_binding_term *term = state;
 	const struct bt_signature *signature = term->signature;
 	bool immediate = false;
 
@@ -337,7 +337,7 @@ static void settle_unbound(struct bt_arena *scratch, struct unbound *unbound)
 
 /* Of claims, and of volumes that might serve them, PreFilter has taken what was there. Source:
  * GetPodVolumeClaims, v1.36.3. */
-static void settle(struct term *term, const struct bt_view *view)
+static void settle(struct volume_binding_term *term, const struct bt_view *view)
 {
 	struct bt_arena *scratch = view->storage->scratch;
 
@@ -360,7 +360,7 @@ static void find_provisioner_anew(const struct bt_view *view, struct unbound *un
 
 /* Classes, drivers and capacities; volumes of bound claims are looked up by name anyway. Source:
  * checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
-static void find_provisioners_anew(struct term *term, const struct bt_view *view)
+static void find_provisioners_anew(struct volume_binding_term *term, const struct bt_view *view)
 {
 	for (uint32_t i = 0; i < term->selected_n; i++) {
 		find_provisioner_anew(view, &term->selected[i]);
@@ -373,7 +373,7 @@ static void find_provisioners_anew(struct term *term, const struct bt_view *view
 static void state_changes(
 	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
-	struct term *term = compiled->state;
+	struct volume_binding_term *term = compiled->state;
 
 	if (!term) {
 		return;
@@ -393,8 +393,8 @@ static bool reaches(
 	return bt_pv_reaches(view->snapshot->dictionary->intern, pv, translated, labels);
 }
 
-static void check_bound(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct found *found)
+static void check_bound(const struct volume_binding_term *term, const struct bt_view *view, uint32_t node_ix,
+	struct volume_binding_found *found)
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 	const struct bt_csi_node *csi_node = bt_storage_csi_node(view->storage, node->name);
@@ -420,7 +420,7 @@ static void check_bound(
 	}
 }
 
-static bool taken(const struct found *found, const struct bt_pv *pv)
+static bool taken(const struct volume_binding_found *found, const struct bt_pv *pv)
 {
 	for (uint32_t i = 0; i < found->pick_n; i++) {
 		if (found->picks[i].pv && found->picks[i].pv->name == pv->name) {
@@ -432,7 +432,7 @@ static bool taken(const struct found *found, const struct bt_pv *pv)
 
 /* The volume that the claim gets on a node, or NULL. */
 static const struct bt_pv *match(const struct bt_view *view, const struct unbound *unbound,
-	const struct found *found, struct bt_labels labels)
+	const struct volume_binding_found *found, struct bt_labels labels)
 {
 	for (uint32_t i = 0; i < unbound->nominated_n; i++) {
 		if (!taken(found, unbound->nominated[i])) {
@@ -461,7 +461,7 @@ static bool topology_allows(
 
 /* Can the claim be provisioned on the node? Notes why not. */
 static bool provision(const struct bt_view *view, const struct unbound *unbound, struct bt_labels labels,
-	struct found *found)
+	struct volume_binding_found *found)
 {
 	const struct bt_csi_capacity *capacity = NULL;
 
@@ -489,8 +489,8 @@ static bool provision(const struct bt_view *view, const struct unbound *unbound,
 	return true;
 }
 
-static void bind_unbound(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct found *found)
+static void bind_unbound(const struct volume_binding_term *term, const struct bt_view *view, uint32_t node_ix,
+	struct volume_binding_found *found)
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 	uint32_t left_n = 0;
@@ -533,10 +533,10 @@ static void bind_unbound(
 	}
 }
 
-static const struct found *volume_binding_find(
-	const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static const struct volume_binding_found *volume_binding_find(
+	const struct volume_binding_term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	struct found *found = term->found;
+	struct volume_binding_found *found = term->found;
 
 	found->bound_match = found->bound_exist = found->unbound_match = found->enough_space = true;
 	found->error = NULL;
@@ -549,7 +549,7 @@ static const struct found *volume_binding_find(
 	return found;
 }
 
-static bool fits(const struct found *found)
+static bool fits(const struct volume_binding_found *found)
 {
 	return !found->error && found->bound_match && found->bound_exist && found->unbound_match &&
 	       found->enough_space;
@@ -572,7 +572,7 @@ static const char *failure(const void *term, const struct bt_view *view, uint32_
 static void volume_binding_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct found *found = volume_binding_find(term, view, node_ix);
+	const struct volume_binding_found *found = volume_binding_find(term, view, node_ix);
 	const bool good[] = {
 		[NODE_CONFLICT] = found->bound_match,
 		[NOTHING_TO_BIND] = found->unbound_match,
@@ -602,8 +602,8 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
 	if (compiled->state && use->filter) {
-		const struct term *term = compiled->term;
-		const struct found *found = volume_binding_find(term, view, node_ix);
+		const struct volume_binding_term *term = compiled->term;
+		const struct volume_binding_found *found = volume_binding_find(term, view, node_ix);
 
 		BT_INVARIANT(fits(found) && !term->settled);
 		for (uint32_t i = 0; i < found->pick_n; i++) {
@@ -634,7 +634,7 @@ static struct share *share_of(struct share *shares, uint32_t *n, uint32_t class_
 }
 
 /* Statically bound volumes count, and only where there are none, what is provisioned. */
-static uint32_t collect(const struct found *found, struct share *shares)
+static uint32_t collect(const struct volume_binding_found *found, struct share *shares)
 {
 	bool bound = false;
 	uint32_t n = 0;
@@ -678,9 +678,10 @@ static int64_t on_shape(const struct bt_volume_binding_settings *settings, int64
 	return settings->shape_n ? shape[settings->shape_n - 1].score : 0;
 }
 
-static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static int64_t score_node(
+	const struct volume_binding_term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	const struct found *found = volume_binding_find(term, view, node_ix);
+	const struct volume_binding_found *found = volume_binding_find(term, view, node_ix);
 	struct share *shares = term->shares;
 	uint32_t n = collect(found, shares);
 	int64_t sum = 0;

@@ -6,9 +6,9 @@
 
 #include "cache/storage_view.h"
 
-enum reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
+enum volume_restrictions_reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
 
-struct term {
+struct volume_restrictions_term {
 	const struct bt_signature *signature;
 	bool has_disks; /* that may conflict */
 	/* In this cycle: by volume, is its claim for one pod alone; and how many of those another one uses.
@@ -26,7 +26,7 @@ static bool may_conflict(enum bt_volume_type type)
 static void volume_restrictions_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct volume_restrictions_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 	bool bind_requests = false;
 
 	(void)settings;
@@ -57,7 +57,7 @@ static bool repeated(const struct bt_signature *signature, uint32_t at)
 
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
-	struct term *term = state;
+	struct volume_restrictions_term *term = state;
 	const struct bt_signature *signature = term->signature;
 	const struct bt_storage *storage = view->storage;
 
@@ -87,7 +87,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
  * Does another pod use one of the pod's claims that are for one pod alone? Pods that are tried out count by
  * the names of their claims alone, and as often as they name them. Source: updateWithPod, v1.36.3.
  */
-static bool claims_taken(const struct term *term, const struct bt_storage *storage)
+static bool claims_taken(const struct volume_restrictions_term *term, const struct bt_storage *storage)
 {
 	const struct bt_signature *signature = term->signature;
 	int64_t conflicts = term->conflicts;
@@ -141,7 +141,8 @@ static bool conflicts_with(const struct bt_signature *signature, const struct bt
 	return false;
 }
 
-static bool disks_free(const struct term *term, const struct bt_storage *storage, uint32_t node_ix)
+static bool disks_free(
+	const struct volume_restrictions_term *term, const struct bt_storage *storage, uint32_t node_ix)
 {
 	if (!term->has_disks || node_ix >= storage->user_slot_n) {
 		return true;
@@ -157,7 +158,7 @@ static bool disks_free(const struct term *term, const struct bt_storage *storage
 static void volume_restrictions_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct volume_restrictions_term *term = opaque;
 	bool taken = claims_taken(term, view->storage);
 
 	for (uint32_t i = 0; i < n; i++) {

@@ -7,12 +7,12 @@
 #include "cache/node_view.h"
 #include "cache/storage_view.h"
 
-enum reason_kind {
+enum volume_zone_reason_kind {
 	ZONE = 0,
 	TEXT /* arg: a name; what PreFilter would have said, in a profile that leaves it out */
 };
 
-struct term {
+struct volume_zone_term {
 	const struct bt_signature *signature;
 	bool reads_anew; /* the profile leaves out PreFilter, so Filter reads what it would have */
 	struct bt_volume_zone *zones; /* of the volumes, in this cycle */
@@ -23,7 +23,7 @@ struct term {
 static void volume_zone_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct volume_zone_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->signature = signature;
 	term->reads_anew = *(const bool *)settings;
@@ -58,7 +58,7 @@ static const char *unbound(const struct bt_view *view, const struct bt_claim *cl
 }
 
 /* Takes in a volume's zones. Returns why the pod is refused, or NULL. */
-static const char *add_claim(struct term *term, const struct bt_view *view, uint32_t name)
+static const char *add_claim(struct volume_zone_term *term, const struct bt_view *view, uint32_t name)
 {
 	if (name == BT_NAME_EMPTY) {
 		return "PersistentVolumeClaim had no name";
@@ -85,7 +85,7 @@ static const char *add_claim(struct term *term, const struct bt_view *view, uint
 
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
-	struct term *term = state;
+	struct volume_zone_term *term = state;
 
 	term->zone_n = 0;
 	term->refusal = NULL;
@@ -104,7 +104,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 static void state_changes(
 	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
-	const struct term *term = compiled->state;
+	const struct volume_zone_term *term = compiled->state;
 
 	if (change == BT_STATE_HAS_CHANGED && term && term->reads_anew) {
 		pre_filter(compiled->state, view, compiled);
@@ -129,7 +129,7 @@ static bool in_zone(struct bt_labels labels, const struct bt_volume_zone *zone)
 	return false;
 }
 
-static bool zones_match(const struct term *term, struct bt_labels labels)
+static bool zones_match(const struct volume_zone_term *term, struct bt_labels labels)
 {
 	if (!bt_labels_get(labels, BT_NAME_BETA_ZONE) && !bt_labels_get(labels, BT_NAME_BETA_REGION) &&
 		!bt_labels_get(labels, BT_NAME_ZONE) && !bt_labels_get(labels, BT_NAME_REGION)) {
@@ -146,7 +146,7 @@ static bool zones_match(const struct term *term, struct bt_labels labels)
 static void volume_zone_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct term *term = opaque;
+	const struct volume_zone_term *term = opaque;
 
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ static void volume_zone_filter(
 static void volume_zone_reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct term *term = opaque;
+	const struct volume_zone_term *term = opaque;
 
 	(void)node_ix;
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, term->refusal ? TEXT : ZONE);

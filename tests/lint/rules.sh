@@ -165,6 +165,7 @@ code seam cache/x.c '#include <time.h>'
 code order engine/base/clean.c '#include <stdio.h>' '#include "engine/base/clean.h"'
 
 code twice cache/x.c 'struct bt_x {' '	int a;' '};' 'enum bt_x {' '	BT_A' '};'
+code twice cache/x.c 'struct entry {' '	int a;' '};' 'union entry {' '	int b;' '};'
 fresh
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	printf '%s\n' "$header" 'static void begin(void)' '{' '}' >"$tree/cache/x$i.c"

@@ -274,19 +274,20 @@ function check_form(    text, lead) {
 	}
 }
 
-# A type of ours has one meaning; a name that many files give to functions of their own says nothing in a profile.
+# A type has one meaning, also one that a file keeps to itself: gdb knows it by its name alone. A name that many
+# files give to functions of their own says nothing in a profile. Examples are programs of their own.
 function check_names(    word, name) {
-	if (path ~ /^(tests|perf)\//) {
+	if (path ~ /^tests\// || path ~ /\/examples\//) {
 		return
 	}
-	if ($0 ~ /^(struct|enum|union) bt_[a-z0-9_]+ \{/) {
+	if ($0 ~ /^(struct|enum|union) [a-z0-9_]+ \{/) {
 		split($0, word, " ")
 		if (word[2] in type_at) {
 			complain("twice", word[1] " " word[2] " is defined in " type_at[word[2]] " too; name one by its module")
 		}
 		type_at[word[2]] = path
 	}
-	if (path ~ /\.c$/ && $0 ~ /^static [^=;]*[ *][a-z_0-9]+\(/) {
+	if (path ~ /\.c$/ && path !~ /^perf\// && $0 ~ /^static [^=;]*[ *][a-z_0-9]+\(/) {
 		name = $0
 		sub(/\(.*/, "", name)
 		sub(/.*[ *]/, "", name)

@@ -10,7 +10,7 @@
 
 #define PATH_BYTES 128
 
-struct column {
+struct emit_table_column {
 	char path[PATH_BYTES];	/* "cpu.mean" */
 	char title[PATH_BYTES]; /* what a table says */
 	size_t width;
@@ -18,7 +18,7 @@ struct column {
 };
 
 struct layout {
-	struct column *columns;
+	struct emit_table_column *columns;
 	size_t column_n, column_cap;
 	bool for_table; /* without what is hidden */
 };
@@ -96,7 +96,7 @@ static bool is_hidden(const struct bt_emit_value *value, const struct bt_emit_va
 }
 
 /* The value's column, added when it is new. A table's numbers stand right. */
-static struct column *column_of(
+static struct emit_table_column *column_of(
 	struct layout *layout, const struct bt_emit_value *value, const struct bt_emit_value *row)
 {
 	char path[PATH_BYTES];
@@ -109,9 +109,9 @@ static struct column *column_of(
 	}
 	layout->columns =
 		bt_mem_grow(layout->columns, layout->column_n, &layout->column_cap, sizeof(*layout->columns));
-	struct column *column = &layout->columns[layout->column_n++];
+	struct emit_table_column *column = &layout->columns[layout->column_n++];
 
-	*column = (struct column){.numeric = true};
+	*column = (struct emit_table_column){.numeric = true};
 	memcpy(column->path, path, PATH_BYTES);
 	name_of(value, row, true, column->title);
 	column->width = strlen(column->title);
@@ -147,7 +147,7 @@ static void measure(struct layout *layout, const struct bt_emit_value *array)
 			if (layout->for_table && is_hidden(value, row)) {
 				continue;
 			}
-			struct column *column = column_of(layout, value, row);
+			struct emit_table_column *column = column_of(layout, value, row);
 
 			cell_text(value, layout->for_table, &text);
 			size_t width = bt_utf8_rune_n(bt_buf_view(&text));
@@ -161,7 +161,8 @@ static void measure(struct layout *layout, const struct bt_emit_value *array)
 }
 
 /* The row's value for the column, or NULL. */
-static const struct bt_emit_value *find_cell(const struct bt_emit_value *row, const struct column *column)
+static const struct bt_emit_value *find_cell(
+	const struct bt_emit_value *row, const struct emit_table_column *column)
 {
 	struct cursor cursor;
 	char path[PATH_BYTES];

@@ -18,7 +18,7 @@
 #define MEMORY_MAJOR 1 /* /dev/null, /dev/zero, /dev/full */
 
 /* What a path leads to. */
-struct identity {
+struct file_identity {
 	dev_t device;	 /* of the file; of its folder when it is not there */
 	ino_t inode;	 /* the same */
 	mode_t mode;	 /* 0: it is not there */
@@ -27,11 +27,11 @@ struct identity {
 };
 
 struct output {
-	struct identity identity;
+	struct file_identity identity;
 	struct bt_buf what; /* "--decisions FILE" */
 };
 
-struct check {
+struct file_check {
 	const struct bt_invocation *invocation;
 	const struct bt_files_reader *reader;
 	struct output *outputs;
@@ -44,26 +44,26 @@ static bool is_sink(const struct stat *about)
 	return S_ISCHR(about->st_mode) && major(about->st_rdev) == MEMORY_MAJOR;
 }
 
-static struct identity of_descriptor(int fd)
+static struct file_identity of_descriptor(int fd)
 {
 	struct stat about;
 
 	if (fstat(fd, &about) != 0 || is_sink(&about)) {
-		return (struct identity){.is_nothing = true};
+		return (struct file_identity){.is_nothing = true};
 	}
-	return (struct identity){.device = about.st_dev, .inode = about.st_ino, .mode = about.st_mode};
+	return (struct file_identity){.device = about.st_dev, .inode = about.st_ino, .mode = about.st_mode};
 }
 
 /* Of a file that is not there, at a path without a link at its end. */
-static struct identity of_place(const char *path)
+static struct file_identity of_place(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *folder = slash ? bt_mem_copy(path, (size_t)(slash - path) + 1) : bt_mem_copy(".", 1);
-	struct identity identity = {.is_nothing = true};
+	struct file_identity identity = {.is_nothing = true};
 	struct stat about;
 
 	if (stat(folder, &about) == 0) {
-		identity = (struct identity){.device = about.st_dev,
+		identity = (struct file_identity){.device = about.st_dev,
 			.inode = about.st_ino,
 			.name = bt_mem_copy(name, strlen(name))};
 	}
@@ -71,14 +71,14 @@ static struct identity of_place(const char *path)
 	return identity;
 }
 
-static struct identity of_path(const char *path)
+static struct file_identity of_path(const char *path)
 {
-	struct identity identity = {.is_nothing = true};
+	struct file_identity identity = {.is_nothing = true};
 	struct stat about;
 
 	if (stat(path, &about) == 0) {
 		return is_sink(&about) ? identity
-				       : (struct identity){.device = about.st_dev,
+				       : (struct file_identity){.device = about.st_dev,
 						 .inode = about.st_ino,
 						 .mode = about.st_mode};
 	}
@@ -90,7 +90,7 @@ static struct identity of_path(const char *path)
 	return identity;
 }
 
-static bool is_same(const struct identity *a, const struct identity *b)
+static bool is_same(const struct file_identity *a, const struct file_identity *b)
 {
 	if (a->is_nothing || b->is_nothing || a->device != b->device || a->inode != b->inode ||
 		!a->name != !b->name) {
@@ -101,7 +101,7 @@ static bool is_same(const struct identity *a, const struct identity *b)
 
 bool bt_files_are_one(const char *a, const char *b)
 {
-	struct identity first = of_path(a), second = of_path(b);
+	struct file_identity first = of_path(a), second = of_path(b);
 	bool same = is_same(&first, &second);
 
 	bt_mem_free(first.name);
@@ -111,7 +111,7 @@ bool bt_files_are_one(const char *a, const char *b)
 
 /* ---- outputs ---- */
 
-static struct output *add_output(struct check *check, struct identity identity)
+static struct output *add_output(struct file_check *check, struct file_identity identity)
 {
 	check->outputs =
 		bt_mem_grow(check->outputs, check->output_n, &check->output_cap, sizeof(*check->outputs));
@@ -119,7 +119,7 @@ static struct output *add_output(struct check *check, struct identity identity)
 	return &check->outputs[check->output_n++];
 }
 
-static void add_outputs(struct check *check)
+static void add_outputs(struct file_check *check)
 {
 	const struct bt_invocation *invocation = check->invocation;
 	const struct bt_option *option;
@@ -175,7 +175,7 @@ static bool has_report(const struct bt_invocation *invocation)
 	return invocation->command->reports && (has_format(invocation) || !bt_files_use_standard(invocation));
 }
 
-static int check_outputs(const struct check *check)
+static int check_outputs(const struct file_check *check)
 {
 	for (size_t i = 0; i < check->output_n; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -193,7 +193,7 @@ static int check_outputs(const struct check *check)
 
 /* ---- inputs ---- */
 
-static void compare(struct check *check, const struct identity *input)
+static void compare(struct file_check *check, const struct file_identity *input)
 {
 	for (size_t i = 0; i < check->output_n && !check->hit; i++) {
 		bool kept = S_ISREG(input->mode) || S_ISFIFO(input->mode);
@@ -206,16 +206,16 @@ static void compare(struct check *check, const struct identity *input)
 
 static void found(void *context, const char *file)
 {
-	struct check *check = context;
-	struct identity input = of_path(file);
+	struct file_check *check = context;
+	struct file_identity input = of_path(file);
 	struct output *output = check->outputs;
 
 	compare(check, &input);
 	bt_mem_free(input.name);
 	/* A file that is made where a folder is read would be read the next time. */
-	struct identity place = of_place(file);
+	struct file_identity place = of_place(file);
 	for (size_t i = 0; i < check->output_n && !check->hit; i++) {
-		const struct identity *made = &output[i].identity;
+		const struct file_identity *made = &output[i].identity;
 
 		if (made->name && !place.is_nothing && made->device == place.device &&
 			made->inode == place.inode && check->reader->takes(made->name)) {
@@ -225,9 +225,9 @@ static void found(void *context, const char *file)
 	bt_mem_free(place.name);
 }
 
-static void check_input(struct check *check, const char *path)
+static void check_input(struct file_check *check, const char *path)
 {
-	struct identity input = strcmp(path, "-") == 0 ? of_descriptor(STDIN_FILENO) : of_path(path);
+	struct file_identity input = strcmp(path, "-") == 0 ? of_descriptor(STDIN_FILENO) : of_path(path);
 
 	if (S_ISDIR(input.mode)) {
 		check->reader->list(path, found, check);
@@ -237,7 +237,7 @@ static void check_input(struct check *check, const char *path)
 	bt_mem_free(input.name);
 }
 
-static void check_inputs(struct check *check)
+static void check_inputs(struct file_check *check)
 {
 	const struct bt_invocation *invocation = check->invocation;
 	const struct bt_option *option;
@@ -258,7 +258,7 @@ static void check_inputs(struct check *check)
 
 int bt_files_check(const struct bt_invocation *invocation, const struct bt_files_reader *reader)
 {
-	struct check check = {.invocation = invocation, .reader = reader};
+	struct file_check check = {.invocation = invocation, .reader = reader};
 	int status;
 
 	add_outputs(&check);

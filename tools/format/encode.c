@@ -17,13 +17,13 @@
 #define FLOAT_DIGITS_MAX 9 /* enough for any float */
 
 /* Where a text goes, and how strings stand in it. */
-struct writer {
+struct encode_writer {
 	struct bt_buf *out;
 	void (*quote)(struct bt_buf *out, struct bt_str text);
 	const struct bt_encode_go *go; /* NULL: an object of the API */
 };
 
-static void write_struct(const struct bt_schema *schema, const void *in, const struct writer *w);
+static void write_struct(const struct bt_schema *schema, const void *in, const struct encode_writer *w);
 
 /* ---- values ---- */
 
@@ -91,14 +91,14 @@ static void comma(uint32_t ix, struct bt_buf *out)
 	}
 }
 
-static void key(uint32_t ix, struct bt_str name, const struct writer *w)
+static void key(uint32_t ix, struct bt_str name, const struct encode_writer *w)
 {
 	comma(ix, w->out);
 	w->quote(w->out, name);
 	bt_buf_char(w->out, ':');
 }
 
-static void write_str_list(const struct bt_str_list *list, const struct writer *w)
+static void write_str_list(const struct bt_str_list *list, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -108,7 +108,7 @@ static void write_str_list(const struct bt_str_list *list, const struct writer *
 	bt_buf_char(w->out, ']');
 }
 
-static void write_keys(const struct bt_str_list *list, const struct writer *w)
+static void write_keys(const struct bt_str_list *list, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -119,7 +119,7 @@ static void write_keys(const struct bt_str_list *list, const struct writer *w)
 }
 
 static void write_names(
-	const struct bt_schema *schema, const struct bt_str_list *list, const struct writer *w)
+	const struct bt_schema *schema, const struct bt_str_list *list, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -129,7 +129,7 @@ static void write_names(
 	bt_buf_char(w->out, ']');
 }
 
-static void write_str_map(const struct bt_str_map *map, const struct writer *w)
+static void write_str_map(const struct bt_str_map *map, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < map->n; i++) {
@@ -139,7 +139,7 @@ static void write_str_map(const struct bt_str_map *map, const struct writer *w)
 	bt_buf_char(w->out, '}');
 }
 
-static void write_resources(const struct bt_resource_list *list, const struct writer *w)
+static void write_resources(const struct bt_resource_list *list, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '{');
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -167,7 +167,7 @@ static const char *items_at(const char *in, const struct bt_field *field)
 	return items;
 }
 
-static void write_array(const struct bt_field *field, const char *in, const struct writer *w)
+static void write_array(const struct bt_field *field, const char *in, const struct encode_writer *w)
 {
 	const char *items = items_at(in, field);
 	uint32_t n = number_at(in, field->count);
@@ -185,7 +185,7 @@ static void write_array(const struct bt_field *field, const char *in, const stru
 }
 
 /* The structs of a map begin with their key. */
-static void write_map(const struct bt_field *field, const char *in, const struct writer *w)
+static void write_map(const struct bt_field *field, const char *in, const struct encode_writer *w)
 {
 	const char *items = items_at(in, field);
 	uint32_t n = number_at(in, field->count);
@@ -203,7 +203,7 @@ static void write_map(const struct bt_field *field, const char *in, const struct
 }
 
 /* Of what has any number of items. */
-static void write_items(const struct bt_field *field, const char *in, const struct writer *w)
+static void write_items(const struct bt_field *field, const char *in, const struct encode_writer *w)
 {
 	const void *at = in + field->offset;
 
@@ -235,8 +235,8 @@ static void write_items(const struct bt_field *field, const char *in, const stru
 	}
 }
 
-static void write_value(
-	const struct bt_schema *schema, const struct bt_field *field, const char *in, const struct writer *w)
+static void write_value(const struct bt_schema *schema, const struct bt_field *field, const char *in,
+	const struct encode_writer *w)
 {
 	const void *at = in + field->offset;
 
@@ -371,7 +371,7 @@ static int by_name(const void *a, const void *b)
 
 /* Appends a member, unless it says nothing, the first one after ix others. Returns whether it was. */
 static bool write_member(const struct bt_schema *schema, const struct bt_field *field, const char *in,
-	uint32_t ix, const struct writer *w)
+	uint32_t ix, const struct encode_writer *w)
 {
 	size_t before = w->out->len;
 
@@ -391,14 +391,16 @@ static bool write_member(const struct bt_schema *schema, const struct bt_field *
 	return true;
 }
 
-static void write_members(const struct bt_schema *schema, const char *in, uint32_t ix, const struct writer *w)
+static void write_members(
+	const struct bt_schema *schema, const char *in, uint32_t ix, const struct encode_writer *w)
 {
 	for (uint32_t i = 0; i < schema->field_n; i++) {
 		ix += write_member(schema, &schema->fields[i], in, ix, w);
 	}
 }
 
-static void write_members_by_name(const struct bt_schema *schema, const char *in, const struct writer *w)
+static void write_members_by_name(
+	const struct bt_schema *schema, const char *in, const struct encode_writer *w)
 {
 	const struct bt_field *members[MEMBER_MAX];
 	uint32_t ix = 0;
@@ -413,7 +415,7 @@ static void write_members_by_name(const struct bt_schema *schema, const char *in
 	}
 }
 
-static void write_struct(const struct bt_schema *schema, const void *in, const struct writer *w)
+static void write_struct(const struct bt_schema *schema, const void *in, const struct encode_writer *w)
 {
 	bt_buf_char(w->out, '{');
 	if (w->go) {
@@ -427,7 +429,7 @@ static void write_struct(const struct bt_schema *schema, const void *in, const s
 void bt_schema_encode_go(
 	const struct bt_schema *schema, const void *in, const struct bt_encode_go *go, struct bt_buf *out)
 {
-	write_struct(schema, in, &(struct writer){out, bt_quote_json_go, go});
+	write_struct(schema, in, &(struct encode_writer){out, bt_quote_json_go, go});
 }
 
 void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
@@ -442,7 +444,7 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
 	bt_quote_json(out, object->kind_name.len ? object->api_version : bt_kind_api_version(info));
 	bt_buf_text(out, ",\"kind\":");
 	bt_quote_json(out, object->kind_name.len ? object->kind_name : bt_str(info->name));
-	write_members(
-		&kind->schema, (const char *)&object->meta, 2, &(struct writer){out, bt_quote_json, NULL});
+	write_members(&kind->schema, (const char *)&object->meta, 2,
+		&(struct encode_writer){out, bt_quote_json, NULL});
 	bt_buf_char(out, '}');
 }

@@ -16,7 +16,7 @@
 #define NO_KIND_REMEDY "add apiVersion and kind"
 
 /* A list that is being read. Its words are copied: the arena is reset for each element. */
-struct list {
+struct object_list {
 	struct bt_json_mark start; /* of the list's object */
 	struct bt_list_words words;
 	size_t items_offset; /* behind the bracket */
@@ -25,7 +25,7 @@ struct list {
 
 /* Where counting of lines has got to, so that many errors in a large file do not count from its start each.
  */
-struct place {
+struct object_place {
 	size_t offset, line, line_start;
 };
 
@@ -42,8 +42,8 @@ struct bt_object_reader {
 	bool file_open, in_yaml;
 	uint64_t file_objects, file_documents;
 	struct bt_str json_text;
-	struct place place;
-	struct list lists[BT_LIMIT_LIST_DEPTH];
+	struct object_place place;
+	struct object_list lists[BT_LIMIT_LIST_DEPTH];
 	uint32_t list_n;
 	/* Reading ahead. */
 	uint32_t helper_n;
@@ -114,12 +114,12 @@ size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
 
 /* Counts lines on from the last place, or from the start when offset lies before it. No byte is looked at
  * twice on the way: all of a cluster may stand on one line, with something wrong in each object. */
-static void count_lines(struct place *place, struct bt_str text, size_t offset)
+static void count_lines(struct object_place *place, struct bt_str text, size_t offset)
 {
 	struct bt_str before = bt_str_sub(text, 0, offset < text.len ? offset : text.len);
 
 	if (before.len < place->offset) {
-		*place = (struct place){.line = 1};
+		*place = (struct object_place){.line = 1};
 	}
 	while (place->offset < before.len) {
 		size_t at = bt_str_find(before, '\n', place->offset);
@@ -381,8 +381,9 @@ static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
 			"put the items into one list", "more than %d lists inside each other",
 			BT_LIMIT_LIST_DEPTH);
 	}
-	struct list *list = &reader->lists[reader->list_n];
-	*list = (struct list){.start = start, .words.resolved = header->kind.ptr && header->api_version.ptr};
+	struct object_list *list = &reader->lists[reader->list_n];
+	*list = (struct object_list){
+		.start = start, .words.resolved = header->kind.ptr && header->api_version.ptr};
 	copy_word(list->words.api_version, header->api_version);
 	copy_word(list->words.kind, header->kind);
 	bt_json_enter_array(decode->json);
@@ -392,7 +393,7 @@ static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
 }
 
 /* Finds the words of a list that stand behind its items. The cursor ends anywhere. */
-static void resolve_list(struct bt_object_reader *reader, struct list *list)
+static void resolve_list(struct bt_object_reader *reader, struct object_list *list)
 {
 	struct bt_object_header header = {0};
 	struct bt_str key, *word;
@@ -431,7 +432,7 @@ void bt_object_inherit(const struct bt_list_words *words, struct bt_object_heade
 
 static void inherit(struct bt_object_reader *reader, struct bt_object_header *header)
 {
-	struct list *list = reader->list_n ? &reader->lists[reader->list_n - 1] : NULL;
+	struct object_list *list = reader->list_n ? &reader->lists[reader->list_n - 1] : NULL;
 
 	if (!list || (header->kind.ptr && header->api_version.ptr)) {
 		return;
@@ -556,7 +557,7 @@ static void begin_file(struct bt_object_reader *reader)
 	reader->in_yaml = false;
 	reader->counts.files++;
 	reader->counts.bytes += reader->file.text.len;
-	reader->place = (struct place){.line = 1};
+	reader->place = (struct object_place){.line = 1};
 	reader->json_text = (struct bt_str){0};
 	if (reader->file.format == BT_FORMAT_YAML) {
 		bt_json_begin(reader->json, reader->json_text, &reader->arena);
@@ -665,7 +666,7 @@ static void stop_ahead(struct bt_object_reader *reader)
  * what follows. */
 static void start_ahead(struct bt_object_reader *reader, size_t offset)
 {
-	const struct list *list = &reader->lists[reader->list_n - 1];
+	const struct object_list *list = &reader->lists[reader->list_n - 1];
 	const struct bt_ahead_list wanted = {.text = reader->json_text,
 		.words = list->words,
 		.element = bt_json_mark(reader->json),

@@ -34,7 +34,7 @@ struct bt_proto {
 	struct known_kind pod, node;
 };
 
-struct reader {
+struct proto_reader {
 	struct bt_arena *arena;
 	size_t left_bytes; /* that may still be allocated */
 	const uint8_t *begin;
@@ -43,8 +43,8 @@ struct reader {
 };
 
 /* Notes that the object is read to no more than that extent. */
-static void format_proto_note(
-	struct reader *r, enum bt_proto_extent extent, const char *text, const char *field, const uint8_t *at)
+static void format_proto_note(struct proto_reader *r, enum bt_proto_extent extent, const char *text,
+	const char *field, const uint8_t *at)
 {
 	if (extent > r->extent) {
 		r->extent = extent;
@@ -52,20 +52,20 @@ static void format_proto_note(
 	}
 }
 
-static bool format_proto_fail(struct reader *r, const char *text, const char *field, const uint8_t *at)
+static bool format_proto_fail(struct proto_reader *r, const char *text, const char *field, const uint8_t *at)
 {
 	format_proto_note(r, BT_PROTO_IN_PART, text, field, at);
 	return false;
 }
 
-static bool fail_in(struct reader *r, const struct bt_wire_in *in, const char *field)
+static bool fail_in(struct proto_reader *r, const struct bt_wire_in *in, const char *field)
 {
 	return format_proto_fail(r, in->error, field, in->at);
 }
 
 /* ---- memory ---- */
 
-static void *alloc(struct reader *r, size_t bytes, size_t align)
+static void *alloc(struct proto_reader *r, size_t bytes, size_t align)
 {
 	if (bytes > r->left_bytes) {
 		return NULL;
@@ -74,7 +74,7 @@ static void *alloc(struct reader *r, size_t bytes, size_t align)
 	return bt_arena_alloc(r->arena, bytes, align);
 }
 
-static bool too_large(struct reader *r, const struct bt_wire_in *in, const char *field)
+static bool too_large(struct proto_reader *r, const struct bt_wire_in *in, const char *field)
 {
 	return format_proto_fail(r, "the object becomes too large", field, in->at);
 }
@@ -99,7 +99,7 @@ static bool copy_ascii(uint8_t *to, const uint8_t *from, size_t n)
 	return (high & UINT64_C(0x8080808080808080)) == 0;
 }
 
-static bool read_str(struct reader *r, struct bt_wire_in in, const char *field, struct bt_str *out)
+static bool read_str(struct proto_reader *r, struct bt_wire_in in, const char *field, struct bt_str *out)
 {
 	size_t n = (size_t)(in.end - in.at);
 	uint8_t *copy = alloc(r, n, 1);
@@ -124,7 +124,7 @@ static bool read_str(struct reader *r, struct bt_wire_in in, const char *field, 
 
 /* ---- values ---- */
 
-static bool read_seconds(struct reader *r, struct bt_wire_in in, const char *field, int64_t *out_s)
+static bool read_seconds(struct proto_reader *r, struct bt_wire_in in, const char *field, int64_t *out_s)
 {
 	uint32_t number, type;
 	uint64_t value;
@@ -147,7 +147,7 @@ static bool read_seconds(struct reader *r, struct bt_wire_in in, const char *fie
 }
 
 /* Times are of whole seconds, as metav1.Time is wherever it is written. */
-static bool read_time(struct reader *r, struct bt_wire_in in, const char *field, int64_t *out_ns)
+static bool read_time(struct proto_reader *r, struct bt_wire_in in, const char *field, int64_t *out_ns)
 {
 	int64_t s;
 
@@ -163,7 +163,8 @@ static bool read_time(struct reader *r, struct bt_wire_in in, const char *field,
 	return true;
 }
 
-static bool read_time_text(struct reader *r, struct bt_wire_in in, const char *field, struct bt_str *out)
+static bool read_time_text(
+	struct proto_reader *r, struct bt_wire_in in, const char *field, struct bt_str *out)
 {
 	int64_t ns = 0;
 	char text[BT_TIME_TEXT_MAX];
@@ -185,8 +186,8 @@ static bool read_time_text(struct reader *r, struct bt_wire_in in, const char *f
 }
 
 /* The next text in field 1 of a message of which nothing else counts; out_any: there is one. */
-static bool next_text(
-	struct reader *r, struct bt_wire_in *in, const char *field, struct bt_str *out_text, bool *out_any)
+static bool next_text(struct proto_reader *r, struct bt_wire_in *in, const char *field,
+	struct bt_str *out_text, bool *out_any)
 {
 	uint32_t number, type;
 
@@ -207,7 +208,8 @@ static bool next_text(
 }
 
 /* resource.Quantity: a message whose first field is the text. */
-static bool read_quantity(struct reader *r, struct bt_wire_in in, const char *field, struct bt_quantity *out)
+static bool read_quantity(
+	struct proto_reader *r, struct bt_wire_in in, const char *field, struct bt_quantity *out)
 {
 	struct bt_str text;
 	bool any;
@@ -225,8 +227,8 @@ static bool read_quantity(struct reader *r, struct bt_wire_in in, const char *fi
 }
 
 /* An entry of a map: its key, and the bytes of its value. */
-static bool read_entry(struct reader *r, struct bt_wire_in in, const char *field, struct bt_wire_in *out_key,
-	struct bt_wire_in *out_value)
+static bool read_entry(struct proto_reader *r, struct bt_wire_in in, const char *field,
+	struct bt_wire_in *out_key, struct bt_wire_in *out_value)
 {
 	uint32_t number, type;
 
@@ -245,7 +247,7 @@ static bool read_entry(struct reader *r, struct bt_wire_in in, const char *field
 }
 
 /* restartPolicyRules: whether the action of one restarts all containers. */
-static bool read_rule(struct reader *r, struct bt_wire_in in, const char *field, bool *out)
+static bool read_rule(struct proto_reader *r, struct bt_wire_in in, const char *field, bool *out)
 {
 	struct bt_str action;
 	bool any;
@@ -290,7 +292,7 @@ static uint32_t count_more(struct bt_wire_in rest, uint32_t wanted)
  * Room for one more element, zeroed. The first one in a message brings room for all that follow there; a
  * message that is there twice brings more to what the first one has brought, as protobuf merges them.
  */
-static char *format_proto_add(struct reader *r, struct array *array, const struct bt_wire_in *rest,
+static char *format_proto_add(struct proto_reader *r, struct array *array, const struct bt_wire_in *rest,
 	uint32_t number, size_t bytes, bool first)
 {
 	if (first) {
@@ -350,11 +352,11 @@ static const char *place_key(struct array *array, size_t bytes)
 	return NULL;
 }
 
-static void decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out);
+static void decode(struct proto_reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out);
 
 /* Reads one element of an array that is of strings, of maps' entries or of messages. */
 static bool read_element(
-	struct reader *r, const struct bt_proto_field *field, struct bt_wire_in in, char *item)
+	struct proto_reader *r, const struct bt_proto_field *field, struct bt_wire_in in, char *item)
 {
 	struct bt_wire_in key, value;
 	struct bt_str_pair *pair = (struct bt_str_pair *)(void *)item;
@@ -400,15 +402,15 @@ static_assert(offsetof(struct bt_str_list, n) == offsetof(struct bt_str_map, n) 
 	"lists and maps are laid out alike");
 
 /* A field's value: where it stands in its message. */
-struct place {
+struct proto_place {
 	uint32_t number;
 	bool first;		       /* of its number in this message */
 	const struct bt_wire_in *rest; /* what follows it */
 };
 
 /* Adds an element to the array that a field is; one that cannot be read is left out. */
-static bool read_array(struct reader *r, const struct bt_proto_field *field, const struct place *place,
-	struct bt_wire_in in, char *out)
+static bool read_array(struct proto_reader *r, const struct bt_proto_field *field,
+	const struct proto_place *place, struct bt_wire_in in, char *out)
 {
 	bool is_list = field->action != BT_PROTO_ARRAY;
 	bool is_map = field->action == BT_PROTO_STR_MAP || field->action == BT_PROTO_RESOURCES;
@@ -467,8 +469,8 @@ static void mark(const struct bt_proto_field *field, char *out)
 	}
 }
 
-static bool read_value(struct reader *r, const struct bt_proto_field *field, const struct place *place,
-	struct bt_wire_in in, char *out)
+static bool read_value(struct proto_reader *r, const struct bt_proto_field *field,
+	const struct proto_place *place, struct bt_wire_in in, char *out)
 {
 	void *at = out + field->offset;
 
@@ -492,10 +494,10 @@ static bool read_value(struct reader *r, const struct bt_proto_field *field, con
 
 /* Reads the value behind a tag. seen: a bit for each field that was there. Returns: false when the framing is
  * broken, and the message ends. */
-static bool read_field(struct reader *r, const struct bt_proto_field *field, uint32_t number,
+static bool read_field(struct proto_reader *r, const struct bt_proto_field *field, uint32_t number,
 	struct bt_wire_in *in, uint64_t *seen, char *out)
 {
-	const struct place place = {number, !(*seen >> number & 1), in};
+	const struct proto_place place = {number, !(*seen >> number & 1), in};
 	struct bt_wire_in bytes;
 	uint64_t value;
 
@@ -517,7 +519,7 @@ static bool read_field(struct reader *r, const struct bt_proto_field *field, uin
 	return true;
 }
 
-static void decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out)
+static void decode(struct proto_reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out)
 {
 	uint64_t seen = 0;
 	uint32_t number, type;
@@ -605,7 +607,8 @@ static const struct known_kind *begin_object(
 static enum bt_proto_extent read_identity(const struct known_kind *known, struct bt_wire_in in,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
 {
-	struct reader r = {.arena = arena, .left_bytes = IDENTITY_BYTES, .begin = in.at, .error = out_error};
+	struct proto_reader r = {
+		.arena = arena, .left_bytes = IDENTITY_BYTES, .begin = in.at, .error = out_error};
 
 	decode(&r, known->identity, in, (char *)&out->meta);
 	return r.extent;
@@ -623,7 +626,7 @@ enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind 
 {
 	const struct known_kind *known = begin_object(proto, kind, out);
 	struct bt_wire_in in = format_proto_begin(bytes);
-	struct reader r = {
+	struct proto_reader r = {
 		.arena = arena, .left_bytes = BT_PROTO_OBJECT_BYTES, .begin = in.at, .error = out_error};
 
 	decode(&r, known->whole, in, (char *)&out->meta);
@@ -647,7 +650,7 @@ static bool view_message(
 	struct bt_str bytes, const struct view *views, uint32_t n, struct bt_proto_error *out_error)
 {
 	struct bt_wire_in in = format_proto_begin(bytes), part;
-	struct reader r = {.begin = in.at, .error = out_error};
+	struct proto_reader r = {.begin = in.at, .error = out_error};
 	uint32_t number, type;
 	uint64_t value;
 

@@ -587,19 +587,19 @@ static BT_NOINLINE bool read_again(struct bt_decode *decode)
 
 /* Where the members of an object are, in the order of their keys. */
 struct order {
-	struct place *places;
+	struct schema_place *places;
 	uint32_t n, next;
 	struct bt_json_mark end;
 };
 
-struct place {
+struct schema_place {
 	struct bt_str key;
 	struct bt_json_mark mark;
 };
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *left = a, *right = b;
+	const struct schema_place *left = a, *right = b;
 	int order = bt_str_cmp(left->key, right->key);
 
 	return order ? order
@@ -615,7 +615,7 @@ static BT_NOINLINE struct order *sort_members(struct bt_decode *decode)
 
 	while (bt_json_next_key(decode->json, &key)) {
 		order->places = grow(decode->arena, order->places, order->n, &cap, sizeof(*order->places));
-		order->places[order->n++] = (struct place){key, bt_json_mark(decode->json)};
+		order->places[order->n++] = (struct schema_place){key, bt_json_mark(decode->json)};
 		bt_json_skip(decode->json);
 	}
 	order->end = bt_json_mark(decode->json);

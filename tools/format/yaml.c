@@ -25,7 +25,7 @@
 #define NO_ANCHOR ((size_t)-1)
 
 /* A mapping or sequence that is open. */
-struct level {
+struct yaml_level {
 	bool is_mapping;
 	bool has_key;	   /* the key of the next value is written */
 	bool is_merge;	   /* the next value is that of a merge key */
@@ -38,7 +38,7 @@ struct level {
 };
 
 /* A member of an open mapping. */
-struct entry {
+struct yaml_entry {
 	uint64_t hash;
 	size_t start, end;	   /* of "key":value, in the output */
 	size_t key_start, key_len; /* the key's JSON text, in the output */
@@ -68,9 +68,9 @@ struct bt_yaml {
 	struct bt_buf out, copy;
 	struct bt_arena arena;
 	struct bt_json *json;
-	struct level levels[BT_LIMIT_DEPTH];
+	struct yaml_level levels[BT_LIMIT_DEPTH];
 	uint32_t level_n;
-	struct entry *entries;
+	struct yaml_entry *entries;
 	size_t entry_n, entry_cap;
 	size_t *slots; /* 1 + index of an entry; LIFO, so that removing leaves no gap in a chain */
 	size_t slot_n;
@@ -184,13 +184,13 @@ static struct bt_str out_text(const struct bt_yaml *yaml, size_t start, size_t e
 }
 
 /* The entries of the open mappings as a hash table. */
-static size_t *find_slot(struct bt_yaml *yaml, const struct entry *e)
+static size_t *find_slot(struct bt_yaml *yaml, const struct yaml_entry *e)
 {
 	struct bt_str key = out_text(yaml, e->key_start, e->key_start + e->key_len);
 	size_t at = e->hash & (yaml->slot_n - 1);
 
 	for (; yaml->slots[at]; at = (at + 1) & (yaml->slot_n - 1)) {
-		const struct entry *other = &yaml->entries[yaml->slots[at] - 1];
+		const struct yaml_entry *other = &yaml->entries[yaml->slots[at] - 1];
 
 		if (other->hash == e->hash && other->mapping == e->mapping && other->depth == e->depth &&
 			bt_str_eq(out_text(yaml, other->key_start, other->key_start + other->key_len), key)) {
@@ -214,7 +214,7 @@ static void grow_slots(struct bt_yaml *yaml)
 }
 
 /* Overwrites a member and its comma. */
-static void erase(struct bt_yaml *yaml, const struct entry *e)
+static void erase(struct bt_yaml *yaml, const struct yaml_entry *e)
 {
 	memset(yaml->out.ptr + e->start, ' ', e->end + 1 - e->start);
 }
@@ -226,9 +226,9 @@ static void erase(struct bt_yaml *yaml, const struct entry *e)
  */
 static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const yaml_mark_t *mark)
 {
-	struct level *level = &yaml->levels[yaml->level_n - 1];
+	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];
 	struct bt_str key = out_text(yaml, key_start, yaml->out.len);
-	struct entry e = {.start = key_start,
+	struct yaml_entry e = {.start = key_start,
 		.key_start = key_start,
 		.key_len = key.len,
 		.mapping = level->entry_base,
@@ -239,7 +239,7 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 	grow_slots(yaml);
 	size_t *slot = find_slot(yaml, &e);
 	if (*slot) {
-		struct entry *old = &yaml->entries[*slot - 1];
+		struct yaml_entry *old = &yaml->entries[*slot - 1];
 
 		level->is_duplicate = yaml->tell_duplicate && !merged;
 		if (yaml->tell_duplicate && merged) {
@@ -287,7 +287,7 @@ static bool charge(struct bt_yaml *yaml, size_t bytes, const yaml_mark_t *mark)
 /* Writes the end of the member of the mapping on top. */
 static void end_member(struct bt_yaml *yaml)
 {
-	struct level *level = &yaml->levels[yaml->level_n - 1];
+	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];
 
 	yaml->entries[level->entry_ix].end = yaml->out.len;
 	bt_buf_char(&yaml->out, ',');
@@ -332,7 +332,7 @@ static bool merge_object(struct bt_yaml *yaml, struct bt_str text, const yaml_ma
  */
 static bool merge(struct bt_yaml *yaml, const yaml_mark_t *mark)
 {
-	struct level *level = &yaml->levels[yaml->level_n - 1];
+	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];
 	size_t n = yaml->out.len - level->value_start, item_n = 0, item_cap = 0;
 	struct bt_str text = {bt_arena_copy(&yaml->arena, yaml->out.ptr + level->value_start, n), n};
 	struct bt_str *items = NULL;
@@ -374,7 +374,7 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 	if (yaml->level_n == 0) {
 		return true;
 	}
-	struct level *level = &yaml->levels[yaml->level_n - 1];
+	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];
 	if (!level->is_mapping) {
 		bt_buf_char(&yaml->out, ',');
 		return true;
@@ -383,7 +383,7 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 		return merge(yaml, mark);
 	}
 	if (level->is_duplicate) {
-		const struct entry *e = &yaml->entries[level->entry_ix];
+		const struct yaml_entry *e = &yaml->entries[level->entry_ix];
 
 		yaml->tell_duplicate(yaml->tell_context,
 			out_text(yaml, e->key_start, e->key_start + e->key_len), bt_yaml_line(yaml, start));
@@ -425,7 +425,7 @@ static bool at_key(const struct bt_yaml *yaml)
 
 static bool begin_merge(struct bt_yaml *yaml)
 {
-	struct level *level = &yaml->levels[yaml->level_n - 1];
+	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];
 
 	level->has_key = level->is_merge = true;
 	level->value_start = yaml->out.len;
@@ -585,7 +585,7 @@ static bool on_start(struct bt_yaml *yaml, const yaml_event_t *event, bool is_ma
 			yaml, BT_DEPTH, mark, "flatten it", "nested deeper than %d levels", BT_LIMIT_DEPTH);
 	}
 	note_line(yaml, mark);
-	yaml->levels[yaml->level_n] = (struct level){.is_mapping = is_mapping,
+	yaml->levels[yaml->level_n] = (struct yaml_level){.is_mapping = is_mapping,
 		.entry_base = yaml->entry_n,
 		.start = yaml->out.len,
 		.anchor_ix = add_anchor(yaml,
@@ -597,7 +597,7 @@ static bool on_start(struct bt_yaml *yaml, const yaml_event_t *event, bool is_ma
 
 static bool on_end(struct bt_yaml *yaml, const yaml_event_t *event)
 {
-	const struct level level = yaml->levels[yaml->level_n - 1];
+	const struct yaml_level level = yaml->levels[yaml->level_n - 1];
 
 	drop_entries(yaml, level.entry_base);
 	yaml->level_n--;

@@ -197,13 +197,13 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 }
 
 /* The sum of weights that upstream keeps; it may wrap around, which its check for overflow then sees. */
-struct weights {
+struct resolve_weights {
 	int32_t of[BT_PLUGIN_MAX];
 	bool set[BT_PLUGIN_MAX];
 	uint64_t total;
 };
 
-static bool add_weights(const struct build *build, struct weights *weights,
+static bool add_weights(const struct build *build, struct resolve_weights *weights,
 	const struct bt_config_plugin_list *list, enum bt_point point)
 {
 	const int64_t max_score = 100;
@@ -231,7 +231,7 @@ static enum bt_status weigh(struct build *build, enum bt_point point, const char
 {
 	const struct bt_config_plugins *plugins = &build->profile->plugins;
 	struct bt_resolved_point *resolved = &build->out->points[point];
-	struct weights weights = {.total = 0};
+	struct resolve_weights weights = {.total = 0};
 
 	if (!add_weights(build, &weights, &plugins->points[point].enabled, point) ||
 		!add_weights(build, &weights, &plugins->multi_point.enabled, point)) {

@@ -39,11 +39,11 @@ static bool read_bool(struct bt_str s, bool *out_value)
 }
 
 /* What a list says about each gate; the last word on a gate counts. */
-struct settings {
+struct gates_settings {
 	bool given[BT_GATE_N], value[BT_GATE_N];
 };
 
-static enum bt_status read_setting(struct settings *settings, const struct bt_release *release,
+static enum bt_status read_setting(struct gates_settings *settings, const struct bt_release *release,
 	struct bt_str item, struct bt_buf *out_error)
 {
 	size_t equals = bt_str_find(item, '=', 0);
@@ -92,8 +92,8 @@ static enum bt_status end_list(struct bt_buf *out_error, size_t start, unsigned 
 }
 
 /* AllAlpha and AllBeta speak for the gates of their stage that are not named themselves. */
-static void set_stage(
-	struct bt_gates *gates, const struct settings *settings, enum bt_gate all, enum bt_gate_stage stage)
+static void set_stage(struct bt_gates *gates, const struct gates_settings *settings, enum bt_gate all,
+	enum bt_gate_stage stage)
 {
 	if (!settings->given[all]) {
 		return;
@@ -105,7 +105,8 @@ static void set_stage(
 	}
 }
 
-static enum bt_status apply(struct bt_gates *gates, const struct settings *settings, struct bt_buf *out_error)
+static enum bt_status apply(
+	struct bt_gates *gates, const struct gates_settings *settings, struct bt_buf *out_error)
 {
 	size_t start = out_error->len;
 	unsigned error_n = 0;
@@ -191,7 +192,7 @@ static enum bt_status cut_component(struct bt_str *item, bool named[2], struct b
 
 enum bt_status bt_gates_parse(struct bt_gates *gates, struct bt_str text, struct bt_buf *out_error)
 {
-	struct settings settings = {.given = {false}};
+	struct gates_settings settings = {.given = {false}};
 	struct bt_gates changed = *gates;
 	bool named[2] = {false, false};
 	enum bt_status status;

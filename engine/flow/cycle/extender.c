@@ -46,7 +46,7 @@ struct exchange {
 	struct bt_extender_reply reply;
 };
 
-struct extender {
+struct extender_at_work {
 	const struct bt_extender_config *config;
 	uint32_t *slots; /* of the resources that it manages */
 	/* Of the cycle that has begun last: about a single node, such as a nominated one, about several, and
@@ -59,7 +59,7 @@ struct bt_extender_calls {
 	struct bt_extender_hooks calls;
 	const struct bt_config *config;
 	struct bt_cache *cache;
-	struct extender *extenders;
+	struct extender_at_work *extenders;
 	uint32_t extender_n;
 	struct bt_evaluation_hooks hooks;
 	uint32_t pod_ix;		  /* whose cycle it is */
@@ -85,10 +85,18 @@ enum mark {
 /* ---- replies ---- */
 
 /* What is kept of an answer: which question, then this for each thing that was said. */
-enum said { SAID_FAIL = 0, SAID_KEEP, SAID_OBJECTS, SAID_REFUSE, SAID_SCORE, SAID_CANDIDATE, SAID_VICTIM };
+enum reply_record {
+	SAID_FAIL = 0,
+	SAID_KEEP,
+	SAID_OBJECTS,
+	SAID_REFUSE,
+	SAID_SCORE,
+	SAID_CANDIDATE,
+	SAID_VICTIM
+};
 
-static void extender_note(struct bt_extender_reply *reply, enum said what, struct bt_str name, int64_t number,
-	struct bt_str message)
+static void extender_note(struct bt_extender_reply *reply, enum reply_record what, struct bt_str name,
+	int64_t number, struct bt_str message)
 {
 	if (reply->kept) {
 		bt_varint_put((uint64_t)what, &reply->said);
@@ -205,7 +213,7 @@ static bool repeat_one(struct bt_extender_reply *reply, struct bt_str *answer)
 		!bt_varint_get(answer, &number) || !bt_varint_get_text(answer, &message)) {
 		return false;
 	}
-	switch ((enum said)what) {
+	switch ((enum reply_record)what) {
 	case SAID_FAIL:
 		bt_extender_fail(reply, name);
 		return true;
@@ -289,7 +297,8 @@ static void reply_fini(struct bt_extender_reply *reply)
 /* ---- whom it concerns ---- */
 
 /* Source: HTTPExtender.IsInterested, v1.36.3; limits have become requests when a pod is read. */
-static bool interested(const struct bt_extender_calls *x, const struct extender *extender, uint32_t pod_ix)
+static bool interested(
+	const struct bt_extender_calls *x, const struct extender_at_work *extender, uint32_t pod_ix)
 {
 	const struct bt_amounts *asked = &bt_ledger_pod(x->cache->ledger, pod_ix)->signature->requests.fit;
 
@@ -303,17 +312,17 @@ static bool interested(const struct bt_extender_calls *x, const struct extender 
 	return extender->config->resource_n == 0;
 }
 
-static bool filters(const struct bt_extender_calls *x, const struct extender *extender)
+static bool filters(const struct bt_extender_calls *x, const struct extender_at_work *extender)
 {
 	return x->calls.filter && extender->config->filter_verb.len;
 }
 
-static bool prioritizes(const struct bt_extender_calls *x, const struct extender *extender)
+static bool prioritizes(const struct bt_extender_calls *x, const struct extender_at_work *extender)
 {
 	return x->calls.prioritize && extender->config->prioritize_verb.len;
 }
 
-static bool preempts(const struct bt_extender_calls *x, const struct extender *extender)
+static bool preempts(const struct bt_extender_calls *x, const struct extender_at_work *extender)
 {
 	return x->calls.preempt && extender->config->preempt_verb.len;
 }
@@ -332,7 +341,7 @@ static const struct bt_evaluation_hooks *hooks_for(struct bt_extender_calls *x, 
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
-		const struct extender *extender = &x->extenders[i];
+		const struct extender_at_work *extender = &x->extenders[i];
 
 		if ((filters(x, extender) || prioritizes(x, extender)) && interested(x, extender, pod_ix)) {
 			return &x->hooks;
@@ -345,7 +354,7 @@ const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_cal
 {
 	x->recalls = x->looks = false;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
-		struct extender *extender = &x->extenders[i];
+		struct extender_at_work *extender = &x->extenders[i];
 
 		extender->single.known = extender->several.known = extender->preempted.known = false;
 	}
@@ -372,7 +381,7 @@ const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_ca
 bool bt_extender_calls_interested(const struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	for (uint32_t i = 0; i < x->extender_n; i++) {
-		const struct extender *extender = &x->extenders[i];
+		const struct extender_at_work *extender = &x->extenders[i];
 
 		if ((filters(x, extender) || prioritizes(x, extender) || preempts(x, extender)) &&
 			interested(x, extender, pod_ix)) {
@@ -447,7 +456,8 @@ static void exchange_fini(struct exchange *exchange)
 
 /* ---- filter ---- */
 
-static struct bt_extender_call call_of(const struct bt_extender_calls *x, const struct extender *extender)
+static struct bt_extender_call call_of(
+	const struct bt_extender_calls *x, const struct extender_at_work *extender)
 {
 	return (struct bt_extender_call){
 		.extender = extender->config, .cache = x->cache, .pod_ix = x->pod_ix};
@@ -479,7 +489,7 @@ static void reserve(struct bt_extender_calls *x, uint32_t node_n)
 
 /* A node that was not asked about cannot fit. */
 static void mark_kept(
-	struct bt_extender_calls *x, const struct extender *extender, struct bt_extender_reply *reply)
+	struct bt_extender_calls *x, const struct extender_at_work *extender, struct bt_extender_reply *reply)
 {
 	for (size_t i = 0; i < reply->nodes.n; i++) {
 		const struct line *line = &reply->nodes.items[i];
@@ -582,7 +592,7 @@ static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 
 /* Asks one extender about the nodes. Returns its answer. */
 static struct bt_extender_reply *ask_to_filter(
-	struct bt_extender_calls *x, struct extender *extender, uint32_t node_n)
+	struct bt_extender_calls *x, struct extender_at_work *extender, uint32_t node_n)
 {
 	struct bt_extender_call call = call_of(x, extender);
 	struct exchange *exchange = node_n == 1 ? &extender->single : &extender->several;
@@ -602,7 +612,7 @@ static struct bt_extender_reply *ask_to_filter(
 
 /* Lets one extender refuse nodes; node_n: how many there are, then how many are left. Returns: false with
  * out_error when that has failed, and nothing has changed. */
-static bool filter_by(struct bt_extender_calls *x, struct extender *extender, struct bt_evaluation *e,
+static bool filter_by(struct bt_extender_calls *x, struct extender_at_work *extender, struct bt_evaluation *e,
 	uint32_t *node_n, struct bt_str *out_error)
 {
 	struct bt_extender_reply *reply = ask_to_filter(x, extender, *node_n);
@@ -635,7 +645,7 @@ static void filtered(void *context, struct bt_evaluation *e)
 		x->places[i] = i;
 	}
 	for (uint32_t i = 0; i < x->extender_n && node_n; i++) {
-		struct extender *extender = &x->extenders[i];
+		struct extender_at_work *extender = &x->extenders[i];
 		struct bt_str error;
 
 		if (!filters(x, extender) || !interested(x, extender, x->pod_ix)) {
@@ -677,7 +687,7 @@ static void scored(void *context, struct bt_evaluation *e)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < x->extender_n; i++) {
-		struct extender *extender = &x->extenders[i];
+		struct extender_at_work *extender = &x->extenders[i];
 
 		if (!prioritizes(x, extender) || !interested(x, extender, x->pod_ix)) {
 			continue;
@@ -703,7 +713,7 @@ static void scored(void *context, struct bt_evaluation *e)
 /* ---- preempt ---- */
 
 /* The pod of a victim, which must be on the node. */
-static uint32_t victim_of(struct bt_extender_calls *x, const struct extender *extender,
+static uint32_t victim_of(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, const struct line *line, const struct line *node)
 {
 	const struct bt_ledger *ledger = x->cache->ledger;
@@ -726,7 +736,7 @@ static uint32_t victim_of(struct bt_extender_calls *x, const struct extender *ex
 }
 
 /* Puts one candidate of the reply behind those of the preemption; its victims begin with line first. */
-static void add_candidate(struct bt_extender_calls *x, const struct extender *extender,
+static void add_candidate(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, const struct line *node, size_t first, struct bt_preemption *p)
 {
 	uint32_t first_victim = (uint32_t)p->kept_n;
@@ -763,7 +773,7 @@ static void add_candidate(struct bt_extender_calls *x, const struct extender *ex
 }
 
 /* Takes what the reply names for the candidates. On an error they stay as they were. */
-static void take_candidates(struct bt_extender_calls *x, const struct extender *extender,
+static void take_candidates(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, struct bt_preemption *p)
 {
 	size_t before = p->candidate_n, kept_n = p->kept_n, victim = 0;
@@ -785,7 +795,7 @@ static void take_candidates(struct bt_extender_calls *x, const struct extender *
 
 /* Asks one extender about the candidates. Returns its answer. */
 static struct bt_extender_reply *ask_to_preempt(
-	struct bt_extender_calls *x, struct extender *extender, const struct bt_preemption *p)
+	struct bt_extender_calls *x, struct extender_at_work *extender, const struct bt_preemption *p)
 {
 	struct bt_extender_call call = call_of(x, extender);
 	uint32_t n = (uint32_t)p->candidate_n;
@@ -813,7 +823,7 @@ bool bt_extender_calls_candidates(
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n && p->candidate_n; i++) {
-		struct extender *extender = &x->extenders[i];
+		struct extender_at_work *extender = &x->extenders[i];
 
 		if (!preempts(x, extender) || !interested(x, extender, pod_ix)) {
 			continue;
@@ -835,7 +845,7 @@ bool bt_extender_calls_candidates(
 
 static void add_extender(struct bt_extender_calls *x, const struct bt_extender_config *config)
 {
-	struct extender *extender = &x->extenders[x->extender_n++];
+	struct extender_at_work *extender = &x->extenders[x->extender_n++];
 
 	extender->config = config;
 	extender->single.reply.cache = extender->several.reply.cache = extender->preempted.reply.cache =

@@ -15,7 +15,7 @@
 enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 
 /* A cycle under way. */
-struct work {
+struct group_in_cycle {
 	struct bt_engine *engine;
 	struct bt_cycle cycle; /* of the member that was popped; the profile is all members' */
 	uint32_t scheduled_n;  /* members that are on nodes, with those of this cycle */
@@ -32,7 +32,7 @@ static const struct bt_signature *signature_of(const struct bt_engine *engine, u
 	return bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 }
 
-static const struct bt_pod_group *group_of(const struct work *w)
+static const struct bt_pod_group *group_of(const struct group_in_cycle *w)
 {
 	return bt_pod_groups_find(
 		&w->engine->groups, w->cycle.signature->namespace_, w->cycle.signature->pod_group);
@@ -87,7 +87,7 @@ static int by_order(const void *a, const void *b)
 }
 
 /* All members that wait: priority first, then who was active first. Source: podGroupInfoForPod, v1.36.3. */
-static void pull_all(struct work *w, uint32_t popped)
+static void pull_all(struct group_in_cycle *w, uint32_t popped)
 {
 	BT_INVARIANT(!w->engine->group_cycle.on);
 	struct bt_engine *engine = w->engine;
@@ -112,7 +112,7 @@ static void pull_all(struct work *w, uint32_t popped)
 }
 
 /* Do all ask for one scheduler? */
-static bool is_uniform(const struct work *w)
+static bool is_uniform(const struct group_in_cycle *w)
 {
 	BT_INVARIANT(w->engine->group_cycle.member_n > 0);
 	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
@@ -129,7 +129,7 @@ static bool is_uniform(const struct work *w)
 /* ---- deciding ---- */
 
 /* What Permit says of a member; of a failure out_error says why, unless it is NULL. */
-static enum bt_permit permit(const struct work *w, uint32_t pod_ix, struct bt_buf *out_error)
+static enum bt_permit permit(const struct group_in_cycle *w, uint32_t pod_ix, struct bt_buf *out_error)
 {
 	const struct bt_hooks *hooks = &w->cycle.runtime->profile.permit;
 	struct bt_group_state group = {0};
@@ -213,7 +213,7 @@ static void reserve(struct bt_engine *engine, struct bt_group_member *member)
 	member->assumed = true;
 }
 
-static void ask_permit(struct work *w, uint32_t i)
+static void ask_permit(struct group_in_cycle *w, uint32_t i)
 {
 	BT_INVARIANT(i < w->engine->group_cycle.member_n);
 	struct bt_group_member *member = &w->engine->group_cycle.members[i];
@@ -236,7 +236,7 @@ static void ask_permit(struct work *w, uint32_t i)
 }
 
 /* Source: podGroupPodSchedulingAlgorithm, v1.36.3. */
-static void decide_member(struct work *w, uint32_t i, const struct bt_group_watch *watch)
+static void decide_member(struct group_in_cycle *w, uint32_t i, const struct bt_group_watch *watch)
 {
 	struct bt_engine *engine = w->engine;
 	struct bt_group_member *member = &engine->group_cycle.members[i];
@@ -274,7 +274,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 }
 
 /* Those that are being deleted are not scheduled any more. */
-static void skip_deleted(struct work *w)
+static void skip_deleted(struct group_in_cycle *w)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
@@ -288,7 +288,7 @@ static void skip_deleted(struct work *w)
 }
 
 /* Source: podGroupSchedulingDefaultAlgorithm, v1.36.3. */
-static void decide_all(struct work *w, const struct bt_group_watch *watch)
+static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *watch)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
@@ -314,7 +314,7 @@ static void decide_all(struct work *w, const struct bt_group_watch *watch)
  * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
  * GangScheduling.EventsToRegister, v1.36.3.
  */
-static uint32_t blame_gang(const struct work *w)
+static uint32_t blame_gang(const struct group_in_cycle *w)
 {
 	bool blamed = w->engine->options.groups_by_events && w->cycle.runtime->groups_number >= 0;
 
@@ -322,7 +322,8 @@ static uint32_t blame_gang(const struct work *w)
 }
 
 /* What becomes of a member that is not placed, for the queue and its nomination. */
-static struct bt_decision settled(const struct work *w, struct bt_group_member *member, bool culprit)
+static struct bt_decision settled(
+	const struct group_in_cycle *w, struct bt_group_member *member, bool culprit)
 {
 	struct bt_decision *own = &member->decision;
 	struct bt_decision out = {.pod_ix = own->pod_ix,
@@ -380,7 +381,7 @@ static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 	}
 }
 
-static void set_aside(struct work *w, struct bt_group_member *member)
+static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 {
 	struct bt_engine *engine = w->engine;
 	struct bt_decision out = settled(w, member, member == &engine->group_cycle.members[w->culprit]);
@@ -413,7 +414,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 }
 
 /* Permit, asked again before binding, wakes those that still wait as long as there are too few. */
-static void activate_others(struct work *w)
+static void activate_others(struct group_in_cycle *w)
 {
 	struct bt_engine *engine = w->engine;
 	const struct bt_pod_group *group = group_of(w);
@@ -429,7 +430,7 @@ static void activate_others(struct work *w)
 }
 
 /* Source: submitPodGroupAlgorithmResult, v1.36.3. */
-static void submit(struct work *w)
+static void submit(struct group_in_cycle *w)
 {
 	struct bt_engine *engine = w->engine;
 	struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -476,7 +477,7 @@ static void conclude_all(struct bt_engine *engine)
 	}
 }
 
-static void refuse_mixed(struct work *w)
+static void refuse_mixed(struct group_in_cycle *w)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
@@ -493,7 +494,7 @@ static int64_t now_if_measured(const struct bt_engine *engine)
 }
 
 /* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
-static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_ns)
+static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
 	static const uint16_t results[] = {
 		[SCHEDULABLE] = BT_MEASURE_GROUP_SCHEDULED,
@@ -520,7 +521,7 @@ static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_n
 }
 
 /* Members of one scheduler are decided, and what came of it is said. */
-static void decide_uniform(struct work *w, const struct bt_group_watch *watch)
+static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch *watch)
 {
 	skip_deleted(w);
 	int64_t begin_ns = now_if_measured(w->engine);
@@ -549,7 +550,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		return;
 	}
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	struct work w = {.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix)};
+	struct group_in_cycle w = {.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix)};
 
 	pull_all(&w, pod_ix);
 	if (is_uniform(&w)) {

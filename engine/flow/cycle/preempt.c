@@ -14,7 +14,7 @@
 #include "engine/flow/cycle/profile_runtime.h"
 
 /* What is known of a node. */
-enum note {
+enum preempt_note {
 	NOTE_UNKNOWN = 0,
 	NOTE_UNHELPFUL,	  /* no victims on it help */
 	NOTE_UNFIT,	  /* it came into question, as all below, and was tried in vain */
@@ -27,7 +27,7 @@ enum note {
 enum { NOTE_BITS = 0xfc };
 
 /* One search. */
-struct search {
+struct preempt_search {
 	const struct bt_preempt_request *request;
 	struct bt_preemption *out;
 	struct bt_ledger *ledger;
@@ -89,12 +89,12 @@ bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod
 	return false;
 }
 
-static bool waits_for_victims(const struct search *s)
+static bool waits_for_victims(const struct preempt_search *s)
 {
 	return is_listed(s->out, s->pod->status_ix) && bt_preempt_lingers(s->ledger, s->pod);
 }
 
-static bool eligible(struct search *s)
+static bool eligible(struct preempt_search *s)
 {
 	if (s->pod->never_preempts) {
 		bt_buf_text(&s->out->text, "preemption: not eligible due to preemptionPolicy=Never.");
@@ -145,7 +145,7 @@ void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preempt
 /* ---- trying a node ---- */
 
 /* Lists the pods that might have to go, in the order in which they are on the node upstream. */
-static void list_pods(struct search *s, uint32_t node_ix)
+static void list_pods(struct preempt_search *s, uint32_t node_ix)
 {
 	struct bt_preemption *out = s->out;
 
@@ -174,7 +174,7 @@ static void list_pods(struct search *s, uint32_t node_ix)
 	}
 }
 
-static void try_all(struct search *s, uint32_t node_ix, bool add)
+static void try_all(struct preempt_search *s, uint32_t node_ix, bool add)
 {
 	BT_INVARIANT(node_ix < s->view->snapshot->slot_n);
 	for (uint32_t i = 0; i < s->pod_n; i++) {
@@ -184,7 +184,7 @@ static void try_all(struct search *s, uint32_t node_ix, bool add)
 
 /* Marks the pods whose budget would be overdrawn when they go in order of importance. Returns how many there
  * are. */
-static uint32_t mark_violations(struct search *s)
+static uint32_t mark_violations(struct preempt_search *s)
 {
 	const struct bt_budgets *budgets = &s->request->cache->budgets;
 	const struct bt_intern *intern = s->request->cache->dictionary->intern;
@@ -214,7 +214,7 @@ static uint32_t mark_violations(struct search *s)
 
 /* Has another scheduler bound the pod elsewhere in mid-cycle? Then NodeName refuses the node, unless a
  * plugin before it has done so: by. Source: Preempt, NodeName.Filter, v1.36.3. */
-static uint32_t refused_by_name(const struct search *s, uint32_t node_ix, uint32_t by)
+static uint32_t refused_by_name(const struct preempt_search *s, uint32_t node_ix, uint32_t by)
 {
 	const struct bt_profile *profile = s->request->cycle->plan->profile;
 
@@ -229,12 +229,12 @@ static uint32_t refused_by_name(const struct search *s, uint32_t node_ix, uint32
 	return by;
 }
 
-static bool judges_node_name(const struct search *s, uint32_t by)
+static bool judges_node_name(const struct preempt_search *s, uint32_t by)
 {
 	return s->request->cycle->plan->profile->uses[by].plugin->judges_node_name;
 }
 
-static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, const char **out_error)
+static bool fits(const struct preempt_search *s, uint32_t node_ix, uint32_t *out_by, const char **out_error)
 {
 	const struct bt_preempt_request *r = s->request;
 
@@ -251,7 +251,7 @@ static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, con
  * Puts back, most important first, the pods that can stay, and keeps the others as victims; all pods are off
  * the node before. Those that would violate a budget go first. Returns how many victims violate one.
  */
-static uint32_t reprieve(struct search *s, uint32_t node_ix)
+static uint32_t reprieve(struct preempt_search *s, uint32_t node_ix)
 {
 	struct bt_preemption *out = s->out;
 	uint32_t violating_n = mark_violations(s), violation_n = 0, by;
@@ -286,7 +286,7 @@ static uint32_t reprieve(struct search *s, uint32_t node_ix)
 
 /* ---- reasons ---- */
 
-static void say(struct search *s, struct bt_str reason)
+static void say(struct preempt_search *s, struct bt_str reason)
 {
 	s->explained_n++;
 	if (s->request->explain) {
@@ -294,7 +294,7 @@ static void say(struct search *s, struct bt_str reason)
 	}
 }
 
-static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
+static void say_rejection(struct preempt_search *s, uint32_t node_ix, uint32_t by)
 {
 	const struct bt_preempt_request *r = s->request;
 	struct bt_rejection rejection;
@@ -318,7 +318,7 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 }
 
 /* An error counts only when there is no candidate. */
-static void say_error(struct search *s, const char *text)
+static void say_error(struct preempt_search *s, const char *text)
 {
 	s->error_n++;
 	if (s->request->explain) {
@@ -327,7 +327,7 @@ static void say_error(struct search *s, const char *text)
 }
 
 /* Every pod could stay: upstream takes that for a mistake. */
-static void say_no_victim(struct search *s, uint32_t node_ix)
+static void say_no_victim(struct preempt_search *s, uint32_t node_ix)
 {
 	const struct bt_intern *intern = s->request->cache->dictionary->intern;
 
@@ -340,7 +340,7 @@ static void say_no_victim(struct search *s, uint32_t node_ix)
 /* ---- candidates ---- */
 
 /* Is there room for one more candidate? Each of the two lists takes as many as are wanted. */
-static bool admit(struct search *s, const struct bt_preemption_cost *cost)
+static bool admit(struct preempt_search *s, const struct bt_preemption_cost *cost)
 {
 	uint32_t *list_n = cost->violation_n ? &s->owing_n : &s->free_n;
 
@@ -351,13 +351,14 @@ static bool admit(struct search *s, const struct bt_preemption_cost *cost)
 	return true;
 }
 
-static bool have_enough(const struct search *s)
+static bool have_enough(const struct preempt_search *s)
 {
 	return s->free_n && s->free_n + s->owing_n >= s->wanted_n;
 }
 
 /* With the potential victims off the node: does the pod fit, and who can come back? */
-static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
+static enum preempt_note try_without(
+	struct preempt_search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
 {
 	size_t first = s->out->kept_n;
 	uint32_t by;
@@ -385,7 +386,8 @@ static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preem
 }
 
 /* Tries a node. Of a candidate the victims are the last ones in out->kept. */
-static enum note try_node(struct search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
+static enum preempt_note try_node(
+	struct preempt_search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
 {
 	s->out->tried_n++;
 	list_pods(s, node_ix);
@@ -394,12 +396,12 @@ static enum note try_node(struct search *s, uint32_t node_ix, struct bt_preempti
 		return NOTE_UNFIT;
 	}
 	bt_ledger_try_begin(s->ledger, node_ix);
-	enum note note = try_without(s, node_ix, out_cost);
+	enum preempt_note note = try_without(s, node_ix, out_cost);
 	bt_ledger_try_end(s->ledger, node_ix);
 	return note;
 }
 
-static void begin_tries(struct search *s, uint32_t node_n)
+static void begin_tries(struct preempt_search *s, uint32_t node_n)
 {
 	const struct bt_budgets *budgets = &s->request->cache->budgets;
 
@@ -411,12 +413,12 @@ static void begin_tries(struct search *s, uint32_t node_n)
 }
 
 /* The slot at which the search begins; it goes on in the order of slots. */
-static uint32_t start_of(const struct search *s)
+static uint32_t start_of(const struct preempt_search *s)
 {
 	return bt_rng_scale(s->request->random, s->view->snapshot->slot_n);
 }
 
-static void try_nodes(struct search *s)
+static void try_nodes(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
 	uint32_t start = start_of(s), from = 0, node_n = out->node_n;
@@ -445,7 +447,7 @@ static void try_nodes(struct search *s)
 }
 
 /* Only some releases tell of success. */
-static void explain_success(struct search *s)
+static void explain_success(struct preempt_search *s)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
 	struct bt_preemption *out = s->out;
@@ -459,7 +461,7 @@ static void explain_success(struct search *s)
 }
 
 /* The cheapest candidate; of equals the one that was tried first. */
-static void choose(struct search *s)
+static void choose(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
 	const struct bt_preempt_candidate *best = &out->candidates[0];
@@ -476,7 +478,7 @@ static void choose(struct search *s)
 	explain_success(s);
 }
 
-static void explain_nowhere(struct search *s)
+static void explain_nowhere(struct preempt_search *s)
 {
 	uint32_t node_n = s->view->snapshot->node_n;
 
@@ -492,7 +494,7 @@ static void explain_nowhere(struct search *s)
 }
 
 /* One error stands alone, several are put in brackets. */
-static void explain_errors(struct search *s)
+static void explain_errors(struct preempt_search *s)
 {
 	const struct bt_fit_error *errors = &s->out->errors;
 	struct bt_buf *text = &s->out->text;
@@ -505,7 +507,7 @@ static void explain_errors(struct search *s)
 }
 
 /* Begins a search. Returns whether the pod may preempt. */
-static bool preempt_begin(struct search *s)
+static bool preempt_begin(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
 
@@ -533,7 +535,7 @@ static bool preempt_begin(struct search *s)
 }
 
 /* With candidates: lets extenders reduce them, and takes the best that is left. */
-static void settle(struct search *s)
+static void settle(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
 
@@ -552,7 +554,7 @@ static void settle(struct search *s)
 
 void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *out)
 {
-	struct search s = {.request = request, .out = out};
+	struct preempt_search s = {.request = request, .out = out};
 
 	if (!preempt_begin(&s)) {
 		return;
@@ -613,7 +615,7 @@ static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint3
 }
 
 /* Does the filter say that pods which leave the node may help? */
-static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
+static void note_node(struct preempt_search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
 {
 	const struct bt_preempt_request *r = s->request;
 	const struct bt_yields_to *nominations = r->evaluation->nominations;
@@ -637,7 +639,7 @@ static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t
 	}
 }
 
-static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
+static void forget_notes(const struct preempt_search *s, struct bt_preempt_notes *notes)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
 
@@ -666,7 +668,7 @@ bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n)
 	return notes->slot_cap >= slot_n || bt_mem_may_use(BT_MEM_NOTES, each * slot_n);
 }
 
-static bool notes_hold(const struct search *s, const struct bt_preempt_notes *notes)
+static bool notes_hold(const struct preempt_search *s, const struct bt_preempt_notes *notes)
 {
 	const struct bt_usage *usage = s->view->usage;
 
@@ -678,7 +680,7 @@ static bool notes_hold(const struct search *s, const struct bt_preempt_notes *no
 	       usage->journal_end - notes->journal_end <= usage->journal_mask;
 }
 
-static void catch_up(struct search *s, struct bt_preempt_notes *notes)
+static void catch_up(struct preempt_search *s, struct bt_preempt_notes *notes)
 {
 	const struct bt_usage *usage = s->view->usage;
 
@@ -702,7 +704,7 @@ static void catch_up(struct search *s, struct bt_preempt_notes *notes)
 uint32_t bt_preempt_unschedulable_plugins(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
-	struct search s = {
+	struct preempt_search s = {
 		.request = request,
 		.ledger = request->cache->ledger,
 		.view = &request->cache->view,
@@ -738,7 +740,7 @@ static inline uint32_t next_helpful(const uint8_t *states, uint32_t slot, uint32
 
 /* The cheapest candidate of best, which may be BT_NO_NODE, and the slots from begin to end. */
 static BT_NOINLINE uint32_t choose_among(
-	struct search *s, struct bt_preempt_notes *notes, uint32_t begin, uint32_t end, uint32_t best)
+	struct preempt_search *s, struct bt_preempt_notes *notes, uint32_t begin, uint32_t end, uint32_t best)
 {
 	uint8_t *const states = notes->states;
 	struct bt_preemption_cost *const costs = notes->costs;
@@ -758,7 +760,7 @@ static BT_NOINLINE uint32_t choose_among(
 }
 
 /* The cheapest candidate, or BT_NO_NODE. */
-static uint32_t choose_by_notes(struct search *s, struct bt_preempt_notes *notes)
+static uint32_t choose_by_notes(struct preempt_search *s, struct bt_preempt_notes *notes)
 {
 	uint32_t start = start_of(s);
 
@@ -770,7 +772,7 @@ static uint32_t choose_by_notes(struct search *s, struct bt_preempt_notes *notes
 void bt_preempt_by_notes(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes, struct bt_preemption *out)
 {
-	struct search s = {.request = request, .out = out};
+	struct preempt_search s = {.request = request, .out = out};
 
 	BT_REQUIRE(!request->explain);
 	if (!preempt_begin(&s)) {
@@ -783,7 +785,7 @@ void bt_preempt_by_notes(
 		return;
 	}
 	/* The notes do not have the victims. */
-	enum note again = try_node(&s, best, &notes->costs[best]);
+	enum preempt_note again = try_node(&s, best, &notes->costs[best]);
 	BT_INVARIANT(again == NOTE_CANDIDATE);
 	out->outcome = BT_PREEMPT_FOUND;
 	out->node_ix = best;

@@ -17,7 +17,7 @@
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/net/latch.h"
 
-struct extender {
+struct http_extender {
 	const struct bt_extender_config *config;   /* init: */
 	struct bt_client_config *access;	   /* init: */
 	struct bt_http *http;			   /* init: */
@@ -34,7 +34,7 @@ struct extender {
 
 struct bt_extenders {
 	const struct bt_config *config; /* init: */
-	struct extender *items;		/* init: in the configuration's order */
+	struct http_extender *items;	/* init: in the configuration's order */
 	uint32_t n;
 	struct bt_http *api; /* init: */
 	struct bt_objects *objects;
@@ -168,7 +168,7 @@ static void note_ignored(
 static void answered(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct extender *e = context;
+	struct http_extender *e = context;
 
 	e->end = end;
 	e->head = *head;
@@ -190,7 +190,7 @@ static struct bt_http_call post(
 }
 
 /* Sends x->body; take_answer has to follow. */
-static void send(struct bt_extenders *x, struct extender *e, struct bt_str verb)
+static void send(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	struct bt_buf path = {.len = 0};
 
@@ -209,7 +209,7 @@ static void send(struct bt_extenders *x, struct extender *e, struct bt_str verb)
 }
 
 /* Waits for what was sent. Returns: whether e->answer is an answer; else e->error says why not. */
-static bool take_answer(struct bt_extenders *x, struct extender *e, struct bt_str verb)
+static bool take_answer(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	struct bt_buf why = {.len = 0};
 	bool good = false;
@@ -231,13 +231,13 @@ static bool take_answer(struct bt_extenders *x, struct extender *e, struct bt_st
 	return good;
 }
 
-static bool ask(struct bt_extenders *x, struct extender *e, struct bt_str verb)
+static bool ask(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	send(x, e, verb);
 	return take_answer(x, e, verb);
 }
 
-static void failed(struct extender *e, struct bt_extender_reply *reply)
+static void failed(struct http_extender *e, struct bt_extender_reply *reply)
 {
 	bt_add_relaxed(&e->error_n, UINT64_C(1));
 	bt_extender_fail(reply, bt_buf_view(&e->error));
@@ -245,7 +245,7 @@ static void failed(struct extender *e, struct bt_extender_reply *reply)
 
 /* ---- what the engine asks ---- */
 
-static struct extender *extender_of(struct bt_extenders *x, const struct bt_extender_config *config)
+static struct http_extender *extender_of(struct bt_extenders *x, const struct bt_extender_config *config)
 {
 	return &x->items[config - x->config->extenders];
 }
@@ -269,9 +269,9 @@ static struct bt_pod_ref pod_ref(const struct bt_extender_call *call, uint32_t p
 }
 
 /* Begins a call: what the last one of this extender left is over. */
-static struct extender *extender_begin(struct bt_extenders *x, const struct bt_extender_call *call)
+static struct http_extender *extender_begin(struct bt_extenders *x, const struct bt_extender_call *call)
 {
-	struct extender *e = extender_of(x, call->extender);
+	struct http_extender *e = extender_of(x, call->extender);
 
 	bt_buf_clear(&x->body);
 	bt_buf_clear(&e->error);
@@ -279,7 +279,7 @@ static struct extender *extender_begin(struct bt_extenders *x, const struct bt_e
 }
 
 /* ExtenderArgs into x->body. */
-static bool write_args(struct bt_extenders *x, struct extender *e, const struct bt_extender_call *call)
+static bool write_args(struct bt_extenders *x, struct http_extender *e, const struct bt_extender_call *call)
 {
 	const struct bt_pod_ref pod = pod_ref(call, call->pod_ix);
 	struct bt_str *names = bt_arena_zalloc(&x->arena, (call->node_n + 1) * sizeof(*names));
@@ -305,7 +305,7 @@ static void extender_filter(
 	void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	struct bt_extenders *x = context;
-	struct extender *e = extender_begin(x, call);
+	struct http_extender *e = extender_begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
@@ -320,7 +320,7 @@ static void extender_filter(
 }
 
 static void take_points(
-	struct bt_extenders *x, struct extender *e, bool asked, struct bt_extender_reply *reply)
+	struct bt_extenders *x, struct http_extender *e, bool asked, struct bt_extender_reply *reply)
 {
 	struct bt_wire wire = {x->json, &x->arena};
 
@@ -344,7 +344,7 @@ static void prioritize(void *context, const struct bt_extender_call *calls, uint
 	bool *asked = bt_arena_zalloc(&x->arena, n * sizeof(*asked));
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct extender *e = extender_begin(x, &calls[i]);
+		struct http_extender *e = extender_begin(x, &calls[i]);
 
 		asked[i] = write_args(x, e, &calls[i]);
 		if (asked[i]) {
@@ -357,7 +357,7 @@ static void prioritize(void *context, const struct bt_extender_call *calls, uint
 }
 
 /* The victims of all candidates, one behind the other: UIDs, or pods as JSON. The pod itself comes first. */
-static const struct bt_str *victim_texts(struct bt_extenders *x, struct extender *e,
+static const struct bt_str *victim_texts(struct bt_extenders *x, struct http_extender *e,
 	const struct bt_extender_call *call, uint32_t victim_n, struct bt_str *out_pod)
 {
 	bool by_uid = call->extender->node_cache_capable;
@@ -393,7 +393,7 @@ static int by_node(const void *a, const void *b)
 
 /* ExtenderPreemptionArgs into x->body; nodes by their names, as Go writes maps. */
 static bool write_preempt_args(
-	struct bt_extenders *x, struct extender *e, const struct bt_extender_call *call)
+	struct bt_extenders *x, struct http_extender *e, const struct bt_extender_call *call)
 {
 	struct bt_wire_candidate *candidates =
 		bt_arena_zalloc(&x->arena, (call->candidate_n + 1) * sizeof(*candidates));
@@ -424,7 +424,7 @@ static bool write_preempt_args(
 static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
 {
 	struct bt_extenders *x = context;
-	struct extender *e = extender_begin(x, call);
+	struct http_extender *e = extender_begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
@@ -446,7 +446,7 @@ struct bt_extender_hooks bt_extenders_hooks(struct bt_extenders *x)
 /* ---- bindings ---- */
 
 struct binding {
-	struct extender *extender;
+	struct http_extender *extender;
 	void (*done)(void *context, enum bt_extender_end end, struct bt_str error);
 	void *context;
 };
@@ -456,7 +456,7 @@ static void bind_answered(void *context, enum bt_http_end end, const struct bt_h
 	struct bt_str body, struct bt_str error)
 {
 	struct binding *binding = context;
-	struct extender *e = binding->extender;
+	struct http_extender *e = binding->extender;
 	struct bt_arena arena = {.first = NULL};
 	struct bt_wire wire = {bt_json_create(), &arena};
 	struct bt_buf why = {.len = 0};
@@ -484,7 +484,7 @@ void bt_extenders_bind(struct bt_extenders *x, const struct bt_extender_config *
 	const struct bt_pod_ref *pod, struct bt_str node,
 	void (*done)(void *context, enum bt_extender_end end, struct bt_str error), void *context)
 {
-	struct extender *e = extender_of(x, config);
+	struct http_extender *e = extender_of(x, config);
 	struct binding *binding = bt_mem_zalloc(1, sizeof(*binding));
 	struct bt_buf path = {.len = 0}, body = {.len = 0};
 
@@ -520,7 +520,7 @@ struct bt_watch_listener bt_extenders_listener(struct bt_extenders *x)
 
 /* Source: makeTransport, v1.36.3. */
 static bool open_extender(
-	struct extender *e, const struct bt_extender_config *config, struct bt_buf *out_error)
+	struct http_extender *e, const struct bt_extender_config *config, struct bt_buf *out_error)
 {
 	const struct bt_extender_tls *tls = &config->tls;
 	struct bt_client_config_target target = {

@@ -21,7 +21,7 @@
 #define PAGE	  500u
 
 /* An object that has been fetched, or is to be. */
-struct entry {
+struct extender_entry {
 	uint64_t key; /* of kind, namespace and name; 0: vacant */
 	uint64_t uid; /* a hash; of pods */
 	struct bt_buf text;
@@ -41,8 +41,8 @@ struct bt_objects {
 	uint32_t *wanted;
 	size_t wanted_cap;
 	struct bt_lock lock;
-	struct bt_map by_key;  /* lock(lock): to entries */
-	struct entry *entries; /* lock(lock): the array; owner: texts */
+	struct bt_map by_key;		/* lock(lock): to entries */
+	struct extender_entry *entries; /* lock(lock): the array; owner: texts */
 	size_t entry_n, entry_cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
@@ -106,16 +106,16 @@ static uint32_t extender_objects_enter(struct bt_objects *o, uint64_t key, bool 
 	} else {
 		o->entries = bt_mem_grow(o->entries, o->entry_n, &o->entry_cap, sizeof(*o->entries));
 		ix = (uint32_t)o->entry_n++;
-		o->entries[ix] = (struct entry){.key = 0};
+		o->entries[ix] = (struct extender_entry){.key = 0};
 	}
-	o->entries[ix] = (struct entry){.key = key, .is_pod = is_pod};
+	o->entries[ix] = (struct extender_entry){.key = key, .is_pod = is_pod};
 	bt_map_put(&o->by_key, key, ix);
 	return ix;
 }
 
 static void drop(struct bt_objects *o, uint32_t ix)
 {
-	struct entry *entry = &o->entries[ix];
+	struct extender_entry *entry = &o->entries[ix];
 
 	bt_map_remove(&o->by_key, entry->key);
 	bt_buf_fini(&entry->text);
@@ -131,7 +131,7 @@ static void sweep(struct bt_objects *o, bool pods)
 		return;
 	}
 	for (uint32_t i = 0; i < o->entry_n; i++) {
-		const struct entry *entry = &o->entries[i];
+		const struct extender_entry *entry = &o->entries[i];
 
 		if (entry->key && entry->round != o->round && (entry->gone || (pods && entry->is_pod))) {
 			drop(o, i);
@@ -162,16 +162,16 @@ void bt_objects_hear(struct bt_objects *o, enum bt_watch_event_kind what, const 
 
 /* ---- calls ---- */
 
-struct fetch;
+struct extender_fetch;
 
 struct one {
-	struct fetch *fetch;
+	struct extender_fetch *fetch;
 	enum bt_http_end end;
 	uint32_t status;
 	struct bt_buf path, body, error;
 };
 
-struct fetch {
+struct extender_fetch {
 	struct bt_latch over;
 	_Atomic uint32_t left; /* atomic: the last one opens the latch */
 };
@@ -181,7 +181,7 @@ static void fetched(void *context, enum bt_http_end end, const struct bt_http_he
 	struct bt_str error)
 {
 	struct one *one = context;
-	struct fetch *fetch = one->fetch;
+	struct extender_fetch *fetch = one->fetch;
 
 	one->end = end;
 	one->status = end == BT_HTTP_ANSWERED ? head->status : 0;
@@ -197,7 +197,7 @@ static void fetched(void *context, enum bt_http_end end, const struct bt_http_he
 /* Makes n calls at a time and waits for all. */
 static void fetch_all(struct bt_objects *o, struct one *ones, uint32_t n)
 {
-	struct fetch fetch;
+	struct extender_fetch fetch;
 
 	bt_latch_init(&fetch.over);
 	bt_store_relaxed(&fetch.left, n);
@@ -224,33 +224,36 @@ static void ones_fini(struct one *ones, uint32_t n)
 
 /* ---- answers ---- */
 
-struct seen {
+struct pod_reference {
 	struct bt_str name, uid, managed;
 };
 
 #define FIELD(json, kind, member)                                                                            \
 	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct seen, member)       \
+		.name = BT_STR(json), .type = BT_FIELD_##kind,                                               \
+		.offset = offsetof(struct pod_reference, member)                                             \
 	}
 
 /* Reads what tells an object from others. Returns: false: it is none. */
-static bool read_object(struct bt_objects *o, struct bt_json *json, struct bt_str text, struct seen *out)
+static bool read_object(
+	struct bt_objects *o, struct bt_json *json, struct bt_str text, struct pod_reference *out)
 {
 	static const struct bt_field meta_fields[] = {
 		FIELD("managedFields", RAW, managed), FIELD("name", STR, name), FIELD("uid", STR, uid)};
-	static const struct bt_schema meta = BT_SCHEMA(meta_fields, struct seen);
+	static const struct bt_schema meta = BT_SCHEMA(meta_fields, struct pod_reference);
 	static const struct bt_field fields[] = {
 		{.name = BT_STR("metadata"), .type = BT_FIELD_OBJECT, .schema = &meta}};
-	static const struct bt_schema schema = BT_SCHEMA(fields, struct seen);
+	static const struct bt_schema schema = BT_SCHEMA(fields, struct pod_reference);
 	struct bt_decode decode = {.json = json, .arena = &o->arena};
 
-	*out = (struct seen){.name = {.len = 0}};
+	*out = (struct pod_reference){.name = {.len = 0}};
 	bt_json_begin(json, text, &o->arena);
 	return bt_schema_decode(&decode, &schema, out) && out->name.len;
 }
 
 /* Keeps the text of an object, of a pod without what its managers own. */
-static void extender_objects_keep(struct entry *entry, struct bt_str text, const struct seen *seen)
+static void extender_objects_keep(
+	struct extender_entry *entry, struct bt_str text, const struct pod_reference *seen)
 {
 	bt_buf_clear(&entry->text);
 	if (entry->is_pod && seen->managed.len) {
@@ -302,7 +305,7 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 		fetch_all(o, ones, some);
 		for (uint32_t i = 0; i < some && good; i++) {
 			struct bt_str body = bt_buf_view(&ones[i].body);
-			struct seen seen;
+			struct pod_reference seen;
 
 			bt_arena_reset(&o->arena);
 			good = ones[i].end == BT_HTTP_ANSWERED && ones[i].status == 200 &&
@@ -347,7 +350,7 @@ static struct asking reserve(struct bt_objects *o, uint32_t n)
 static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uint64_t key, bool is_pod)
 {
 	uint32_t ix = extender_objects_enter(o, key, is_pod);
-	struct entry *entry = &o->entries[ix];
+	struct extender_entry *entry = &o->entries[ix];
 
 	asking->entries[i] = ix;
 	if (!entry->fresh && entry->round != o->round) {
@@ -439,7 +442,7 @@ static void write_node_path(const void *context, uint32_t i, struct bt_buf *out)
 static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *out_continue)
 {
 	struct bt_str key, text;
-	struct seen seen;
+	struct pod_reference seen;
 	uint32_t ix;
 
 	bt_buf_clear(out_continue);

@@ -94,12 +94,12 @@ void bt_wire_binding_args(const struct bt_pod_ref *pod, struct bt_str node, stru
 
 /* ---- tables ---- */
 
-struct named {
+struct node_reference {
 	struct bt_str name;
 };
 
 struct filter_result {
-	struct named *nodes;
+	struct node_reference *nodes;
 	uint32_t node_n;
 	bool has_nodes, has_names;
 	struct bt_str_list names;
@@ -114,7 +114,7 @@ struct host_priority {
 
 struct meta_victims {
 	struct bt_str node;
-	struct named *pods;
+	struct node_reference *pods;
 	uint32_t pod_n;
 	int64_t violation_n;
 };
@@ -129,12 +129,12 @@ struct preempt_result {
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member)             \
 	}
 
-static const struct bt_field meta_fields[] = {FIELD("name", STR, struct named, name)};
-static const struct bt_schema meta_schema = BT_SCHEMA(meta_fields, struct named);
+static const struct bt_field meta_fields[] = {FIELD("name", STR, struct node_reference, name)};
+static const struct bt_schema meta_schema = BT_SCHEMA(meta_fields, struct node_reference);
 static const struct bt_field node_fields[] = {
 	{.name = BT_STR("metadata"), .type = BT_FIELD_OBJECT, .schema = &meta_schema},
 };
-static const struct bt_schema node_schema = BT_SCHEMA(node_fields, struct named);
+static const struct bt_schema node_schema = BT_SCHEMA(node_fields, struct node_reference);
 static const struct bt_field node_list_fields[] = {
 	{.name = BT_STR("items"),
 		.type = BT_FIELD_ARRAY,
@@ -164,8 +164,8 @@ static const struct bt_field priority_fields[] = {
 };
 static const struct bt_schema priority_schema = BT_SCHEMA(priority_fields, struct host_priority);
 
-static const struct bt_field meta_pod_fields[] = {FIELD("UID", STR, struct named, name)};
-static const struct bt_schema meta_pod_schema = BT_SCHEMA(meta_pod_fields, struct named);
+static const struct bt_field meta_pod_fields[] = {FIELD("UID", STR, struct node_reference, name)};
+static const struct bt_schema meta_pod_schema = BT_SCHEMA(meta_pod_fields, struct node_reference);
 static const struct bt_field victims_fields[] = {
 	FIELD("NumPDBViolations", I64, struct meta_victims, violation_n),
 	{.name = BT_STR("Pods"),
@@ -184,8 +184,8 @@ static const struct bt_field preempt_fields[] = {
 };
 static const struct bt_schema preempt_schema = BT_SCHEMA(preempt_fields, struct preempt_result);
 
-static const struct bt_field binding_fields[] = {FIELD("Error", STR, struct named, name)};
-static const struct bt_schema binding_schema = BT_SCHEMA(binding_fields, struct named);
+static const struct bt_field binding_fields[] = {FIELD("Error", STR, struct node_reference, name)};
+static const struct bt_schema binding_schema = BT_SCHEMA(binding_fields, struct node_reference);
 
 /* ---- what is answered ---- */
 
@@ -313,7 +313,7 @@ bool bt_wire_preempt_result(
 
 bool bt_wire_binding_result(struct bt_wire *wire, struct bt_str body, struct bt_buf *out_error)
 {
-	struct named result = {.name = {.len = 0}};
+	struct node_reference result = {.name = {.len = 0}};
 
 	if (!read_object(wire, body, &binding_schema, &result, out_error)) {
 		return false;

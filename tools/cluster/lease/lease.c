@@ -580,15 +580,15 @@ static void take_answer(void *context, enum bt_http_end how, const struct bt_htt
 
 /* ---- the watch of a follower ---- */
 
-struct event {
+struct lease_event {
 	struct bt_str type, object;
 };
 
 static const struct bt_field event_fields[] = {
-	{.name = BT_STR("type"), .type = BT_FIELD_STR, .offset = offsetof(struct event, type)},
-	{.name = BT_STR("object"), .type = BT_FIELD_RAW, .offset = offsetof(struct event, object)},
+	{.name = BT_STR("type"), .type = BT_FIELD_STR, .offset = offsetof(struct lease_event, type)},
+	{.name = BT_STR("object"), .type = BT_FIELD_RAW, .offset = offsetof(struct lease_event, object)},
 };
-static const struct bt_schema event_schema = BT_SCHEMA(event_fields, struct event);
+static const struct bt_schema event_schema = BT_SCHEMA(event_fields, struct lease_event);
 
 /* A line of the watch. Returns: false: it makes no sense; the watch ends, and reading goes on. */
 static bool take_event(struct bt_lease *lease, struct bt_str line)
@@ -596,7 +596,7 @@ static bool take_event(struct bt_lease *lease, struct bt_str line)
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};
 	struct bt_decode decode = {.json = cursor, .arena = &arena};
-	struct event event = {0};
+	struct lease_event event = {0};
 	struct bt_buf error = {0};
 
 	bt_json_begin(cursor, line, &arena);

@@ -82,17 +82,17 @@ static void write_time(struct bt_buf *out, int64_t ns)
 	bt_buf_printf(out, ".%06dZ\"", (int)micro);
 }
 
-struct identity {
+struct lease_version {
 	struct bt_str uid, version;
 };
 
 static const struct bt_field identity_fields[] = {
-	{.name = BT_STR("uid"), .type = BT_FIELD_STR, .offset = offsetof(struct identity, uid)},
+	{.name = BT_STR("uid"), .type = BT_FIELD_STR, .offset = offsetof(struct lease_version, uid)},
 	{.name = BT_STR("resourceVersion"),
 		.type = BT_FIELD_STR,
-		.offset = offsetof(struct identity, version)},
+		.offset = offsetof(struct lease_version, version)},
 };
-static const struct bt_schema identity_schema = BT_SCHEMA(identity_fields, struct identity);
+static const struct bt_schema identity_schema = BT_SCHEMA(identity_fields, struct lease_version);
 
 static void write_member(struct bt_buf *out, const char *name, struct bt_str value)
 {
@@ -106,11 +106,11 @@ static void write_object(
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};
 	struct bt_decode decode = {.json = cursor, .arena = &arena};
-	struct identity identity = {0};
+	struct lease_version identity = {0};
 
 	bt_json_begin(cursor, lease->metadata.len ? lease->metadata : bt_str("{}"), &arena);
 	if (!bt_schema_decode(&decode, &identity_schema, &identity)) {
-		identity = (struct identity){0};
+		identity = (struct lease_version){0};
 	}
 	bt_buf_text(out, ",\"involvedObject\":{\"kind\":\"Lease\"");
 	write_member(out, "namespace", event->namespace_);

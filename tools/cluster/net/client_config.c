@@ -59,7 +59,7 @@ struct waiter {
 };
 
 /* A plugin runs in a thread of its own, one at a time. */
-struct plugin {
+struct client_config_plugin {
 	struct bt_thread *thread;	      /* lock(lock): of the last run */
 	int stop;			      /* init: an eventfd; -1: there is no plugin */
 	bool runs, known;		      /* lock(lock): known: credential is good until it expires */
@@ -83,7 +83,7 @@ struct bt_client_config {
 	struct bt_client_metrics *traffic;     /* init: */
 	struct bt_client_config_counts counts; /* lock(lock): but for what stands in the credential */
 	struct bt_buf address;		       /* init: host and port of the server */
-	struct plugin plugin;
+	struct client_config_plugin plugin;
 };
 
 /* ---- identities ---- */
@@ -456,7 +456,7 @@ static void authority_of(const struct bt_client_config *access, struct bt_buf *o
 static void run_plugin(void *context)
 {
 	struct bt_client_config *access = context;
-	struct plugin *plugin = &access->plugin;
+	struct client_config_plugin *plugin = &access->plugin;
 	struct bt_exec_credential fresh = {0};
 	struct bt_buf error = {0}, authority = {0};
 
@@ -498,7 +498,7 @@ static void run_plugin(void *context)
 }
 
 /* Under the lock. */
-static void add_waiter(struct plugin *plugin, void (*ready)(void *context), void *context)
+static void add_waiter(struct client_config_plugin *plugin, void (*ready)(void *context), void *context)
 {
 	for (size_t i = 0; i < plugin->waiter_n; i++) {
 		if (plugin->waiters[i].context == context) {
@@ -514,7 +514,7 @@ static void add_waiter(struct plugin *plugin, void (*ready)(void *context), void
 static enum bt_client_config_answer ask_plugin(
 	struct bt_client_config *access, uint64_t refused, struct bt_buf *out_error)
 {
-	struct plugin *plugin = &access->plugin;
+	struct client_config_plugin *plugin = &access->plugin;
 	struct bt_clock wall = bt_clock_real();
 	struct bt_thread_options options = {.name = "credentials"};
 
@@ -584,7 +584,7 @@ enum bt_client_config_answer bt_client_config_identity(const struct bt_client_co
 void bt_client_config_forget(const struct bt_client_config *shared, void *context)
 {
 	struct bt_client_config *access = within(shared);
-	struct plugin *plugin = &access->plugin;
+	struct client_config_plugin *plugin = &access->plugin;
 
 	bt_lock_acquire(&access->lock);
 	for (size_t i = plugin->waiter_n; i-- > 0;) {
@@ -916,7 +916,7 @@ struct bt_client_config *bt_client_config_create_for(
 	return open_access(access, &(struct bt_client_config_options){.kubeconfig = NULL}, out_error);
 }
 
-static void end_plugin(struct plugin *plugin)
+static void end_plugin(struct client_config_plugin *plugin)
 {
 	uint64_t one = 1;
 

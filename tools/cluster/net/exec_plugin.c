@@ -43,7 +43,7 @@ struct status {
 	struct bt_str token, certificate, key, expires;
 };
 
-struct answer {
+struct exec_plugin_answer {
 	struct bt_str kind, api_version;
 	struct status status;
 };
@@ -62,15 +62,15 @@ static const struct bt_field status_fields[] = {
 static const struct bt_schema status_schema = BT_SCHEMA(status_fields, struct status);
 
 static const struct bt_field answer_fields[] = {
-	FIELD("apiVersion", STR, struct answer, api_version),
-	FIELD("kind", STR, struct answer, kind),
+	FIELD("apiVersion", STR, struct exec_plugin_answer, api_version),
+	FIELD("kind", STR, struct exec_plugin_answer, kind),
 	{.name = BT_STR("status"),
 		.type = BT_FIELD_OBJECT,
-		.offset = offsetof(struct answer, status),
-		.flag = BT_MEMBER(struct answer, status.set),
+		.offset = offsetof(struct exec_plugin_answer, status),
+		.flag = BT_MEMBER(struct exec_plugin_answer, status.set),
 		.schema = &status_schema},
 };
-static const struct bt_schema answer_schema = BT_SCHEMA(answer_fields, struct answer);
+static const struct bt_schema answer_schema = BT_SCHEMA(answer_fields, struct exec_plugin_answer);
 
 void bt_exec_credential_fini(struct bt_exec_credential *credential)
 {
@@ -234,7 +234,7 @@ static int wait_ms(int64_t until_ns)
 }
 
 /* A run of the program, and what it has printed. */
-struct run {
+struct exec_plugin_run {
 	int64_t until_ns;
 	int stop;
 	int ended;	   /* readable when the program has ended */
@@ -253,7 +253,7 @@ static void say_slow(const struct bt_client_config_plan *plan)
 }
 
 /* Passes on what it has said on standard error, up to a limit: the rest would fill the disk of our log. */
-static void pass_errors_on(struct run *run)
+static void pass_errors_on(struct exec_plugin_run *run)
 {
 	static const char cut[] = "\n(the plugin says more)\n";
 	char bytes[4096];
@@ -277,7 +277,7 @@ static void pass_errors_on(struct run *run)
 }
 
 /* Reads a piece of its output, if there is one. Returns: false: there is nothing now. */
-static bool read_piece(struct run *run)
+static bool read_piece(struct exec_plugin_run *run)
 {
 	ssize_t got;
 
@@ -298,7 +298,7 @@ static bool read_piece(struct run *run)
 
 /* Reads until the program has ended. Who else holds its output open, a child that it has left, is not waited
  * for: what it has printed itself is in the pipe by then. Returns: NULL, or what went wrong. */
-static const char *read_output(const struct bt_client_config_plan *plan, struct run *run)
+static const char *read_output(const struct bt_client_config_plan *plan, struct exec_plugin_run *run)
 {
 	static const char late[] = "it did not end in time; run it by hand to see what it waits for";
 	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
@@ -337,7 +337,7 @@ static const char *read_output(const struct bt_client_config_plan *plan, struct 
 
 /* What is there already is still passed on; who holds the pipe open, a child that it has left, is not waited
  * for. */
-static void end_errors(struct run *run)
+static void end_errors(struct exec_plugin_run *run)
 {
 	struct pollfd file = {.events = POLLIN};
 
@@ -382,7 +382,7 @@ static void close_file(int *fd)
 
 /* Begins the program. Returns: 0 with its output, errors and end in run; or an errno. */
 static int begin_program(const struct bt_exec_call *call, const struct bt_buf *info, bool interactive,
-	struct run *run, pid_t *out_pid)
+	struct exec_plugin_run *run, pid_t *out_pid)
 {
 	int output[2], errors[2] = {-1, -1};
 
@@ -411,8 +411,8 @@ static int begin_program(const struct bt_exec_call *call, const struct bt_buf *i
 	return rc;
 }
 
-static bool say_missing(
-	const struct bt_client_config_plan *plan, const struct run *run, int error, struct bt_buf *out_error)
+static bool say_missing(const struct bt_client_config_plan *plan, const struct exec_plugin_run *run,
+	int error, struct bt_buf *out_error)
 {
 	exec_plugin_fail(plan, out_error, strerror(error));
 	if (run->end == BT_EXEC_MISSING) {
@@ -424,7 +424,7 @@ static bool say_missing(
 }
 
 static bool run_program(const struct bt_exec_call *call, const struct bt_buf *info, bool interactive,
-	struct run *run, struct bt_buf *out_error)
+	struct exec_plugin_run *run, struct bt_buf *out_error)
 {
 	const struct bt_client_config_plan *plan = call->plan;
 	int status = 0;
@@ -460,8 +460,8 @@ static bool run_program(const struct bt_exec_call *call, const struct bt_buf *in
 
 /* ---- what it says ---- */
 
-static bool check_answer(
-	const struct bt_client_config_plan *plan, const struct answer *answer, struct bt_buf *out_error)
+static bool check_answer(const struct bt_client_config_plan *plan, const struct exec_plugin_answer *answer,
+	struct bt_buf *out_error)
 {
 	const struct status *status = &answer->status;
 
@@ -529,7 +529,7 @@ static void clear(struct bt_str text)
 
 /* Decodes JSON into answer, whose strings are in the arena or in the text. */
 static bool decode_answer(const struct bt_client_config_plan *plan, struct bt_str json,
-	struct bt_arena *arena, struct answer *answer, struct bt_buf *out_error)
+	struct bt_arena *arena, struct exec_plugin_answer *answer, struct bt_buf *out_error)
 {
 	struct bt_json *cursor = bt_json_create();
 	struct bt_decode decode = {.json = cursor, .arena = arena};
@@ -567,7 +567,7 @@ static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str 
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
 	struct bt_arena arena = {0};
-	struct answer answer = {0};
+	struct exec_plugin_answer answer = {0};
 	struct bt_yaml *yaml = NULL;
 	struct bt_str json = output;
 	size_t spaces = 0;
@@ -601,7 +601,7 @@ bool bt_exec_run(
 {
 	const struct bt_client_config_plan *plan = call->plan;
 	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;
-	struct run run = {.until_ns = bt_clock_monotonic_ns() + call->limit_ns,
+	struct exec_plugin_run run = {.until_ns = bt_clock_monotonic_ns() + call->limit_ns,
 		.stop = call->stop,
 		.ended = -1,
 		.output = -1,

@@ -931,7 +931,7 @@ struct bt_http_counts bt_http_counts(const struct bt_http *http)
 
 /* ---- a call that is waited for ---- */
 
-struct fetch {
+struct http_fetch {
 	struct bt_latch over;
 	enum bt_http_end end;
 	struct bt_http_head *head;
@@ -941,7 +941,7 @@ struct fetch {
 static void fetched(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct fetch *fetch = context;
+	struct http_fetch *fetch = context;
 
 	fetch->end = end;
 	*fetch->head = *head;
@@ -956,7 +956,7 @@ enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *
 	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error)
 {
 	BT_REQUIRE(!current);
-	struct fetch fetch = {.head = out_head, .body = out_body, .error = out_error};
+	struct http_fetch fetch = {.head = out_head, .body = out_body, .error = out_error};
 	struct bt_http_call whole = *call;
 
 	bt_latch_init(&fetch.over);

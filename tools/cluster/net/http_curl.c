@@ -39,7 +39,7 @@ struct bt_curl_call {
 	char error[CURL_ERROR_SIZE];
 };
 
-struct lane {
+struct curl_lane {
 	struct bt_http *http;
 	CURLM *multi;
 	int64_t due_ns; /* when libcurl wants to be called; INT64_MAX: it does not */
@@ -54,7 +54,7 @@ struct bt_curl {
 	struct curl_slist connect_to;
 	struct bt_client_tls_judge judge;
 	int64_t wait_ns; /* no call's due_ns is before; INT64_MAX: none waits */
-	struct lane lanes[BT_HTTP_LANES];
+	struct curl_lane lanes[BT_HTTP_LANES];
 };
 
 /* ---- how a call ends ---- */
@@ -77,7 +77,7 @@ static void count_transfer(struct bt_http *http, CURL *easy)
 /* Takes a call back from libcurl, which then ends its stream or its connection if it is not over. */
 static void take_back(struct bt_http *http, struct bt_call *call)
 {
-	struct lane *lane = &http->curl->lanes[call->lane];
+	struct curl_lane *lane = &http->curl->lanes[call->lane];
 
 	count_transfer(http, call->curl->easy);
 	curl_multi_remove_handle(lane->multi, call->curl->easy);
@@ -148,7 +148,7 @@ static void end_early(struct bt_http *http, struct bt_call *call, enum bt_http_f
 	bt_http_settle(call, fault, bt_str(why));
 }
 
-static void collect(struct lane *lane)
+static void collect(struct curl_lane *lane)
 {
 	struct CURLMsg *message;
 	int left;
@@ -276,7 +276,7 @@ static int set_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
 {
-	const struct lane *lane = context;
+	const struct curl_lane *lane = context;
 	struct bt_http *http = lane->http;
 	struct epoll_event event = {.data.u64 = (uint64_t)(lane - http->curl->lanes) << 32 | (uint32_t)fd};
 
@@ -295,7 +295,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *context, v
 
 static int watch_time(CURLM *multi, long timeout_ms, void *context)
 {
-	struct lane *lane = context;
+	struct curl_lane *lane = context;
 
 	(void)multi;
 	lane->due_ns = timeout_ms < 0 ? INT64_MAX : bt_clock_monotonic_ns() + timeout_ms * NS_PER_MS;
@@ -487,7 +487,7 @@ static bool launch(struct bt_http *http, struct bt_call *call, struct bt_buf *ou
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		call->lane = http->curl->lanes[i].probe == call->id ? i : call->lane;
 	}
-	struct lane *lane = &http->curl->lanes[call->lane];
+	struct curl_lane *lane = &http->curl->lanes[call->lane];
 	int64_t now_ns = bt_clock_monotonic_ns();
 
 	if (set_call(http, call, call->identity) != 0 ||
@@ -524,9 +524,9 @@ const struct bt_transport bt_transport_curl = {launch, take_back, resume, forget
 
 /* ---- connections that have gone silent ---- */
 
-static bool open_lane(struct bt_http *http, struct lane *lane)
+static bool open_lane(struct bt_http *http, struct curl_lane *lane)
 {
-	*lane = (struct lane){.http = http, .multi = curl_multi_init(), .due_ns = INT64_MAX};
+	*lane = (struct curl_lane){.http = http, .multi = curl_multi_init(), .due_ns = INT64_MAX};
 	if (!lane->multi) {
 		return false;
 	}
@@ -539,7 +539,7 @@ static bool open_lane(struct bt_http *http, struct lane *lane)
 }
 
 /* When to act on a lane that says nothing; INT64_MAX: there is nothing to wait for. */
-static int64_t probe_due_ns(const struct lane *lane)
+static int64_t probe_due_ns(const struct curl_lane *lane)
 {
 	if (lane->broken) {
 		return 0;
@@ -551,7 +551,7 @@ static int64_t probe_due_ns(const struct lane *lane)
 static void probed(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct lane *lane = context;
+	struct curl_lane *lane = context;
 	bool silent = bt_clock_monotonic_ns() - lane->heard_ns >= lane->http->quiet_ns / 2;
 
 	(void)head, (void)body, (void)error;
@@ -560,7 +560,7 @@ static void probed(void *context, enum bt_http_end end, const struct bt_http_hea
 }
 
 /* Ends the calls of a lane, and its connections: another call on them would hang as well. */
-static void http_curl_give_up(struct bt_http *http, struct lane *lane)
+static void http_curl_give_up(struct bt_http *http, struct curl_lane *lane)
 {
 	for (size_t i = http->call_n; i-- > 0;) {
 		struct bt_call *call = i < http->call_n ? http->calls[i] : NULL;
@@ -573,7 +573,7 @@ static void http_curl_give_up(struct bt_http *http, struct lane *lane)
 	BT_REQUIRE(open_lane(http, lane));
 }
 
-static void look_after_lane(struct bt_http *http, struct lane *lane, int64_t now_ns)
+static void look_after_lane(struct bt_http *http, struct curl_lane *lane, int64_t now_ns)
 {
 	if (probe_due_ns(lane) > now_ns) {
 		return;
@@ -645,7 +645,7 @@ int64_t bt_curl_due_ns(const struct bt_http *http)
 	int64_t due_ns = http->curl->wait_ns;
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		const struct lane *lane = &http->curl->lanes[i];
+		const struct curl_lane *lane = &http->curl->lanes[i];
 		int64_t probe_ns = probe_due_ns(lane);
 
 		due_ns = lane->due_ns < due_ns ? lane->due_ns : due_ns;
@@ -659,7 +659,7 @@ void bt_curl_serve(struct bt_http *http, int64_t now_ns)
 	int running;
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		struct lane *lane = &http->curl->lanes[i];
+		struct curl_lane *lane = &http->curl->lanes[i];
 
 		if (lane->due_ns <= now_ns) {
 			lane->due_ns = INT64_MAX; /* libcurl sets it again */
@@ -673,7 +673,7 @@ void bt_curl_serve(struct bt_http *http, int64_t now_ns)
 
 void bt_curl_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 {
-	struct lane *lane = &http->curl->lanes[data >> 32];
+	struct curl_lane *lane = &http->curl->lanes[data >> 32];
 	int bits = 0, running;
 
 	lane->heard_ns = events & EPOLLIN ? bt_clock_monotonic_ns() : lane->heard_ns;

@@ -43,8 +43,8 @@ enum stage { RESOLVING = 0, CONNECTING, SHAKING, OPEN, DEAD };
 /* What we have of a call. */
 struct bt_h2_call {
 	struct bt_call *call;
-	struct bt_h2_call *prev, *next; /* of the lane's queue, or of the connection */
-	struct connection *connection;	/* NULL: in the queue, or over */
+	struct bt_h2_call *prev, *next;	  /* of the lane's queue, or of the connection */
+	struct h2_connection *connection; /* NULL: in the queue, or over */
 	int32_t stream;
 	bool queued;
 	bool whole;		  /* the answer has come to its end */
@@ -56,14 +56,14 @@ struct bt_h2_call {
 	bool spoilt;		  /* it is said to be packed, and is not */
 };
 
-struct list {
+struct call_list {
 	struct bt_h2_call *first, *last;
 };
 
-struct connection {
-	struct connection *next;
+struct h2_connection {
+	struct h2_connection *next;
 	struct bt_http *http;
-	struct lane *lane;
+	struct h2_lane *lane;
 	uint64_t id;
 	enum stage stage;
 	int fd;		   /* -1: none */
@@ -75,7 +75,7 @@ struct connection {
 	int64_t step_ns; /* when the next address is tried */
 	struct bt_client_tls tls;
 	nghttp2_session *session;
-	struct list streams;
+	struct call_list streams;
 	uint32_t stream_n;
 	uint32_t nominated_n;  /* of the queue, to be sent here once it is open, or writable again */
 	int64_t heard_ns;      /* when anything came, or its first stream began */
@@ -93,9 +93,9 @@ struct connection {
 	struct bt_buf why;
 };
 
-struct lane {
-	struct connection *first;
-	struct list queue;
+struct h2_lane {
+	struct h2_connection *first;
+	struct call_list queue;
 	uint32_t connection_n;
 	int64_t quiet_ns; /* no connection is opened before */
 };
@@ -110,7 +110,7 @@ struct bt_h2 {
 	uint64_t connection_id;
 	struct bt_identity *identity; /* that context shows; NULL: none */
 	struct bt_client_tls_context *context;
-	struct lane lanes[BT_HTTP_LANES];
+	struct h2_lane lanes[BT_HTTP_LANES];
 	bool any_dead;
 	bool any_launched; /* since calls were given to connections */
 	nghttp2_nv *fields;
@@ -125,7 +125,7 @@ static struct bt_str endpoint_part(struct bt_str text, size_t from, size_t to)
 	return bt_str_sub(text, from < text.len ? from : text.len, to < text.len ? to : text.len);
 }
 
-static void link_call(struct list *list, struct bt_h2_call *part)
+static void link_call(struct call_list *list, struct bt_h2_call *part)
 {
 	part->prev = list->last;
 	part->next = NULL;
@@ -137,7 +137,7 @@ static void link_call(struct list *list, struct bt_h2_call *part)
 	list->last = part;
 }
 
-static void unlink_call(struct list *list, struct bt_h2_call *part)
+static void unlink_call(struct call_list *list, struct bt_h2_call *part)
 {
 	if (part->prev) {
 		part->prev->next = part->next;
@@ -154,7 +154,7 @@ static void unlink_call(struct list *list, struct bt_h2_call *part)
 
 static void leave(struct bt_h2_call *part)
 {
-	struct connection *connection = part->connection;
+	struct h2_connection *connection = part->connection;
 
 	if (connection) {
 		unlink_call(&connection->streams, part);
@@ -233,7 +233,7 @@ static void end_stream(struct bt_h2_call *part)
 
 static void cancel_stream(struct bt_h2_call *part)
 {
-	struct connection *connection = part->connection;
+	struct h2_connection *connection = part->connection;
 
 	nghttp2_session_set_stream_user_data(connection->session, part->stream, NULL);
 	nghttp2_session_consume_connection(connection->session, part->kept.len);
@@ -252,7 +252,7 @@ static void abort_stream(struct bt_h2_call *part)
 		part->spoilt ? "the answer is said to be packed by gzip, and is not" : "");
 }
 
-static void die(struct connection *connection, enum bt_http_fault fault)
+static void die(struct h2_connection *connection, enum bt_http_fault fault)
 {
 	if (connection->stage != DEAD) {
 		connection->stage = DEAD;
@@ -317,7 +317,7 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream, co
 	const char *text = (const char *)bytes;
 
 	(void)flags;
-	((struct connection *)context)->useful_bytes += part ? n : 0;
+	((struct h2_connection *)context)->useful_bytes += part ? n : 0;
 	if (!part) {
 		nghttp2_session_consume_connection(session, n);
 	} else if (part->call->stalled) {
@@ -351,7 +351,7 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	if (!part) {
 		return 0;
 	}
-	((struct connection *)context)->useful_bytes += name_n + value_n;
+	((struct h2_connection *)context)->useful_bytes += name_n + value_n;
 	if (bt_str_is(field, ":status")) {
 		return begin_head(part, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	}
@@ -365,7 +365,7 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 /* Frames that cost work and bring nothing. A few come with each request (windows, a reset), and a server's
  * PING in a quiet hour is none; thousands in a second are. */
 static bool brings_nothing(
-	const struct connection *connection, const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
+	const struct h2_connection *connection, const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
 {
 	switch (frame->type) {
 	case NGHTTP2_DATA:
@@ -380,7 +380,7 @@ static bool brings_nothing(
 }
 
 /* Returns: false: there were too many; connection->why says so. */
-static bool count_idle(struct connection *connection)
+static bool count_idle(struct h2_connection *connection)
 {
 	if (connection->heard_ns - connection->idle_since_ns > NS_PER_S) {
 		connection->idle_since_ns = connection->heard_ns;
@@ -396,7 +396,7 @@ static bool count_idle(struct connection *connection)
 
 /* Of n bytes, those that no call was given: nghttp2 shows neither frames of unknown types nor what comes for
  * streams that have ended. Returns: as count_idle. */
-static bool count_idle_bytes(struct connection *connection, size_t n)
+static bool count_idle_bytes(struct h2_connection *connection, size_t n)
 {
 	size_t idle = n - (connection->useful_bytes < n ? connection->useful_bytes : n);
 	size_t late = idle < connection->late_bytes ? idle : connection->late_bytes;
@@ -412,7 +412,7 @@ static bool count_idle_bytes(struct connection *connection, size_t n)
 
 static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *context)
 {
-	struct connection *connection = context;
+	struct h2_connection *connection = context;
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->stream_id);
 
 	return brings_nothing(connection, frame, part) && !count_idle(connection)
@@ -429,7 +429,7 @@ static bool is_padding(const nghttp2_frame *frame)
 
 static int take_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
-	struct connection *connection = context;
+	struct h2_connection *connection = context;
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 
 	if (frame->hd.type == NGHTTP2_GOAWAY) {
@@ -474,7 +474,7 @@ static int close_stream(nghttp2_session *session, int32_t stream, uint32_t code,
 /* A request that may not go out here after all: it is as if it had not been tried. */
 static int not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *context)
 {
-	struct connection *connection = context;
+	struct h2_connection *connection = context;
 	struct bt_h2_call *part = connection->streams.first;
 
 	(void)error;
@@ -493,7 +493,7 @@ static int not_sent(nghttp2_session *session, const nghttp2_frame *frame, int er
 /* What the server does wrong, in nghttp2's words. */
 static int note_error(nghttp2_session *session, int code, const char *text, size_t n, void *context)
 {
-	struct connection *connection = context;
+	struct h2_connection *connection = context;
 
 	(void)session, (void)code;
 	bt_buf_clear(&connection->why);
@@ -603,7 +603,7 @@ static size_t add_fields(struct bt_h2 *h2, const struct bt_call *call)
 }
 
 /* Returns: false: the connection takes no more. */
-static bool submit(struct connection *connection, struct bt_h2_call *part)
+static bool submit(struct h2_connection *connection, struct bt_h2_call *part)
 {
 	struct bt_call *call = part->call;
 	struct bt_h2 *h2 = call->http->h2;
@@ -668,7 +668,7 @@ const struct bt_transport bt_transport_h2 = {launch, take_back, resume, forget};
 
 /* ---- a connection ---- */
 
-static void watch(struct connection *connection, uint32_t events)
+static void watch(struct h2_connection *connection, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.u64 = BT_HTTP_EVENT_H2 | connection->id};
 
@@ -680,7 +680,7 @@ static void watch(struct connection *connection, uint32_t events)
 }
 
 /* The system closes it for the epoll as well. */
-static void close_socket(struct connection *connection)
+static void close_socket(struct h2_connection *connection)
 {
 	if (connection->fd >= 0) {
 		close(connection->fd);
@@ -689,7 +689,7 @@ static void close_socket(struct connection *connection)
 	connection->interest = 0;
 }
 
-static void fail_to_connect(struct connection *connection, enum bt_http_fault fault, const char *why)
+static void fail_to_connect(struct h2_connection *connection, enum bt_http_fault fault, const char *why)
 {
 	const struct bt_h2 *h2 = connection->http->h2;
 
@@ -704,7 +704,7 @@ static enum bt_http_fault fault_of(int error)
 }
 
 /* Tries the addresses from address_ix on; each has its part of the time that is left. */
-static void connect_next(struct connection *connection)
+static void connect_next(struct h2_connection *connection)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
 	int error = 0;
@@ -727,7 +727,7 @@ static void connect_next(struct connection *connection)
 }
 
 /* One address has failed: the next, if there is one. */
-static void connect_after(struct connection *connection, enum bt_http_fault fault, const char *why)
+static void connect_after(struct h2_connection *connection, enum bt_http_fault fault, const char *why)
 {
 	if (++connection->address_ix < connection->addresses.n) {
 		connect_next(connection);
@@ -736,7 +736,7 @@ static void connect_after(struct connection *connection, enum bt_http_fault faul
 	}
 }
 
-static void found(struct connection *connection, enum bt_resolved resolved)
+static void found(struct h2_connection *connection, enum bt_resolved resolved)
 {
 	if (resolved == BT_RESOLVED) {
 		connection->address_ix = 0;
@@ -754,7 +754,7 @@ static void addresses_came(void *context)
 	enum bt_resolved resolved = bt_resolver_take(http->h2->resolver, &addresses, &why);
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		for (struct connection *one = http->h2->lanes[i].first; one; one = one->next) {
+		for (struct h2_connection *one = http->h2->lanes[i].first; one; one = one->next) {
 			if (one->stage == RESOLVING) {
 				one->addresses = addresses;
 				bt_buf_str(&one->why, bt_buf_view(&why));
@@ -772,7 +772,7 @@ static void tell_addresses(void *context)
 }
 
 /* What a certificate and whom to trust need is made once for all connections that show it. */
-static bool set_context(struct bt_http *http, struct connection *connection)
+static bool set_context(struct bt_http *http, struct h2_connection *connection)
 {
 	struct bt_h2 *h2 = http->h2;
 
@@ -790,12 +790,12 @@ static bool set_context(struct bt_http *http, struct connection *connection)
 	return h2->context;
 }
 
-static struct connection *open_connection(
-	struct bt_http *http, struct lane *lane, struct bt_identity *identity)
+static struct h2_connection *open_connection(
+	struct bt_http *http, struct h2_lane *lane, struct bt_identity *identity)
 {
-	struct connection *connection = bt_mem_zalloc(1, sizeof(*connection));
+	struct h2_connection *connection = bt_mem_zalloc(1, sizeof(*connection));
 
-	*connection = (struct connection){.next = lane->first,
+	*connection = (struct h2_connection){.next = lane->first,
 		.http = http,
 		.lane = lane,
 		.id = ++http->h2->connection_id,
@@ -813,7 +813,7 @@ static struct connection *open_connection(
 	return connection;
 }
 
-static void free_connection(struct connection *connection)
+static void free_connection(struct h2_connection *connection)
 {
 	nghttp2_session_del(connection->session);
 	bt_client_tls_fini(&connection->tls);
@@ -824,7 +824,7 @@ static void free_connection(struct connection *connection)
 }
 
 /* What came on the socket's way up. Returns: false: it is dead, or blocked. */
-static bool send_out(struct connection *connection)
+static bool send_out(struct h2_connection *connection)
 {
 	struct bt_str out = bt_client_tls_out(&connection->tls);
 
@@ -846,7 +846,7 @@ static bool send_out(struct connection *connection)
 }
 
 /* Packs the frames that are due. Returns: false: there are none, or the connection is dead. */
-static bool pack_frames(struct connection *connection)
+static bool pack_frames(struct h2_connection *connection)
 {
 	struct bt_buf *frames = &connection->http->h2->frames;
 	const uint8_t *bytes;
@@ -865,7 +865,7 @@ static bool pack_frames(struct connection *connection)
 	return frames->len;
 }
 
-static void write_connection(struct connection *connection)
+static void write_connection(struct h2_connection *connection)
 {
 	bool more = true;
 
@@ -879,7 +879,7 @@ static void write_connection(struct connection *connection)
 	}
 }
 
-static bool begin_session(struct connection *connection)
+static bool begin_session(struct h2_connection *connection)
 {
 	const struct bt_h2 *h2 = connection->http->h2;
 	const nghttp2_settings_entry settings[] = {
@@ -914,7 +914,7 @@ static void fall_back(struct bt_http *http)
 	}
 }
 
-static void shake(struct connection *connection)
+static void shake(struct h2_connection *connection)
 {
 	enum bt_http_fault fault = BT_HTTP_BROKEN;
 
@@ -943,7 +943,7 @@ static void shake(struct connection *connection)
 }
 
 /* What TLS has unpacked goes to the session. */
-static void take_records(struct connection *connection)
+static void take_records(struct h2_connection *connection)
 {
 	struct bt_h2 *h2 = connection->http->h2;
 	enum bt_client_tls_state state = BT_TLS_READY;
@@ -969,7 +969,7 @@ static void take_records(struct connection *connection)
 	}
 }
 
-static void read_socket(struct connection *connection)
+static void read_socket(struct h2_connection *connection)
 {
 	struct bt_h2 *h2 = connection->http->h2;
 	ssize_t n = recv(connection->fd, h2->bytes, READ_BYTES, 0);
@@ -991,7 +991,7 @@ static void read_socket(struct connection *connection)
 	take_records(connection);
 }
 
-static void end_connecting(struct connection *connection)
+static void end_connecting(struct h2_connection *connection)
 {
 	int error = 0;
 	socklen_t size = sizeof(error);
@@ -1009,7 +1009,7 @@ static void end_connecting(struct connection *connection)
 /* ---- connections of a lane ---- */
 
 /* How many streams it takes at once. */
-static uint32_t limit_of(const struct connection *connection)
+static uint32_t limit_of(const struct h2_connection *connection)
 {
 	return connection->agreed ? nghttp2_session_get_remote_settings(
 					    connection->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
@@ -1017,12 +1017,12 @@ static uint32_t limit_of(const struct connection *connection)
 }
 
 /* Whether the server has come to the point where a call may begin; one that never takes any is none. */
-static bool takes_calls(const struct connection *connection)
+static bool takes_calls(const struct h2_connection *connection)
 {
 	return connection->agreed && (connection->used || limit_of(connection));
 }
 
-static uint32_t room_of(const struct connection *connection)
+static uint32_t room_of(const struct h2_connection *connection)
 {
 	uint32_t limit = limit_of(connection), used = connection->stream_n + connection->nominated_n;
 
@@ -1030,11 +1030,11 @@ static uint32_t room_of(const struct connection *connection)
 }
 
 /* Where a call may go now, or will. */
-static struct connection *connection_for(const struct lane *lane, const struct bt_identity *identity)
+static struct h2_connection *connection_for(const struct h2_lane *lane, const struct bt_identity *identity)
 {
-	struct connection *best = NULL;
+	struct h2_connection *best = NULL;
 
-	for (struct connection *one = lane->first; one; one = one->next) {
+	for (struct h2_connection *one = lane->first; one; one = one->next) {
 		bool fits =
 			one->stage != DEAD && !one->drained && room_of(one) && shows(one->identity, identity);
 
@@ -1044,13 +1044,13 @@ static struct connection *connection_for(const struct lane *lane, const struct b
 }
 
 /* Gives the calls of a queue to connections; opens those that are needed. */
-static void feed_lane(struct bt_http *http, struct lane *lane)
+static void feed_lane(struct bt_http *http, struct h2_lane *lane)
 {
-	for (struct connection *one = lane->first; one && lane->queue.first; one = one->next) {
+	for (struct h2_connection *one = lane->first; one && lane->queue.first; one = one->next) {
 		one->nominated_n = 0;
 	}
 	for (struct bt_h2_call *part = lane->queue.first, *next; part; part = next) {
-		struct connection *connection = connection_for(lane, part->call->identity);
+		struct h2_connection *connection = connection_for(lane, part->call->identity);
 
 		next = part->next;
 		if (!connection && lane->connection_n < LANE_CONNECTIONS &&
@@ -1068,7 +1068,7 @@ static void feed_lane(struct bt_http *http, struct lane *lane)
 }
 
 /* The calls of a connection that is dead. */
-static void end_streams(struct connection *connection)
+static void end_streams(struct h2_connection *connection)
 {
 	struct bt_h2_call *part;
 	struct bt_buf why = {0};
@@ -1091,12 +1091,12 @@ static void end_streams(struct connection *connection)
 }
 
 /* A connection is of no use: who has no other to wait for has waited for it. */
-static void end_queue(struct connection *connection)
+static void end_queue(struct h2_connection *connection)
 {
-	struct lane *lane = connection->lane;
+	struct h2_lane *lane = connection->lane;
 	struct bt_buf why = connection->why;
 
-	for (struct connection *one = lane->first; one; one = one->next) {
+	for (struct h2_connection *one = lane->first; one; one = one->next) {
 		if (one->stage == OPEN && !one->drained && shows(one->identity, connection->identity)) {
 			lane->quiet_ns = bt_clock_monotonic_ns() + CALM_NS;
 			return;
@@ -1111,7 +1111,7 @@ static void end_queue(struct connection *connection)
 }
 
 /* Whether nobody will use it again. */
-static bool is_spent(const struct connection *connection)
+static bool is_spent(const struct h2_connection *connection)
 {
 	const struct bt_http *http = connection->http;
 
@@ -1120,12 +1120,12 @@ static bool is_spent(const struct connection *connection)
 		       (http->h2->identity && !shows(connection->identity, http->h2->identity)));
 }
 
-static void free_retired(struct lane *lane)
+static void free_retired(struct h2_lane *lane)
 {
-	struct connection **at = &lane->first;
+	struct h2_connection **at = &lane->first;
 
 	while (*at) {
-		struct connection *connection = *at;
+		struct h2_connection *connection = *at;
 
 		if (connection->stage != DEAD) {
 			at = &connection->next;
@@ -1159,7 +1159,7 @@ static void write_all(struct bt_http *http)
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		feed_lane(http, &h2->lanes[i]);
-		for (struct connection *one = h2->lanes[i].first; one; one = one->next) {
+		for (struct h2_connection *one = h2->lanes[i].first; one; one = one->next) {
 			if (is_spent(one)) {
 				die(one, BT_HTTP_BROKEN);
 			}
@@ -1179,7 +1179,7 @@ void bt_h2_flush(struct bt_http *http)
 
 void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 {
-	struct connection *connection = NULL;
+	struct h2_connection *connection = NULL;
 
 	for (uint32_t i = 0; i < http->lane_n && !connection; i++) {
 		connection = http->h2->lanes[i].first;
@@ -1200,7 +1200,7 @@ void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 
 /* ---- time ---- */
 
-static int64_t due_of(const struct connection *connection)
+static int64_t due_of(const struct h2_connection *connection)
 {
 	int64_t quiet_ns = connection->http->quiet_ns;
 
@@ -1229,18 +1229,18 @@ int64_t bt_h2_due_ns(const struct bt_http *http)
 	int64_t due_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		const struct lane *lane = &http->h2->lanes[i];
+		const struct h2_lane *lane = &http->h2->lanes[i];
 
 		due_ns = lane->queue.first && lane->quiet_ns && lane->quiet_ns < due_ns ? lane->quiet_ns
 											: due_ns;
-		for (const struct connection *one = lane->first; one; one = one->next) {
+		for (const struct h2_connection *one = lane->first; one; one = one->next) {
 			due_ns = due_of(one) < due_ns ? due_of(one) : due_ns;
 		}
 	}
 	return due_ns;
 }
 
-static void time_out(struct connection *connection)
+static void time_out(struct h2_connection *connection)
 {
 	const char *why = "it has not answered in time";
 
@@ -1273,10 +1273,10 @@ static void time_out(struct connection *connection)
 void bt_h2_serve(struct bt_http *http, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		struct lane *lane = &http->h2->lanes[i];
+		struct h2_lane *lane = &http->h2->lanes[i];
 
 		lane->quiet_ns = lane->quiet_ns <= now_ns ? 0 : lane->quiet_ns;
-		for (struct connection *one = lane->first; one; one = one->next) {
+		for (struct h2_connection *one = lane->first; one; one = one->next) {
 			if (due_of(one) <= now_ns) {
 				time_out(one);
 			}
@@ -1353,7 +1353,7 @@ void bt_h2_close(struct bt_http *http)
 		return;
 	}
 	for (uint32_t i = 0; i < http->lane_n; i++) {
-		for (struct connection *one = h2->lanes[i].first, *next; one; one = next) {
+		for (struct h2_connection *one = h2->lanes[i].first, *next; one; one = next) {
 			next = one->next;
 			free_connection(one);
 		}

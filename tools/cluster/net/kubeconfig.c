@@ -22,12 +22,12 @@
 #define NAMES_MAX 10 /* as many are named where one is to be chosen */
 
 /* A named entry, whose rest is still text. */
-struct entry {
+struct kubeconfig_entry {
 	struct bt_str name, text;
 };
 
 struct entries {
-	struct entry *items;
+	struct kubeconfig_entry *items;
 	uint32_t n;
 };
 
@@ -40,7 +40,7 @@ struct file {
 	struct entries clusters, users, contexts;
 };
 
-struct reading {
+struct kubeconfig_reading {
 	struct file files[BT_KUBECONFIG_MAX];
 	uint32_t file_n;
 	struct bt_json *cursor;
@@ -90,22 +90,22 @@ struct user {
 	}
 
 static const struct bt_field cluster_entry_fields[] = {
-	FIELD("cluster", RAW, struct entry, text),
-	FIELD("name", STR, struct entry, name),
+	FIELD("cluster", RAW, struct kubeconfig_entry, text),
+	FIELD("name", STR, struct kubeconfig_entry, name),
 };
-static const struct bt_schema cluster_entry_schema = BT_SCHEMA(cluster_entry_fields, struct entry);
+static const struct bt_schema cluster_entry_schema = BT_SCHEMA(cluster_entry_fields, struct kubeconfig_entry);
 
 static const struct bt_field context_entry_fields[] = {
-	FIELD("context", RAW, struct entry, text),
-	FIELD("name", STR, struct entry, name),
+	FIELD("context", RAW, struct kubeconfig_entry, text),
+	FIELD("name", STR, struct kubeconfig_entry, name),
 };
-static const struct bt_schema context_entry_schema = BT_SCHEMA(context_entry_fields, struct entry);
+static const struct bt_schema context_entry_schema = BT_SCHEMA(context_entry_fields, struct kubeconfig_entry);
 
 static const struct bt_field user_entry_fields[] = {
-	FIELD("name", STR, struct entry, name),
-	FIELD("user", RAW, struct entry, text),
+	FIELD("name", STR, struct kubeconfig_entry, name),
+	FIELD("user", RAW, struct kubeconfig_entry, text),
 };
-static const struct bt_schema user_entry_schema = BT_SCHEMA(user_entry_fields, struct entry);
+static const struct bt_schema user_entry_schema = BT_SCHEMA(user_entry_fields, struct kubeconfig_entry);
 
 static const struct bt_field file_fields[] = {
 	ENTRIES("clusters", clusters, &cluster_entry_schema),
@@ -191,7 +191,7 @@ static const struct bt_schema user_schema = BT_SCHEMA(user_fields, struct user);
 /* ---- errors ---- */
 
 /* at: a byte of the file's JSON, or NULL. Always returns false. */
-static bool kubeconfig_fail(struct reading *reading, const struct file *file, const char *at,
+static bool kubeconfig_fail(struct kubeconfig_reading *reading, const struct file *file, const char *at,
 	const char *path, const char *message, const char *remedy)
 {
 	struct bt_diagnosis diagnosis = {
@@ -206,7 +206,7 @@ static bool kubeconfig_fail(struct reading *reading, const struct file *file, co
 
 /* ---- one file ---- */
 
-static bool read_bytes(struct reading *reading, struct file *file, int fd)
+static bool read_bytes(struct kubeconfig_reading *reading, struct file *file, int fd)
 {
 	ssize_t n = 1;
 
@@ -224,7 +224,7 @@ static bool read_bytes(struct reading *reading, struct file *file, int fd)
 }
 
 /* The JSON text of a part of a file into a struct. */
-static bool decode(struct reading *reading, struct file *file, struct bt_str text,
+static bool decode(struct kubeconfig_reading *reading, struct file *file, struct bt_str text,
 	const struct bt_schema *schema, const struct bt_path *path, void *out)
 {
 	struct bt_decode decode = {.json = reading->cursor, .arena = &reading->plan->arena, .path = path};
@@ -237,7 +237,7 @@ static bool decode(struct reading *reading, struct file *file, struct bt_str tex
 		decode.error.message, decode.error.remedy);
 }
 
-static bool parse_file(struct reading *reading, struct file *file)
+static bool parse_file(struct kubeconfig_reading *reading, struct file *file)
 {
 	const struct bt_yaml_error *bad;
 
@@ -268,7 +268,7 @@ static bool parse_file(struct reading *reading, struct file *file)
 }
 
 /* Returns: false on an error; a file that is not there is passed over unless it must be. */
-static bool read_file(struct reading *reading, const char *path, bool needed)
+static bool read_file(struct kubeconfig_reading *reading, const char *path, bool needed)
 {
 	struct file *file = &reading->files[reading->file_n];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -314,7 +314,7 @@ static struct entries *entries_of(struct file *file, const char *kind)
 }
 
 /* What there is to choose from. */
-static void name_entries(struct reading *reading, const char *kind, struct bt_buf *out)
+static void name_entries(struct kubeconfig_reading *reading, const char *kind, struct bt_buf *out)
 {
 	uint32_t n = 0;
 
@@ -334,8 +334,9 @@ static void name_entries(struct reading *reading, const char *kind, struct bt_bu
 }
 
 /* The entry of a name in the first file that has one, decoded. */
-static bool choose(struct reading *reading, const char *kind, struct bt_str name,
-	const struct bt_schema *schema, void *out, struct file **out_file, struct entry **out_entry)
+static bool choose(struct kubeconfig_reading *reading, const char *kind, struct bt_str name,
+	const struct bt_schema *schema, void *out, struct file **out_file,
+	struct kubeconfig_entry **out_entry)
 {
 	struct bt_buf message = {0}, remedy = {0};
 
@@ -344,7 +345,7 @@ static bool choose(struct reading *reading, const char *kind, struct bt_str name
 		struct entries *entries = entries_of(file, kind);
 
 		for (uint32_t i = 0; i < entries->n; i++) {
-			struct entry *entry = &entries->items[i];
+			struct kubeconfig_entry *entry = &entries->items[i];
 			struct bt_str plural = bt_str(!strcmp(kind, "cluster") ? "clusters"
 						      : !strcmp(kind, "user")  ? "users"
 									       : "contexts");
@@ -370,12 +371,12 @@ static bool choose(struct reading *reading, const char *kind, struct bt_str name
 	return false;
 }
 
-static struct bt_str kubeconfig_keep(struct reading *reading, struct bt_str text)
+static struct bt_str kubeconfig_keep(struct kubeconfig_reading *reading, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&reading->plan->arena, text.ptr, text.len), text.len};
 }
 
-static struct bt_str_list keep_list(struct reading *reading, struct bt_str_list list)
+static struct bt_str_list keep_list(struct kubeconfig_reading *reading, struct bt_str_list list)
 {
 	struct bt_str_list copy = list;
 
@@ -387,7 +388,7 @@ static struct bt_str_list keep_list(struct reading *reading, struct bt_str_list 
 }
 
 /* A path in a file is relative to the file's folder. */
-static const char *keep_path(struct reading *reading, const struct file *file, struct bt_str path)
+static const char *keep_path(struct kubeconfig_reading *reading, const struct file *file, struct bt_str path)
 {
 	const char *slash = strrchr(file->path, '/');
 	struct bt_buf whole = {0};
@@ -405,8 +406,8 @@ static const char *keep_path(struct reading *reading, const struct file *file, s
 	return kept;
 }
 
-static bool keep_data(struct reading *reading, const struct file *file, struct bt_str data, const char *field,
-	struct bt_secret *out)
+static bool keep_data(struct kubeconfig_reading *reading, const struct file *file, struct bt_str data,
+	const char *field, struct bt_secret *out)
 {
 	struct bt_buf bytes = {0};
 
@@ -433,11 +434,11 @@ static void keep_secret(struct bt_str text, struct bt_secret *out)
 
 /* ---- what was chosen ---- */
 
-static bool take_cluster(struct reading *reading, struct bt_str name, bool server_is_given)
+static bool take_cluster(struct kubeconfig_reading *reading, struct bt_str name, bool server_is_given)
 {
 	struct bt_client_config_plan *plan = reading->plan;
 	struct cluster cluster = {0};
-	struct entry *entry;
+	struct kubeconfig_entry *entry;
 	struct bt_buf unused = {0};
 	struct file *file;
 
@@ -475,8 +476,8 @@ static bool take_cluster(struct reading *reading, struct bt_str name, bool serve
 		&plan->authority);
 }
 
-static bool take_exec(struct reading *reading, const struct file *file, const struct entry *entry,
-	const struct bt_exec_plan *from)
+static bool take_exec(struct kubeconfig_reading *reading, const struct file *file,
+	const struct kubeconfig_entry *entry, const struct bt_exec_plan *from)
 {
 	struct bt_exec_plan *to = &reading->plan->exec;
 	const char *at = entry->text.ptr;
@@ -522,7 +523,7 @@ static bool take_exec(struct reading *reading, const struct file *file, const st
 }
 
 /* as-user-extra: lists of strings by key. */
-static bool take_extra(struct reading *reading, struct file *file, struct bt_str text)
+static bool take_extra(struct kubeconfig_reading *reading, struct file *file, struct bt_str text)
 {
 	struct bt_client_config_plan *plan = reading->plan;
 	struct bt_arena *arena = &plan->arena;
@@ -561,8 +562,8 @@ static bool take_extra(struct reading *reading, struct file *file, struct bt_str
 }
 
 /* What of a user cannot go together. Source: client-go's clientcmd validation, v0.36.3. */
-static bool check_user(
-	struct reading *reading, const struct file *file, const struct entry *entry, const struct user *user)
+static bool check_user(struct kubeconfig_reading *reading, const struct file *file,
+	const struct kubeconfig_entry *entry, const struct user *user)
 {
 	const char *at = entry->text.ptr;
 	bool certificate = user->certificate_file.len || user->certificate_data.len;
@@ -588,11 +589,11 @@ static bool check_user(
 	return true;
 }
 
-static bool take_user(struct reading *reading, struct bt_str name)
+static bool take_user(struct kubeconfig_reading *reading, struct bt_str name)
 {
 	struct bt_client_config_plan *plan = reading->plan;
 	struct user user = {0};
-	struct entry *entry;
+	struct kubeconfig_entry *entry;
 	struct file *file;
 
 	if (!choose(reading, "user", name, &user_schema, &user, &file, &entry) ||
@@ -616,11 +617,11 @@ static bool take_user(struct reading *reading, struct bt_str name)
 		       take_extra(reading, file, user.as_extra));
 }
 
-static bool take_context(struct reading *reading, const char *wanted, bool server_is_given)
+static bool take_context(struct kubeconfig_reading *reading, const char *wanted, bool server_is_given)
 {
 	struct bt_str name = bt_str(wanted);
 	struct context context = {0};
-	struct entry *entry;
+	struct kubeconfig_entry *entry;
 	struct file *file;
 
 	for (uint32_t i = 0; i < reading->file_n && !name.len; i++) {
@@ -656,7 +657,8 @@ bool bt_kubeconfig_read(const char *files, const struct bt_client_config_options
 	struct bt_client_config_plan *out_plan, struct bt_buf *out_error)
 {
 	bool one = options->kubeconfig != NULL;
-	struct reading reading = {.plan = out_plan, .error = out_error, .cursor = bt_json_create()};
+	struct kubeconfig_reading reading = {
+		.plan = out_plan, .error = out_error, .cursor = bt_json_create()};
 	char *list = bt_mem_copy(files, strlen(files)), *rest = list, *path;
 	bool good = true;
 

@@ -20,7 +20,7 @@
 #define ADDRESS_MAX   64u
 #define NAME_MAX_N    100u /* that a message lists */
 
-struct search {
+struct verify_search {
 	X509_STORE_CTX *roots; /* to look issuers up */
 	STACK_OF(X509) * others;
 	int level;
@@ -32,7 +32,7 @@ struct search {
 	X509 *culprit;
 };
 
-static bool verify_fail(struct search *search, int error, X509 *culprit)
+static bool verify_fail(struct verify_search *search, int error, X509 *culprit)
 {
 	if (search->error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY) {
 		search->error = error;
@@ -44,7 +44,7 @@ static bool verify_fail(struct search *search, int error, X509 *culprit)
 /* ---- a chain that was found ---- */
 
 /* Whether every certificate that lists uses lists this one. */
-static bool is_for(const struct search *search)
+static bool is_for(const struct verify_search *search)
 {
 	for (int i = 0; i < search->chain_n; i++) {
 		EXTENDED_KEY_USAGE *uses = X509_get_ext_d2i(search->chain[i], NID_ext_key_usage, NULL, NULL);
@@ -67,7 +67,7 @@ static bool is_for(const struct search *search)
  * say. */
 static int is_issuer(X509_STORE_CTX *context, X509 *one, X509 *issuer)
 {
-	const struct search *search = X509_STORE_CTX_get_app_data(context);
+	const struct verify_search *search = X509_STORE_CTX_get_app_data(context);
 
 	for (int i = 0; i + 1 < search->chain_n; i++) {
 		if (search->chain[i] == one && search->chain[i + 1] == issuer) {
@@ -78,7 +78,7 @@ static int is_issuer(X509_STORE_CTX *context, X509 *one, X509 *issuer)
 }
 
 /* Times, authorities, lengths, constraints of names, extensions that nobody knows, keys and digests. */
-static int check_by_openssl(struct search *search)
+static int check_by_openssl(struct verify_search *search)
 {
 	X509_STORE *store = X509_STORE_new();
 	X509_STORE_CTX *context = X509_STORE_CTX_new();
@@ -109,7 +109,7 @@ static int check_by_openssl(struct search *search)
 	return error;
 }
 
-static bool check_chain(struct search *search)
+static bool check_chain(struct verify_search *search)
 {
 	int error = check_by_openssl(search);
 
@@ -142,7 +142,7 @@ static bool same_names(const X509 *a, const X509 *b)
 }
 
 /* An authority in a chain already is not taken again: two that sign each other would never end. */
-static bool is_in_chain(const struct search *search, X509 *one)
+static bool is_in_chain(const struct verify_search *search, X509 *one)
 {
 	for (int i = 0; i < search->chain_n; i++) {
 		X509 *other = search->chain[i];
@@ -167,7 +167,7 @@ static bool may_sign(X509 *issuer, bool root)
 	return root && X509_get_version(issuer) != X509_VERSION_3;
 }
 
-static bool has_signed(struct search *search, X509 *issuer, X509 *one, bool root)
+static bool has_signed(struct verify_search *search, X509 *issuer, X509 *one, bool root)
 {
 	EVP_PKEY *key = X509_get0_pubkey(issuer);
 
@@ -183,10 +183,10 @@ static bool has_signed(struct search *search, X509 *issuer, X509 *one, bool root
 	return good || verify_fail(search, X509_V_ERR_CERT_SIGNATURE_FAILURE, issuer);
 }
 
-static bool extend(struct search *search);
+static bool extend(struct verify_search *search);
 
 /* One of the issuers that a certificate may have. */
-static bool try_issuer(struct search *search, X509 *issuer, bool root)
+static bool try_issuer(struct verify_search *search, X509 *issuer, bool root)
 {
 	X509 *one = search->chain[search->chain_n - 1];
 
@@ -202,7 +202,7 @@ static bool try_issuer(struct search *search, X509 *issuer, bool root)
 
 /* From the chain's last certificate on: first who is trusted, then who was shown. Recursion: CHAIN_MAX deep.
  */
-static bool extend(struct search *search)
+static bool extend(struct verify_search *search)
 {
 	const X509_NAME *name = X509_get_issuer_name(search->chain[search->chain_n - 1]);
 	STACK_OF(X509) *roots = X509_STORE_CTX_get1_certs(search->roots, name);
@@ -223,7 +223,7 @@ static bool extend(struct search *search)
 }
 
 /* Who is trusted itself needs no issuer. */
-static bool is_root(const struct search *search, X509 *own)
+static bool is_root(const struct verify_search *search, X509 *own)
 {
 	STACK_OF(X509) *same = X509_STORE_CTX_get1_certs(search->roots, X509_get_subject_name(own));
 	bool found = false;
@@ -235,7 +235,7 @@ static bool is_root(const struct search *search, X509 *own)
 	return found;
 }
 
-static void say_chain(const struct search *search, struct bt_buf *out_why)
+static void say_chain(const struct verify_search *search, struct bt_buf *out_why)
 {
 	char name[256] = "";
 
@@ -253,7 +253,7 @@ static void say_chain(const struct search *search, struct bt_buf *out_why)
 int bt_verify_chain(X509 *own, STACK_OF(X509) * others, X509_STORE *store, enum bt_verify_use use, int level,
 	struct bt_buf *out_why)
 {
-	struct search search = {.roots = X509_STORE_CTX_new(),
+	struct verify_search search = {.roots = X509_STORE_CTX_new(),
 		.others = others,
 		.level = level,
 		.usage = use == BT_VERIFY_SERVER ? NID_server_auth : NID_client_auth,

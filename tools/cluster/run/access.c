@@ -106,14 +106,14 @@ bool bt_run_access_each_file(const struct bt_run_access *access, const struct bt
 	return programs;
 }
 
-struct question {
+struct path_question {
 	const char *path;
 	bool is_read;
 };
 
 static void look_whether_read(void *context, const char *path)
 {
-	struct question *question = context;
+	struct path_question *question = context;
 
 	question->is_read = question->is_read || bt_files_are_one(question->path, path);
 }
@@ -121,7 +121,7 @@ static void look_whether_read(void *context, const char *path)
 bool bt_run_access_reads(const struct bt_run_access *access, const struct bt_config *config, const char *path)
 {
 	const struct bt_client_config *all[] = {access->api, access->authentication, access->authorization};
-	struct question question = {.path = path};
+	struct path_question question = {.path = path};
 
 	(void)bt_run_access_each_file(access, config, look_whether_read, &question);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

@@ -135,7 +135,7 @@ static void add_api(void *context, const struct bt_watch_pod *pod)
 }
 
 /* A part of the ledger's pods. */
-struct visit {
+struct pod_comparer_visit {
 	uint32_t first, end;
 	bool renews; /* pods that lack names of resources are left out */
 	int slot_n;
@@ -146,7 +146,7 @@ struct visit {
 /* Context: the scheduling thread, between two cycles. */
 static void see_some(void *context, struct bt_engine *engine)
 {
-	struct visit *visit = context;
+	struct pod_comparer_visit *visit = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	uint32_t stop = visit->first + PODS_A_VISIT;
@@ -175,7 +175,8 @@ static void see_some(void *context, struct bt_engine *engine)
 static int each_in_ledger(struct bt_cache_comparer *audit,
 	void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
 {
-	struct visit visit = {.end = 1, .renews = audit->renewal_n > 0, .see = see, .context = context};
+	struct pod_comparer_visit visit = {
+		.end = 1, .renews = audit->renewal_n > 0, .see = see, .context = context};
 
 	while (visit.first < visit.end) {
 		bt_pipeline_call(audit->options.pipeline, see_some, &visit);

@@ -37,7 +37,7 @@ static int print_version(const struct bt_run_flags *flags)
 
 /* What is kept from one scheduler to the next one, which another release may decide. owner: the main
  * thread */
-struct run {
+struct run_command {
 	const struct bt_invocation *invocation;
 	struct bt_run_flags *flags;
 	struct bt_buf text; /* of --config: once rights are gone, the file cannot be read again */
@@ -66,7 +66,7 @@ static int check(struct bt_config *config)
 	return status;
 }
 
-static void forget_configuration(struct run *run)
+static void forget_configuration(struct run_command *run)
 {
 	if (run->configured) {
 		bt_config_fini(&run->config);
@@ -76,7 +76,7 @@ static void forget_configuration(struct run *run)
 
 /* The file, and the flags that count beside it; or the defaults, and the flags. As the release takes them.
  * Requires: no scheduler uses the configuration that there was. */
-static int configure(struct run *run, const struct bt_release *release)
+static int configure(struct run_command *run, const struct bt_release *release)
 {
 	int status = bt_run_flags_settle(run->flags, release);
 
@@ -94,7 +94,7 @@ static int configure(struct run *run, const struct bt_release *release)
 }
 
 /* Would flags and configuration be good under the release? Says nothing. */
-static bool is_good(const struct run *run, const struct bt_release *binary, struct bt_buf *out_error)
+static bool is_good(const struct run_command *run, const struct bt_release *binary, struct bt_buf *out_error)
 {
 	struct bt_release release;
 	struct bt_gates gates;
@@ -118,7 +118,7 @@ static bool is_good(const struct run *run, const struct bt_release *binary, stru
 
 /* A configuration says how the server is reached, and the server which release reads it: the newest one that
  * takes it is assumed. Where none does, it is read as the default one, for what that says. */
-static const struct bt_release *assume(const struct run *run)
+static const struct bt_release *assume(const struct run_command *run)
 {
 	const struct bt_release *assumed = NULL, *next;
 	struct bt_buf unsaid = {0};
@@ -141,12 +141,12 @@ static int cmd_run_fail(const struct bt_buf *why)
 static enum bt_server_answer ask(
 	void *context, struct bt_server_version *out_version, struct bt_buf *out_error)
 {
-	const struct run *run = context;
+	const struct run_command *run = context;
 
 	return bt_server_version_ask(run->access->api, out_version, out_error);
 }
 
-static struct bt_release_watch_options watch_options(struct run *run)
+static struct bt_release_watch_options watch_options(struct run_command *run)
 {
 	return (struct bt_release_watch_options){.release = run->release,
 		.fixed = run->flags->versions.fixed != NULL,
@@ -157,7 +157,7 @@ static struct bt_release_watch_options watch_options(struct run *run)
 }
 
 /* Asks the server, unless --kubernetes-version says it. */
-static int find_release(struct run *run)
+static int find_release(struct run_command *run)
 {
 	const struct bt_release_watch_options options = watch_options(run);
 	const struct bt_release *release;
@@ -174,7 +174,7 @@ static int find_release(struct run *run)
 }
 
 /* Can the scheduler go on as another release? What cannot be begun anew goes on as it is. */
-static bool may_change(const struct run *run, const struct bt_release *release)
+static bool may_change(const struct run_command *run, const struct bt_release *release)
 {
 	struct bt_buf why = {0};
 	bool good = is_good(run, release, &why);
@@ -197,7 +197,7 @@ static bool may_change(const struct run *run, const struct bt_release *release)
 /* Why a scheduler ends. */
 enum ending { GOES_ON = 0, TOLD, LOST, REFUSED, CHANGES };
 
-static enum ending look_at_release(struct run *run, struct bt_release_watch *watch,
+static enum ending look_at_release(struct run_command *run, struct bt_release_watch *watch,
 	struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	switch (bt_release_watch_look(watch, bt_clock_monotonic_ns(), out_next)) {
@@ -220,7 +220,8 @@ static enum ending look_at_release(struct run *run, struct bt_release_watch *wat
 	return GOES_ON;
 }
 
-static enum ending attend(struct run *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
+static enum ending attend(
+	struct run_command *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	const struct bt_release_watch_options options = watch_options(run);
 	struct bt_release_watch watch;
@@ -244,7 +245,7 @@ static enum ending attend(struct run *run, struct bt_scheduler *scheduler, const
 
 /* Ends scheduler, unless a part of it does not come to its end: then the process ends with it. out_next: the
  * release that shall go on, or NULL. */
-static int serve(struct run *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
+static int serve(struct run_command *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	struct bt_buf why = {0};
 	const struct bt_release *next = NULL;
@@ -269,7 +270,7 @@ static int serve(struct run *run, struct bt_scheduler *scheduler, const struct b
 }
 
 /* A journal is of one release, and cannot be opened again. */
-static int cannot_change(const struct run *run, const struct bt_release *next)
+static int cannot_change(const struct run_command *run, const struct bt_release *next)
 {
 	bt_log(BT_LOG_ERROR, 0,
 		"The journal was begun as another release than the API server's; start berth again, or "
@@ -280,7 +281,7 @@ static int cannot_change(const struct run *run, const struct bt_release *next)
 	return BT_EXIT_NO;
 }
 
-static int schedule(struct run *run, const struct bt_release **out_next)
+static int schedule(struct run_command *run, const struct bt_release **out_next)
 {
 	struct bt_buf why = {0};
 	int status;
@@ -298,7 +299,7 @@ static int schedule(struct run *run, const struct bt_release **out_next)
 }
 
 /* One scheduler after the other, each with the release of the server. */
-static int schedule_all(struct run *run)
+static int schedule_all(struct run_command *run)
 {
 	const struct bt_release *next = NULL;
 	struct bt_buf why = {0};
@@ -324,7 +325,7 @@ static int schedule_all(struct run *run)
 int bt_cmd_run(struct bt_invocation *invocation)
 {
 	struct bt_run_flags flags;
-	struct run run = {.invocation = invocation, .flags = &flags};
+	struct run_command run = {.invocation = invocation, .flags = &flags};
 	int status = bt_run_flags_read(invocation, &flags);
 
 	if (status || flags.version) {

@@ -17,13 +17,13 @@ enum { ABOUT_PODS = 2, ABOUT_ATTEMPTS = 3, ABOUT_DETAILS = 4 };
 
 /* What a decision says that its binding's line repeats. The key is the pod's index, which stays while it is
  * being bound; a later decision about that index overwrites what a binding that never ended has left. */
-struct placed {
+struct logged_decision {
 	uint32_t evaluated_n, feasible_n;
 };
 
 struct bt_cycle_log {
 	bool binds;
-	struct placed *placed; /* by pod */
+	struct logged_decision *placed; /* by pod */
 	size_t cap;
 	struct bt_log_limit error_said;
 };
@@ -88,7 +88,7 @@ static void cycle_log_keep(struct bt_cycle_log *log, const struct bt_decision *d
 		log->placed = bt_mem_grow(log->placed, old, &log->cap, sizeof(*log->placed));
 		memset(log->placed + old, 0, (log->cap - old) * sizeof(*log->placed));
 	}
-	log->placed[decision->pod_ix] = (struct placed){decision->evaluated_n, decision->feasible_n};
+	log->placed[decision->pod_ix] = (struct logged_decision){decision->evaluated_n, decision->feasible_n};
 }
 
 /* How many victims have not begun to end by themselves. */
@@ -194,7 +194,7 @@ void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint
 		return;
 	}
 	/* Nothing is known of a decision that was made before the level was raised. */
-	struct placed placed = pod_ix < log->cap ? log->placed[pod_ix] : (struct placed){0};
+	struct logged_decision placed = pod_ix < log->cap ? log->placed[pod_ix] : (struct logged_decision){0};
 
 	bt_log(BT_LOG_INFO, ABOUT_PODS, "Successfully bound pod to node",
 		bt_log_fields(pod,

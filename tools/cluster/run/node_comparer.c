@@ -120,7 +120,7 @@ static void add_api(void *context, const struct bt_object *object)
 	bt_node_desc_destroy(desc);
 }
 
-struct visit {
+struct node_comparer_visit {
 	struct bt_node_comparer *comparer;
 	uint32_t first, end;
 };
@@ -128,7 +128,7 @@ struct visit {
 /* Context: the scheduling thread, between two cycles. */
 static void see_some(void *context, struct bt_engine *engine)
 {
-	struct visit *visit = context;
+	struct node_comparer_visit *visit = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	uint32_t stop = visit->first + NODES_A_VISIT;
 
@@ -146,7 +146,7 @@ static void see_some(void *context, struct bt_engine *engine)
 
 static void see_all(struct bt_node_comparer *comparer)
 {
-	struct visit visit = {.comparer = comparer, .end = 1};
+	struct node_comparer_visit visit = {.comparer = comparer, .end = 1};
 
 	while (visit.first < visit.end) {
 		bt_pipeline_call(comparer->options.pipeline, see_some, &visit);

@@ -13,7 +13,7 @@
 #define MAJOR	 1
 #define FETCH_NS INT64_C(5000000000)
 
-struct version {
+struct version_answer {
 	struct bt_str major, minor, git;
 	struct bt_str emulated; /* the minor version whose API it has, where it says so */
 };
@@ -29,7 +29,7 @@ static int number_of(struct bt_str text)
 	return text.len && (text.ptr[0] < '0' || text.ptr[0] > '9') ? -1 : number;
 }
 
-static bool read_version(struct bt_json *json, struct version *out)
+static bool read_version(struct bt_json *json, struct version_answer *out)
 {
 	struct bt_str key;
 
@@ -54,7 +54,7 @@ bool bt_server_version_read(struct bt_str json, struct bt_server_version *out_ve
 {
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};
-	struct version version = {0};
+	struct version_answer version = {0};
 
 	bt_json_begin(cursor, json, &arena);
 	bool good = read_version(cursor, &version) && number_of(version.major) == MAJOR;

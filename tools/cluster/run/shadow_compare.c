@@ -17,7 +17,7 @@ struct static_score {
 	int64_t total;
 };
 
-struct record {
+struct shadow_compare_record {
 	uint64_t uid; /* hash of it; 0: nothing */
 	struct static_score *items;
 	size_t n, cap;
@@ -43,7 +43,8 @@ struct doubt {
 
 /* owner: the scheduling thread, but for what says otherwise */
 struct bt_shadow_compare {
-	struct record turn, now; /* of the last turn; of a pod that has just been shown on a node */
+	struct shadow_compare_record turn,
+		now; /* of the last turn; of a pod that has just been shown on a node */
 	struct bt_explanation explanation;
 	struct bt_lock lock;
 	struct doubt doubts[DOUBTS_MAX];		      /* lock(lock): the oldest first */
@@ -90,7 +91,8 @@ static uint64_t uid_of(struct bt_engine *engine, uint32_t pod_ix)
 		shadow_compare_text_of(engine, bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->uid));
 }
 
-static void shadow_compare_add(struct bt_engine *engine, struct record *record, uint32_t name, int64_t total)
+static void shadow_compare_add(
+	struct bt_engine *engine, struct shadow_compare_record *record, uint32_t name, int64_t total)
 {
 	record->items = bt_mem_grow(record->items, record->n, &record->cap, sizeof(*record->items));
 	record->items[record->n++] =
@@ -103,8 +105,8 @@ static void shadow_compare_add(struct bt_engine *engine, struct record *record, 
 	record->best_n += total == record->best;
 }
 
-static void shadow_compare_note(
-	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct record *record)
+static void shadow_compare_note(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix,
+	struct shadow_compare_record *record)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
 	const struct bt_evaluation *evaluation = &rival->explanation.evaluation;
@@ -135,7 +137,7 @@ const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdic
 
 /* Returns: what the record says of a node, whose score is in out_total. */
 static enum bt_shadow_compare_verdict look_up(
-	const struct record *record, struct bt_str node, int64_t *out_total)
+	const struct shadow_compare_record *record, struct bt_str node, int64_t *out_total)
 {
 	uint64_t hash = hash_of(node);
 
@@ -265,7 +267,7 @@ static void describe(struct bt_engine *engine, const struct bt_pod *pod, struct 
 }
 
 /* Which nodes are better. Returns: false: too many. */
-static bool note_better(const struct record *record, struct doubt *doubt)
+static bool note_better(const struct shadow_compare_record *record, struct doubt *doubt)
 {
 	for (size_t i = 0; i < record->n; i++) {
 		if (record->items[i].total > doubt->total) {
@@ -285,7 +287,7 @@ void bt_shadow_compare_judge(
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	bool chosen = pod->state == BT_POD_ASSUMED;
-	const struct record *record = &rival->turn;
+	const struct shadow_compare_record *record = &rival->turn;
 
 	bt_shadow_compare_tick(rival, bt_clock_monotonic_ns());
 	cross(rival, hash_of(node), pod->priority, info.order);

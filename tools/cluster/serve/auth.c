@@ -31,7 +31,7 @@ struct digest {
 };
 
 /* An answer that was given: who a token is, or whether somebody may. */
-struct answer {
+struct auth_answer {
 	struct digest of;
 	int64_t until_ns; /* 0: none */
 	bool yes;
@@ -40,7 +40,7 @@ struct answer {
 };
 
 struct memory {
-	struct answer answers[REMEMBERED];
+	struct auth_answer answers[REMEMBERED];
 	uint32_t next;
 };
 
@@ -131,7 +131,7 @@ static bool recall(struct bt_auth *auth, struct memory *memory, const struct dig
 
 	bt_lock_acquire(&auth->lock);
 	for (uint32_t i = 0; i < REMEMBERED && !found; i++) {
-		const struct answer *answer = &memory->answers[i];
+		const struct auth_answer *answer = &memory->answers[i];
 
 		if (answer->until_ns <= now_ns || memcmp(&answer->of, of, sizeof(*of)) != 0) {
 			continue;
@@ -156,7 +156,7 @@ static void remember(struct bt_auth *auth, struct memory *memory, const struct d
 		return;
 	}
 	bt_lock_acquire(&auth->lock);
-	struct answer *answer = &memory->answers[memory->next];
+	struct auth_answer *answer = &memory->answers[memory->next];
 
 	memory->next = (memory->next + 1) % REMEMBERED;
 	answer->of = *of;
@@ -207,15 +207,15 @@ static void say(struct bt_auth *auth, const char *message, const struct bt_buf *
 
 /* ---- who ---- */
 
-enum identity { IDENTITY_NONE = 0, IDENTITY_KNOWN, IDENTITY_WRONG };
+enum auth_identity { IDENTITY_NONE = 0, IDENTITY_KNOWN, IDENTITY_WRONG };
 
 static void add_group(void *context, struct bt_str name)
 {
 	bt_user_add_group(context, name);
 }
 
-static enum identity check_certificate(const struct believed *believed, const struct bt_auth_request *request,
-	struct bt_user *user, struct bt_buf *out_error)
+static enum auth_identity check_certificate(const struct believed *believed,
+	const struct bt_auth_request *request, struct bt_user *user, struct bt_buf *out_error)
 {
 	if (!believed->authorities) {
 		return IDENTITY_NONE;
@@ -229,7 +229,7 @@ static enum identity check_certificate(const struct believed *believed, const st
 }
 
 /* A front proxy comes first: what it says counts, not who it is itself. A client that is none is no error. */
-static enum identity check_proxy(const struct believed *believed, const struct bt_auth_request *request,
+static enum auth_identity check_proxy(const struct believed *believed, const struct bt_auth_request *request,
 	struct bt_user *user, struct bt_buf *out_error)
 {
 	if (!believed->proxy) {
@@ -242,11 +242,11 @@ static enum identity check_proxy(const struct believed *believed, const struct b
 }
 
 /* Who shows a certificate, or whom a proxy speaks for; the reason of IDENTITY_WRONG is said. */
-static enum identity check_certificates(
+static enum auth_identity check_certificates(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
 	struct bt_buf of_proxy = {0}, of_client = {0};
-	enum identity identity = IDENTITY_NONE, client = IDENTITY_NONE;
+	enum auth_identity identity = IDENTITY_NONE, client = IDENTITY_NONE;
 
 	bt_lock_acquire(&auth->lock);
 	struct believed *believed = auth->believed;
@@ -287,7 +287,7 @@ static struct bt_str bearer(struct bt_str header)
 	return token;
 }
 
-static enum identity check_token(struct bt_auth *auth, struct bt_str token, struct bt_user *user)
+static enum auth_identity check_token(struct bt_auth *auth, struct bt_str token, struct bt_user *user)
 {
 	const struct digest of = digest_of(&token, 1);
 	struct bt_buf body = {0}, answer = {0}, error = {0};
@@ -315,11 +315,11 @@ static enum identity check_token(struct bt_auth *auth, struct bt_str token, stru
 }
 
 /* The first who knows somebody counts; else somebody who was wrong is nobody's guest. */
-static enum identity authenticate(
+static enum auth_identity authenticate(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
 	struct bt_str token = bearer(request->authorization);
-	enum identity identity = check_certificates(auth, request, user);
+	enum auth_identity identity = check_certificates(auth, request, user);
 
 	if (identity != IDENTITY_KNOWN && token.len && auth->options.authentication) {
 		identity = check_token(auth, token, user);
@@ -452,7 +452,7 @@ unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *requ
 	struct bt_user user = {0};
 	struct bt_buf reason = {0};
 	unsigned status = 401;
-	enum identity identity = authenticate(auth, request, &user);
+	enum auth_identity identity = authenticate(auth, request, &user);
 
 	*out_known = identity == IDENTITY_KNOWN;
 	if (identity == IDENTITY_WRONG) {

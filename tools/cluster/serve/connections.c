@@ -13,7 +13,7 @@
 #define PEER_BYTES    16
 #define NETWORK_BYTES 8
 
-struct connection {
+struct client_connection {
 	enum bt_connection_state state;
 	bool authenticated;
 	uint32_t peer_ix;
@@ -29,7 +29,7 @@ struct peer {
 
 struct bt_connections {
 	struct bt_connection_limits limits; /* init: */
-	struct connection *items;	    /* init: limits.connections of them */
+	struct client_connection *items;    /* init: limits.connections of them */
 	struct peer *peers;		    /* init: likewise */
 	uint32_t n, known_n, peer_n;
 	uint64_t next_age;
@@ -102,7 +102,7 @@ static uint32_t find_peer(const struct bt_connections *table, const struct socka
 }
 
 /* What is being answered stays: it ends soon by itself. */
-static bool may_leave(const struct connection *one)
+static bool may_leave(const struct client_connection *one)
 {
 	return one->state != BT_CONNECTION_FREE && one->state != BT_CONNECTION_CLOSING &&
 	       one->state != BT_CONNECTION_ANSWERING &&
@@ -110,15 +110,15 @@ static bool may_leave(const struct connection *one)
 }
 
 /* Whether a peer has its share of all connections, or more. */
-static bool has_share(const struct bt_connections *table, const struct connection *one)
+static bool has_share(const struct bt_connections *table, const struct client_connection *one)
 {
 	return table->peers[one->peer_ix].connection_n >= table->n / table->peer_n;
 }
 
 /* Who leaves before whom: clients that nobody knows before known ones that are idle; those of peers with many
  * connections before those of peers with few; the oldest. */
-static bool leaves_before(
-	const struct bt_connections *table, const struct connection *one, const struct connection *other)
+static bool leaves_before(const struct bt_connections *table, const struct client_connection *one,
+	const struct client_connection *other)
 {
 	if (one->authenticated != other->authenticated) {
 		return !one->authenticated;
@@ -181,7 +181,7 @@ static int64_t time_for(const struct bt_connections *table, enum bt_connection_s
 static void set_state(
 	struct bt_connections *table, uint32_t ix, enum bt_connection_state state, int64_t now_ns)
 {
-	struct connection *one = &table->items[ix];
+	struct client_connection *one = &table->items[ix];
 	int64_t time_ns = time_for(table, state);
 
 	one->state = state;
@@ -196,7 +196,7 @@ uint32_t bt_connections_add(struct bt_connections *table, const struct sockaddr 
 	while (table->items[ix].state != BT_CONNECTION_FREE) {
 		ix++;
 	}
-	table->items[ix] = (struct connection){.peer_ix = find_peer(table, peer),
+	table->items[ix] = (struct client_connection){.peer_ix = find_peer(table, peer),
 		.age = table->next_age++,
 		.stays_ns = now_ns + table->limits.stay_ns};
 	table->peer_n += table->peers[table->items[ix].peer_ix].connection_n++ == 0;
@@ -210,7 +210,7 @@ void bt_connections_remove(struct bt_connections *table, uint32_t ix)
 	BT_REQUIRE(ix < table->limits.connections && table->items[ix].state != BT_CONNECTION_FREE);
 	table->known_n -= table->items[ix].authenticated;
 	table->peer_n -= --table->peers[table->items[ix].peer_ix].connection_n == 0;
-	table->items[ix] = (struct connection){.state = BT_CONNECTION_FREE};
+	table->items[ix] = (struct client_connection){.state = BT_CONNECTION_FREE};
 	table->n--;
 }
 
@@ -243,7 +243,7 @@ static bool is_next(enum bt_connection_state from, enum bt_connection_state to)
 void bt_connections_enter(
 	struct bt_connections *table, uint32_t ix, enum bt_connection_state state, int64_t now_ns)
 {
-	struct connection *one = &table->items[ix];
+	struct client_connection *one = &table->items[ix];
 
 	if (one->state == BT_CONNECTION_CLOSING) {
 		return; /* what it still had in hand changes nothing */
@@ -257,7 +257,7 @@ void bt_connections_enter(
 
 void bt_connections_authenticated(struct bt_connections *table, uint32_t ix)
 {
-	struct connection *one = &table->items[ix];
+	struct client_connection *one = &table->items[ix];
 	uint32_t kept = (table->limits.connections + 7) / 8;
 
 	if (!one->authenticated && table->known_n + kept < table->limits.connections) {
@@ -281,7 +281,7 @@ int64_t bt_connections_deadline(const struct bt_connections *table)
 	int64_t first_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i < table->limits.connections; i++) {
-		const struct connection *one = &table->items[i];
+		const struct client_connection *one = &table->items[i];
 
 		if (one->state != BT_CONNECTION_FREE && one->deadline_ns < first_ns) {
 			first_ns = one->deadline_ns;

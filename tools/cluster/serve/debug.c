@@ -14,7 +14,7 @@
 #define DIFFERENCES   100
 
 /* What a look between two cycles needs. */
-struct look {
+struct debug_request {
 	const struct bt_serve_sources *sources;
 	const struct bt_route_request *request;
 	struct bt_route_answer *out;
@@ -34,16 +34,17 @@ static uint32_t limit_of(const struct bt_route_request *request)
 	return limit == 0 ? LIMIT_DEFAULT : limit < LIMIT_MAX ? limit : LIMIT_MAX;
 }
 
-static void debug_begin(struct look *look, const struct bt_serve_sources *sources,
+static void debug_begin(struct debug_request *look, const struct bt_serve_sources *sources,
 	const struct bt_route_request *request, struct bt_route_answer *out)
 {
-	*look = (struct look){.sources = sources, .request = request, .out = out, .limit = limit_of(request)};
+	*look = (struct debug_request){
+		.sources = sources, .request = request, .out = out, .limit = limit_of(request)};
 	out->type = "application/json";
 	bt_doc_init(&look->doc, BT_DOC_JSON_PRETTY, &out->body);
 	bt_doc_begin_object(&look->doc);
 }
 
-static void debug_end(struct look *look)
+static void debug_end(struct debug_request *look)
 {
 	bt_doc_end(&look->doc);
 	bt_buf_char(&look->out->body, '\n');
@@ -92,7 +93,7 @@ static void add_plugins(struct bt_doc *doc, uint32_t plugins)
 	bt_doc_end(doc);
 }
 
-static void add_waiting(struct look *look, struct bt_engine *engine, uint32_t pod_ix)
+static void add_waiting(struct debug_request *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
@@ -118,7 +119,7 @@ static void show_queue(void *context, struct bt_engine *engine)
 		const char *name;
 	} places[] = {{BT_WAIT_ACTIVE, "active"}, {BT_WAIT_BACKOFF, "backoff"},
 		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}, {BT_WAIT_GATED, "gated"}};
-	struct look *look = context;
+	struct debug_request *look = context;
 	const struct bt_queue_counts counts = bt_queue_counts(bt_engine_queue(engine));
 	const uint64_t sizes[] = {counts.active, counts.backoff, counts.unschedulable, counts.gated};
 	uint32_t *pods = bt_mem_zalloc(look->limit, sizeof(*pods));
@@ -147,7 +148,7 @@ static void show_queue(void *context, struct bt_engine *engine)
 void bt_debug_queue(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	struct look look;
+	struct debug_request look;
 
 	(void)rest;
 	debug_begin(&look, sources, request, out);
@@ -157,7 +158,7 @@ void bt_debug_queue(const struct bt_serve_sources *sources, const struct bt_rout
 
 /* ---- the cache ---- */
 
-static void add_resources(struct look *look, const struct bt_cache *cache, uint32_t node_ix)
+static void add_resources(struct debug_request *look, const struct bt_cache *cache, uint32_t node_ix)
 {
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
 	const struct bt_usage *usage = bt_ledger_usage(cache->ledger);
@@ -183,7 +184,7 @@ static void add_resources(struct look *look, const struct bt_cache *cache, uint3
 	bt_doc_end(&look->doc);
 }
 
-static void add_pods_of(struct look *look, struct bt_engine *engine, uint32_t node_ix)
+static void add_pods_of(struct debug_request *look, struct bt_engine *engine, uint32_t node_ix)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
 	uint32_t n = 0;
@@ -201,7 +202,7 @@ static void add_pods_of(struct look *look, struct bt_engine *engine, uint32_t no
 	bt_doc_end(&look->doc);
 }
 
-static void add_node(struct look *look, struct bt_engine *engine, uint32_t node_ix, bool with_pods)
+static void add_node(struct debug_request *look, struct bt_engine *engine, uint32_t node_ix, bool with_pods)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 
@@ -220,7 +221,7 @@ static void add_node(struct look *look, struct bt_engine *engine, uint32_t node_
 
 static void show_cache(void *context, struct bt_engine *engine)
 {
-	struct look *look = context;
+	struct debug_request *look = context;
 	struct bt_str wanted = bt_route_argument(look->request, "node");
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
 	const struct bt_engine_counts counts = bt_engine_counts(engine);
@@ -246,7 +247,7 @@ static void show_cache(void *context, struct bt_engine *engine)
 void bt_debug_cache(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	struct look look;
+	struct debug_request look;
 
 	(void)rest;
 	debug_begin(&look, sources, request, out);
@@ -261,8 +262,8 @@ struct known_pod {
 	size_t namespace_, name, node, end;
 };
 
-struct comparison {
-	struct look *look;
+struct comparison_request {
+	struct debug_request *look;
 	struct bt_buf text;
 	struct known_pod *pods;
 	size_t pod_n, pod_cap;
@@ -279,7 +280,7 @@ static uint64_t debug_key_of(struct bt_str namespace_, struct bt_str name)
 
 static void take_pod(void *context, const struct bt_watch_pod *pod)
 {
-	struct comparison *c = context;
+	struct comparison_request *c = context;
 
 	c->pods = bt_mem_grow(c->pods, c->pod_n, &c->pod_cap, sizeof(*c->pods));
 	struct known_pod *known = &c->pods[c->pod_n];
@@ -294,7 +295,7 @@ static void take_pod(void *context, const struct bt_watch_pod *pod)
 	bt_map_put(&c->by_key, debug_key_of(pod->namespace_, pod->name), (uint32_t)c->pod_n++);
 }
 
-static void add_difference(struct comparison *c, struct bt_str namespace_, struct bt_str name,
+static void add_difference(struct comparison_request *c, struct bt_str namespace_, struct bt_str name,
 	struct bt_str api, struct bt_str ledger)
 {
 	struct bt_doc *doc = &c->look->doc;
@@ -321,7 +322,7 @@ static struct bt_str node_of(struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* Each pod of the API is looked up in the ledger. */
-static void compare_api(struct comparison *c, struct bt_engine *engine)
+static void compare_api(struct comparison_request *c, struct bt_engine *engine)
 {
 	struct bt_str all = bt_buf_view(&c->text);
 
@@ -338,7 +339,7 @@ static void compare_api(struct comparison *c, struct bt_engine *engine)
 }
 
 /* Each scheduled pod of the ledger that the API does not have on any node. */
-static void compare_ledger(struct comparison *c, struct bt_engine *engine)
+static void compare_ledger(struct comparison_request *c, struct bt_engine *engine)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
 
@@ -359,7 +360,7 @@ static void compare_ledger(struct comparison *c, struct bt_engine *engine)
 
 static void compare(void *context, struct bt_engine *engine)
 {
-	struct comparison *c = context;
+	struct comparison_request *c = context;
 	struct bt_doc *doc = &c->look->doc;
 
 	bt_doc_key(doc, "differences");
@@ -378,8 +379,8 @@ static void compare(void *context, struct bt_engine *engine)
 void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	struct comparison c = {0};
-	struct look look;
+	struct comparison_request c = {0};
+	struct debug_request look;
 
 	(void)rest;
 	if (!sources->list_pods) {
@@ -408,7 +409,7 @@ void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_ro
 
 static void add_unread(void *context, const char *resource, const struct bt_unread_object *object)
 {
-	struct look *look = context;
+	struct debug_request *look = context;
 
 	if (look->limit == 0) {
 		return;
@@ -429,7 +430,7 @@ static void add_unread(void *context, const char *resource, const struct bt_unre
 /* Pods that were read, and of which the engine does not keep all. */
 static void show_incomplete(void *context, struct bt_engine *engine)
 {
-	struct look *look = context;
+	struct debug_request *look = context;
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
 
 	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger) && look->limit; i++) {
@@ -450,7 +451,7 @@ static void show_incomplete(void *context, struct bt_engine *engine)
 void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
-	struct look look;
+	struct debug_request look;
 
 	(void)rest;
 	debug_begin(&look, sources, request, out);

@@ -49,7 +49,7 @@ void bt_front_proxy_destroy(struct bt_front_proxy *proxy)
 /* ---- headers ---- */
 
 /* What a proxy has said. */
-struct said {
+struct proxy_headers {
 	const struct bt_header *headers;
 	uint32_t n;
 };
@@ -60,7 +60,7 @@ static bool same_name(struct bt_str a, struct bt_str b)
 }
 
 /* The first value of the first of those headers that has one. */
-static struct bt_str value_of(const struct said *said, const struct bt_str_list *names)
+static struct bt_str value_of(const struct proxy_headers *said, const struct bt_str_list *names)
 {
 	for (uint32_t i = 0; i < names->n; i++) {
 		for (uint32_t k = 0; k < said->n; k++) {
@@ -76,7 +76,8 @@ static struct bt_str value_of(const struct said *said, const struct bt_str_list 
 }
 
 /* Returns: whether one of them says already whether the user is known. */
-static bool add_groups(const struct said *said, const struct bt_str_list *names, struct bt_user *user)
+static bool add_groups(
+	const struct proxy_headers *said, const struct bt_str_list *names, struct bt_user *user)
 {
 	bool says = false;
 
@@ -138,7 +139,8 @@ struct extra {
 	struct bt_str value;
 };
 
-static uint32_t gather_extra(const struct said *said, const struct bt_str_list *prefixes, struct extra *out)
+static uint32_t gather_extra(
+	const struct proxy_headers *said, const struct bt_str_list *prefixes, struct extra *out)
 {
 	uint32_t n = 0;
 
@@ -190,7 +192,8 @@ static void write_extra(const struct extra *extra, uint32_t n, struct bt_buf *ou
 	bt_buf_text(out, n ? "}" : "");
 }
 
-static void take_extra(const struct said *said, const struct bt_str_list *prefixes, struct bt_user *user)
+static void take_extra(
+	const struct proxy_headers *said, const struct bt_str_list *prefixes, struct bt_user *user)
 {
 	size_t most = (size_t)said->n * prefixes->n + 1;
 	struct extra *extra = bt_mem_zalloc(most, sizeof(*extra));
@@ -241,7 +244,7 @@ enum bt_status bt_front_proxy_identify(const struct bt_front_proxy *proxy, const
 	uint32_t chain_n, const struct bt_header *headers, uint32_t header_n, struct bt_user *out_user,
 	struct bt_buf *out_error)
 {
-	const struct said said = {headers, header_n};
+	const struct proxy_headers said = {headers, header_n};
 	enum bt_status status = verify(proxy, chain, chain_n, out_error);
 
 	if (status != BT_OK) {

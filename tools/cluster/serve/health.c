@@ -14,7 +14,7 @@
 #define KINDS_MAX   64
 #define THREADS_MAX 128
 
-struct check {
+struct health_check {
 	const char *name;
 	int points;
 	bool (*is_good)(const struct bt_serve_sources *sources, struct bt_buf *out_reason);
@@ -111,7 +111,7 @@ static bool informers_synced(const struct bt_serve_sources *sources, struct bt_b
 }
 
 /* Who loses the lease ends: as upstream, a standby is well, and so is a leader that has renewed it. */
-static const struct check checks[] = {
+static const struct health_check checks[] = {
 	{"leaderElection", BT_HEALTHZ | BT_READYZ, lease_is_well, has_lease},
 	{"ping", BT_HEALTHZ, always, has_no_lease},
 	{"ping", BT_LIVEZ, always, NULL},
@@ -128,13 +128,13 @@ static const struct check checks[] = {
 #define POINT_N 3
 
 /* atomic: relaxed, all of it; every thread of the server adds */
-struct said {
+struct check_counts {
 	_Atomic uint64_t n[2]; /* not good, good */
 	_Atomic uint32_t good; /* the last time */
 };
 
 struct bt_health_tally {
-	struct said said[CHECK_N][POINT_N];
+	struct check_counts said[CHECK_N][POINT_N];
 };
 
 struct bt_health_tally *bt_health_tally_create(void)
@@ -147,11 +147,11 @@ void bt_health_tally_destroy(struct bt_health_tally *tally)
 	bt_mem_free(tally);
 }
 
-static void tally(const struct bt_serve_sources *sources, const struct check *check,
+static void tally(const struct bt_serve_sources *sources, const struct health_check *check,
 	enum bt_health_point point, bool good)
 {
 	if (sources->tally) {
-		struct said *said = &sources->tally->said[check - checks][__builtin_ctz(point)];
+		struct check_counts *said = &sources->tally->said[check - checks][__builtin_ctz(point)];
 
 		bt_add_relaxed(&said->n[good], 1);
 		bt_store_relaxed(&said->good, good);
@@ -169,7 +169,7 @@ void bt_health_each(const struct bt_health_tally *tally,
 {
 	for (size_t i = 0; i < CHECK_N; i++) {
 		for (int k = 0; k < POINT_N; k++) {
-			const struct said *said = &tally->said[i][k];
+			const struct check_counts *said = &tally->said[i][k];
 			const uint64_t n[2] = {bt_load_relaxed(&said->n[0]), bt_load_relaxed(&said->n[1])};
 
 			if (n[0] + n[1]) {
@@ -181,7 +181,7 @@ void bt_health_each(const struct bt_health_tally *tally,
 }
 
 static bool is_at(
-	const struct check *check, const struct bt_serve_sources *sources, enum bt_health_point point)
+	const struct health_check *check, const struct bt_serve_sources *sources, enum bt_health_point point)
 {
 	return (check->points & (int)point) && (!check->applies || check->applies(sources));
 }
@@ -204,7 +204,7 @@ static void log_failure(enum bt_health_point point, const char *name, const stru
 }
 
 static bool run(const struct bt_serve_sources *sources, const struct bt_health_request *request,
-	const struct check *check, struct bt_buf *out)
+	const struct health_check *check, struct bt_buf *out)
 {
 	struct bt_buf reason = {0};
 	bool good = true;

@@ -80,32 +80,32 @@ static void add_in_flight(
 /* ---- durations ---- */
 
 /* What is told about. */
-struct reading {
+struct metrics_reading {
 	const struct bt_config *config;
 	const struct bt_measure_table *tables;
 	struct bt_exposition *x;
 };
 
-static void add_profile(const struct reading *r, uint16_t profile)
+static void add_profile(const struct metrics_reading *r, uint16_t profile)
 {
 	bt_expose_label(r->x, "profile", r->config->profiles[profile].scheduler_name);
 }
 
-static void label_point(const struct reading *r, const struct bt_series *series)
+static void label_point(const struct metrics_reading *r, const struct bt_series *series)
 {
 	label(r->x, "extension_point", point_texts[series->labels[0]]);
 	add_profile(r, series->labels[2]);
 	label(r->x, "status", status_texts[series->labels[1]]);
 }
 
-static void label_plugin(const struct reading *r, const struct bt_series *series)
+static void label_plugin(const struct metrics_reading *r, const struct bt_series *series)
 {
 	label(r->x, "extension_point", point_texts[series->labels[0]]);
 	label(r->x, "plugin", plugin_texts[series->labels[0]]);
 	label(r->x, "status", status_texts[series->labels[1]]);
 }
 
-static void label_event(const struct reading *r, const struct bt_series *series)
+static void label_event(const struct metrics_reading *r, const struct bt_series *series)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
@@ -113,7 +113,7 @@ static void label_event(const struct reading *r, const struct bt_series *series)
 	label(r->x, "event", event);
 }
 
-static void label_hint(const struct reading *r, const struct bt_series *series)
+static void label_hint(const struct metrics_reading *r, const struct bt_series *series)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 
@@ -123,7 +123,8 @@ static void label_hint(const struct reading *r, const struct bt_series *series)
 	label(r->x, "plugin", bt_hints_name(series->labels[0]));
 }
 
-static void add_series(const struct reading *r, enum bt_measure measure, const struct bt_series *series)
+static void add_series(
+	const struct metrics_reading *r, enum bt_measure measure, const struct bt_series *series)
 {
 	double bounds[BT_MEASURE_BOUNDS];
 	uint32_t n = bt_measure_bounds(measure, bounds);
@@ -132,8 +133,8 @@ static void add_series(const struct reading *r, enum bt_measure measure, const s
 		r->x, &(struct bt_metric_buckets){bounds, series->counts, n, (double)series->sum_ns / 1e9});
 }
 
-static void add_table(const struct reading *r, enum bt_measure measure,
-	void (*labels)(const struct reading *r, const struct bt_series *series))
+static void add_table(const struct metrics_reading *r, enum bt_measure measure,
+	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {
 	const struct bt_measure_table *table = &r->tables[measure];
 
@@ -145,12 +146,12 @@ static void add_table(const struct reading *r, enum bt_measure measure,
 	}
 }
 
-static void label_evicting(const struct reading *r, const struct bt_series *series)
+static void label_evicting(const struct metrics_reading *r, const struct bt_series *series)
 {
 	label(r->x, "result", series->labels[0] == BT_MEASURE_SUCCESS ? "success" : "error");
 }
 
-static void label_group(const struct reading *r, const struct bt_series *series)
+static void label_group(const struct metrics_reading *r, const struct bt_series *series)
 {
 	static const char *const results[] = {"scheduled", "unschedulable", "waiting_on_preemption", "error"};
 
@@ -158,15 +159,15 @@ static void label_group(const struct reading *r, const struct bt_series *series)
 	label(r->x, "result", results[series->labels[0]]);
 }
 
-static void label_nothing(const struct reading *r, const struct bt_series *series)
+static void label_nothing(const struct metrics_reading *r, const struct bt_series *series)
 {
 	(void)r;
 	(void)series;
 }
 
 /* How many values the series of a measure have. */
-static void add_totals(const struct reading *r, enum bt_measure measure,
-	void (*labels)(const struct reading *r, const struct bt_series *series))
+static void add_totals(const struct metrics_reading *r, enum bt_measure measure,
+	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {
 	const struct bt_measure_table *table = &r->tables[measure];
 
@@ -180,7 +181,7 @@ static void add_totals(const struct reading *r, enum bt_measure measure,
 
 /* Gate SchedulerAsyncPreemption. Upstream notes success and no time, whatever comes of it; this is what the
  * texts say. */
-static void add_evictions(const struct reading *r)
+static void add_evictions(const struct metrics_reading *r)
 {
 	bt_expose(r->x, "scheduler_preemption_goroutines_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Duration in seconds for running goroutines for the preemption.");
@@ -191,7 +192,7 @@ static void add_evictions(const struct reading *r)
 }
 
 /* Gate GenericWorkload. */
-static void add_groups(const struct reading *r)
+static void add_groups(const struct metrics_reading *r)
 {
 	const struct bt_series *deciding = r->tables[BT_MEASURE_GROUP_DECIDING].series;
 	struct bt_exposition *x = r->x;
@@ -237,7 +238,7 @@ static void add_runs(const struct bt_config *config, const struct bt_engine *eng
 	}
 }
 
-static void add_durations(const struct reading *r)
+static void add_durations(const struct metrics_reading *r)
 {
 	struct bt_exposition *x = r->x;
 
@@ -269,6 +270,6 @@ void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *en
 	add_in_flight(config->gates.release, bt_engine_queue(engine), x);
 	if (measures) {
 		add_runs(config, engine, x);
-		add_durations(&(struct reading){config, measures->tables, x});
+		add_durations(&(struct metrics_reading){config, measures->tables, x});
 	}
 }

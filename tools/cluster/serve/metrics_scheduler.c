@@ -19,7 +19,7 @@ struct reason {
 };
 
 /* What is asked of the engine between two cycles. */
-struct look {
+struct engine_sample {
 	const struct bt_serve_sources *sources;
 	struct bt_exposition *exposition; /* the asker waits meanwhile */
 	struct bt_engine_counts counts;
@@ -29,7 +29,7 @@ struct look {
 	uint32_t *pods;
 };
 
-static uint32_t profile_of(const struct look *look, struct bt_engine *engine, uint32_t pod_ix)
+static uint32_t profile_of(const struct engine_sample *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_config *config = look->sources->config;
@@ -44,7 +44,7 @@ static uint32_t profile_of(const struct look *look, struct bt_engine *engine, ui
 	return 0;
 }
 
-static void add_reason(struct look *look, const char *plugin, uint32_t profile)
+static void add_reason(struct engine_sample *look, const char *plugin, uint32_t profile)
 {
 	for (size_t i = 0; i < look->reason_n; i++) {
 		if (look->reasons[i].profile == profile && strcmp(look->reasons[i].plugin, plugin) == 0) {
@@ -57,7 +57,7 @@ static void add_reason(struct look *look, const char *plugin, uint32_t profile)
 }
 
 /* A pod counts for each plugin that refused it the last time, or keeps it out, until it is popped. */
-static void add_pod(struct look *look, struct bt_engine *engine, uint32_t pod_ix)
+static void add_pod(struct engine_sample *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	uint32_t plugins = info.unschedulable_plugins | info.pending;
@@ -78,7 +78,7 @@ static void look_at(void *context, struct bt_engine *engine)
 {
 	static const enum bt_wait places[] = {
 		BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE, BT_WAIT_GATED};
-	struct look *look = context;
+	struct engine_sample *look = context;
 
 	bt_metrics_of_queueing(look->sources->config, engine, look->exposition);
 	look->counts = bt_engine_counts(engine);
@@ -126,7 +126,7 @@ static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *
 	}
 }
 
-static void add_queue(struct bt_exposition *x, const struct look *look)
+static void add_queue(struct bt_exposition *x, const struct engine_sample *look)
 {
 	const struct bt_queue_counts *queue = &look->counts.queue;
 	const struct bt_ledger_counts *sets = &look->counts.sets;
@@ -365,7 +365,7 @@ static void add_slow_path(struct bt_exposition *x, const struct bt_serve_sources
 
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
-	struct look look = {.sources = sources, .exposition = x};
+	struct engine_sample look = {.sources = sources, .exposition = x};
 
 	if (sources->outcomes) {
 		add_attempts(x, sources->outcomes);

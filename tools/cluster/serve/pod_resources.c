@@ -21,12 +21,12 @@
 /* ---- sums ---- */
 
 /* Amounts by name. Names are the objects'. */
-struct sum {
+struct pod_resources_sum {
 	struct bt_named_quantity *items;
 	size_t n, cap;
 };
 
-static struct bt_quantity *amount_of(struct sum *sum, struct bt_str name)
+static struct bt_quantity *amount_of(struct pod_resources_sum *sum, struct bt_str name)
 {
 	for (size_t i = 0; i < sum->n; i++) {
 		if (bt_str_eq(sum->items[i].name, name)) {
@@ -36,7 +36,7 @@ static struct bt_quantity *amount_of(struct sum *sum, struct bt_str name)
 	return NULL;
 }
 
-static struct bt_quantity *pod_resources_enter(struct sum *sum, struct bt_str name)
+static struct bt_quantity *pod_resources_enter(struct pod_resources_sum *sum, struct bt_str name)
 {
 	struct bt_quantity *known = amount_of(sum, name);
 
@@ -48,7 +48,7 @@ static struct bt_quantity *pod_resources_enter(struct sum *sum, struct bt_str na
 	return &sum->items[sum->n++].quantity;
 }
 
-static void pod_resources_add(struct sum *sum, const struct bt_named_quantity *items, size_t n)
+static void pod_resources_add(struct pod_resources_sum *sum, const struct bt_named_quantity *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct bt_quantity *amount = pod_resources_enter(sum, items[i].name);
@@ -57,7 +57,7 @@ static void pod_resources_add(struct sum *sum, const struct bt_named_quantity *i
 	}
 }
 
-static void raise_to(struct sum *sum, const struct sum *other)
+static void raise_to(struct pod_resources_sum *sum, const struct pod_resources_sum *other)
 {
 	for (size_t i = 0; i < other->n; i++) {
 		struct bt_quantity *amount = pod_resources_enter(sum, other->items[i].name);
@@ -74,9 +74,10 @@ static const struct bt_resource_list *list_of(const struct bt_requirements_objec
 }
 
 /* Containers run together; init containers one after the other, with the sidecars before them. */
-static void add_containers(const struct bt_pod_spec_object *spec, bool limits, struct sum *total)
+static void add_containers(
+	const struct bt_pod_spec_object *spec, bool limits, struct pod_resources_sum *total)
 {
-	struct sum sidecars = {0}, most = {0}, one = {0};
+	struct pod_resources_sum sidecars = {0}, most = {0}, one = {0};
 
 	for (uint32_t i = 0; i < spec->container_n; i++) {
 		const struct bt_resource_list *list = list_of(&spec->containers[i].resources, limits);
@@ -104,7 +105,7 @@ static void add_containers(const struct bt_pod_spec_object *spec, bool limits, s
 	bt_mem_free(one.items);
 }
 
-static void replace_by_pod_level(const struct bt_resource_list *level, struct sum *total)
+static void replace_by_pod_level(const struct bt_resource_list *level, struct pod_resources_sum *total)
 {
 	for (uint32_t i = 0; i < level->n; i++) {
 		struct bt_str name = level->items[i].name;
@@ -117,7 +118,7 @@ static void replace_by_pod_level(const struct bt_resource_list *level, struct su
 }
 
 /* Overhead is added to every request, but to limits only where there are some. */
-static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct sum *out)
+static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct pod_resources_sum *out)
 {
 	out->n = 0;
 	add_containers(spec, limits, out);
@@ -155,7 +156,7 @@ struct bt_pod_resources {
 	size_t vacant_n, vacant_cap;
 	struct bt_map pod_ixs; /* by key: the first pod */
 	uint64_t born_n;
-	struct sum sum; /* scratch */
+	struct pod_resources_sum sum; /* scratch */
 	struct bt_buf bytes;
 };
 
@@ -196,7 +197,7 @@ void bt_pod_resources_destroy(struct bt_pod_resources *r)
 }
 
 /* For each amount that is not zero its name, a NUL, and a double. */
-static void serialize(const struct sum *sum, struct bt_buf *out)
+static void serialize(const struct pod_resources_sum *sum, struct bt_buf *out)
 {
 	bt_buf_clear(out);
 	for (size_t i = 0; i < sum->n; i++) {

@@ -85,22 +85,22 @@ void bt_review_access(
 
 /* ---- reading ---- */
 
-struct reader {
+struct review_reader {
 	struct bt_json *json;
 	struct bt_arena arena;
 	bool whole; /* all of it is JSON: what stands behind the part that is read, too */
 };
 
-static void review_begin(struct reader *reader, struct bt_str json)
+static void review_begin(struct review_reader *reader, struct bt_str json)
 {
-	*reader = (struct reader){.json = bt_json_create()};
+	*reader = (struct review_reader){.json = bt_json_create()};
 	bt_json_begin(reader->json, json, &reader->arena);
 	reader->whole = bt_json_skip(reader->json) && !bt_json_more(reader->json);
 	bt_json_begin(reader->json, json, &reader->arena);
 }
 
 /* Returns: whether everything was JSON and of the types that were expected. */
-static bool review_end(struct reader *reader, struct bt_buf *out_error)
+static bool review_end(struct review_reader *reader, struct bt_buf *out_error)
 {
 	const struct bt_json_error *error = bt_json_error(reader->json);
 	bool good = reader->whole && error->status == BT_OK;
@@ -190,7 +190,7 @@ static void read_user(struct bt_json *json, struct bt_user *user)
 bool bt_review_read_token(
 	struct bt_str json, bool *out_authenticated, struct bt_user *out_user, struct bt_buf *out_error)
 {
-	struct reader reader;
+	struct review_reader reader;
 	struct bt_str key;
 	bool found;
 
@@ -219,7 +219,7 @@ bool bt_review_read_token(
 bool bt_review_read_access(
 	struct bt_str json, bool *out_allowed, struct bt_buf *out_reason, struct bt_buf *out_error)
 {
-	struct reader reader;
+	struct review_reader reader;
 	struct bt_str key;
 	bool found, denied = false;
 
@@ -248,7 +248,7 @@ bool bt_review_read_access(
 
 bool bt_review_read_data(struct bt_str json, const char *wanted, struct bt_buf *out_text)
 {
-	struct reader reader;
+	struct review_reader reader;
 	struct bt_str key;
 
 	bt_buf_clear(out_text);
@@ -267,7 +267,7 @@ bool bt_review_read_data(struct bt_str json, const char *wanted, struct bt_buf *
 
 bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_str_list *out_list)
 {
-	struct reader reader;
+	struct review_reader reader;
 	uint32_t n = 0;
 
 	*out_list = (struct bt_str_list){0};

@@ -25,7 +25,7 @@
 #define LOOK_NS INT64_C(10000000000)
 
 /* The certificate for everybody, and those for some names. */
-struct served {
+struct served_set {
 	struct bt_certificate *items; /* 1 and settings.sni_n of them */
 	uint32_t n;
 	struct bt_buf authorities; /* of client certificates */
@@ -41,7 +41,7 @@ struct bt_serve {
 	struct bt_thread *keeper;		    /* init: looks at files; NULL: nobody does */
 	struct bt_front *front;			    /* init: */
 	struct bt_lock lock;			    /* one reload at a time */
-	struct served served;			    /* lock(lock): what is served with now */
+	struct served_set served;		    /* lock(lock): what is served with now */
 };
 
 /* ---- a request ---- */
@@ -124,17 +124,17 @@ static bool same_bytes(const struct bt_buf *a, const struct bt_buf *b)
 	return bt_str_eq(bt_buf_view(a), bt_buf_view(b));
 }
 
-static void served_fini(struct served *served)
+static void served_fini(struct served_set *served)
 {
 	for (uint32_t i = 0; i < served->n; i++) {
 		bt_certificate_fini(&served->items[i]);
 	}
 	bt_mem_free(served->items);
 	bt_buf_fini(&served->authorities);
-	*served = (struct served){0};
+	*served = (struct served_set){0};
 }
 
-static bool same_served(const struct served *a, const struct served *b)
+static bool same_served(const struct served_set *a, const struct served_set *b)
 {
 	bool same = a->n == b->n && same_bytes(&a->authorities, &b->authorities);
 
@@ -146,7 +146,7 @@ static bool same_served(const struct served *a, const struct served *b)
 }
 
 static struct bt_server_tls *make_tls(
-	const struct bt_serve *serve, const struct served *served, struct bt_buf *out_error)
+	const struct bt_serve *serve, const struct served_set *served, struct bt_buf *out_error)
 {
 	struct bt_server_tls_pair *pairs = bt_mem_zalloc(served->n, sizeof(*pairs));
 	struct bt_arena arena = {0};
@@ -173,7 +173,7 @@ static struct bt_server_tls *make_tls(
 }
 
 /* Serves with these from now on, if they are others than before. Returns: whether they are. */
-static bool serve_with(struct bt_serve *serve, struct served *served, struct bt_buf *out_error)
+static bool serve_with(struct bt_serve *serve, struct served_set *served, struct bt_buf *out_error)
 {
 	if (same_served(&serve->served, served)) {
 		return false;
@@ -186,7 +186,7 @@ static bool serve_with(struct bt_serve *serve, struct served *served, struct bt_
 	bt_front_set_tls(serve->front, &tls);
 	served_fini(&serve->served);
 	serve->served = *served;
-	*served = (struct served){0};
+	*served = (struct served_set){0};
 	return true;
 }
 
@@ -207,13 +207,13 @@ static void copy_certificate(const struct bt_certificate *from, struct bt_certif
 
 /* Reads what is to be served with; copies from before what cannot be read, and a certificate that was made:
  * that one stays until the process ends. Returns: whether all could be read; else the reason in out_error. */
-static bool read_served(const struct bt_serve *serve, const struct served *before, struct served *out,
+static bool read_served(const struct bt_serve *serve, const struct served_set *before, struct served_set *out,
 	struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = &serve->options.settings;
 	bool good = true;
 
-	*out = (struct served){.n = 1 + settings->sni_n};
+	*out = (struct served_set){.n = 1 + settings->sni_n};
 	out->items = bt_mem_zalloc(out->n, sizeof(*out->items));
 	for (uint32_t i = 0; i < out->n; i++) {
 		const struct bt_sni_settings *sni = i ? &settings->sni[i - 1] : NULL;
@@ -231,8 +231,8 @@ static bool read_served(const struct bt_serve *serve, const struct served *befor
 }
 
 /* The same, counted. Both read the authorities of client certificates, too. */
-static bool look_at_served(const struct bt_serve *serve, const struct served *before, struct served *out,
-	struct bt_buf *out_error)
+static bool look_at_served(const struct bt_serve *serve, const struct served_set *before,
+	struct served_set *out, struct bt_buf *out_error)
 {
 	struct bt_work_queues *queues = serve->options.sources.work_queues;
 
@@ -258,7 +258,7 @@ static void add_work(const struct bt_serve *serve)
 bool bt_serve_reload(struct bt_serve *serve)
 {
 	struct bt_work_queues *queues = serve->options.sources.work_queues;
-	struct served served;
+	struct served_set served;
 	struct bt_buf error = {0};
 	bool by_files;
 
@@ -360,7 +360,7 @@ static enum bt_status serve_begin(struct bt_serve *serve, struct bt_buf *out_err
 {
 	const struct bt_serve_settings *settings = &serve->options.settings;
 	struct bt_work_queues *queues = serve->options.sources.work_queues;
-	const struct served none = {0};
+	const struct served_set none = {0};
 	enum bt_status status = bt_server_tls_priorities(settings, &serve->priorities, out_error);
 
 	if (status == BT_OK) {

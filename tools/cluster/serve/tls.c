@@ -206,7 +206,7 @@ void bt_server_tls_priorities_fini(struct bt_server_tls_priorities *priorities)
 /* ---- what connections are served with ---- */
 
 /* A certificate, its key, and the names that it is served for. */
-struct served {
+struct served_certificate {
 	gnutls_certificate_credentials_t credentials;
 	struct bt_str_list names, own;
 	bool names_given;
@@ -216,7 +216,7 @@ struct bt_server_tls {
 	_Atomic uint32_t users;
 	gnutls_priority_t any;			/* init: of a session whose version is not chosen yet */
 	gnutls_priority_t priorities[BT_TLS_N]; /* init: NULL: that version is not served */
-	struct served *served;			/* init: served_n of them */
+	struct served_certificate *served;	/* init: served_n of them */
 	uint32_t served_n;			/* init: */
 	bool asks_client;			/* init: for a certificate */
 	struct bt_arena arena;			/* init: names */
@@ -261,7 +261,7 @@ static int add_pair(
 {
 	const gnutls_datum_t certificate = datum(pair->certificate), key = datum(pair->key),
 			     trust = datum(authorities);
-	struct served *served = &tls->served[tls->served_n++];
+	struct served_certificate *served = &tls->served[tls->served_n++];
 	int error = gnutls_certificate_allocate_credentials(&served->credentials);
 
 	if (error >= 0) {
@@ -324,7 +324,7 @@ static uint32_t find_name(const struct bt_server_tls *tls, struct bt_str name)
 {
 	for (int given = 1; given >= 0; given--) {
 		for (uint32_t i = 1; i < tls->served_n; i++) {
-			const struct served *one = &tls->served[i];
+			const struct served_certificate *one = &tls->served[i];
 
 			if (one->names_given == given && has_name(given ? &one->names : &one->own, name)) {
 				return i;

@@ -103,9 +103,9 @@ void bt_work_queues_end(struct bt_work_queues *queues, enum bt_work_queue queue,
 
 /* ---- showing ---- */
 
-enum value { ADDS, DEPTH, RETRIES, WORKING };
+enum work_queues_value { ADDS, DEPTH, RETRIES, WORKING };
 
-static double value_of(const struct work_queue *item, enum value value, int64_t now_ns)
+static double value_of(const struct work_queue *item, enum work_queues_value value, int64_t now_ns)
 {
 	int64_t taken_ns = bt_load_relaxed(&item->taken_ns);
 
@@ -132,8 +132,8 @@ static bool label(const struct bt_work_queues *queues, struct bt_exposition *x, 
 	return used;
 }
 
-static void expose_values(
-	const struct bt_work_queues *queues, struct bt_exposition *x, enum value value, int64_t now_ns)
+static void expose_values(const struct bt_work_queues *queues, struct bt_exposition *x,
+	enum work_queues_value value, int64_t now_ns)
 {
 	for (int i = 0; i < BT_WORK_QUEUES; i++) {
 		if (label(queues, x, i)) {

@@ -18,7 +18,7 @@
 /* The highest bit of a version says that it is no number, but the hash of a text. */
 #define IS_HASH (UINT64_C(1) << 63)
 
-struct entry {
+struct watch_store_entry {
 	uint64_t version;
 	uint64_t uid[2];
 	uint32_t hash;
@@ -27,11 +27,11 @@ struct entry {
 	uint32_t list;	   /* that has shown it last */
 };
 
-static_assert(sizeof(struct entry) == 48, "an entry is small");
+static_assert(sizeof(struct watch_store_entry) == 48, "an entry is small");
 
 struct bt_store {
 	struct bt_intern *names;
-	struct entry *entries;
+	struct watch_store_entry *entries;
 	uint32_t *slots;  /* 1 + index; 0: free */
 	uint32_t *vacant; /* indices */
 	size_t entry_n, entry_cap, vacant_n, vacant_cap, slot_n;
@@ -48,7 +48,7 @@ struct bt_store *bt_store_create(struct bt_intern *names)
 	return known;
 }
 
-static void release_names(struct bt_store *known, const struct entry *entry)
+static void release_names(struct bt_store *known, const struct watch_store_entry *entry)
 {
 	bt_intern_release(known->names, entry->namespace_);
 	bt_intern_release(known->names, entry->name);
@@ -151,7 +151,7 @@ static size_t find_slot(const struct bt_store *known, uint32_t hash, const struc
 	size_t at = hash & (known->slot_n - 1);
 
 	for (; known->slots[at]; at = (at + 1) & (known->slot_n - 1)) {
-		const struct entry *entry = &known->entries[known->slots[at] - 1];
+		const struct watch_store_entry *entry = &known->entries[known->slots[at] - 1];
 
 		if (entry->hash == hash && bt_str_eq(bt_intern_str(known->names, entry->name), meta->name) &&
 			bt_str_eq(bt_intern_str(known->names, entry->namespace_), meta->namespace_)) {
@@ -161,7 +161,7 @@ static size_t find_slot(const struct bt_store *known, uint32_t hash, const struc
 	return at;
 }
 
-static struct entry *store_find(struct bt_store *known, const struct bt_meta_object *meta)
+static struct watch_store_entry *store_find(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t slot = known->slots[find_slot(known, hash_of(meta), meta)];
 
@@ -193,7 +193,8 @@ static void grow_slots(struct bt_store *known)
 	}
 }
 
-static void set_uid(struct bt_store *known, struct entry *entry, const struct bt_meta_object *meta)
+static void set_uid(
+	struct bt_store *known, struct watch_store_entry *entry, const struct bt_meta_object *meta)
 {
 	uint64_t uid[2] = {0, 0};
 	uint32_t text = read_uuid(meta->uid, uid) ? BT_NAME_NONE : bt_intern_hold(known->names, meta->uid);
@@ -204,8 +205,8 @@ static void set_uid(struct bt_store *known, struct entry *entry, const struct bt
 	entry->uid[1] = text ? 0 : uid[1];
 }
 
-static bool has_uid(
-	const struct bt_store *known, const struct entry *entry, const struct bt_meta_object *meta)
+static bool has_uid(const struct bt_store *known, const struct watch_store_entry *entry,
+	const struct bt_meta_object *meta)
 {
 	uint64_t uid[2] = {0, 0};
 
@@ -215,7 +216,7 @@ static bool has_uid(
 	return uid[0] == entry->uid[0] && uid[1] == entry->uid[1];
 }
 
-static struct entry *store_add(struct bt_store *known, const struct bt_meta_object *meta)
+static struct watch_store_entry *store_add(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	uint32_t ix;
 
@@ -228,8 +229,8 @@ static struct entry *store_add(struct bt_store *known, const struct bt_meta_obje
 			known->entries, known->entry_n, &known->entry_cap, sizeof(*known->entries));
 		ix = (uint32_t)known->entry_n++;
 	}
-	struct entry *entry = &known->entries[ix];
-	*entry = (struct entry){.hash = hash_of(meta),
+	struct watch_store_entry *entry = &known->entries[ix];
+	*entry = (struct watch_store_entry){.hash = hash_of(meta),
 		.namespace_ = bt_intern_hold(known->names, meta->namespace_),
 		.name = bt_intern_hold(known->names, meta->name)};
 	set_uid(known, entry, meta);
@@ -255,7 +256,7 @@ static void free_slot(struct bt_store *known, size_t at)
 
 static void drop(struct bt_store *known, uint32_t ix)
 {
-	struct entry *entry = &known->entries[ix];
+	struct watch_store_entry *entry = &known->entries[ix];
 	size_t at = entry->hash & (known->slot_n - 1);
 
 	while (known->slots[at] != ix + 1) {
@@ -263,7 +264,7 @@ static void drop(struct bt_store *known, uint32_t ix)
 	}
 	free_slot(known, at);
 	release_names(known, entry);
-	*entry = (struct entry){.name = BT_NAME_NONE};
+	*entry = (struct watch_store_entry){.name = BT_NAME_NONE};
 	known->vacant =
 		bt_mem_grow(known->vacant, known->vacant_n, &known->vacant_cap, sizeof(*known->vacant));
 	known->vacant[known->vacant_n++] = ix;
@@ -280,7 +281,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_object *meta)
 {
 	BT_REQUIRE(meta->name.len > 0);
-	struct entry *entry = store_find(known, meta);
+	struct watch_store_entry *entry = store_find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
 
 	if (entry) {
@@ -306,7 +307,7 @@ enum bt_store_change bt_store_show(struct bt_store *known, const struct bt_meta_
 
 bool bt_store_remove(struct bt_store *known, const struct bt_meta_object *meta)
 {
-	struct entry *entry = store_find(known, meta);
+	struct watch_store_entry *entry = store_find(known, meta);
 
 	if (!entry || is_earlier(version_of(meta->resource_version), entry->version)) {
 		return false;
@@ -317,7 +318,8 @@ bool bt_store_remove(struct bt_store *known, const struct bt_meta_object *meta)
 
 /* ---- lists ---- */
 
-static void look(const struct bt_store *known, const struct entry *entry, struct bt_store_object *out)
+static void look(
+	const struct bt_store *known, const struct watch_store_entry *entry, struct bt_store_object *out)
 {
 	*out = (struct bt_store_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
 		.name = bt_intern_str(known->names, entry->name)};
@@ -341,7 +343,7 @@ void bt_store_begin_list(struct bt_store *known)
 bool bt_store_next_gone(struct bt_store *known, uint32_t *cursor, struct bt_store_object *out)
 {
 	for (; *cursor < known->entry_n; ++*cursor) {
-		const struct entry *entry = &known->entries[*cursor];
+		const struct watch_store_entry *entry = &known->entries[*cursor];
 
 		if (entry->name && entry->list != known->list) {
 			look(known, entry, out);

@@ -82,14 +82,14 @@ static enum bt_stream_step next_frame(struct bt_stream *s, struct bt_str *out)
 }
 
 /* A field of which at least the beginning is here. */
-struct part {
+struct stream_part {
 	uint32_t number, type;
 	uint64_t value; /* of a varint; the length of bytes */
 	size_t head;	/* bytes in front of bytes; otherwise of the whole field */
 };
 
 /* Looks at the next field. Returns: ITEM; MORE when its beginning is not whole; BAD. */
-static enum bt_stream_step peek_field(struct bt_stream *s, size_t limit, struct part *out)
+static enum bt_stream_step peek_field(struct bt_stream *s, size_t limit, struct stream_part *out)
 {
 	size_t have = s->bytes.len - s->at < limit ? s->bytes.len - s->at : limit;
 	const uint8_t *begin = (const uint8_t *)s->bytes.ptr + s->at;
@@ -110,7 +110,7 @@ static enum bt_stream_step peek_field(struct bt_stream *s, size_t limit, struct 
 
 /* Steps over a field. Returns: ITEM with the bytes of it; MORE when they are not whole; BAD. */
 static enum bt_stream_step take_field(
-	struct bt_stream *s, size_t limit, struct part *out, struct bt_str *bytes)
+	struct bt_stream *s, size_t limit, struct stream_part *out, struct bt_str *bytes)
 {
 	enum bt_stream_step step = peek_field(s, limit, out);
 
@@ -132,7 +132,7 @@ static enum bt_stream_step take_field(
 /* In the envelope: up to the list, or behind it. */
 static enum bt_stream_step next_envelope(struct bt_stream *s)
 {
-	struct part part;
+	struct stream_part part;
 	struct bt_str bytes;
 	enum bt_stream_step step;
 
@@ -170,7 +170,7 @@ static enum bt_stream_step next_envelope(struct bt_stream *s)
 
 static enum bt_stream_step next_proto_item(struct bt_stream *s, struct bt_str *out)
 {
-	struct part part;
+	struct stream_part part;
 
 	for (;;) {
 		if (!s->inside) {

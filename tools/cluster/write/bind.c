@@ -288,7 +288,7 @@ static void post_answered(struct bt_writer *writer, struct bt_write_op *op, cons
 
 /* ---- GET ---- */
 
-struct seen {
+struct bound_pod {
 	struct bt_str uid, node;
 };
 
@@ -306,11 +306,11 @@ static void read_member(struct bt_json *json, const char *name, struct bt_str *o
 }
 
 /* Returns: false when the text is no pod. */
-static bool read_pod(struct bt_writer *writer, struct bt_str body, struct seen *out)
+static bool read_pod(struct bt_writer *writer, struct bt_str body, struct bound_pod *out)
 {
 	struct bt_str key;
 
-	*out = (struct seen){.uid = {.len = 0}};
+	*out = (struct bound_pod){.uid = {.len = 0}};
 	bt_json_begin(writer->json, body, &writer->scratch);
 	for (bool in = bt_json_enter_object(writer->json); in && bt_json_next_key(writer->json, &key);) {
 		if (bt_str_is(key, "metadata")) {
@@ -346,7 +346,7 @@ static void take_unbound(struct bt_writer *writer, struct bt_write_op *op)
 	}
 }
 
-static void take_seen(struct bt_writer *writer, struct bt_write_op *op, const struct seen *seen)
+static void take_seen(struct bt_writer *writer, struct bt_write_op *op, const struct bound_pod *seen)
 {
 	if (!bt_str_eq(seen->uid, op->pod.uid)) {
 		bind_fail(writer, op, bt_str("the pod has gone"), true);
@@ -361,7 +361,7 @@ static void take_seen(struct bt_writer *writer, struct bt_write_op *op, const st
 
 static void confirm_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
-	struct seen seen;
+	struct bound_pod seen;
 
 	if (answer->fate == BT_FATE_DONE && read_pod(writer, answer->body, &seen)) {
 		take_seen(writer, op, &seen);

@@ -16,7 +16,7 @@
 #include "tools/kube/report/pod_status.h"
 #include "tools/cluster/write/pod_texts.h"
 
-struct entry {
+struct pod_store_entry {
 	uint64_t uid;	  /* a hash */
 	uint64_t version; /* the resource version, a number; 0: none */
 	int64_t generation;
@@ -24,13 +24,13 @@ struct entry {
 	bool waits, deleting;
 };
 
-static_assert(sizeof(struct entry) == 32, "there is one a pod");
+static_assert(sizeof(struct pod_store_entry) == 32, "there is one a pod");
 
 struct bt_pod_store {
 	struct bt_lock lock;
 	/* lock(lock): */
 	struct bt_map by_key; /* by a hash of namespace and name */
-	struct entry *entries;
+	struct pod_store_entry *entries;
 	size_t entry_n, entry_cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
@@ -76,7 +76,8 @@ static uint64_t pod_store_key_of(struct bt_str namespace_, struct bt_str name)
 	return key ? key : 1;
 }
 
-static struct entry *pod_store_find(struct bt_pod_store *known, struct bt_str namespace_, struct bt_str name)
+static struct pod_store_entry *pod_store_find(
+	struct bt_pod_store *known, struct bt_str namespace_, struct bt_str name)
 {
 	uint32_t ix;
 
@@ -84,7 +85,7 @@ static struct entry *pod_store_find(struct bt_pod_store *known, struct bt_str na
 										   : NULL;
 }
 
-static struct entry *pod_store_add(struct bt_pod_store *known, uint64_t key)
+static struct pod_store_entry *pod_store_add(struct bt_pod_store *known, uint64_t key)
 {
 	uint32_t ix;
 
@@ -95,12 +96,12 @@ static struct entry *pod_store_add(struct bt_pod_store *known, uint64_t key)
 			known->entries, known->entry_n, &known->entry_cap, sizeof(*known->entries));
 		ix = (uint32_t)known->entry_n++;
 	}
-	known->entries[ix] = (struct entry){.texts = BT_NAME_NONE};
+	known->entries[ix] = (struct pod_store_entry){.texts = BT_NAME_NONE};
 	bt_map_put(&known->by_key, key, ix);
 	return &known->entries[ix];
 }
 
-static void drop(struct bt_pod_store *known, uint64_t key, struct entry *entry)
+static void drop(struct bt_pod_store *known, uint64_t key, struct pod_store_entry *entry)
 {
 	bt_map_remove(&known->by_key, key);
 	bt_intern_release(known->texts, entry->texts);
@@ -112,7 +113,8 @@ static void drop(struct bt_pod_store *known, uint64_t key, struct entry *entry)
 
 /* ---- texts ---- */
 
-static void keep_texts(struct bt_pod_store *known, struct entry *entry, const struct bt_api_pod *pod)
+static void keep_texts(
+	struct bt_pod_store *known, struct pod_store_entry *entry, const struct bt_api_pod *pod)
 {
 	bt_pod_texts_write(pod, &known->bytes);
 	uint32_t texts = bt_intern_hold(known->texts, bt_buf_view(&known->bytes));
@@ -122,7 +124,8 @@ static void keep_texts(struct bt_pod_store *known, struct entry *entry, const st
 }
 
 /* Of a pod that waits: the scheduler's name, and what is in status. */
-static void keep_status(struct bt_pod_store *known, struct entry *entry, struct bt_str scheduler_name)
+static void keep_status(
+	struct bt_pod_store *known, struct pod_store_entry *entry, struct bt_str scheduler_name)
 {
 	keep_texts(known, entry,
 		&(struct bt_api_pod){.scheduler_name = scheduler_name,
@@ -132,7 +135,8 @@ static void keep_status(struct bt_pod_store *known, struct entry *entry, struct 
 }
 
 /* Of a pod on a node: its conditions' types. */
-static void keep_types(struct bt_pod_store *known, struct entry *entry, const struct bt_pod_object *pod)
+static void keep_types(
+	struct bt_pod_store *known, struct pod_store_entry *entry, const struct bt_pod_object *pod)
 {
 	struct bt_pod_condition *types;
 
@@ -144,8 +148,8 @@ static void keep_types(struct bt_pod_store *known, struct entry *entry, const st
 	keep_texts(known, entry, &(struct bt_api_pod){.conditions = types, .condition_n = pod->condition_n});
 }
 
-static void take_texts(const struct bt_pod_store *known, const struct entry *entry, struct bt_arena *arena,
-	struct bt_api_pod *out)
+static void take_texts(const struct bt_pod_store *known, const struct pod_store_entry *entry,
+	struct bt_arena *arena, struct bt_api_pod *out)
 {
 	bt_pod_texts_read(bt_intern_str(known->texts, entry->texts), arena, out);
 }
@@ -178,7 +182,7 @@ struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
 /* Returns: whether the pod has got its node. */
 static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod)
 {
-	struct entry *entry = pod_store_find(known, pod->meta.namespace_, pod->meta.name);
+	struct pod_store_entry *entry = pod_store_find(known, pod->meta.namespace_, pod->meta.name);
 	uint64_t uid = hash_of(pod->meta.uid);
 
 	if (!entry) {
@@ -201,7 +205,7 @@ static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod
 
 static bool show_end(struct bt_pod_store *known, const struct bt_meta_object *meta)
 {
-	struct entry *entry = pod_store_find(known, meta->namespace_, meta->name);
+	struct pod_store_entry *entry = pod_store_find(known, meta->namespace_, meta->name);
 
 	if (!entry || (meta->uid.len && entry->uid != hash_of(meta->uid))) {
 		return false;
@@ -223,8 +227,8 @@ bool bt_pod_store_show(
 
 /* ---- asking ---- */
 
-static void copy_entry(const struct bt_pod_store *known, const struct entry *entry, struct bt_arena *arena,
-	struct bt_stored_pod *out)
+static void copy_entry(const struct bt_pod_store *known, const struct pod_store_entry *entry,
+	struct bt_arena *arena, struct bt_stored_pod *out)
 {
 	out->waits = entry->waits;
 	out->deleting = entry->deleting;
@@ -241,7 +245,7 @@ bool bt_pod_store_get(struct bt_pod_store *known, const struct bt_pod_ref *ref, 
 	*out_pod = (struct bt_stored_pod){
 		.pod = {.namespace_ = ref->namespace_, .name = ref->name, .uid = ref->uid}};
 	bt_lock_acquire(&known->lock);
-	const struct entry *entry = pod_store_find(known, ref->namespace_, ref->name);
+	const struct pod_store_entry *entry = pod_store_find(known, ref->namespace_, ref->name);
 	found = entry && entry->uid == hash_of(ref->uid);
 	if (found) {
 		copy_entry(known, entry, arena, out_pod);
@@ -254,7 +258,7 @@ void bt_pod_store_patched(
 	struct bt_pod_store *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch)
 {
 	bt_lock_acquire(&known->lock);
-	struct entry *entry = pod_store_find(known, ref->namespace_, ref->name);
+	struct pod_store_entry *entry = pod_store_find(known, ref->namespace_, ref->name);
 	if (entry && entry->waits && entry->uid == hash_of(ref->uid)) {
 		struct bt_api_pod pod;
 

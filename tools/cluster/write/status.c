@@ -20,7 +20,7 @@
  *
  *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
  */
-struct lane {
+struct status_lane {
 	uint64_t key; /* 0: vacant */
 	struct bt_write_op *flying, *waiting;
 	/* A wish, made when there is no op that waits: names, held. */
@@ -32,7 +32,7 @@ struct lane {
 
 struct bt_statuses {
 	struct bt_map by_key;
-	struct lane *lanes;
+	struct status_lane *lanes;
 	size_t n, cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
@@ -51,7 +51,7 @@ struct bt_statuses *bt_statuses_create(void)
 	return statuses;
 }
 
-static void release_wish(struct bt_writer *writer, struct lane *lane)
+static void release_wish(struct bt_writer *writer, struct status_lane *lane)
 {
 	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
 
@@ -83,14 +83,14 @@ static uint64_t write_status_key_of(const struct bt_pod_ref *ref)
 	return key ? key : 1;
 }
 
-static struct lane *write_status_find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
+static struct status_lane *write_status_find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
 {
 	uint32_t ix;
 
 	return bt_map_get(&statuses->by_key, write_status_key_of(ref), &ix) ? &statuses->lanes[ix] : NULL;
 }
 
-static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
+static struct status_lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
 {
 	uint32_t ix;
 
@@ -101,12 +101,12 @@ static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_
 			bt_mem_grow(statuses->lanes, statuses->n, &statuses->cap, sizeof(*statuses->lanes));
 		ix = (uint32_t)statuses->n++;
 	}
-	statuses->lanes[ix] = (struct lane){.key = write_status_key_of(ref), .next = NONE};
+	statuses->lanes[ix] = (struct status_lane){.key = write_status_key_of(ref), .next = NONE};
 	bt_map_put(&statuses->by_key, statuses->lanes[ix].key, ix);
 	return &statuses->lanes[ix];
 }
 
-static void close_lane(struct bt_statuses *statuses, struct lane *lane)
+static void close_lane(struct bt_statuses *statuses, struct status_lane *lane)
 {
 	bt_map_remove(&statuses->by_key, lane->key);
 	lane->key = 0;
@@ -117,12 +117,12 @@ static void close_lane(struct bt_statuses *statuses, struct lane *lane)
 
 /* ---- wishes ---- */
 
-static void make_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+static void make_wish(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
 	const struct bt_api_status *status)
 {
 	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
 	struct bt_buf *bytes = &writer->statuses->bytes;
-	struct lane old = *lane;
+	struct status_lane old = *lane;
 
 	bt_pod_texts_write(&(struct bt_api_pod){.nominated_node_name = status->nominated_node_name,
 				   .conditions = &status->condition,
@@ -137,7 +137,7 @@ static void make_wish(struct bt_writer *writer, struct lane *lane, const struct 
 }
 
 static struct bt_api_status wish_of(
-	const struct bt_writer *writer, const struct lane *lane, struct bt_arena *arena)
+	const struct bt_writer *writer, const struct status_lane *lane, struct bt_arena *arena)
 {
 	struct bt_api_status status = {.nomination = lane->nomination};
 	struct bt_api_pod texts;
@@ -151,7 +151,7 @@ static struct bt_api_status wish_of(
 	return status;
 }
 
-static void line_up(struct bt_statuses *statuses, struct lane *lane)
+static void line_up(struct bt_statuses *statuses, struct status_lane *lane)
 {
 	uint32_t ix = (uint32_t)(lane - statuses->lanes);
 
@@ -189,7 +189,7 @@ static void overlay(struct bt_writer *writer, struct bt_api_pod *pod, const stru
 bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_stored_pod *out_pod)
 {
 	bool known = bt_pod_store_get(writer->known, ref, &writer->scratch, out_pod);
-	const struct lane *lane = write_status_find(writer->statuses, ref);
+	const struct status_lane *lane = write_status_find(writer->statuses, ref);
 
 	if (lane && lane->flying) {
 		overlay(writer, &out_pod->pod, &lane->flying->status);
@@ -228,7 +228,7 @@ static void merge(struct bt_write_op *op, const struct bt_api_status *status)
 }
 
 /* What a wish was and the newer one says nothing of stays in it. */
-static void change_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+static void change_wish(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
 	const struct bt_api_status *newer)
 {
 	struct bt_api_status status = wish_of(writer, lane, &writer->scratch);
@@ -251,7 +251,7 @@ static void advance(struct bt_writer *writer)
 	const struct bt_intern *names = bt_pipeline_names(writer->pipeline);
 
 	while (statuses->first != NONE && statuses->op_n < OPS_MAX) {
-		struct lane *lane = &statuses->lanes[statuses->first];
+		struct status_lane *lane = &statuses->lanes[statuses->first];
 		struct bt_write_op *op = bt_write_op_create(writer, &verbs);
 		const struct bt_pod_ref ref = {bt_intern_str(names, lane->namespace_),
 			bt_intern_str(names, lane->name), bt_intern_str(names, lane->uid)};
@@ -269,7 +269,7 @@ static void advance(struct bt_writer *writer)
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 {
 	const struct bt_pod_ref ref = {call->pod->namespace_, call->pod->name, call->pod->uid};
-	struct lane *lane = write_status_find(writer->statuses, &ref);
+	struct status_lane *lane = write_status_find(writer->statuses, &ref);
 
 	if (!lane) {
 		lane = open_lane(writer->statuses, &ref);
@@ -295,7 +295,7 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 static void write_status_end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_statuses *statuses = writer->statuses;
-	struct lane *lane = write_status_find(statuses, &op->pod);
+	struct status_lane *lane = write_status_find(statuses, &op->pod);
 
 	if (lane->flying == op) {
 		lane->flying = NULL;
@@ -355,7 +355,7 @@ static void say(const struct bt_write_op *op)
 
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
-	struct lane *lane = write_status_find(writer->statuses, &op->pod);
+	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
 	struct bt_stored_pod known;
 
 	/* A pod that has got a node meanwhile has the server's condition. */

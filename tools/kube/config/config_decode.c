@@ -34,7 +34,7 @@ struct type_meta {
 	struct bt_str api_version, kind;
 };
 
-struct version {
+struct api_version {
 	struct bt_str group, version;
 };
 
@@ -118,11 +118,11 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 	return ok;
 }
 
-static bool split_version(struct decode *decode, struct bt_str text, struct version *out_version)
+static bool split_version(struct decode *decode, struct bt_str text, struct api_version *out_version)
 {
 	size_t slash = bt_str_find(text, '/', 0);
 
-	*out_version = (struct version){.version = text};
+	*out_version = (struct api_version){.version = text};
 	if (slash == text.len || text.len == 1) {
 		out_version->version = slash == text.len ? text : (struct bt_str){.len = 0};
 		return true;
@@ -139,7 +139,7 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 
 /* The known kinds of the group: the configuration itself, and the arguments of plugins (out_args; NULL: it is
  * the configuration). */
-static const struct bt_schema *find_kind(const struct decode *decode, const struct version *version,
+static const struct bt_schema *find_kind(const struct decode *decode, const struct api_version *version,
 	struct bt_str kind, const struct bt_plugin_args **out_args)
 {
 	*out_args = NULL;
@@ -160,7 +160,7 @@ static const struct bt_schema *find_kind(const struct decode *decode, const stru
 	return NULL;
 }
 
-static void refuse_kind(struct decode *decode, const struct version *version, struct bt_str kind)
+static void refuse_kind(struct decode *decode, const struct api_version *version, struct bt_str kind)
 {
 	struct bt_buf name = {.len = 0};
 
@@ -203,13 +203,13 @@ static void prefix_args(struct bt_buf *buf, uint32_t profile_ix, uint32_t args_i
 	bt_buf_printf(buf, "decoding .profiles[%u].pluginConfig[%u]: ", profile_ix, args_ix);
 }
 
-static void fill_version(struct version *version, struct bt_str *kind, const struct bt_schema *schema)
+static void fill_version(struct api_version *version, struct bt_str *kind, const struct bt_schema *schema)
 {
 	if (!kind->len) {
 		*kind = bt_str(schema->go_name);
 	}
 	if (!version->version.len && (!version->group.len || bt_str_is(version->group, group))) {
-		*version = (struct version){.group = bt_str(group), .version = bt_str("v1")};
+		*version = (struct api_version){.group = bt_str(group), .version = bt_str("v1")};
 	}
 }
 
@@ -223,7 +223,7 @@ static bool decode_typed_args(struct decode *decode, struct bt_config_args *args
 	void *ignored = NULL;
 	struct bt_json_mark mark = bt_json_mark(decode->cursor);
 	struct type_meta meta;
-	struct version version;
+	struct api_version version;
 	bool ok;
 
 	if (!read_meta(decode, &meta) || !split_version(decode, meta.api_version, &version)) {
@@ -369,7 +369,7 @@ static bool decode_whole(struct decode *decode)
 	const struct bt_plugin_args *args;
 	void *unused = NULL;
 	const struct bt_schema *schema;
-	struct version version;
+	struct api_version version;
 	struct type_meta meta;
 	bool ok;
 

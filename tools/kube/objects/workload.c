@@ -42,7 +42,7 @@ struct expansion {
 };
 
 /* What all pods of one workload share. Its strings live until the collector ends. */
-struct draft {
+struct pod_template_draft {
 	const struct bt_workload_entry *entry;
 	struct bt_owner_object owner;
 	struct bt_str prefix; /* of generated names, with the dash */
@@ -193,12 +193,12 @@ static struct bt_str make_uid(struct bt_arena *arena, uint64_t seed)
 	return (struct bt_str){bt_arena_copy(arena, text, UID_N), UID_N};
 }
 
-static void add_label(struct draft *draft, const char *key, struct bt_str value)
+static void add_label(struct pod_template_draft *draft, const char *key, struct bt_str value)
 {
 	draft->extra_labels[draft->extra_n++] = (struct bt_str_pair){bt_str(key), value};
 }
 
-static void add_job_labels(struct draft *draft)
+static void add_job_labels(struct pod_template_draft *draft)
 {
 	add_label(draft, "batch.kubernetes.io/controller-uid", draft->owner.uid);
 	add_label(draft, "batch.kubernetes.io/job-name", draft->owner.name);
@@ -207,14 +207,15 @@ static void add_job_labels(struct draft *draft)
 }
 
 /* Decides who owns the pods and what they are called. */
-static struct draft begin_draft(struct bt_workloads *workloads, const struct bt_workload_entry *entry)
+static struct pod_template_draft begin_draft(
+	struct bt_workloads *workloads, const struct bt_workload_entry *entry)
 {
 	const struct bt_meta_object *meta = &entry->workload.meta;
 	struct bt_arena *arena = &workloads->arena;
 	struct bt_str kind = bt_str(bt_kind_info(entry->kind)->name);
 	uint64_t seed = hash_key(KNOWN_SEED, meta->namespace_, kind, meta->name);
 	struct bt_str hash = letters(arena, seed, TEMPLATE_HASH_N);
-	struct draft draft = {.entry = entry, .seed = seed};
+	struct pod_template_draft draft = {.entry = entry, .seed = seed};
 
 	draft.owner = (struct bt_owner_object){.api_version = bt_str("apps/v1"),
 		.kind = kind,
@@ -279,7 +280,7 @@ static struct bt_str_map roomy_map(struct bt_arena *arena, const struct bt_str_m
 }
 
 /* Forgets the pod before and begins one with the template's values; it still lacks its name. */
-static struct bt_pod_object begin_pod(struct bt_workloads *workloads, const struct draft *draft)
+static struct bt_pod_object begin_pod(struct bt_workloads *workloads, const struct pod_template_draft *draft)
 {
 	const struct bt_workload_object *workload = &draft->entry->workload;
 	struct bt_arena *arena = &workloads->scratch;
@@ -359,7 +360,7 @@ static enum bt_status check_room(
 	return BT_FULL;
 }
 
-static enum bt_status expand_replicas(struct expansion *expansion, struct draft *draft)
+static enum bt_status expand_replicas(struct expansion *expansion, struct pod_template_draft *draft)
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workload_object *workload = &draft->entry->workload;
@@ -424,7 +425,7 @@ static void claim_volumes(
 	spec->volume_n = n;
 }
 
-static enum bt_status expand_stateful(struct expansion *expansion, struct draft *draft)
+static enum bt_status expand_stateful(struct expansion *expansion, struct pod_template_draft *draft)
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workload_object *workload = &draft->entry->workload;
@@ -464,7 +465,8 @@ static struct bt_str index_prefix(struct bt_arena *arena, struct bt_str job, str
 	return join(arena, job, "-", tail);
 }
 
-static void make_indexed_pod(struct expansion *expansion, const struct draft *draft, int64_t index)
+static void make_indexed_pod(
+	struct expansion *expansion, const struct pod_template_draft *draft, int64_t index)
 {
 	static const struct bt_str key = BT_STR("batch.kubernetes.io/job-completion-index");
 	struct bt_workloads *workloads = expansion->workloads;
@@ -524,7 +526,7 @@ static int64_t skip_ranges(struct index_ranges *ranges, int64_t ix)
 }
 
 /* Makes pods for the first indexes that have none, and neither have succeeded nor failed for good. */
-static void make_indexed_pods(struct expansion *expansion, const struct draft *draft,
+static void make_indexed_pods(struct expansion *expansion, const struct pod_template_draft *draft,
 	const struct bt_claimed *claimed, int64_t missing)
 {
 	const struct bt_workload_object *job = &draft->entry->workload;
@@ -548,7 +550,7 @@ static void make_indexed_pods(struct expansion *expansion, const struct draft *d
 	}
 }
 
-static enum bt_status expand_job(struct expansion *expansion, struct draft *draft)
+static enum bt_status expand_job(struct expansion *expansion, struct pod_template_draft *draft)
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workload_object *job = &draft->entry->workload;
@@ -641,7 +643,7 @@ static void pin_to_node(struct bt_arena *arena, struct bt_pod_spec_object *spec,
 	affinity->required = (struct bt_node_selector_object){true, term, 1};
 }
 
-static enum bt_status expand_daemon(struct expansion *expansion, struct draft *draft)
+static enum bt_status expand_daemon(struct expansion *expansion, struct pod_template_draft *draft)
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workloads_request *request = expansion->request;
@@ -789,7 +791,7 @@ static void find_families(struct bt_workloads *workloads)
 
 static enum bt_status expand_entry(struct expansion *expansion, const struct bt_workload_entry *entry)
 {
-	struct draft draft = begin_draft(expansion->workloads, entry);
+	struct pod_template_draft draft = begin_draft(expansion->workloads, entry);
 
 	switch (entry->kind) {
 	case BT_KIND_STATEFUL_SET:

@@ -100,19 +100,19 @@ static void report_queue(
 /* ---- who still waits ---- */
 
 /* Pods in one place, kept there by the same plugins. */
-struct place {
+struct queue_place {
 	uint32_t example, plugins;
 	enum bt_wait where;
 	uint64_t pod_n;
 };
 
 struct places {
-	struct place *items;
+	struct queue_place *items;
 	size_t n, cap;
 };
 
 static void queueing_count(
-	struct places *places, struct bt_map *ixs, const struct place *place, uint32_t profile)
+	struct places *places, struct bt_map *ixs, const struct queue_place *place, uint32_t profile)
 {
 	uint64_t key = ((uint64_t)profile << 40 ^ (uint64_t)place->plugins << 8 ^ place->where) + 1;
 	uint32_t ix;
@@ -134,7 +134,7 @@ static void collect(struct bt_engine *engine, struct places *out)
 	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
 		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
 		const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), i);
-		struct place place = {.example = i, .where = info.where};
+		struct queue_place place = {.example = i, .where = info.where};
 
 		if (pod->state != BT_POD_QUEUED || info.where == BT_WAIT_NOWHERE) {
 			continue;
@@ -151,7 +151,7 @@ static void collect(struct bt_engine *engine, struct places *out)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct queue_place *x = a, *y = b;
 
 	if (x->where != y->where) {
 		return x->where < y->where ? -1 : 1;
@@ -162,7 +162,7 @@ static int by_place(const void *a, const void *b)
 	return x->example < y->example ? -1 : x->example > y->example;
 }
 
-static void name_plugins(const struct place *place, struct bt_buf *out)
+static void name_plugins(const struct queue_place *place, struct bt_buf *out)
 {
 	bt_buf_clear(out);
 	for (uint32_t rest = place->plugins; rest; rest &= rest - 1) {

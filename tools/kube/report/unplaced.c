@@ -134,14 +134,14 @@ void bt_unplaced_fini(struct bt_unplaced *unplaced)
 }
 
 /* Nodes that one plugin refuses for the same reasons. */
-struct tally {
+struct unplaced_count {
 	const char *plugin;
 	char *text;
 	uint64_t node_n;
 };
 
 struct tallies {
-	struct tally *items;
+	struct unplaced_count *items;
 	size_t n, cap;
 };
 
@@ -154,12 +154,13 @@ static void add_tally(struct tallies *tallies, const char *plugin, struct bt_str
 		}
 	}
 	tallies->items = bt_mem_grow(tallies->items, tallies->n, &tallies->cap, sizeof(*tallies->items));
-	tallies->items[tallies->n++] = (struct tally){plugin, bt_mem_copy(text.ptr, text.len), node_n};
+	tallies->items[tallies->n++] =
+		(struct unplaced_count){plugin, bt_mem_copy(text.ptr, text.len), node_n};
 }
 
 static int by_nodes(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct unplaced_count *x = a, *y = b;
 
 	if (x->node_n != y->node_n) {
 		return x->node_n > y->node_n ? -1 : 1;

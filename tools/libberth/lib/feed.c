@@ -191,7 +191,7 @@ void bt_lib_take_event(struct bt_lib *lib, struct bt_object *object, bool gone)
 
 /* ---- texts ---- */
 
-enum reading { READ_APPLY, READ_DELETE, READ_EVENTS };
+enum feed_reading { READ_APPLY, READ_DELETE, READ_EVENTS };
 
 static void read_all(struct bt_lib *lib, struct bt_lib_job *job, struct bt_object_reader *reader)
 {
@@ -270,7 +270,7 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, bool rem
 }
 
 static enum berth_status read_text(struct berth *berth, const char *text, size_t bytes, unsigned flags,
-	enum reading reading, struct berth_applied *out)
+	enum feed_reading reading, struct berth_applied *out)
 {
 	struct bt_lib_job job;
 	struct bt_lib *lib;

@@ -11,7 +11,7 @@
 #define NODE_BYTES 512
 
 /* A question about a pod, and its answer. */
-struct question {
+struct pod_question {
 	struct bt_str namespace_, name;
 	bool wants_message, wants_table, wants_json;
 	enum berth_pod_state state;
@@ -81,7 +81,7 @@ static char *message(struct bt_engine *engine, uint32_t pod_ix)
 
 static void answer(void *context, struct bt_engine *engine)
 {
-	struct question *question = context;
+	struct pod_question *question = context;
 	uint32_t pod_ix = bt_engine_find_pod(engine, question->namespace_, question->name);
 
 	if (pod_ix == BT_NO_POD) {
@@ -101,7 +101,7 @@ static void answer(void *context, struct bt_engine *engine)
 
 /* Asks about a pod. Returns: BERTH_OK; else with the error said. */
 static enum berth_status ask(
-	struct bt_lib *lib, const char *pod_namespace, const char *name, struct question *question)
+	struct bt_lib *lib, const char *pod_namespace, const char *name, struct pod_question *question)
 {
 	if (!name) {
 		return bt_lib_fail(lib->handle, BERTH_INVALID, "name is NULL");
@@ -120,7 +120,7 @@ enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace,
 	enum berth_pod_state *out_state, const char **out_node)
 {
 	static _Thread_local char node[NODE_BYTES];
-	struct question question = {.state = BERTH_POD_UNKNOWN};
+	struct pod_question question = {.state = BERTH_POD_UNKNOWN};
 	struct bt_lib *lib;
 	enum berth_status status = bt_lib_enter(berth, &lib);
 
@@ -141,7 +141,7 @@ enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace,
 
 /* A question whose answer is a text, which only pods that wait have. */
 static enum berth_status ask_for_text(struct berth *berth, const char *pod_namespace, const char *name,
-	struct question *question, char **out_text)
+	struct pod_question *question, char **out_text)
 {
 	struct bt_lib *lib;
 	enum berth_status status = bt_lib_enter(berth, &lib);
@@ -169,7 +169,8 @@ static enum berth_status ask_for_text(struct berth *berth, const char *pod_names
 enum berth_status berth_explain(struct berth *berth, const char *pod_namespace, const char *name,
 	enum berth_format format, char **out_text)
 {
-	struct question question = {.wants_table = format == BERTH_TEXT, .wants_json = format == BERTH_JSON};
+	struct pod_question question = {
+		.wants_table = format == BERTH_TEXT, .wants_json = format == BERTH_JSON};
 
 	return ask_for_text(berth, pod_namespace, name, &question, out_text);
 }
@@ -177,7 +178,7 @@ enum berth_status berth_explain(struct berth *berth, const char *pod_namespace, 
 enum berth_status berth_message(
 	struct berth *berth, const char *pod_namespace, const char *name, char **out_text)
 {
-	struct question question = {.wants_message = true};
+	struct pod_question question = {.wants_message = true};
 
 	return ask_for_text(berth, pod_namespace, name, &question, out_text);
 }

@@ -5,7 +5,7 @@
 
 #include "tools/libberth/lib/lib_int.h"
 
-struct event {
+struct watch_line {
 	struct bt_str type;
 	struct bt_json_mark object, end;
 	bool has_object;
@@ -21,11 +21,11 @@ static void watch_complain(struct bt_lib *lib, struct bt_str text, size_t offset
 }
 
 /* Looks where things are in an event. Returns: false after an error of the cursor. */
-static bool find_parts(struct bt_json *json, struct event *out)
+static bool find_parts(struct bt_json *json, struct watch_line *out)
 {
 	struct bt_str key;
 
-	*out = (struct event){.has_object = false};
+	*out = (struct watch_line){.has_object = false};
 	if (!bt_json_enter_object(json)) {
 		return false;
 	}
@@ -50,7 +50,7 @@ static bool find_parts(struct bt_json *json, struct event *out)
 
 /* Hands the event's object in. The cursor ends behind the event. */
 static void take_event(
-	struct bt_lib *lib, struct bt_json *json, struct bt_str text, const struct event *event)
+	struct bt_lib *lib, struct bt_json *json, struct bt_str text, const struct watch_line *event)
 {
 	const struct bt_path path = {.key = BT_STR("object")};
 	struct bt_decode decode = {.json = json, .arena = &lib->compact, .path = &path};
@@ -83,7 +83,7 @@ static void take_event(
 void bt_lib_read_events(struct bt_lib *lib, struct bt_str text)
 {
 	struct bt_json *json = bt_json_create();
-	struct event event;
+	struct watch_line event;
 
 	bt_arena_reset(&lib->compact);
 	bt_json_begin(json, text, &lib->compact);

@@ -361,7 +361,7 @@ bool bt_bench_run_churn(struct bt_bench_run *run, const struct bt_bench_op *op, 
 
 /* ---- looking ahead ---- */
 
-struct check {
+struct bench_check {
 	const struct bt_bench_run_plan *plan;
 	struct bt_specs *specs;
 	struct bt_arena arena;
@@ -369,7 +369,8 @@ struct check {
 	enum bt_status status;
 };
 
-static bool check_object(struct check *c, const struct bt_bench_op *op, const struct bt_spec_request *request)
+static bool check_object(
+	struct bench_check *c, const struct bt_bench_op *op, const struct bt_spec_request *request)
 {
 	struct bt_spec_object object;
 
@@ -390,8 +391,8 @@ static bool check_object(struct check *c, const struct bt_bench_op *op, const st
 }
 
 /* Reads the first and the last object of a file. */
-static bool check_file(
-	struct check *c, const struct bt_bench_op *op, struct bt_str path, enum bt_kind kind, bool plain)
+static bool check_file(struct bench_check *c, const struct bt_bench_op *op, struct bt_str path,
+	enum bt_kind kind, bool plain)
 {
 	int64_t count = op->kind == BT_BENCH_OP_CHURN || plain ? 1 : op->count;
 	const struct bt_spec *spec;
@@ -413,7 +414,7 @@ static bool check_file(
 	return count < 2 || check_object(c, op, &request);
 }
 
-static bool check_op(struct check *c, const struct bt_bench_op *op)
+static bool check_op(struct bench_check *c, const struct bt_bench_op *op)
 {
 	struct bt_str pod = op->pod_template.len ? op->pod_template : c->plan->test_case->pod_template;
 	bool pods = op->kind == BT_BENCH_OP_CREATE_PODS, claims = op->kind == BT_BENCH_OP_CREATE_CLAIMS;
@@ -431,7 +432,7 @@ static bool check_op(struct check *c, const struct bt_bench_op *op)
 	       check_file(c, op, op->template_path, claims ? BT_KIND_RESOURCE_CLAIM : BT_KIND_OTHER, claims);
 }
 
-static bool check_config(struct check *c)
+static bool check_config(struct bench_check *c)
 {
 	struct bt_str path = c->plan->test_case->config_path;
 	const struct bt_spec *file;
@@ -454,7 +455,7 @@ static bool check_config(struct check *c)
 enum bt_status bt_bench_run_check(
 	const struct bt_bench_run_plan *plan, struct bt_specs *specs, struct bt_buf *out_why)
 {
-	struct check c = {.plan = plan, .specs = specs, .why = out_why, .status = BT_OK};
+	struct bench_check c = {.plan = plan, .specs = specs, .why = out_why, .status = BT_OK};
 	bool ok = check_config(&c);
 
 	for (uint32_t i = 0; i < plan->ops.n && ok; i++) {
@@ -467,12 +468,12 @@ enum bt_status bt_bench_run_check(
 /* ---- planning ---- */
 
 /* The gates that a workload sets; its own settings come before those of its test case. */
-struct settings {
+struct bench_settings {
 	bool given[BT_GATE_N], on[BT_GATE_N];
 	struct bt_buf text; /* for bt_gates_parse */
 };
 
-static void set_gate(struct settings *settings, enum bt_gate gate, bool on)
+static void set_gate(struct bench_settings *settings, enum bt_gate gate, bool on)
 {
 	settings->given[gate] = true;
 	settings->on[gate] = on;
@@ -494,7 +495,7 @@ static bool is_decided(const struct bt_gate_setting *setting, const struct bt_re
 }
 
 /* What upstream does by emulating an older version is left out, and noted. */
-static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct settings *settings,
+static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct bench_settings *settings,
 	const struct bt_gate_setting *from, uint32_t n, struct bt_buf *out_why)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -516,7 +517,7 @@ static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct settin
 }
 
 /* Gates that need one which is set off go off with it. Source: SetFeatureGatesDuringTest, v1.36.3. */
-static bool disable_dependents(const struct bt_release *release, struct settings *settings)
+static bool disable_dependents(const struct bt_release *release, struct bench_settings *settings)
 {
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
 		for (unsigned needed = 0; needed < BT_GATE_N; needed++) {
@@ -544,7 +545,7 @@ enum bt_status bt_bench_run_plan(const struct bt_release *release, struct bt_wor
 	const struct bt_test_case *test_case, struct bt_workload *workload, bt_diagnosis_fn *report,
 	void *context, struct bt_bench_run_plan *out_plan, struct bt_buf *out_why)
 {
-	struct settings settings = {.text = {0}};
+	struct bench_settings settings = {.text = {0}};
 
 	*out_plan = (struct bt_bench_run_plan){.file = file, .test_case = test_case, .workload = workload};
 	if (bt_workload_param(workload, bt_str("numNodeDeclaredFeatures"))) {

@@ -12,7 +12,7 @@
 #define FEED_N 64
 
 /* Pods to be made, with their volumes. */
-struct batch {
+struct pod_batch {
 	const struct bt_bench_op *op;
 	uint32_t space, group;
 	const struct bt_pod_object **objects; /* one, or one for each */
@@ -22,7 +22,7 @@ struct batch {
 
 /* ---- making ---- */
 
-static bool read_pods(struct bt_bench_run *run, const struct bt_spec *spec, struct batch *batch)
+static bool read_pods(struct bt_bench_run *run, const struct bt_spec *spec, struct pod_batch *batch)
 {
 	const struct bt_bench_op *op = batch->op;
 	struct bt_arena *arena = &run->world.arena;
@@ -62,7 +62,7 @@ static bool read_volume(
 }
 
 /* Reads all files, so that nothing is read while the clock runs. */
-static bool prepare(struct bt_bench_run *run, struct batch *batch)
+static bool prepare(struct bt_bench_run *run, struct pod_batch *batch)
 {
 	const struct bt_bench_op *op = batch->op;
 	struct bt_str path = op->pod_template.len ? op->pod_template : run->plan->test_case->pod_template;
@@ -78,7 +78,7 @@ static bool prepare(struct bt_bench_run *run, struct batch *batch)
 }
 
 /* Makes a claim and the volume that it is bound to. Returns: the claim's name. */
-static struct bt_str make_volume(struct bt_bench_run *run, const struct batch *batch, int64_t i)
+static struct bt_str make_volume(struct bt_bench_run *run, const struct pod_batch *batch, int64_t i)
 {
 	struct bt_world *world = &run->world;
 	struct bt_str space = world->spaces[batch->space].name;
@@ -120,7 +120,7 @@ static const struct bt_pod_object *with_volume(
 	return own;
 }
 
-static bool make_pod(struct bt_bench_run *run, const struct batch *batch, int64_t i)
+static bool make_pod(struct bt_bench_run *run, const struct pod_batch *batch, int64_t i)
 {
 	const struct bt_pod_object *object = batch->objects[batch->varies ? i : 0];
 	struct bt_str why;
@@ -135,7 +135,7 @@ static bool make_pod(struct bt_bench_run *run, const struct batch *batch, int64_
 	return true;
 }
 
-static bool make_pods(struct bt_bench_run *run, struct batch *batch)
+static bool make_pods(struct bt_bench_run *run, struct pod_batch *batch)
 {
 	batch->group = ++run->world.group_n;
 	for (int64_t i = 0; i < batch->op->count; i++) {
@@ -179,7 +179,7 @@ static bool await_pods(struct bt_bench_run *run, const struct bt_bench_op *op, u
  * Pods that are all deleted as soon as all of them are bound, and made anew, for as long as the duration
  * lasts; the last ones stay.
  */
-static bool make_steadily(struct bt_bench_run *run, struct batch *batch)
+static bool make_steadily(struct bt_bench_run *run, struct pod_batch *batch)
 {
 	int64_t end_ns = bt_clock_monotonic_ns() + bt_bench_run_span(run, (double)batch->op->duration_ns);
 
@@ -205,7 +205,7 @@ bool bt_bench_run_create_pods(struct bt_bench_run *run, const struct bt_bench_op
 {
 	struct bt_str name =
 		op->namespace_.len ? op->namespace_ : bt_world_text(&run->world, "namespace-%u", op_ix);
-	struct batch batch = {.op = op, .space = bt_world_namespace(&run->world, name, NULL)};
+	struct pod_batch batch = {.op = op, .space = bt_world_namespace(&run->world, name, NULL)};
 
 	if (!prepare(run, &batch) || (op->collects && !bt_bench_run_collect_begin(run, op, name))) {
 		return false;

@@ -20,14 +20,14 @@
 
 enum value_type { VALUE_INT, VALUE_FLOAT, VALUE_TEXT };
 
-struct value {
+struct template_value {
 	enum value_type type;
 	double number;	    /* of VALUE_INT, too: whole */
 	struct bt_str text; /* as it was written */
 };
 
 /* Reading of one action. */
-struct reading {
+struct template_reading {
 	struct bt_str text;
 	size_t at;
 	double index, count;
@@ -39,11 +39,11 @@ struct reading {
 	enum bt_status status;
 };
 
-static bool template_fail(struct reading *r, enum bt_status status, const char *remedy, const char *format,
-	...) BT_PRINTF(4, 5);
+static bool template_fail(struct template_reading *r, enum bt_status status, const char *remedy,
+	const char *format, ...) BT_PRINTF(4, 5);
 
 static bool template_fail(
-	struct reading *r, enum bt_status status, const char *remedy, const char *format, ...)
+	struct template_reading *r, enum bt_status status, const char *remedy, const char *format, ...)
 {
 	va_list args;
 
@@ -61,7 +61,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static void skip_blanks(struct reading *r)
+static void skip_blanks(struct template_reading *r)
 {
 	while (r->at < r->text.len && is_blank(r->text.ptr[r->at])) {
 		r->at++;
@@ -73,7 +73,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static struct bt_str read_word(struct reading *r)
+static struct bt_str read_word(struct template_reading *r)
 {
 	size_t from = r->at;
 
@@ -106,7 +106,7 @@ static const struct {
 
 #define FUNCTION_N (sizeof(functions) / sizeof(functions[0]))
 
-static bool number_of(struct reading *r, const struct value *value, double *out)
+static bool number_of(struct template_reading *r, const struct template_value *value, double *out)
 {
 	char word[64], *behind;
 
@@ -132,7 +132,7 @@ static int64_t whole(double number)
 	return number < 9e18 ? (int64_t)number : INT64_MAX;
 }
 
-static bool divide(struct reading *r, enum function function, double a, double b, double *out)
+static bool divide(struct template_reading *r, enum function function, double a, double b, double *out)
 {
 	bool modulo = function == F_MOD;
 
@@ -144,7 +144,7 @@ static bool divide(struct reading *r, enum function function, double a, double b
 	return true;
 }
 
-static bool combine(struct reading *r, enum function function, double a, double b, double *out)
+static bool combine(struct template_reading *r, enum function function, double a, double b, double *out)
 {
 	switch (function) {
 	case F_ADD:
@@ -161,7 +161,8 @@ static bool combine(struct reading *r, enum function function, double a, double 
 	}
 }
 
-static bool call(struct reading *r, size_t f, const struct value *args, uint32_t n, struct value *out)
+static bool call(struct template_reading *r, size_t f, const struct template_value *args, uint32_t n,
+	struct template_value *out)
 {
 	double result = functions[f].function == F_MULTIPLY ? 1 : 0, next;
 
@@ -179,7 +180,7 @@ static bool call(struct reading *r, size_t f, const struct value *args, uint32_t
 			return false;
 		}
 	}
-	*out = (struct value){
+	*out = (struct template_value){
 		.type = functions[f].whole ? VALUE_INT : VALUE_FLOAT,
 		.number = functions[f].whole ? (double)whole(result) : result,
 	};
@@ -188,14 +189,14 @@ static bool call(struct reading *r, size_t f, const struct value *args, uint32_t
 
 /* ---- reading ---- */
 
-static bool read_pipeline(struct reading *r, struct value *out);
+static bool read_pipeline(struct template_reading *r, struct template_value *out);
 
-static bool read_field(struct reading *r, struct value *out)
+static bool read_field(struct template_reading *r, struct template_value *out)
 {
 	r->at++;
 	struct bt_str name = read_word(r);
 
-	*out = (struct value){.type = VALUE_INT};
+	*out = (struct template_value){.type = VALUE_INT};
 	r->names_field = true;
 	if (bt_str_is(name, "Index")) {
 		out->number = r->index;
@@ -208,7 +209,7 @@ static bool read_field(struct reading *r, struct value *out)
 	return true;
 }
 
-static bool read_text(struct reading *r, struct value *out)
+static bool read_text(struct template_reading *r, struct template_value *out)
 {
 	char quote = r->text.ptr[r->at++];
 	size_t end = bt_str_find(r->text, quote, r->at);
@@ -216,7 +217,7 @@ static bool read_text(struct reading *r, struct value *out)
 	if (end == r->text.len) {
 		return template_fail(r, BT_INVALID, "close it", "a string has no end");
 	}
-	*out = (struct value){.type = VALUE_TEXT, .text = bt_str_sub(r->text, r->at, end)};
+	*out = (struct template_value){.type = VALUE_TEXT, .text = bt_str_sub(r->text, r->at, end)};
 	r->at = end + 1;
 	if (quote == '"' && bt_str_find(out->text, '\\', 0) < out->text.len) {
 		return template_fail(r, BT_UNSUPPORTED, "write the string between ` and `",
@@ -225,7 +226,7 @@ static bool read_text(struct reading *r, struct value *out)
 	return true;
 }
 
-static bool read_number(struct reading *r, struct value *out)
+static bool read_number(struct template_reading *r, struct template_value *out)
 {
 	char word[64], *behind;
 	size_t from = r->at;
@@ -236,7 +237,7 @@ static bool read_number(struct reading *r, struct value *out)
 	}
 	struct bt_str text = bt_str_sub(r->text, from, r->at);
 	snprintf(word, sizeof(word), "%.*s", BT_STR_ARG(text));
-	*out = (struct value){.type = VALUE_INT, .number = strtod(word, &behind), .text = text};
+	*out = (struct template_value){.type = VALUE_INT, .number = strtod(word, &behind), .text = text};
 	if (behind == word || *behind || text.len >= sizeof(word)) {
 		return template_fail(
 			r, BT_INVALID, "write it in decimals", "\"%.*s\" is not a number", BT_STR_ARG(text));
@@ -247,7 +248,7 @@ static bool read_number(struct reading *r, struct value *out)
 	return true;
 }
 
-static bool read_inner(struct reading *r, struct value *out)
+static bool read_inner(struct template_reading *r, struct template_value *out)
 {
 	r->at++;
 	if (++r->depth > DEPTH_MAX) {
@@ -266,7 +267,7 @@ static bool read_inner(struct reading *r, struct value *out)
 }
 
 /* One argument: anything but a function. */
-static bool read_argument(struct reading *r, struct value *out)
+static bool read_argument(struct template_reading *r, struct template_value *out)
 {
 	char c = r->text.ptr[r->at];
 
@@ -303,7 +304,7 @@ static bool is_control(struct bt_str word)
 	return false;
 }
 
-static bool find_function(struct reading *r, size_t *out_f)
+static bool find_function(struct template_reading *r, size_t *out_f)
 {
 	struct bt_str word = read_word(r);
 
@@ -319,16 +320,17 @@ static bool find_function(struct reading *r, size_t *out_f)
 	return template_fail(r, BT_UNSUPPORTED, FUNCTIONS, "there is no function \"%.*s\"", BT_STR_ARG(word));
 }
 
-static bool at_end_of_command(struct reading *r)
+static bool at_end_of_command(struct template_reading *r)
 {
 	skip_blanks(r);
 	return r->at == r->text.len || r->text.ptr[r->at] == '|' || r->text.ptr[r->at] == ')';
 }
 
 /* A function with its arguments, or one argument; piped is the last one of a function, or NULL. */
-static bool read_command(struct reading *r, const struct value *piped, struct value *out)
+static bool read_command(
+	struct template_reading *r, const struct template_value *piped, struct template_value *out)
 {
-	struct value args[ARGS_MAX];
+	struct template_value args[ARGS_MAX];
 	uint32_t n = 0;
 	size_t f;
 
@@ -361,9 +363,9 @@ static bool read_command(struct reading *r, const struct value *piped, struct va
 	return call(r, f, args, n, out);
 }
 
-static bool read_pipeline(struct reading *r, struct value *out)
+static bool read_pipeline(struct template_reading *r, struct template_value *out)
 {
-	struct value value;
+	struct template_value value;
 
 	if (!read_command(r, NULL, out)) {
 		return false;
@@ -378,7 +380,7 @@ static bool read_pipeline(struct reading *r, struct value *out)
 	return true;
 }
 
-static bool read_action(struct reading *r, struct value *out)
+static bool read_action(struct template_reading *r, struct template_value *out)
 {
 	if (!read_pipeline(r, out)) {
 		return false;
@@ -438,8 +440,9 @@ static struct bt_str inside(struct bt_str action, bool *out_left, bool *out_righ
 static bool check_action(struct bt_template *template_, struct bt_str action, size_t line,
 	struct bt_template_error *out_error, enum bt_status *out_status)
 {
-	struct reading r = {.text = action, .line = line, .error = out_error, .count = 1, .dry = true};
-	struct value value;
+	struct template_reading r = {
+		.text = action, .line = line, .error = out_error, .count = 1, .dry = true};
+	struct template_value value;
 	size_t from = 0;
 
 	while (from < action.len && is_blank(action.ptr[from])) {
@@ -535,12 +538,12 @@ enum bt_status bt_template_expand(const struct bt_template *template_, int64_t i
 {
 	for (size_t i = 0; i < template_->piece_n; i++) {
 		const struct bt_template_piece *piece = &template_->pieces[i];
-		struct reading r = {.text = piece->text,
+		struct template_reading r = {.text = piece->text,
 			.index = (double)index,
 			.count = (double)count,
 			.line = piece->line,
 			.error = out_error};
-		struct value value;
+		struct template_value value;
 
 		if (!piece->action) {
 			bt_buf_str(out_text, piece->text);

@@ -14,7 +14,7 @@
 #include "tools/format/yaml.h"
 
 /* Decoding of a file. decode is first: custom readers get it and find the rest. */
-struct reading {
+struct workload_reading {
 	struct bt_decode decode;
 	struct bt_yaml *yaml;
 	struct bt_workload_file *file;
@@ -24,7 +24,7 @@ struct reading {
 
 static size_t line_at(struct bt_decode *decode, size_t offset)
 {
-	return bt_yaml_line(((struct reading *)decode)->yaml, offset);
+	return bt_yaml_line(((struct workload_reading *)decode)->yaml, offset);
 }
 
 /* ---- values that are not structs ---- */
@@ -679,7 +679,7 @@ static bool read_cases(struct bt_decode *decode, struct bt_workload_file *file)
 /* ---- files ---- */
 
 static void workload_refuse(
-	struct reading *r, size_t line, const char *path, const char *message, const char *remedy)
+	struct workload_reading *r, size_t line, const char *path, const char *message, const char *remedy)
 {
 	r->report(r->context, &(struct bt_diagnosis){.file = r->file->path,
 				      .line = line,
@@ -696,7 +696,7 @@ static struct bt_str folder_of(const char *path)
 		     : (struct bt_str)BT_STR(".");
 }
 
-static bool parse(struct reading *r, struct bt_str text)
+static bool parse(struct workload_reading *r, struct bt_str text)
 {
 	struct bt_arena *arena = &r->file->arena;
 	struct bt_str json;
@@ -731,7 +731,7 @@ enum bt_status bt_workload_file_parse(struct bt_workload_file *file, const char 
 	*file = (struct bt_workload_file){.path = NULL};
 	file->path = bt_arena_copy(&file->arena, path, strlen(path));
 	file->folder = folder_of(file->path);
-	struct reading r = {
+	struct workload_reading r = {
 		.decode = {.json = bt_json_create(), .arena = &file->arena, .strict = true, .fold = true},
 		.yaml = bt_yaml_create(),
 		.file = file,

@@ -257,13 +257,13 @@ static void draw_pods(
 }
 
 /* A column of the table of stages, and how many are more important when there is not room for all. */
-struct column {
+struct view_column {
 	const char *head;
 	size_t offset;
 	uint32_t rank;
 };
 
-static const struct column columns[] = {
+static const struct view_column columns[] = {
 	{"p50", offsetof(struct bt_live_stage, p50_ns), 0},
 	{"p90", offsetof(struct bt_live_stage, p90_ns), 3},
 	{"p99", offsetof(struct bt_live_stage, p99_ns), 1},

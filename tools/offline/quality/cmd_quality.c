@@ -48,7 +48,7 @@ struct trial {
 	double decide_s;
 };
 
-struct comparison {
+struct quality_comparison {
 	struct bt_invocation *invocation;
 	struct trial trials[POLICIES];
 	struct bt_mean_pod mean;
@@ -57,7 +57,7 @@ struct comparison {
 	bool quiet;
 };
 
-static const char *option(const struct comparison *c, const char *name)
+static const char *option(const struct quality_comparison *c, const char *name)
 {
 	return bt_invocation_text(c->invocation, name);
 }
@@ -83,7 +83,7 @@ static void apply_policy(struct bt_config *config, const struct policy *policy, 
 	}
 }
 
-static int make_pipeline(struct comparison *c, struct trial *trial, const struct policy *policy)
+static int make_pipeline(struct quality_comparison *c, struct trial *trial, const struct policy *policy)
 {
 	const struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
@@ -119,7 +119,7 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 	return BT_EXIT_OK;
 }
 
-static int make_trial(struct comparison *c, struct trial *trial, const struct policy *policy)
+static int make_trial(struct quality_comparison *c, struct trial *trial, const struct policy *policy)
 {
 	int status = make_pipeline(c, trial, policy);
 
@@ -138,7 +138,7 @@ static int make_trial(struct comparison *c, struct trial *trial, const struct po
 	return BT_EXIT_OK;
 }
 
-static int make_trials(struct comparison *c)
+static int make_trials(struct quality_comparison *c)
 {
 	int status = BT_EXIT_OK;
 
@@ -154,7 +154,7 @@ static int make_trials(struct comparison *c)
 
 /* ---- input ---- */
 
-static bool goes_on(const struct comparison *c)
+static bool goes_on(const struct quality_comparison *c)
 {
 	return !c->trials[0].diagnostics.stop && !bt_interrupt_pending();
 }
@@ -162,7 +162,7 @@ static bool goes_on(const struct comparison *c)
 /* Every engine gets the object. */
 static bool take(void *context, const struct bt_object *object)
 {
-	struct comparison *c = context;
+	struct quality_comparison *c = context;
 
 	for (int i = 0; i < POLICIES; i++) {
 		struct bt_object copy = *object;
@@ -172,7 +172,7 @@ static bool take(void *context, const struct bt_object *object)
 	return goes_on(c);
 }
 
-static void take_default(struct comparison *c)
+static void take_default(struct quality_comparison *c)
 {
 	struct bt_generate_options options = bt_generate_defaults();
 
@@ -183,7 +183,7 @@ static void take_default(struct comparison *c)
 }
 
 /* Returns: false when there is nothing usable. */
-static bool take_paths(struct comparison *c)
+static bool take_paths(struct quality_comparison *c)
 {
 	const char *path;
 
@@ -193,7 +193,7 @@ static bool take_paths(struct comparison *c)
 	return bt_load_each(c->invocation, &c->trials[0].diagnostics, take, c);
 }
 
-static int load(struct comparison *c)
+static int load(struct quality_comparison *c)
 {
 	bool usable = true;
 
@@ -224,7 +224,7 @@ static int load(struct comparison *c)
 /* ---- deciding ---- */
 
 /* Runs until nothing happens any more, and measures. */
-static void decide(struct comparison *c, struct trial *trial)
+static void decide(struct quality_comparison *c, struct trial *trial)
 {
 	struct bt_simulate_run *run = &trial->run;
 	int64_t begin_ns = bt_clock_monotonic_ns();
@@ -239,7 +239,7 @@ static void decide(struct comparison *c, struct trial *trial)
 	bt_quality_measure(run->engine, &c->mean, &trial->config.gates, &trial->quality);
 }
 
-static void decide_all(struct comparison *c)
+static void decide_all(struct quality_comparison *c)
 {
 	c->mean = bt_quality_mean_pod(c->trials[0].run.engine);
 	for (int i = 0; i < POLICIES && !bt_interrupt_pending(); i++) {
@@ -287,7 +287,7 @@ static void add_row(struct bt_emit *emit, const struct policy *policy, const str
 	bt_emit_end(emit);
 }
 
-static int report(const struct comparison *c)
+static int report(const struct quality_comparison *c)
 {
 	const struct trial *first = &c->trials[0];
 	struct bt_emit *emit = bt_emit_create();
@@ -319,7 +319,7 @@ static int report(const struct comparison *c)
 	return status;
 }
 
-static void cmd_quality_end(struct comparison *c)
+static void cmd_quality_end(struct quality_comparison *c)
 {
 	for (int i = 0; i < POLICIES; i++) {
 		struct trial *trial = &c->trials[i];
@@ -335,7 +335,8 @@ static void cmd_quality_end(struct comparison *c)
 
 int bt_cmd_quality(struct bt_invocation *invocation)
 {
-	struct comparison c = {.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
+	struct quality_comparison c = {
+		.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
 	int status = make_trials(&c);
 
 	if (status == BT_EXIT_OK) {

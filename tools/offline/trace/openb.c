@@ -32,18 +32,18 @@
 #define PHASE_LABEL "openb.berth.dev/phase"
 #define GPU_MILLI   "openb.berth.dev/gpu-milli"
 
-struct column {
+struct openb_column {
 	const char *name;
 	bool required;
 };
 
 /* One file being read. */
-struct table {
+struct openb_table {
 	const struct bt_openb_reader *reader;
 	const char *name;
 	struct bt_trace *trace;
 	struct bt_csv csv;
-	const struct column *columns;
+	const struct openb_column *columns;
 	size_t column_ix[COLUMN_MAX]; /* where in a record each of columns is; SIZE_MAX: nowhere */
 	struct bt_map names;	      /* hashes of the names seen */
 	bool row_wrong;
@@ -57,9 +57,9 @@ void bt_trace_fini(struct bt_trace *trace)
 	*trace = (struct bt_trace){0};
 }
 
-static void openb_complain(struct table *table, const char *format, ...) BT_PRINTF(2, 3);
+static void openb_complain(struct openb_table *table, const char *format, ...) BT_PRINTF(2, 3);
 
-static void openb_complain(struct table *table, const char *format, ...)
+static void openb_complain(struct openb_table *table, const char *format, ...)
 {
 	struct bt_buf message = {0};
 	va_list args;
@@ -80,7 +80,7 @@ static void openb_complain(struct table *table, const char *format, ...)
 	bt_buf_fini(&message);
 }
 
-static struct bt_str field(const struct table *table, size_t column)
+static struct bt_str field(const struct openb_table *table, size_t column)
 {
 	size_t ix = table->column_ix[column];
 
@@ -89,7 +89,7 @@ static struct bt_str field(const struct table *table, size_t column)
 
 /* The column's number; when it is empty, the number that stands for that. Complains and says 0 when it is
  * wrong. */
-static int64_t number(struct table *table, size_t column, int64_t max, int64_t when_empty)
+static int64_t number(struct openb_table *table, size_t column, int64_t max, int64_t when_empty)
 {
 	struct bt_str text = field(table, column);
 	int64_t value = 0;
@@ -143,7 +143,7 @@ static bool is_label_value(struct bt_str text)
 }
 
 /* The column as an object's name, copied. Complains when it is none, or was there before. */
-static struct bt_str unique_name(struct table *table, size_t column)
+static struct bt_str unique_name(struct openb_table *table, size_t column)
 {
 	struct bt_str text = field(table, column);
 	bool good = text.len > 0 && text.len <= NAME_BYTES_MAX;
@@ -173,7 +173,7 @@ static struct bt_str unique_name(struct table *table, size_t column)
 }
 
 /* A word that becomes a label's value, copied; empty is fine. */
-static struct bt_str word(struct table *table, size_t column, struct bt_str text)
+static struct bt_str word(struct openb_table *table, size_t column, struct bt_str text)
 {
 	if (!is_label_value(text)) {
 		openb_complain(table,
@@ -187,7 +187,7 @@ static struct bt_str word(struct table *table, size_t column, struct bt_str text
 		bt_arena_copy(&table->trace->arena, text.ptr ? text.ptr : "", text.len), text.len};
 }
 
-static bool find_columns(struct table *table)
+static bool find_columns(struct openb_table *table)
 {
 	enum bt_status status = bt_csv_next(&table->csv);
 
@@ -216,10 +216,10 @@ static bool find_columns(struct table *table)
 
 enum node_column { NODE_SN, NODE_CPU, NODE_MEMORY, NODE_GPU, NODE_MODEL };
 
-static const struct column node_columns[] = {
+static const struct openb_column node_columns[] = {
 	{"sn", true}, {"cpu_milli", true}, {"memory_mib", true}, {"gpu", true}, {"model", false}, {0}};
 
-static void read_node(struct table *table)
+static void read_node(struct openb_table *table)
 {
 	struct bt_trace *trace = table->trace;
 	struct bt_arena *arena = &trace->arena;
@@ -265,12 +265,12 @@ enum pod_column {
 	POD_DELETED
 };
 
-static const struct column pod_columns[] = {{"name", true}, {"cpu_milli", true}, {"memory_mib", true},
+static const struct openb_column pod_columns[] = {{"name", true}, {"cpu_milli", true}, {"memory_mib", true},
 	{"num_gpu", true}, {"gpu_milli", true}, {"gpu_spec", false}, {"qos", false}, {"pod_phase", false},
 	{"creation_time", true}, {"deletion_time", true}, {0}};
 
 /* gpu_spec lists the models that the pod can use, with | between them. */
-static void add_models(struct table *table, struct bt_pod_spec_object *spec)
+static void add_models(struct openb_table *table, struct bt_pod_spec_object *spec)
 {
 	struct bt_str list = field(table, POD_SPEC);
 	struct bt_arena *arena = &table->trace->arena;
@@ -292,7 +292,7 @@ static void add_models(struct table *table, struct bt_pod_spec_object *spec)
 	}
 }
 
-static void add_requests(struct table *table, struct bt_container_object *container)
+static void add_requests(struct openb_table *table, struct bt_container_object *container)
 {
 	struct bt_arena *arena = &table->trace->arena;
 	struct bt_requirements_object *resources = &container->resources;
@@ -311,7 +311,7 @@ static void add_requests(struct table *table, struct bt_container_object *contai
 	bt_build_quantity(arena, &resources->limits, GPU_MILLI, bt_build_count(gpus * milli));
 }
 
-static void add_pod_labels(struct table *table, struct bt_pod_object *pod)
+static void add_pod_labels(struct openb_table *table, struct bt_pod_object *pod)
 {
 	struct bt_str qos = word(table, POD_QOS, field(table, POD_QOS));
 	struct bt_str phase = word(table, POD_PHASE, field(table, POD_PHASE));
@@ -324,7 +324,7 @@ static void add_pod_labels(struct table *table, struct bt_pod_object *pod)
 	}
 }
 
-static void read_pod(struct table *table)
+static void read_pod(struct openb_table *table)
 {
 	struct bt_trace *trace = table->trace;
 	struct bt_container_object *container = bt_arena_zalloc(&trace->arena, sizeof(*container));
@@ -384,7 +384,8 @@ static void *make_room(void *rows, size_t row_n, size_t *cap, size_t n, size_t b
 	return bt_mem_realloc(rows, *cap, bytes);
 }
 
-static enum bt_status parse(struct table *table, struct bt_str text, void (*read_row)(struct table *table))
+static enum bt_status parse(
+	struct openb_table *table, struct bt_str text, void (*read_row)(struct openb_table *table))
 {
 	enum bt_status status;
 	size_t good_n = 0, wrong_n = 0;
@@ -416,7 +417,7 @@ static enum bt_status parse(struct table *table, struct bt_str text, void (*read
 enum bt_status bt_openb_parse_nodes(
 	const struct bt_openb_reader *reader, const char *name, struct bt_str text, struct bt_trace *trace)
 {
-	struct table table = {.reader = reader, .name = name, .trace = trace, .columns = node_columns};
+	struct openb_table table = {.reader = reader, .name = name, .trace = trace, .columns = node_columns};
 
 	trace->nodes = make_room(
 		trace->nodes, trace->node_n, &trace->node_cap, rows_of(text), sizeof(*trace->nodes));
@@ -437,7 +438,7 @@ static int compare_pods(const void *a, const void *b)
 enum bt_status bt_openb_parse_pods(
 	const struct bt_openb_reader *reader, const char *name, struct bt_str text, struct bt_trace *trace)
 {
-	struct table table = {.reader = reader, .name = name, .trace = trace, .columns = pod_columns};
+	struct openb_table table = {.reader = reader, .name = name, .trace = trace, .columns = pod_columns};
 
 	trace->pods =
 		make_room(trace->pods, trace->pod_n, &trace->pod_cap, rows_of(text), sizeof(*trace->pods));
@@ -453,7 +454,7 @@ enum bt_status bt_openb_parse_pods(
 	return status;
 }
 
-static enum bt_status read_file(struct table *table, struct bt_buf *out)
+static enum bt_status read_file(struct openb_table *table, struct bt_buf *out)
 {
 	FILE *file = fopen(table->name, "rb");
 	enum bt_status status = BT_OK;
@@ -482,7 +483,7 @@ static enum bt_status read_file(struct table *table, struct bt_buf *out)
 enum bt_status bt_openb_read_nodes(
 	const struct bt_openb_reader *reader, const char *path, struct bt_trace *trace)
 {
-	struct table table = {.reader = reader, .name = path, .trace = trace};
+	struct openb_table table = {.reader = reader, .name = path, .trace = trace};
 	struct bt_buf text = {0};
 	enum bt_status status = read_file(&table, &text);
 
@@ -496,7 +497,7 @@ enum bt_status bt_openb_read_nodes(
 enum bt_status bt_openb_read_pods(
 	const struct bt_openb_reader *reader, const char *path, struct bt_trace *trace)
 {
-	struct table table = {.reader = reader, .name = path, .trace = trace};
+	struct openb_table table = {.reader = reader, .name = path, .trace = trace};
 	struct bt_buf text = {0};
 	enum bt_status status = read_file(&table, &text);
 

@@ -23,7 +23,7 @@ struct written {
 };
 
 /* A pod that is being bound, or whose binding has failed. */
-struct work {
+struct claims_in_work {
 	struct bt_api *api;
 	const struct bt_engine *engine;
 	struct bt_str namespace_, name, uid;
@@ -32,7 +32,7 @@ struct work {
 	uint32_t claim_n, user_n;
 };
 
-static struct bt_str api_claims_text_of(const struct work *w, uint32_t name)
+static struct bt_str api_claims_text_of(const struct claims_in_work *w, uint32_t name)
 {
 	return bt_intern_str(bt_engine_cache((struct bt_engine *)w->engine)->dictionary->intern, name);
 }
@@ -167,7 +167,7 @@ static bool update(struct bt_api *api, struct bt_str namespace_, struct bt_str n
 	return stored;
 }
 
-static bool fail_missing(struct work *w, const char *what, const struct written *claim)
+static bool fail_missing(struct claims_in_work *w, const char *what, const struct written *claim)
 {
 	bt_buf_printf(&w->api->bind_error,
 		FAILS "%s claim %.*s/%.*s: resourceclaims.resource.k8s.io \"%.*s\" not found", what,
@@ -175,7 +175,8 @@ static bool fail_missing(struct work *w, const char *what, const struct written 
 	return false;
 }
 
-static bool bind_claim(struct work *w, struct written *claim, const struct bt_bind_request_claim *ask)
+static bool bind_claim(
+	struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
 {
 	struct bt_resource_claim_object *now = copy_of(w->api, claim->now);
 
@@ -210,7 +211,8 @@ static void write_requests(const struct bt_bind_request_claim *ask, struct bt_bu
 	bt_buf_char(out, ']');
 }
 
-static struct bt_str special_text(struct work *w, struct bt_str name, const struct bt_bind_request_claim *ask)
+static struct bt_str special_text(
+	struct claims_in_work *w, struct bt_str name, const struct bt_bind_request_claim *ask)
 {
 	struct bt_buf text = {.len = 0};
 
@@ -231,7 +233,7 @@ static struct bt_str special_text(struct work *w, struct bt_str name, const stru
 }
 
 /* The pod's status says which request of the claim serves for what. */
-static void write_mappings(struct work *w, struct bt_api_object *pod, struct bt_str claim,
+static void write_mappings(struct claims_in_work *w, struct bt_api_object *pod, struct bt_str claim,
 	const struct bt_bind_request_claim *ask)
 {
 	struct bt_arena *arena = &w->api->cluster.arena;
@@ -256,7 +258,7 @@ static void write_mappings(struct work *w, struct bt_api_object *pod, struct bt_
 	bt_api_show(w->api, pod);
 }
 
-static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask)
+static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_claim *ask)
 {
 	struct bt_buf name = {.len = 0}, error = {.len = 0};
 	struct written *claim = &w->claims[w->claim_n++];
@@ -295,7 +297,7 @@ static bool bind_special(struct work *w, const struct bt_bind_request_claim *ask
 
 /* ---- PreBind and Unreserve ---- */
 
-static void list_claims(struct work *w, const struct bt_pod *pod)
+static void list_claims(struct claims_in_work *w, const struct bt_pod *pod)
 {
 	const struct bt_signature *signature = pod->signature;
 
@@ -315,7 +317,7 @@ static void list_claims(struct work *w, const struct bt_pod *pod)
 }
 
 /* What is to be written of the user's i-th claim, which may stand there twice. */
-static struct bt_bind_request_claim ask_of(const struct work *w, uint32_t i)
+static struct bt_bind_request_claim ask_of(const struct claims_in_work *w, uint32_t i)
 {
 	uint32_t before = 0;
 
@@ -332,7 +334,7 @@ static struct bt_bind_request_claim ask_of(const struct work *w, uint32_t i)
 	return (struct bt_bind_request_claim){.allocates = !w->claims[i].now->allocated};
 }
 
-static bool prebind(struct work *w)
+static bool prebind(struct claims_in_work *w)
 {
 	for (uint32_t i = 0; i < w->user_n; i++) {
 		struct bt_bind_request_claim ask = ask_of(w, i);
@@ -351,7 +353,7 @@ static bool prebind(struct work *w)
 }
 
 /* Takes the pod out of a claim that it is reserved for. */
-static void unreserve_claim(struct work *w, const struct written *claim)
+static void unreserve_claim(struct claims_in_work *w, const struct written *claim)
 {
 	struct bt_api_object *stored =
 		bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name);
@@ -376,7 +378,7 @@ static void delete_claim(struct bt_api *api, struct bt_str namespace_, struct bt
 	}
 }
 
-static void unreserve(struct work *w)
+static void unreserve(struct claims_in_work *w)
 {
 	for (uint32_t i = 0; i < w->user_n; i++) {
 		unreserve_claim(w, &w->claims[i]);
@@ -388,7 +390,7 @@ static void unreserve(struct work *w)
 }
 
 /* What the engine is told of the claims; all of it has been shown to it already. */
-static void answer(struct work *w, uint32_t pod_ix, bool bound)
+static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 {
 	struct bt_written_claim *said = bt_mem_zalloc(w->claim_n, sizeof(*said));
 	uint32_t n = 0;
@@ -421,12 +423,12 @@ static void keep_writes(struct bt_api *api, struct bt_prebind_writes *writes)
 }
 
 /* Owns: claims, the caller. */
-static struct work begin_work(struct bt_api *api, uint32_t pod_ix, struct bt_prebind_writes *writes)
+static struct claims_in_work begin_work(struct bt_api *api, uint32_t pod_ix, struct bt_prebind_writes *writes)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	const struct bt_intern *intern = cache->dictionary->intern;
-	struct work w = {.api = api,
+	struct claims_in_work w = {.api = api,
 		.engine = api->cluster.engine,
 		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
 		.name = bt_intern_str(intern, pod->name),
@@ -440,7 +442,7 @@ static struct work begin_work(struct bt_api *api, uint32_t pod_ix, struct bt_pre
 
 void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct work w = begin_work(context, pod_ix, NULL);
+	struct claims_in_work w = begin_work(context, pod_ix, NULL);
 
 	(void)engine;
 	unreserve(&w);
@@ -449,7 +451,7 @@ void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_
 
 void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix))
 {
-	struct work w = begin_work(api, pod_ix, bt_prebind_writes_of(api->cluster.engine, pod_ix));
+	struct claims_in_work w = begin_work(api, pod_ix, bt_prebind_writes_of(api->cluster.engine, pod_ix));
 	bool bound = prebind(&w) && bind(api, pod_ix);
 	if (!bound) {
 		unreserve(&w);

@@ -109,7 +109,7 @@ bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_his
 /* ---- playing ---- */
 
 /* What was against a pod of a group by itself. */
-struct note {
+struct cycle_note {
 	uint32_t pod_ix;
 	struct bt_str text;
 };
@@ -123,7 +123,7 @@ struct cycle {
 	struct bt_decision decision;
 	struct bt_buf message;
 	bool grouped; /* the pod is decided together with others, all of it when the cycle ends */
-	struct note *notes;
+	struct cycle_note *notes;
 	size_t note_n, note_cap;
 };
 
@@ -282,7 +282,7 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 	bt_buf_clear(&cycle->message);
 	bt_engine_message(engine, &p->explanation, &cycle->message);
 	cycle->notes = bt_mem_grow(cycle->notes, cycle->note_n, &cycle->note_cap, sizeof(*cycle->notes));
-	cycle->notes[cycle->note_n++] = (struct note){decision->pod_ix,
+	cycle->notes[cycle->note_n++] = (struct cycle_note){decision->pod_ix,
 		{bt_arena_copy(&p->api.cluster.arena, cycle->message.ptr, cycle->message.len),
 			cycle->message.len}};
 }

@@ -11,7 +11,7 @@
 #include "tools/cli/say.h"
 #include "tools/format/input.h"
 
-struct run {
+struct line_reader {
 	const struct bt_lines_answer *answer;
 	struct bt_output output;
 	struct bt_buf line, error;
@@ -20,7 +20,7 @@ struct run {
 
 static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)
 {
-	struct run *run = context;
+	struct line_reader *run = context;
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
@@ -30,7 +30,7 @@ static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)
 }
 
 static void answer_line(
-	struct run *run, struct bt_json *json, struct bt_arena *arena, const char *file, size_t line)
+	struct line_reader *run, struct bt_json *json, struct bt_arena *arena, const char *file, size_t line)
 {
 	const char *remedy = NULL;
 	char usual[96];
@@ -48,7 +48,7 @@ static void answer_line(
 				    .remedy = remedy ? remedy : usual});
 }
 
-static void read_file(struct run *run, const struct bt_input_file *file)
+static void read_file(struct line_reader *run, const struct bt_input_file *file)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -81,7 +81,7 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 
 int bt_lines_run(const struct bt_invocation *invocation, const struct bt_lines_answer *answer)
 {
-	struct run run = {.answer = answer};
+	struct line_reader run = {.answer = answer};
 	struct bt_input *input = bt_input_create(lines_complain, &run);
 	struct bt_input_file file;
 

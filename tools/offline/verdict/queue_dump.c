@@ -9,14 +9,14 @@
 #include "engine/flow/cycle/hints.h"
 
 /* A pod with its key, for sorting. */
-struct named {
+struct keyed_pod {
 	struct bt_str key;
 	uint32_t pod_ix;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	return bt_str_cmp(((const struct named *)a)->key, ((const struct named *)b)->key);
+	return bt_str_cmp(((const struct keyed_pod *)a)->key, ((const struct keyed_pod *)b)->key);
 }
 
 static int by_text(const void *a, const void *b)
@@ -38,16 +38,16 @@ struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix)
 }
 
 /* The pods of a place, in the queue's order or by key. Owns: bt_mem_free. */
-static struct named *list(struct bt_api *api, enum bt_wait where, bool sorted, uint32_t *out_n)
+static struct keyed_pod *list(struct bt_api *api, enum bt_wait where, bool sorted, uint32_t *out_n)
 {
 	struct bt_queue *queue = bt_engine_queue(api->cluster.engine);
 	uint32_t n = bt_queue_list(queue, where, NULL, 0);
 	uint32_t *pods = bt_mem_zalloc(n, sizeof(*pods));
-	struct named *out = bt_mem_zalloc(n, sizeof(*out));
+	struct keyed_pod *out = bt_mem_zalloc(n, sizeof(*out));
 
 	bt_queue_list(queue, where, pods, n);
 	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct named){bt_queue_look_key(api, pods[i]), pods[i]};
+		out[i] = (struct keyed_pod){bt_queue_look_key(api, pods[i]), pods[i]};
 	}
 	if (sorted && n) {
 		qsort(out, n, sizeof(*out), by_key);
@@ -60,7 +60,7 @@ static struct named *list(struct bt_api *api, enum bt_wait where, bool sorted, u
 static void write_keys(struct bt_api *api, struct bt_json_writer *json, const char *key, enum bt_wait where)
 {
 	uint32_t n;
-	struct named *pods = list(api, where, where != BT_WAIT_ACTIVE, &n);
+	struct keyed_pod *pods = list(api, where, where != BT_WAIT_ACTIVE, &n);
 
 	if (n || where == BT_WAIT_ACTIVE) {
 		bt_json_write_key(json, key);
@@ -89,7 +89,7 @@ static void write_left(struct bt_api *api, struct bt_json_writer *json, const st
 static void write_backoff(struct bt_api *api, struct bt_json_writer *json)
 {
 	uint32_t n;
-	struct named *pods = list(api, BT_WAIT_BACKOFF, false, &n);
+	struct keyed_pod *pods = list(api, BT_WAIT_BACKOFF, false, &n);
 
 	bt_json_write_key(json, "backoff");
 	bt_json_write_begin_array(json);
@@ -128,7 +128,7 @@ static void write_plugins(struct bt_json_writer *json, uint32_t plugins)
 static void write_held(struct bt_api *api, struct bt_json_writer *json, const char *key, enum bt_wait where)
 {
 	uint32_t n;
-	struct named *pods = list(api, where, true, &n);
+	struct keyed_pod *pods = list(api, where, true, &n);
 
 	bt_json_write_key(json, key);
 	bt_json_write_begin_array(json);

@@ -8,7 +8,7 @@
 #include "engine/base/mem.h"
 #include "tools/cli/json_write.h"
 
-struct writer {
+struct verdict_output {
 	struct bt_json_writer json;
 	struct bt_engine *engine;
 	const struct bt_cache *cache;
@@ -23,12 +23,12 @@ static const char *const code_names[] = {
 	[BT_ERROR] = "Error",
 };
 
-static struct bt_str node_name(const struct writer *w, uint32_t node_ix)
+static struct bt_str node_name(const struct verdict_output *w, uint32_t node_ix)
 {
 	return bt_intern_str(w->cache->dictionary->intern, w->cache->view.snapshot->nodes[node_ix].name);
 }
 
-static void write_text_refusal(struct writer *w, const char *key, const struct bt_refusal *refusal)
+static void write_text_refusal(struct verdict_output *w, const char *key, const struct bt_refusal *refusal)
 {
 	bt_json_write_key(&w->json, key);
 	bt_json_write_begin_object(&w->json);
@@ -43,7 +43,7 @@ static void write_text_refusal(struct writer *w, const char *key, const struct b
 	bt_json_write_end(&w->json);
 }
 
-static void write_rejection(struct writer *w, uint32_t visited)
+static void write_rejection(struct verdict_output *w, uint32_t visited)
 {
 	struct bt_refusal refusal;
 
@@ -65,7 +65,7 @@ static void write_rejection(struct writer *w, uint32_t visited)
 	bt_json_write_end(&w->json);
 }
 
-static void write_rejected(struct writer *w)
+static void write_rejected(struct verdict_output *w)
 {
 	const struct bt_evaluation *evaluation = &w->explanation.evaluation;
 	bool any = false;
@@ -86,7 +86,7 @@ static void write_rejected(struct writer *w)
 	}
 }
 
-static void write_score(struct writer *w, uint32_t i)
+static void write_score(struct verdict_output *w, uint32_t i)
 {
 	const struct bt_evaluation *evaluation = &w->explanation.evaluation;
 	const struct bt_profile *profile = w->explanation.plan->profile;
@@ -110,7 +110,7 @@ static int by_text(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-static void write_names(struct writer *w, const char *key, struct bt_str *names, uint32_t n)
+static void write_names(struct verdict_output *w, const char *key, struct bt_str *names, uint32_t n)
 {
 	if (n) {
 		qsort(names, n, sizeof(*names), by_text);
@@ -123,7 +123,7 @@ static void write_names(struct writer *w, const char *key, struct bt_str *names,
 	bt_json_write_end(&w->json);
 }
 
-static void write_scores(struct writer *w)
+static void write_scores(struct verdict_output *w)
 {
 	const struct bt_evaluation *evaluation = &w->explanation.evaluation;
 	struct bt_str *best = bt_mem_zalloc(evaluation->feasible_n, sizeof(*best));
@@ -146,7 +146,7 @@ static void write_scores(struct writer *w)
 	bt_mem_free(best);
 }
 
-static void write_narrowed(struct writer *w)
+static void write_narrowed(struct verdict_output *w)
 {
 	const struct bt_plan *plan = w->explanation.plan;
 	struct bt_str *names = bt_mem_zalloc(plan->candidate_n, sizeof(*names));
@@ -159,7 +159,7 @@ static void write_narrowed(struct writer *w)
 }
 
 /* The pods that preemption would delete: those that are being deleted already are left alone. */
-static void write_preemption(struct writer *w)
+static void write_preemption(struct verdict_output *w)
 {
 	const struct bt_preemption *preemption = &w->explanation.preemption;
 	const struct bt_intern *intern = w->cache->dictionary->intern;
@@ -191,7 +191,7 @@ static void write_preemption(struct writer *w)
 	bt_mem_free(names);
 }
 
-static void write_pod(struct writer *w, uint32_t pod_ix)
+static void write_pod(struct verdict_output *w, uint32_t pod_ix)
 {
 	struct bt_explanation *explanation = &w->explanation;
 
@@ -249,7 +249,7 @@ static void verdict_end(struct bt_json_writer *json)
 void bt_verdict_write(
 	const struct bt_scenario *scenario, struct bt_scenario_cluster *cluster, struct bt_buf *out_line)
 {
-	struct writer w = {.json = {.out = out_line},
+	struct verdict_output w = {.json = {.out = out_line},
 		.engine = cluster->engine,
 		.cache = bt_engine_cache(cluster->engine)};
 
