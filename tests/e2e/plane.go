@@ -48,6 +48,7 @@ type plane struct {
 	running  []*child
 	admin    *connection
 	stopPods context.CancelFunc
+	upgraded string // another release's e2e program, whose kube-apiserver is started; "": this one
 }
 
 func (f *planeFlags) register(fs *flag.FlagSet) {
@@ -91,7 +92,14 @@ func up(ctx context.Context, fs *flag.FlagSet, args []string) error {
 func (p *plane) file(name string) string { return filepath.Join(p.dir, name) }
 
 func (p *plane) start(name string, args ...string) (*child, error) {
-	c, err := startChild(p.dir, name, args)
+	program, arguments, err := programOf(name, args)
+	if name == "apiserver" && p.upgraded != "" {
+		program, arguments, err = p.upgraded, append([]string{name}, args...), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := startChild(p.dir, name, program, arguments)
 	if err == nil {
 		p.running = append(p.running, c)
 	}
@@ -276,12 +284,8 @@ func controllerFlags(f *planeFlags, ca *authority) []string {
 	return append(args, strings.Fields(f.controllerArgs)...)
 }
 
-// startChild runs a real program as "cluster NAME args", its log in DIR/NAME.log. It dies with us.
-func startChild(dir, name string, args []string) (*child, error) {
-	program, args, err := programOf(name, args)
-	if err != nil {
-		return nil, err
-	}
+// startChild runs a part of the control plane, its log in DIR/NAME.log. It dies with us.
+func startChild(dir, name, program string, args []string) (*child, error) {
 	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ func releaseCases() []testCase {
 	return []testCase{
 		{name: "release-of-server", help: "decisions are those of the server's release: known, newer, too old, fixed by a flag, not told at first", run: serverReleaseCase},
 		{name: "release-upgrade", help: "the server is upgraded while pods come: nothing is lost, nothing bound twice", run: upgradeCase},
+		{name: "release-in-place", help: "kube-apiserver is killed while bindings are under way, and the next release's starts on its data", run: inPlaceCase},
 		{name: "release-replicas", help: "replicas of two releases and kube-scheduler share one lease", run: releaseReplicasCase},
 	}
 }
@@ -179,6 +180,62 @@ func upgradeCase(ctx context.Context, s *suite) error {
 	}
 	fmt.Printf("     %d pods came meanwhile\n", 20*n)
 	return s.settled(ctx, time.Minute, r, 20*n, b)
+}
+
+// inPlaceCase upgrades a control plane of its own: the server first, as Kubernetes does.
+func inPlaceCase(ctx context.Context, s *suite) error {
+	if s.next == "" {
+		return skipped("no program of the next release (BT_E2E_NEXT=1.37)")
+	}
+	t, err := newSuite(ctx, planeFlags{dir: s.file("in-place"), runPods: true, controllers: s.controllers, admissionOff: s.admissionOff}, s.berth, s.seed, "")
+	if t != nil && t.plane != nil {
+		defer t.stop()
+	}
+	if err != nil {
+		return err
+	}
+	minor := func() string {
+		version, err := t.admin.Discovery().ServerVersion()
+		if err != nil {
+			return err.Error()
+		}
+		return version.Minor
+	}
+	older := minor()
+	b, err := t.startBerth(ctx, "berth", schedulerOptions{leader: election, args: append([]string{"--follow-server"}, openDebug...)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.end() }()
+	if err := errors.Join(t.makeNodes(ctx, 50), decidesAs(ctx, b, older)); err != nil {
+		return err
+	}
+	r, err := t.record(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.stop()
+	if err := t.makePods(ctx, "before", 300, "10m"); err != nil {
+		return err
+	}
+	t.killAPI()
+	t.upgraded = s.next
+	if err := t.startAPI(ctx); err != nil {
+		return err
+	}
+	newer := minor()
+	if newer == older {
+		return fmt.Errorf("the server is still of 1.%s", older)
+	}
+	began := time.Now()
+	if err := t.makePods(ctx, "after", 300, "10m"); err != nil {
+		return err
+	}
+	if err := eventually(ctx, 2*time.Minute, func() error { return decidesAs(ctx, b, newer) }); err != nil {
+		return err
+	}
+	fmt.Printf("     from 1.%s to 1.%s, followed %.1f s after the server was ready\n", older, newer, time.Since(began).Seconds())
+	return t.settled(ctx, time.Minute, r, 600, b)
 }
 
 // patientElection has kube-scheduler's own times: on a slow machine it loses its lease with shorter ones.
