@@ -221,6 +221,9 @@ static void ask_extender(struct bt_writer *writer, struct bt_write_op *op)
 
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
+	if (op->stage == POST && !bt_status_make_way(writer, op)) {
+		return false;
+	}
 	if (op->stage == POST && op->extender) {
 		ask_extender(writer, op);
 		return false;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Patches of pods' status. Of each pod at most one is out and one waits; what comes meanwhile changes the one
  * that waits, and when its turn comes it is made against what the API has then: nothing is sent that says
- * nothing new. Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
+ * nothing new. A binding of the pod ends what waits, and is sent when none is out: else the server might take
+ * the patch after it, and a bound pod would say for ever that it is not scheduled.
+ * Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
  */
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "tools/kube/report/api_call.h"
@@ -19,10 +22,13 @@
  * A pod with patches on their way.
  *
  *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
+ *                        ^                                        |
+ *                        +------------- to be tried again --------+
  */
 struct status_lane {
 	uint64_t key; /* 0: vacant */
 	struct bt_write_op *flying, *waiting;
+	struct bt_write_op *binding; /* it goes when flying is over; else NULL */
 	/* A wish, made when there is no op that waits: names, held. */
 	uint32_t patch; /* its texts; BT_NAME_NONE: there is none */
 	uint32_t namespace_, name, uid;
@@ -291,6 +297,25 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 
 /* ---- sending ---- */
 
+bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding)
+{
+	struct status_lane *lane = write_status_find(writer->statuses, &binding->pod);
+
+	if (!lane) {
+		return true;
+	}
+	BT_REQUIRE(!lane->binding);
+	if (lane->waiting) { /* says nothing any more: its turn ends it */
+		lane->waiting->status = (struct bt_api_status){.nomination = BT_NOMINATION_LEAVE};
+	}
+	if (lane->patch) {
+		make_wish(writer, lane, &binding->pod,
+			&(struct bt_api_status){.nomination = BT_NOMINATION_LEAVE});
+	}
+	lane->binding = lane->flying ? binding : NULL;
+	return !lane->binding;
+}
+
 /* The one that was out, or waited, is over: the next one's turn. */
 static void write_status_end(struct bt_writer *writer, struct bt_write_op *op)
 {
@@ -299,6 +324,10 @@ static void write_status_end(struct bt_writer *writer, struct bt_write_op *op)
 
 	if (lane->flying == op) {
 		lane->flying = NULL;
+		if (lane->binding) {
+			bt_write_op_queue_first(lane->binding);
+			lane->binding = NULL;
+		}
 	} else {
 		lane->waiting = NULL;
 	}
@@ -379,11 +408,31 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	return true;
 }
 
+/* It waits again, with what came meanwhile; unless a binding waits for it. Returns: false when it is over. */
+static bool try_again(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
+{
+	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
+
+	if (lane->binding || !bt_write_op_again(op, answer)) {
+		return false;
+	}
+	lane->flying = NULL;
+	lane->waiting = op;
+	if (lane->patch) {
+		const struct bt_api_status newer = wish_of(writer, lane, &writer->scratch);
+
+		merge(op, &newer);
+		release_wish(writer, lane);
+		BT_WRITE_COUNT(writer, patch_skipped_n);
+	}
+	return true;
+}
+
 static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_DONE) {
 		bt_pod_store_patched(writer->known, &op->pod, &op->status);
-	} else if (bt_write_op_again(op, answer)) {
+	} else if (try_again(writer, op, answer)) {
 		return;
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
@@ -406,12 +455,17 @@ static void write_status_begin(struct bt_writer *writer, struct bt_write_op *op)
 	bt_write_op_queue(op);
 }
 
-/* The wish behind it goes with its lane. */
+/* The wish behind it goes with its lane, and a binding that waits for it is given up, too. */
 static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
-	(void)writer;
-	(void)op;
+	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
+
 	(void)sent;
+	if (lane && lane->binding) {
+		lane->binding->verbs->given_up(writer, lane->binding, false);
+		bt_write_op_end(lane->binding);
+		lane->binding = NULL;
+	}
 }
 
 static const struct bt_write_op_verbs verbs = {

@@ -296,6 +296,12 @@ void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
 /* Has a patch written (BT_API_PATCH_STATUS); one that waits is changed instead. */
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call);
 
+/*
+ * Before a binding is sent: patches of its pod that wait are ended. Returns: false when one is out; then the
+ * binding is queued again, in front, when that one is over. Requires: no other binding of the pod waits.
+ */
+bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding);
+
 /* A pod as the API will have it when the patches that are on their way have been taken. Texts live in the
  * scratch arena. Returns: whether it is known. */
 bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_stored_pod *out_pod);

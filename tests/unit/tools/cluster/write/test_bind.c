@@ -123,8 +123,14 @@ static void what_is_gone_or_refused_has_failed(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		bind(i + 1, "p", "n1");
-		uint32_t post = fake.call_n - 1;
 		char want[64];
+
+		for (uint32_t call = 0; call < fake.call_n; call++) { /* the binding waits for such a patch */
+			if (!fake.calls[call].over && strcmp(fake.calls[call].method, "PATCH") == 0) {
+				fake_answer(call, 200, "{}");
+			}
+		}
+		uint32_t post = fake.call_n - 1;
 
 		while (fake.calls[post].over || strcmp(fake.calls[post].path, BINDING) != 0) {
 			post--;

@@ -218,6 +218,108 @@ static void a_pod_that_is_on_a_node_meanwhile_is_not_patched(void **state)
 	assert_int_equal(calls_to(STATUS), 1);
 }
 
+#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
+
+/* Else the server may take the patch after the binding, and a bound pod says for ever that it is not scheduled. */
+static void a_binding_waits_for_the_patch_of_its_pod_that_is_out(void **state)
+{
+	uint32_t pod_ix = add_pod("p");
+
+	(void)state;
+	refuse(pod_ix, "1");
+	bind(5, "p", "n1");
+	assert_int_equal(calls_to(BINDING), 0);
+	bind(6, "q", "n1"); /* others do not wait */
+	assert_int_equal(calls_to("/api/v1/namespaces/ns/pods/q/binding"), 1);
+	fake_answer(open_call(STATUS), 200, "{}");
+	assert_int_equal(calls_to(BINDING), 1);
+	fake_answer(open_call(BINDING), 201, "{}");
+	expect_reports("bound 5\n");
+	assert_int_equal(calls_to(STATUS), 1);
+}
+
+static void a_patch_that_waits_goes_no_more_once_its_pod_is_bound(void **state)
+{
+	uint32_t pod_ix = add_pod("p");
+
+	(void)state;
+	refuse(pod_ix, "1");
+	refuse(pod_ix, "2");
+	bind(5, "p", "n1");
+	fake_answer(open_call(STATUS), 200, "{}");
+	assert_int_equal(calls_to(STATUS), 1);
+	fake_answer(open_call(BINDING), 201, "{}");
+	assert_int_equal(calls_to(STATUS), 1);
+	assert_int_equal(bt_writer_counts(fake.writer).patch_skipped_n, 1);
+}
+
+static void a_binding_waits_for_no_patch_that_is_to_be_tried_again(void **state)
+{
+	uint32_t pod_ix = add_pod("p");
+
+	(void)state;
+	refuse(pod_ix, "1");
+	fake_status(open_call(STATUS), 500, "slow");
+	bind(5, "p", "n1"); /* the patch waits for its second try, which is not made */
+	fake_answer(open_call(BINDING), 201, "{}");
+	fake_pass(10 * FAKE_S);
+	assert_int_equal(calls_to(STATUS), 1);
+	expect_reports("bound 5\n");
+}
+
+static void a_patch_that_fails_lets_the_binding_go(void **state)
+{
+	(void)state;
+	refuse(add_pod("p"), "1");
+	bind(5, "p", "n1");
+	fake_status(open_call(STATUS), 429, "slow down");
+	fake_pass(2 * FAKE_S); /* nobody writes meanwhile */
+	fake_answer(open_call(BINDING), 201, "{}");
+	assert_int_equal(calls_to(STATUS), 1);
+	expect_reports("bound 5\n");
+}
+
+static void a_failed_binding_is_said_whatever_patch_it_waited_for(void **state)
+{
+	(void)state;
+	refuse(add_pod("p"), "1");
+	bind(5, "p", "n1");
+	fake_answer(open_call(STATUS), 200, "{}");
+	fake_status(open_call(BINDING), 403, "no");
+	says(open_call(STATUS), "no");
+}
+
+/* Every open op is over when the writer ends (finish asserts no leak; the pipeline hears of each binding). */
+static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
+{
+	(void)state;
+	refuse(add_pod("p"), "1");
+	bind(5, "p", "n1");
+	struct bt_engine *engine = fake.engine;
+
+	fake_stop();
+	expect_reports("failed 5 the scheduler ends\n");
+	bt_engine_destroy(engine);
+	bt_config_fini(&config);
+	begin(state);
+}
+
+/* What a retry says is the newest. */
+static void a_patch_that_is_tried_again_says_what_came_meanwhile(void **state)
+{
+	uint32_t pod_ix = add_pod("p");
+
+	(void)state;
+	refuse(pod_ix, "1");
+	refuse(pod_ix, "2");
+	fake_status(open_call(STATUS), 500, "slow");
+	refuse(pod_ix, "3");
+	fake_pass(FAKE_S);
+	says(open_call(STATUS), "\"message\":\"3\"");
+	fake_answer(open_call(STATUS), 200, "{}");
+	assert_int_equal(calls_to(STATUS), 2);
+}
+
 static void a_patch_is_tried_a_few_times(void **state)
 {
 	(void)state;
@@ -682,6 +784,13 @@ int main(void)
 		CASE(patches_of_many_pods_go_in_order_the_newest_of_each),
 		CASE(a_patch_that_a_newer_cycle_takes_back_is_not_sent),
 		CASE(a_pod_that_is_on_a_node_meanwhile_is_not_patched),
+		CASE(a_binding_waits_for_the_patch_of_its_pod_that_is_out),
+		CASE(a_patch_that_waits_goes_no_more_once_its_pod_is_bound),
+		CASE(a_binding_waits_for_no_patch_that_is_to_be_tried_again),
+		CASE(a_patch_that_fails_lets_the_binding_go),
+		CASE(a_failed_binding_is_said_whatever_patch_it_waited_for),
+		CASE(who_ends_gives_up_a_binding_that_waits_for_a_patch),
+		CASE(a_patch_that_is_tried_again_says_what_came_meanwhile),
 		CASE(a_patch_is_tried_a_few_times),
 		CASE(a_nomination_is_made_and_taken_back),
 		CASE(placed_and_gated_pods_are_not_reported),
