@@ -220,7 +220,7 @@ static void a_pod_that_is_on_a_node_meanwhile_is_not_patched(void **state)
 
 #define BINDING "/api/v1/namespaces/ns/pods/p/binding"
 
-/* Else the server may take the patch after the binding, and a bound pod says for ever that it is not scheduled. */
+/* Else the server may take the patch last, and a bound pod says for ever that it is not scheduled. */
 static void a_binding_waits_for_the_patch_of_its_pod_that_is_out(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
