@@ -106,7 +106,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_pod_groups_init(&engine->groups, engine->cache->dictionary->intern, &config->gates);
 	bt_scheduling_clock_init(&engine->clock, &options->clock);
 	engine->extend = bt_extender_calls_create(config, engine->cache, &options->extending);
-	engine->measures = options->stages ? bt_cycle_metrics_create() : NULL;
+	engine->metrics = options->stages ? bt_cycle_metrics_create() : NULL;
 	bt_schedule_pod_init(&engine->schedule, config->extender_n > 0);
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue, config->gates.release);
 	bt_late_nominations_init(&engine->late, &config->gates);
@@ -144,7 +144,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	}
 	bt_profile_runtimes_fini(&engine->runtimes);
 	bt_extender_calls_destroy(engine->extend);
-	bt_cycle_metrics_destroy(engine->measures);
+	bt_cycle_metrics_destroy(engine->metrics);
 	bt_schedule_pod_fini(&engine->schedule);
 	bt_engine_post_filter_fini(engine);
 	bt_pod_groups_fini(&engine->groups);
@@ -174,48 +174,48 @@ struct bt_queue *bt_engine_queue(struct bt_engine *engine)
 	return engine->queue;
 }
 
-const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine)
+const struct bt_cycle_metrics *bt_engine_metrics(const struct bt_engine *engine)
 {
-	return engine->measures;
+	return engine->metrics;
 }
 
 int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_engine_in_group(engine, pod_ix) || !engine->measures
+	return bt_engine_in_group(engine, pod_ix) || !engine->metrics
 		       ? 0
-		       : bt_cycle_metrics_took_ns(engine->measures);
+		       : bt_cycle_metrics_took_ns(engine->metrics);
 }
 
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
 {
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
-	const uint16_t labels[4] = {BT_MEASURE_BIND, yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR,
+	const uint16_t labels[4] = {BT_METRIC_BIND, yes ? BT_METRIC_SUCCESS : BT_METRIC_ERROR,
 		runtime ? bt_profile_runtimes_ix(&engine->runtimes, runtime) : 0};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
-	BT_REQUIRE_HOT(engine->measures);
+	BT_REQUIRE_HOT(engine->metrics);
 	if (runtime) {
-		bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
-		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_METRIC_POINT, labels, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_METRIC_PLUGIN, alone, took_ns);
 	}
 }
 
 void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns)
 {
-	const uint16_t labels[4] = {yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR};
+	const uint16_t labels[4] = {yes ? BT_METRIC_SUCCESS : BT_METRIC_ERROR};
 
-	BT_REQUIRE_HOT(engine->measures);
-	bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
+	BT_REQUIRE_HOT(engine->metrics);
+	bt_cycle_metrics_note(engine->metrics, BT_METRIC_EVICTING, labels, took_ns);
 }
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
 {
-	BT_REQUIRE_HOT(engine->measures);
-	uint32_t noted = bt_cycle_metrics_take_event(engine->measures);
+	BT_REQUIRE_HOT(engine->metrics);
+	uint32_t noted = bt_cycle_metrics_take_event(engine->metrics);
 	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? noted : label)};
 
 	if (label != UINT32_MAX || noted != UINT32_MAX) {
-		bt_cycle_metrics_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_METRIC_EVENT, labels, took_ns);
 	}
 }
 
@@ -340,7 +340,7 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
 {
-	BT_REQUIRE(engine->measures);
+	BT_REQUIRE(engine->metrics);
 	return &bt_profile_runtimes_at(&engine->runtimes, profile)->runs;
 }
 
@@ -373,16 +373,16 @@ static void note_runs(
 static BT_NOINLINE void note_decided(
 	struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_decision *decision)
 {
-	const uint16_t labels[4] = {BT_MEASURE_FILTER,
-		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
+	const uint16_t labels[4] = {BT_METRIC_FILTER,
+		decision->outcome == BT_FAILED ? BT_METRIC_ERROR : BT_METRIC_SUCCESS,
 		bt_profile_runtimes_ix(&engine->runtimes, cycle->runtime)};
 
 	int64_t took_ns = bt_clock_monotonic_ns() - cycle->begin_ns;
 
-	bt_cycle_metrics_decided(engine->measures, took_ns);
+	bt_cycle_metrics_decided(engine->metrics, took_ns);
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, took_ns);
 	bt_cycle_metrics_note(
-		engine->measures, BT_MEASURE_POINT, labels, took_ns - bt_post_filter_took(&engine->post));
+		engine->metrics, BT_METRIC_POINT, labels, took_ns - bt_post_filter_took(&engine->post));
 	note_runs(engine, cycle, decision);
 }
 

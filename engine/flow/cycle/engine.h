@@ -479,23 +479,23 @@ const char *bt_engine_gate(const struct bt_engine *engine, uint32_t pod_ix, stru
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
 
 /* How long what takes, where options.stages is there; else NULL. Valid between two cycles. */
-const struct bt_cycle_metrics *bt_engine_measures(const struct bt_engine *engine);
+const struct bt_cycle_metrics *bt_engine_metrics(const struct bt_engine *engine);
 
 /* The same for how often plugins were evaluated for pods of a profile of the configuration; and the name of a
- * use of that profile. Requires: bt_engine_measures. */
+ * use of that profile. Requires: bt_engine_metrics. */
 const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile);
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use);
 
 /* How long the last decision took, which was this pod's; 0: nobody wants to know, or it is one of a group. */
 int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* A binding has been answered. Requires: bt_engine_measures. */
+/* A binding has been answered. Requires: bt_engine_metrics. */
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns);
 
-/* All victims of a preemption are evicted, or one is not. Requires: bt_engine_measures. */
+/* All victims of a preemption are evicted, or one is not. Requires: bt_engine_metrics. */
 void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns);
 
 /* What a source shows has been taken in. label: the event (bt_cluster_event_label), or UINT32_MAX: what
  * waiting pods
- * were told, if they were told anything. Requires: bt_engine_measures. */
+ * were told, if they were told anything. Requires: bt_engine_metrics. */
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);

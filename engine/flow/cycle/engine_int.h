@@ -40,8 +40,8 @@ struct bt_engine {
 	struct bt_group_cycle group_cycle;
 	struct bt_kept_events kept_events;
 	struct bt_scheduling_clock clock;
-	struct bt_engine_counts counts;	   /* what no part counts: cycles, and what became of pods */
-	struct bt_cycle_metrics *measures; /* NULL: durations are not recorded */
+	struct bt_engine_counts counts;	  /* what no part counts: cycles, and what became of pods */
+	struct bt_cycle_metrics *metrics; /* NULL: durations are not recorded */
 	struct bt_reserved reserved;
 	struct bt_late_nominations late;
 	struct bt_batch batch;

@@ -490,17 +490,17 @@ static void refuse_mixed(struct group_in_cycle *w)
 
 static int64_t now_if_measured(const struct bt_engine *engine)
 {
-	return engine->measures ? bt_clock_monotonic_ns() : 0;
+	return engine->metrics ? bt_clock_monotonic_ns() : 0;
 }
 
 /* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
 static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
 	static const uint16_t results[] = {
-		[SCHEDULABLE] = BT_MEASURE_GROUP_SCHEDULED,
-		[UNSCHEDULABLE] = BT_MEASURE_GROUP_UNSCHEDULABLE,
-		[WAITS_FOR_PREEMPTION] = BT_MEASURE_GROUP_WAITS,
-		[FAILED] = BT_MEASURE_GROUP_ERROR,
+		[SCHEDULABLE] = BT_METRIC_GROUP_SCHEDULED,
+		[UNSCHEDULABLE] = BT_METRIC_GROUP_UNSCHEDULABLE,
+		[WAITS_FOR_PREEMPTION] = BT_METRIC_GROUP_WAITS,
+		[FAILED] = BT_METRIC_GROUP_ERROR,
 	};
 	struct bt_engine *engine = w->engine;
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -512,11 +512,10 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
-	if (engine->measures && any) {
+	if (engine->metrics && any) {
+		bt_cycle_metrics_note(engine->metrics, BT_METRIC_GROUP_DECIDING, none, decided_ns - begin_ns);
 		bt_cycle_metrics_note(
-			engine->measures, BT_MEASURE_GROUP_DECIDING, none, decided_ns - begin_ns);
-		bt_cycle_metrics_note(
-			engine->measures, BT_MEASURE_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+			engine->metrics, BT_METRIC_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
 	}
 }
 

@@ -159,7 +159,7 @@ uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_clust
 	return hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
 }
 
-static bool ask_timed(struct bt_cycle_metrics *measures, const struct bt_hint_row *row,
+static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row *row,
 	const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
@@ -167,13 +167,13 @@ static bool ask_timed(struct bt_cycle_metrics *measures, const struct bt_hint_ro
 	const uint16_t labels[4] = {(uint16_t)row->hint_plugin,
 		(uint16_t)bt_cluster_event_label(event->resource, event->action), queue};
 
-	bt_cycle_metrics_note(measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	bt_cycle_metrics_note(metrics, BT_METRIC_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
 	return queue;
 }
 
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
-	uint32_t unschedulable_plugins, struct bt_cycle_metrics *measures)
+	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return unschedulable_plugins ? __builtin_ctz(unschedulable_plugins) : 0;
@@ -196,9 +196,9 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 		}
 		const struct bt_hint_env env = {
 			hints->release, view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
-		bool timed = measures && bt_cycle_metrics_samples_hint(measures);
+		bool timed = metrics && bt_cycle_metrics_samples_hint(metrics);
 
-		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {
+		if (timed ? ask_timed(metrics, row, &env, event) : row->hint(&env, event)) {
 			return (int)row->hint_plugin;
 		}
 	}

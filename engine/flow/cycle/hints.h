@@ -55,10 +55,10 @@ uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_clust
 
 /*
  * Who says that the event may make a waiting pod fit, of the hint plugins that have rejected it? own: the
- * event's object is the waiting pod itself. measures: where the times of hints are noted, or NULL.
+ * event's object is the waiting pod itself. metrics: where the times of hints are noted, or NULL.
  * Returns: the first one's number; BT_HINT_NONE. Of BT_CLUSTER_EVENT_WILDCARD anybody says so.
  */
 #define BT_HINT_NONE (-1)
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
-	uint32_t unschedulable_plugins, struct bt_cycle_metrics *measures);
+	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics);

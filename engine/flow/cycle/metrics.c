@@ -12,51 +12,51 @@
 static const struct {
 	double start_s, factor;
 	uint32_t n, cap;
-} shapes[BT_MEASURE_N] = {
-	[BT_MEASURE_POINT] = {1e-4, 2, 12, 256},
-	[BT_MEASURE_PLUGIN] = {1e-5, 1.5, 20, 64},
-	[BT_MEASURE_HINT] = {1e-5, 1.5, 20, 1024},
-	[BT_MEASURE_EVENT] = {1e-4, 2, 12, 256},
-	[BT_MEASURE_EVICTING] = {1e-2, 2, 20, 4},
-	[BT_MEASURE_GROUP] = {1e-3, 2, 15, 256},
-	[BT_MEASURE_GROUP_DECIDING] = {1e-3, 2, 15, 4},
+} shapes[BT_METRIC_N] = {
+	[BT_METRIC_POINT] = {1e-4, 2, 12, 256},
+	[BT_METRIC_PLUGIN] = {1e-5, 1.5, 20, 64},
+	[BT_METRIC_HINT] = {1e-5, 1.5, 20, 1024},
+	[BT_METRIC_EVENT] = {1e-4, 2, 12, 256},
+	[BT_METRIC_EVICTING] = {1e-2, 2, 20, 4},
+	[BT_METRIC_GROUP] = {1e-3, 2, 15, 256},
+	[BT_METRIC_GROUP_DECIDING] = {1e-3, 2, 15, 4},
 };
 
 struct bt_cycle_metrics *bt_cycle_metrics_create(void)
 {
-	struct bt_cycle_metrics *measures = bt_mem_zalloc(1, sizeof(*measures));
+	struct bt_cycle_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 
-	measures->event_label = UINT32_MAX;
-	for (int i = 0; i < BT_MEASURE_N; i++) {
-		struct bt_measure_table *table = &measures->tables[i];
+	metrics->event_label = UINT32_MAX;
+	for (int i = 0; i < BT_METRIC_N; i++) {
+		struct bt_metric_table *table = &metrics->tables[i];
 
 		table->cap = shapes[i].cap;
 		table->series = bt_mem_zalloc(table->cap, sizeof(*table->series));
 	}
-	return measures;
+	return metrics;
 }
 
-void bt_cycle_metrics_destroy(struct bt_cycle_metrics *measures)
+void bt_cycle_metrics_destroy(struct bt_cycle_metrics *metrics)
 {
-	for (int i = 0; measures && i < BT_MEASURE_N; i++) {
-		bt_mem_free(measures->tables[i].series);
+	for (int i = 0; metrics && i < BT_METRIC_N; i++) {
+		bt_mem_free(metrics->tables[i].series);
 	}
-	bt_mem_free(measures);
+	bt_mem_free(metrics);
 }
 
-uint32_t bt_measure_bounds(enum bt_measure measure, double out_seconds[BT_MEASURE_BOUNDS])
+uint32_t bt_metric_bounds(enum bt_metric metric, double out_seconds[BT_METRIC_BOUNDS])
 {
-	double bound_s = shapes[measure].start_s;
+	double bound_s = shapes[metric].start_s;
 
-	for (uint32_t i = 0; i < shapes[measure].n; i++) {
+	for (uint32_t i = 0; i < shapes[metric].n; i++) {
 		out_seconds[i] = bound_s;
-		bound_s *= shapes[measure].factor;
+		bound_s *= shapes[metric].factor;
 	}
-	return shapes[measure].n;
+	return shapes[metric].n;
 }
 
 /* The series with those labels, begun now if it is new; NULL: there is no room. */
-static struct bt_series *series_of(struct bt_measure_table *table, const uint16_t labels[4])
+static struct bt_series *series_of(struct bt_metric_table *table, const uint16_t labels[4])
 {
 	uint64_t key;
 
@@ -79,19 +79,19 @@ static struct bt_series *series_of(struct bt_measure_table *table, const uint16_
 }
 
 void bt_cycle_metrics_note(
-	struct bt_cycle_metrics *measures, enum bt_measure measure, const uint16_t labels[4], int64_t took_ns)
+	struct bt_cycle_metrics *metrics, enum bt_metric metric, const uint16_t labels[4], int64_t took_ns)
 {
-	struct bt_measure_table *table = &measures->tables[measure];
+	struct bt_metric_table *table = &metrics->tables[metric];
 	struct bt_series *series = series_of(table, labels);
-	double bound_s = shapes[measure].start_s, took_s = (double)took_ns / 1e9;
+	double bound_s = shapes[metric].start_s, took_s = (double)took_ns / 1e9;
 	uint32_t i = 0;
 
 	if (!series) {
 		table->lost_n++;
 		return;
 	}
-	while (i < shapes[measure].n && took_s > bound_s) {
-		bound_s *= shapes[measure].factor;
+	while (i < shapes[metric].n && took_s > bound_s) {
+		bound_s *= shapes[metric].factor;
 		i++;
 	}
 	series->counts[i]++;
@@ -99,30 +99,30 @@ void bt_cycle_metrics_note(
 	series->n++;
 }
 
-void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns)
+void bt_cycle_metrics_decided(struct bt_cycle_metrics *metrics, int64_t took_ns)
 {
-	measures->took_ns = took_ns;
+	metrics->took_ns = took_ns;
 }
 
-void bt_cycle_metrics_note_event(struct bt_cycle_metrics *measures, uint32_t label)
+void bt_cycle_metrics_note_event(struct bt_cycle_metrics *metrics, uint32_t label)
 {
-	measures->event_label = label;
+	metrics->event_label = label;
 }
 
-uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *measures)
+uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *metrics)
 {
-	uint32_t label = measures->event_label;
+	uint32_t label = metrics->event_label;
 
-	measures->event_label = UINT32_MAX;
+	metrics->event_label = UINT32_MAX;
 	return label;
 }
 
-bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *measures)
+bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *metrics)
 {
-	return measures->hint_n++ % BT_MEASURE_HINTS == 0;
+	return metrics->hint_n++ % BT_METRIC_HINTS == 0;
 }
 
-int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *measures)
+int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *metrics)
 {
-	return measures->took_ns;
+	return metrics->took_ns;
 }

@@ -10,42 +10,42 @@
 #include "engine/base/clock.h"
 #include "engine/model/cluster_event.h"
 
-#define BT_MEASURE_BOUNDS 20
+#define BT_METRIC_BOUNDS 20
 
-enum bt_measure {
-	BT_MEASURE_POINT = 0, /* an extension point: enum bt_measure_point, enum bt_measure_status, profile */
-	BT_MEASURE_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
+enum bt_metric {
+	BT_METRIC_POINT = 0, /* an extension point: enum bt_metric_point, enum bt_metric_status, profile */
+	BT_METRIC_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
 	/* A queueing hint: the hint plugin's number, event (bt_cluster_event_label), whether it queues. */
-	BT_MEASURE_HINT,
-	BT_MEASURE_EVENT,    /* taking in what a source shows: event (bt_cluster_event_label) */
-	BT_MEASURE_EVICTING, /* from a preemption's decision until all of its victims are evicted, or one is
-				 not:  enum bt_measure_status */
-	BT_MEASURE_GROUP,    /* the cycle of a pod group: enum bt_measure_group, profile */
-	BT_MEASURE_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
-	BT_MEASURE_N
+	BT_METRIC_HINT,
+	BT_METRIC_EVENT,    /* taking in what a source shows: event (bt_cluster_event_label) */
+	BT_METRIC_EVICTING, /* from a preemption's decision until all of its victims are evicted, or one is
+				 not:  enum bt_metric_status */
+	BT_METRIC_GROUP,    /* the cycle of a pod group: enum bt_metric_group, profile */
+	BT_METRIC_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
+	BT_METRIC_N
 };
 
-enum bt_measure_point { BT_MEASURE_FILTER = 0, BT_MEASURE_POST_FILTER, BT_MEASURE_BIND };
+enum bt_metric_point { BT_METRIC_FILTER = 0, BT_METRIC_POST_FILTER, BT_METRIC_BIND };
 
 /* As upstream's status codes. */
-enum bt_measure_status { BT_MEASURE_SUCCESS = 0, BT_MEASURE_ERROR, BT_MEASURE_UNSCHEDULABLE };
+enum bt_metric_status { BT_METRIC_SUCCESS = 0, BT_METRIC_ERROR, BT_METRIC_UNSCHEDULABLE };
 
 /* What came of a pod group's cycle. */
-enum bt_measure_group {
-	BT_MEASURE_GROUP_SCHEDULED = 0,
-	BT_MEASURE_GROUP_UNSCHEDULABLE,
-	BT_MEASURE_GROUP_WAITS, /* until those are gone whom it preempts */
-	BT_MEASURE_GROUP_ERROR
+enum bt_metric_group {
+	BT_METRIC_GROUP_SCHEDULED = 0,
+	BT_METRIC_GROUP_UNSCHEDULABLE,
+	BT_METRIC_GROUP_WAITS, /* until those are gone whom it preempts */
+	BT_METRIC_GROUP_ERROR
 };
 
 struct bt_series {
 	uint16_t labels[4];
-	uint64_t counts[BT_MEASURE_BOUNDS + 1]; /* of each bucket alone; the last one: beyond */
+	uint64_t counts[BT_METRIC_BOUNDS + 1]; /* of each bucket alone; the last one: beyond */
 	int64_t sum_ns;
 	uint64_t n; /* 0: a vacant place */
 };
 
-struct bt_measure_table {
+struct bt_metric_table {
 	struct bt_series *series; /* by hash, open addressing */
 	uint32_t cap, n;	  /* cap: a power of two */
 	uint64_t lost_n;	  /* values of series for which there was no room */
@@ -53,32 +53,32 @@ struct bt_measure_table {
 
 /* owner: the scheduling thread. Readers of metrics read the tables; the rest is private. */
 struct bt_cycle_metrics {
-	struct bt_measure_table tables[BT_MEASURE_N];
-	uint64_t hint_n;      /* run so far: one in BT_MEASURE_HINTS is measured */
+	struct bt_metric_table tables[BT_METRIC_N];
+	uint64_t hint_n;      /* run so far: one in BT_METRIC_HINTS is measured */
 	int64_t took_ns;      /* what the last decision took */
 	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
 };
 
-#define BT_MEASURE_HINTS 16
+#define BT_METRIC_HINTS 16
 
 /* Owns: bt_cycle_metrics_destroy. */
 struct bt_cycle_metrics *bt_cycle_metrics_create(void);
-void bt_cycle_metrics_destroy(struct bt_cycle_metrics *measures);
+void bt_cycle_metrics_destroy(struct bt_cycle_metrics *metrics);
 
 /* Something with those labels took so long. */
-void bt_cycle_metrics_note(struct bt_cycle_metrics *measures, enum bt_measure measure,
-	const uint16_t labels[4], int64_t took_ns);
+void bt_cycle_metrics_note(
+	struct bt_cycle_metrics *metrics, enum bt_metric metric, const uint16_t labels[4], int64_t took_ns);
 
 /* The last decision took so long. */
-void bt_cycle_metrics_decided(struct bt_cycle_metrics *measures, int64_t took_ns);
-int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *measures);
+void bt_cycle_metrics_decided(struct bt_cycle_metrics *metrics, int64_t took_ns);
+int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *metrics);
 
 /* An event was told, by its label (bt_cluster_event_label); which one since the last call, or UINT32_MAX. */
-void bt_cycle_metrics_note_event(struct bt_cycle_metrics *measures, uint32_t label);
-uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *measures);
+void bt_cycle_metrics_note_event(struct bt_cycle_metrics *metrics, uint32_t label);
+uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *metrics);
 
 /* A queueing hint runs: is it one of those that are measured? */
-bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *measures);
+bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *metrics);
 
-/* The bounds of a measure's buckets, in seconds, ascending. Returns: how many there are. */
-uint32_t bt_measure_bounds(enum bt_measure measure, double out_seconds[BT_MEASURE_BOUNDS]);
+/* The bounds of a metric's buckets, in seconds, ascending. Returns: how many there are. */
+uint32_t bt_metric_bounds(enum bt_metric metric, double out_seconds[BT_METRIC_BOUNDS]);

@@ -265,16 +265,16 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 static void note_post_filter(
 	struct bt_engine *engine, const struct bt_profile_runtime *runtime, int64_t took_ns)
 {
-	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
-		engine->post.preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
-								    : BT_MEASURE_UNSCHEDULABLE,
+	const uint16_t labels[4] = {BT_METRIC_POST_FILTER,
+		engine->post.preemption.outcome == BT_PREEMPT_FOUND ? BT_METRIC_SUCCESS
+								    : BT_METRIC_UNSCHEDULABLE,
 		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	engine->post.took_ns += took_ns;
-	bt_cycle_metrics_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+	bt_cycle_metrics_note(engine->metrics, BT_METRIC_POINT, labels, took_ns);
 	if (runtime->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
-		bt_cycle_metrics_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_METRIC_PLUGIN, alone, took_ns);
 	}
 }
 
@@ -305,7 +305,7 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	}
 	const struct bt_preempt_request request = request_of(engine, notes);
 	bt_engine_post_filter(post->cycle.runtime, &request, preemption, &post->release, &post->text);
-	if (engine->measures) {
+	if (engine->metrics) {
 		note_post_filter(engine, post->cycle.runtime, bt_clock_monotonic_ns() - begin_ns);
 	}
 	engine->post.dry_run_n += preemption->tried_n;

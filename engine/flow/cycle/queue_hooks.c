@@ -65,7 +65,7 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	int by = bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
-		event, plugins, engine->measures);
+		event, plugins, engine->metrics);
 	const struct bt_queue_observer *observer = &engine->options.observer;
 
 	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {

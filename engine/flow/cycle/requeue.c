@@ -35,9 +35,9 @@ struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, 
 void bt_engine_wake(
 	struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority, uint32_t own_ix)
 {
-	if (engine->measures) {
+	if (engine->metrics) {
 		bt_cycle_metrics_note_event(
-			engine->measures, bt_cluster_event_label(event->resource, event->action));
+			engine->metrics, bt_cluster_event_label(event->resource, event->action));
 	}
 	if (bt_engine_listens(engine)) {
 		bt_queue_move(

@@ -21,11 +21,11 @@ static const struct {
 };
 
 static void client_metrics_note(
-	struct bt_client_metrics_buckets *buckets, enum bt_client_metrics_measure measure, uint64_t value)
+	struct bt_client_metrics_buckets *buckets, enum bt_client_metric metric, uint64_t value)
 {
 	uint32_t i = 0;
 
-	while (i < shapes[measure].n && (double)value / shapes[measure].unit > shapes[measure].bounds[i]) {
+	while (i < shapes[metric].n && (double)value / shapes[metric].unit > shapes[metric].bounds[i]) {
 		i++;
 	}
 	bt_add_relaxed(&buckets->counts[i], 1);
@@ -99,8 +99,8 @@ uint64_t bt_client_metrics_again_n(
 	return bt_load_relaxed(&traffic->again[method][status]);
 }
 
-static const struct bt_client_metrics_buckets *buckets_of(const struct bt_client_metrics *traffic,
-	enum bt_client_metrics_measure measure, enum bt_http_method method)
+static const struct bt_client_metrics_buckets *buckets_of(
+	const struct bt_client_metrics *traffic, enum bt_client_metric metric, enum bt_http_method method)
 {
 	const struct bt_client_metrics_buckets *const all[] = {
 		[BT_CLIENT_METRICS_DURATION] = traffic->durations,
@@ -109,19 +109,19 @@ static const struct bt_client_metrics_buckets *buckets_of(const struct bt_client
 		[BT_CLIENT_METRICS_WAIT] = traffic->waits,
 	};
 
-	return &all[measure][method];
+	return &all[metric][method];
 }
 
-void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metrics_measure measure,
+void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metric metric,
 	enum bt_http_method method, struct bt_client_metrics_view *out_view)
 {
-	const struct bt_client_metrics_buckets *buckets = buckets_of(traffic, measure, method);
+	const struct bt_client_metrics_buckets *buckets = buckets_of(traffic, metric, method);
 
-	*out_view = (struct bt_client_metrics_view){
-		.bound_n = shapes[measure].n, .bounds = shapes[measure].bounds};
+	*out_view =
+		(struct bt_client_metrics_view){.bound_n = shapes[metric].n, .bounds = shapes[metric].bounds};
 	for (uint32_t i = 0; i <= out_view->bound_n; i++) {
 		out_view->counts[i] = bt_load_relaxed(&buckets->counts[i]);
 		out_view->n += out_view->counts[i];
 	}
-	out_view->sum = (double)bt_load_relaxed(&buckets->sum) / shapes[measure].unit;
+	out_view->sum = (double)bt_load_relaxed(&buckets->sum) / shapes[metric].unit;
 }

@@ -64,7 +64,7 @@ uint64_t bt_client_metrics_code_n(
 uint64_t bt_client_metrics_again_n(
 	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status);
 
-enum bt_client_metrics_measure {
+enum bt_client_metric {
 	BT_CLIENT_METRICS_DURATION = 0,
 	BT_CLIENT_METRICS_SENT,
 	BT_CLIENT_METRICS_RECEIVED,
@@ -80,5 +80,5 @@ struct bt_client_metrics_view {
 	uint64_t n;
 };
 
-void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metrics_measure measure,
+void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metric metric,
 	enum bt_http_method method, struct bt_client_metrics_view *out_view);

@@ -51,8 +51,8 @@ static void add_codes(struct bt_exposition *x, const struct server *server, enum
 	}
 }
 
-static void add_measure(struct bt_exposition *x, const struct servers *servers,
-	enum bt_client_metrics_measure measure, const char *name, const char *help)
+static void add_measure(struct bt_exposition *x, const struct servers *servers, enum bt_client_metric metric,
+	const char *name, const char *help)
 {
 	struct bt_client_metrics_view view;
 
@@ -61,7 +61,7 @@ static void add_measure(struct bt_exposition *x, const struct servers *servers,
 		for (int method = 0; method < BT_CLIENT_METRICS_METHODS; method++) {
 			enum bt_http_method of = (enum bt_http_method)method;
 
-			bt_client_metrics_read(&servers->items[i].traffic, measure, of, &view);
+			bt_client_metrics_read(&servers->items[i].traffic, metric, of, &view);
 			if (view.n) {
 				bt_expose_label(x, "host", bt_str(servers->items[i].host));
 				bt_expose_label(x, "verb", bt_str(bt_client_metrics_method(of)));

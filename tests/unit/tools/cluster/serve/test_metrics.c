@@ -635,14 +635,14 @@ static void pod_groups_are_counted_by_result(void **state)
 {
 	struct serve_test *test = *state;
 	/* What a cycle of a group notes (test_group_cycle). */
-	struct bt_cycle_metrics *measures = NULL;
-	const struct bt_cycle_metrics *shared = bt_engine_measures(bt_pipeline_engine(test->lab.pipeline));
-	const uint16_t waits[4] = {BT_MEASURE_GROUP_WAITS, 0}, none[4] = {0};
+	struct bt_cycle_metrics *metrics = NULL;
+	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
+	const uint16_t waits[4] = {BT_METRIC_GROUP_WAITS, 0}, none[4] = {0};
 
-	memcpy(&measures, &shared, sizeof(measures));
-	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 3000000);
-	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP, waits, 1000000);
-	bt_cycle_metrics_note(measures, BT_MEASURE_GROUP_DECIDING, none, 500000);
+	memcpy(&metrics, &shared, sizeof(metrics));
+	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP, waits, 3000000);
+	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP, waits, 1000000);
+	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP_DECIDING, none, 500000);
 	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	struct prometheus *p = metrics_of(test);
 
