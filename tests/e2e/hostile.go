@@ -422,11 +422,11 @@ func (h *hostile) followed(ctx context.Context, berth *process) error {
 func notMended(ctx context.Context, berth *process) error {
 	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
 	if err != nil || repaired != 0 {
-		return fmt.Errorf("%s: the audit had to mend %v pods: %w", berth.name, repaired, err)
+		return fmt.Errorf("%s: %v pods had to be repaired: %w", berth.name, repaired, err)
 	}
 	differ, err := sumOf(ctx, berth, "berth_audit_node_differences_total")
 	if err != nil || differ != 0 {
-		return fmt.Errorf("%s: the audit found %v nodes that differ: %w", berth.name, differ, err)
+		return fmt.Errorf("%s: %v nodes differ: %w", berth.name, differ, err)
 	}
 	return nil
 }

@@ -189,23 +189,24 @@ int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
 {
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
-	const uint16_t labels[4] = {BT_METRIC_BIND, yes ? BT_METRIC_SUCCESS : BT_METRIC_ERROR,
+	const uint16_t labels[4] = {BT_CYCLE_METRIC_BIND,
+		yes ? BT_CYCLE_METRIC_SUCCESS : BT_CYCLE_METRIC_ERROR,
 		runtime ? bt_profile_runtimes_ix(&engine->runtimes, runtime) : 0};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	BT_REQUIRE_HOT(engine->metrics);
 	if (runtime) {
-		bt_cycle_metrics_note(engine->metrics, BT_METRIC_POINT, labels, took_ns);
-		bt_cycle_metrics_note(engine->metrics, BT_METRIC_PLUGIN, alone, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_POINT, labels, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_PLUGIN, alone, took_ns);
 	}
 }
 
 void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns)
 {
-	const uint16_t labels[4] = {yes ? BT_METRIC_SUCCESS : BT_METRIC_ERROR};
+	const uint16_t labels[4] = {yes ? BT_CYCLE_METRIC_SUCCESS : BT_CYCLE_METRIC_ERROR};
 
 	BT_REQUIRE_HOT(engine->metrics);
-	bt_cycle_metrics_note(engine->metrics, BT_METRIC_EVICTING, labels, took_ns);
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVICTING, labels, took_ns);
 }
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
@@ -215,7 +216,7 @@ void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took
 	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? noted : label)};
 
 	if (label != UINT32_MAX || noted != UINT32_MAX) {
-		bt_cycle_metrics_note(engine->metrics, BT_METRIC_EVENT, labels, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVENT, labels, took_ns);
 	}
 }
 
@@ -373,8 +374,8 @@ static void note_runs(
 static BT_NOINLINE void note_decided(
 	struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_decision *decision)
 {
-	const uint16_t labels[4] = {BT_METRIC_FILTER,
-		decision->outcome == BT_FAILED ? BT_METRIC_ERROR : BT_METRIC_SUCCESS,
+	const uint16_t labels[4] = {BT_CYCLE_METRIC_FILTER,
+		decision->outcome == BT_FAILED ? BT_CYCLE_METRIC_ERROR : BT_CYCLE_METRIC_SUCCESS,
 		bt_profile_runtimes_ix(&engine->runtimes, cycle->runtime)};
 
 	int64_t took_ns = bt_clock_monotonic_ns() - cycle->begin_ns;
@@ -382,7 +383,7 @@ static BT_NOINLINE void note_decided(
 	bt_cycle_metrics_decided(engine->metrics, took_ns);
 	bt_stage_latency_note(engine->options.stages, BT_STAGE_DECIDE, took_ns);
 	bt_cycle_metrics_note(
-		engine->metrics, BT_METRIC_POINT, labels, took_ns - bt_post_filter_took(&engine->post));
+		engine->metrics, BT_CYCLE_METRIC_POINT, labels, took_ns - bt_post_filter_took(&engine->post));
 	note_runs(engine, cycle, decision);
 }
 

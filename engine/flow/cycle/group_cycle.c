@@ -497,10 +497,10 @@ static int64_t now_if_measured(const struct bt_engine *engine)
 static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
 	static const uint16_t results[] = {
-		[SCHEDULABLE] = BT_METRIC_GROUP_SCHEDULED,
-		[UNSCHEDULABLE] = BT_METRIC_GROUP_UNSCHEDULABLE,
-		[WAITS_FOR_PREEMPTION] = BT_METRIC_GROUP_WAITS,
-		[FAILED] = BT_METRIC_GROUP_ERROR,
+		[SCHEDULABLE] = BT_CYCLE_METRIC_GROUP_SCHEDULED,
+		[UNSCHEDULABLE] = BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
+		[WAITS_FOR_PREEMPTION] = BT_CYCLE_METRIC_GROUP_WAITS,
+		[FAILED] = BT_CYCLE_METRIC_GROUP_ERROR,
 	};
 	struct bt_engine *engine = w->engine;
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -513,9 +513,10 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
 	if (engine->metrics && any) {
-		bt_cycle_metrics_note(engine->metrics, BT_METRIC_GROUP_DECIDING, none, decided_ns - begin_ns);
 		bt_cycle_metrics_note(
-			engine->metrics, BT_METRIC_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+			engine->metrics, BT_CYCLE_METRIC_GROUP_DECIDING, none, decided_ns - begin_ns);
+		bt_cycle_metrics_note(
+			engine->metrics, BT_CYCLE_METRIC_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
 	}
 }
 

@@ -167,7 +167,7 @@ static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row
 	const uint16_t labels[4] = {(uint16_t)row->hint_plugin,
 		(uint16_t)bt_cluster_event_label(event->resource, event->action), queue};
 
-	bt_cycle_metrics_note(metrics, BT_METRIC_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
 	return queue;
 }
 

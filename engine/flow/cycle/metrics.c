@@ -12,14 +12,14 @@
 static const struct {
 	double start_s, factor;
 	uint32_t n, cap;
-} shapes[BT_METRIC_N] = {
-	[BT_METRIC_POINT] = {1e-4, 2, 12, 256},
-	[BT_METRIC_PLUGIN] = {1e-5, 1.5, 20, 64},
-	[BT_METRIC_HINT] = {1e-5, 1.5, 20, 1024},
-	[BT_METRIC_EVENT] = {1e-4, 2, 12, 256},
-	[BT_METRIC_EVICTING] = {1e-2, 2, 20, 4},
-	[BT_METRIC_GROUP] = {1e-3, 2, 15, 256},
-	[BT_METRIC_GROUP_DECIDING] = {1e-3, 2, 15, 4},
+} shapes[BT_CYCLE_METRIC_N] = {
+	[BT_CYCLE_METRIC_POINT] = {1e-4, 2, 12, 256},
+	[BT_CYCLE_METRIC_PLUGIN] = {1e-5, 1.5, 20, 64},
+	[BT_CYCLE_METRIC_HINT] = {1e-5, 1.5, 20, 1024},
+	[BT_CYCLE_METRIC_EVENT] = {1e-4, 2, 12, 256},
+	[BT_CYCLE_METRIC_EVICTING] = {1e-2, 2, 20, 4},
+	[BT_CYCLE_METRIC_GROUP] = {1e-3, 2, 15, 256},
+	[BT_CYCLE_METRIC_GROUP_DECIDING] = {1e-3, 2, 15, 4},
 };
 
 struct bt_cycle_metrics *bt_cycle_metrics_create(void)
@@ -27,8 +27,8 @@ struct bt_cycle_metrics *bt_cycle_metrics_create(void)
 	struct bt_cycle_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 
 	metrics->event_label = UINT32_MAX;
-	for (int i = 0; i < BT_METRIC_N; i++) {
-		struct bt_metric_table *table = &metrics->tables[i];
+	for (int i = 0; i < BT_CYCLE_METRIC_N; i++) {
+		struct bt_cycle_metric_table *table = &metrics->tables[i];
 
 		table->cap = shapes[i].cap;
 		table->series = bt_mem_zalloc(table->cap, sizeof(*table->series));
@@ -38,13 +38,13 @@ struct bt_cycle_metrics *bt_cycle_metrics_create(void)
 
 void bt_cycle_metrics_destroy(struct bt_cycle_metrics *metrics)
 {
-	for (int i = 0; metrics && i < BT_METRIC_N; i++) {
+	for (int i = 0; metrics && i < BT_CYCLE_METRIC_N; i++) {
 		bt_mem_free(metrics->tables[i].series);
 	}
 	bt_mem_free(metrics);
 }
 
-uint32_t bt_metric_bounds(enum bt_metric metric, double out_seconds[BT_METRIC_BOUNDS])
+uint32_t bt_cycle_metric_bounds(enum bt_cycle_metric metric, double out_seconds[BT_CYCLE_METRIC_BOUNDS])
 {
 	double bound_s = shapes[metric].start_s;
 
@@ -56,7 +56,7 @@ uint32_t bt_metric_bounds(enum bt_metric metric, double out_seconds[BT_METRIC_BO
 }
 
 /* The series with those labels, begun now if it is new; NULL: there is no room. */
-static struct bt_series *series_of(struct bt_metric_table *table, const uint16_t labels[4])
+static struct bt_series *series_of(struct bt_cycle_metric_table *table, const uint16_t labels[4])
 {
 	uint64_t key;
 
@@ -78,10 +78,10 @@ static struct bt_series *series_of(struct bt_metric_table *table, const uint16_t
 	}
 }
 
-void bt_cycle_metrics_note(
-	struct bt_cycle_metrics *metrics, enum bt_metric metric, const uint16_t labels[4], int64_t took_ns)
+void bt_cycle_metrics_note(struct bt_cycle_metrics *metrics, enum bt_cycle_metric metric,
+	const uint16_t labels[4], int64_t took_ns)
 {
-	struct bt_metric_table *table = &metrics->tables[metric];
+	struct bt_cycle_metric_table *table = &metrics->tables[metric];
 	struct bt_series *series = series_of(table, labels);
 	double bound_s = shapes[metric].start_s, took_s = (double)took_ns / 1e9;
 	uint32_t i = 0;
@@ -119,7 +119,7 @@ uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *metrics)
 
 bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *metrics)
 {
-	return metrics->hint_n++ % BT_METRIC_HINTS == 0;
+	return metrics->hint_n++ % BT_CYCLE_METRIC_HINTS == 0;
 }
 
 int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *metrics)

@@ -10,42 +10,48 @@
 #include "engine/base/clock.h"
 #include "engine/model/cluster_event.h"
 
-#define BT_METRIC_BOUNDS 20
+#define BT_CYCLE_METRIC_BOUNDS 20
 
-enum bt_metric {
-	BT_METRIC_POINT = 0, /* an extension point: enum bt_metric_point, enum bt_metric_status, profile */
-	BT_METRIC_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
+enum bt_cycle_metric {
+	BT_CYCLE_METRIC_POINT =
+		0, /* an extension point: enum bt_cycle_metric_point, enum bt_cycle_metric_status, profile */
+	BT_CYCLE_METRIC_PLUGIN, /* DefaultBinder or DefaultPreemption: the same, but for the profile */
 	/* A queueing hint: the hint plugin's number, event (bt_cluster_event_label), whether it queues. */
-	BT_METRIC_HINT,
-	BT_METRIC_EVENT,    /* taking in what a source shows: event (bt_cluster_event_label) */
-	BT_METRIC_EVICTING, /* from a preemption's decision until all of its victims are evicted, or one is
-				 not:  enum bt_metric_status */
-	BT_METRIC_GROUP,    /* the cycle of a pod group: enum bt_metric_group, profile */
-	BT_METRIC_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
-	BT_METRIC_N
+	BT_CYCLE_METRIC_HINT,
+	BT_CYCLE_METRIC_EVENT, /* taking in what a source shows: event (bt_cluster_event_label) */
+	/* From a preemption's decision until all of its victims are evicted, or one is not: enum
+	 * bt_cycle_metric_status. */
+	BT_CYCLE_METRIC_EVICTING,
+	BT_CYCLE_METRIC_GROUP,		/* the cycle of a pod group: enum bt_cycle_metric_group, profile */
+	BT_CYCLE_METRIC_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
+	BT_CYCLE_METRIC_N
 };
 
-enum bt_metric_point { BT_METRIC_FILTER = 0, BT_METRIC_POST_FILTER, BT_METRIC_BIND };
+enum bt_cycle_metric_point { BT_CYCLE_METRIC_FILTER = 0, BT_CYCLE_METRIC_POST_FILTER, BT_CYCLE_METRIC_BIND };
 
 /* As upstream's status codes. */
-enum bt_metric_status { BT_METRIC_SUCCESS = 0, BT_METRIC_ERROR, BT_METRIC_UNSCHEDULABLE };
+enum bt_cycle_metric_status {
+	BT_CYCLE_METRIC_SUCCESS = 0,
+	BT_CYCLE_METRIC_ERROR,
+	BT_CYCLE_METRIC_UNSCHEDULABLE
+};
 
 /* What came of a pod group's cycle. */
-enum bt_metric_group {
-	BT_METRIC_GROUP_SCHEDULED = 0,
-	BT_METRIC_GROUP_UNSCHEDULABLE,
-	BT_METRIC_GROUP_WAITS, /* until those are gone whom it preempts */
-	BT_METRIC_GROUP_ERROR
+enum bt_cycle_metric_group {
+	BT_CYCLE_METRIC_GROUP_SCHEDULED = 0,
+	BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
+	BT_CYCLE_METRIC_GROUP_WAITS, /* until those are gone whom it preempts */
+	BT_CYCLE_METRIC_GROUP_ERROR
 };
 
 struct bt_series {
 	uint16_t labels[4];
-	uint64_t counts[BT_METRIC_BOUNDS + 1]; /* of each bucket alone; the last one: beyond */
+	uint64_t counts[BT_CYCLE_METRIC_BOUNDS + 1]; /* of each bucket alone; the last one: beyond */
 	int64_t sum_ns;
 	uint64_t n; /* 0: a vacant place */
 };
 
-struct bt_metric_table {
+struct bt_cycle_metric_table {
 	struct bt_series *series; /* by hash, open addressing */
 	uint32_t cap, n;	  /* cap: a power of two */
 	uint64_t lost_n;	  /* values of series for which there was no room */
@@ -53,21 +59,21 @@ struct bt_metric_table {
 
 /* owner: the scheduling thread. Readers of metrics read the tables; the rest is private. */
 struct bt_cycle_metrics {
-	struct bt_metric_table tables[BT_METRIC_N];
-	uint64_t hint_n;      /* run so far: one in BT_METRIC_HINTS is measured */
+	struct bt_cycle_metric_table tables[BT_CYCLE_METRIC_N];
+	uint64_t hint_n;      /* run so far: one in BT_CYCLE_METRIC_HINTS is measured */
 	int64_t took_ns;      /* what the last decision took */
 	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
 };
 
-#define BT_METRIC_HINTS 16
+#define BT_CYCLE_METRIC_HINTS 16
 
 /* Owns: bt_cycle_metrics_destroy. */
 struct bt_cycle_metrics *bt_cycle_metrics_create(void);
 void bt_cycle_metrics_destroy(struct bt_cycle_metrics *metrics);
 
 /* Something with those labels took so long. */
-void bt_cycle_metrics_note(
-	struct bt_cycle_metrics *metrics, enum bt_metric metric, const uint16_t labels[4], int64_t took_ns);
+void bt_cycle_metrics_note(struct bt_cycle_metrics *metrics, enum bt_cycle_metric metric,
+	const uint16_t labels[4], int64_t took_ns);
 
 /* The last decision took so long. */
 void bt_cycle_metrics_decided(struct bt_cycle_metrics *metrics, int64_t took_ns);
@@ -81,4 +87,4 @@ uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *metrics);
 bool bt_cycle_metrics_samples_hint(struct bt_cycle_metrics *metrics);
 
 /* The bounds of a metric's buckets, in seconds, ascending. Returns: how many there are. */
-uint32_t bt_metric_bounds(enum bt_metric metric, double out_seconds[BT_METRIC_BOUNDS]);
+uint32_t bt_cycle_metric_bounds(enum bt_cycle_metric metric, double out_seconds[BT_CYCLE_METRIC_BOUNDS]);

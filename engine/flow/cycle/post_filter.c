@@ -265,16 +265,16 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 static void note_post_filter(
 	struct bt_engine *engine, const struct bt_profile_runtime *runtime, int64_t took_ns)
 {
-	const uint16_t labels[4] = {BT_METRIC_POST_FILTER,
-		engine->post.preemption.outcome == BT_PREEMPT_FOUND ? BT_METRIC_SUCCESS
-								    : BT_METRIC_UNSCHEDULABLE,
+	const uint16_t labels[4] = {BT_CYCLE_METRIC_POST_FILTER,
+		engine->post.preemption.outcome == BT_PREEMPT_FOUND ? BT_CYCLE_METRIC_SUCCESS
+								    : BT_CYCLE_METRIC_UNSCHEDULABLE,
 		bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 	const uint16_t alone[4] = {labels[0], labels[1]};
 
 	engine->post.took_ns += took_ns;
-	bt_cycle_metrics_note(engine->metrics, BT_METRIC_POINT, labels, took_ns);
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_POINT, labels, took_ns);
 	if (runtime->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
-		bt_cycle_metrics_note(engine->metrics, BT_METRIC_PLUGIN, alone, took_ns);
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_PLUGIN, alone, took_ns);
 	}
 }
 

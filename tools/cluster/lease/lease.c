@@ -43,8 +43,8 @@ enum state { STATE_FOLLOWING = 0, STATE_LEADING, STATE_RELEASING, STATE_OVER };
  * cancelled. */
 enum step { STEP_NONE = 0, STEP_READ, STEP_WRITE, STEP_RELEASE, STEP_CUT };
 
-/* What events tell, each at most once. */
-enum news { NEWS_LEADS = 0, NEWS_STOPPED, NEWS_N };
+/* What events report, each at most once. */
+enum leadership { BECAME_LEADER = 0, STOPPED_LEADING, LEADERSHIP_N };
 
 struct bt_lease {
 	struct bt_lease_options options;	/* init: strings are owned */
@@ -59,7 +59,7 @@ struct bt_lease {
 	bool optimistic;      /* the write under way was not preceded by a read */
 	bool detached;	      /* no callback any more: waits for calls to end */
 	uint64_t call, watch; /* under way; 0: none */
-	uint64_t events[NEWS_N];
+	uint64_t events[LEADERSHIP_N];
 	uint32_t event_n; /* of these, under way */
 	int64_t sent_ns;  /* when the call was */
 	struct bt_lease_record record, scratch;
@@ -263,7 +263,7 @@ static void end_event(void *context, enum bt_http_end how, const struct bt_http_
 }
 
 /* Tells of the Lease object what has become of this candidate. Nobody tries again: it is for people. */
-static void record_event(struct bt_lease *lease, enum news news)
+static void record_event(struct bt_lease *lease, enum leadership change)
 {
 	static const char *const words[] = {"became leader", "stopped leading"};
 	struct bt_buf path = {0}, body = {0}, message = {0};
@@ -272,7 +272,7 @@ static void record_event(struct bt_lease *lease, enum news news)
 		return;
 	}
 	bt_buf_printf(&path, "/api/v1/namespaces/%s/events", lease->options.namespace_);
-	bt_buf_printf(&message, "%s %s", lease->options.identity, words[news]);
+	bt_buf_printf(&message, "%s %s", lease->options.identity, words[change]);
 	bt_lease_event_write(&lease->record,
 		&(struct bt_lease_event){.namespace_ = bt_str(lease->options.namespace_),
 			.name = bt_str(lease->options.name),
@@ -281,7 +281,7 @@ static void record_event(struct bt_lease *lease, enum news news)
 			.now_ns = bt_clock_now_ns(&lease->options.wall)},
 		&body);
 	lease->event_n++;
-	lease->events[news] =
+	lease->events[change] =
 		bt_http_send(lease->options.http, &(struct bt_http_call){.method = BT_HTTP_POST,
 							  .path = bt_buf_view(&path),
 							  .accept = bt_str("application/json"),
@@ -322,7 +322,7 @@ static void lose(struct bt_lease *lease, const char *why)
 {
 	lease_end(lease);
 	say(lease, BT_LOG_ERROR, 0, "Failed to renew lease", bt_str(why));
-	record_event(lease, NEWS_STOPPED);
+	record_event(lease, STOPPED_LEADING);
 	report_leader(lease);
 	if (lease->options.stopped_leading) {
 		lease->options.stopped_leading(lease->options.context);
@@ -434,7 +434,7 @@ static void lead(struct bt_lease *lease)
 	bt_http_forget(lease->options.http, &lease->watcher);
 	bt_http_after(lease->options.http, lease->options.renew_deadline_ns, at_deadline, &lease->deadline);
 	say(lease, BT_LOG_INFO, 0, "Successfully acquired lease", (struct bt_str){0});
-	record_event(lease, NEWS_LEADS);
+	record_event(lease, BECAME_LEADER);
 	report_leader(lease);
 	if (lease->options.started_leading) {
 		lease->options.started_leading(lease->options.context);
@@ -694,7 +694,7 @@ static void stop(void *context)
 	lease_end(lease);
 	lease->stopping = true;
 	if (leads) {
-		record_event(lease, NEWS_STOPPED);
+		record_event(lease, STOPPED_LEADING);
 	}
 	if (!release) {
 		say_released(lease);
@@ -713,7 +713,7 @@ static void detach(void *context)
 	struct bt_lease *lease = *(struct bt_lease **)context;
 
 	lease_end(lease);
-	for (int i = 0; i < NEWS_N; i++) {
+	for (int i = 0; i < LEADERSHIP_N; i++) {
 		bt_http_cancel(lease->options.http, lease->events[i]);
 	}
 	lease->detached = true;

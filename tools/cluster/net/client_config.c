@@ -80,7 +80,7 @@ struct bt_client_config {
 	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_log_limit said;
 	struct bt_identity *identity;	       /* lock(lock): held; never NULL */
-	struct bt_client_metrics *traffic;     /* init: */
+	struct bt_client_metrics *metrics;     /* init: */
 	struct bt_client_config_counts counts; /* lock(lock): but for what stands in the credential */
 	struct bt_buf address;		       /* init: host and port of the server */
 	struct client_config_plugin plugin;
@@ -864,7 +864,7 @@ static struct bt_client_config *new_access(void)
 
 	bt_lock_init(&access->lock);
 	access->plugin.stop = -1;
-	access->traffic = bt_mem_zalloc(1, sizeof(*access->traffic));
+	access->metrics = bt_mem_zalloc(1, sizeof(*access->metrics));
 	return access;
 }
 
@@ -951,7 +951,7 @@ void bt_client_config_destroy(struct bt_client_config *access)
 	bt_buf_fini(&access->host);
 	bt_buf_fini(&access->user_agent);
 	bt_buf_fini(&access->address);
-	bt_mem_free(access->traffic);
+	bt_mem_free(access->metrics);
 	bt_client_config_plan_fini(&access->plan);
 	bt_lock_fini(&access->lock);
 	bt_mem_free(access);
@@ -998,7 +998,7 @@ void bt_client_config_count(const struct bt_client_config *shared, struct bt_cli
 	bt_lock_release(&access->lock);
 }
 
-struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access)
+struct bt_client_metrics *bt_client_config_metrics(const struct bt_client_config *access)
 {
-	return access->traffic;
+	return access->metrics;
 }

@@ -56,7 +56,7 @@ const char *bt_client_config_server(const struct bt_client_config *access);
 const char *bt_client_config_host(const struct bt_client_config *access);
 
 /* What was asked of the server by all clients of this access; see client_metrics.h. */
-struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access);
+struct bt_client_metrics *bt_client_config_metrics(const struct bt_client_config *access);
 
 #define BT_EXEC_CODES 256
 #define BT_EXEC_AGES  11

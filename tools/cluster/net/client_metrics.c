@@ -32,30 +32,30 @@ static void client_metrics_note(
 	bt_add_relaxed(&buckets->sum, value);
 }
 
-void bt_client_metrics_note(struct bt_client_metrics *traffic, const struct bt_client_metrics_call *call)
+void bt_client_metrics_note(struct bt_client_metrics *metrics, const struct bt_client_metrics_call *call)
 {
 	uint32_t status = call->status < BT_CLIENT_METRICS_CODES ? call->status : 0;
 
-	bt_add_relaxed(&traffic->codes[call->method][status], 1);
+	bt_add_relaxed(&metrics->codes[call->method][status], 1);
 	if (call->again) {
-		bt_add_relaxed(&traffic->again[call->method][status], 1);
+		bt_add_relaxed(&metrics->again[call->method][status], 1);
 	}
 	if (call->watch) {
 		return;
 	}
-	client_metrics_note(&traffic->durations[call->method], BT_CLIENT_METRICS_DURATION,
+	client_metrics_note(&metrics->durations[call->method], BT_CLIENT_METRICS_DURATION,
 		call->took_ns > 0 ? (uint64_t)call->took_ns : 0);
-	client_metrics_note(&traffic->sent[call->method], BT_CLIENT_METRICS_SENT, call->sent_bytes);
+	client_metrics_note(&metrics->sent[call->method], BT_CLIENT_METRICS_SENT, call->sent_bytes);
 	if (status) {
 		client_metrics_note(
-			&traffic->received[call->method], BT_CLIENT_METRICS_RECEIVED, call->received_bytes);
+			&metrics->received[call->method], BT_CLIENT_METRICS_RECEIVED, call->received_bytes);
 	}
 }
 
-void bt_client_metrics_waited(struct bt_client_metrics *traffic, enum bt_http_method method, int64_t wait_ns)
+void bt_client_metrics_waited(struct bt_client_metrics *metrics, enum bt_http_method method, int64_t wait_ns)
 {
 	client_metrics_note(
-		&traffic->waits[method], BT_CLIENT_METRICS_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
+		&metrics->waits[method], BT_CLIENT_METRICS_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
 }
 
 static void merge(struct bt_client_metrics_buckets *sum, const struct bt_client_metrics_buckets *other)
@@ -88,34 +88,34 @@ const char *bt_client_metrics_method(enum bt_http_method method)
 }
 
 uint64_t bt_client_metrics_code_n(
-	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status)
+	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status)
 {
-	return bt_load_relaxed(&traffic->codes[method][status]);
+	return bt_load_relaxed(&metrics->codes[method][status]);
 }
 
 uint64_t bt_client_metrics_again_n(
-	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status)
+	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status)
 {
-	return bt_load_relaxed(&traffic->again[method][status]);
+	return bt_load_relaxed(&metrics->again[method][status]);
 }
 
 static const struct bt_client_metrics_buckets *buckets_of(
-	const struct bt_client_metrics *traffic, enum bt_client_metric metric, enum bt_http_method method)
+	const struct bt_client_metrics *metrics, enum bt_client_metric metric, enum bt_http_method method)
 {
 	const struct bt_client_metrics_buckets *const all[] = {
-		[BT_CLIENT_METRICS_DURATION] = traffic->durations,
-		[BT_CLIENT_METRICS_SENT] = traffic->sent,
-		[BT_CLIENT_METRICS_RECEIVED] = traffic->received,
-		[BT_CLIENT_METRICS_WAIT] = traffic->waits,
+		[BT_CLIENT_METRICS_DURATION] = metrics->durations,
+		[BT_CLIENT_METRICS_SENT] = metrics->sent,
+		[BT_CLIENT_METRICS_RECEIVED] = metrics->received,
+		[BT_CLIENT_METRICS_WAIT] = metrics->waits,
 	};
 
 	return &all[metric][method];
 }
 
-void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metric metric,
+void bt_client_metrics_read(const struct bt_client_metrics *metrics, enum bt_client_metric metric,
 	enum bt_http_method method, struct bt_client_metrics_view *out_view)
 {
-	const struct bt_client_metrics_buckets *buckets = buckets_of(traffic, metric, method);
+	const struct bt_client_metrics_buckets *buckets = buckets_of(metrics, metric, method);
 
 	*out_view =
 		(struct bt_client_metrics_view){.bound_n = shapes[metric].n, .bounds = shapes[metric].bounds};

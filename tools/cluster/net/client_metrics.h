@@ -43,11 +43,11 @@ struct bt_client_metrics_call {
 };
 
 /* Context: any thread. */
-void bt_client_metrics_note(struct bt_client_metrics *traffic, const struct bt_client_metrics_call *call);
+void bt_client_metrics_note(struct bt_client_metrics *metrics, const struct bt_client_metrics_call *call);
 
 /* A call has waited so long for its turn under the client's own limit of calls a second. Context: any
  * thread. */
-void bt_client_metrics_waited(struct bt_client_metrics *traffic, enum bt_http_method method, int64_t wait_ns);
+void bt_client_metrics_waited(struct bt_client_metrics *metrics, enum bt_http_method method, int64_t wait_ns);
 
 /* Adds what other has. Context: the thread that alone has sum. */
 void bt_client_metrics_merge(struct bt_client_metrics *sum, const struct bt_client_metrics *other);
@@ -58,11 +58,11 @@ void bt_client_metrics_merge(struct bt_client_metrics *sum, const struct bt_clie
 const char *bt_client_metrics_method(enum bt_http_method method);
 
 uint64_t bt_client_metrics_code_n(
-	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status);
+	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 
 /* The same of calls that had been sent before. */
 uint64_t bt_client_metrics_again_n(
-	const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status);
+	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 
 enum bt_client_metric {
 	BT_CLIENT_METRICS_DURATION = 0,
@@ -80,5 +80,5 @@ struct bt_client_metrics_view {
 	uint64_t n;
 };
 
-void bt_client_metrics_read(const struct bt_client_metrics *traffic, enum bt_client_metric metric,
+void bt_client_metrics_read(const struct bt_client_metrics *metrics, enum bt_client_metric metric,
 	enum bt_http_method method, struct bt_client_metrics_view *out_view);

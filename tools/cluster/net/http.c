@@ -315,7 +315,7 @@ static void count_call(const struct bt_call *call, enum bt_http_end end)
 	if (end != BT_HTTP_ANSWERED) {
 		bt_add_owned(&http->counts[BT_COUNT_ERRORS], 1);
 	}
-	bt_client_metrics_note(bt_client_config_traffic(http->access),
+	bt_client_metrics_note(bt_client_config_metrics(http->access),
 		&(struct bt_client_metrics_call){.method = call->request.method,
 			.status = call->head_over ? call->head.status : 0,
 			.watch = is_watch(&call->request),

@@ -54,13 +54,13 @@ struct bt_cache_comparer {
 
 struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_comparer_options *options)
 {
-	struct bt_cache_comparer *audit = bt_mem_zalloc(1, sizeof(*audit));
+	struct bt_cache_comparer *comparer = bt_mem_zalloc(1, sizeof(*comparer));
 
-	audit->options = *options;
-	if (!audit->options.interval_ns) {
-		audit->options.interval_ns = 30 * SECOND_NS;
+	comparer->options = *options;
+	if (!comparer->options.interval_ns) {
+		comparer->options.interval_ns = 30 * SECOND_NS;
 	}
-	return audit;
+	return comparer;
 }
 
 static void sums_fini(struct sums *sums)
@@ -71,23 +71,23 @@ static void sums_fini(struct sums *sums)
 	*sums = (struct sums){.n = 0};
 }
 
-void bt_cache_comparer_destroy(struct bt_cache_comparer *audit)
+void bt_cache_comparer_destroy(struct bt_cache_comparer *comparer)
 {
-	if (audit) {
-		sums_fini(&audit->now);
-		sums_fini(&audit->before);
-		bt_mem_free(audit);
+	if (comparer) {
+		sums_fini(&comparer->now);
+		sums_fini(&comparer->before);
+		bt_mem_free(comparer);
 	}
 }
 
-struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *audit)
+struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *comparer)
 {
 	return (struct bt_cache_comparer_counts){
-		.round_n = bt_load_relaxed(&audit->round_n),
-		.differ_n = bt_load_relaxed(&audit->differ_n),
-		.repaired_n = bt_load_relaxed(&audit->repaired_n),
-		.failed_n = bt_load_relaxed(&audit->failed_n),
-		.unlisted_n = bt_load_relaxed(&audit->unlisted_n),
+		.round_n = bt_load_relaxed(&comparer->round_n),
+		.differ_n = bt_load_relaxed(&comparer->differ_n),
+		.repaired_n = bt_load_relaxed(&comparer->repaired_n),
+		.failed_n = bt_load_relaxed(&comparer->failed_n),
+		.unlisted_n = bt_load_relaxed(&comparer->unlisted_n),
 	};
 }
 
@@ -172,14 +172,14 @@ static void see_some(void *context, struct bt_engine *engine)
 }
 
 /* Returns: how many names of resources there are. */
-static int each_in_ledger(struct bt_cache_comparer *audit,
+static int each_in_ledger(struct bt_cache_comparer *comparer,
 	void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
 {
 	struct pod_comparer_visit visit = {
-		.end = 1, .renews = audit->renewal_n > 0, .see = see, .context = context};
+		.end = 1, .renews = comparer->renewal_n > 0, .see = see, .context = context};
 
 	while (visit.first < visit.end) {
-		bt_pipeline_call(audit->options.pipeline, see_some, &visit);
+		bt_pipeline_call(comparer->options.pipeline, see_some, &visit);
 	}
 	return visit.slot_n;
 }
@@ -194,14 +194,14 @@ static bool differs(const struct node_sums *node)
 	return node->api.sum != node->ledger.sum || node->api.n != node->ledger.n;
 }
 
-static bool is_as_before(const struct bt_cache_comparer *audit, const struct node_sums *node)
+static bool is_as_before(const struct bt_cache_comparer *comparer, const struct node_sums *node)
 {
 	uint32_t ix;
 
-	if (!bt_map_get(&audit->before.by_key, node->key, &ix)) {
+	if (!bt_map_get(&comparer->before.by_key, node->key, &ix)) {
 		return false;
 	}
-	const struct node_sums *before = &audit->before.items[ix];
+	const struct node_sums *before = &comparer->before.items[ix];
 	return before->api.sum == node->api.sum && before->ledger.sum == node->ledger.sum;
 }
 
@@ -284,16 +284,17 @@ static void say(const struct pod_view *pod, struct bt_str node)
 
 /* Asks the server who is right: the list may be older than the ledger, and then nothing is wrong. Returns:
  * whether the ledger was, or nobody knows. */
-static bool repair_pod(struct bt_cache_comparer *audit, const struct pod_view *pod, struct bt_str node)
+static bool repair_pod(struct bt_cache_comparer *comparer, const struct pod_view *pod, struct bt_str node)
 {
 	struct bt_arena arena = {0};
 	struct bt_object object;
 	struct repair repair = {.pod = pod};
-	uint32_t status = bt_pod_pages_get(audit->options.pages, pod->namespace_, pod->name, &arena, &object);
+	uint32_t status =
+		bt_pod_pages_get(comparer->options.pages, pod->namespace_, pod->name, &arena, &object);
 	bool wrong = true;
 
 	if (status != 200 && status != 404) {
-		bt_add_owned(&audit->failed_n, 1u);
+		bt_add_owned(&comparer->failed_n, 1u);
 	} else {
 		bool there = status == 200 && bt_str_eq(object.meta.uid, pod->uid) &&
 			     bt_str_eq(object.pod.spec.node_name, node);
@@ -302,8 +303,8 @@ static bool repair_pod(struct bt_cache_comparer *audit, const struct pod_view *p
 		wrong = there != pod->in_ledger;
 		if (wrong) {
 			say(pod, node);
-			bt_pipeline_call(audit->options.pipeline, mend, &repair);
-			bt_add_owned(&audit->repaired_n, 1u);
+			bt_pipeline_call(comparer->options.pipeline, mend, &repair);
+			bt_add_owned(&comparer->repaired_n, 1u);
 		}
 	}
 	bt_arena_fini(&arena);
@@ -311,39 +312,39 @@ static bool repair_pod(struct bt_cache_comparer *audit, const struct pod_view *p
 }
 
 /* The server is asked anew who is on the node. */
-static bool list_node(struct bt_cache_comparer *audit, struct views *views)
+static bool list_node(struct bt_cache_comparer *comparer, struct views *views)
 {
 	enum bt_pages step;
 
-	bt_pod_pages_begin(audit->options.pages, views->node);
+	bt_pod_pages_begin(comparer->options.pages, views->node);
 	do {
-		step = bt_pod_pages_next(audit->options.pages, view, views);
+		step = bt_pod_pages_next(comparer->options.pages, view, views);
 	} while (step == BT_PAGES_MORE);
 	return step == BT_PAGES_END;
 }
 
-static void repair_node(struct bt_cache_comparer *audit, const struct node_sums *node)
+static void repair_node(struct bt_cache_comparer *comparer, const struct node_sums *node)
 {
 	struct views views = {.key = node->key,
-		.node = bt_str_sub(bt_buf_view(&audit->now.names), node->name, node->name_end),
+		.node = bt_str_sub(bt_buf_view(&comparer->now.names), node->name, node->name_end),
 		.api = true};
 	uint32_t asked_n = 0;
 	bool wrong = false;
 
-	if (list_node(audit, &views)) {
+	if (list_node(comparer, &views)) {
 		views.api = false;
-		each_in_ledger(audit, view, &views);
+		each_in_ledger(comparer, view, &views);
 		for (size_t i = 0; i < views.n && asked_n < REPAIRS_A_NODE; i++) {
 			if (views.items[i].in_api != views.items[i].in_ledger) {
-				wrong |= repair_pod(audit, &views.items[i], views.node);
+				wrong |= repair_pod(comparer, &views.items[i], views.node);
 				asked_n++;
 			}
 		}
 	} else {
-		bt_add_owned(&audit->unlisted_n, 1u);
+		bt_add_owned(&comparer->unlisted_n, 1u);
 	}
 	if (wrong) {
-		bt_add_owned(&audit->differ_n, 1u);
+		bt_add_owned(&comparer->differ_n, 1u);
 	}
 	views_fini(&views);
 }
@@ -354,67 +355,67 @@ static void repair_node(struct bt_cache_comparer *audit, const struct node_sums 
  * A node has brought a name for which there was no slot when a pod asked for it: the pods that lack names are
  * left out of two rounds, which is how long a difference must last until the server is asked for them anew.
  */
-static void renew(struct bt_cache_comparer *audit, int slot_n)
+static void renew(struct bt_cache_comparer *comparer, int slot_n)
 {
-	if (slot_n != audit->slot_n) {
-		audit->slot_n = slot_n;
-		audit->renewal_n = RENEWAL_ROUNDS;
-	} else if (audit->renewal_n > 0) {
-		audit->renewal_n--;
+	if (slot_n != comparer->slot_n) {
+		comparer->slot_n = slot_n;
+		comparer->renewal_n = RENEWAL_ROUNDS;
+	} else if (comparer->renewal_n > 0) {
+		comparer->renewal_n--;
 	}
 }
 
 /* The list is whole. */
-static void compare(struct bt_cache_comparer *audit, int64_t now_ns)
+static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
 	bool again = false;
 
-	const int slot_n = each_in_ledger(audit, add_ledger, &audit->now);
-	for (size_t i = 0; i < audit->now.n; i++) {
-		const struct node_sums *node = &audit->now.items[i];
+	const int slot_n = each_in_ledger(comparer, add_ledger, &comparer->now);
+	for (size_t i = 0; i < comparer->now.n; i++) {
+		const struct node_sums *node = &comparer->now.items[i];
 
 		if (differs(node)) {
 			again = true;
-			if (is_as_before(audit, node)) {
-				repair_node(audit, node);
+			if (is_as_before(comparer, node)) {
+				repair_node(comparer, node);
 			}
 		}
 	}
-	renew(audit, slot_n);
-	sums_fini(&audit->before);
-	audit->before = audit->now;
-	audit->now = (struct sums){.n = 0};
-	audit->next_ns = now_ns + (again ? AGAIN_NS : audit->options.interval_ns);
-	bt_add_owned(&audit->round_n, 1u);
+	renew(comparer, slot_n);
+	sums_fini(&comparer->before);
+	comparer->before = comparer->now;
+	comparer->now = (struct sums){.n = 0};
+	comparer->next_ns = now_ns + (again ? AGAIN_NS : comparer->options.interval_ns);
+	bt_add_owned(&comparer->round_n, 1u);
 }
 
 /* The server has not answered, or in vain: what it has told in this round is forgotten. */
-static void cache_comparer_give_up(struct bt_cache_comparer *audit, int64_t now_ns)
+static void cache_comparer_give_up(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
-	int64_t wish_ns = bt_pod_pages_retry_after_ns(audit->options.pages);
+	int64_t wish_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
 
-	sums_fini(&audit->now);
-	bt_add_owned(&audit->unlisted_n, 1u);
-	bt_log(BT_LOG_WARNING, 2, "The audit could not list the pods on nodes, and tries again",
-		bt_log_fields(bt_log_str("err", bt_pod_pages_error(audit->options.pages))));
-	audit->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
+	sums_fini(&comparer->now);
+	bt_add_owned(&comparer->unlisted_n, 1u);
+	bt_log(BT_LOG_WARNING, 2, "Could not list the pods on nodes to compare them with the cache; retrying",
+		bt_log_fields(bt_log_str("err", bt_pod_pages_error(comparer->options.pages))));
+	comparer->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
 }
 
-void bt_cache_comparer_look(struct bt_cache_comparer *audit, int64_t now_ns)
+void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
-	if (now_ns < audit->next_ns) {
+	if (now_ns < comparer->next_ns) {
 		return;
 	}
-	if (!audit->lists) {
-		bt_pod_pages_begin(audit->options.pages, (struct bt_str){.len = 0});
+	if (!comparer->lists) {
+		bt_pod_pages_begin(comparer->options.pages, (struct bt_str){.len = 0});
 	}
-	enum bt_pages step = bt_pod_pages_next(audit->options.pages, add_api, &audit->now);
-	audit->lists = step == BT_PAGES_MORE;
+	enum bt_pages step = bt_pod_pages_next(comparer->options.pages, add_api, &comparer->now);
+	comparer->lists = step == BT_PAGES_MORE;
 	if (step == BT_PAGES_MORE) {
-		audit->next_ns = now_ns + PAUSE_NS;
+		comparer->next_ns = now_ns + PAUSE_NS;
 	} else if (step == BT_PAGES_END) {
-		compare(audit, now_ns);
+		compare(comparer, now_ns);
 	} else {
-		cache_comparer_give_up(audit, now_ns);
+		cache_comparer_give_up(comparer, now_ns);
 	}
 }

@@ -20,10 +20,10 @@ struct bt_cache_comparer_options {
 
 /* Owns: bt_cache_comparer_destroy. */
 struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_comparer_options *options);
-void bt_cache_comparer_destroy(struct bt_cache_comparer *audit);
+void bt_cache_comparer_destroy(struct bt_cache_comparer *comparer);
 
 /* Asks for the next page, or compares, if it is time. now_ns: any clock that does not go back. */
-void bt_cache_comparer_look(struct bt_cache_comparer *audit, int64_t now_ns);
+void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns);
 
 struct bt_cache_comparer_counts {
 	uint64_t round_n;    /* comparisons */
@@ -34,4 +34,4 @@ struct bt_cache_comparer_counts {
 };
 
 /* Context: any thread. */
-struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *audit);
+struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_comparer *comparer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compares the nodes that decisions see with the API's: their names, and what is allocatable on them. As the
- * audit of pods it asks the server itself, page by page. A node that differs in the same way twice in a row
+ * Compares the nodes that decisions see with the API's: their names, and what is allocatable on them. As for
+ * pods, it asks the server itself, page by page. A node that differs in the same way twice in a row
  * is counted and logged; the next event of the node, or a restart, mends it.
  * Context: one thread, which waits for the scheduling thread between two cycles and for the server.
  */

@@ -112,7 +112,7 @@ void bt_release_watch_decline(struct bt_release_watch *watch)
 }
 
 /* The first answer, after the scheduler has begun without one. */
-static enum bt_release_news settle_told(struct bt_release_watch *watch,
+static enum bt_release_change settle_known(struct bt_release_watch *watch,
 	const struct bt_server_version *version, const struct bt_release **out_release)
 {
 	const struct bt_release *release = bt_server_version_release(version);
@@ -127,7 +127,7 @@ static enum bt_release_news settle_told(struct bt_release_watch *watch,
 	return release == watch->options.release ? BT_RELEASE_SETTLED : BT_RELEASE_CHANGE;
 }
 
-static enum bt_release_news settle_mute(
+static enum bt_release_change settle_unanswered(
 	struct bt_release_watch *watch, const struct bt_buf *why, const struct bt_release **out_release)
 {
 	*out_release = newest();
@@ -164,7 +164,7 @@ static bool is_stable(struct bt_release_watch *watch, const struct bt_release *r
 	return ++watch->seen_n >= BT_RELEASE_WATCH_ANSWERS && now_ns - watch->since_ns >= BT_RELEASE_WATCH_NS;
 }
 
-static enum bt_release_news follow(struct bt_release_watch *watch, const struct bt_server_version *version,
+static enum bt_release_change follow(struct bt_release_watch *watch, const struct bt_server_version *version,
 	int64_t now_ns, const struct bt_release **out_release)
 {
 	const struct bt_release *release = bt_server_version_release(version);
@@ -189,11 +189,11 @@ static enum bt_release_news follow(struct bt_release_watch *watch, const struct 
 	return BT_RELEASE_UNCHANGED;
 }
 
-enum bt_release_news bt_release_watch_look(
+enum bt_release_change bt_release_watch_look(
 	struct bt_release_watch *watch, int64_t now_ns, const struct bt_release **out_release)
 {
 	const struct bt_release_watch_options *options = &watch->options;
-	enum bt_release_news news = BT_RELEASE_UNCHANGED;
+	enum bt_release_change change = BT_RELEASE_UNCHANGED;
 	struct bt_server_version version;
 	struct bt_buf why = {0};
 
@@ -206,16 +206,16 @@ enum bt_release_news bt_release_watch_look(
 		if (options->fixed) {
 			compare(watch, &version);
 		} else {
-			news = options->undecided ? settle_told(watch, &version, out_release)
-						  : follow(watch, &version, now_ns, out_release);
+			change = options->undecided ? settle_known(watch, &version, out_release)
+						    : follow(watch, &version, now_ns, out_release);
 		}
 	} else if (answer == BT_SERVER_MUTE && options->undecided) {
-		news = settle_mute(watch, &why, out_release);
+		change = settle_unanswered(watch, &why, out_release);
 	} else if (answer == BT_SERVER_MUTE && options->fixed) {
 		watch->said = true;
 	}
 	bt_buf_fini(&why);
 	watch->next_ns = now_ns + (options->undecided || options->fixed ? BT_RELEASE_WATCH_SOON_NS
 									: BT_RELEASE_WATCH_LATER_NS);
-	return news;
+	return change;
 }

@@ -23,7 +23,7 @@
 #define BT_RELEASE_WATCH_SOON_NS  INT64_C(1000000000)
 #define BT_RELEASE_WATCH_LATER_NS INT64_C(10000000000)
 
-enum bt_release_news {
+enum bt_release_change {
 	BT_RELEASE_UNCHANGED = 0,
 	BT_RELEASE_SETTLED, /* the assumed one is right */
 	BT_RELEASE_CHANGE,  /* another one has to decide */
@@ -54,7 +54,7 @@ void bt_release_watch_init(
 	struct bt_release_watch *watch, const struct bt_release_watch_options *options, int64_t now_ns);
 
 /* Asks if that is due. out_release: of BT_RELEASE_CHANGE. */
-enum bt_release_news bt_release_watch_look(
+enum bt_release_change bt_release_watch_look(
 	struct bt_release_watch *watch, int64_t now_ns, const struct bt_release **out_release);
 
 /* The candidate cannot be had, for a reason that was said: it is not offered again. */

@@ -49,11 +49,11 @@ struct bt_scheduler {
 	struct bt_writer *writer;
 	struct bt_pipeline *pipeline;
 	struct bt_watch *watch;
-	struct bt_http *lease_http, *audit_http;
-	struct bt_pod_pages *pages, *node_pages; /* the audit's, and the nodes' */
+	struct bt_http *lease_http, *comparer_http;
+	struct bt_pod_pages *pages, *node_pages; /* of the pods' comparer; of the nodes' */
 	struct bt_node_comparer *nodes;
-	struct bt_cache_comparer *audit;
-	struct bt_attempt_metrics *outcomes;
+	struct bt_cache_comparer *comparer;
+	struct bt_attempt_metrics *attempts;
 	struct bt_cycle_log *cycle_log;
 	struct bt_pod_resources *pod_resources;
 	struct bt_shadow_compare *shadow; /* NULL: it is no shadow */
@@ -150,7 +150,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 	const struct bt_scheduler *s = context;
 
 	s->writes.cycle_ended(s->writes.context, decision, info, nominated, message);
-	bt_attempt_metrics_cycle_ended(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+	bt_attempt_metrics_cycle_ended(s->attempts, bt_pipeline_engine(s->pipeline), decision);
 	bt_cycle_log_ended(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
 }
 
@@ -159,7 +159,7 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 	const struct bt_scheduler *s = context;
 	const struct bt_clock clock = bt_clock_real();
 
-	bt_attempt_metrics_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
+	bt_attempt_metrics_bound(s->attempts, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
 		bt_clock_now_ns(&clock));
 	bt_cycle_log_bound(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix, yes, info);
 }
@@ -402,7 +402,7 @@ struct bt_scheduler *bt_scheduler_create(const struct bt_run_flags *flags, const
 	s->access = access;
 	s->undecided = undecided;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
-	s->outcomes = bt_attempt_metrics_create(config);
+	s->attempts = bt_attempt_metrics_create(config);
 	s->cycle_log = bt_cycle_log_create(!flags->shadow);
 	s->shadow = flags->shadow ? bt_shadow_compare_create() : NULL;
 	name_host(s);
@@ -493,7 +493,7 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 
 static struct bt_pod_pages *make_pages(const struct bt_scheduler *s)
 {
-	return bt_pod_pages_create(&(struct bt_pod_pages_options){.http = s->audit_http,
+	return bt_pod_pages_create(&(struct bt_pod_pages_options){.http = s->comparer_http,
 		.fetch = bt_http_fetch,
 		.json = bt_run_reads_json(&s->config->client_connection)});
 }
@@ -514,16 +514,16 @@ static bool list_pods(void *context, void (*call)(void *to, const struct bt_watc
 
 static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	s->audit_http = bt_http_create(&(struct bt_http_options){.access = s->access->api,
-					       .name = "audit",
-					       .body_max_bytes = BT_HTTP_LIST_MAX,
-					       .gives_up = bt_interrupt_pending},
+	s->comparer_http = bt_http_create(&(struct bt_http_options){.access = s->access->api,
+						  .name = "audit",
+						  .body_max_bytes = BT_HTTP_LIST_MAX,
+						  .gives_up = bt_interrupt_pending},
 		out_error);
-	if (!s->audit_http) {
+	if (!s->comparer_http) {
 		return false;
 	}
 	s->pages = make_pages(s);
-	s->audit = bt_cache_comparer_create(
+	s->comparer = bt_cache_comparer_create(
 		&(struct bt_cache_comparer_options){.pipeline = s->pipeline, .pages = s->pages});
 	s->node_pages = make_pages(s);
 	s->nodes = bt_node_comparer_create(
@@ -562,18 +562,19 @@ static void add_extender_metrics(const struct bt_scheduler *s, struct bt_exposit
 static void add_metrics(void *context, struct bt_exposition *x)
 {
 	const struct bt_scheduler *s = context;
-	const struct bt_cache_comparer_counts counts = bt_cache_comparer_counts(s->audit);
+	const struct bt_cache_comparer_counts counts = bt_cache_comparer_counts(s->comparer);
 
 	bt_expose_counter(x, "berth_audit_rounds_total", "Comparisons of the ledger with the API's objects.",
 		counts.round_n);
 	bt_expose_counter(x, "berth_audit_differences_total",
 		"Nodes whose pods differed between the ledger and the API for good.", counts.differ_n);
 	bt_expose_counter(x, "berth_audit_repaired_total",
-		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
+		"Pods that the engine was told about anew by the comparison.", counts.repaired_n);
 	bt_expose_counter(x, "berth_audit_unanswered_total",
-		"Pods of which the API server would not tell the audit.", counts.failed_n);
+		"Pods of which the API server gave no answer to the comparison.", counts.failed_n);
 	bt_expose_counter(x, "berth_audit_unlisted_total",
-		"Lists of pods that the API server did not give the audit to their end.", counts.unlisted_n);
+		"Lists of pods that the API server did not give the comparison to their end.",
+		counts.unlisted_n);
 	bt_expose_counter(x, "berth_audit_node_differences_total",
 		"Nodes that differed between the scheduler and the API for good.",
 		bt_node_comparer_counts(s->nodes).differ_n);
@@ -622,7 +623,7 @@ static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *
 		if (all[i]) {
 			sources->servers[n].host = bt_client_config_host(all[i]);
 			sources->servers[n].access = all[i];
-			sources->servers[n++].traffic = bt_client_config_traffic(all[i]);
+			sources->servers[n++].metrics = bt_client_config_metrics(all[i]);
 		}
 	}
 }
@@ -640,7 +641,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 		.sources = {.version = BERTH_VERSION,
 			.config = s->config,
 			.pipeline = s->pipeline,
-			.outcomes = s->outcomes,
+			.attempts = s->attempts,
 			.watch = s->watch,
 			.watch_states = bt_watch_states,
 			.each_unread = bt_watch_each_unread,
@@ -652,7 +653,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.leads = s->elected ? leads : NULL,
 			.lease_is_well = lease_is_well,
 			.lease_slow_n = lease_slow_n,
-			.clients = {{"audit", s->audit_http}},
+			.clients = {{"audit", s->comparer_http}},
 			.http_counts = bt_http_counts,
 			.access_count = bt_client_config_count,
 			.is_ending = is_ending,
@@ -781,7 +782,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	look_for_sync(s, now_ns);
 	look_at_journal(s);
 	if (s->reported_synced) {
-		bt_cache_comparer_look(s->audit, now_ns);
+		bt_cache_comparer_look(s->comparer, now_ns);
 		bt_node_comparer_look(s->nodes, now_ns);
 	}
 	if (s->shadow) {
@@ -813,8 +814,8 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	bt_pipeline_pause(s->pipeline, true);
 	bt_serve_destroy(s->serve);
 	s->serve = NULL;
-	bt_cache_comparer_destroy(s->audit);
-	s->audit = NULL;
+	bt_cache_comparer_destroy(s->comparer);
+	s->comparer = NULL;
 	bt_pod_pages_destroy(s->pages);
 	s->pages = NULL;
 	bt_node_comparer_destroy(s->nodes);
@@ -853,12 +854,12 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 		bt_writer_destroy(s->writer);
 	}
 	bt_http_destroy(s->lease_http);
-	bt_http_destroy(s->audit_http);
+	bt_http_destroy(s->comparer_http);
 	bt_http_destroy(s->authentication);
 	bt_http_destroy(s->authorization);
 	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
 	bt_pipeline_destroy(s->pipeline);
-	bt_attempt_metrics_destroy(s->outcomes);
+	bt_attempt_metrics_destroy(s->attempts);
 	bt_cycle_log_destroy(s->cycle_log);
 	bt_shadow_compare_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording, true);

@@ -3,7 +3,7 @@
  *
  *   watch --> pipeline --> writer        the lease says whether the pipeline decides and the writer writes
  *               ^  |
- *       audit --+  +--> outcomes --> serve
+ *    comparer --+  +--> attempt metrics --> serve
  *
  * Context: the main thread; the parts have threads of their own.
  */

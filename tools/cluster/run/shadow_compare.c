@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nodes are worth to a pod, and to the one whose turn was the last.
+ * What nodes are worth to a pod, and to the one whose cycle was the last.
  */
 #include "tools/cluster/run/shadow_compare.h"
 
@@ -43,8 +43,8 @@ struct doubt {
 
 /* owner: the scheduling thread, but for what says otherwise */
 struct bt_shadow_compare {
-	struct shadow_compare_record turn,
-		now; /* of the last turn; of a pod that has just been shown on a node */
+	struct shadow_compare_record in_cycle,
+		now; /* of the last cycle; of a pod that has just been shown on a node */
 	struct bt_explanation explanation;
 	struct bt_lock lock;
 	struct doubt doubts[DOUBTS_MAX];		      /* lock(lock): the oldest first */
@@ -55,23 +55,23 @@ struct bt_shadow_compare {
 
 struct bt_shadow_compare *bt_shadow_compare_create(void)
 {
-	struct bt_shadow_compare *rival = bt_mem_zalloc(1, sizeof(*rival));
+	struct bt_shadow_compare *shadow = bt_mem_zalloc(1, sizeof(*shadow));
 
-	bt_lock_init(&rival->lock);
-	return rival;
+	bt_lock_init(&shadow->lock);
+	return shadow;
 }
 
-void bt_shadow_compare_destroy(struct bt_shadow_compare *rival)
+void bt_shadow_compare_destroy(struct bt_shadow_compare *shadow)
 {
-	if (rival) {
-		for (uint32_t i = 0; i < rival->doubt_n; i++) {
-			bt_buf_fini(&rival->doubts[i].texts);
+	if (shadow) {
+		for (uint32_t i = 0; i < shadow->doubt_n; i++) {
+			bt_buf_fini(&shadow->doubts[i].texts);
 		}
-		bt_mem_free(rival->turn.items);
-		bt_mem_free(rival->now.items);
-		bt_explanation_fini(&rival->explanation);
-		bt_lock_fini(&rival->lock);
-		bt_mem_free(rival);
+		bt_mem_free(shadow->in_cycle.items);
+		bt_mem_free(shadow->now.items);
+		bt_explanation_fini(&shadow->explanation);
+		bt_lock_fini(&shadow->lock);
+		bt_mem_free(shadow);
 	}
 }
 
@@ -105,16 +105,16 @@ static void shadow_compare_add(
 	record->best_n += total == record->best;
 }
 
-static void shadow_compare_note(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix,
+static void shadow_compare_note(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix,
 	struct shadow_compare_record *record)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
-	const struct bt_evaluation *evaluation = &rival->explanation.evaluation;
+	const struct bt_evaluation *evaluation = &shadow->explanation.evaluation;
 
-	bt_engine_explain(engine, pod_ix, &rival->explanation);
+	bt_engine_explain(engine, pod_ix, &shadow->explanation);
 	record->uid = uid_of(engine, pod_ix);
 	record->n = 0;
-	if (!rival->explanation.gated && !rival->explanation.refused) {
+	if (!shadow->explanation.gated && !shadow->explanation.refused) {
 		for (uint32_t i = 0; i < evaluation->feasible_n; i++) {
 			shadow_compare_add(engine, record, snapshot->nodes[evaluation->feasible[i]].name,
 				evaluation->totals[i]);
@@ -122,9 +122,9 @@ static void shadow_compare_note(struct bt_shadow_compare *rival, struct bt_engin
 	}
 }
 
-void bt_shadow_compare_look(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix)
+void bt_shadow_compare_look(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix)
 {
-	shadow_compare_note(rival, engine, pod_ix, &rival->turn);
+	shadow_compare_note(shadow, engine, pod_ix, &shadow->in_cycle);
 }
 
 const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdict)
@@ -166,16 +166,16 @@ static void say(const struct doubt *doubt, enum bt_shadow_compare_verdict verdic
 			bt_log_int("scoreOfTheirs", doubt->total), bt_log_int("bestScore", doubt->best)));
 }
 
-static void shadow_compare_count(struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
+static void shadow_compare_count(struct bt_shadow_compare *shadow, enum bt_shadow_compare_verdict verdict)
 {
-	bt_add_relaxed(&rival->counts[verdict], 1u);
+	bt_add_relaxed(&shadow->counts[verdict], 1u);
 }
 
 /* Counts and says it. Owns: the doubt is over. */
 static void conclude(
-	struct bt_shadow_compare *rival, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
+	struct bt_shadow_compare *shadow, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
-	shadow_compare_count(rival, verdict);
+	shadow_compare_count(shadow, verdict);
 	if (verdict >= BT_SHADOW_COMPARE_LOWER) {
 		say(doubt, verdict);
 	}
@@ -183,42 +183,42 @@ static void conclude(
 }
 
 /* Under the lock. Owns: the caller's from now on. */
-static struct doubt take_out(struct bt_shadow_compare *rival, uint32_t ix)
+static struct doubt take_out(struct bt_shadow_compare *shadow, uint32_t ix)
 {
-	struct doubt doubt = rival->doubts[ix];
+	struct doubt doubt = shadow->doubts[ix];
 
-	rival->doubt_n--;
-	memmove(&rival->doubts[ix], &rival->doubts[ix + 1], (rival->doubt_n - ix) * sizeof(doubt));
+	shadow->doubt_n--;
+	memmove(&shadow->doubts[ix], &shadow->doubts[ix + 1], (shadow->doubt_n - ix) * sizeof(doubt));
 	return doubt;
 }
 
 /* The first one that is older, or any where there are too many. */
-static bool take_oldest(struct bt_shadow_compare *rival, int64_t now_ns, struct doubt *out)
+static bool take_oldest(struct bt_shadow_compare *shadow, int64_t now_ns, struct doubt *out)
 {
-	bt_lock_acquire(&rival->lock);
-	bool any = rival->doubt_n && (rival->doubts[0].until_ns <= now_ns || rival->doubt_n == DOUBTS_MAX);
+	bt_lock_acquire(&shadow->lock);
+	bool any = shadow->doubt_n && (shadow->doubts[0].until_ns <= now_ns || shadow->doubt_n == DOUBTS_MAX);
 
 	if (any) {
-		*out = take_out(rival, 0);
+		*out = take_out(shadow, 0);
 	}
-	bt_lock_release(&rival->lock);
+	bt_lock_release(&shadow->lock);
 	return any;
 }
 
-void bt_shadow_compare_tick(struct bt_shadow_compare *rival, int64_t now_ns)
+void bt_shadow_compare_tick(struct bt_shadow_compare *shadow, int64_t now_ns)
 {
 	struct doubt doubt;
 
-	while (take_oldest(rival, now_ns, &doubt)) {
-		conclude(rival, &doubt, BT_SHADOW_COMPARE_LOWER);
+	while (take_oldest(shadow, now_ns, &doubt)) {
+		conclude(shadow, &doubt, BT_SHADOW_COMPARE_LOWER);
 	}
 }
 
-static void shadow_compare_keep(struct bt_shadow_compare *rival, const struct doubt *doubt)
+static void shadow_compare_keep(struct bt_shadow_compare *shadow, const struct doubt *doubt)
 {
-	bt_lock_acquire(&rival->lock);
-	rival->doubts[rival->doubt_n++] = *doubt;
-	bt_lock_release(&rival->lock);
+	bt_lock_acquire(&shadow->lock);
+	shadow->doubts[shadow->doubt_n++] = *doubt;
+	bt_lock_release(&shadow->lock);
 }
 
 /* A pod has gone to a node: who was decided later may have known that. Under the lock. Returns: whether
@@ -237,19 +237,19 @@ static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uin
 	return false;
 }
 
-static void cross(struct bt_shadow_compare *rival, uint64_t node, int32_t priority, uint64_t order)
+static void cross(struct bt_shadow_compare *shadow, uint64_t node, int32_t priority, uint64_t order)
 {
-	bt_lock_acquire(&rival->lock);
-	for (uint32_t i = 0; i < rival->doubt_n;) {
-		if (is_crossed(&rival->doubts[i], node, priority, order)) {
-			struct doubt doubt = take_out(rival, i);
+	bt_lock_acquire(&shadow->lock);
+	for (uint32_t i = 0; i < shadow->doubt_n;) {
+		if (is_crossed(&shadow->doubts[i], node, priority, order)) {
+			struct doubt doubt = take_out(shadow, i);
 
-			conclude(rival, &doubt, BT_SHADOW_COMPARE_CROSSED);
+			conclude(shadow, &doubt, BT_SHADOW_COMPARE_CROSSED);
 		} else {
 			i++;
 		}
 	}
-	bt_lock_release(&rival->lock);
+	bt_lock_release(&shadow->lock);
 }
 
 /* ---- judging ---- */
@@ -281,19 +281,19 @@ static bool note_better(const struct shadow_compare_record *record, struct doubt
 }
 
 void bt_shadow_compare_judge(
-	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node)
+	struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	bool chosen = pod->state == BT_POD_ASSUMED;
-	const struct shadow_compare_record *record = &rival->turn;
+	const struct shadow_compare_record *record = &shadow->in_cycle;
 
-	bt_shadow_compare_tick(rival, bt_clock_monotonic_ns());
-	cross(rival, hash_of(node), pod->priority, info.order);
+	bt_shadow_compare_tick(shadow, bt_clock_monotonic_ns());
+	cross(shadow, hash_of(node), pod->priority, info.order);
 	if (!chosen || record->uid != uid_of(engine, pod_ix)) {
-		record = &rival->now;
-		shadow_compare_note(rival, engine, pod_ix, &rival->now);
+		record = &shadow->now;
+		shadow_compare_note(shadow, engine, pod_ix, &shadow->now);
 	}
 	uint32_t name = chosen	    ? cache->view.snapshot->nodes[pod->node_ix].name
 			: record->n ? record->best_name
@@ -308,25 +308,25 @@ void bt_shadow_compare_judge(
 							 : look_up(record, node, &doubt.total);
 
 	if (verdict < BT_SHADOW_COMPARE_LOWER) {
-		shadow_compare_count(rival, verdict);
+		shadow_compare_count(shadow, verdict);
 		return;
 	}
 	describe(engine, pod, ours, node, &doubt.texts);
 	if (verdict == BT_SHADOW_COMPARE_LOWER && note_better(record, &doubt)) {
-		shadow_compare_keep(rival, &doubt);
+		shadow_compare_keep(shadow, &doubt);
 	} else {
-		conclude(rival, &doubt, verdict);
+		conclude(shadow, &doubt, verdict);
 	}
 }
 
-static void say_counts(const struct bt_shadow_compare *rival, const char *words)
+static void say_counts(const struct bt_shadow_compare *shadow, const char *words)
 {
 	struct bt_log_field fields[BT_SHADOW_COMPARE_VERDICT_N + 2];
 	int64_t all = 0;
 
 	for (int v = 0; v < BT_SHADOW_COMPARE_VERDICT_N; v++) {
 		enum bt_shadow_compare_verdict verdict = (enum bt_shadow_compare_verdict)v;
-		int64_t n = (int64_t)bt_shadow_compare_count(rival, verdict);
+		int64_t n = (int64_t)bt_shadow_compare_count(shadow, verdict);
 
 		fields[v + 1] = bt_log_int(bt_shadow_compare_verdict_text(verdict), n);
 		all += n;
@@ -336,25 +336,25 @@ static void say_counts(const struct bt_shadow_compare *rival, const char *words)
 	bt_log(BT_LOG_INFO, 0, words, fields);
 }
 
-void bt_shadow_compare_report(struct bt_shadow_compare *rival, int64_t now_ns)
+void bt_shadow_compare_report(struct bt_shadow_compare *shadow, int64_t now_ns)
 {
-	if (!rival->reported_ns) {
-		rival->reported_ns = now_ns;
+	if (!shadow->reported_ns) {
+		shadow->reported_ns = now_ns;
 	}
-	if (now_ns - rival->reported_ns >= REPORT_NS) {
-		rival->reported_ns = now_ns;
-		say_counts(rival, "Nodes that the other scheduler chose, compared so far");
+	if (now_ns - shadow->reported_ns >= REPORT_NS) {
+		shadow->reported_ns = now_ns;
+		say_counts(shadow, "Nodes that the other scheduler chose, compared so far");
 	}
 }
 
-void bt_shadow_compare_report_end(struct bt_shadow_compare *rival)
+void bt_shadow_compare_report_end(struct bt_shadow_compare *shadow)
 {
-	bt_shadow_compare_tick(rival, INT64_MAX);
-	say_counts(rival, "Nodes that the other scheduler chose, compared in all");
+	bt_shadow_compare_tick(shadow, INT64_MAX);
+	say_counts(shadow, "Nodes that the other scheduler chose, compared in all");
 }
 
 uint64_t bt_shadow_compare_count(
-	const struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict)
+	const struct bt_shadow_compare *shadow, enum bt_shadow_compare_verdict verdict)
 {
-	return bt_load_relaxed(&rival->counts[verdict]);
+	return bt_load_relaxed(&shadow->counts[verdict]);
 }

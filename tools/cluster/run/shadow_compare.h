@@ -11,12 +11,12 @@ struct bt_shadow_compare;
 
 /* Owns: bt_shadow_compare_destroy. */
 struct bt_shadow_compare *bt_shadow_compare_create(void);
-void bt_shadow_compare_destroy(struct bt_shadow_compare *rival);
+void bt_shadow_compare_destroy(struct bt_shadow_compare *shadow);
 
 /* A pod's turn comes: as it will count on our node when it is shown on theirs, what nodes are worth is noted
  * now.
  * Context: the scheduling thread; scores every node. */
-void bt_shadow_compare_look(struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix);
+void bt_shadow_compare_look(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix);
 
 enum bt_shadow_compare_verdict {
 	BT_SHADOW_COMPARE_SAME = 0, /* the node that was chosen here, or the only best one */
@@ -38,19 +38,19 @@ const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdic
  * scores every node of a pod that waits.
  */
 void bt_shadow_compare_judge(
-	struct bt_shadow_compare *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node);
+	struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node);
 
 /* Counts and logs those that nothing has crossed by now (bt_clock_monotonic_ns). Context: any thread. */
-void bt_shadow_compare_tick(struct bt_shadow_compare *rival, int64_t now_ns);
+void bt_shadow_compare_tick(struct bt_shadow_compare *shadow, int64_t now_ns);
 
 /* Logs once a minute how many pods there were of each verdict. now_ns: bt_clock_monotonic_ns. Context: one
  * thread. */
-void bt_shadow_compare_report(struct bt_shadow_compare *rival, int64_t now_ns);
+void bt_shadow_compare_report(struct bt_shadow_compare *shadow, int64_t now_ns);
 
 /* Concludes what is still in doubt, and says the same a last time. Context: that thread; nobody judges any
  * more. */
-void bt_shadow_compare_report_end(struct bt_shadow_compare *rival);
+void bt_shadow_compare_report_end(struct bt_shadow_compare *shadow);
 
 /* How many pods there were of a verdict. Context: any thread. */
 uint64_t bt_shadow_compare_count(
-	const struct bt_shadow_compare *rival, enum bt_shadow_compare_verdict verdict);
+	const struct bt_shadow_compare *shadow, enum bt_shadow_compare_verdict verdict);

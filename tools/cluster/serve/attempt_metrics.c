@@ -53,22 +53,22 @@ static bool preempts(const struct bt_config *config, uint32_t profile_ix)
 
 struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config)
 {
-	struct bt_attempt_metrics *outcomes = bt_mem_zalloc(1, sizeof(*outcomes));
+	struct bt_attempt_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 
-	outcomes->profile_n = config->profile_n;
-	outcomes->profiles = bt_mem_zalloc(config->profile_n, sizeof(*outcomes->profiles));
+	metrics->profile_n = config->profile_n;
+	metrics->profiles = bt_mem_zalloc(config->profile_n, sizeof(*metrics->profiles));
 	for (uint32_t i = 0; i < config->profile_n; i++) {
-		outcomes->profiles[i].name = config->profiles[i].scheduler_name;
-		outcomes->profiles[i].preempts = preempts(config, i);
+		metrics->profiles[i].name = config->profiles[i].scheduler_name;
+		metrics->profiles[i].preempts = preempts(config, i);
 	}
-	return outcomes;
+	return metrics;
 }
 
-void bt_attempt_metrics_destroy(struct bt_attempt_metrics *outcomes)
+void bt_attempt_metrics_destroy(struct bt_attempt_metrics *metrics)
 {
-	if (outcomes) {
-		bt_mem_free(outcomes->profiles);
-		bt_mem_free(outcomes);
+	if (metrics) {
+		bt_mem_free(metrics->profiles);
+		bt_mem_free(metrics);
 	}
 }
 
@@ -87,19 +87,19 @@ static void attempt_metrics_note(
 }
 
 static struct profile *profile_of(
-	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, uint32_t pod_ix)
+	struct bt_attempt_metrics *metrics, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 
-	for (uint32_t i = 1; i < outcomes->profile_n; i++) {
+	for (uint32_t i = 1; i < metrics->profile_n; i++) {
 		struct bt_str name = bt_intern_str(cache->dictionary->intern, pod->signature->scheduler_name);
 
-		if (bt_str_eq(outcomes->profiles[i].name, name)) {
-			return &outcomes->profiles[i];
+		if (bt_str_eq(metrics->profiles[i].name, name)) {
+			return &metrics->profiles[i];
 		}
 	}
-	return &outcomes->profiles[0];
+	return &metrics->profiles[0];
 }
 
 /* Does the victims' deletion have to be asked for, of one at least? */
@@ -117,12 +117,12 @@ static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
 
 /* A placed pod counts when its binding has ended, as upstream; one that is skipped does not count. */
 void bt_attempt_metrics_cycle_ended(
-	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, const struct bt_decision *decision)
+	struct bt_attempt_metrics *metrics, struct bt_engine *engine, const struct bt_decision *decision)
 {
 	if (decision->outcome != BT_REFUSED && decision->outcome != BT_FAILED) {
 		return;
 	}
-	struct profile *profile = profile_of(outcomes, engine, decision->pod_ix);
+	struct profile *profile = profile_of(metrics, engine, decision->pod_ix);
 	bool failed = decision->outcome == BT_FAILED;
 
 	enum bt_attempt_result result = failed ? BT_ATTEMPT_ERROR : BT_ATTEMPT_UNSCHEDULABLE;
@@ -133,17 +133,17 @@ void bt_attempt_metrics_cycle_ended(
 		attempt_metrics_note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
 	}
 	if (!failed && profile->preempts) {
-		bt_add_owned(&outcomes->preemption_n, 1);
+		bt_add_owned(&metrics->preemption_n, 1);
 	}
 	if (!failed && evicts(engine, decision)) {
-		attempt_metrics_note(&outcomes->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
+		attempt_metrics_note(&metrics->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
 	}
 }
 
-void bt_attempt_metrics_bound(struct bt_attempt_metrics *outcomes, struct bt_engine *engine, uint32_t pod_ix,
+void bt_attempt_metrics_bound(struct bt_attempt_metrics *metrics, struct bt_engine *engine, uint32_t pod_ix,
 	bool yes, const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns)
 {
-	struct profile *profile = profile_of(outcomes, engine, pod_ix);
+	struct profile *profile = profile_of(metrics, engine, pod_ix);
 	uint32_t attempts = info->attempts ? info->attempts : 1;
 	uint32_t which = attempts < BT_OUTCOME_ATTEMPTS ? attempts - 1 : BT_OUTCOME_ATTEMPTS - 1;
 
@@ -156,51 +156,51 @@ void bt_attempt_metrics_bound(struct bt_attempt_metrics *outcomes, struct bt_eng
 	if (!yes) {
 		return;
 	}
-	attempt_metrics_note(&outcomes->tries, BT_OUTCOME_TRIES, attempts);
+	attempt_metrics_note(&metrics->tries, BT_OUTCOME_TRIES, attempts);
 	/* Of a pod that has left the queue meanwhile nobody knows when it came. */
 	if (info->where != BT_WAIT_NOWHERE && info->first_ns <= now_ns) {
-		attempt_metrics_note(&outcomes->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
+		attempt_metrics_note(&metrics->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
 	}
 	if (info->flushed) {
-		bt_add_owned(&outcomes->after_flush_n, 1);
+		bt_add_owned(&metrics->after_flush_n, 1);
 	}
 }
 
-uint32_t bt_attempt_metrics_profile_n(const struct bt_attempt_metrics *outcomes)
+uint32_t bt_attempt_metrics_profile_n(const struct bt_attempt_metrics *metrics)
 {
-	return outcomes->profile_n;
+	return metrics->profile_n;
 }
 
-struct bt_str bt_attempt_metrics_profile(const struct bt_attempt_metrics *outcomes, uint32_t profile)
+struct bt_str bt_attempt_metrics_profile(const struct bt_attempt_metrics *metrics, uint32_t profile)
 {
-	return outcomes->profiles[profile].name;
+	return metrics->profiles[profile].name;
 }
 
 uint64_t bt_attempt_metrics_attempts(
-	const struct bt_attempt_metrics *outcomes, uint32_t profile, enum bt_attempt_result result)
+	const struct bt_attempt_metrics *metrics, uint32_t profile, enum bt_attempt_result result)
 {
-	return bt_load_relaxed(&outcomes->profiles[profile].attempts[result]);
+	return bt_load_relaxed(&metrics->profiles[profile].attempts[result]);
 }
 
-uint64_t bt_attempt_metrics_preemptions(const struct bt_attempt_metrics *outcomes)
+uint64_t bt_attempt_metrics_preemptions(const struct bt_attempt_metrics *metrics)
 {
-	return bt_load_relaxed(&outcomes->preemption_n);
+	return bt_load_relaxed(&metrics->preemption_n);
 }
 
-uint64_t bt_attempt_metrics_after_flush(const struct bt_attempt_metrics *outcomes)
+uint64_t bt_attempt_metrics_after_flush(const struct bt_attempt_metrics *metrics)
 {
-	return bt_load_relaxed(&outcomes->after_flush_n);
+	return bt_load_relaxed(&metrics->after_flush_n);
 }
 
-void bt_attempt_metrics_read(const struct bt_attempt_metrics *outcomes, enum bt_outcome_histogram histogram,
+void bt_attempt_metrics_read(const struct bt_attempt_metrics *metrics, enum bt_outcome_histogram histogram,
 	uint32_t which, struct bt_outcome_view *out_view)
 {
 	const struct bt_outcome_buckets *buckets =
-		histogram == BT_OUTCOME_VICTIMS ? &outcomes->victims
-		: histogram == BT_OUTCOME_TRIES ? &outcomes->tries
+		histogram == BT_OUTCOME_VICTIMS ? &metrics->victims
+		: histogram == BT_OUTCOME_TRIES ? &metrics->tries
 		: histogram == BT_OUTCOME_SLI
-			? &outcomes->sli[which]
-			: &outcomes->profiles[which / BT_ATTEMPT_N].durations[which % BT_ATTEMPT_N];
+			? &metrics->sli[which]
+			: &metrics->profiles[which / BT_ATTEMPT_N].durations[which % BT_ATTEMPT_N];
 	double unit = shapes[histogram].unit;
 
 	*out_view = (struct bt_outcome_view){.bound_n = shapes[histogram].n};

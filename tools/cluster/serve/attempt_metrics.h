@@ -26,24 +26,24 @@ struct bt_attempt_metrics;
 
 /* Owns: bt_attempt_metrics_destroy. config: for the profiles' names. */
 struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config);
-void bt_attempt_metrics_destroy(struct bt_attempt_metrics *outcomes);
+void bt_attempt_metrics_destroy(struct bt_attempt_metrics *metrics);
 
 /* A decision has been carried out: what bt_pipeline_sink.cycle_ended is told. */
 void bt_attempt_metrics_cycle_ended(
-	struct bt_attempt_metrics *outcomes, struct bt_engine *engine, const struct bt_decision *decision);
+	struct bt_attempt_metrics *metrics, struct bt_engine *engine, const struct bt_decision *decision);
 
 /* A binding has ended: what bt_pipeline_sink.bound is told, and now_ns by the engine's clock. */
-void bt_attempt_metrics_bound(struct bt_attempt_metrics *outcomes, struct bt_engine *engine, uint32_t pod_ix,
+void bt_attempt_metrics_bound(struct bt_attempt_metrics *metrics, struct bt_engine *engine, uint32_t pod_ix,
 	bool yes, const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns);
 
 /* ---- reading ---- */
 
-uint32_t bt_attempt_metrics_profile_n(const struct bt_attempt_metrics *outcomes);
-struct bt_str bt_attempt_metrics_profile(const struct bt_attempt_metrics *outcomes, uint32_t profile);
+uint32_t bt_attempt_metrics_profile_n(const struct bt_attempt_metrics *metrics);
+struct bt_str bt_attempt_metrics_profile(const struct bt_attempt_metrics *metrics, uint32_t profile);
 uint64_t bt_attempt_metrics_attempts(
-	const struct bt_attempt_metrics *outcomes, uint32_t profile, enum bt_attempt_result result);
-uint64_t bt_attempt_metrics_preemptions(const struct bt_attempt_metrics *outcomes);
-uint64_t bt_attempt_metrics_after_flush(const struct bt_attempt_metrics *outcomes);
+	const struct bt_attempt_metrics *metrics, uint32_t profile, enum bt_attempt_result result);
+uint64_t bt_attempt_metrics_preemptions(const struct bt_attempt_metrics *metrics);
+uint64_t bt_attempt_metrics_after_flush(const struct bt_attempt_metrics *metrics);
 
 enum bt_outcome_histogram {
 	BT_OUTCOME_VICTIMS = 0,
@@ -66,5 +66,5 @@ struct bt_outcome_view {
 };
 
 /* What a histogram holds. */
-void bt_attempt_metrics_read(const struct bt_attempt_metrics *outcomes, enum bt_outcome_histogram histogram,
+void bt_attempt_metrics_read(const struct bt_attempt_metrics *metrics, enum bt_outcome_histogram histogram,
 	uint32_t which, struct bt_outcome_view *out_view);

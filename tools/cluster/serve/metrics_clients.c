@@ -12,7 +12,7 @@
 /* A server, and what all who call it have asked. */
 struct server {
 	const char *host;
-	struct bt_client_metrics traffic;
+	struct bt_client_metrics metrics;
 };
 
 struct servers {
@@ -34,11 +34,11 @@ static struct server *server_of(struct servers *servers, const char *host)
 /* label: what the method is called. */
 static void add_codes(struct bt_exposition *x, const struct server *server, enum bt_http_method method,
 	uint64_t (*count)(
-		const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status),
+		const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status),
 	const char *label)
 {
 	for (uint32_t status = 0; status < BT_CLIENT_METRICS_CODES; status++) {
-		uint64_t n = count(&server->traffic, method, status);
+		uint64_t n = count(&server->metrics, method, status);
 		char code[8];
 
 		if (n) {
@@ -61,7 +61,7 @@ static void add_measure(struct bt_exposition *x, const struct servers *servers, 
 		for (int method = 0; method < BT_CLIENT_METRICS_METHODS; method++) {
 			enum bt_http_method of = (enum bt_http_method)method;
 
-			bt_client_metrics_read(&servers->items[i].traffic, metric, of, &view);
+			bt_client_metrics_read(&servers->items[i].metrics, metric, of, &view);
 			if (view.n) {
 				bt_expose_label(x, "host", bt_str(servers->items[i].host));
 				bt_expose_label(x, "verb", bt_str(bt_client_metrics_method(of)));
@@ -74,7 +74,7 @@ static void add_measure(struct bt_exposition *x, const struct servers *servers, 
 
 static void add_all_codes(struct bt_exposition *x, const struct servers *servers,
 	uint64_t (*count)(
-		const struct bt_client_metrics *traffic, enum bt_http_method method, uint32_t status),
+		const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status),
 	const char *label)
 {
 	for (int i = 0; i < servers->n; i++) {
@@ -172,7 +172,7 @@ void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exp
 	counts->expires_s = INT64_MAX;
 	for (int i = 0; i < BT_SERVE_SERVERS && sources->servers[i].host; i++) {
 		bt_client_metrics_merge(
-			&server_of(servers, sources->servers[i].host)->traffic, sources->servers[i].traffic);
+			&server_of(servers, sources->servers[i].host)->metrics, sources->servers[i].metrics);
 		if (sources->access_count) {
 			sources->access_count(sources->servers[i].access, counts);
 		}

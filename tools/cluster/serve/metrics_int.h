@@ -11,7 +11,7 @@ static inline const struct bt_release *bt_served_release(const struct bt_serve_s
 	return sources->config ? sources->config->gates.release : bt_release_default();
 }
 
-/* kube-scheduler's, that the engine and the outcomes have. */
+/* kube-scheduler's, that the engine and the attempts have. */
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x);
 
 /* berth's own: pipeline, watch, writer, clients. */

@@ -82,7 +82,7 @@ static void add_in_flight(
 /* What is told about. */
 struct metrics_reading {
 	const struct bt_config *config;
-	const struct bt_metric_table *tables;
+	const struct bt_cycle_metric_table *tables;
 	struct bt_exposition *x;
 };
 
@@ -123,19 +123,20 @@ static void label_hint(const struct metrics_reading *r, const struct bt_series *
 	label(r->x, "plugin", bt_hints_name(series->labels[0]));
 }
 
-static void add_series(const struct metrics_reading *r, enum bt_metric metric, const struct bt_series *series)
+static void add_series(
+	const struct metrics_reading *r, enum bt_cycle_metric metric, const struct bt_series *series)
 {
-	double bounds[BT_METRIC_BOUNDS];
-	uint32_t n = bt_metric_bounds(metric, bounds);
+	double bounds[BT_CYCLE_METRIC_BOUNDS];
+	uint32_t n = bt_cycle_metric_bounds(metric, bounds);
 
 	bt_expose_buckets(
 		r->x, &(struct bt_metric_buckets){bounds, series->counts, n, (double)series->sum_ns / 1e9});
 }
 
-static void add_table(const struct metrics_reading *r, enum bt_metric metric,
+static void add_table(const struct metrics_reading *r, enum bt_cycle_metric metric,
 	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {
-	const struct bt_metric_table *table = &r->tables[metric];
+	const struct bt_cycle_metric_table *table = &r->tables[metric];
 
 	for (uint32_t i = 0; i < table->cap; i++) {
 		if (table->series[i].n) {
@@ -147,7 +148,7 @@ static void add_table(const struct metrics_reading *r, enum bt_metric metric,
 
 static void label_evicting(const struct metrics_reading *r, const struct bt_series *series)
 {
-	label(r->x, "result", series->labels[0] == BT_METRIC_SUCCESS ? "success" : "error");
+	label(r->x, "result", series->labels[0] == BT_CYCLE_METRIC_SUCCESS ? "success" : "error");
 }
 
 static void label_group(const struct metrics_reading *r, const struct bt_series *series)
@@ -165,10 +166,10 @@ static void label_nothing(const struct metrics_reading *r, const struct bt_serie
 }
 
 /* How many values the series of a metric have. */
-static void add_totals(const struct metrics_reading *r, enum bt_metric metric,
+static void add_totals(const struct metrics_reading *r, enum bt_cycle_metric metric,
 	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {
-	const struct bt_metric_table *table = &r->tables[metric];
+	const struct bt_cycle_metric_table *table = &r->tables[metric];
 
 	for (uint32_t i = 0; i < table->cap; i++) {
 		if (table->series[i].n) {
@@ -184,32 +185,32 @@ static void add_evictions(const struct metrics_reading *r)
 {
 	bt_expose(r->x, "scheduler_preemption_goroutines_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Duration in seconds for running goroutines for the preemption.");
-	add_table(r, BT_METRIC_EVICTING, label_evicting);
+	add_table(r, BT_CYCLE_METRIC_EVICTING, label_evicting);
 	bt_expose(r->x, "scheduler_preemption_goroutines_execution_total", BT_METRIC_COUNTER,
 		"[ALPHA] Number of preemption goroutines executed.");
-	add_totals(r, BT_METRIC_EVICTING, label_evicting);
+	add_totals(r, BT_CYCLE_METRIC_EVICTING, label_evicting);
 }
 
 /* Gate GenericWorkload. */
 static void add_groups(const struct metrics_reading *r)
 {
-	const struct bt_series *deciding = r->tables[BT_METRIC_GROUP_DECIDING].series;
+	const struct bt_series *deciding = r->tables[BT_CYCLE_METRIC_GROUP_DECIDING].series;
 	struct bt_exposition *x = r->x;
 
 	bt_expose(x, "scheduler_podgroup_schedule_attempts_total", BT_METRIC_COUNTER,
 		"[ALPHA] Number of attempts to schedule pod group, by the result. 'unschedulable' means a "
 		"pod group could not be scheduled, while 'error' means an internal scheduler problem.");
-	add_totals(r, BT_METRIC_GROUP, label_group);
+	add_totals(r, BT_CYCLE_METRIC_GROUP, label_group);
 	bt_expose(x, "scheduler_podgroup_scheduling_algorithm_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Pod group scheduling algorithm latency in seconds");
-	if (r->tables[BT_METRIC_GROUP_DECIDING].n) {
-		add_table(r, BT_METRIC_GROUP_DECIDING, label_nothing);
+	if (r->tables[BT_CYCLE_METRIC_GROUP_DECIDING].n) {
+		add_table(r, BT_CYCLE_METRIC_GROUP_DECIDING, label_nothing);
 	} else {
-		add_series(r, BT_METRIC_GROUP_DECIDING, deciding);
+		add_series(r, BT_CYCLE_METRIC_GROUP_DECIDING, deciding);
 	}
 	bt_expose(x, "scheduler_podgroup_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Pod group scheduling attempt latency in seconds (scheduling algorithm + binding)");
-	add_table(r, BT_METRIC_GROUP, label_group);
+	add_table(r, BT_CYCLE_METRIC_GROUP, label_group);
 }
 
 /* ---- plugins ---- */
@@ -243,16 +244,16 @@ static void add_durations(const struct metrics_reading *r)
 
 	bt_expose(x, "scheduler_event_handling_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Event handling latency in seconds.");
-	add_table(r, BT_METRIC_EVENT, label_event);
+	add_table(r, BT_CYCLE_METRIC_EVENT, label_event);
 	bt_expose(x, "scheduler_framework_extension_point_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[STABLE] Latency for running all plugins of a specific extension point.");
-	add_table(r, BT_METRIC_POINT, label_point);
+	add_table(r, BT_CYCLE_METRIC_POINT, label_point);
 	bt_expose(x, "scheduler_plugin_execution_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Duration for running a plugin at a specific extension point.");
-	add_table(r, BT_METRIC_PLUGIN, label_plugin);
+	add_table(r, BT_CYCLE_METRIC_PLUGIN, label_plugin);
 	bt_expose(x, "scheduler_queueing_hint_execution_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Duration for running a queueing hint function of a plugin.");
-	add_table(r, BT_METRIC_HINT, label_hint);
+	add_table(r, BT_CYCLE_METRIC_HINT, label_hint);
 	if (r->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION]) {
 		add_evictions(r);
 	}

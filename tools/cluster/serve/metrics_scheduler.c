@@ -185,7 +185,7 @@ static bool has_any(const struct bt_outcome_view *view)
 	return false;
 }
 
-static void add_attempts(struct bt_exposition *x, const struct bt_attempt_metrics *outcomes)
+static void add_attempts(struct bt_exposition *x, const struct bt_attempt_metrics *attempts)
 {
 	static const char *const results[] = {"scheduled", "unschedulable", "error"};
 	struct bt_outcome_view view;
@@ -193,22 +193,22 @@ static void add_attempts(struct bt_exposition *x, const struct bt_attempt_metric
 	bt_expose(x, "scheduler_schedule_attempts_total", BT_METRIC_COUNTER,
 		"[STABLE] Number of attempts to schedule pods, by the result. 'unschedulable' means a pod "
 		"could not be scheduled, while 'error' means an internal scheduler problem.");
-	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(outcomes); i++) {
+	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(attempts); i++) {
 		for (int result = 0; result < BT_ATTEMPT_N; result++) {
-			bt_expose_label(x, "profile", bt_attempt_metrics_profile(outcomes, i));
+			bt_expose_label(x, "profile", bt_attempt_metrics_profile(attempts, i));
 			bt_expose_label(x, "result", bt_str(results[result]));
 			bt_expose_count(
-				x, bt_attempt_metrics_attempts(outcomes, i, (enum bt_attempt_result)result));
+				x, bt_attempt_metrics_attempts(attempts, i, (enum bt_attempt_result)result));
 		}
 	}
 	bt_expose(x, "scheduler_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[STABLE] Scheduling attempt latency in seconds (scheduling algorithm + binding)");
-	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(outcomes); i++) {
+	for (uint32_t i = 0; i < bt_attempt_metrics_profile_n(attempts); i++) {
 		for (int result = 0; result < BT_ATTEMPT_N; result++) {
-			bt_attempt_metrics_read(outcomes, BT_OUTCOME_DURATION,
+			bt_attempt_metrics_read(attempts, BT_OUTCOME_DURATION,
 				bt_outcome_attempt(i, (enum bt_attempt_result)result), &view);
 			if (has_any(&view)) {
-				bt_expose_label(x, "profile", bt_attempt_metrics_profile(outcomes, i));
+				bt_expose_label(x, "profile", bt_attempt_metrics_profile(attempts, i));
 				bt_expose_label(x, "result", bt_str(results[result]));
 				add_view(x, &view);
 			}
@@ -216,39 +216,39 @@ static void add_attempts(struct bt_exposition *x, const struct bt_attempt_metric
 	}
 }
 
-static void add_pods(struct bt_exposition *x, const struct bt_attempt_metrics *outcomes)
+static void add_pods(struct bt_exposition *x, const struct bt_attempt_metrics *attempts)
 {
 	struct bt_outcome_view view;
-	char attempts[8];
+	char label[8];
 
 	bt_expose(x, "scheduler_pod_scheduling_sli_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[BETA] E2e latency for a pod being scheduled, from the time the pod enters the scheduling "
 		"queue and might involve multiple scheduling attempts.");
 	for (uint32_t i = 0; i < BT_OUTCOME_ATTEMPTS; i++) {
-		bt_attempt_metrics_read(outcomes, BT_OUTCOME_SLI, i, &view);
+		bt_attempt_metrics_read(attempts, BT_OUTCOME_SLI, i, &view);
 		if (has_any(&view)) {
-			snprintf(attempts, sizeof(attempts), "%u%s", i + 1,
-				i + 1 == BT_OUTCOME_ATTEMPTS ? "+" : "");
-			bt_expose_label(x, "attempts", bt_str(attempts));
+			snprintf(
+				label, sizeof(label), "%u%s", i + 1, i + 1 == BT_OUTCOME_ATTEMPTS ? "+" : "");
+			bt_expose_label(x, "attempts", bt_str(label));
 			add_view(x, &view);
 		}
 	}
 	bt_expose(x, "scheduler_pod_scheduling_attempts", BT_METRIC_HISTOGRAM,
 		"[STABLE] Number of attempts to successfully schedule a pod.");
-	bt_attempt_metrics_read(outcomes, BT_OUTCOME_TRIES, 0, &view);
+	bt_attempt_metrics_read(attempts, BT_OUTCOME_TRIES, 0, &view);
 	add_view(x, &view);
 	bt_expose(x, "scheduler_preemption_victims", BT_METRIC_HISTOGRAM,
 		"[STABLE] Number of selected preemption victims");
-	bt_attempt_metrics_read(outcomes, BT_OUTCOME_VICTIMS, 0, &view);
+	bt_attempt_metrics_read(attempts, BT_OUTCOME_VICTIMS, 0, &view);
 	add_view(x, &view);
 	bt_expose_counter(x, "scheduler_preemption_attempts_total",
 		"[STABLE] Total preemption attempts in the cluster till now",
-		bt_attempt_metrics_preemptions(outcomes));
+		bt_attempt_metrics_preemptions(attempts));
 	bt_expose_counter(x, "scheduler_pod_scheduled_after_flush_total",
 		"[ALPHA] Number of pods that were successfully scheduled after being flushed from "
 		"unschedulablePods due to timeout. This metric helps detect potential queueing hint "
 		"misconfigurations or event handling issues.",
-		bt_attempt_metrics_after_flush(outcomes));
+		bt_attempt_metrics_after_flush(attempts));
 }
 
 static void add_algorithm(struct bt_exposition *x, struct bt_pipeline *pipeline)
@@ -367,9 +367,9 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 {
 	struct engine_sample look = {.sources = sources, .exposition = x};
 
-	if (sources->outcomes) {
-		add_attempts(x, sources->outcomes);
-		add_pods(x, sources->outcomes);
+	if (sources->attempts) {
+		add_attempts(x, sources->attempts);
+		add_pods(x, sources->attempts);
 	}
 	if (sources->pipeline) {
 		add_algorithm(x, sources->pipeline);

@@ -24,7 +24,7 @@ struct bt_serve_sources {
 	const char *version; /* berth's */
 	const struct bt_config *config;
 	struct bt_pipeline *pipeline;
-	const struct bt_attempt_metrics *outcomes;
+	const struct bt_attempt_metrics *attempts;
 	struct bt_watch *watch;
 	uint32_t (*watch_states)(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 	void (*each_unread)(struct bt_watch *watch,
@@ -46,7 +46,7 @@ struct bt_serve_sources {
 	/* Whom clients call, and what has come of it; ends with a NULL host. */
 	struct {
 		const char *host;
-		const struct bt_client_metrics *traffic;
+		const struct bt_client_metrics *metrics;
 		const struct bt_client_config *access;
 	} servers[BT_SERVE_SERVERS];
 	void (*access_count)(const struct bt_client_config *access, struct bt_client_config_counts *counts);

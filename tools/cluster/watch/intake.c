@@ -120,13 +120,13 @@ static void say_unread(
 static void note_extent(struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent)
 {
 	bt_lock_acquire(&r->lock);
-	bool news = bt_unread_note(&r->unread, &object->meta, extent, bt_str(r->shared->reader.error));
+	bool is_new = bt_unread_note(&r->unread, &object->meta, extent, bt_str(r->shared->reader.error));
 	uint64_t replaced_n = bt_unread_n(&r->unread, BT_PROTO_REPLACED);
 	uint64_t in_part_n = bt_unread_n(&r->unread, BT_PROTO_IN_PART);
 	bt_store_relaxed(&r->replaced_n, replaced_n);
 	bt_store_relaxed(&r->in_part_n, in_part_n);
 	bt_lock_release(&r->lock);
-	if (news) {
+	if (is_new) {
 		say_unread(r, object, extent, replaced_n + in_part_n);
 	}
 }
@@ -137,12 +137,12 @@ static void note_extent(struct bt_reflector *r, const struct bt_object *object, 
 static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&r->lock);
-	bool news = what == BT_WATCH_EVENT_DELETE
-			    ? bt_store_remove(r->known, &object->meta)
-			    : bt_store_show(r->known, &object->meta) == BT_STORE_CHANGED;
+	bool is_new = what == BT_WATCH_EVENT_DELETE
+			      ? bt_store_remove(r->known, &object->meta)
+			      : bt_store_show(r->known, &object->meta) == BT_STORE_CHANGED;
 	bt_store_relaxed(&r->object_n, (uint64_t)bt_store_n(r->known));
 	bt_lock_release(&r->lock);
-	return news;
+	return is_new;
 }
 
 /* Takes an object in. out_version: its resource version, which outlives the event only until the next. */

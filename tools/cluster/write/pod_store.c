@@ -219,10 +219,10 @@ bool bt_pod_store_show(
 	struct bt_pod_store *known, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&known->lock);
-	bool news =
+	bool is_new =
 		what == BT_WATCH_EVENT_APPLY ? show_pod(known, &object->pod) : show_end(known, &object->meta);
 	bt_lock_release(&known->lock);
-	return news;
+	return is_new;
 }
 
 /* ---- asking ---- */

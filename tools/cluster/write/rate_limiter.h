@@ -16,13 +16,13 @@ struct bt_rate_limiter {
 };
 
 /* A full bucket. qps < 0: no limit. Requires: burst > 0. */
-void bt_rate_limiter_init(struct bt_rate_limiter *throttle, float qps, uint32_t burst, int64_t now_ns);
+void bt_rate_limiter_init(struct bt_rate_limiter *limiter, float qps, uint32_t burst, int64_t now_ns);
 
 /* Takes a token. Returns: 0, or in how many ns there will be one. */
-int64_t bt_rate_limiter_take(struct bt_rate_limiter *throttle, int64_t now_ns);
+int64_t bt_rate_limiter_take(struct bt_rate_limiter *limiter, int64_t now_ns);
 
 /* How long it has kept back who has just taken a token and wanted one since then. */
-int64_t bt_rate_limiter_waited(const struct bt_rate_limiter *throttle, int64_t since_ns, int64_t now_ns);
+int64_t bt_rate_limiter_waited(const struct bt_rate_limiter *limiter, int64_t since_ns, int64_t now_ns);
 
 /* Puts one back, for a call that was not made. */
-void bt_rate_limiter_return(struct bt_rate_limiter *throttle);
+void bt_rate_limiter_return(struct bt_rate_limiter *limiter);

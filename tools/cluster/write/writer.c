@@ -417,9 +417,9 @@ static bool has_room(const struct bt_writer *writer, enum bt_write_class class, 
 								   writer->queues[class].first, now_ns));
 }
 
-static struct bt_rate_limiter *throttle_of(struct bt_writer *writer, enum bt_write_class class)
+static struct bt_rate_limiter *limiter_of(struct bt_writer *writer, enum bt_write_class class)
 {
-	return class == BT_CLASS_EVENT ? &writer->event_throttle : &writer->throttle;
+	return class == BT_CLASS_EVENT ? &writer->event_limiter : &writer->limiter;
 }
 
 /* Nothing but an error's message is read of answers to patches, evictions and events; in protobuf the server
@@ -479,12 +479,12 @@ static void fence(struct bt_writer *writer, struct bt_write_op *op)
 }
 
 /* How long clientConnection.qps has kept a call back; where that says no limit nobody waits, as upstream. */
-static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *throttle,
+static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *limiter,
 	const struct bt_write_op *op, enum bt_http_method method)
 {
 	if (writer->options.qps > 0) {
-		bt_client_metrics_waited(bt_client_config_traffic(writer->options.access), method,
-			bt_rate_limiter_waited(throttle, op->due_ns, bt_write_now(writer)));
+		bt_client_metrics_waited(bt_client_config_metrics(writer->options.access), method,
+			bt_rate_limiter_waited(limiter, op->due_ns, bt_write_now(writer)));
 	}
 }
 
@@ -493,7 +493,7 @@ static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *th
 static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
 {
 	struct bt_write_op *op = writer->queues[class].first;
-	struct bt_rate_limiter *throttle = op->reads ? NULL : throttle_of(writer, class);
+	struct bt_rate_limiter *limiter = op->reads ? NULL : limiter_of(writer, class);
 	struct bt_http_call call = {.body = {.len = 0}};
 
 	if (is_over(writer, op, now_ns)) {
@@ -502,14 +502,14 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		fence(writer, op);
 		return 0;
 	}
-	if (throttle) {
+	if (limiter) {
 		if (now_ns < writer->hold_ns) {
 			return writer->hold_ns - now_ns;
 		}
 		if (!has_room(writer, class, now_ns)) {
 			return INT64_MAX;
 		}
-		int64_t wait_ns = bt_rate_limiter_take(throttle, now_ns);
+		int64_t wait_ns = bt_rate_limiter_take(limiter, now_ns);
 		if (wait_ns) {
 			return wait_ns;
 		}
@@ -519,16 +519,16 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 	bt_buf_clear(&writer->path);
 	bt_buf_clear(&writer->body);
 	bt_arena_reset(&writer->scratch);
-	if (throttle && writer->options.may_write && !writer->options.may_write(writer->options.context)) {
-		bt_rate_limiter_return(throttle);
+	if (limiter && writer->options.may_write && !writer->options.may_write(writer->options.context)) {
+		bt_rate_limiter_return(limiter);
 		fence(writer, op);
 	} else if (op->verbs->request(writer, op, &call)) {
-		if (throttle) {
-			note_wait(writer, throttle, op, call.method);
+		if (limiter) {
+			note_wait(writer, limiter, op, call.method);
 		}
 		launch(writer, op, &call);
-	} else if (throttle) {
-		bt_rate_limiter_return(throttle);
+	} else if (limiter) {
+		bt_rate_limiter_return(limiter);
 	}
 	return 0;
 }
@@ -775,8 +775,8 @@ static void hear(void *context, enum bt_watch_event_kind what, const struct bt_o
 	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
 	}
-	bool news = bt_pod_store_show(writer->known, what, object);
-	if (news && writer->options.dry) {
+	bool is_new = bt_pod_store_show(writer->known, what, object);
+	if (is_new && writer->options.dry) {
 		struct bt_write_op *op = bt_write_op_create(writer, &bt_seen_verbs);
 		const struct bt_meta_object *meta = &object->meta;
 
@@ -845,8 +845,8 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->way_ns = writer->next_way_ns = INT64_MAX / 2;
 	writer->hold_ns = now_ns;
 	writer->slowed_ns = now_ns - SLOW_DOWN_NS;
-	bt_rate_limiter_init(&writer->throttle, writer->options.qps, writer->options.burst, now_ns);
-	bt_rate_limiter_init(&writer->event_throttle, writer->options.qps, writer->options.burst, now_ns);
+	bt_rate_limiter_init(&writer->limiter, writer->options.qps, writer->options.burst, now_ns);
+	bt_rate_limiter_init(&writer->event_limiter, writer->options.qps, writer->options.burst, now_ns);
 	bt_eventcount_init(&writer->over);
 	writer->http = bt_http_create(&(struct bt_http_options){.access = options->access,
 					      .name = "writer",

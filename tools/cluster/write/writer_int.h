@@ -166,7 +166,7 @@ struct bt_writer {
 	uint32_t flying, flying_events;
 	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;
-	struct bt_rate_limiter throttle, event_throttle;
+	struct bt_rate_limiter limiter, event_limiter;
 	struct bt_map bindings;		       /* number -> 1 of those that are here */
 	struct bt_preemption_now *preemptions; /* evict.c's */
 	size_t preemption_n, preemption_cap;

@@ -784,9 +784,10 @@ static void a_popped_member_that_leaves_its_group_is_tried_again_alone(void **st
 }
 
 /* How often the cycles of a profile's groups had a result. */
-static uint64_t result_n(const struct trial *t, enum bt_metric_group result, uint16_t profile)
+static uint64_t result_n(const struct trial *t, enum bt_cycle_metric_group result, uint16_t profile)
 {
-	const struct bt_metric_table *table = &bt_engine_metrics(t->engine)->tables[BT_METRIC_GROUP];
+	const struct bt_cycle_metric_table *table =
+		&bt_engine_metrics(t->engine)->tables[BT_CYCLE_METRIC_GROUP];
 
 	for (uint32_t i = 0; i < table->cap; i++) {
 		const struct bt_series *series = &table->series[i];
@@ -800,7 +801,8 @@ static uint64_t result_n(const struct trial *t, enum bt_metric_group result, uin
 
 static uint64_t deciding_n(const struct trial *t)
 {
-	const struct bt_metric_table *table = &bt_engine_metrics(t->engine)->tables[BT_METRIC_GROUP_DECIDING];
+	const struct bt_cycle_metric_table *table =
+		&bt_engine_metrics(t->engine)->tables[BT_CYCLE_METRIC_GROUP_DECIDING];
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < table->cap; i++) {
@@ -824,24 +826,24 @@ static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state
 	uint32_t a = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_GATED);
 	uint32_t b = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
-	assert_int_equal(result_n(&t, BT_METRIC_GROUP_UNSCHEDULABLE, 1), 1);
+	assert_int_equal(result_n(&t, BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE, 1), 1);
 	add_ring(&t, 1);
 	bt_engine_remove_pod(t.engine, b);
 	t.now_ns += 20 * BT_QUEUE_SECOND;
 	bt_engine_tick(t.engine);
 	decide(&t, a);
-	assert_int_equal(result_n(&t, BT_METRIC_GROUP_WAITS, 1), 1);
+	assert_int_equal(result_n(&t, BT_CYCLE_METRIC_GROUP_WAITS, 1), 1);
 	bt_engine_remove_pod(t.engine, low);
 	t.now_ns += 20 * BT_QUEUE_SECOND;
 	bt_engine_tick(t.engine);
 	decide(&t, a);
-	assert_int_equal(result_n(&t, BT_METRIC_GROUP_SCHEDULED, 1), 1);
+	assert_int_equal(result_n(&t, BT_CYCLE_METRIC_GROUP_SCHEDULED, 1), 1);
 	assert_int_equal(deciding_n(&t), 3);
 	uint32_t mixed = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, mixed);
 	assert_int_equal(deciding_n(&t), 3);
-	assert_int_equal(result_n(&t, BT_METRIC_GROUP_ERROR, 0), 0);
+	assert_int_equal(result_n(&t, BT_CYCLE_METRIC_GROUP_ERROR, 0), 0);
 	end(&t);
 	bt_mem_free(stages);
 }

@@ -12,9 +12,9 @@
 #include "engine/flow/cycle/metrics.h"
 
 static const struct bt_series *find(
-	const struct bt_cycle_metrics *metrics, enum bt_metric metric, uint16_t a, uint16_t b)
+	const struct bt_cycle_metrics *metrics, enum bt_cycle_metric metric, uint16_t a, uint16_t b)
 {
-	const struct bt_metric_table *table = &metrics->tables[metric];
+	const struct bt_cycle_metric_table *table = &metrics->tables[metric];
 
 	for (uint32_t i = 0; i < table->cap; i++) {
 		const struct bt_series *series = &table->series[i];
@@ -26,7 +26,8 @@ static const struct bt_series *find(
 	return NULL;
 }
 
-static void note(struct bt_cycle_metrics *metrics, enum bt_metric metric, uint16_t a, uint16_t b, int64_t ns)
+static void note(
+	struct bt_cycle_metrics *metrics, enum bt_cycle_metric metric, uint16_t a, uint16_t b, int64_t ns)
 {
 	const uint16_t labels[4] = {a, b};
 
@@ -35,19 +36,19 @@ static void note(struct bt_cycle_metrics *metrics, enum bt_metric metric, uint16
 
 static void bounds_are_upstreams(void **state)
 {
-	double bounds[BT_METRIC_BOUNDS];
+	double bounds[BT_CYCLE_METRIC_BOUNDS];
 
 	(void)state;
-	assert_int_equal(bt_metric_bounds(BT_METRIC_POINT, bounds), 12);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_POINT, bounds), 12);
 	assert_true(bounds[0] == 0.0001 && bounds[11] == 0.0001 * 2048);
-	assert_int_equal(bt_metric_bounds(BT_METRIC_HINT, bounds), 20);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_HINT, bounds), 20);
 	assert_true(bounds[0] == 0.00001 && bounds[1] == 0.00001 * 1.5);
 	assert_true(bounds[19] > 0.0221 && bounds[19] < 0.0222);
-	assert_int_equal(bt_metric_bounds(BT_METRIC_EVICTING, bounds), 20);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_EVICTING, bounds), 20);
 	assert_true(bounds[0] == 0.01 && bounds[19] == 0.01 * (1 << 19));
-	assert_int_equal(bt_metric_bounds(BT_METRIC_GROUP, bounds), 15);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_GROUP, bounds), 15);
 	assert_true(bounds[0] == 0.001 && bounds[14] == 0.001 * (1 << 14));
-	assert_int_equal(bt_metric_bounds(BT_METRIC_GROUP_DECIDING, bounds), 15);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_GROUP_DECIDING, bounds), 15);
 }
 
 static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **state)
@@ -55,10 +56,10 @@ static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **s
 	struct bt_cycle_metrics *metrics = bt_cycle_metrics_create();
 
 	(void)state;
-	note(metrics, BT_METRIC_EVENT, 1, 0, 100000);
-	note(metrics, BT_METRIC_EVENT, 1, 0, 100001);
-	note(metrics, BT_METRIC_EVENT, 1, 0, INT64_C(10000000000));
-	const struct bt_series *series = find(metrics, BT_METRIC_EVENT, 1, 0);
+	note(metrics, BT_CYCLE_METRIC_EVENT, 1, 0, 100000);
+	note(metrics, BT_CYCLE_METRIC_EVENT, 1, 0, 100001);
+	note(metrics, BT_CYCLE_METRIC_EVENT, 1, 0, INT64_C(10000000000));
+	const struct bt_series *series = find(metrics, BT_CYCLE_METRIC_EVENT, 1, 0);
 
 	assert_non_null(series);
 	assert_int_equal(series->counts[0], 1);
@@ -76,14 +77,14 @@ static void each_set_of_labels_is_a_series_of_its_own(void **state)
 	(void)state;
 	for (uint16_t i = 0; i < 20; i++) {
 		for (uint16_t k = 0; k <= i; k++) {
-			note(metrics, BT_METRIC_PLUGIN, i, 7, 5);
+			note(metrics, BT_CYCLE_METRIC_PLUGIN, i, 7, 5);
 		}
 	}
 	for (uint16_t i = 0; i < 20; i++) {
-		assert_int_equal(find(metrics, BT_METRIC_PLUGIN, i, 7)->n, i + 1);
+		assert_int_equal(find(metrics, BT_CYCLE_METRIC_PLUGIN, i, 7)->n, i + 1);
 	}
-	assert_null(find(metrics, BT_METRIC_PLUGIN, 0, 0));
-	assert_null(find(metrics, BT_METRIC_HINT, 0, 7));
+	assert_null(find(metrics, BT_CYCLE_METRIC_PLUGIN, 0, 0));
+	assert_null(find(metrics, BT_CYCLE_METRIC_HINT, 0, 7));
 	bt_cycle_metrics_destroy(metrics);
 }
 
@@ -94,13 +95,13 @@ static void a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory(void 
 
 	(void)state;
 	for (uint16_t i = 0; i < 1000; i++) {
-		note(metrics, BT_METRIC_PLUGIN, i, 0, 5);
+		note(metrics, BT_CYCLE_METRIC_PLUGIN, i, 0, 5);
 	}
 	assert_int_equal(bt_mem_in_use_bytes(), bytes);
-	assert_int_equal(metrics->tables[BT_METRIC_PLUGIN].n, 32);
-	assert_int_equal(metrics->tables[BT_METRIC_PLUGIN].lost_n, 968);
-	note(metrics, BT_METRIC_PLUGIN, 31, 0, 5); /* who has a place keeps it */
-	assert_int_equal(find(metrics, BT_METRIC_PLUGIN, 31, 0)->n, 2);
+	assert_int_equal(metrics->tables[BT_CYCLE_METRIC_PLUGIN].n, 32);
+	assert_int_equal(metrics->tables[BT_CYCLE_METRIC_PLUGIN].lost_n, 968);
+	note(metrics, BT_CYCLE_METRIC_PLUGIN, 31, 0, 5); /* who has a place keeps it */
+	assert_int_equal(find(metrics, BT_CYCLE_METRIC_PLUGIN, 31, 0)->n, 2);
 	bt_cycle_metrics_destroy(metrics);
 }
 

@@ -268,10 +268,10 @@ static void an_answer_has_status_type_and_body(void **state)
 
 static uint64_t code_n(const struct way *way, enum bt_http_method method, uint32_t status)
 {
-	return bt_client_metrics_code_n(bt_client_config_traffic(way->access), method, status);
+	return bt_client_metrics_code_n(bt_client_config_metrics(way->access), method, status);
 }
 
-static void traffic_counts_calls_by_method_and_code(void **state)
+static void metrics_count_calls_by_method_and_code(void **state)
 {
 	struct bt_http_head head;
 	struct bt_buf body = {0}, error = {0};
@@ -290,20 +290,20 @@ static void traffic_counts_calls_by_method_and_code(void **state)
 		assert_int_equal(bt_http_fetch(way.http, &again, &head, &body, &error), BT_HTTP_ANSWERED);
 	}
 	assert_int_equal(
-		bt_client_metrics_again_n(bt_client_config_traffic(way.access), BT_HTTP_PUT, 201), 1);
+		bt_client_metrics_again_n(bt_client_config_metrics(way.access), BT_HTTP_PUT, 201), 1);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 201), 3);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 0), 0);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 0);
 	bt_client_metrics_read(
-		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_SENT, BT_HTTP_PUT, &view);
+		bt_client_config_metrics(way.access), BT_CLIENT_METRICS_SENT, BT_HTTP_PUT, &view);
 	assert_int_equal(view.n, 3);
 	assert_int_equal(view.counts[0], 3);
 	assert_true(view.sum == 9);
 	bt_client_metrics_read(
-		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_RECEIVED, BT_HTTP_PUT, &view);
+		bt_client_config_metrics(way.access), BT_CLIENT_METRICS_RECEIVED, BT_HTTP_PUT, &view);
 	assert_true(view.sum == 3.0 * (double)body.len);
 	bt_client_metrics_read(
-		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_PUT, &view);
+		bt_client_config_metrics(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_PUT, &view);
 	assert_int_equal(view.n, 3);
 	assert_int_equal(view.bound_n, 12);
 	assert_true(view.sum > 0);
@@ -314,61 +314,61 @@ static void traffic_counts_calls_by_method_and_code(void **state)
 	close_way(&way);
 }
 
-static void traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed(void **state)
+static void metrics_put_values_into_buckets_whose_bound_they_do_not_exceed(void **state)
 {
-	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 	struct bt_client_metrics_view view;
 
 	(void)state;
-	bt_client_metrics_note(traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
+	bt_client_metrics_note(metrics, &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
 						.status = 409,
 						.took_ns = 5000000,
 						.sent_bytes = 65,
 						.received_bytes = 20000000});
 	bt_client_metrics_note(
-		traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = 5000001});
+		metrics, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = 5000001});
 	bt_client_metrics_note(
-		traffic, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .status = 1234});
-	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_DURATION, BT_HTTP_POST, &view);
+		metrics, &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .status = 1234});
+	bt_client_metrics_read(metrics, BT_CLIENT_METRICS_DURATION, BT_HTTP_POST, &view);
 	assert_int_equal(view.counts[0], 2);
 	assert_int_equal(view.counts[1], 1);
-	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_SENT, BT_HTTP_POST, &view);
+	bt_client_metrics_read(metrics, BT_CLIENT_METRICS_SENT, BT_HTTP_POST, &view);
 	assert_int_equal(view.bound_n, 11);
 	assert_int_equal(view.counts[0], 2);
 	assert_int_equal(view.counts[1], 1);
-	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_RECEIVED, BT_HTTP_POST, &view);
+	bt_client_metrics_read(metrics, BT_CLIENT_METRICS_RECEIVED, BT_HTTP_POST, &view);
 	assert_int_equal(view.n, 1); /* where an answer came */
 	assert_int_equal(view.counts[11], 1);
-	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_POST, 409), 1);
-	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_POST, 0), 2);
-	bt_mem_free(traffic);
+	assert_int_equal(bt_client_metrics_code_n(metrics, BT_HTTP_POST, 409), 1);
+	assert_int_equal(bt_client_metrics_code_n(metrics, BT_HTTP_POST, 0), 2);
+	bt_mem_free(metrics);
 }
 
-static void traffic_knows_waits_and_what_was_sent_again(void **state)
+static void metrics_know_waits_and_what_was_sent_again(void **state)
 {
-	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(2, sizeof(*metrics));
 	struct bt_client_metrics_view view;
 
 	(void)state;
 	bt_client_metrics_note(
-		&traffic[0], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .status = 503});
-	bt_client_metrics_note(&traffic[0],
+		&metrics[0], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .status = 503});
+	bt_client_metrics_note(&metrics[0],
 		&(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .status = 200, .again = true});
 	bt_client_metrics_note(
-		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .again = true});
-	bt_client_metrics_waited(&traffic[0], BT_HTTP_PUT, -1);
-	bt_client_metrics_waited(&traffic[1], BT_HTTP_PUT, 2 * SECOND);
-	bt_client_metrics_merge(&traffic[0], &traffic[1]);
-	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 503), 0);
-	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 200), 1);
-	assert_int_equal(bt_client_metrics_again_n(traffic, BT_HTTP_PUT, 0), 1);
-	assert_int_equal(bt_client_metrics_code_n(traffic, BT_HTTP_PUT, 200), 1);
-	bt_client_metrics_read(traffic, BT_CLIENT_METRICS_WAIT, BT_HTTP_PUT, &view);
+		&metrics[1], &(struct bt_client_metrics_call){.method = BT_HTTP_PUT, .again = true});
+	bt_client_metrics_waited(&metrics[0], BT_HTTP_PUT, -1);
+	bt_client_metrics_waited(&metrics[1], BT_HTTP_PUT, 2 * SECOND);
+	bt_client_metrics_merge(&metrics[0], &metrics[1]);
+	assert_int_equal(bt_client_metrics_again_n(metrics, BT_HTTP_PUT, 503), 0);
+	assert_int_equal(bt_client_metrics_again_n(metrics, BT_HTTP_PUT, 200), 1);
+	assert_int_equal(bt_client_metrics_again_n(metrics, BT_HTTP_PUT, 0), 1);
+	assert_int_equal(bt_client_metrics_code_n(metrics, BT_HTTP_PUT, 200), 1);
+	bt_client_metrics_read(metrics, BT_CLIENT_METRICS_WAIT, BT_HTTP_PUT, &view);
 	assert_int_equal(view.bound_n, 12);
 	assert_int_equal(view.counts[0], 1);
 	assert_int_equal(view.counts[6], 1);
 	assert_true(view.sum == 2);
-	bt_mem_free(traffic);
+	bt_mem_free(metrics);
 }
 
 static void a_call_can_be_waited_for(void **state)
@@ -421,7 +421,7 @@ static void a_stream_comes_in_parts_and_ends(void **state)
 	close_way(&way);
 }
 
-static void traffic_knows_no_duration_of_a_watch(void **state)
+static void metrics_know_no_duration_of_a_watch(void **state)
 {
 	struct bt_client_metrics_view view;
 	struct outcome outcome;
@@ -434,7 +434,7 @@ static void traffic_knows_no_duration_of_a_watch(void **state)
 	finish_call(&outcome);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 1);
 	bt_client_metrics_read(
-		bt_client_config_traffic(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_GET, &view);
+		bt_client_config_metrics(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_GET, &view);
 	assert_int_equal(view.n, 0);
 	outcome_fini(&outcome);
 	close_way(&way);
@@ -949,21 +949,21 @@ static void a_call_cancelled_at_its_head_shows_no_data(void **state)
 
 static void the_end_of_a_client_ends_its_calls(void **state)
 {
-	struct outcome outcomes[20];
+	struct outcome attempts[20];
 	struct way way;
 
 	(void)state;
 	start_way(&way, stream);
 	for (int i = 0; i < 20; i++) {
-		outcome_init(&outcomes[i]);
-		send_stream(&way, "/forever", &outcomes[i]);
+		outcome_init(&attempts[i]);
+		send_stream(&way, "/forever", &attempts[i]);
 	}
-	wait_for(&outcomes[19], &outcomes[19].part_n, 1);
+	wait_for(&attempts[19], &attempts[19].part_n, 1);
 	close_way(&way);
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(outcomes[i].done_n, 1);
-		assert_int_equal(outcomes[i].end, BT_HTTP_CANCELLED);
-		outcome_fini(&outcomes[i]);
+		assert_int_equal(attempts[i].done_n, 1);
+		assert_int_equal(attempts[i].end, BT_HTTP_CANCELLED);
+		outcome_fini(&attempts[i]);
 	}
 }
 
@@ -1095,10 +1095,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_has_status_type_and_body),
-		cmocka_unit_test(traffic_counts_calls_by_method_and_code),
-		cmocka_unit_test(traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed),
-		cmocka_unit_test(traffic_knows_waits_and_what_was_sent_again),
-		cmocka_unit_test(traffic_knows_no_duration_of_a_watch),
+		cmocka_unit_test(metrics_count_calls_by_method_and_code),
+		cmocka_unit_test(metrics_put_values_into_buckets_whose_bound_they_do_not_exceed),
+		cmocka_unit_test(metrics_know_waits_and_what_was_sent_again),
+		cmocka_unit_test(metrics_know_no_duration_of_a_watch),
 		cmocka_unit_test(a_call_can_be_waited_for),
 		cmocka_unit_test(a_stream_comes_in_parts_and_ends),
 		cmocka_unit_test(a_stream_that_is_cut_is_lost),

@@ -57,22 +57,22 @@ static void begin(struct fixture *f, const char *release, struct bt_release_watc
 }
 
 /* A second later. */
-static enum bt_release_news look(struct fixture *f, int minor)
+static enum bt_release_change look(struct fixture *f, int minor)
 {
 	f->server.minor = minor;
 	f->now_ns += SECOND;
 	return bt_release_watch_look(&f->watch, f->now_ns, &f->next);
 }
 
-/* Seconds of the same answer, until there is news or they are over. */
-static enum bt_release_news look_for(struct fixture *f, int minor, int seconds)
+/* Seconds of the same answer, until there is change or they are over. */
+static enum bt_release_change look_for(struct fixture *f, int minor, int seconds)
 {
-	enum bt_release_news news = BT_RELEASE_UNCHANGED;
+	enum bt_release_change change = BT_RELEASE_UNCHANGED;
 
-	for (int i = 0; i < seconds && news == BT_RELEASE_UNCHANGED; i++) {
-		news = look(f, minor);
+	for (int i = 0; i < seconds && change == BT_RELEASE_UNCHANGED; i++) {
+		change = look(f, minor);
 	}
-	return news;
+	return change;
 }
 
 struct beginning {

@@ -7,10 +7,10 @@
 #include "prometheus.h"
 #include "tools/cluster/serve/metrics.h"
 
-/* A pipeline whose outcomes are counted. */
+/* A pipeline whose attempts are counted. */
 struct serve_test {
 	struct lab lab;
-	struct bt_attempt_metrics *outcomes;
+	struct bt_attempt_metrics *attempts;
 	struct bt_serve_sources sources;
 	struct bt_buf text;
 };
@@ -23,14 +23,14 @@ static void told(void *context, const struct bt_decision *decision, const struct
 	(void)info;
 	(void)nominated;
 	(void)message;
-	bt_attempt_metrics_cycle_ended(test->outcomes, bt_pipeline_engine(test->lab.pipeline), decision);
+	bt_attempt_metrics_cycle_ended(test->attempts, bt_pipeline_engine(test->lab.pipeline), decision);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
 {
 	struct serve_test *test = context;
 
-	bt_attempt_metrics_bound(test->outcomes, bt_pipeline_engine(test->lab.pipeline), pod_ix, yes, info,
+	bt_attempt_metrics_bound(test->attempts, bt_pipeline_engine(test->lab.pipeline), pod_ix, yes, info,
 		took_ns, test->lab.now_ns);
 }
 
@@ -43,11 +43,11 @@ static int setup(void **state)
 	options.sink = (struct bt_pipeline_sink){.cycle_ended = told, .bound = bound, .context = test};
 	options.stages = true;
 	lab_begin(&test->lab, &options);
-	test->outcomes = bt_attempt_metrics_create(&test->lab.config);
+	test->attempts = bt_attempt_metrics_create(&test->lab.config);
 	test->sources = (struct bt_serve_sources){.version = "1.2.3",
 		.config = &test->lab.config,
 		.pipeline = test->lab.pipeline,
-		.outcomes = test->outcomes};
+		.attempts = test->attempts};
 	*state = test;
 	return 0;
 }
@@ -57,7 +57,7 @@ static int teardown(void **state)
 	struct serve_test *test = *state;
 
 	lab_end(&test->lab);
-	bt_attempt_metrics_destroy(test->outcomes);
+	bt_attempt_metrics_destroy(test->attempts);
 	bt_buf_fini(&test->text);
 	bt_mem_free(test);
 	return 0;
@@ -450,18 +450,18 @@ static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void 
 static void calls_are_counted_as_client_go_counts_them(void **state)
 {
 	struct serve_test *test = *state;
-	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(2, sizeof(*metrics));
 
-	bt_client_metrics_note(&traffic[0], &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
+	bt_client_metrics_note(&metrics[0], &(struct bt_client_metrics_call){.method = BT_HTTP_POST,
 						    .status = 201,
 						    .took_ns = LAB_SECOND / 10,
 						    .sent_bytes = 100,
 						    .received_bytes = 1000});
 	bt_client_metrics_note(
-		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
+		&metrics[1], &(struct bt_client_metrics_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
 	for (int i = 0; i < 2; i++) {
 		test->sources.servers[i].host = "10.0.0.1:6443";
-		test->sources.servers[i].traffic = &traffic[i];
+		test->sources.servers[i].metrics = &metrics[i];
 	}
 	struct prometheus *p = metrics_of(test);
 
@@ -478,24 +478,24 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 	assert_true(prometheus_value(p, "rest_client_request_size_bytes_bucket{host=\"10.0.0.1:6443\","
 					"verb=\"POST\",le=\"256\"}") == 2);
 	free(p);
-	bt_mem_free(traffic);
+	bt_mem_free(metrics);
 }
 
 /* Two accesses to one server: waits, and what was sent again. */
 static void waits_and_repetitions_of_calls_are_shown(void **state)
 {
 	struct serve_test *test = *state;
-	struct bt_client_metrics *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(2, sizeof(*metrics));
 
-	bt_client_metrics_waited(&traffic[0], BT_HTTP_POST, LAB_SECOND / 20);
-	bt_client_metrics_waited(&traffic[1], BT_HTTP_POST, 2 * LAB_SECOND);
-	bt_client_metrics_note(&traffic[1],
+	bt_client_metrics_waited(&metrics[0], BT_HTTP_POST, LAB_SECOND / 20);
+	bt_client_metrics_waited(&metrics[1], BT_HTTP_POST, 2 * LAB_SECOND);
+	bt_client_metrics_note(&metrics[1],
 		&(struct bt_client_metrics_call){.method = BT_HTTP_PATCH, .status = 200, .again = true});
 	bt_client_metrics_note(
-		&traffic[1], &(struct bt_client_metrics_call){.method = BT_HTTP_GET, .status = 200});
+		&metrics[1], &(struct bt_client_metrics_call){.method = BT_HTTP_GET, .status = 200});
 	for (int i = 0; i < 2; i++) {
 		test->sources.servers[i].host = "h";
-		test->sources.servers[i].traffic = &traffic[i];
+		test->sources.servers[i].metrics = &metrics[i];
 	}
 	struct prometheus *p = metrics_of(test);
 
@@ -508,7 +508,7 @@ static void waits_and_repetitions_of_calls_are_shown(void **state)
 	assert_null(prometheus_find(
 		p, "rest_client_request_retries_total{code=\"200\",host=\"h\",verb=\"GET\"}"));
 	free(p);
-	bt_mem_free(traffic);
+	bt_mem_free(metrics);
 }
 
 static void count_access(const struct bt_client_config *access, struct bt_client_config_counts *counts)
@@ -528,11 +528,11 @@ static void count_access(const struct bt_client_config *access, struct bt_client
 static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **state)
 {
 	struct serve_test *test = *state;
-	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 
 	for (int i = 0; i < 2; i++) {
 		test->sources.servers[i].host = "h";
-		test->sources.servers[i].traffic = traffic;
+		test->sources.servers[i].metrics = metrics;
 	}
 	test->sources.access_count = count_access;
 	struct prometheus *p = metrics_of(test);
@@ -554,7 +554,7 @@ static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **
 	assert_true(prometheus_value(p, "rest_client_transport_ca_reload_total{reason=\"updated\","
 					"result=\"success\"}") == 2);
 	free(p);
-	bt_mem_free(traffic);
+	bt_mem_free(metrics);
 }
 
 /* The eviction that was asked for last. */
@@ -637,12 +637,12 @@ static void pod_groups_are_counted_by_result(void **state)
 	/* What a cycle of a group notes (test_group_cycle). */
 	struct bt_cycle_metrics *metrics = NULL;
 	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
-	const uint16_t waits[4] = {BT_METRIC_GROUP_WAITS, 0}, none[4] = {0};
+	const uint16_t waits[4] = {BT_CYCLE_METRIC_GROUP_WAITS, 0}, none[4] = {0};
 
 	memcpy(&metrics, &shared, sizeof(metrics));
-	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP, waits, 3000000);
-	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP, waits, 1000000);
-	bt_cycle_metrics_note(metrics, BT_METRIC_GROUP_DECIDING, none, 500000);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP, waits, 3000000);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP, waits, 1000000);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_DECIDING, none, 500000);
 	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	struct prometheus *p = metrics_of(test);
 
@@ -767,16 +767,16 @@ static void values_that_are_not_allowed_become_one_series(void **state)
 		       "\"scheduler_schedule_attempts_total,result=scheduled\","
 		       "\"rest_client_request_duration_seconds,verb=GET\""),
 		&error));
-	struct bt_client_metrics *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_client_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 	const enum bt_http_method methods[] = {BT_HTTP_GET, BT_HTTP_PUT, BT_HTTP_POST};
 
 	for (int i = 0; i < 3; i++) {
 		bt_client_metrics_note(
-			traffic, &(struct bt_client_metrics_call){
+			metrics, &(struct bt_client_metrics_call){
 					 .method = methods[i], .status = 200, .took_ns = 1000000});
 	}
 	test->sources.servers[0].host = "h";
-	test->sources.servers[0].traffic = traffic;
+	test->sources.servers[0].metrics = metrics;
 	lab_node(&test->lab, "n1");
 	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
 	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
@@ -799,7 +799,7 @@ static void values_that_are_not_allowed_become_one_series(void **state)
 	assert_true(prometheus_value(p, "cardinality_enforcement_unexpected_categorizations_total") == 3);
 	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"nodes\"}") == 1);
 	free(p);
-	bt_mem_free(traffic);
+	bt_mem_free(metrics);
 	bt_arena_fini(&arena);
 	bt_buf_fini(&error);
 }

@@ -50,7 +50,7 @@ static struct fake {
 	struct bt_engine *engine;
 	struct bt_intern *names;
 	bool may_write;
-	struct bt_client_metrics traffic;
+	struct bt_client_metrics metrics;
 } fake;
 
 static bool fake_speaks_proto; /* clientConnection.contentType is protobuf */
@@ -64,10 +64,10 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	return (struct bt_http *)&fake;
 }
 
-struct bt_client_metrics *bt_client_config_traffic(const struct bt_client_config *access)
+struct bt_client_metrics *bt_client_config_metrics(const struct bt_client_config *access)
 {
 	(void)access;
-	return &fake.traffic;
+	return &fake.metrics;
 }
 
 static inline void fake_copy(char *out, size_t size, struct bt_str text)

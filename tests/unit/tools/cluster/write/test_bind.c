@@ -494,7 +494,7 @@ static struct bt_client_metrics_view waits_of(enum bt_http_method method)
 {
 	struct bt_client_metrics_view view;
 
-	bt_client_metrics_read(&fake.traffic, BT_CLIENT_METRICS_WAIT, method, &view);
+	bt_client_metrics_read(&fake.metrics, BT_CLIENT_METRICS_WAIT, method, &view);
 	return view;
 }
 
