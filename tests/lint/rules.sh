@@ -180,6 +180,11 @@ cp "$tree/engine/flow/cycle/part.c" "$tree/engine/flow/cycle/other.c"
 expect owner
 
 fresh
+mkdir -p "$tree/tests/unit/gone"
+printf '%s\n' "$header" >"$tree/tests/unit/gone/test_x.c"
+expect mirror
+
+fresh
 printf '%s\n' '| file | owns |' '| --- | --- |' '| `gone` | nothing |' >"$tree/cache/README.md"
 expect listed
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes that stay when most others have gone get low slots, and nobody notices: what is on them, promised and
- * counted there is so as before.
+ * Nodes that stay when most others have gone get low slots. Pods on them, nominations and counters stay as
+ * they were.
  */
 #include "trial.h"
 
