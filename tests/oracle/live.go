@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/apps"
 	"k8s.io/client-go/informers/core"
@@ -38,6 +39,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	kubefeatures "k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -263,10 +265,14 @@ func (f *liveFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleS
 	}
 }
 
-// canPop: Pop would block otherwise. Pods that failed with an error are not popped from the backoff queue early.
+// canPop: Pop would block otherwise. Pods that failed with an error are not popped from the backoff queue early, and with
+// SchedulerPopFromBackoffQ off none are.
 func (l *Live) canPop() bool {
 	if len(l.queue.PodsInActiveQ()) > 0 {
 		return true
+	}
+	if !utilfeature.DefaultFeatureGate.Enabled(kubefeatures.SchedulerPopFromBackoffQ) {
+		return false
 	}
 	for _, p := range l.queue.PodsInBackoffQ() {
 		if i, ok := queued(l.queue, p); ok && !failedWithError(i) {
