@@ -417,11 +417,15 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 	struct bt_cache *cache = engine->cache;
 	uint32_t pod_ix = decision->pod_ix;
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
-	bool late = !found && bt_late_nominations_stay(&engine->late, pod_ix);
+	bool left_alone =
+		decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE;
 
-	if (late || (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE)) {
-		/* PostFilter left it alone, or it came late: it is what the status says. */
-		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
+	if (left_alone || (!found && bt_late_nominations_stay(&engine->late, pod_ix))) {
+		/* It is what the status says. One that came late is cleared until the status is seen again,
+		 * which a patch brings about. */
+		bt_ledger_nominate(cache->ledger, pod_ix,
+			decision->told && !left_alone ? BT_NO_NODE
+						      : bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
 		return;
 	}
 	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);

@@ -169,6 +169,9 @@ struct bt_decision {
 	/* BT_PLACED, when nodes are counted (bt_engine_count_nodes): how many were filtered, and how many of
 	 * them fit; else 0 where columns have decided. */
 	uint32_t evaluated_n, feasible_n;
+	/* BT_REFUSED, BT_FAILED: the pod's status as its cycle began says so already, with the same words: no
+	 * status patch is written, nor seen. Set by the caller, who knows the words, before bt_engine_end. */
+	bool told;
 	struct bt_plan *plan; /* private, between bt_engine_begin and bt_engine_end */
 };
 
@@ -415,6 +418,7 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 /* A binder's answer. Owns: nothing. */
 struct bt_binding_answer {
 	bool bound;
+	bool told; /* it has failed in the words that the pod's status had before: see bt_decision */
 	struct bt_str reason; /* why it has failed, for people */
 	/* The pod's ResourceClaims that the binder has written, as they are now by what the server has
 	 * answered him last, bound or not; 0: none, or he does not know. */

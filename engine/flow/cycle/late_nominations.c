@@ -40,7 +40,7 @@ static bool has_claims(const struct bt_signature *signature)
 
 /* Source: PreBindPreFlight of VolumeBinding and DynamicResources, v1.35.4. */
 uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, const struct bt_cache *cache,
-	const struct bt_hooks *pre_bind, uint32_t pod_ix)
+	const struct bt_hooks *pre_bind, bool failed, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	uint32_t choice_n;
@@ -52,5 +52,6 @@ uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, 
 	bt_devices_pending(cache->devices, pod_ix, &choice_n);
 	bool claims = pre_bind->n && (choice_n || has_claims(pod->signature));
 
-	return claims || bt_volumes_assumed(cache->volumes, pod_ix, NULL, 0) ? pod->node_ix : BT_NO_NODE;
+	return failed || claims || bt_volumes_assumed(cache->volumes, pod_ix, NULL, 0) ? pod->node_ix
+										       : BT_NO_NODE;
 }

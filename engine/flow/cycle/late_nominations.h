@@ -24,6 +24,7 @@ void bt_late_nominations_begin(
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);
 
 /* Returns the node that an assumed pod's binding cycle has nominated, when no later step clears that;
- * otherwise BT_NO_NODE. pre_bind: the plugins of its profile that write claims. */
+ * otherwise BT_NO_NODE. pre_bind: the plugins of its profile that write claims; failed: one of PreBind has
+ * failed, so there was something to do. */
 uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, const struct bt_cache *cache,
-	const struct bt_hooks *pre_bind, uint32_t pod_ix);
+	const struct bt_hooks *pre_bind, bool failed, uint32_t pod_ix);

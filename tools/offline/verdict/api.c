@@ -44,6 +44,15 @@ struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix)
 	return NULL;
 }
 
+void bt_api_tell_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
+{
+	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
+
+	if (stored && !bt_str_eq(api->told, why)) {
+		stored->refusal = api_keep(api, why);
+	}
+}
+
 static enum bt_status decode_in(struct bt_api *api, struct bt_arena *arena, struct bt_str doc,
 	struct bt_object *out, struct bt_buf *out_error)
 {
@@ -296,6 +305,7 @@ static void update_pod(
 		fetch_nomination(api, stored);
 	} else {
 		stored->nominated_set = stored->start_set = stored->disrupted = false;
+		stored->refusal = (struct bt_str){0};
 		stored->extended_mapping_n = 0;
 	}
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {

@@ -14,9 +14,10 @@ struct bt_api_object {
 	int64_t creation_ns, deletion_ns;
 	/* Of pods. */
 	struct bt_str node, nominated;
-	bool nominated_set; /* nominated counts, not the document's */
-	bool start_set;	    /* start_ns counts */
-	bool disrupted;	    /* it has the condition that preemption gives its victims */
+	bool nominated_set;    /* nominated counts, not the document's */
+	bool start_set;	       /* start_ns counts */
+	bool disrupted;	       /* it has the condition that preemption gives its victims */
+	struct bt_str refusal; /* why it is not placed, as its condition PodScheduled says it */
 	int64_t start_ns;
 	/* status.extendedResourceClaimStatus as PreBind wrote it; no mapping: the document's counts. */
 	struct bt_str extended_claim;
@@ -56,6 +57,7 @@ struct bt_api {
 	size_t seen_n, seen_cap;
 	struct bt_prebind_writes **writes; /* which stored claims point into */
 	size_t writes_n, writes_cap;
+	struct bt_str told;		       /* the refusal that the cycle's pod had when its cycle began */
 	bool fail_bind;			       /* the API refuses bindings now */
 	struct bt_buf bind_error;	       /* what became of the last binding; empty: it is there */
 	struct bt_api_bind_error *bind_errors; /* of this cycle's pods, as far as there are any */
@@ -96,11 +98,15 @@ enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_bu
 enum bt_status bt_api_delete(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
 
-/* The cycle of a pod begins: what it reads of claims is noted. */
-void bt_api_see_claims(struct bt_api *api, uint32_t pod_ix);
+/* The cycle of a pod begins: what it reads of claims is noted, and what its status says. */
+void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix);
 
 /* Why the pod could not be bound, since bind_error_n was set to 0; empty when it could. */
 struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);
+
+/* Why the seen pod was refused or not bound goes into its condition PodScheduled, unless it said so when it
+ * was seen. */
+void bt_api_tell_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
 
 /* The stored object that the engine knows as that pod, or NULL when it has gone. */
 struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix);

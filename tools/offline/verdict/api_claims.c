@@ -46,11 +46,13 @@ static void see(struct bt_api *api, const struct bt_api_object *stored)
 		(struct bt_api_seen){stored->namespace_, stored->name, bt_api_claim(api, stored)};
 }
 
-void bt_api_see_claims(struct bt_api *api, uint32_t pod_ix)
+void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_signature *signature = bt_ledger_pod(cache->ledger, pod_ix)->signature;
+	const struct bt_api_object *pod = bt_api_pod(api, pod_ix);
 
+	api->told = pod ? pod->refusal : (struct bt_str){0};
 	api->seen_n = 0;
 	if (signature->claim_n + signature->extended_n == 0) {
 		return;
@@ -407,8 +409,11 @@ static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 				.special = i >= w->user_n};
 		}
 	}
-	const struct bt_binding_answer told = {.bound = bound, .claims = said, .claim_n = n};
-	bt_engine_answer(w->api->cluster.engine, pod_ix, &told);
+	const struct bt_binding_answer answer = {.bound = bound,
+		.told = bt_str_eq(w->api->told, bt_buf_view(&w->api->bind_error)),
+		.claims = said,
+		.claim_n = n};
+	bt_engine_answer(w->api->cluster.engine, pod_ix, &answer);
 	bt_mem_free(said);
 }
 

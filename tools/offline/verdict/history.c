@@ -129,6 +129,7 @@ struct cycle {
 
 struct player {
 	struct bt_api api;
+	bool texts; /* PostFilter says what it came to, each time */
 	struct cycle cycle;
 	struct bt_explanation explanation;
 	struct bt_json_writer json;
@@ -186,7 +187,7 @@ static bool history_begin(struct player *p, const struct bt_history_cycle *how)
 	if (cycle->grouped) {
 		return true;
 	}
-	bt_api_see_claims(&p->api, pod_ix);
+	bt_api_see_pod(&p->api, pod_ix);
 	bt_engine_explain(engine, pod_ix, &p->explanation);
 	bt_engine_begin(engine, pod_ix, &cycle->decision);
 	if (cycle->decision.outcome == BT_PLACED) {
@@ -259,7 +260,10 @@ static void end_refused(struct player *p)
 	size_t plain_len = cycle->message.len;
 
 	bt_engine_run_post_filter(engine, &cycle->decision);
-	add_text(cycle, bt_engine_post_filter_text(engine));
+	if (p->texts) {
+		add_text(cycle, bt_engine_post_filter_text(engine));
+	}
+	cycle->decision.told = bt_str_eq(p->api.told, bt_buf_view(&cycle->message));
 	bt_engine_end(engine, &cycle->decision);
 	if (bt_engine_end_error(engine).len) {
 		cycle->message.len = plain_len;
@@ -378,6 +382,7 @@ static void history_end(struct player *p)
 	} else {
 		end_refused(p);
 	}
+	bt_api_tell_refusal(&p->api, cycle->pod_ix, bt_buf_view(&cycle->message));
 	write_str(p, "popped", cycle->popped);
 	if (outcome == BT_SKIPPED) {
 		write_true(p, "skipped");
@@ -571,7 +576,8 @@ static void say_which(const struct bt_history *history, struct bt_buf *error)
 bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error,
 	const char **out_remedy)
 {
-	struct player p = {.json = {.out = out_line},
+	struct player p = {.texts = !history->by_columns,
+		.json = {.out = out_line},
 		.error = out_error,
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};

@@ -63,13 +63,15 @@ static void a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write(void *
 	struct bt_hooks writers = {.n = 1}, nobody = {.n = 0};
 
 	bt_late_nominations_begin(&on, f->cache, claims);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, claims), BT_NO_NODE);
 	bt_ledger_assume(f->cache->ledger, claims, node_ix);
 	bt_ledger_assume(f->cache->ledger, plain, node_ix);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, claims), node_ix);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, plain), BT_NO_NODE);
-	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &nobody, claims), BT_NO_NODE);
-	assert_int_equal(bt_late_nominations_by_binding(&off, f->cache, &writers, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, claims), node_ix);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, plain), BT_NO_NODE);
+	/* It had to do, and nothing is left of it. */
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, true, plain), node_ix);
+	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &nobody, false, claims), BT_NO_NODE);
+	assert_int_equal(bt_late_nominations_by_binding(&off, f->cache, &writers, false, claims), BT_NO_NODE);
 }
 
 int main(void)
