@@ -676,7 +676,11 @@ static const struct bt_note generate_notes[] = {
 		"held by one pod.\npreemption: low priority for what is bound, high priority for some "
 		"that waits, disruption budgets.\nchurn: pods that have ended or are being deleted among "
 		"those that are bound.\neveryday: basic, fit, affinity, taints, images and "
-		"priority.\nmixed: every profile at once."},
+		"priority.\nmixed: every profile so far at once.\ndevices: GPUs in ResourceSlices; pods with "
+		"a ResourceClaim each.\ngangs: pods in PodGroups of 2 to 64, all of which are placed or "
+		"none; they need the feature gate GenericWorkload.\nracks: racks of 16 nodes with 8 GPUs "
+		"each, tainted; pods that ask for 4 or 8 and would rather stay in one rack.\nresize: with "
+		"--bound, pods whose spec has been raised while their kubelet still grants them half."},
 	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the "
 		 "cluster's CPU and eight tenths of its memory. A container never asks for more than 4 "
 		 "CPUs and 16 GiB, so that few pods leave a cluster empty. A node takes 110 pods."},

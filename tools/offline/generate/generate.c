@@ -27,23 +27,10 @@ struct bt_generate_options bt_generate_defaults(void)
 		.profiles = BT_PROFILE_EVERYDAY};
 }
 
-static struct bt_object make_object(
-	struct bt_arena *arena, enum bt_kind kind, const char *api_version, const char *name, uint64_t ix)
-{
-	char *uid = bt_arena_alloc(arena, BT_GEN_UID_BYTES, 1);
-	struct bt_object object = {
-		.kind = kind, .api_version = bt_str(api_version), .kind_name = bt_str(name)};
-
-	bt_gen_uid(uid, kind, ix);
-	object.meta.uid = (struct bt_str){uid, BT_GEN_UID_BYTES};
-	object.meta.creation_ns = BT_GEN_EPOCH_S * NS;
-	return object;
-}
-
 static bool take_namespaces(struct bt_gen *gen, bt_generate_take *take, void *context)
 {
 	for (uint32_t i = 0; i < BT_GEN_NAMESPACE_N; i++) {
-		struct bt_object object = make_object(&gen->arena, BT_KIND_NAMESPACE, "v1", "Namespace", i);
+		struct bt_object object = bt_gen_object(&gen->arena, BT_KIND_NAMESPACE, i);
 
 		object.meta.name = bt_gen_namespaces[i];
 		bt_build_pair(&gen->arena, &object.meta.labels, bt_str("kubernetes.io/metadata.name"),
@@ -61,8 +48,7 @@ static bool take_classes(struct bt_gen *gen, bt_generate_take *take, void *conte
 		return true;
 	}
 	for (uint32_t i = 0; i < BT_GEN_CLASS_N; i++) {
-		struct bt_object object = make_object(
-			&gen->arena, BT_KIND_PRIORITY_CLASS, "scheduling.k8s.io/v1", "PriorityClass", i);
+		struct bt_object object = bt_gen_object(&gen->arena, BT_KIND_PRIORITY_CLASS, i);
 
 		object.meta.name = bt_str(bt_gen_classes[i].name);
 		object.priority_class.value = bt_gen_classes[i].value;
@@ -84,7 +70,7 @@ static bool take_nodes(struct bt_gen *gen, bt_generate_take *take, void *context
 
 		bt_arena_reset(&scratch);
 		bt_gen_node_object(gen, ix, &scratch, &object);
-		go_on = take(context, &object);
+		go_on = take(context, &object) && bt_gen_take_slice(gen, ix, &scratch, take, context);
 	}
 	bt_arena_fini(&scratch);
 	return go_on;
@@ -96,8 +82,7 @@ static bool take_budgets(struct bt_gen *gen, bt_generate_take *take, void *conte
 		return true;
 	}
 	for (uint32_t s = 0; s < gen->options.signature_n && s < BUDGET_N_MAX; s += 3) {
-		struct bt_object object = make_object(
-			&gen->arena, BT_KIND_POD_DISRUPTION_BUDGET, "policy/v1", "PodDisruptionBudget", s);
+		struct bt_object object = bt_gen_object(&gen->arena, BT_KIND_POD_DISRUPTION_BUDGET, s);
 
 		object.meta.name = gen->signatures[s].name;
 		object.meta.namespace_ = gen->signatures[s].object.meta.namespace_;
@@ -168,14 +153,28 @@ static void age(const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix
 	}
 }
 
+/* What the pod needs goes before it. */
+static bool take_pod(struct bt_gen *gen, struct bt_gen_signature *signature, uint64_t ix,
+	bt_generate_take *take, void *context)
+{
+	struct bt_arena scratch = {0};
+
+	bt_gen_resize(gen, &signature->object.pod, ix, &scratch);
+	bool go_on = bt_gen_join_gang(gen, signature, &scratch, take, context) &&
+		     bt_gen_take_claim(gen, signature, ix, &scratch, take, context) &&
+		     take(context, &signature->object);
+
+	bt_arena_fini(&scratch);
+	return go_on;
+}
+
 static bool take_pods(struct bt_gen *gen, bt_generate_take *take, void *context)
 {
 	char name[NAME_BYTES], node_name[NAME_BYTES], uid[BT_GEN_UID_BYTES];
 
+	bt_gen_count_members(gen);
 	for (uint64_t ix = 0; ix < gen->options.pod_n; ix++) {
-		uint64_t bits = bt_rng_at(gen->options.seed ^ 0x706f64, ix);
-		struct bt_gen_signature *signature =
-			&gen->signatures[gen->draw[bt_rng_scale(bits, gen->draw_n)]];
+		struct bt_gen_signature *signature = bt_gen_signature_of(gen, ix);
 		struct bt_pod_object *pod = &signature->object.pod;
 
 		pod->meta.name = pod_name(name, signature->name, ix + 1);
@@ -194,7 +193,7 @@ static bool take_pods(struct bt_gen *gen, bt_generate_take *take, void *context)
 				age(gen, pod, ix);
 			}
 		}
-		if (!take(context, &signature->object)) {
+		if (!take_pod(gen, signature, ix, take, context)) {
 			return false;
 		}
 	}
@@ -210,8 +209,8 @@ bool bt_generate(const struct bt_generate_options *options, bt_generate_take *ta
 	bt_gen_nodes_init(&gen);
 	bt_gen_signatures_init(&gen);
 	bool complete = take_namespaces(&gen, take, context) && take_classes(&gen, take, context) &&
-			take_nodes(&gen, take, context) && take_budgets(&gen, take, context) &&
-			take_pods(&gen, take, context);
+			bt_gen_take_device_classes(&gen, take, context) && take_nodes(&gen, take, context) &&
+			take_budgets(&gen, take, context) && take_pods(&gen, take, context);
 
 	bt_mem_free(gen.nodes);
 	bt_mem_free(gen.signatures);

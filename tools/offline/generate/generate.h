@@ -31,8 +31,10 @@ struct bt_generate_options bt_generate_defaults(void);
 typedef bool bt_generate_take(void *context, const struct bt_object *object);
 
 /*
- * Makes the cluster's objects in this order: namespaces, priority classes, nodes, disruption budgets, pods in
- * order of creation. The same options give the same objects. Defaults that the API server would set, and that
- * matter to the scheduler, are set. Context : any thread; allocates. Returns : false when take stopped it.
+ * Makes the cluster's objects in this order: namespaces, priority classes, device classes, nodes (behind each
+ * its ResourceSlice), disruption budgets, pods in order of creation (in front of each its ResourceClaim, and
+ * the PodGroup whose first member it is). The same options give the same objects. Defaults that the API
+ * server would set, and that matter to the scheduler, are set. Context : any thread; allocates.
+ * Returns : false when take stopped it.
  */
 bool bt_generate(const struct bt_generate_options *options, bt_generate_take *take, void *context);

@@ -28,9 +28,10 @@ struct bt_gen_node {
 	struct bt_gen_amount total, free;
 	int64_t pods_free;
 	uint64_t ports_used; /* by number only: stricter than the API, which also looks at the address */
-	uint32_t zone;
+	uint32_t zone, rack;
+	uint32_t devices; /* published in a ResourceSlice; a node has these or gpus */
 	uint8_t machine;
-	bool ssd, batch, soft_taint, unschedulable;
+	bool ssd, batch, soft_taint, unschedulable, gpu_rack;
 };
 
 struct bt_gen_signature {
@@ -41,7 +42,10 @@ struct bt_gen_signature {
 	uint64_t ports;
 	uint32_t machines;	/* bit m: may run on machine type m */
 	int64_t zone, not_zone; /* -1: any */
-	bool ssd, tolerates_batch, pending_only;
+	bool ssd, tolerates_batch, tolerates_gpu, pending_only;
+	uint32_t devices;	   /* that a ResourceClaim of each pod asks for */
+	uint32_t gang_size;	   /* pods of a PodGroup; 0: they are in none */
+	uint64_t member_n, made_n; /* of a gang: how many pods there will be, and are */
 };
 
 struct bt_gen {
@@ -51,7 +55,7 @@ struct bt_gen {
 	struct bt_gen_signature *signatures;
 	uint32_t *draw; /* signatures in proportion to their weights */
 	uint32_t draw_n;
-	double gpus_left;    /* what signatures may still ask for */
+	double gpus_left, devices_left; /* what signatures may still ask for */
 	double bound_chance; /* of a pod that may be bound, so that the share of all is what was asked for */
 };
 
@@ -82,6 +86,33 @@ const char *bt_gen_machine_name(uint32_t machine);
 void bt_gen_node_object(
 	const struct bt_gen *gen, uint32_t ix, struct bt_arena *scratch, struct bt_object *out_object);
 struct bt_str bt_gen_zone_name(struct bt_arena *arena, uint32_t zone);
+
+/* An object with a UID, the time of the beginning and the version that counts of its kind, and no name. */
+struct bt_object bt_gen_object(struct bt_arena *arena, enum bt_kind kind, uint64_t ix);
+
+/* Which signature the ix-th pod has. */
+struct bt_gen_signature *bt_gen_signature_of(const struct bt_gen *gen, uint64_t ix);
+
+/* Of gangs: how many pods each signature will have. */
+void bt_gen_count_members(struct bt_gen *gen);
+
+/* devices.c: DeviceClasses, a node's ResourceSlice, and the ResourceClaim of the signature's pod at hand. */
+bool bt_gen_take_device_classes(struct bt_gen *gen, bt_generate_take *take, void *context);
+bool bt_gen_take_slice(struct bt_gen *gen, uint32_t node_ix, struct bt_arena *scratch, bt_generate_take *take,
+	void *context);
+void bt_gen_add_devices(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng);
+bool bt_gen_take_claim(struct bt_gen *gen, struct bt_gen_signature *signature, uint64_t ix,
+	struct bt_arena *scratch, bt_generate_take *take, void *context);
+
+/* resize.c: of some bound pods the kubelet grants less than their spec asks for by now. */
+void bt_gen_resize(
+	const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix, struct bt_arena *scratch);
+
+/* gangs.c: which signatures' pods are gangs; the pod at hand joins one, whose PodGroup comes before its first
+ * member. */
+void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng);
+bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_arena *scratch,
+	bt_generate_take *take, void *context);
 
 /* Needs the nodes, whose capacity sizes the requests. */
 void bt_gen_signatures_init(struct bt_gen *gen);

@@ -12,6 +12,8 @@
 #define IMAGES_A_NODE  24
 #define RESERVED_MILLI 90 /* what kubelet and system keep for themselves */
 #define RESERVED_MIB   1024
+#define RACK_NODES     16
+#define GPU_MACHINE    7 /* of machines */
 
 static const struct machine {
 	const char *name, *arch;
@@ -63,13 +65,26 @@ static uint8_t draw_machine(struct bt_rng *rng, bool with_gpus)
 	return 0;
 }
 
+/* One rack in four; the first of a zone always is one, so that there are some. */
+static bool is_gpu_rack(const struct bt_gen *gen, uint32_t zone, uint32_t rack)
+{
+	return bt_gen_has(gen, BT_PROFILE_RACKS) &&
+	       (rack == 0 || bt_rng_at(gen->options.seed ^ 0x7261636b, (uint64_t)zone << 32 | rack) % 4 == 0);
+}
+
 void bt_gen_nodes_init(struct bt_gen *gen)
 {
+	bool with_gpus = bt_gen_has(gen, BT_PROFILE_FIT) || bt_gen_has(gen, BT_PROFILE_DEVICES);
+
 	gen->nodes = bt_mem_zalloc(gen->options.node_n, sizeof(*gen->nodes));
 	for (uint32_t ix = 0; ix < gen->options.node_n; ix++) {
 		struct bt_rng rng = {bt_rng_at(gen->options.seed ^ 0x6e6f6465, ix)};
-		uint8_t machine = draw_machine(&rng, bt_gen_has(gen, BT_PROFILE_FIT));
+		uint8_t machine = draw_machine(&rng, with_gpus);
 		bool tainted = bt_gen_has(gen, BT_PROFILE_TAINTS);
+		uint32_t zone = ix % gen->options.zone_n, rack = ix / gen->options.zone_n / RACK_NODES;
+		bool gpu_rack = is_gpu_rack(gen, zone, rack);
+
+		machine = gpu_rack ? GPU_MACHINE : machine;
 
 		gen->nodes[ix] = (struct bt_gen_node){
 			.total = {.cpu_milli = machines[machine].cpus * 1000 - RESERVED_MILLI,
@@ -77,13 +92,19 @@ void bt_gen_nodes_init(struct bt_gen *gen)
 				.storage_mib = 200 * 1024,
 				.gpus = machines[machine].gpus},
 			.pods_free = NODE_PODS,
-			.zone = ix % gen->options.zone_n,
+			.zone = zone,
+			.rack = rack,
+			.gpu_rack = gpu_rack,
 			.machine = machine,
 			.ssd = bt_gen_chance(&rng, 600),
 			.batch = bt_gen_chance(&rng, 80) && tainted,
 			.soft_taint = bt_gen_chance(&rng, 30) && tainted,
 			.unschedulable = bt_gen_chance(&rng, 5) && tainted,
 		};
+		if (bt_gen_has(gen, BT_PROFILE_DEVICES) && (!bt_gen_has(gen, BT_PROFILE_FIT) || ix % 2)) {
+			gen->nodes[ix].devices = (uint32_t)machines[machine].gpus;
+			gen->nodes[ix].total.gpus = 0;
+		}
 		gen->nodes[ix].free = gen->nodes[ix].total;
 	}
 }
@@ -102,6 +123,10 @@ static void add_labels(
 		arena, labels, bt_str("topology.kubernetes.io/zone"), bt_gen_zone_name(arena, fact->zone));
 	bt_build_pair(arena, labels, bt_str("node.kubernetes.io/instance-type"),
 		bt_str(machines[fact->machine].name));
+	if (bt_gen_has(gen, BT_PROFILE_RACKS)) {
+		bt_build_pair(arena, labels, bt_str("example.com/rack"),
+			bt_build_text(arena, "zone-%u-rack-%u", fact->zone + 1, fact->rack + 1));
+	}
 	bt_build_pair(arena, labels, bt_str("example.com/disk"), bt_str(fact->ssd ? "ssd" : "hdd"));
 	bt_build_pair(arena, labels, bt_str("example.com/cpus"),
 		bt_build_text(arena, "%lld", (long long)machines[fact->machine].cpus));
@@ -115,7 +140,10 @@ static void add_taint(struct bt_node_object *node, const char *key, const char *
 
 static void add_taints(const struct bt_gen_node *fact, struct bt_arena *arena, struct bt_node_object *node)
 {
-	node->taints = bt_arena_zalloc(arena, 3 * sizeof(*node->taints));
+	node->taints = bt_arena_zalloc(arena, 4 * sizeof(*node->taints));
+	if (fact->gpu_rack) {
+		add_taint(node, "nvidia.com/gpu", "present", "NoSchedule");
+	}
 	if (fact->batch) {
 		add_taint(node, "dedicated", "batch", "NoSchedule");
 	}
@@ -141,7 +169,7 @@ static void add_resources(const struct bt_gen_node *fact, struct bt_arena *arena
 	bt_build_quantity(
 		arena, &node->allocatable, "ephemeral-storage", bt_build_mib(fact->total.storage_mib));
 	bt_build_quantity(arena, &node->allocatable, "pods", bt_build_count(NODE_PODS));
-	if (machine->gpus > 0) {
+	if (fact->total.gpus > 0) {
 		bt_build_quantity(arena, &node->capacity, "nvidia.com/gpu", bt_build_count(machine->gpus));
 		bt_build_quantity(arena, &node->allocatable, "nvidia.com/gpu", bt_build_count(machine->gpus));
 	}
@@ -204,7 +232,8 @@ static bool fits(const struct bt_gen_node *node, const struct bt_gen_signature *
 	const struct bt_gen_amount *request = &signature->request;
 
 	if (node->unschedulable || (node->batch && !signature->tolerates_batch) ||
-		(signature->ssd && !node->ssd) || !(signature->machines >> node->machine & 1)) {
+		(node->gpu_rack && !signature->tolerates_gpu) || (signature->ssd && !node->ssd) ||
+		!(signature->machines >> node->machine & 1)) {
 		return false;
 	}
 	if ((signature->zone >= 0 && signature->zone != node->zone) || signature->not_zone == node->zone ||

@@ -20,6 +20,10 @@ static const struct {
 	{"volumes", BT_PROFILE_VOLUMES},
 	{"preemption", BT_PROFILE_PREEMPTION},
 	{"churn", BT_PROFILE_CHURN},
+	{"devices", BT_PROFILE_DEVICES},
+	{"gangs", BT_PROFILE_GANGS},
+	{"racks", BT_PROFILE_RACKS},
+	{"resize", BT_PROFILE_RESIZE},
 	{"everyday", BT_PROFILE_EVERYDAY},
 	{"mixed", BT_PROFILE_MIXED},
 };

@@ -23,6 +23,7 @@
 #define HOST_KEY     "kubernetes.io/hostname"
 #define DISK_KEY     "example.com/disk"
 #define INSTANCE_KEY "node.kubernetes.io/instance-type"
+#define RACK_KEY     "example.com/rack"
 
 const struct bt_str bt_gen_namespaces[BT_GEN_NAMESPACE_N] = {
 	BT_STR("default"), BT_STR("web"), BT_STR("data"), BT_STR("batch"), BT_STR("platform")};
@@ -124,6 +125,7 @@ static void size_requests(struct bt_gen *gen)
 		cpu += (double)gen->nodes[n].total.cpu_milli;
 		memory += (double)gen->nodes[n].total.memory_mib;
 		gen->gpus_left += GPU_SHARE * (double)gen->nodes[n].total.gpus;
+		gen->devices_left += GPU_SHARE * (double)gen->nodes[n].devices;
 	}
 	double cpu_scale = find_scale(gen, shape_of, false, CPU_SHARE * cpu / pod_n);
 	double memory_scale = find_scale(gen, shape_of, true, MEMORY_SHARE * memory / pod_n);
@@ -460,6 +462,48 @@ static void add_priority(
 	}
 }
 
+static void tolerate(
+	struct bt_gen *gen, struct bt_pod_spec_object *spec, struct bt_toleration_object toleration)
+{
+	struct bt_toleration_object *more =
+		bt_arena_zalloc(&gen->arena, (spec->toleration_n + 1) * sizeof(*more));
+
+	for (uint32_t i = 0; i < spec->toleration_n; i++) {
+		more[i] = spec->tolerations[i];
+	}
+	more[spec->toleration_n++] = toleration;
+	spec->tolerations = more;
+}
+
+/* Profile racks: who asks for GPUs there asks for a whole machine's, or half of them, and would rather have
+ * its pods in one rack. */
+static void add_rack_gpus(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
+{
+	struct bt_pod_affinity_object *part = &spec_of(signature)->affinity.pod_affinity;
+	int64_t gpus = bt_gen_chance(rng, 500) ? 8 : 4;
+
+	if (!bt_gen_chance(rng, 150) || signature->request.gpus || signature->machines != UINT32_MAX) {
+		return;
+	}
+	add_gpus(gen, signature, gpus);
+	if (!signature->request.gpus) {
+		return;
+	}
+	signature->tolerates_gpu = true;
+	tolerate(gen, spec_of(signature),
+		(struct bt_toleration_object){.key = BT_STR("nvidia.com/gpu"),
+			.operator_ = BT_STR("Exists"),
+			.effect = BT_STR("NoSchedule")});
+	if (!part->set) {
+		part->set = true;
+		part->preferred = bt_arena_zalloc(&gen->arena, sizeof(*part->preferred));
+		part->preferred[0] = (struct bt_weighted_pod_term_object){.weight = 100,
+			.term = {.label_selector = select_app(gen, signature->name),
+				.topology_key = BT_STR(RACK_KEY)}};
+		part->preferred_n = 1;
+	}
+}
+
 static void add_features(struct bt_gen *gen, uint32_t ix, struct bt_rng *rng)
 {
 	struct bt_gen_signature *signature = &gen->signatures[ix];
@@ -492,6 +536,15 @@ static void add_features(struct bt_gen *gen, uint32_t ix, struct bt_rng *rng)
 		add_volume(gen, signature, rng);
 	}
 	add_priority(gen, signature, free, rng);
+	if (bt_gen_has(gen, BT_PROFILE_RACKS) && !free) {
+		add_rack_gpus(gen, signature, rng);
+	}
+	if (bt_gen_has(gen, BT_PROFILE_DEVICES) && !free) {
+		bt_gen_add_devices(gen, signature, rng);
+	}
+	if (bt_gen_has(gen, BT_PROFILE_GANGS) && !free) {
+		bt_gen_add_gang(gen, signature, rng);
+	}
 }
 
 static void build_signature(struct bt_gen *gen, uint32_t ix)
@@ -562,4 +615,19 @@ void bt_gen_signatures_init(struct bt_gen *gen)
 		bindable += gen->signatures[s].pending_only ? 0 : gen->signatures[s].weight;
 	}
 	gen->bound_chance = bindable > 0 ? gen->options.bound / bindable : 0;
+}
+
+struct bt_gen_signature *bt_gen_signature_of(const struct bt_gen *gen, uint64_t ix)
+{
+	uint64_t bits = bt_rng_at(gen->options.seed ^ 0x706f64, ix);
+
+	return &gen->signatures[gen->draw[bt_rng_scale(bits, gen->draw_n)]];
+}
+
+/* The last gang of a signature has as many pods as are left for it. */
+void bt_gen_count_members(struct bt_gen *gen)
+{
+	for (uint64_t ix = 0; bt_gen_has(gen, BT_PROFILE_GANGS) && ix < gen->options.pod_n; ix++) {
+		bt_gen_signature_of(gen, ix)->member_n++;
+	}
 }

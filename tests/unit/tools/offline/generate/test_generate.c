@@ -22,7 +22,7 @@ struct seen {
 	uint64_t hash;
 	uint64_t kinds[BT_KIND_N];
 	uint64_t bound_n, gated_n, port_n, spread_n, volume_n, ended_n, tainted_n, image_n, priority_n,
-		required_n;
+		required_n, claimed_n, device_n, member_n, min_count, resized_n, racked_n, gpu_n;
 	int64_t cpu_free[NODE_N], memory_free[NODE_N], pods_free[NODE_N];
 	int64_t cpu_total, cpu_requested;
 	uint64_t stop_after;
@@ -45,6 +45,9 @@ static void see_node(struct seen *seen, const struct bt_node_object *node)
 	seen->cpu_total += milli(&node->allocatable, "cpu");
 	seen->tainted_n += node->taint_n > 0;
 	seen->image_n += node->image_n;
+	for (uint32_t i = 0; i < node->meta.labels.n; i++) {
+		seen->racked_n += bt_str_is(node->meta.labels.items[i].key, "example.com/rack");
+	}
 	if (ix < NODE_N) {
 		seen->cpu_free[ix] = milli(&node->allocatable, "cpu");
 		seen->memory_free[ix] = milli(&node->allocatable, "memory") / 1000;
@@ -58,6 +61,16 @@ static void see_pod(struct seen *seen, const struct bt_pod_object *pod)
 
 	seen->cpu_requested += milli(requests, "cpu");
 	seen->gated_n += pod->spec.scheduling_gates.n;
+	seen->claimed_n += pod->spec.claim_n;
+	seen->member_n += pod->spec.pod_group.len != 0;
+	seen->gpu_n += milli(requests, "nvidia.com/gpu") >= 4000;
+	seen->resized_n += pod->container_status_n;
+	if (pod->container_status_n) {
+		const struct bt_resource_list *granted = &pod->container_statuses[0].resources.requests;
+
+		assert_true(pod->spec.node_name.len);
+		assert_int_equal(milli(granted, "cpu"), milli(requests, "cpu") / 2);
+	}
 	seen->port_n += pod->spec.containers[0].port_n;
 	seen->spread_n += pod->spec.spread_n;
 	seen->volume_n += pod->spec.volume_n;
@@ -95,6 +108,11 @@ static bool take(void *context, const struct bt_object *object)
 		see_node(seen, &object->node);
 	} else if (object->kind == BT_KIND_POD) {
 		see_pod(seen, &object->pod);
+	} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
+		seen->device_n += object->resource_slice.device_n;
+	} else if (object->kind == BT_KIND_POD_GROUP) {
+		assert_true(object->pod_group.gang);
+		seen->min_count += (uint64_t)object->pod_group.min_count;
 	}
 	return seen->stop_after == 0 || --seen->stop_after > 0;
 }
@@ -203,6 +221,52 @@ static void each_profile_shows(void **state)
 	assert_int_equal(basic.kinds[BT_KIND_POD_DISRUPTION_BUDGET], 0);
 }
 
+static void devices_come_in_slices_and_each_claim_before_its_pod(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_DEVICES);
+	struct seen seen = {0};
+
+	(void)state;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_true(seen.claimed_n > 0);
+	assert_int_equal(seen.kinds[BT_KIND_RESOURCE_CLAIM], seen.claimed_n);
+	assert_int_equal(seen.kinds[BT_KIND_DEVICE_CLASS], 1);
+	assert_int_equal(seen.device_n, 8 * seen.kinds[BT_KIND_RESOURCE_SLICE]);
+}
+
+static void every_member_of_a_gang_is_needed_and_there(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_GANGS);
+	struct seen seen = {0};
+
+	(void)state;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_true(seen.member_n > 0);
+	assert_int_equal(seen.min_count, seen.member_n);
+}
+
+static void racks_have_gpus_that_some_pods_ask_for(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_RACKS);
+	struct seen seen = {0};
+
+	(void)state;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_int_equal(seen.racked_n, NODE_N);
+	assert_true(seen.gpu_n > 0);
+}
+
+static void resized_pods_are_bound_and_granted_half(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_RESIZE);
+	struct seen seen = {0};
+
+	(void)state;
+	options.bound = 0.5;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_in_range(seen.resized_n, 60, 180); /* a fifth of 600 */
+}
+
 static void the_taker_can_stop(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_BASIC);
@@ -258,6 +322,10 @@ int main(void)
 		cmocka_unit_test(no_node_is_over_committed),
 		cmocka_unit_test(the_bound_share_is_as_asked_for),
 		cmocka_unit_test(each_profile_shows),
+		cmocka_unit_test(devices_come_in_slices_and_each_claim_before_its_pod),
+		cmocka_unit_test(every_member_of_a_gang_is_needed_and_there),
+		cmocka_unit_test(racks_have_gpus_that_some_pods_ask_for),
+		cmocka_unit_test(resized_pods_are_bound_and_granted_half),
 		cmocka_unit_test(the_taker_can_stop),
 		cmocka_unit_test(odd_sizes_are_fine),
 		cmocka_unit_test(profiles_are_a_list_of_names),
