@@ -52,6 +52,12 @@ enum frozen_key {
 	KEY_LAST_APART,	 /* in apart: what was set apart from it last */
 };
 
+/* The ports of a node before one of its pods with ports was lifted. */
+struct lifted_ports {
+	uint32_t node_ix;
+	struct bt_port_list ports;
+};
+
 /* Pods of one priority. */
 struct ledger_level {
 	int32_t priority;
@@ -81,6 +87,9 @@ struct bt_ledger {
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
+	size_t lifted_n; /* pods that are lifted now */
+	struct lifted_ports *lifted_ports;
+	size_t lifted_port_n, lifted_port_cap;
 	uint32_t trial_depth;
 	struct tried
 		*tried; /* in order; of trials on nodes whose pods have volumes, which ask for the order */
@@ -144,6 +153,10 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	for (int i = 0; i < BT_TRIAL_DEPTH; i++) {
 		bt_mem_free(l->saved_ports[i].items);
 	}
+	for (size_t i = 0; i < l->lifted_port_cap; i++) {
+		bt_mem_free(l->lifted_ports[i].ports.items);
+	}
+	bt_mem_free(l->lifted_ports);
 	bt_mem_free(l->links);
 	bt_mem_free(l->levels);
 	bt_index_allocator_fini(&l->vacant_levels);
@@ -658,6 +671,7 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 	const struct bt_signature *signature = pod->signature;
 
 	BT_INVARIANT(l->levels[pod->level].known_n && l->levels[pod->level].priority == pod->priority);
+	BT_INVARIANT(!pod->lifted);
 	if (BT_UNLIKELY(l->frozen)) {
 		miss(l, pod_ix, node_ix, take);
 		return;
@@ -997,6 +1011,75 @@ void bt_ledger_try_like(struct bt_ledger *l, uint32_t pod_ix, const struct bt_si
 	try_any(l, signature, pod_ix, node_ix, add);
 }
 
+/* ---- lifted pods ---- */
+
+static void save_ports(struct bt_ledger *l, uint32_t node_ix)
+{
+	for (size_t i = 0; i < l->lifted_port_n; i++) {
+		if (l->lifted_ports[i].node_ix == node_ix) {
+			return;
+		}
+	}
+	if (l->lifted_port_n == l->lifted_port_cap) {
+		size_t old = l->lifted_port_cap;
+
+		l->lifted_ports =
+			bt_mem_grow(l->lifted_ports, old, &l->lifted_port_cap, sizeof(*l->lifted_ports));
+		memset(l->lifted_ports + old, 0, (l->lifted_port_cap - old) * sizeof(*l->lifted_ports));
+	}
+	struct lifted_ports *saved = &l->lifted_ports[l->lifted_port_n++];
+	saved->node_ix = node_ix;
+	copy_ports(&l->ports[node_ix], &saved->ports);
+}
+
+void bt_ledger_lift(struct bt_ledger *l, uint32_t pod_ix)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	struct bt_pod *pod = &l->pods[pod_ix];
+	const struct bt_signature *signature = pod->signature;
+
+	BT_REQUIRE_HOT(pod->node_ix < l->slot_cap && !pod->lifted && !l->frozen && l->trial_depth == 0);
+	use(l, signature, pod->node_ix, false);
+	if (BT_UNLIKELY(signature->port_n)) {
+		save_ports(l, pod->node_ix);
+		return_ports(&l->ports[pod->node_ix], signature);
+	}
+	mount(l, signature, pod->node_ix, false);
+	l->usage.release_n++;
+	write_journal(l, pod->node_ix);
+	count(l, pod_ix, pod->node_ix, false);
+	pod->lifted = true;
+	l->lifted_n++;
+}
+
+void bt_ledger_put_back(struct bt_ledger *l, uint32_t pod_ix)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	struct bt_pod *pod = &l->pods[pod_ix];
+	const struct bt_signature *signature = pod->signature;
+
+	BT_REQUIRE_HOT(pod->lifted && l->trial_depth == 0);
+	BT_INVARIANT(l->lifted_n > 0);
+	l->usage.release_n += use(l, signature, pod->node_ix, true);
+	if (BT_UNLIKELY(signature->port_n | signature->volume_n)) {
+		take_rest(l, signature, pod->node_ix);
+	}
+	write_journal(l, pod->node_ix);
+	count(l, pod_ix, pod->node_ix, true);
+	pod->lifted = false;
+	l->lifted_n--;
+}
+
+void bt_ledger_lift_end(struct bt_ledger *l)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	BT_REQUIRE(l->lifted_n == 0);
+	for (size_t i = 0; i < l->lifted_port_n; i++) {
+		copy_ports(&l->lifted_ports[i].ports, &l->ports[l->lifted_ports[i].node_ix]);
+	}
+	l->lifted_port_n = 0;
+}
+
 static size_t list_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 {
 	l->listed = bt_mem_grow(l->listed, n, &l->listed_cap, sizeof(*l->listed));
@@ -1023,7 +1106,9 @@ static size_t list_in_order(struct bt_ledger *l, uint32_t node_ix)
 	size_t n = 0;
 
 	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
-		n = list_one(l, n, &(struct tried){.signature = l->pods[i].signature, .pod_ix = i});
+		if (!l->pods[i].lifted) {
+			n = list_one(l, n, &(struct tried){.signature = l->pods[i].signature, .pod_ix = i});
+		}
 	}
 	for (size_t i = 0; i < n / 2; i++) {
 		struct tried last = l->listed[n - 1 - i];
@@ -1074,7 +1159,9 @@ static void visit_pods(void *context, uint32_t node_ix,
 	if (l->tried_n == 0) {
 		for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
 			facts = facts_of(l, i);
-			visit(visitor, &facts);
+			if (!l->pods[i].lifted) {
+				visit(visitor, &facts);
+			}
 		}
 		return;
 	}

@@ -51,6 +51,7 @@ struct bt_pod {
 	bool preempted;	       /* it is being deleted because a scheduler preempted it */
 	bool never_preempts;   /* its preemptionPolicy is Never */
 	bool ended;	       /* it has succeeded or failed, and is about to be removed for that */
+	bool lifted;	       /* private: by bt_ledger_lift */
 };
 
 /* How many pods are in each set, and how often the ledger did what. */
@@ -212,6 +213,17 @@ void bt_ledger_try_like(struct bt_ledger *ledger, uint32_t pod_ix, const struct 
 
 /* A trial of no upstream's: a pod is not on its node (absent), or is again. */
 void bt_ledger_try_absent(struct bt_ledger *ledger, uint32_t pod_ix, bool absent);
+
+/*
+ * Lifts a pod off its node, as if it had gone, and puts it back: usage (its pods one by one, too), counters,
+ * volumes, ports and the journal say so, so that columns follow; its set and the list of its node do not. Any
+ * number of pods may be lifted at a time. In between pods may be assumed and forgotten, the last one first,
+ * and tried. Afterwards bt_ledger_lift_end gives nodes the ports that they had. Requires: the pod is on a
+ * node; nodes are not frozen; no trial is on.
+ */
+void bt_ledger_lift(struct bt_ledger *ledger, uint32_t pod_ix);
+void bt_ledger_put_back(struct bt_ledger *ledger, uint32_t pod_ix);
+void bt_ledger_lift_end(struct bt_ledger *ledger);
 
 /* A pod was taken back that was assumed beside one with the same port: what is held by pods of the node is
  * taken again.

@@ -542,7 +542,10 @@ struct bt_resource_claim_object {
 struct bt_pod_group_object {
 	struct bt_meta_object meta;
 	bool gang; /* schedulingPolicy.gang is there */
-	int32_t min_count;
+	int32_t min_count, priority;
+	struct bt_str preemption_policy;
+	bool together;	  /* disruptionMode: its pods go together or not at all */
+	bool constrained; /* schedulingConstraints.topology has some */
 };
 
 /* A kind of which only the metadata is read. */

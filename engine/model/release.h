@@ -171,6 +171,11 @@ enum bt_rule {
 	 * one entity of the queue. Source: workloadRef of v1.35; scheduling_queue.go of v1.37. */
 	BT_RULE_PODS_NAME_WORKLOADS,
 	BT_RULE_GROUPS_ARE_QUEUED,
+	/* A PodGroup preempts by the gate WorkloadAwarePreemption: a victim is reprieved when the whole group
+	 * can be placed anew beside it. A group that is a victim is as old as the first of its pods that is
+	 * found, and is charged to budgets no more once one of them overdraws one; the others have the pods'
+	 * own priorities. Source: PodGroupEvaluator, framework/preemption. */
+	BT_RULE_GROUPS_PREEMPT_BY_PLACING,
 	/* Metrics of the queue count entities, too: pods alone, and groups. Source: QueuedEntities,
 	 * pkg/scheduler/metrics. */
 	BT_RULE_QUEUE_COUNTS_ENTITIES,

@@ -17,9 +17,9 @@
 enum victim_order_pattern { UNKNOWN = 0, INCREASING, DECREASING };
 
 /*
- * Priority, then age. A pod that has not started counts as started now. Upstream takes that time anew for
- * each of two that are compared: the first is always the older one. From 1.37 on it takes it once for each
- * pod of a node, in their order.
+ * Priority, then pods of groups before others, more that go together before fewer, then age. A pod that has
+ * not started counts as started now. Upstream takes that time anew for each of two that are compared: the
+ * first is always the older one. From 1.37 on it takes it once for each pod of a node, in their order.
  */
 static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 {
@@ -27,6 +27,12 @@ static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 
 	if (x->priority != y->priority) {
 		return x->priority > y->priority;
+	}
+	if (x->grouped != y->grouped) {
+		return x->grouped;
+	}
+	if (x->pod_n != y->pod_n) {
+		return x->pod_n > y->pod_n;
 	}
 	if (!x->start_ns && !y->start_ns) {
 		return !x->place || x->place < y->place;

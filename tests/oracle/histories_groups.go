@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // histories, profile groups: pods of PodGroups, some of which are gangs, beside pods of their own, while nodes, members and groups come and go.
+// Profile grouppreempt: the same with priorities, disruption modes and budgets, on nodes that are full.
 package main
 
 import (
@@ -15,6 +16,14 @@ import (
 
 const groupGates = "GenericWorkload=true,GangScheduling=true"
 
+// groupPreemptGates: 1.37 has it all in GenericWorkload.
+func groupPreemptGates(version string) string {
+	if version == "v1beta1" {
+		return "GenericWorkload=true"
+	}
+	return groupGates + ",WorkloadAwarePreemption=true"
+}
+
 // together makes one history. A pod is known by its group's name in its labels.
 type together struct {
 	*happen
@@ -23,11 +32,12 @@ type together struct {
 	prios   map[string]int32
 	there   map[string]bool // groups that have an object
 	mixed   bool            // members of a group may have different priorities
+	preempt bool            // profile grouppreempt
 }
 
-func groupHistory(seed uint64, version string, most int) *History {
+func groupHistory(seed uint64, version string, most int, preempt bool) *History {
 	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
-	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20)}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: preempt}
 	h.themes, h.spaces = []int{0}, []string{"default"}
 	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	for range 1 + h.IntN(4) {
@@ -51,6 +61,10 @@ func groupHistory(seed uint64, version string, most int) *History {
 		h.put(h.plainPod(h.next("alone"), "250m", "500m", "1"))
 	}
 	out := &History{ID: fmt.Sprintf("groups-%d", seed), Gates: groupGates}
+	if preempt {
+		out.ID, out.Gates = fmt.Sprintf("grouppreempt-%d", seed), groupPreemptGates(version)
+		t.fill()
+	}
 	for _, s := range h.steps {
 		out.Objects = append(out.Objects, s.Create)
 	}
@@ -70,6 +84,49 @@ func groupHistory(seed uint64, version string, most int) *History {
 	return out
 }
 
+// fill makes groups that run already, and budgets.
+func (t *together) fill() {
+	for range 1 + t.IntN(3) {
+		name := t.next("old")
+		t.groups = append(t.groups, name)
+		t.prios[name] = pick(t.gen, int32(0), 0, 5, 10, 50)
+		if t.chance(90) {
+			t.group(name)
+		}
+		for range 1 + t.IntN(5) {
+			t.bound(name)
+		}
+	}
+	for range t.IntN(3) {
+		t.put(t.budget())
+	}
+}
+
+// bound makes a member that runs.
+func (t *together) bound(name string) {
+	p := t.runningPod()
+	p.Namespace = "default"
+	if prio := t.prios[name]; t.chance(70) {
+		p.Spec.Priority = &prio
+	}
+	t.joined(p, name)
+}
+
+// preemption says how a group preempts, and is preempted.
+func (t *together) preemption(name string, spec map[string]any) {
+	if t.chance(85) {
+		spec["priority"] = t.prios[name]
+	}
+	mode := pick(t.gen, "", "Pod", "PodGroup", "PodGroup")
+	switch {
+	case mode == "":
+	case t.version == "v1alpha2":
+		spec["disruptionMode"] = mode
+	default:
+		spec["disruptionMode"] = map[string]any{map[string]string{"Pod": "single", "PodGroup": "all"}[mode]: map[string]any{}}
+	}
+}
+
 // group makes the object of a group, or makes it anew.
 func (t *together) group(name string) {
 	policy := map[string]any{"basic": map[string]any{}}
@@ -79,6 +136,9 @@ func (t *together) group(name string) {
 	spec := map[string]any{"schedulingPolicy": policy}
 	if t.version == "v1beta1" {
 		spec["priority"] = t.prios[name]
+	}
+	if t.preempt {
+		t.preemption(name, spec)
 	}
 	b, _ := json.Marshal(map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup",
 		"metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec})
@@ -116,6 +176,11 @@ func (t *together) member(name string) {
 		p.Status.Phase = v1.PodRunning
 		p.Spec.SchedulingGates = nil
 	}
+	t.joined(p, name)
+}
+
+// joined makes the pod a member.
+func (t *together) joined(p *v1.Pod, name string) {
 	t.put(p)
 	var o map[string]any
 	_ = json.Unmarshal(t.steps[len(t.steps)-1].Create, &o)
@@ -126,6 +191,17 @@ func (t *together) member(name string) {
 
 func (t *together) happens() {
 	name := pick(t.gen, t.groups...)
+	if t.preempt && t.chance(25) {
+		switch t.IntN(3) {
+		case 0:
+			t.bound(name)
+		case 1:
+			t.put(t.runningPod())
+		default:
+			t.put(t.budget())
+		}
+		return
+	}
 	switch t.IntN(8) {
 	case 0, 1:
 		t.member(name)

@@ -45,6 +45,7 @@ type groupCycle struct {
 	done    map[types.UID]bool
 	waiting map[types.UID]*v1.Pod // their bindings have begun
 	turn    types.UID             // whose binding goes on
+	uid     types.UID             // of the PodGroup, which preempts as a whole
 	rank    map[types.UID]int     // the order in which the pods are decided
 	held    []<-chan struct{}     // goroutines of preemption at their first call, by their contexts, in the order of their pods
 	let     int                   // so many of them go on
@@ -60,7 +61,9 @@ func newGroupCycle(l *Live) *groupCycle {
 // begin notes in which order the pods are decided.
 func (g *groupCycle) begin(e *entity) {
 	all := e.pods
+	g.uid = e.uid
 	if !e.whole {
+		g.uid = groupUID(g.live.factory, e.pods[0].Pod)
 		all = g.membersBeside(e.pods[0])
 	}
 	g.rank = map[types.UID]int{}
@@ -130,10 +133,8 @@ func (g *groupCycle) preempting() int {
 			n++
 		}
 	}
-	if g.live.preempting(g.live.cycle.uid) && len(g.rank) > 0 {
-		if _, pod := g.rank[g.live.cycle.uid]; !pod {
-			n++
-		}
+	if g.uid != "" && g.live.preempting(g.uid) {
+		n++
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
@@ -69,5 +70,7 @@ func groupsOn() bool { return false }
 func inGroup(*v1.Pod) bool { return false }
 
 func sameGroup(_, _ *v1.Pod) bool { return false }
+
+func groupUID(informers.SharedInformerFactory, *v1.Pod) types.UID { return "" }
 
 func (l *Live) lookAtGroups(*StepResult) {}

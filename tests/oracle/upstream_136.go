@@ -9,6 +9,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -43,5 +44,14 @@ func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) 
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover
 func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
+
+// groupUID is that of the pod's PodGroup, if there is one.
+func groupUID(f informers.SharedInformerFactory, p *v1.Pod) types.UID {
+	g, err := f.Scheduling().V1alpha2().PodGroups().Lister().PodGroups(p.Namespace).Get(*p.Spec.SchedulingGroup.PodGroupName)
+	if err != nil {
+		return ""
+	}
+	return g.UID
+}
 
 func (l *Live) lookAtGroups(*StepResult) {}

@@ -9,6 +9,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -64,6 +65,9 @@ func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) 
 	}
 	return &framework.QueuedPodInfo{PodInfo: i.PodInfo, QueueingParams: g.QueueingParams}, true
 }
+
+// groupUID: whoever is in a group is popped with it.
+func groupUID(informers.SharedInformerFactory, *v1.Pod) types.UID { return "" }
 
 // lookAtGroups: pods that wait for their group's object, and those that wait for the end of its cycle.
 func (l *Live) lookAtGroups(r *StepResult) {

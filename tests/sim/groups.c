@@ -118,7 +118,8 @@ void sim_decide_group(struct sim *sim, uint32_t pod_ix)
 	struct cycle cycle = {.sim = sim};
 	struct bt_group_decision group, other;
 
-	bt_engine_decide_group(engine, pod_ix, &(struct bt_group_watch){judge_member, &cycle}, &group);
+	bt_engine_decide_group(
+		engine, pod_ix, &(struct bt_group_watch){.decided = judge_member, .context = &cycle}, &group);
 	sim->in_group_n = 0;
 	for (uint32_t e = 1; e < sim->engine_n; e++) {
 		bt_engine_decide_group(sim->engines[e], pod_ix, &(struct bt_group_watch){0}, &other);

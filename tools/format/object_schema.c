@@ -393,7 +393,76 @@ static const struct bt_field scheduling_policy_fields[] = {
 		.flag = BT_MEMBER(struct bt_pod_group_object, gang)},
 };
 SCHEMA(scheduling_policy, scheduling_policy_fields, bt_pod_group_object);
-static const struct bt_field pod_group_spec_fields[] = {INLINE("schedulingPolicy", scheduling_policy)};
+
+static const struct bt_schema all_together = {.bytes = sizeof(struct bt_pod_group_object)};
+static const struct bt_field disruption_fields[] = {
+	{.name = BT_STR("all"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &all_together,
+		.flag = BT_MEMBER(struct bt_pod_group_object, together)},
+};
+SCHEMA(disruption, disruption_fields, bt_pod_group_object);
+
+/* v1alpha2 has a word, later versions an object. */
+static bool read_disruption_mode(struct bt_decode *decode, void *field)
+{
+	struct bt_pod_group_object modes = {.gang = false};
+	struct bt_str word;
+
+	if (bt_json_peek(decode->json) == BT_JSON_OBJECT) {
+		bool read = bt_schema_decode(decode, &disruption, &modes);
+
+		*(bool *)field = modes.together;
+		return read;
+	}
+	if (!bt_decode_string(decode, &word)) {
+		return false;
+	}
+	*(bool *)field = bt_str_is(word, "PodGroup");
+	return true;
+}
+
+static const struct bt_field topology_constraint_fields[] = {
+	FIELD("key", STR, bt_pod_group_object, meta.name)};
+SCHEMA(topology_constraint, topology_constraint_fields, bt_pod_group_object);
+
+/* Is there a constraint? */
+static bool read_topology(struct bt_decode *decode, void *field)
+{
+	if (!bt_json_enter_array(decode->json)) {
+		return false;
+	}
+	while (bt_json_next_element(decode->json)) {
+		struct bt_pod_group_object item = {.gang = false};
+
+		if (!bt_schema_decode(decode, &topology_constraint, &item)) {
+			return false;
+		}
+		*(bool *)field = true;
+	}
+	return bt_json_error(decode->json)->status == BT_OK;
+}
+
+static const struct bt_field constraints_fields[] = {
+	{.name = BT_STR("topology"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_pod_group_object, constrained),
+		.read = read_topology,
+		.word = "[{\"key\":\"kubernetes.io/hostname\"}]"},
+};
+SCHEMA(constraints, constraints_fields, bt_pod_group_object);
+
+static const struct bt_field pod_group_spec_fields[] = {
+	{.name = BT_STR("disruptionMode"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_pod_group_object, together),
+		.read = read_disruption_mode,
+		.word = "{\"all\":{}}"},
+	FIELD("preemptionPolicy", STR, bt_pod_group_object, preemption_policy),
+	FIELD("priority", I32, bt_pod_group_object, priority),
+	INLINE("schedulingConstraints", constraints),
+	INLINE("schedulingPolicy", scheduling_policy),
+};
 SCHEMA(pod_group_spec, pod_group_spec_fields, bt_pod_group_object);
 static const struct bt_field pod_group_fields[] = {
 	HEADER, META(bt_pod_group_object), INLINE("spec", pod_group_spec)};

@@ -160,6 +160,7 @@ struct bt_decision {
 	uint32_t nominated_ix;
 	const struct bt_victim *victims;
 	uint32_t victim_n;
+	bool by_group; /* the pod's PodGroup preempts them as a whole, wherever they are */
 	/* Pods of lower priority that were nominated to that node and are so no longer. Valid as victims. */
 	const uint32_t *cleared_nominations;
 	uint32_t cleared_nominations_n;

@@ -138,6 +138,15 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 	}
 }
 
+static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
+{
+	return (struct bt_group_terms){.priority = object->priority,
+		.together = object->together,
+		.constrained = object->constrained,
+		.has_policy = object->preemption_policy.len > 0,
+		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
+}
+
 static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
@@ -149,6 +158,8 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 	event.object.name = delta->name;
 	bool known = bt_pod_groups_apply(
 		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
+	const struct bt_group_terms terms = terms_of(object);
+	bt_pod_groups_set_terms(&engine->groups, delta->namespace_, delta->name, &terms);
 	event.action = known ? BT_UPDATE : BT_ADD;
 	if (listens) {
 		bt_kept_events_arena(&engine->kept_events);

@@ -134,9 +134,19 @@ bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix)
 
 /* ---- carrying it out ---- */
 
+/* Is it the pod's, or its group's? */
+static bool is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix)
+{
+	if (eviction->group == BT_NAME_NONE) {
+		return eviction->pod_ix == pod_ix;
+	}
+	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
+	return signature->namespace_ == eviction->namespace_ && signature->pod_group == eviction->group;
+}
+
 bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix)
 {
-	if (!eviction->on || eviction->pod_ix != pod_ix) {
+	if (!eviction->on || !is_for(eviction, ledger, pod_ix)) {
 		return false;
 	}
 	if (eviction->last_ix == BT_NO_POD) {
@@ -193,27 +203,44 @@ static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, in
 	return false;
 }
 
-bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
+/* evicts_at_once: no nomination has to be taken back before. */
+static bool begin(struct bt_engine *engine, uint32_t pod_ix, bool evicts_at_once)
 {
-	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
-
 	struct bt_eviction *eviction = &engine->eviction;
 
 	if (eviction->leaving_n == 0 && eviction->async) {
 		return false;
 	}
-
 	eviction->on = engine->options.evictor.evict != NULL;
 	eviction->failed = false;
-	eviction->pod_ix = decision->pod_ix;
+	eviction->pod_ix = pod_ix;
+	eviction->namespace_ = eviction->group = BT_NAME_NONE;
 	eviction->last_ix = BT_NO_POD;
 	eviction->last_uid = 0;
-	if (engine->eviction.leaving_n == 1 && !nominated_lower(engine, decision->nominated_ix, priority)) {
+	if (eviction->leaving_n == 1 && evicts_at_once) {
 		/* The turn of the last victim has come at once. */
-		engine->eviction.last_ix = engine->eviction.leaving[0].pod_ix;
-		engine->eviction.last_uid = engine->eviction.leaving[0].uid;
+		eviction->last_ix = eviction->leaving[0].pod_ix;
+		eviction->last_uid = eviction->leaving[0].uid;
 	}
 	return true;
+}
+
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
+
+	return begin(engine, decision->pod_ix, !nominated_lower(engine, decision->nominated_ix, priority));
+}
+
+bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	bool begun = begin(engine, pod_ix, true);
+
+	BT_REQUIRE(signature->pod_group != BT_NAME_NONE);
+	engine->eviction.namespace_ = signature->namespace_;
+	engine->eviction.group = signature->pod_group;
+	return begun;
 }
 
 static void evict_all(struct bt_engine *engine, uint32_t for_ix)
@@ -234,10 +261,33 @@ static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 	}
 }
 
+/* The preemptor, or all pods of its group. */
+static void try_again(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	const struct bt_pod_group *group =
+		bt_pod_groups_preempt(&engine->groups)
+			? bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group)
+			: NULL;
+	int64_t now_ns = bt_scheduling_clock_now(&engine->clock);
+
+	if (!group) {
+		bt_queue_try_again(engine->queue, pod_ix, now_ns);
+	}
+	for (size_t i = 0; group && i < group->member_n; i++) {
+		if (bt_ledger_pod(engine->cache->ledger, group->members[i])->state == BT_POD_QUEUED) {
+			bt_queue_try_again(engine->queue, group->members[i], now_ns);
+		}
+	}
+}
+
 /* Source: prepareCandidateAsync and prepareCandidate, v1.36.3. */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 {
-	if (engine->eviction.async) {
+	if (engine->eviction.group != BT_NAME_NONE) {
+		/* Upstream takes nominations back from a node called "cluster". */
+		evict_all(engine, decision->pod_ix);
+	} else if (engine->eviction.async) {
 		take_nominations_back(engine, decision);
 		evict_all(engine, decision->pod_ix);
 	} else {
@@ -249,7 +299,7 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 	engine->eviction.on = false;
 	if (engine->eviction.failed) {
-		bt_queue_try_again(engine->queue, decision->pod_ix, bt_scheduling_clock_now(&engine->clock));
+		try_again(engine, decision->pod_ix);
 	}
 }
 
@@ -263,7 +313,7 @@ void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 		/* Until that is over PreEnqueue keeps it out. */
 		engine->eviction.failed = true;
 	} else {
-		bt_queue_try_again(engine->queue, for_ix, bt_scheduling_clock_now(&engine->clock));
+		try_again(engine, for_ix);
 	}
 }
 

@@ -25,6 +25,7 @@ struct bt_eviction {
 	bool on;     /* pod_ix's preemption is being carried out */
 	bool failed; /* a victim cannot be deleted */
 	uint32_t pod_ix;
+	uint32_t namespace_, group; /* names: it is this PodGroup's, and pod_ix one of its pods; or none */
 	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
@@ -67,13 +68,16 @@ static inline bool bt_eviction_is_on(const struct bt_eviction *eviction)
 	return eviction->on;
 }
 
-/* Is it this pod's, and a victim still there? */
+/* Is it this pod's or its group's, and a victim still there? */
 bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there is something
  * to carry out: always when victims are deleted within the cycle, because nominations are taken back even
  * when all of them are being deleted already. */
 bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
+
+/* The same of the PodGroup of a pod, which is put back in the place of its pods; victims are listed. */
+bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Carries out the preemption that was begun: takes back the nominations of pods of lower priority, and has

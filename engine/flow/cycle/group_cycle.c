@@ -17,10 +17,13 @@ enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 /* A cycle under way. */
 struct group_in_cycle {
 	struct bt_engine *engine;
-	struct bt_cycle cycle; /* of the member that was popped; the profile is all members' */
-	uint32_t scheduled_n;  /* members that are on nodes, with those of this cycle */
+	struct bt_cycle cycle;		    /* of the member that was popped; the profile is all members' */
+	const struct bt_group_watch *watch; /* or NULL */
+	uint32_t scheduled_n;		    /* members that are on nodes, with those of this cycle */
 	uint32_t culprit;
 	bool preempts; /* somebody does */
+	bool by_group; /* and that is the group as a whole */
+	bool cannot;   /* its preemption has failed */
 	bool reserves; /* somebody counts on a node, for those that are decided later */
 	enum verdict verdict;
 };
@@ -96,6 +99,7 @@ static void pull_all(struct group_in_cycle *w, uint32_t popped)
 
 	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->cleared_nominations_n = 0;
 	cycle->on = true;
+	cycle->preempts = false;
 	cycle->number++;
 	add_member(engine, popped);
 	for (size_t i = 0; group && i < group->member_n; i++) {
@@ -186,9 +190,7 @@ static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	uint32_t node_ix = pod->node_ix;
 
-	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	bt_devices_revert(engine->cache->devices, pod_ix);
-	bt_ledger_forget(engine->cache->ledger, pod_ix);
+	bt_group_release(engine, pod_ix);
 	if (member->preempts && pod->signature->port_n) {
 		/* Its victims are still there. Upstream forgets that the port is in use. */
 		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
@@ -305,6 +307,151 @@ static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *wa
 	}
 }
 
+/* ---- preemption by the group as a whole ---- */
+
+/* Is what refused the one member against the other one, too, as long as nobody is assumed in between? */
+static bool is_alike(const struct bt_pod *x, const struct bt_pod *y)
+{
+	return x->signature == y->signature && x->priority == y->priority && !x->signature->claim_n &&
+	       !x->signature->extended_n && x->status_node == BT_NAME_NONE &&
+	       y->status_node == BT_NAME_NONE && x->nominated_ix == BT_NO_NODE &&
+	       y->nominated_ix == BT_NO_NODE;
+}
+
+/* A node for a member of a trial. Returns whether the trial goes on. */
+static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_group_preemption *out)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_plan *plan;
+	enum bt_outcome outcome;
+	uint32_t node_ix = bt_engine_try_pod(engine, pod_ix, &plan, &outcome);
+
+	if (outcome != BT_PLACED) {
+		w->verdict = outcome == BT_FAILED ? FAILED : w->verdict;
+		return outcome != BT_FAILED;
+	}
+	if (w->watch && w->watch->tried) {
+		node_ix = w->watch->tried(w->watch->context, engine, pod_ix, node_ix);
+	}
+	bt_group_hold(engine, plan, pod_ix, node_ix);
+	bt_group_preemption_place(out, pod_ix, node_ix);
+	w->scheduled_n++;
+	enum bt_permit says = permit(w, pod_ix, NULL);
+	w->verdict = says == BT_PERMIT_OK ? SCHEDULABLE : says == BT_PERMIT_FAILS ? FAILED : w->verdict;
+	return says == BT_PERMIT_WAIT;
+}
+
+/* bt_group_preempt_request.fits: the group's algorithm without PostFilter, until somebody is permitted. */
+static enum bt_group_fit place_all(void *context, struct bt_group_preemption *out)
+{
+	struct group_in_cycle w = *(const struct group_in_cycle *)context;
+	const struct bt_group_cycle *cycle = &w.engine->group_cycle;
+	const struct bt_pod *refused = NULL;
+	bool goes_on = true;
+
+	w.verdict = UNSCHEDULABLE;
+	for (size_t i = 0; i < cycle->member_n && goes_on; i++) {
+		uint32_t pod_ix = cycle->members[i].decision.pod_ix;
+		const struct bt_pod *pod = bt_ledger_pod(w.engine->cache->ledger, pod_ix);
+		size_t before = out->place_n;
+
+		if (cycle->members[i].decision.outcome != BT_SKIPPED &&
+			!(refused && is_alike(refused, pod))) {
+			goes_on = try_member(&w, pod_ix, out);
+			refused = out->place_n == before ? pod : NULL;
+		}
+	}
+	for (size_t i = out->place_n; i-- > 0;) {
+		bt_group_release(w.engine, out->places[i].pod_ix);
+	}
+	return w.verdict == SCHEDULABLE ? BT_GROUP_FITS
+	       : w.verdict == FAILED	? BT_GROUP_FIT_FAILS
+					: BT_GROUP_UNFIT;
+}
+
+/* Source: newPodGroupPreemptor, v1.36.3. */
+static bool members_never_preempt(const struct group_in_cycle *w)
+{
+	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		const struct bt_decision *decision = &cycle->members[i].decision;
+
+		if (decision->outcome != BT_SKIPPED &&
+			bt_ledger_pod(w->engine->cache->ledger, decision->pod_ix)->never_preempts) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whom the group preempts, as its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
+static void preempt_as_a_whole(struct group_in_cycle *w)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+	const struct bt_pod_group *group = group_of(w);
+	const struct bt_group_preempt_request request = {.engine = engine,
+		.runtime = w->cycle.runtime,
+		.group = group,
+		.never_preempts = members_never_preempt(w),
+		.fits = place_all,
+		.context = w};
+
+	if (!w->cycle.runtime->profile.preemption) {
+		return;
+	}
+	if (!group || !group->known) {
+		w->verdict = FAILED;
+		bt_buf_clear(&cycle->preemption.text);
+		bt_buf_printf(&cycle->preemption.text,
+			"failed to get pod group object: podgroup.scheduling.k8s.io \"%.*s\" not found",
+			BT_STR_ARG(bt_engine_name(engine, w->cycle.signature->pod_group)));
+		return;
+	}
+	enum bt_preempt_outcome outcome = group->terms.constrained
+						  ? BT_PREEMPT_INELIGIBLE
+						  : bt_group_preempt(&request, &cycle->preemption);
+	if (outcome == BT_PREEMPT_FAILED) {
+		w->verdict = FAILED;
+		bt_buf_clear(&cycle->preemption.text);
+		bt_buf_text(&cycle->preemption.text, "failed to schedule other pod from a pod group");
+	} else if (outcome == BT_PREEMPT_FOUND) {
+		struct bt_preemption victims = {.victims = cycle->preemption.victims,
+			.victim_n = (uint32_t)cycle->preemption.victim_n};
+
+		w->verdict = WAITS_FOR_PREEMPTION;
+		bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);
+	}
+}
+
+/* The member in whose name the group preempts, or NULL: all of them are being deleted. */
+static struct bt_group_member *first_decided(struct bt_group_cycle *cycle)
+{
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			return &cycle->members[i];
+		}
+	}
+	return NULL;
+}
+
+/* The group waits for its victims; who evicts in turn does so before its pods are put back. */
+static void begin_preempting(struct group_in_cycle *w)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+	struct bt_decision *decision = &first_decided(cycle)->decision;
+
+	w->by_group = true;
+	decision->by_group = true;
+	cycle->preempts = bt_engine_group_preempting_begin(engine, decision->pod_ix);
+	if (cycle->preempts && !bt_eviction_is_async(&engine->eviction)) {
+		bt_engine_carry_out(engine, decision);
+		cycle->preempts = false;
+	}
+}
+
 /* ---- what comes of it ---- */
 
 /*
@@ -335,10 +482,13 @@ static struct bt_decision settled(
 
 	if (w->verdict == FAILED) {
 		out.outcome = BT_FAILED;
-		member->reason =
-			member->reason == BT_GROUP_OWN && !culprit ? BT_GROUP_FAILED : member->reason;
+		if (w->cannot) {
+			member->reason = BT_GROUP_PREEMPT_FAILS;
+		} else if (member->reason == BT_GROUP_OWN && !culprit) {
+			member->reason = BT_GROUP_FAILED;
+		}
 	} else if (w->verdict == WAITS_FOR_PREEMPTION && fits) {
-		member->reason = BT_GROUP_PREEMPTS;
+		member->reason = w->by_group ? BT_GROUP_ALL_PREEMPT : BT_GROUP_PREEMPTS;
 		out.nominated_ix = own->node_ix;
 		out.preempt = BT_PREEMPT_FOUND;
 	} else if (w->verdict == UNSCHEDULABLE && (fits || member->preempts)) {
@@ -475,6 +625,9 @@ static void conclude_all(struct bt_engine *engine)
 			conclude(engine, member);
 		}
 	}
+	if (cycle->preempts) {
+		bt_engine_carry_out(engine, &first_decided(cycle)->decision);
+	}
 }
 
 static void refuse_mixed(struct group_in_cycle *w)
@@ -526,6 +679,14 @@ static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch
 	skip_deleted(w);
 	int64_t begin_ns = now_if_measured(w->engine);
 	decide_all(w, watch);
+	if (w->verdict == UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
+		first_decided(&w->engine->group_cycle)) {
+		preempt_as_a_whole(w);
+		w->cannot = w->verdict == FAILED;
+	}
+	if (w->verdict == WAITS_FOR_PREEMPTION && !w->preempts) {
+		begin_preempting(w);
+	}
 	int64_t decided_ns = now_if_measured(w->engine);
 	submit(w);
 	note_cycle(w, begin_ns, decided_ns);
@@ -550,7 +711,8 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		return;
 	}
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	struct group_in_cycle w = {.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix)};
+	struct group_in_cycle w = {
+		.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix), .watch = watch};
 
 	pull_all(&w, pod_ix);
 	if (is_uniform(&w)) {
@@ -565,6 +727,10 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 
 		member->decision.victims = member->preempts ? cycle->victims + member->victims_from : NULL;
 		member->decision.victim_n = member->victim_n;
+		if (member->decision.by_group) {
+			member->decision.victims = cycle->preemption.victims;
+			member->decision.victim_n = (uint32_t)cycle->preemption.victim_n;
+		}
 		member->decision.cleared_nominations =
 			member->decision.cleared_nominations_n
 				? cycle->cleared_nominations + member->cleared_nominations_from
@@ -611,6 +777,12 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	case BT_GROUP_PREEMPTS:
 		bt_buf_text(out_text,
 			"pod group is unschedulable, pod group is waiting for preemption to complete");
+		break;
+	case BT_GROUP_ALL_PREEMPT:
+		bt_buf_text(out_text, "pod group is unschedulable");
+		break;
+	case BT_GROUP_PREEMPT_FAILS:
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.preemption.text));
 		break;
 	case BT_GROUP_FAILED:
 		bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");

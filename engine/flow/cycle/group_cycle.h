@@ -7,22 +7,26 @@
 #pragma once
 
 #include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/group_preempt.h"
 #include "engine/flow/cycle/pod_groups.h"
 
 /* Why a member is not placed, or that it is. */
 enum bt_group_reason {
-	BT_GROUP_OWN = 0,  /* what its own decision says */
-	BT_GROUP_WAITS,	   /* it fits, but too few others do */
-	BT_GROUP_PREEMPTS, /* the group fits once those are gone whom some of it preempt */
-	BT_GROUP_FAILED,   /* another member's cycle ended in an error */
-	BT_GROUP_GONE,	   /* Permit fails: the PodGroup's object has gone */
-	BT_GROUP_MIXED	   /* the members name different schedulers; no member is scheduled */
+	BT_GROUP_OWN = 0,	/* what its own decision says */
+	BT_GROUP_WAITS,		/* it fits, but too few others do */
+	BT_GROUP_PREEMPTS,	/* the group fits once those are gone whom some of it preempt */
+	BT_GROUP_FAILED,	/* another member's cycle ended in an error */
+	BT_GROUP_GONE,		/* Permit fails: the PodGroup's object has gone */
+	BT_GROUP_ALL_PREEMPT,	/* the group fits once those are gone whom it preempts as a whole */
+	BT_GROUP_PREEMPT_FAILS, /* the group's preemption ended in an error */
+	BT_GROUP_MIXED		/* the members name different schedulers; no member is scheduled */
 };
 
 struct bt_group_member {
 	/*
 	 * As bt_engine_decide leaves it; of a member that preempts, victims are whom, and node_ix is where,
-	 * even when the group does not fit after all.
+	 * even when the group does not fit after all. Those whom the group preempts as a whole are the first
+	 * member's that was decided (by_group).
 	 */
 	struct bt_decision decision;
 	enum bt_group_reason reason;
@@ -52,6 +56,9 @@ struct bt_group_watch {
 	 * node may be changed to another feasible one.
 	 */
 	void (*decided)(void *context, struct bt_engine *engine, struct bt_decision *decision);
+	/* A member would get that node if those were gone whom the group may preempt. Returns it, or another
+	 * feasible one. NULL: that one. */
+	uint32_t (*tried)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 	void *context;
 };
 
@@ -60,7 +67,9 @@ struct bt_group_cycle {
 	struct bt_group_member *members;
 	size_t member_n, member_cap;
 	bool on;
-	uint64_t number; /* how many there have been */
+	uint64_t number;		       /* how many there have been */
+	struct bt_group_preemption preemption; /* by the group as a whole */
+	bool preempts;			       /* it does, and victims have to be deleted */
 	struct bt_victim *victims;
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;

@@ -40,5 +40,6 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_mem_free(cycle->leaving);
 	bt_mem_free(cycle->cleared_nominations);
 	bt_buf_fini(&cycle->permit_error);
+	bt_group_preemption_fini(&cycle->preemption);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }

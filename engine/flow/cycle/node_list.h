@@ -54,6 +54,12 @@ static inline const uint32_t *bt_node_list_live(const struct bt_node_list *list)
  * the order of nodes then. Requires: bt_node_list_follow. */
 void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot);
 
+/* The live nodes in that order. Valid until the list changes. */
+static inline const uint32_t *bt_node_list_order(const struct bt_node_list *list)
+{
+	return list->order;
+}
+
 /*
  * The nodes that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod already, because
  * what it says counts wherever it is. Valid until the next call.

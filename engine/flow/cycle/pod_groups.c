@@ -16,7 +16,8 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 {
 	*groups = (struct bt_pod_groups){.intern = intern,
 		.tracked = gates->on[BT_GATE_GENERIC_WORKLOAD],
-		.gangs = gates->on[BT_GATE_GANG_SCHEDULING]};
+		.gangs = gates->on[BT_GATE_GANG_SCHEDULING],
+		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION]};
 }
 
 void bt_pod_groups_fini(struct bt_pod_groups *groups)
@@ -97,6 +98,15 @@ bool bt_pod_groups_apply(
 	group->gang = gang;
 	group->min_count = min_count;
 	return known;
+}
+
+void bt_pod_groups_set_terms(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, const struct bt_group_terms *terms)
+{
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+
+	BT_REQUIRE(group && group->known);
+	group->terms = *terms;
 }
 
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)

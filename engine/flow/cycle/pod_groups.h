@@ -15,13 +15,23 @@
 #include "engine/model/intern.h"
 #include "plugins/points.h"
 
+/* What preemption asks of a group. */
+struct bt_group_terms {
+	int32_t priority;
+	bool together;	     /* its pods are disrupted together or not at all */
+	bool constrained;    /* it has topology constraints */
+	bool has_policy;     /* its preemptionPolicy is there */
+	bool never_preempts; /* and is Never */
+};
+
 struct bt_pod_group {
 	uint32_t namespace_, name;
 	bool known; /* its object is there */
 	bool gang;  /* what is below needs a minimum of its pods to be placed together; else the policy is
 		       basic */
 	int32_t min_count;
-	uint32_t *members; /* pods, in no order */
+	struct bt_group_terms terms; /* of its object */
+	uint32_t *members;	     /* pods, in no order */
 	size_t member_n, member_cap;
 };
 
@@ -35,6 +45,7 @@ struct bt_pod_groups {
 	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
 	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
 	bool gangs;		  /* init: gate GangScheduling */
+	bool preempt;		  /* init: groups preempt as a whole, their members do not */
 };
 
 /* intern: where the names of groups are held, or NULL. */
@@ -47,6 +58,12 @@ static inline bool bt_pod_groups_tracked(const struct bt_pod_groups *groups)
 	return groups->tracked;
 }
 
+/* Do groups preempt as a whole? Then their members do not. */
+static inline bool bt_pod_groups_preempt(const struct bt_pod_groups *groups)
+{
+	return groups->preempt;
+}
+
 static inline bool bt_pod_groups_gangs(const struct bt_pod_groups *groups)
 {
 	return groups->gangs;
@@ -55,6 +72,10 @@ static inline bool bt_pod_groups_gangs(const struct bt_pod_groups *groups)
 /* A group's object, new or changed. Returns whether it was there before. */
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
+
+/* What preemption asks of a group whose object is there. */
+void bt_pod_groups_set_terms(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, const struct bt_group_terms *terms);
 
 /* Its object has gone; its pods may still be there. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);

@@ -220,7 +220,7 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_p
 	if (runtime->profile.post_filter.n == 0) {
 		return true;
 	}
-	if (!runtime->profile.preemption) {
+	if (!runtime->profile.preemption || bt_engine_leaves_to_group(engine, pod)) {
 		*out_outcome = BT_PREEMPT_INELIGIBLE;
 		return true;
 	}
@@ -259,6 +259,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 		.extend = bt_engine_extend_for(engine, cycle->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, cycle->number),
 		.explain = engine->options.texts,
+		.left_to_group = bt_engine_leaves_to_group(engine, cycle->pod),
 	};
 }
 

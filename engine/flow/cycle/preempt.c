@@ -182,12 +182,27 @@ static void try_all(struct preempt_search *s, uint32_t node_ix, bool add)
 	}
 }
 
+bool bt_preempt_overdraws(
+	const struct bt_cache *cache, const struct bt_pod *pod, int32_t *left, bool charges_every_budget)
+{
+	const struct bt_budgets *budgets = &cache->budgets;
+	bool violates = false;
+
+	for (size_t b = 0; b < budgets->n && (!violates || charges_every_budget); b++) {
+		if (bt_budget_counts(
+			    &budgets->items[b], cache->dictionary->intern, pod->signature, pod->name)) {
+			left[b] = (int32_t)((uint32_t)left[b] - 1);
+			violates |= left[b] < 0;
+		}
+	}
+	return violates;
+}
+
 /* Marks the pods whose budget would be overdrawn when they go in order of importance. Returns how many there
  * are. */
 static uint32_t mark_violations(struct preempt_search *s)
 {
 	const struct bt_budgets *budgets = &s->request->cache->budgets;
-	const struct bt_intern *intern = s->request->cache->dictionary->intern;
 	int32_t *left = s->out->budgets;
 	uint32_t n = 0;
 
@@ -195,18 +210,11 @@ static uint32_t mark_violations(struct preempt_search *s)
 		left[b] = budgets->items[b].allowed;
 	}
 	for (uint32_t i = 0; i < s->pod_n && budgets->n; i++) {
-		const struct bt_pod *pod = bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix);
+		struct bt_victim *victim = &s->out->pods[i];
 
-		bool violates = false;
-
-		for (size_t b = 0; b < budgets->n && (!violates || s->charges_every_budget); b++) {
-			if (bt_budget_counts(&budgets->items[b], intern, pod->signature, pod->name)) {
-				left[b] = (int32_t)((uint32_t)left[b] - 1);
-				violates |= left[b] < 0;
-			}
-		}
-		s->out->pods[i].violates = violates;
-		n += violates;
+		victim->violates = bt_preempt_overdraws(s->request->cache,
+			bt_ledger_pod(s->ledger, victim->pod_ix), left, s->charges_every_budget);
+		n += victim->violates;
 	}
 	BT_INVARIANT(n <= s->pod_n);
 	return n;
@@ -524,6 +532,10 @@ static bool preempt_begin(struct preempt_search *s)
 	out->victim_n = out->tried_n = 0;
 	out->kept_n = out->candidate_n = 0;
 	out->outcome = BT_PREEMPT_INELIGIBLE;
+	if (s->request->left_to_group) {
+		bt_buf_text(&out->text, "preemption: not eligible due to workload aware preemption enabled");
+		return false;
+	}
 	if (s->pod->detached) {
 		out->outcome = BT_PREEMPT_FAILED;
 		bt_buf_text(&out->text, "preemption: pod ");

@@ -25,6 +25,7 @@ struct bt_preempt_request {
 	struct bt_extender_calls *extend; /* extenders that have a say in the candidates; NULL: none has */
 	uint64_t random;		  /* bits that choose where the search begins */
 	bool explain;			  /* the text is wanted */
+	bool left_to_group;		  /* the pod's PodGroup preempts, and not the pod */
 };
 
 /*
@@ -88,6 +89,11 @@ struct bt_preemption {
 };
 
 void bt_preemption_fini(struct bt_preemption *preemption);
+
+/* Charges a pod to the budgets that count it; left: what each of them has left. One that it overdraws is the
+ * last one that it is charged to, unless it is charged to every one. Returns whether it overdraws any. */
+bool bt_preempt_overdraws(
+	const struct bt_cache *cache, const struct bt_pod *pod, int32_t *left, bool charges_every_budget);
 
 /* Is a pod of lower priority that was preempted still on the node that the pod is nominated to? */
 bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod);

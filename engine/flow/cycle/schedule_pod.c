@@ -210,6 +210,41 @@ uint32_t bt_engine_schedule_pod(
 	return choose_by_evaluation(engine, cycle, limit, out_outcome);
 }
 
+uint32_t bt_engine_try_pod(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_plan **out_plan, enum bt_outcome *out_outcome)
+{
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+
+	BT_REQUIRE(!bt_post_filter_is_due(&engine->post));
+	*out_outcome = BT_REFUSED;
+	*out_plan = NULL;
+	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
+	if (bt_node_list_n(&engine->nodes) == 0) {
+		return BT_NO_NODE;
+	}
+	cycle.plan = *out_plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
+	uint32_t node_ix = bt_engine_schedule_pod(engine, &cycle, out_outcome);
+	*out_outcome = node_ix == BT_NO_NODE ? *out_outcome : BT_PLACED;
+	return node_ix;
+}
+
+bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, struct bt_plan **out_plan)
+{
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+	struct bt_evaluation *evaluation = &engine->schedule.evaluation;
+
+	cycle.plan = *out_plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
+	engine->schedule.evaluated = false;
+	evaluation->hooks = NULL;
+	evaluation->nominations = bt_engine_nominations_of(engine, &cycle);
+	(void)bt_prepare(cycle.plan, &engine->cache->view);
+	if (cycle.plan->refusal || cycle.plan->pre_filter_error) {
+		return false;
+	}
+	bt_evaluate_filters(cycle.plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, evaluation);
+	return evaluation->feasible_n == 1;
+}
+
 void bt_engine_evaluate_once(struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	struct bt_schedule_pod *schedule = &engine->schedule;

@@ -65,5 +65,14 @@ uint32_t bt_engine_refused_nomination(
 bool bt_engine_evaluate_nominated(
 	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_evaluation *out);
 
+/* A node for a pod as things are, without a cycle: nothing is counted, and PostFilter is not due. Sets
+ * out_plan; else as bt_engine_schedule_pod. */
+uint32_t bt_engine_try_pod(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_plan **out_plan, enum bt_outcome *out_outcome);
+
+/* Would the pod's filters let it on the node? Extenders are not asked. */
+bool bt_engine_fits_on(
+	struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, struct bt_plan **out_plan);
+
 /* Adds what decisions were made by to what the engine counts. */
 void bt_schedule_pod_count(const struct bt_schedule_pod *schedule, struct bt_engine_counts *counts);

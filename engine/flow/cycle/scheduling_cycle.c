@@ -108,7 +108,7 @@ static void end_member(struct bt_scheduling_cycle *cycle, const struct bt_group_
 
 static void decide_group(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 {
-	const struct bt_group_watch watch = {note_member, cycle};
+	const struct bt_group_watch watch = {.decided = note_member, .context = cycle};
 	struct bt_group_decision group;
 
 	cycle->note_n = 0;

@@ -634,6 +634,35 @@ static void a_pod_of_a_frozen_node_begins_to_be_preempted_at_the_thaw(void **sta
 	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, 2);
 }
 
+static void a_lifted_pod_counts_nowhere_until_it_is_put_back(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	const struct bt_usage *usage = bt_ledger_usage(ledger);
+	uint32_t node = two_nodes(f),
+		 low = fixture_pod(f,
+			 "nodeName: n1, containers: [{name: a, ports: [{hostPort: 80}, {hostPort: "
+			 "81}], resources: {requests: {cpu: '1'}}}]"),
+		 last = fixture_pod(f, "nodeName: n1, containers: [{name: a, ports: [{hostPort: 80}]}]");
+	uint64_t journal_end = usage->journal_end;
+
+	bt_ledger_lift(ledger, low);
+	assert_int_equal(usage->nodes[node].pod_n, 1);
+	assert_int_equal(bt_node_used(usage, BT_CPU, node), 0);
+	assert_int_equal(usage->ports[node].n, 0); /* a port is free as soon as one of its pods has gone */
+	assert_int_equal(usage->journal_end, journal_end + 1);
+	assert_int_equal(bt_ledger_first_on(ledger, node), last);
+	assert_int_equal(bt_ledger_next(ledger, last), low);
+	bt_ledger_lift(ledger, last);
+	bt_ledger_put_back(ledger, low);
+	bt_ledger_put_back(ledger, last);
+	bt_ledger_lift_end(ledger);
+	assert_int_equal(usage->nodes[node].pod_n, 2);
+	assert_int_equal(bt_node_used(usage, BT_CPU, node), 1000);
+	assert_int_equal(usage->ports[node].n, 2);
+	assert_int_equal(bt_ledger_first_on(ledger, node), last);
+}
+
 /* Counters have room for 64 pods at first, and those that are set apart come on top. */
 static void pods_that_are_set_apart_are_counted_beyond_the_first_room(void **state)
 {
@@ -717,6 +746,7 @@ int main(void)
 		FIXTURE_TEST(frozen_nodes_stay_as_they_are_and_then_catch_up_in_order),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_begins_to_be_preempted_at_the_thaw),
+		FIXTURE_TEST(a_lifted_pod_counts_nowhere_until_it_is_put_back),
 		FIXTURE_TEST(pods_that_are_set_apart_are_counted_beyond_the_first_room),
 		FIXTURE_TEST(thousands_of_pods_change_while_nodes_are_frozen),
 	};

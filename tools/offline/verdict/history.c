@@ -291,6 +291,15 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 			cycle->message.len}};
 }
 
+static uint32_t pick_tried(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct player *p = context;
+
+	(void)node_ix;
+	bt_engine_explain(engine, pod_ix, &p->explanation);
+	return pick(p);
+}
+
 static struct bt_str note_of(const struct player *p, uint32_t pod_ix)
 {
 	for (size_t i = 0; i < p->cycle.note_n; i++) {
@@ -344,7 +353,7 @@ static bool is_skipped(const struct bt_group_decision *group)
 
 static void end_group(struct player *p)
 {
-	const struct bt_group_watch watch = {note_member, p};
+	const struct bt_group_watch watch = {note_member, pick_tried, p};
 	struct bt_group_decision group;
 
 	p->cycle.note_n = 0;

@@ -153,7 +153,7 @@ static struct bt_str own_of(const struct trial *t, uint32_t pod_ix)
 /* Decides the group of the pod that is popped now, which is to be this one. */
 static void decide(struct trial *t, uint32_t pod_ix)
 {
-	const struct bt_group_watch watch = {note, t};
+	const struct bt_group_watch watch = {.decided = note, .context = t};
 	struct bt_buf text = {0};
 
 	t->own_n = 0;
@@ -594,8 +594,6 @@ static void gates_that_berth_does_not_know_are_refused(void **state)
 		{"1.35", "GenericWorkload=true", "GenericWorkload"},
 		{"1.36", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
 			"TopologyAwareWorkloadScheduling"},
-		{"1.36", "GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true",
-			"WorkloadAwarePreemption"},
 		{"1.36", "GenericWorkload=true,DRAWorkloadResourceClaims=true", "DRAWorkloadResourceClaims"},
 		{"1.37", "GenericWorkload=true", "GenericWorkload"},
 		{"1.37", "DRADerivedAttributes=true", "DRADerivedAttributes"},
@@ -727,6 +725,155 @@ static void each_preemptor_says_who_lost_the_nomination_of_its_node(void **state
 		assert_int_equal(decision->cleared_nominations_n, 1);
 		assert_int_equal(decision->cleared_nominations[0], waiting[decision->node_ix]);
 	}
+	end(&t);
+}
+
+/* ---- preemption by the group as a whole ---- */
+
+#define WHOLE "GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
+
+struct evicted_by_group {
+	uint32_t pods[MEMBERS], n;
+	enum bt_wait where[2]; /* of the first two members, as the pod is evicted */
+	const uint32_t *members;
+	const struct trial *t;
+};
+
+static void note_evicted(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct evicted_by_group *evicted = context;
+
+	assert_true(evicted->n < MEMBERS);
+	assert_int_equal(for_ix, evicted->members[0]);
+	for (int i = 0; i < 2; i++) {
+		evicted->where[i] = info(evicted->t, evicted->members[i]).where;
+	}
+	evicted->pods[evicted->n++] = pod_ix;
+	bt_engine_remove_pod(engine, pod_ix);
+}
+
+static void add_group(struct trial *t, const char *name, const char *spec)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: %s, namespace: "
+		"default}, spec: {%s}}",
+		name, spec);
+	apply(t, text);
+}
+
+#define OLD "schedulingGroup: {podGroupName: old}, "
+
+/* Two nodes, each full of a pod of a group that goes together; a pod alone beside one of them. */
+struct full_of_groups {
+	struct evicted_by_group evicted;
+	uint32_t alone, old[2], ring[2];
+};
+
+static void begin_full(
+	struct trial *t, struct full_of_groups *full, void **state, const char *old, const char *ring)
+{
+	*full = (struct full_of_groups){.evicted = {.members = full->ring, .t = t}};
+	begin_with(t, state, WHOLE, (struct bt_engine_options){.evictor = {note_evicted, &full->evicted}});
+	add_node(t, "n1", "2");
+	add_node(t, "n2", "3");
+	add_group(t, "old", old);
+	add_group(t, "ring", ring);
+	full->old[0] = add_pod(t, "nodeName: n1, " OLD SIZE("2"), BT_ENTERED_SCHEDULED);
+	full->old[1] = add_pod(t, "nodeName: n2, " OLD SIZE("2"), BT_ENTERED_SCHEDULED);
+	full->alone = add_pod(t, "nodeName: n2, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	full->ring[0] = add_pod(t, RING SIZE("1"), BT_ENTERED_GATED);
+	full->ring[1] = add_pod(t, RING SIZE("1"), BT_ENTERED_QUEUE);
+}
+
+#define GANG_OF_2 "schedulingPolicy: {gang: {minCount: 2}}, "
+
+static void a_group_preempts_as_a_whole_and_another_goes_as_a_whole(void **state)
+{
+	struct trial t;
+	struct full_of_groups full;
+
+	begin_full(&t, &full, state, "priority: 3, disruptionMode: PodGroup", GANG_OF_2 "priority: 5");
+	decide(&t, full.ring[0]);
+	assert_member(&t, 0, full.ring[0], BT_REFUSED);
+	assert_string_equal(t.messages[0], "0/2 nodes are available: 2 Insufficient cpu. no new claims to "
+					   "deallocate, preemption: not eligible due to workload aware "
+					   "preemption enabled");
+	/* The least important one may stay when the others have gone. */
+	assert_int_equal(full.evicted.n, 2);
+	assert_true(full.evicted.pods[0] + full.evicted.pods[1] == full.old[0] + full.old[1]);
+	assert_true(t.group.members[0].decision.by_group);
+	assert_int_equal(t.group.members[0].decision.victim_n, 2);
+	assert_int_equal(t.group.members[1].decision.victim_n, 0);
+	assert_int_equal(t.group.members[0].decision.nominated_ix, BT_NO_NODE);
+	t.now_ns += 3 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, full.ring[0]);
+	assert_member(&t, 0, full.ring[0], BT_PLACED);
+	assert_member(&t, 1, full.ring[1], BT_PLACED);
+	assert_int_equal(scheduled(&t), 3);
+	end(&t);
+}
+
+static void all_members_wait_until_the_last_victim_goes(void **state)
+{
+	struct trial t;
+	struct full_of_groups full;
+
+	begin_full(&t, &full, state, "priority: 3", GANG_OF_2 "priority: 5");
+	decide(&t, full.ring[0]);
+	assert_int_equal(full.evicted.n, 1); /* nobody else has to go */
+	assert_int_equal(full.evicted.pods[0], full.old[1]);
+	assert_int_equal(full.evicted.where[0], BT_WAIT_GATED);
+	assert_int_equal(full.evicted.where[1], BT_WAIT_GATED);
+	end(&t);
+}
+
+static void assert_nobody_goes(void **state, const char *old, const char *ring)
+{
+	struct trial t;
+	struct full_of_groups full;
+
+	begin_full(&t, &full, state, old, ring);
+	decide(&t, full.ring[0]);
+	assert_int_equal(full.evicted.n, 0);
+	assert_member(&t, 0, full.ring[0], BT_REFUSED);
+	assert_false(t.group.members[0].decision.by_group);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[0].pod_n, 1);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[1].pod_n, 2);
+	assert_int_equal(scheduled(&t), 3);
+	end(&t);
+}
+
+static void who_preempts_is_the_groups_priority_and_not_its_pods(void **state)
+{
+	assert_nobody_goes(state, "priority: 3, disruptionMode: PodGroup", GANG_OF_2 "priority: 0");
+}
+
+static void nobody_goes_for_a_group_that_does_not_fit_without_them(void **state)
+{
+	assert_nobody_goes(state, "disruptionMode: Pod",
+		"schedulingPolicy: {gang: {minCount: 2}}, priority: 5, schedulingConstraints: {topology: "
+		"[{key: "
+		"zone}]}");
+	assert_nobody_goes(state, "priority: 9, disruptionMode: PodGroup", GANG_OF_2 "priority: 0");
+}
+
+static void when_the_group_has_gone_it_cannot_preempt(void **state)
+{
+	struct trial t;
+	struct full_of_groups full;
+
+	begin_full(&t, &full, state, "priority: 3", GANG_OF_2 "priority: 5");
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	decide(&t, full.ring[0]);
+	assert_member(&t, 0, full.ring[0], BT_FAILED);
+	assert_member(&t, 1, full.ring[1], BT_FAILED);
+	assert_string_equal(t.messages[1],
+		"failed to get pod group object: podgroup.scheduling.k8s.io \"ring\" not found");
 	end(&t);
 }
 
@@ -874,6 +1021,11 @@ int main(void)
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
 		FIXTURE_TEST(each_preemptor_says_who_lost_the_nomination_of_its_node),
+		FIXTURE_TEST(a_group_preempts_as_a_whole_and_another_goes_as_a_whole),
+		FIXTURE_TEST(all_members_wait_until_the_last_victim_goes),
+		FIXTURE_TEST(who_preempts_is_the_groups_priority_and_not_its_pods),
+		FIXTURE_TEST(nobody_goes_for_a_group_that_does_not_fit_without_them),
+		FIXTURE_TEST(when_the_group_has_gone_it_cannot_preempt),
 		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
 		FIXTURE_TEST(a_popped_member_that_somebody_else_binds_is_theirs),
 		FIXTURE_TEST(a_popped_member_that_leaves_its_group_is_tried_again_alone),
