@@ -24,7 +24,8 @@
 /* What of dynamic resources is on, by gates. */
 struct bt_device_features {
 	bool admin_access, prioritized_list, partitionable, taints, taint_rules, binding_conditions,
-		consumable_capacity, extended_resources;
+		consumable_capacity, extended_resources, list_attributes;
+	bool lists_match;		  /* constraints take lists as sets */
 	const struct bt_release *release; /* NULL: the default one */
 };
 
@@ -66,8 +67,8 @@ enum bt_device_answer { BT_DEVICE_NO = 0, BT_DEVICE_YES, BT_DEVICE_BAD_EXPRESSIO
 
 /* Evaluates selectors of devices. init: const, static. */
 struct bt_device_judge {
-	/* A judge with memory of its own. Owns: destroy. */
-	void *(*create)(void);
+	/* A judge with memory of its own. Owns: destroy. Requires: the release outlives it. */
+	void *(*create)(const struct bt_device_features *features);
 	void (*destroy)(void *judge);
 	/* Says of failures why in out_error. */
 	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,

@@ -1285,7 +1285,7 @@ void bt_devices_configure(
 	d->view.features = *features;
 	d->view.features.release = features->release ? features->release : bt_release_default();
 	d->judge = judge;
-	d->judging = judge->create();
+	d->judging = judge->create(&d->view.features);
 }
 
 static void free_arenas(struct bt_arena *arenas, size_t n)

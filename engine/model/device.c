@@ -33,6 +33,25 @@ static struct bt_device_selectors keep_selectors(struct bt_name_refs *held, stru
 
 /* ---- slices ---- */
 
+/* The elements of a list as numbers; NULL: none. */
+static const int64_t *keep_list(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_attribute_object *from, uint32_t *out_n)
+{
+	enum bt_attribute_type type = from->type;
+	uint32_t n = type == BT_ATTRIBUTE_INTS	  ? from->number_n
+		     : type == BT_ATTRIBUTE_BOOLS ? from->truth_n
+						  : from->texts.n;
+	int64_t *items = bt_arena_alloc(arena, n * sizeof(*items), 8);
+
+	for (uint32_t i = 0; i < n; i++) {
+		items[i] = type == BT_ATTRIBUTE_INTS	? from->numbers[i]
+			   : type == BT_ATTRIBUTE_BOOLS ? from->truths[i]
+							: bt_name_refs_add(held, from->texts.items[i]);
+	}
+	*out_n = n;
+	return items;
+}
+
 static void keep_attributes(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
@@ -44,9 +63,12 @@ static void keep_attributes(struct bt_name_refs *held, struct bt_arena *arena,
 		items[i] = (struct bt_attribute){
 			.name = bt_name_refs_add(held, from->name),
 			.type = from->type,
-			.number = from->type == BT_ATTRIBUTE_BOOL ? from->truth : from->number,
 			.text = bt_name_refs_add(held, from->text),
+			.number = from->type == BT_ATTRIBUTE_BOOL ? from->truth : from->number,
 		};
+		if (from->type >= BT_ATTRIBUTE_INTS) {
+			items[i].items = keep_list(held, arena, from, &items[i].n);
+		}
 	}
 	device->attributes = items;
 	device->attribute_n = object->attribute_n;

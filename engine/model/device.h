@@ -13,8 +13,12 @@ __extension__ typedef __int128 bt_nano;
 struct bt_attribute {
 	uint32_t name; /* as written */
 	enum bt_attribute_type type;
-	int64_t number; /* of an int; 0 or 1 of a bool */
-	uint32_t text;	/* of a string or version */
+	uint32_t text; /* of a string or version */
+	uint32_t n;    /* of a list */
+	union {
+		int64_t number;	      /* of an int; 0 or 1 of a bool */
+		const int64_t *items; /* of a list: numbers, 0 and 1, or names */
+	};
 };
 
 struct bt_request_policy {
@@ -207,6 +211,12 @@ void bt_device_taint_rule_compile(struct bt_name_refs *held, const struct bt_dev
 	bool bare_takes_all, struct bt_device_taint_rule *out);
 void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out);
+
+/* The type of an attribute's values: that of the elements of a list. */
+static inline enum bt_attribute_type bt_attribute_element(enum bt_attribute_type type)
+{
+	return type < BT_ATTRIBUTE_INTS ? type : type - BT_ATTRIBUTE_INTS + BT_ATTRIBUTE_INT;
+}
 
 static inline bool bt_device_taint_rule_covers(const struct bt_device_taint_rule *rule,
 	const struct bt_resource_slice *slice, const struct bt_device *device)

@@ -415,7 +415,11 @@ enum bt_attribute_type {
 	BT_ATTRIBUTE_INT,
 	BT_ATTRIBUTE_BOOL,
 	BT_ATTRIBUTE_STRING,
-	BT_ATTRIBUTE_VERSION
+	BT_ATTRIBUTE_VERSION,
+	BT_ATTRIBUTE_INTS, /* lists, maybe empty, in the order of the types above */
+	BT_ATTRIBUTE_BOOLS,
+	BT_ATTRIBUTE_STRINGS,
+	BT_ATTRIBUTE_VERSIONS
 };
 
 struct bt_attribute_object {
@@ -424,6 +428,10 @@ struct bt_attribute_object {
 	int64_t number;
 	bool truth;
 	struct bt_str text; /* of a string or version */
+	int64_t *numbers;
+	bool *truths;
+	uint32_t number_n, truth_n;
+	struct bt_str_list texts; /* of strings or versions */
 };
 
 /* What a request may ask of a capacity. */

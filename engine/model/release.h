@@ -114,6 +114,14 @@ enum bt_rule {
 	BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN,
 	BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL,
 	BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST,
+	/* With the gate DRAListTypeAttributes constraints compare lists as sets. Source: AllocatorFeatures,
+	 * dynamicresources.go. */
+	BT_RULE_LISTS_MATCH_AS_SETS,
+	/* Selectors read lists as attributes, whatever the gate DRAListTypeAttributes; lists have includes(),
+	 * first of at most so many values as an attribute may have. Source: cel/compile.go, as above. */
+	BT_RULE_SELECTORS_READ_LISTS,
+	BT_RULE_SHORT_LISTS_INCLUDE,
+	BT_RULE_LISTS_INCLUDE,
 	BT_RULE_ROUNDED_CAPACITY_IS_BINARY,
 	BT_RULE_ODD_CAPACITY_COUNTS,
 	/* A DeviceTaintRule without a selector taints every device, later none. Source: applyPatches,

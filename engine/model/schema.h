@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/base/str.h"
+#include "engine/model/quantity.h"
 
 struct bt_schema;
 struct bt_decode;
@@ -33,6 +34,8 @@ enum bt_field_type {
 	BT_FIELD_NAMES, /* struct bt_str_list: an array of objects; schema decodes each into one struct bt_str
 			 */
 	BT_FIELD_QUANTITIES, /* a pointer to struct bt_quantity, from an array; their number is at count */
+	BT_FIELD_INTS,	     /* the same for int64_t */
+	BT_FIELD_BOOLS,	     /* and for bool */
 	BT_FIELD_OBJECT,     /* the struct at offset, described by schema */
 	BT_FIELD_ARRAY,	     /* a pointer to structs of schema; their number is at count */
 	BT_FIELD_MAP, /* the same for an object's members: structs that begin with their key, a struct bt_str
@@ -42,6 +45,15 @@ enum bt_field_type {
 	BT_FIELD_META,	 /* apiVersion and kind: the caller has read them, and the schema says them */
 	BT_FIELD_IGNORED /* known, stepped over */
 };
+
+/* The bytes of an element of a list of plain values; 0: the type is no such list. */
+static inline size_t bt_field_plain_bytes(enum bt_field_type type)
+{
+	return type == BT_FIELD_QUANTITIES ? sizeof(struct bt_quantity)
+	       : type == BT_FIELD_INTS	   ? sizeof(int64_t)
+	       : type == BT_FIELD_BOOLS	   ? sizeof(bool)
+					   : 0;
+}
 
 /* Reads the value at the cursor into field. Returns false after bt_decode_fail or when the cursor has
  * stopped. */
@@ -56,7 +68,7 @@ struct bt_field {
 	enum bt_field_type type : 16;
 	uint32_t always : 1; /* Go writes it, too, when it is zero or empty: without omitempty */
 	uint32_t offset;
-	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and BT_FIELD_QUANTITIES */
+	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and lists of plain values */
 	uint32_t flag;	/* BT_MEMBER: bool, set when the member is there and not null */
 	uint32_t tag;	/* BT_MEMBER: uint32_t or enum, set to tag_value likewise */
 	uint32_t tag_value;

@@ -60,9 +60,18 @@ struct distinct {
 	const struct bt_attribute *attribute;
 };
 
+/* What several attributes have in common: a level for each device that was added. */
+struct common {
+	enum bt_attribute_type type; /* of the elements */
+	int64_t *items;		     /* a level after the other, with room for item_cap each */
+	uint32_t item_n[RESULTS_MAX];
+	uint32_t item_cap;
+};
+
 struct constraint {
 	const struct bt_device_constraint *is;
 	const struct bt_attribute *attribute; /* match: of the first device */
+	struct common *common;		      /* match, where attributes may be lists */
 	struct distinct *seen;		      /* distinct: what is remembered */
 	uint32_t seen_n;
 	uint32_t device_n;
@@ -144,11 +153,13 @@ static void blame_request(const struct allocator_search *s, uint32_t claim, uint
 
 /* ---- selectors ---- */
 
-/* Without consumable capacity and binding conditions upstream uses an older allocator, which knows neither
- * distinctAttribute nor bindsToNode nor devices that are shared. */
+/* Without consumable capacity, binding conditions and what is newer upstream uses an older allocator, which
+ * knows neither distinctAttribute nor bindsToNode nor devices that are shared. */
 static bool is_stable(const struct allocator_search *s)
 {
-	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
+	const struct bt_device_features *features = &s->store->features;
+
+	return !features->consumable_capacity && !features->binding_conditions && !features->lists_match;
 }
 
 static void add_place(const struct allocator_search *s, const struct allocator_place *at)
@@ -528,6 +539,7 @@ static bool repels(const struct allocator_search *s, const struct allocator_plac
 	return repelled;
 }
 
+/* Of two plain values: lists are no values where they do not match by what they have in common. */
 static bool equal(const struct bt_attribute *a, const struct bt_attribute *b)
 {
 	bool text = a->type == BT_ATTRIBUTE_STRING || a->type == BT_ATTRIBUTE_VERSION;
@@ -535,26 +547,135 @@ static bool equal(const struct bt_attribute *a, const struct bt_attribute *b)
 	return a->type == b->type && (text ? a->text == b->text : a->number == b->number);
 }
 
-static bool add_match(struct constraint *constraint, const struct bt_attribute *attribute)
+static bool is_plain(const struct bt_attribute *attribute)
 {
-	if (constraint->device_n == 0) {
+	return attribute->type != BT_ATTRIBUTE_NONE && attribute->type < BT_ATTRIBUTE_INTS;
+}
+
+/* The values of a list, or the one that the attribute is; none, when it is of no known type. */
+static uint32_t values_of(const struct bt_attribute *attribute, int64_t *one, const int64_t **out_values)
+{
+	if (attribute->type >= BT_ATTRIBUTE_INTS) {
+		*out_values = attribute->items;
+		return attribute->n;
+	}
+	*one = attribute->type == BT_ATTRIBUTE_STRING || attribute->type == BT_ATTRIBUTE_VERSION
+		       ? (int64_t)attribute->text
+		       : attribute->number;
+	*out_values = one;
+	return attribute->type != BT_ATTRIBUTE_NONE;
+}
+
+static bool is_among(const int64_t *values, uint32_t n, int64_t value)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (values[i] == value) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_values(const struct bt_attribute *attribute)
+{
+	const int64_t *values;
+	int64_t one;
+
+	return values_of(attribute, &one, &values) > 0;
+}
+
+static bool overlap(const struct bt_attribute *a, const struct bt_attribute *b)
+{
+	const int64_t *of_a, *of_b;
+	int64_t one_a, one_b;
+	uint32_t a_n = values_of(a, &one_a, &of_a), b_n = values_of(b, &one_b, &of_b);
+
+	for (uint32_t i = 0; i < a_n && bt_attribute_element(a->type) == bt_attribute_element(b->type); i++) {
+		if (is_among(of_b, b_n, of_a[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first device's values are what all have in common. */
+static void begin_common(
+	const struct allocator_search *s, struct common *common, const struct bt_attribute *attribute)
+{
+	const int64_t *values;
+	int64_t one;
+	uint32_t n = values_of(attribute, &one, &values);
+
+	if (n > common->item_cap) {
+		common->items = bt_arena_alloc(s->arena, (size_t)n * RESULTS_MAX * sizeof(*values), 8);
+		common->item_cap = n;
+	}
+	memcpy(common->items, values, n * sizeof(*values));
+	common->type = bt_attribute_element(attribute->type);
+	common->item_n[0] = n;
+}
+
+/* Keeps, on a level of its own, what the attribute has, too. Returns whether that is anything. */
+static bool narrow_common(struct common *common, const struct bt_attribute *attribute, uint32_t device_n)
+{
+	const int64_t *values, *before = common->items + (size_t)(device_n - 1) * common->item_cap;
+	int64_t one, *after = common->items + (size_t)device_n * common->item_cap;
+	uint32_t value_n = values_of(attribute, &one, &values), n = 0;
+
+	BT_INVARIANT(device_n > 0 && device_n < RESULTS_MAX);
+	if (common->type != bt_attribute_element(attribute->type)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < common->item_n[device_n - 1]; i++) {
+		if (is_among(values, value_n, before[i])) {
+			after[n++] = before[i];
+		}
+	}
+	common->item_n[device_n] = n;
+	return n > 0;
+}
+
+static bool add_match(
+	const struct allocator_search *s, struct constraint *constraint, const struct bt_attribute *attribute)
+{
+	if (s->store->features.lists_match) {
+		if (!has_values(attribute)) {
+			return false;
+		}
+		if (constraint->device_n == 0) {
+			begin_common(s, constraint->common, attribute);
+		} else if (!narrow_common(constraint->common, attribute, constraint->device_n)) {
+			return false;
+		}
+	} else if (constraint->device_n == 0) {
 		constraint->attribute = attribute;
-	} else if (attribute->type == BT_ATTRIBUTE_NONE || !equal(attribute, constraint->attribute)) {
+	} else if (!is_plain(attribute) || !equal(attribute, constraint->attribute)) {
 		return false;
 	}
 	constraint->device_n++;
 	return true;
 }
 
-/* alone: of several devices of one request only the last is remembered. */
-static bool add_distinct(
-	struct constraint *constraint, bool alone, uint32_t request, const struct bt_attribute *attribute)
+/* Has the device that was seen nothing of what the attribute has? */
+static bool differ(
+	const struct allocator_search *s, const struct bt_attribute *attribute, const struct distinct *seen)
 {
+	return s->store->features.lists_match ? !overlap(attribute, seen->attribute)
+					      : is_plain(attribute) && !equal(attribute, seen->attribute);
+}
+
+/* Of several devices of one request some releases remember the last alone. */
+static bool add_distinct(const struct allocator_search *s, struct constraint *constraint, uint32_t request,
+	const struct bt_attribute *attribute)
+{
+	bool alone = obeys(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
 	uint32_t at = constraint->seen_n;
 
+	if (s->store->features.lists_match && !has_values(attribute)) {
+		return false;
+	}
 	for (uint32_t i = 0; i < constraint->seen_n; i++) {
-		if (constraint->device_n && (attribute->type == BT_ATTRIBUTE_NONE ||
-						    equal(attribute, constraint->seen[i].attribute))) {
+		if (constraint->device_n && !differ(s, attribute, &constraint->seen[i])) {
 			return false;
 		}
 		at = alone && constraint->seen[i].request == request ? i : at;
@@ -575,7 +696,6 @@ static bool add_constraint(struct allocator_search *s, struct claim_state *claim
 	uint32_t i, const struct allocator_place *at)
 {
 	struct constraint *constraint = &claim->constraints[i];
-	bool alone = obeys(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
 
 	if (!asked->constrained[i]) {
 		return true;
@@ -586,8 +706,8 @@ static bool add_constraint(struct allocator_search *s, struct claim_state *claim
 		return false;
 	}
 	return constraint->is->kind == BT_CONSTRAINT_MATCH
-		       ? add_match(constraint, attribute)
-		       : add_distinct(constraint, alone, base_name(asked), attribute);
+		       ? add_match(s, constraint, attribute)
+		       : add_distinct(s, constraint, base_name(asked), attribute);
 }
 
 static void remove_constraints(struct claim_state *claim, const struct asked *asked, uint32_t n)
@@ -1232,6 +1352,9 @@ static enum allocator_found add_constraints(struct allocator_search *s, uint32_t
 			return FAILED;
 		}
 		constraints[i].is = &wanted->constraints[i];
+		constraints[i].common = s->store->features.lists_match
+						? bt_arena_zalloc(s->arena, sizeof(*constraints[i].common))
+						: NULL;
 		constraints[i].seen = bt_arena_zalloc(
 			s->arena, (wanted->request_n + RESULTS_MAX) * sizeof(*constraints[i].seen));
 	}

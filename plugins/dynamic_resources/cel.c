@@ -195,7 +195,8 @@ static struct bt_cel_node *cel_compile(struct bt_cel_compiler *compiler, struct 
 		bt_cel_show_errors(compiler, error);
 		return NULL;
 	}
-	if (root->type->kind != BT_CEL_K_BOOL && root->type->kind != BT_CEL_K_ANY) {
+	if (root->type->kind != BT_CEL_K_BOOL && root->type->kind != BT_CEL_K_ANY &&
+		root->type->kind != bt_cel_attribute_kind_of(compiler)) {
 		bt_buf_text(error, "must evaluate to bool or the unknown type, not ");
 		bt_cel_type_name(root->type, error);
 		return NULL;

@@ -31,14 +31,25 @@ struct bt_cel_semver {
 
 enum bt_cel_attribute_kind { BT_CEL_INT, BT_CEL_BOOL, BT_CEL_STRING, BT_CEL_VERSION };
 
+union bt_cel_scalar {
+	int64_t integer;
+	bool boolean;
+	struct bt_str string;
+	struct bt_cel_semver version;
+};
+
 struct bt_cel_attribute {
 	struct bt_str domain, name;
 	enum bt_cel_attribute_kind kind;
+	bool list; /* of n elements of the kind */
+	uint32_t n;
 	union {
+		union bt_cel_scalar scalar;
 		int64_t integer;
 		bool boolean;
 		struct bt_str string;
 		struct bt_cel_semver version;
+		const union bt_cel_scalar *elements;
 	};
 };
 
@@ -71,7 +82,10 @@ struct bt_cel_scratch {
 
 /* Which gates change the language. */
 enum bt_cel_feature {
-	BT_CEL_CONSUMABLE_CAPACITY = 1 /* DRAConsumableCapacity: device.allowMultipleAllocations exists */
+	BT_CEL_CONSUMABLE_CAPACITY = 1, /* DRAConsumableCapacity: device.allowMultipleAllocations exists */
+	BT_CEL_LISTS = 2,		/* attributes may be lists: their type is dyn, not any */
+	BT_CEL_INCLUDES = 4,		/* lists have includes() */
+	BT_CEL_SHORT_INCLUDES = 8	/* an older one: it refuses lists that no attribute may have */
 };
 
 /*

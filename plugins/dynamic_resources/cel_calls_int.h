@@ -22,9 +22,9 @@ bt_cel_call bt_cel_contains, bt_cel_starts_with, bt_cel_ends_with, bt_cel_matche
 	bt_cel_find_all;
 /* cel_list.c */
 bt_cel_call bt_cel_is_sorted, bt_cel_sum_int, bt_cel_sum_uint, bt_cel_sum_double, bt_cel_min, bt_cel_max,
-	bt_cel_list_index_of, bt_cel_list_last_index_of, bt_cel_slice, bt_cel_flatten, bt_cel_sort,
-	bt_cel_sort_by_keys, bt_cel_range, bt_cel_reverse, bt_cel_distinct, bt_cel_sets_contains,
-	bt_cel_sets_equivalent, bt_cel_sets_intersects;
+	bt_cel_list_index_of, bt_cel_list_last_index_of, bt_cel_includes, bt_cel_short_includes, bt_cel_slice,
+	bt_cel_flatten, bt_cel_sort, bt_cel_sort_by_keys, bt_cel_range, bt_cel_reverse, bt_cel_distinct,
+	bt_cel_sets_contains, bt_cel_sets_equivalent, bt_cel_sets_intersects;
 /* cel_resource.c */
 bt_cel_call bt_cel_quantity, bt_cel_is_quantity, bt_cel_quantity_sign, bt_cel_quantity_compare,
 	bt_cel_quantity_greater, bt_cel_quantity_less, bt_cel_quantity_float, bt_cel_quantity_int,

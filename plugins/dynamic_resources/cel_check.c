@@ -267,7 +267,7 @@ static void find_function(struct checker *checker, struct bt_cel_node *node)
 		bt_buf_str(&name, without_dot(node->args[0]->name));
 		bt_buf_char(&name, '.');
 		bt_buf_str(&name, node->name);
-		node->overloads = bt_cel_overloads(bt_buf_view(&name));
+		node->overloads = bt_cel_overloads(bt_buf_view(&name), checker->compiler->features);
 		if (node->overloads || bt_cel_unsupported(bt_buf_view(&name))) {
 			node->name = (struct bt_str){
 				bt_arena_copy(checker->compiler->arena, name.ptr, name.len), name.len};
@@ -278,7 +278,7 @@ static void find_function(struct checker *checker, struct bt_cel_node *node)
 		bt_buf_fini(&name);
 	}
 	if (!node->overloads) {
-		node->overloads = bt_cel_overloads(without_dot(node->name));
+		node->overloads = bt_cel_overloads(without_dot(node->name), checker->compiler->features);
 	}
 }
 
@@ -544,8 +544,8 @@ void bt_cel_check(struct bt_cel_compiler *compiler, struct bt_cel_node *root)
 	struct checker checker = {.compiler = compiler, .unifier = {.arena = compiler->arena}};
 	const struct bt_cel_type *text = basic(BT_CEL_K_STRING);
 
-	checker.attributes = one_of(
-		&checker, BT_CEL_K_MAP, text, one_of(&checker, BT_CEL_K_MAP, text, basic(BT_CEL_K_ANY)));
+	checker.attributes = one_of(&checker, BT_CEL_K_MAP, text,
+		one_of(&checker, BT_CEL_K_MAP, text, basic(bt_cel_attribute_kind_of(compiler))));
 	checker.capacity = one_of(
 		&checker, BT_CEL_K_MAP, text, one_of(&checker, BT_CEL_K_MAP, text, basic(BT_CEL_K_QUANTITY)));
 	check(&checker, root);

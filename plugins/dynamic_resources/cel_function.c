@@ -14,23 +14,23 @@
 /* Rows of one name stand together. Loose rows check their values in the function itself. */
 #define FORM(name, signature, form)                                                                          \
 	{                                                                                                    \
-		name, signature, NULL, form, ONE, false, true                                                \
+		name, signature, NULL, form, ONE, false, true, 0                                             \
 	}
 #define LOOSE(name, signature, call, cost)                                                                   \
 	{                                                                                                    \
-		name, signature, call, BT_CEL_FUNCTION, cost, false, true                                    \
+		name, signature, call, BT_CEL_FUNCTION, cost, false, true, 0                                 \
 	}
 #define LOOSE_MEMBER(name, signature, call, cost)                                                            \
 	{                                                                                                    \
-		name, signature, call, BT_CEL_FUNCTION, cost, true, true                                     \
+		name, signature, call, BT_CEL_FUNCTION, cost, true, true, 0                                  \
 	}
 #define GLOBAL(name, signature, call, cost)                                                                  \
 	{                                                                                                    \
-		name, signature, call, BT_CEL_FUNCTION, cost, false, false                                   \
+		name, signature, call, BT_CEL_FUNCTION, cost, false, false, 0                                \
 	}
 #define MEMBER(name, signature, call, cost)                                                                  \
 	{                                                                                                    \
-		name, signature, call, BT_CEL_FUNCTION, cost, true, false                                    \
+		name, signature, call, BT_CEL_FUNCTION, cost, true, false, 0                                 \
 	}
 #define ORDER(name, call)                                                                                    \
 	LOOSE(name, "b:bb", call, ONE), LOOSE(name, "b:ii", call, ONE), LOOSE(name, "b:id", call, ONE),      \
@@ -143,8 +143,8 @@ static const struct bt_cel_overload overloads[] = {
 	LOOSE("optional.none", "OA:", bt_cel_optional_none, ONE),
 	MEMBER("value", "A:OA", bt_cel_optional_value, ONE),
 	MEMBER("hasValue", "b:OA", bt_cel_optional_has, ONE),
-	{"or", "OA:OAOA", NULL, BT_CEL_OPT_OR, ONE, true, true},
-	{"orValue", "A:OAA", NULL, BT_CEL_OPT_OR_VALUE, ONE, true, true},
+	{"or", "OA:OAOA", NULL, BT_CEL_OPT_OR, ONE, true, true, 0},
+	{"orValue", "A:OAA", NULL, BT_CEL_OPT_OR_VALUE, ONE, true, true, 0},
 	GLOBAL("optional.unwrap", "LA:LOA", bt_cel_optional_unwrap, ONE),
 	MEMBER("unwrapOpt", "LA:LOA", bt_cel_optional_unwrap, ONE),
 	MEMBER("first", "OA:LA", bt_cel_first, ONE),
@@ -208,12 +208,15 @@ static const struct bt_cel_overload overloads[] = {
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALt", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALs", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALy", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
+	{"includes", "b:**", bt_cel_includes, BT_CEL_FUNCTION, BT_CEL_COST_ELEMENTS, true, true,
+		BT_CEL_INCLUDES},
 	GLOBAL("lists.range", "Li:i", bt_cel_range, BT_CEL_COST_RESULT_LIST),
 	MEMBER("reverse", "LA:LA", bt_cel_reverse, BT_CEL_COST_RESULT_LIST),
 	MEMBER("distinct", "LA:LA", bt_cel_distinct, BT_CEL_COST_SORT),
 	GLOBAL("sets.contains", "b:LALA", bt_cel_sets_contains, BT_CEL_COST_SETS),
 	GLOBAL("sets.equivalent", "b:LALA", bt_cel_sets_equivalent, BT_CEL_COST_SETS2),
 	GLOBAL("sets.intersects", "b:LALA", bt_cel_sets_intersects, BT_CEL_COST_SETS),
+	{"includes", "b:**", bt_cel_short_includes, BT_CEL_FUNCTION, ONE, true, true, BT_CEL_SHORT_INCLUDES},
 	/* quantities and versions */
 	GLOBAL("quantity", "q:s", bt_cel_quantity, TRAVERSE),
 	GLOBAL("isQuantity", "b:s", bt_cel_is_quantity, TRAVERSE),
@@ -241,12 +244,13 @@ static const struct bt_cel_overload overloads[] = {
 	{0},
 };
 
-const struct bt_cel_overload *bt_cel_overloads(struct bt_str name)
+const struct bt_cel_overload *bt_cel_overloads(struct bt_str name, unsigned features)
 {
 	const char *before = "";
 
 	for (const struct bt_cel_overload *overload = overloads; overload->name; overload++) {
-		if (strcmp(overload->name, before) != 0 && bt_str_is(name, overload->name)) {
+		if (strcmp(overload->name, before) != 0 && bt_str_is(name, overload->name) &&
+			(!overload->feature || overload->feature & features)) {
 			return overload;
 		}
 		before = overload->name;

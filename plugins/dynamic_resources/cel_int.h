@@ -187,6 +187,12 @@ struct bt_cel_local {
 	const struct bt_cel_node *init; /* not NULL: evaluated when first asked for */
 };
 
+/* The type of attributes: what cannot be known before evaluation. */
+static inline enum bt_cel_kind bt_cel_attribute_kind_of(const struct bt_cel_compiler *compiler)
+{
+	return compiler->features & BT_CEL_LISTS ? BT_CEL_K_DYN : BT_CEL_K_ANY;
+}
+
 /* ---- errors of compiling (cel_error.c) ---- */
 #define BT_CEL_NOWHERE UINT32_MAX /* the place of what is wrong with the whole */
 void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...) BT_PRINTF(3, 4);
@@ -306,11 +312,12 @@ struct bt_cel_overload {
 	uint8_t form; /* enum bt_cel_form */
 	uint8_t cost; /* enum bt_cel_cost */
 	bool member;
-	bool loose; /* call tells by itself which values it takes, for all overloads of the function */
+	bool loose;	 /* call tells by itself which values it takes, for all overloads of the function */
+	uint8_t feature; /* enum bt_cel_feature: with which it is there; 0: always */
 };
 
-/* All overloads of a function, ended by one of another name; NULL: no such function. */
-const struct bt_cel_overload *bt_cel_overloads(struct bt_str name);
+/* All overloads of a function, ended by one of another name; NULL: no such function with these features. */
+const struct bt_cel_overload *bt_cel_overloads(struct bt_str name, unsigned features);
 /* Whether upstream has a function of this name that is not supported here. */
 bool bt_cel_unsupported(struct bt_str name);
 /* Whether the overload takes these values, looking at first elements only, as upstream does. */

@@ -5,6 +5,9 @@
 #include "plugins/dynamic_resources/cel_calls_int.h"
 #include "engine/base/check.h"
 
+/* ResourceSliceMaxAttributeValuesPerDevice, v1.36.3. */
+#define ATTRIBUTE_VALUES_MAX 48
+
 static struct bt_cel_value cel_list_fail(const char *text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR, .text = bt_str(text)};
@@ -110,6 +113,40 @@ struct bt_cel_value bt_cel_list_last_index_of(
 		}
 	}
 	return bt_cel_int(-1);
+}
+
+/* What is no list includes itself. */
+struct bt_cel_value bt_cel_includes(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
+{
+	(void)arg_n;
+	if (args[0].kind != BT_CEL_K_LIST) {
+		return bt_cel_bool(bt_cel_is_true_equal(run, &args[0], &args[1]));
+	}
+	for (uint32_t i = 0; i < args[0].n; i++) {
+		if (bt_cel_is_true_equal(run, &args[0].items->values[i], &args[1])) {
+			return bt_cel_bool(true);
+		}
+	}
+	return bt_cel_bool(false);
+}
+
+/* It stops at the first value that no attribute could have. Source: includesFunc,
+ * dynamic-resource-allocation/cel/compile.go, v1.36.3. */
+struct bt_cel_value bt_cel_short_includes(
+	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
+{
+	struct bt_cel_value list = args[0];
+
+	if (list.kind != BT_CEL_K_LIST || list.n <= ATTRIBUTE_VALUES_MAX) {
+		return bt_cel_includes(run, args, arg_n);
+	}
+	list.n = ATTRIBUTE_VALUES_MAX;
+	const struct bt_cel_value first[2] = {list, args[1]};
+	struct bt_cel_value found = bt_cel_includes(run, first, arg_n);
+	return found.boolean ? found
+			     : bt_cel_fail(run,
+				       "'includes' function cannot be applied to lists longer than %d values",
+				       ATTRIBUTE_VALUES_MAX);
 }
 
 struct bt_cel_value bt_cel_slice(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)

@@ -358,29 +358,40 @@ static struct bt_cel_value find_field(const struct bt_cel_device *device, struct
 	return missing();
 }
 
-static struct bt_cel_value attribute_value(const struct bt_cel_attribute *attribute)
+static struct bt_cel_value scalar_value(enum bt_cel_attribute_kind kind, const union bt_cel_scalar *scalar)
 {
-	switch (attribute->kind) {
+	switch (kind) {
 	case BT_CEL_INT:
-		return bt_cel_int(attribute->integer);
+		return bt_cel_int(scalar->integer);
 	case BT_CEL_BOOL:
-		return bt_cel_bool(attribute->boolean);
+		return bt_cel_bool(scalar->boolean);
 	case BT_CEL_STRING:
-		return bt_cel_text(attribute->string);
+		return bt_cel_text(scalar->string);
 	case BT_CEL_VERSION:
-		return (struct bt_cel_value){.kind = BT_CEL_K_SEMVER, .semver = &attribute->version};
+		return (struct bt_cel_value){.kind = BT_CEL_K_SEMVER, .semver = &scalar->version};
 	}
 	return missing();
 }
 
-static struct bt_cel_value find_attribute(
-	const struct bt_cel_device *device, struct bt_str domain, struct bt_str name)
+static struct bt_cel_value attribute_value(struct bt_cel_run *run, const struct bt_cel_attribute *attribute)
 {
-	for (uint32_t i = 0; i < device->attribute_n; i++) {
-		const struct bt_cel_attribute *attribute = &device->attributes[i];
+	if (!attribute->list) {
+		return scalar_value(attribute->kind, &attribute->scalar);
+	}
+	struct bt_cel_value list = bt_cel_new_list(run, attribute->n);
+	for (uint32_t i = 0; list.kind == BT_CEL_K_LIST && i < list.n; i++) {
+		list.items->values[i] = scalar_value(attribute->kind, &attribute->elements[i]);
+	}
+	return list;
+}
+
+static struct bt_cel_value find_attribute(struct bt_cel_run *run, struct bt_str domain, struct bt_str name)
+{
+	for (uint32_t i = 0; i < run->device->attribute_n; i++) {
+		const struct bt_cel_attribute *attribute = &run->device->attributes[i];
 
 		if (bt_str_eq(attribute->name, name) && bt_str_eq(attribute->domain, domain)) {
-			return attribute_value(attribute);
+			return attribute_value(run, attribute);
 		}
 	}
 	return missing();
@@ -445,7 +456,7 @@ struct bt_cel_value bt_cel_find(
 			.view = map->view == BT_CEL_ATTRIBUTE_DOMAINS ? BT_CEL_ATTRIBUTES : BT_CEL_CAPACITIES,
 			.text = is_text ? key->text : (struct bt_str)BT_STR("/")};
 	case BT_CEL_ATTRIBUTES:
-		return is_text ? find_attribute(run->device, map->text, key->text) : missing();
+		return is_text ? find_attribute(run, map->text, key->text) : missing();
 	case BT_CEL_CAPACITIES:
 		return is_text ? find_capacity(run->device, map->text, key->text) : missing();
 	default:

@@ -18,6 +18,7 @@ struct selectors_program {
 };
 
 struct selectors {
+	unsigned language; /* enum bt_cel_feature */
 	struct bt_cel_scratch scratch;
 	struct bt_arena arena; /* the device that is shown */
 	struct selectors_program programs[PROGRAM_MAX];
@@ -26,9 +27,25 @@ struct selectors {
 	uint32_t program_n;
 };
 
-void *bt_selectors_create(void)
+/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
+static unsigned language_of(const struct bt_device_features *features)
 {
-	return bt_mem_zalloc(1, sizeof(struct selectors));
+	const struct bt_release *release = features->release;
+	bool lists = features->list_attributes || bt_release_has(release, BT_RULE_SELECTORS_READ_LISTS);
+	unsigned language = BT_CEL_CONSUMABLE_CAPACITY | (lists ? BT_CEL_LISTS : 0);
+
+	if (bt_release_has(release, BT_RULE_SHORT_LISTS_INCLUDE)) {
+		language |= BT_CEL_SHORT_INCLUDES;
+	}
+	return language | (bt_release_has(release, BT_RULE_LISTS_INCLUDE) ? BT_CEL_INCLUDES : 0);
+}
+
+void *bt_selectors_create(const struct bt_device_features *features)
+{
+	struct selectors *s = bt_mem_zalloc(1, sizeof(*s));
+
+	s->language = language_of(features);
+	return s;
 }
 
 static void drop_programs(struct selectors *s)
@@ -69,47 +86,79 @@ static const struct selectors_program *program_of(
 	*program = (struct selectors_program){0};
 	s->names.intern = intern;
 	bt_name_refs_add_name(&s->names, expression);
-	/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
-	program->cel = bt_cel_compile(
-		bt_intern_str(intern, expression), BT_CEL_CONSUMABLE_CAPACITY, &program->error);
+	program->cel = bt_cel_compile(bt_intern_str(intern, expression), s->language, &program->error);
 	bt_map_put(&s->program_ixs, expression, s->program_n++);
 	return program;
+}
+
+/* One value. item: a number, or a name. Returns false, with why, when no expression can be shown it. */
+static bool show_value(const struct bt_intern *intern, enum bt_cel_attribute_kind kind, int64_t item,
+	union bt_cel_scalar *to, struct bt_buf *why)
+{
+	switch (kind) {
+	case BT_CEL_INT:
+		to->integer = item;
+		break;
+	case BT_CEL_BOOL:
+		to->boolean = item != 0;
+		break;
+	case BT_CEL_STRING:
+		to->string = bt_intern_str(intern, (uint32_t)item);
+		break;
+	case BT_CEL_VERSION:
+		bt_buf_text(why, "parse semantic version: ");
+		return bt_cel_semver_parse(bt_intern_str(intern, (uint32_t)item), &to->version, why);
+	}
+	return true;
+}
+
+static bool show_list(struct selectors *s, const struct bt_intern *intern, const struct bt_attribute *from,
+	struct bt_cel_attribute *to, struct bt_buf *why)
+{
+	union bt_cel_scalar *elements = bt_arena_zalloc(&s->arena, from->n * sizeof(*elements));
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		if (!show_value(intern, to->kind, from->items[i], &elements[i], why)) {
+			return false;
+		}
+		why->len = 0;
+	}
+	to->list = true;
+	to->n = from->n;
+	to->elements = elements;
+	return true;
 }
 
 /* A value that no expression can be shown makes the device invalid. */
 static void show_attribute(struct selectors *s, const struct bt_intern *intern,
 	const struct bt_attribute *from, struct bt_cel_device *device, struct bt_cel_attribute *to)
 {
-	struct bt_str name = bt_intern_str(intern, from->name), text = bt_intern_str(intern, from->text);
+	static const enum bt_cel_attribute_kind kinds[] = {[BT_ATTRIBUTE_INT] = BT_CEL_INT,
+		[BT_ATTRIBUTE_BOOL] = BT_CEL_BOOL,
+		[BT_ATTRIBUTE_STRING] = BT_CEL_STRING,
+		[BT_ATTRIBUTE_VERSION] = BT_CEL_VERSION};
+	struct bt_str name = bt_intern_str(intern, from->name);
+	enum bt_attribute_type type = from->type;
+	bool list = type >= BT_ATTRIBUTE_INTS, shown = false;
 	struct bt_buf why = {0};
 
 	bt_cel_split_name(name, device->driver, &to->domain, &to->name);
-	switch (from->type) {
-	case BT_ATTRIBUTE_INT:
-		to->kind = BT_CEL_INT;
-		to->integer = from->number;
-		return;
-	case BT_ATTRIBUTE_BOOL:
-		to->kind = BT_CEL_BOOL;
-		to->boolean = from->number != 0;
-		return;
-	case BT_ATTRIBUTE_STRING:
-		to->kind = BT_CEL_STRING;
-		to->string = text;
-		return;
-	case BT_ATTRIBUTE_VERSION:
-		to->kind = BT_CEL_VERSION;
-		bt_buf_printf(&why, "attribute %.*s: parse semantic version: ", BT_STR_ARG(name));
-		if (bt_cel_semver_parse(text, &to->version, &why)) {
-			bt_buf_fini(&why);
-			return;
-		}
-		break;
-	case BT_ATTRIBUTE_NONE:
-		bt_buf_printf(&why, "attribute %.*s: unsupported attribute value", BT_STR_ARG(name));
-		break;
+	if (type == BT_ATTRIBUTE_NONE || (list && !(s->language & BT_CEL_LISTS))) {
+		bt_buf_text(&why, "unsupported attribute value");
+	} else {
+		to->kind = kinds[bt_attribute_element(type)];
+		bool text = type == BT_ATTRIBUTE_STRING || type == BT_ATTRIBUTE_VERSION;
+		shown = list ? show_list(s, intern, from, to, &why)
+			     : show_value(
+				       intern, to->kind, text ? from->text : from->number, &to->scalar, &why);
 	}
-	device->invalid = (struct bt_str){bt_arena_copy(&s->arena, why.ptr, why.len), why.len};
+	if (!shown) {
+		struct bt_buf text = {0};
+
+		bt_buf_printf(&text, "attribute %.*s: %.*s", BT_STR_ARG(name), BT_STR_ARG(bt_buf_view(&why)));
+		device->invalid = (struct bt_str){bt_arena_copy(&s->arena, text.ptr, text.len), text.len};
+		bt_buf_fini(&text);
+	}
 	bt_buf_fini(&why);
 }
 

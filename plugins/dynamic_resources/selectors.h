@@ -7,7 +7,7 @@
 #include "cache/device_view.h"
 
 /* The parts of a struct bt_device_judge of cache/devices.h. */
-void *bt_selectors_create(void);
+void *bt_selectors_create(const struct bt_device_features *features);
 void bt_selectors_destroy(void *selectors);
 enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 
@@ -46,12 +47,12 @@ func runGenerate(args []string) error {
 	fs := flag.NewFlagSet("generate", flag.ExitOnError)
 	seed := fs.Uint64("seed", 1, "first seed; each scenario uses the next one")
 	count := fs.Int("count", 100, "scenarios")
-	profile := fs.String("profile", "mixed", "comma-separated features of "+strings.Join(append(features, laterFeatures...), ",")+"; or mixed: a random subset each, the last "+fmt.Sprint(len(laterFeatures))+" never")
+	profile := fs.String("profile", "mixed", "comma-separated features of "+strings.Join(slices.Concat(features, laterFeatures, gateFeatures), ",")+"; or mixed: a random subset each, the last "+fmt.Sprint(len(laterFeatures)+len(gateFeatures))+" never")
 	nodes := fs.Int("nodes", 12, "most nodes in a scenario")
 	pending := fs.Int("pending", 8, "most pending pods in a scenario")
 	_ = fs.Parse(args)
 	known := map[string]bool{}
-	for _, f := range append(laterFeatures, features...) {
+	for _, f := range slices.Concat(features, laterFeatures, gateFeatures) {
 		known[f] = true
 	}
 	w := bufio.NewWriter(os.Stdout)
@@ -156,6 +157,8 @@ func (g *gen) scenario(id string, nodeN, pendingN int) (*Scenario, error) {
 		sc.Config = g.config()
 	}
 	g.later()
+	g.byGates()
+	sc.Gates = g.gates()
 	var on []string
 	for f := range g.on {
 		if g.on[f] {

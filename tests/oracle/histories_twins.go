@@ -37,11 +37,14 @@ func twinHistory(profile string, seed uint64) (*History, error) {
 	for _, f := range append(append([]string{}, features...), laterFeatures...) {
 		t.on[f] = t.chance(likely[profile][f])
 	}
+	for _, f := range gateFeatures {
+		t.on[f] = likely[profile][f] > 0 // all of a profile have the same gates
+	}
 	sc, err := t.scenario(fmt.Sprintf("%s-%d", profile, seed), 1+t.IntN(5), 2+t.IntN(5))
 	if err != nil {
 		return nil, err
 	}
-	h := &History{ID: sc.ID, Note: sc.Note, Config: sc.Config}
+	h := &History{ID: sc.ID, Note: sc.Note, Gates: sc.Gates, Config: sc.Config}
 	waiting := 0
 	for _, line := range sc.Objects {
 		if o := parsed(line); o["kind"] == "ResourceSlice" {

@@ -27,9 +27,10 @@ import (
 type Scenario struct {
 	ID      string            `json:"id"`
 	Note    string            `json:"note,omitempty"`
-	Config  json.RawMessage   `json:"config,omitempty"` // KubeSchedulerConfiguration, kubescheduler.config.k8s.io/v1
-	Objects []json.RawMessage `json:"objects"`          // any kind, with apiVersion and kind; pods with spec.nodeName are bound
-	Pending []string          `json:"pending"`          // namespace/name, in the order to be judged
+	Gates   string            `json:"featureGates,omitempty"` // those it is made for; -feature-gates sets them
+	Config  json.RawMessage   `json:"config,omitempty"`       // KubeSchedulerConfiguration, kubescheduler.config.k8s.io/v1
+	Objects []json.RawMessage `json:"objects"`                // any kind, with apiVersion and kind; pods with spec.nodeName are bound
+	Pending []string          `json:"pending"`                // namespace/name, in the order to be judged
 }
 
 // Rejection is why one node, or all of them, were refused.

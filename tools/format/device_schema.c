@@ -45,16 +45,18 @@ const struct bt_field bt_device_taint_rule_fields[4] = {
 
 /* Slices. */
 #define TYPED(json, kind, member, id)                                                                        \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_##kind,                                               \
-		.offset = offsetof(struct bt_attribute_object, member),                                      \
-		.tag = BT_MEMBER(struct bt_attribute_object, type), .tag_value = BT_ATTRIBUTE_##id           \
-	}
+	.name = BT_STR(json), .type = BT_FIELD_##kind,                                                       \
+	.offset = offsetof(struct bt_attribute_object, member),                                              \
+	.tag = BT_MEMBER(struct bt_attribute_object, type), .tag_value = BT_ATTRIBUTE_##id
 static const struct bt_field attribute_fields[] = {
-	TYPED("bool", BOOL, truth, BOOL),
-	TYPED("int", I64, number, INT),
-	TYPED("string", STR, text, STRING),
-	TYPED("version", STR, text, VERSION),
+	{TYPED("bool", BOOL, truth, BOOL)},
+	{TYPED("bools", BOOLS, truths, BOOLS), .count = BT_MEMBER(struct bt_attribute_object, truth_n)},
+	{TYPED("int", I64, number, INT)},
+	{TYPED("ints", INTS, numbers, INTS), .count = BT_MEMBER(struct bt_attribute_object, number_n)},
+	{TYPED("string", STR, text, STRING)},
+	{TYPED("strings", STR_LIST, texts, STRINGS)},
+	{TYPED("version", STR, text, VERSION)},
+	{TYPED("versions", STR_LIST, texts, VERSIONS)},
 };
 SCHEMA(attribute, attribute_fields, bt_attribute_object);
 

@@ -167,16 +167,33 @@ static const char *items_at(const char *in, const struct bt_field *field)
 	return items;
 }
 
+/* One of a list of plain values. */
+static void write_plain(enum bt_field_type type, const char *at, const struct encode_writer *w)
+{
+	switch (type) {
+	case BT_FIELD_INTS:
+		bt_buf_int(w->out, *(const int64_t *)(const void *)at);
+		break;
+	case BT_FIELD_BOOLS:
+		write_bool(*(const bool *)at, w->out);
+		break;
+	default:
+		write_quantity((const struct bt_quantity *)(const void *)at, w->out);
+		break;
+	}
+}
+
 static void write_array(const struct bt_field *field, const char *in, const struct encode_writer *w)
 {
 	const char *items = items_at(in, field);
 	uint32_t n = number_at(in, field->count);
+	size_t plain_bytes = bt_field_plain_bytes(field->type);
 
 	bt_buf_char(w->out, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		comma(i, w->out);
-		if (field->type == BT_FIELD_QUANTITIES) {
-			write_quantity((const struct bt_quantity *)(const void *)items + i, w->out);
+		if (plain_bytes) {
+			write_plain(field->type, items + i * plain_bytes, w);
 		} else {
 			write_struct(field->schema, items + (size_t)i * field->schema->bytes, w);
 		}
@@ -225,6 +242,8 @@ static void write_items(const struct bt_field *field, const char *in, const stru
 		break;
 	case BT_FIELD_ARRAY:
 	case BT_FIELD_QUANTITIES:
+	case BT_FIELD_INTS:
+	case BT_FIELD_BOOLS:
 		write_array(field, in, w);
 		break;
 	case BT_FIELD_MAP:
@@ -334,6 +353,8 @@ static bool is_set(const struct bt_field *field, const char *in, const struct bt
 		       ((const struct bt_str_map *)at)->n > 0;
 	case BT_FIELD_ARRAY:
 	case BT_FIELD_QUANTITIES:
+	case BT_FIELD_INTS:
+	case BT_FIELD_BOOLS:
 	case BT_FIELD_MAP:
 		return number_at(in, field->count) > 0;
 	case BT_FIELD_OBJECT:

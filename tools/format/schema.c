@@ -492,10 +492,23 @@ static bool read_array(struct bt_decode *decode, const struct bt_field *field, c
 	return complete(decode);
 }
 
-static bool read_quantities(struct bt_decode *decode, const struct bt_field *field, char *out)
+static bool read_plain(struct bt_decode *decode, enum bt_field_type type, void *out)
 {
+	switch (type) {
+	case BT_FIELD_INTS:
+		return read_int(decode, INT64_MIN, INT64_MAX, out);
+	case BT_FIELD_BOOLS:
+		return read_bool(decode, out);
+	default:
+		return read_quantity(decode, out);
+	}
+}
+
+static bool read_plain_list(struct bt_decode *decode, const struct bt_field *field, char *out)
+{
+	size_t bytes = bt_field_plain_bytes(field->type);
 	struct bt_path step = {.up = decode->path};
-	struct bt_quantity *items = NULL;
+	char *items = NULL;
 	uint32_t n = 0, cap = 0;
 
 	if (!enter_array(decode)) {
@@ -503,9 +516,10 @@ static bool read_quantities(struct bt_decode *decode, const struct bt_field *fie
 	}
 	decode->path = &step;
 	while (bt_json_next_element(decode->json)) {
-		items = grow(decode->arena, items, n, &cap, sizeof(*items));
+		items = grow(decode->arena, items, n, &cap, bytes);
+		memset(items + n * bytes, 0, bytes);
 		step.index = n;
-		if (!read_quantity(decode, &items[n])) {
+		if (!read_plain(decode, field->type, items + n * bytes)) {
 			return false;
 		}
 		n++;
@@ -825,7 +839,9 @@ static bool read_value(struct bt_decode *decode, const struct bt_field *field, c
 	case BT_FIELD_ARRAY:
 		return read_array(decode, field, out);
 	case BT_FIELD_QUANTITIES:
-		return read_quantities(decode, field, out);
+	case BT_FIELD_INTS:
+	case BT_FIELD_BOOLS:
+		return read_plain_list(decode, field, out);
 	case BT_FIELD_MAP:
 		return read_structs(decode, field, out);
 	case BT_FIELD_RAW:

@@ -62,13 +62,14 @@ static void own_elements(const struct bt_field *field, struct bt_arena *arena, c
 {
 	char **items = (char **)(void *)(base + field->offset);
 	uint32_t n = *(const uint32_t *)(const void *)(base + field->count - 1);
-	size_t bytes = field->type == BT_FIELD_QUANTITIES ? sizeof(struct bt_quantity) : field->schema->bytes;
+	size_t plain_bytes = bt_field_plain_bytes(field->type);
+	size_t bytes = plain_bytes ? plain_bytes : field->schema->bytes;
 
 	if (n == 0) {
 		return;
 	}
 	*items = own_array(arena, *items, n, bytes);
-	for (uint32_t i = 0; i < n && field->type != BT_FIELD_QUANTITIES; i++) {
+	for (uint32_t i = 0; i < n && !plain_bytes; i++) {
 		if (field->type == BT_FIELD_MAP) {
 			own_str(arena, (struct bt_str *)(void *)(*items + i * bytes));
 		}
@@ -100,6 +101,8 @@ static void own_field(const struct bt_field *field, struct bt_arena *arena, char
 	case BT_FIELD_ARRAY:
 	case BT_FIELD_MAP:
 	case BT_FIELD_QUANTITIES:
+	case BT_FIELD_INTS:
+	case BT_FIELD_BOOLS:
 		own_elements(field, arena, base);
 		break;
 	case BT_FIELD_OBJECT:

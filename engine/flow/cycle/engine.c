@@ -45,6 +45,9 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 				      gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS],
 		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
+		.list_attributes = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES],
+		.lists_match = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES] &&
+			       bt_release_has(gates->release, BT_RULE_LISTS_MATCH_AS_SETS),
 		.release = gates->release,
 	};
 
@@ -66,9 +69,8 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 {
 	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
 		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS,
-		BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, BT_GATE_DRA_LIST_TYPE_ATTRIBUTES,
-		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS,
-		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+		BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
+		BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
 		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION,
 		BT_GATE_POD_GROUP_PREEMPTION_POLICY, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS) ||

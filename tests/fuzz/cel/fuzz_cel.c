@@ -27,6 +27,7 @@ static void check_device(const struct bt_cel *cel, const struct bt_cel_device *d
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct bt_str driver = BT_STR("gpu.example.com");
+	static const union bt_cel_scalar numbers[] = {{.integer = 3}, {.integer = -1}};
 	struct bt_cel_attribute attributes[] = {
 		{.domain = driver, .name = BT_STR("model"), .kind = BT_CEL_STRING, .string = BT_STR("A100")},
 		{.domain = driver, .name = BT_STR("index"), .kind = BT_CEL_INT, .integer = 3},
@@ -34,7 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{.domain = BT_STR("other.org"),
 			.name = BT_STR("ver"),
 			.kind = BT_CEL_VERSION,
-			.version = {.major = 12, .minor = 4, .pre = BT_STR("rc.1")}}};
+			.version = {.major = 12, .minor = 4, .pre = BT_STR("rc.1")}},
+		{.domain = driver,
+			.name = BT_STR("many"),
+			.kind = BT_CEL_INT,
+			.list = true,
+			.n = sizeof(numbers) / sizeof(*numbers),
+			.elements = numbers}};
 	struct bt_cel_capacity capacity[] = {{.domain = driver,
 		.name = BT_STR("memory"),
 		.value = bt_quantity_of_int64(42949672960, BT_BINARY_SI)}};
@@ -46,8 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct bt_cel_device bare = {.driver = BT_STR("d"), .allow_multiple_allocations = true};
 	struct bt_buf error = {0};
 
-	struct bt_cel *cel =
-		bt_cel_compile((struct bt_str){(const char *)data, size}, BT_CEL_CONSUMABLE_CAPACITY, &error);
+	/* What is read depends on the size alone, so that a corpus stays what it was. */
+	unsigned language = BT_CEL_CONSUMABLE_CAPACITY | (size % 2 ? BT_CEL_LISTS | BT_CEL_INCLUDES : 0);
+	struct bt_cel *cel = bt_cel_compile((struct bt_str){(const char *)data, size}, language, &error);
 	BT_REQUIRE((cel == NULL) == (error.len > 0));
 	bt_buf_fini(&error);
 	if (cel) {

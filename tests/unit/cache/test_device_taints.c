@@ -18,8 +18,9 @@ struct plain_rule {
 /* Every device there is, driver d: pool, device. */
 static const char devices[][2] = {{'p', 'a'}, {'p', 'b'}, {'q', 'a'}};
 
-static void *judge_create(void)
+static void *judge_create(const struct bt_device_features *features)
 {
+	(void)features;
 	return NULL;
 }
 

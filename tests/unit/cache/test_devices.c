@@ -8,8 +8,9 @@
 
 static uint32_t asked_n;
 
-static void *judge_create(void)
+static void *judge_create(const struct bt_device_features *features)
 {
+	(void)features;
 	asked_n = 0;
 	return &asked_n;
 }

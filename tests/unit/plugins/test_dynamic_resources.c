@@ -292,15 +292,12 @@ static const struct allocation allocations[] = {
 		"a a", NULL, NULL},
 };
 
-static void the_first_devices_that_do_are_given(void **state)
+static void check_allocations(struct fixture *f, uint32_t n1, const struct allocation *rows, size_t n)
 {
-	struct fixture *f = *state;
-	uint32_t n1 = fixture_node(f, "name: n1", "", "");
 	char text[1024];
 
-	configure(f, NULL);
-	for (size_t i = 0; i < COUNT_OF(allocations); i++) {
-		const struct allocation *a = &allocations[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct allocation *a = &rows[i];
 
 		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", a->devices);
 		device_slice(f, "s", POOL("p"), text);
@@ -320,6 +317,111 @@ static void the_first_devices_that_do_are_given(void **state)
 				a->error);
 		}
 	}
+}
+
+static void the_first_devices_that_do_are_given(void **state)
+{
+	uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+
+	configure(*state, NULL);
+	check_allocations(*state, n1, allocations, COUNT_OF(allocations));
+}
+
+#define INTS(values)  "attributes: {m: {ints: [" values "]}}"
+#define MATCHES	      ", constraints: [{matchAttribute: d/m}]"
+#define DIFFERS	      ", constraints: [{distinctAttribute: d/m}]"
+#define INCLUDES(one) ASK(SELECTS("device.attributes[\"d\"].m.includes(" one ")"))
+
+static const struct allocation list_allocations[] = {
+	/* All have a value in common; what a device narrows it to comes back with the device. */
+	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}, {name: c, " INTS("2, 5") "}",
+		WANTS(2) MATCHES, "a c", NULL, NULL},
+	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2, 3") "}, {name: c, " INTS("1, 3") "}",
+		WANTS(3) MATCHES, NULL, NONE, NULL},
+	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2") "}, {name: c, " INTS("1") "}, {name: d, " INTS(
+		 "1") "}",
+		WANTS(3) MATCHES, "a c d", NULL, NULL},
+	/* One value is a list of one; values of other types are others. */
+	{"{name: a, attributes: {m: {int: 2}}}, {name: b, " INTS("1, 2") "}", WANTS(2) MATCHES, "a b", NULL,
+		NULL},
+	{"{name: a, attributes: {m: {strings: [x, z]}}}, {name: b, attributes: {m: {versions: [1.0.0]}}}, "
+	 "{name: "
+	 "c, " M("z") "}",
+		WANTS(2) MATCHES, "a c", NULL, NULL},
+	{"{name: a, attributes: {m: {bools: [true]}}}, {name: b, " INTS("1") "}", WANTS(2) MATCHES, NULL,
+		NONE, NULL},
+	{"{name: a, " INTS("") "}, {name: b, " INTS("1") "}", WANTS(1) MATCHES, "b", NULL, NULL},
+	/* No two have any value in common. */
+	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2, 3") "}, {name: c, " INTS("3, 4") "}",
+		WANTS(2) DIFFERS, "a c", NULL, NULL},
+	{"{name: a, " INTS("") "}, {name: b, " INTS("1") "}", WANTS(1) DIFFERS, "b", NULL, NULL},
+	{"{name: a, attributes: {m: {bools: [true]}}}, {name: b, " INTS("1") "}", WANTS(2) DIFFERS, "a b",
+		NULL, NULL},
+	/* Selectors. */
+	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}", INCLUDES("3"), "b", NULL, NULL},
+	{"{name: a, " INTS("1, 2") "}, {name: b, attributes: {m: {int: 3}}}", INCLUDES("3"), "b", NULL, NULL},
+	{"{name: a, attributes: {m: {versions: ['1.0']}}}", INCLUDES("3"), NULL, NULL,
+		"claim default/c: selector #0 on device d/p/a: CEL runtime error: attribute m: parse "
+		"semantic "
+		"version: No Major.Minor.Patch elements found"},
+};
+
+static struct bt_device_features with_lists(const char *release, bool on)
+{
+	const struct bt_release *of = bt_release_find(bt_str(release));
+
+	return (struct bt_device_features){.consumable_capacity = true,
+		.binding_conditions = true,
+		.list_attributes = on,
+		.lists_match = on && bt_release_has(of, BT_RULE_LISTS_MATCH_AS_SETS),
+		.release = of};
+}
+
+static void lists_of_values_are_compared_as_sets(void **state)
+{
+	struct bt_device_features features = with_lists("1.37", true);
+	uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+
+	configure(*state, &features);
+	check_allocations(*state, n1, list_allocations, COUNT_OF(list_allocations));
+}
+
+/* Selectors see lists from 1.37 on whatever the gate, and in 1.36 with it; constraints do not. */
+static void lists_are_no_values_for_constraints_without_the_gate(void **state)
+{
+	static const struct allocation rows[] = {
+		{"{name: a, " INTS("1") "}, {name: b, " INTS("1") "}", WANTS(2) MATCHES, NULL, NONE, NULL},
+		{"{name: a, " INTS("1") "}, {name: b, " INTS("2") "}", WANTS(2) DIFFERS, NULL, NONE, NULL},
+		{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}", INCLUDES("3"), "b", NULL, NULL},
+	};
+	static const struct {
+		const char *release;
+		bool on;
+	} cases[] = {{"1.37", false}, {"1.36", true}};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct bt_device_features features = with_lists(cases[i].release, cases[i].on);
+
+		fixture_setup(state);
+		uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+		configure(*state, &features);
+		check_allocations(*state, n1, rows, COUNT_OF(rows));
+		fixture_teardown(state);
+	}
+}
+
+static void selectors_of_earlier_releases_see_no_lists(void **state)
+{
+	static const struct allocation rows[] = {
+		{"{name: a, " INTS("1") "}", INCLUDES("1"), NULL, NULL,
+			"claim default/c: selector #0: CEL runtime error: attribute m: unsupported attribute "
+			"value"},
+	};
+	struct bt_device_features features = with_lists("1.36", false);
+	uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+
+	configure(*state, &features);
+	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
 static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
@@ -1069,6 +1171,9 @@ int main(void)
 		FIXTURE_TEST(a_claim_that_another_pod_is_getting_makes_the_pod_wait),
 		FIXTURE_TEST(a_pod_without_claims_is_not_asked_about),
 		FIXTURE_TEST(the_first_devices_that_do_are_given),
+		FIXTURE_TEST(lists_of_values_are_compared_as_sets),
+		cmocka_unit_test(lists_are_no_values_for_constraints_without_the_gate),
+		FIXTURE_TEST(selectors_of_earlier_releases_see_no_lists),
 		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
 		FIXTURE_TEST(what_others_have_is_left_to_them),
 		FIXTURE_TEST(parts_of_a_device_share_its_counters),

@@ -15,7 +15,7 @@ void case_file_open(struct case_file *file, const char *path)
 	char chunk[4096];
 	size_t n;
 
-	*file = (struct case_file){0};
+	*file = (struct case_file){.language = BT_CEL_CONSUMABLE_CAPACITY};
 	if (!stream) {
 		perror(path);
 		exit(1);
@@ -94,26 +94,81 @@ static void add_device(struct case_file *file, const struct bt_str *fields)
 		.allow_multiple_allocations = bt_str_is(fields[3], "true")};
 }
 
+static void read_scalar(enum bt_cel_attribute_kind kind, struct bt_str text, union bt_cel_scalar *out)
+{
+	switch (kind) {
+	case BT_CEL_INT:
+		out->integer = strtoll(text.ptr, NULL, 10);
+		break;
+	case BT_CEL_BOOL:
+		out->boolean = bt_str_is(text, "true");
+		break;
+	case BT_CEL_STRING:
+		out->string = text;
+		break;
+	case BT_CEL_VERSION:
+		BT_REQUIRE(bt_cel_semver_parse(text, &out->version, NULL));
+		break;
+	}
+}
+
+static void read_list(struct case_file *file, struct bt_str text, struct bt_cel_attribute *attribute)
+{
+	union bt_cel_scalar *elements = bt_arena_zalloc(&file->arena, (text.len + 1) * sizeof(*elements));
+
+	attribute->list = true;
+	attribute->elements = elements;
+	for (size_t at = 0; text.len && at <= text.len;) {
+		size_t comma = bt_str_find(text, ',', at);
+
+		read_scalar(attribute->kind, bt_str_sub(text, at, comma), &elements[attribute->n++]);
+		at = comma + 1;
+	}
+}
+
+static void set_language(struct case_file *file, struct bt_str words)
+{
+	static const struct {
+		const char *word;
+		enum bt_cel_feature feature;
+	} features[] = {{"lists", BT_CEL_LISTS}, {"includes", BT_CEL_INCLUDES},
+		{"short-includes", BT_CEL_SHORT_INCLUDES}};
+
+	file->language = BT_CEL_CONSUMABLE_CAPACITY;
+	for (size_t at = 0; at < words.len;) {
+		size_t blank = bt_str_find(words, ' ', at);
+
+		for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++) {
+			file->language |= bt_str_is(bt_str_sub(words, at, blank), features[i].word)
+						  ? (unsigned)features[i].feature
+						  : 0;
+		}
+		at = blank + 1;
+	}
+}
+
 static void add_attribute(struct case_file *file, const struct bt_str *fields)
 {
+	static const char *const kinds[] = {[BT_CEL_INT] = "int",
+		[BT_CEL_BOOL] = "bool",
+		[BT_CEL_STRING] = "string",
+		[BT_CEL_VERSION] = "version"};
 	struct bt_cel_device *device = &file->devices[file->device_n - 1].device;
 	BT_REQUIRE(device->attribute_n < ATTRIBUTES_MAX);
 	struct bt_cel_attribute *attribute =
 		&file->devices[file->device_n - 1].attributes[device->attribute_n++];
 
 	bt_cel_split_name(fields[1], device->driver, &attribute->domain, &attribute->name);
-	if (bt_str_is(fields[2], "int")) {
-		attribute->kind = BT_CEL_INT;
-		attribute->integer = strtoll(fields[3].ptr, NULL, 10);
-	} else if (bt_str_is(fields[2], "bool")) {
-		attribute->kind = BT_CEL_BOOL;
-		attribute->boolean = bt_str_is(fields[3], "true");
-	} else if (bt_str_is(fields[2], "string")) {
-		attribute->kind = BT_CEL_STRING;
-		attribute->string = fields[3];
+	size_t kind = 0;
+	while (strncmp(fields[2].ptr, kinds[kind], strlen(kinds[kind])) != 0) {
+		kind++;
+		BT_REQUIRE(kind < sizeof(kinds) / sizeof(*kinds));
+	}
+	attribute->kind = (enum bt_cel_attribute_kind)kind;
+	if (fields[2].len > strlen(kinds[kind])) { /* with an s */
+		read_list(file, fields[3], attribute);
 	} else {
-		attribute->kind = BT_CEL_VERSION;
-		BT_REQUIRE(bt_cel_semver_parse(fields[3], &attribute->version, NULL));
+		read_scalar(attribute->kind, fields[3], &attribute->scalar);
 	}
 }
 
@@ -138,8 +193,11 @@ bool case_file_next(struct case_file *file, struct cel_case *out_case)
 			add_attribute(file, fields);
 		} else if (bt_str_is(fields[0], "capacity")) {
 			add_capacity(file, fields);
+		} else if (bt_str_is(fields[0], "language")) {
+			set_language(file, fields[1]);
 		} else if (bt_str_is(fields[0], "case")) {
 			*out_case = (struct cel_case){.device = case_file_device(file, fields[1]),
+				.language = file->language,
 				.result = fields[2],
 				.cost = strtoull(fields[3].ptr, NULL, 10),
 				.expression = fields[4],

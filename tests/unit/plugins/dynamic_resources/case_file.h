@@ -2,7 +2,10 @@
  * Devices and expressions with upstream's answers, from a text file. A line is a record, its fields separated
  * by tabs, where \t \n \r and \\ stand for themselves:
  *   device NAME DRIVER MULTI      then its  attribute NAME KIND VALUE  and  capacity NAME QUANTITY  lines
+ *   language WORDS               of the cases that follow: lists includes short-includes, as in
+ *                                enum bt_cel_feature; none at first
  *   case DEVICE RESULT COST EXPRESSION TEXT
+ * A KIND with an s is a list, its values between commas.
  * RESULT is true, false, error (its cost is not told), compile, or syntax: refused too, in words that are not
  * told.
  */
@@ -24,13 +27,15 @@ struct case_device {
 struct case_file {
 	struct bt_arena arena;
 	struct bt_str text;
-	size_t next; /* the line to read */
+	size_t next;	   /* the line to read */
+	unsigned language; /* enum bt_cel_feature */
 	struct case_device devices[DEVICES_MAX];
 	uint32_t device_n;
 };
 
 struct cel_case {
 	const struct bt_cel_device *device;
+	unsigned language;
 	struct bt_str result, expression, text;
 	uint64_t cost;
 };

@@ -18,7 +18,7 @@ static const char *run(
 {
 	static const char *const names[] = {
 		[BT_CEL_FALSE] = "false", [BT_CEL_TRUE] = "true", [BT_CEL_ERROR] = "error"};
-	struct bt_cel *cel = bt_cel_compile(test->expression, BT_CEL_CONSUMABLE_CAPACITY, text);
+	struct bt_cel *cel = bt_cel_compile(test->expression, test->language, text);
 
 	*cost = 0;
 	if (!cel) {

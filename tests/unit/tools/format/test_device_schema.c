@@ -86,7 +86,11 @@ static const char slice_yaml[] =
 	    "      b: {bool: true}\n"
 	    "      s: {string: x}\n"
 	    "      x.com/v: {version: 1.2.3}\n"
-	    "      l: {ints: [1, 2]}\n"
+	    "      l: {floats: [1, 2]}\n"
+	    "      is: {ints: [-1, 9223372036854775807]}\n"
+	    "      bs: {bools: [false, true]}\n"
+	    "      ss: {strings: [x, '']}\n"
+	    "      vs: {versions: []}\n"
 	    "    capacity:\n"
 	    "      m:\n"
 	    "        value: 4Gi\n"
@@ -133,18 +137,26 @@ static void a_slice_is_read_with_all_of_its_devices(void **state)
 static void attributes_keep_their_types(void **state)
 {
 	static const enum bt_attribute_type types[] = {BT_ATTRIBUTE_INT, BT_ATTRIBUTE_BOOL,
-		BT_ATTRIBUTE_STRING, BT_ATTRIBUTE_VERSION, BT_ATTRIBUTE_NONE};
+		BT_ATTRIBUTE_STRING, BT_ATTRIBUTE_VERSION, BT_ATTRIBUTE_NONE, BT_ATTRIBUTE_INTS,
+		BT_ATTRIBUTE_BOOLS, BT_ATTRIBUTE_STRINGS, BT_ATTRIBUTE_VERSIONS};
 	const struct bt_object *object = read_one(*state, slice_yaml);
 	const struct bt_device_object *device = &object->resource_slice.devices[0];
 
-	assert_int_equal(device->attribute_n, 5);
-	for (uint32_t i = 0; i < 5; i++) {
+	assert_int_equal(device->attribute_n, 9);
+	for (uint32_t i = 0; i < 9; i++) {
 		assert_int_equal(device->attributes[i].type, types[i]);
 	}
 	assert_int_equal(device->attributes[0].number, -3);
 	assert_true(device->attributes[1].truth);
 	same(device->attributes[2].text, "x");
 	same(device->attributes[3].name, "x.com/v");
+	assert_int_equal(device->attributes[5].number_n, 2);
+	assert_true(device->attributes[5].numbers[0] == -1 && device->attributes[5].numbers[1] == INT64_MAX);
+	assert_int_equal(device->attributes[6].truth_n, 2);
+	assert_true(!device->attributes[6].truths[0] && device->attributes[6].truths[1]);
+	assert_int_equal(device->attributes[7].texts.n, 2);
+	same(device->attributes[7].texts.items[0], "x");
+	assert_true(device->attributes[8].texts.set && device->attributes[8].texts.n == 0);
 }
 
 static void policies_tell_values_from_ranges(void **state)

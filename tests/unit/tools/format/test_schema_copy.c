@@ -27,7 +27,9 @@ struct whole {
 	struct part *array, *members;
 	uint32_t array_n, member_n;
 	struct bt_quantity *quantities;
-	uint32_t quantity_n;
+	uint32_t quantity_n, int_n, bool_n;
+	int64_t *ints;
+	bool *bools;
 	uint32_t tag; /* which of the members below is there */
 	union {
 		struct bt_str one;
@@ -58,6 +60,8 @@ static const struct bt_field whole_fields[] = {
 	{FIELD("members", BT_FIELD_MAP, members), .count = BT_MEMBER(struct whole, member_n),
 		.schema = &part},
 	{FIELD("quantities", BT_FIELD_QUANTITIES, quantities), .count = BT_MEMBER(struct whole, quantity_n)},
+	{FIELD("ints", BT_FIELD_INTS, ints), .count = BT_MEMBER(struct whole, int_n)},
+	{FIELD("bools", BT_FIELD_BOOLS, bools), .count = BT_MEMBER(struct whole, bool_n)},
 	{FIELD("one", BT_FIELD_STR, one), .tag = BT_MEMBER(struct whole, tag), .tag_value = 1},
 	{FIELD("other", BT_FIELD_IGNORED, other), .tag = BT_MEMBER(struct whole, tag), .tag_value = 2},
 };
@@ -71,6 +75,8 @@ struct source {
 	struct bt_named_quantity resources[1];
 	struct part array[2], members[1];
 	struct bt_quantity quantities[2];
+	int64_t ints[3];
+	bool bools[2];
 };
 
 static struct bt_str letter(struct source *source, char c)
@@ -91,6 +97,8 @@ static struct whole fill(struct source *s)
 	s->array[1] = (struct part){.name = letter(s, 'k'), .number = 8};
 	s->members[0] = (struct part){.key = letter(s, 'l'), .name = letter(s, 'm')};
 	s->quantities[1] = (struct bt_quantity){.nano = 5};
+	s->ints[2] = 9;
+	s->bools[1] = true;
 	return (struct whole){.text = letter(s, 'a'),
 		.raw = letter(s, 'b'),
 		.list = {s->list, 2, false},
@@ -105,6 +113,10 @@ static struct whole fill(struct source *s)
 		.member_n = 1,
 		.quantities = s->quantities,
 		.quantity_n = 2,
+		.ints = s->ints,
+		.int_n = 3,
+		.bools = s->bools,
+		.bool_n = 2,
 		.tag = 1,
 		.one = letter(s, 'n')};
 }
@@ -129,6 +141,7 @@ static void a_copy_needs_nothing_of_what_it_was_made_of(void **state)
 	assert_true(bt_str_is(copy.array[1].name, "k") && copy.array[1].number == 8);
 	assert_true(bt_str_is(copy.members[0].key, "l") && bt_str_is(copy.members[0].name, "m"));
 	assert_true(copy.quantities[1].nano == 5);
+	assert_true(copy.ints[2] == 9 && copy.bools[1]);
 	assert_true(bt_str_is(copy.one, "n"));
 	bt_arena_fini(&arena);
 }
