@@ -117,7 +117,7 @@ void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
 /*
  * What was on a node, or nominated to it, is so by another slot from now on; pods keep their order. Nothing
- * was released, and columns are not told: they have to be made anew. Requires: to is vacant and lower; no
+ * was released, and columns are not updated: they have to be made anew. Requires: to is vacant and lower; no
  * trial is on.
  */
 void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
@@ -197,9 +197,9 @@ uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
 /*
  * Trials: what would be if a pod used a node (add) or did not use the one that it is on (!add), whatever set
  * it is in. They happen between a begin and an end for their node, up to BT_TRIAL_DEPTH deep; before the end
- * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage
- * (its pods one by one, too) and counters show trials; sets, lists and the journal do not. As in upstream's
- * trials, a host port is free as soon as one of the pods that hold it is removed.
+ * each is undone by its opposite. Then usage and counters are what they were, so columns need no update.
+ * Usage (its pods one by one, too) and counters show trials; sets, lists and the journal do not. As in
+ * upstream's trials, a host port is free as soon as one of the pods that hold it is removed.
  */
 #define BT_TRIAL_DEPTH 2
 void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
@@ -264,7 +264,7 @@ bool bt_ledger_is_sparse(struct bt_ledger *ledger);
 uint32_t bt_ledger_last_pod(const struct bt_ledger *ledger, uint32_t end);
 
 /*
- * Gives a pod the lowest vacant index. It keeps its place in the list of its node; nobody else is told.
+ * Gives a pod the lowest vacant index. It keeps its place in the list of its node; nothing else changes.
  * Requires: bt_ledger_last_pod has said it; it is not assumed, nominated or detached; no trial is on.
  * Returns: the index.
  */

@@ -32,7 +32,7 @@ bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer, uint64_t le
 
 /*
  * Vacates the slots of nodes that are not live, unless somebody keeps them: others may get them then, the
- * lowest first. Who has something by a slot is told that it leaves its name. Those at the end are slots no
+ * lowest first. Who has something by a slot hears that it leaves its name. Those at the end are slots no
  * more.
  */
 void bt_snapshot_vacate(struct bt_snapshot_writer *writer, uint64_t left_n,

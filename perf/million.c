@@ -46,7 +46,7 @@ static double change_nodes(struct workload *w)
 	return (double)ns / CHANGES;
 }
 
-/* The most memory that the program has had from the system; 0 where that cannot be told. */
+/* The most memory that the program has had from the system; 0 where that is not known. */
 static double peak_bytes(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");

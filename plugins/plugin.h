@@ -166,7 +166,7 @@ typedef void bt_plugin_pre_filter_fn(void *state, const struct bt_view *view, st
 /* What Filter failed with on a node that it did not pass; NULL: it refused the node. */
 typedef const char *bt_plugin_fail_fn(const void *term, const struct bt_view *view, uint32_t node_ix);
 
-/* PreScore: is told the feasible nodes before they are scored; counts: for how many each stands, NULL: for
+/* PreScore: is given the feasible nodes before they are scored; counts: for how many each stands, NULL: for
  * itself. */
 typedef void bt_plugin_pre_score_fn(
 	void *state, const struct bt_view *view, const uint32_t *nodes, const uint32_t *counts, uint32_t n);

@@ -180,7 +180,7 @@ uint32_t bt_queue_pop(struct bt_queue *queue);
 uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
 
 /* The pod that is so many places behind the first one, if all goes on as it usually does; BT_QUEUE_EMPTY when
- * that cannot be told. A guess, for fetching ahead what its cycle will read. */
+ * that is not known. A guess, for fetching ahead what its cycle will read. */
 uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
 
 /* Takes a pod that is active, in backoff or unschedulable before its turn; it is in flight then.

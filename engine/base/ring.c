@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPSC rings. The counters run freely over 32 bits and lie in a ck_ring that is told twice the capacity, so
+ * SPSC rings. The counters run freely over 32 bits and lie in a ck_ring that is given twice the capacity, so
  * that its mask tells a full ring from an empty one. CK's own calls move one pointer; ours move n entries by
  * the same protocol: entries, fence, counter.
  */

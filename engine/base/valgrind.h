@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What helgrind and drd are told, in builds with the CMake option BT_VALGRIND: they know threads and locks of
- * pthreads, but neither C11 atomics nor what ck, liburcu and the kernel order. For atomic.h, which has a
+ * Annotations for helgrind and drd, in builds with the CMake option BT_VALGRIND: they know threads and locks
+ * of pthreads, but neither C11 atomics nor what ck, liburcu and the kernel order. For atomic.h, which has a
  * second form of its macros for that.
  */
 #pragma once

@@ -61,7 +61,7 @@ void bt_release_list(struct bt_buf *out);
 
 /* Rules of decision that hold in some releases only. */
 enum bt_rule {
-	/* A plugin that new nodes concern is told of every update of a node's taints, too. Source: the event
+	/* A plugin that new nodes concern is asked about updates of a node's taints, too. Source: the event
 	 * handler of nodes, pkg/scheduler/scheduler.go buildQueueingHintMap. */
 	BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES,
 	/* NodeResourcesBalancedAllocation scores a node's balance with the pod, not what the pod gains.

@@ -166,7 +166,7 @@ struct node_batch {
 	uint32_t nodes[BLOCK];
 };
 
-/* Evaluates a whole word of nodes. anew: nobody is told which of them flip. */
+/* Evaluates a whole word of nodes. anew: flips are not recorded. */
 static void put_block(struct node_batch *batch, uint32_t first, bool anew)
 {
 	struct bt_column *column = batch->column;

@@ -187,7 +187,7 @@ echo 'p2,x,1024,1,500,,LS,Running,1,2,1' >>pods.csv
 "$berth" simulate -q --fail-on-unplaced --trace openb --nodes nodes.csv --pods pods.csv >out 2>err
 [ $? = 1 ] || fail "--fail-on-unplaced does not see the wrong row of a trace"
 
-# A few bytes do not fill the memory, unless they are told that they may.
+# A few bytes do not fill the memory, unless an option says that they may.
 head -c 200000000 /dev/zero | gzip >bomb.json.gz
 bomb="the compressed file unfolds to more than is allowed, after 6[0-9] MiB; if you trust it, unpack it yourself, or set BERTH_UNPACKED_MAX to its size, such as 4Gi"
 wrong bomb.json.gz "bomb.json.gz: the compressed file unfolds to more than is allowed, after 6"

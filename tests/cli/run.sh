@@ -68,7 +68,7 @@ grep -qaF "Failed" run.journal && fail "the log is in the journal"
 [ $? = 4 ] || fail "a closed standard output is no error"
 grep -qv '^{' decisions.jsonl && fail "the report is in the log of decisions"
 
-# A journal for which there is no room is said at once, and the scheduler goes on until it is told to end.
+# A journal for which there is no room is said at once, and the scheduler goes on until it is asked to end.
 mkfifo log
 "$berth" run --kubeconfig=none.kubeconfig --secure-port=0 --leader-elect=false --journal=/dev/full 2>log &
 pid=$!

@@ -205,7 +205,7 @@ func (x *extender) prioritize(w http.ResponseWriter, r *http.Request) {
 	answer(w, result)
 }
 
-// preempt lets the candidates stay that it is told to, all without orders, with the victims that were named.
+// preempt lets the candidates stay that its orders name, all without orders, with the victims that were named.
 func (x *extender) preempt(w http.ResponseWriter, r *http.Request) {
 	var args extenderv1.ExtenderPreemptionArgs
 	if !read(w, r, &args) {

@@ -17,7 +17,7 @@ import (
 
 func releaseCases() []testCase {
 	return []testCase{
-		{name: "release-of-server", help: "decisions are those of the server's release: known, newer, too old, fixed by a flag, not told at first", run: serverReleaseCase},
+		{name: "release-of-server", help: "decisions are those of the server's release: known, newer, too old, fixed by a flag, not known at first", run: serverReleaseCase},
 		{name: "release-upgrade", help: "the server is upgraded while pods come: nothing is lost, nothing bound twice", run: upgradeCase},
 		{name: "release-in-place", help: "kube-apiserver is killed while bindings are under way, and the next release's starts on its data", run: inPlaceCase},
 		{name: "release-replicas", help: "replicas of two releases and kube-scheduler share one lease", run: releaseReplicasCase},

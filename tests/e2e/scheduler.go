@@ -198,7 +198,7 @@ func (x *process) end() error {
 	}
 }
 
-// verdict: only a crash counts against who was told to stop; upstream ends with 1 then.
+// verdict: only a crash counts against who was asked to stop; upstream ends with 1 then.
 func (x *process) verdict(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() == 0 {

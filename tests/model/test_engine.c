@@ -677,7 +677,7 @@ static void check_ends(struct history *h)
 			"an assumption ended twice");
 	}
 	expect(h, bt_engine_counts(h->engines[BY_EVALUATION]).by_columns_n == 0,
-		"columns decided although told not to");
+		"columns decided although columns are off");
 }
 
 struct totals {

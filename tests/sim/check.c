@@ -562,7 +562,7 @@ static struct bt_engine *fold(struct sim *sim)
 	return engine;
 }
 
-static void check_told(struct sim *sim)
+static void check_reported(struct sim *sim)
 {
 	for (uint32_t i = 0; i < SIM_STREAM_N * SIM_OBJECTS; i++) {
 		const struct sim_object *shown = &sim->shown[i / SIM_OBJECTS][i % SIM_OBJECTS],
@@ -593,7 +593,7 @@ void sim_check_rest(struct sim *sim)
 	struct opinion want, got;
 	bool unclear = false;
 
-	check_told(sim);
+	check_reported(sim);
 	for (uint32_t node = 0; node < SIM_NODES; node++) {
 		unclear |= sim->port_twice[node];
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A race on purpose: a message is passed by a flag whose store does not release. helgrind must say so, and
- * does not when the argument is "release": what it is told by atomic.h makes the difference, and nothing
+ * does not when the argument is "release": what atomic.h says to it makes the difference, and nothing
  * else.
  */
 #include <stdio.h>

@@ -814,7 +814,7 @@ struct stopper {
 	uint32_t turns;
 };
 
-/* Feeds until it is told that there is no room any more. */
+/* Feeds until there is no room any more. */
 static void feed_until_end(void *context, uint32_t ix)
 {
 	struct stopper *s = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory follows what is there when a large cluster becomes small (I7): a pipeline is filled, and nearly all
  * nodes and pods go. Those that stay have low slots and indices then, without being replaced, and what is in
- * use is near to what a pipeline needs that was told of no others; so it is when they are replaced one by one
+ * use is near to what a pipeline needs that knew no others; so it is when they are replaced one by one
  * as well. Arguments: how many nodes, and of how many one stays.
  */
 #include <inttypes.h>

@@ -147,7 +147,7 @@ struct debugger {
 	int says[2], hears[2]; /* pipes */
 };
 
-/* The debugger's life: stops the thread, says so, lets it go on when told to. */
+/* The debugger's life: stops the thread, says so, lets it go on when asked to. */
 static void debug(const struct debugger *d, pid_t thread)
 {
 	int status;

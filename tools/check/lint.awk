@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The rules that can be told from one file: form, includes, seams, atomics. Called by tools/check/lint with the variables
+# The rules that one file is enough for: form, includes, seams, atomics. Called by tools/check/lint with the variables
 # layers and seams (the two tables), whole (1: the table of layers belongs to this tree) and lengths (1: report long functions). Prints path:line: [rule] what and remedy.
 
 function complain(rule, what) {

@@ -8,7 +8,7 @@ option(BT_FUZZ "Build libFuzzer drivers (clang)" OFF)
 set(BT_TIMEOUT 1800 CACHE STRING "Seconds after which a test counts as hung: far above what a busy machine needs")
 option(BT_HARDEN "Stack protector, checked functions of the C library, marks for control flow, relocations that are read-only" ON)
 set(BT_SANITIZE none CACHE STRING "none, address,undefined or thread")
-option(BT_VALGRIND "helgrind and drd are told what atomics order (engine/base/valgrind.h)" OFF)
+option(BT_VALGRIND "annotations for helgrind and drd (engine/base/valgrind.h)" OFF)
 set(BT_INVARIANTS ON CACHE BOOL "Check BT_INVARIANT (benchmark builds turn it off)")
 option(BT_LTO "Optimise berth, berth_perf and libberth as a whole (gcc); the tests link the same objects without it" OFF)
 

@@ -221,8 +221,8 @@ static void erase(struct bt_yaml *yaml, const struct yaml_entry *e)
 
 /*
  * Enters the member whose key was just written. A member that came from a merge gives way, one that was
- * written out is a duplicate: an error. Where duplicates are told both give way, and both are told: when the
- * value is complete, or as soon as it is merged.
+ * written out is a duplicate: an error. Where duplicates are reported both give way, and both are reported:
+ * when the value is complete, or as soon as it is merged.
  */
 static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const yaml_mark_t *mark)
 {

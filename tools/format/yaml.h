@@ -34,7 +34,7 @@ void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text);
  * is merged. */
 typedef void bt_yaml_duplicate_fn(void *context, struct bt_str key, size_t line);
 
-/* From now on a key that appears twice is told and its last value counts, instead of being an error. */
+/* From now on a key that appears twice is reported and its last value counts, instead of being an error. */
 void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context);
 
 /*

@@ -351,8 +351,8 @@ static enum bt_status check_extender_tls(const struct bt_config *config, struct 
 	return BT_OK;
 }
 
-/* What extenders manage alone has to be told to the plugin that takes it, so that every profile must have its
- * arguments. */
+/* What extenders manage alone has to be passed to the plugin that takes it, so that every profile must have
+ * its arguments. */
 static enum bt_status check_extender_resources(
 	const struct bt_config *config, uint32_t profile_ix, struct bt_config_errors *errors)
 {

@@ -36,7 +36,7 @@ struct bt_binder {
 /* Takes preemption's victims away. */
 struct bt_evictor {
 	/*
-	 * Has a pod deleted, to make room for another one. What the source shows of that, the engine is told
+	 * Has a pod deleted, to make room for another one. What the source shows of that reaches the engine
 	 * by bt_engine_evict, bt_engine_update_pod or bt_engine_remove_pod; or that it has failed, by
 	 * bt_engine_evict_failed; now or later. A pod that is detached has ended, or gone, since it was
 	 * chosen:
@@ -500,7 +500,6 @@ void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, in
 /* All victims of a preemption are evicted, or one is not. Requires: bt_engine_metrics. */
 void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns);
 
-/* What a source shows has been taken in. label: the event (bt_cluster_event_label), or UINT32_MAX: what
- * waiting pods
- * were told, if they were told anything. Requires: bt_engine_metrics. */
+/* An object of a source has been taken in. label: the event (bt_cluster_event_label), or UINT32_MAX: the one
+ * by which waiting pods were looked at, if any were. Requires: bt_engine_metrics. */
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);

@@ -84,10 +84,10 @@ static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
-	bool told = delta->kind != BT_KIND_POD_GROUP || bt_pod_groups_tracked(&engine->groups);
+	bool tracked = delta->kind != BT_KIND_POD_GROUP || bt_pod_groups_tracked(&engine->groups);
 	/* Of a name that nobody ever had there is nothing to tell. */
-	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_CLUSTER_EVENT_WILDCARD &&
-		       bt_engine_listens(engine);
+	bool listens = tracked && delta->name != BT_NAME_NONE &&
+		       event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
 		bt_kept_events_arena(&engine->kept_events);
@@ -257,7 +257,7 @@ static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-/* A pod waits that was not known. Only gangs are told: it may be the one that was lacking. */
+/* A pod waits that was not known. Only gangs are notified: it may be the one that was lacking. */
 static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_pod_groups_gangs(&engine->groups) && bt_engine_listens(engine)) {

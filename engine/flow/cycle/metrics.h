@@ -62,7 +62,7 @@ struct bt_cycle_metrics {
 	struct bt_cycle_metric_table tables[BT_CYCLE_METRIC_N];
 	uint64_t hint_n;      /* run so far: one in BT_CYCLE_METRIC_HINTS is measured */
 	int64_t took_ns;      /* what the last decision took */
-	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
+	uint32_t event_label; /* the last event that was noted; UINT32_MAX: none since it was set so */
 };
 
 #define BT_CYCLE_METRIC_HINTS 16
@@ -79,7 +79,7 @@ void bt_cycle_metrics_note(struct bt_cycle_metrics *metrics, enum bt_cycle_metri
 void bt_cycle_metrics_decided(struct bt_cycle_metrics *metrics, int64_t took_ns);
 int64_t bt_cycle_metrics_took_ns(const struct bt_cycle_metrics *metrics);
 
-/* An event was told, by its label (bt_cluster_event_label); which one since the last call, or UINT32_MAX. */
+/* Notes an event by its label (bt_cluster_event_label); which one since the last call, or UINT32_MAX. */
 void bt_cycle_metrics_note_event(struct bt_cycle_metrics *metrics, uint32_t label);
 uint32_t bt_cycle_metrics_take_event(struct bt_cycle_metrics *metrics);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Events: which of them are told, as the queue sees them.
+ * Which events reach the queue, and as what.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"

@@ -79,7 +79,7 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 }
 
 /* Picks for a pod that has to yield, unless counters or its own nomination have a say, or nominations do not
- * count because a group's pods are in flight, which columns are not told. */
+ * count because a group's pods are in flight, which columns do not see. */
 static BT_NOINLINE bool pick_yielding(
 	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t *out_node_ix)
 {

@@ -2,7 +2,7 @@
  * A node for a pod: by columns where they can tell, else by asking nodes one by one. Both give the same.
  * Source: schedulePod, findNodesThatFitPod, v1.36.3.
  * Owns: the evaluation of the cycle under way (bt_schedule_pod_fini). Writer: schedule_pod.c. Thread: the
- * scheduling thread. Functions that change what others are told of the cycle take the engine.
+ * scheduling thread. Functions that change what others see of the cycle take the engine.
  */
 #pragma once
 

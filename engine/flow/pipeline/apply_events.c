@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 8: what the source shows is true, and what was assumed yields to it (I2, I4). Late, repeated and
- * reordered events are told by UID and resource version, and dropped.
+ * reordered events are known by UID and resource version, and dropped.
  */
 #include "engine/base/check.h"
 #include "engine/flow/pipeline/pipeline_int.h"

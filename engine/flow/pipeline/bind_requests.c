@@ -549,8 +549,8 @@ static void take_eviction(
 	}
 }
 
-/* The binder has heard of a fact. */
-static void take_told(
+/* The binder has been notified of a binding that is a fact. */
+static void take_notice(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
 	bt_stage_latency_note(
@@ -577,7 +577,7 @@ static void take_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 		take_eviction(p, slot, state);
 		break;
 	case BT_BIND_REQUEST_BOUND:
-		take_told(p, slot, state);
+		take_notice(p, slot, state);
 		break;
 	}
 }

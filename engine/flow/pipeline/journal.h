@@ -30,7 +30,7 @@ struct bt_journal_header {
 	int64_t begin_ns; /* the clock when the engine was made */
 	bool has_clock;
 	bool binds;	     /* a binder answers; else every binding succeeds at once */
-	bool evicts;	     /* an evictor is told; else nobody is */
+	bool evicts;	     /* an evictor is called; else none is */
 	bool evicts_at_once; /* and its victims are being deleted at once; else when a record says so */
 	bool releases;	     /* claims that keep pods out change when the source says so; else at once */
 	bool extends;	     /* extenders are called */

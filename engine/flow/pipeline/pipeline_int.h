@@ -255,7 +255,7 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 void bt_bind_requests_release(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
 
-/* The binder is told of a binding that is a fact. */
+/* Reports a binding that is a fact to the binder. */
 void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
 /* May another pod be popped, as far as bindings go? */
@@ -354,7 +354,7 @@ static inline struct bt_eventcount *bt_pipeline_park(struct bt_pipeline *p, stru
 	return p->options.one_thread ? &p->schedule_park : own;
 }
 
-/* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has
+/* Who waits because the ring was full has room when half of it is free; it is woken once, as the consumer has
  * just taken n out. */
 static inline void bt_pipeline_wake_producer(
 	const struct bt_ring *ring, uint32_t n, struct bt_eventcount *park)

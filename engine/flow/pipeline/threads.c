@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline's threads: each repeats one step, waits when that had nothing to do, and ends when it is told
+ * The pipeline's threads: each repeats one step, waits when that had nothing to do, and ends when it is asked
  * to.
  *
  * The end goes the way of a pod: a draining thread ends when the ones before it have ended and nothing is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 8: which events are stale. Of each object that has a UID or a resource version the last one that
  * was seen is remembered, and of the last few that were deleted, too; what arrives late, twice or in the
- * wrong order is told by that. Objects that have neither are always fresh.
+ * wrong order is recognised by that. Objects that have neither are always fresh.
  * Context: the scheduling thread; bt_object_version_of: any thread.
  */
 #pragma once

@@ -298,7 +298,7 @@ static void arrive(void *context)
 	bt_latch_open(context);
 }
 
-/* Returns when the client has read what was there, and has done what it was told. */
+/* Returns when the client has read what was there, and has done what a test said. */
 static void settle(struct play *play)
 {
 	for (int i = 0; i < 2; i++) {

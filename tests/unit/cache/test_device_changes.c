@@ -70,7 +70,7 @@ static void an_update_says_what_it_changes(void **state)
 	}
 }
 
-static void what_is_needed_of_a_claim_and_a_class_is_told(void **state)
+static void what_is_needed_of_a_claim_and_a_class_is_known(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_cluster_event_object described;
@@ -91,7 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(an_update_says_what_it_changes),
-		FIXTURE_TEST(what_is_needed_of_a_claim_and_a_class_is_told),
+		FIXTURE_TEST(what_is_needed_of_a_claim_and_a_class_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

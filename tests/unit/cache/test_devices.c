@@ -666,7 +666,7 @@ static void devices_out_of_reach_still_take_of_the_counters(void **state)
 	assert_int_equal(f->cache->view.devices->slices[pool->others[0]].name, fixture_name(f, "s2"));
 }
 
-static void reach_is_told_by_selectors_and_by_devices(void **state)
+static void reach_is_decided_by_selectors_and_by_devices(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1, labels: {zone: a}", "", "");
@@ -996,7 +996,7 @@ int main(void)
 		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),
 		FIXTURE_TEST(a_pool_with_equal_names_or_unknown_counters_is_invalid),
 		FIXTURE_TEST(devices_out_of_reach_still_take_of_the_counters),
-		FIXTURE_TEST(reach_is_told_by_selectors_and_by_devices),
+		FIXTURE_TEST(reach_is_decided_by_selectors_and_by_devices),
 		FIXTURE_TEST(of_classes_for_one_resource_the_youngest_serves),
 		FIXTURE_TEST(without_its_gate_no_class_serves),
 		FIXTURE_TEST(an_answer_is_kept_until_the_slice_changes),

@@ -19,7 +19,7 @@ static struct bt_node_desc *describe(struct fixture *f, struct words words)
 	return bt_node_desc_create(f->cache->dictionary, &fixture_read(f, f->text.ptr)->node);
 }
 
-/* Are two nodes alike for decisions? What events would be told of the change goes into out_actions. */
+/* Are two nodes alike for decisions? What events would say of the change goes into out_actions. */
 static bool alike(struct fixture *f, struct words old, struct words new, uint32_t *out_actions)
 {
 	struct bt_node_desc *a = describe(f, old), *b = describe(f, new);
@@ -151,10 +151,10 @@ static void an_empty_node_has_a_description(void **state)
 
 struct row {
 	struct words old, new;
-	uint32_t actions; /* that events are told */
+	uint32_t actions; /* of the event */
 };
 
-static void a_heartbeat_is_alike_for_decisions_and_events_are_told(void **state)
+static void a_heartbeat_is_alike_for_decisions_and_an_event_for_hints(void **state)
 {
 	static const struct row rows[] = {
 		{{"", "", "conditions: [{type: Ready, status: 'True'}]"},
@@ -265,7 +265,7 @@ int main(void)
 		FIXTURE_TEST(a_description_says_what_the_object_says),
 		FIXTURE_TEST(an_image_has_the_size_of_its_first_entry),
 		FIXTURE_TEST(an_empty_node_has_a_description),
-		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_events_are_told),
+		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_an_event_for_hints),
 		FIXTURE_TEST(whatever_else_decisions_read_makes_a_difference),
 		FIXTURE_TEST(facts_outlive_the_description),
 		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),

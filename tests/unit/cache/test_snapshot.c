@@ -232,7 +232,7 @@ static void a_slot_stays_with_the_pods_that_name_it(void **state)
 	struct fixture *f = *state;
 	struct bt_ledger *ledger = f->cache->ledger;
 	uint32_t on = enter_pod(f, "name: a", "nodeName: before", "");
-	uint32_t told = enter_pod(f, "name: b", "", "nominatedNodeName: told");
+	uint32_t nominee = enter_pod(f, "name: b", "", "nominatedNodeName: told");
 	uint32_t nominated = enter_pod(f, "name: c", "", "");
 	uint32_t left = fixture_node(f, "name: left", "", "");
 
@@ -242,11 +242,11 @@ static void a_slot_stays_with_the_pods_that_name_it(void **state)
 	bt_cache_vacate_slots(f->cache);
 	const struct bt_snapshot *s = snapshot_of(f);
 	assert_int_equal(s->nodes[bt_ledger_pod(ledger, on)->node_ix].name, fixture_name(f, "before"));
-	assert_int_equal(s->nodes[bt_ledger_pod(ledger, told)->status_ix].name, fixture_name(f, "told"));
+	assert_int_equal(s->nodes[bt_ledger_pod(ledger, nominee)->status_ix].name, fixture_name(f, "told"));
 	assert_int_equal(s->nodes[left].name, fixture_name(f, "left"));
 	/* Without them they go. */
 	bt_ledger_remove(ledger, on);
-	bt_ledger_set_status_node(ledger, told, BT_NAME_NONE, BT_NO_NODE);
+	bt_ledger_set_status_node(ledger, nominee, BT_NAME_NONE, BT_NO_NODE);
 	bt_ledger_nominate(ledger, nominated, BT_NO_NODE);
 	come_and_go(f, "also", CROWD);
 	bt_cache_vacate_slots(f->cache);
@@ -428,7 +428,7 @@ static uint32_t having(struct fixture *f, const char *name)
 	return nodes ? (uint32_t)*nodes & 7 : 0;
 }
 
-static void the_nodes_of_an_image_are_told_and_kept_up_to_date(void **state)
+static void the_nodes_of_an_image_are_known_and_kept_up_to_date(void **state)
 {
 	struct fixture *f = *state;
 
@@ -761,7 +761,7 @@ int main(void)
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
-		FIXTURE_TEST(the_nodes_of_an_image_are_told_and_kept_up_to_date),
+		FIXTURE_TEST(the_nodes_of_an_image_are_known_and_kept_up_to_date),
 		FIXTURE_TEST(images_are_counted_by_node),
 		FIXTURE_TEST(a_heartbeat_leaves_the_version),
 		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),

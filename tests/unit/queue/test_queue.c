@@ -327,7 +327,7 @@ static void a_parked_kind_comes_after_all_others(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm(void **state)
+static void times_and_waits_at_the_ends_of_their_range_do_no_harm(void **state)
 {
 	static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
 	static const int64_t waits[] = {1, SECOND, INT64_MAX - 1, INT64_MAX};
@@ -1322,7 +1322,7 @@ int main(void)
 		cmocka_unit_test(kinds_that_have_gone_make_room_for_others),
 		cmocka_unit_test(when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked),
 		cmocka_unit_test(slots_of_pods_that_have_gone_are_used_again),
-		cmocka_unit_test(times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm),
+		cmocka_unit_test(times_and_waits_at_the_ends_of_their_range_do_no_harm),
 		cmocka_unit_test(a_kind_stays_parked_while_its_pods_have_their_turn),
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),

@@ -87,7 +87,7 @@ static bool exec_plugin_fail(
 	return false;
 }
 
-/* ---- what the plugin is told ---- */
+/* ---- what the plugin gets ---- */
 
 static void add_member(struct bt_buf *json, const char *name, struct bt_str value)
 {

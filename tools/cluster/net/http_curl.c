@@ -2,7 +2,7 @@
  * Calls by libcurl, whose only user this file is: through proxies, without TLS, and to servers that speak
  * HTTP/1.1 alone. A lane is a multi handle; libcurl fills one connection before it opens another.
  *
- * What a call has done to the server is told from one thing alone: whether libcurl has come to the point
+ * What a call has done to the server is known from one thing alone: whether libcurl has come to the point
  * right before the first byte of the request (prereq). libcurl comes there again when it wants to repeat a
  * request, which it does when a connection that was used before dies without an answer, or when the server
  * refuses the stream; that is stopped for all but GET, because the server may have obeyed the first one.
@@ -35,7 +35,7 @@ struct bt_curl_call {
 	bool died;	 /* without an answer; libcurl would have repeated it */
 	int64_t due_ns;	 /* the request is to have gone out by then */
 	long connect_n;	 /* connections made for it until it went out */
-	uint32_t step_n; /* what libcurl has told of since, on the way to a connection */
+	uint32_t step_n; /* what libcurl has reported since, on the way to a connection */
 	char error[CURL_ERROR_SIZE];
 };
 

@@ -54,7 +54,7 @@ struct bt_call {
 	uint64_t head_bytes;		      /* of the answer, with trailers */
 	bool cancelled, too_long, long_head;
 	bool paused, stalled; /* stalled: the transport holds data back */
-	bool head_over, held; /* held: a 401 that nobody was told of yet */
+	bool head_over, held; /* held: a 401 that was not reported yet */
 	struct bt_http_head head;
 	struct bt_buf content_type, body;
 	struct bt_curl_call *curl; /* what transports keep with it, also for its next use; NULL: nothing */

@@ -80,5 +80,5 @@ bool bt_in_cluster_plan(const char *folder, struct bt_client_config_plan *out_pl
  * Returns: false: what it names is no URL of a proxy. */
 bool bt_proxy_from_environment(struct bt_str url, struct bt_buf *out_proxy, struct bt_buf *out_error);
 
-/* http://, https:// or socks5://, as libcurl has to be told. Returns: false: it is none of them. */
+/* http://, https:// or socks5://, as libcurl expects it. Returns: false: it is none of them. */
 bool bt_proxy_url(struct bt_str url, struct bt_buf *out_proxy);

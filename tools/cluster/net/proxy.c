@@ -175,7 +175,7 @@ static bool is_exempt(struct bt_str host, struct bt_str port)
 	return false;
 }
 
-/* As libcurl has to be told: socks5h means that the proxy looks names up, as with Go, and without a port
+/* As libcurl expects it: socks5h means that the proxy looks names up, as with Go, and without a port
  * libcurl takes 1080 for any proxy that is not spoken to by TLS. */
 static const struct {
 	const char *scheme, *curl, *port;

@@ -251,7 +251,7 @@ static void views_fini(struct views *views)
 	bt_map_fini(&views->by_key);
 }
 
-/* What the engine is to be told of a pod. */
+/* What is to be repaired of a pod. */
 struct repair {
 	const struct pod_view *pod;
 	const struct bt_object *object; /* NULL: it has gone */
@@ -389,7 +389,7 @@ static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 	bt_add_owned(&comparer->round_n, 1u);
 }
 
-/* The server has not answered, or in vain: what it has told in this round is forgotten. */
+/* The server has not answered, or in vain: what it has said in this round is forgotten. */
 static void cache_comparer_give_up(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
 	int64_t wish_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);

@@ -28,7 +28,7 @@ void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns);
 struct bt_cache_comparer_counts {
 	uint64_t round_n;    /* comparisons */
 	uint64_t differ_n;   /* nodes that were found to differ for good */
-	uint64_t repaired_n; /* pods that the engine was told about anew */
+	uint64_t repaired_n; /* pods that the engine was shown again */
 	uint64_t failed_n;   /* pods of which the server would not tell */
 	uint64_t unlisted_n; /* lists that the server would not give to their end */
 };

@@ -2,8 +2,8 @@
  * Whose decisions are made on this cluster: asked when the scheduler begins, and now and then, since a
  * cluster is upgraded under it.
  *
- *   undecided --told, the same one-------------> settled --a newer one, for long (follow)--> change
- *             --told, another one--> change          \---a newer one, for long-> settled, said once
+ *   undecided --known, the same one-------------> settled --a newer one, for long (follow)--> change
+ *             --known, another one--> change          \---a newer one, for long-> settled, said once
  *             --older than any-----> refused
  *
  * During an upgrade of several API servers each answer may come from another one. So a newer release counts

@@ -264,7 +264,7 @@ static int refuse_others(scmp_filter_ctx filter)
 	return rc;
 }
 
-/* Threads, no processes. A filter cannot see what clone3 is to do, so the C library is told to use clone. */
+/* Threads, no processes. A filter cannot see what clone3 is to do, so the C library is made to use clone. */
 static int refuse_processes(scmp_filter_ctx filter)
 {
 	const uint64_t thread = 0x00010000; /* CLONE_THREAD */

@@ -144,8 +144,8 @@ static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
 	bt_shadow_compare_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node);
 }
 
-static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-	uint32_t nominated, struct bt_str message)
+static void on_cycle_ended(void *context, const struct bt_decision *decision,
+	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
 	const struct bt_scheduler *s = context;
 
@@ -339,7 +339,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.sink = {.event = heard,
 			.cycle_begins = look,
 			.arrives = s->shadow ? arrives : NULL,
-			.cycle_ended = told,
+			.cycle_ended = on_cycle_ended,
 			.bound = bound,
 			.context = s},
 		.stages = true,
@@ -569,7 +569,7 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	bt_expose_counter(x, "berth_audit_differences_total",
 		"Nodes whose pods differed between the ledger and the API for good.", counts.differ_n);
 	bt_expose_counter(x, "berth_audit_repaired_total",
-		"Pods that the engine was told about anew by the comparison.", counts.repaired_n);
+		"Pods that the engine was shown again by the comparison.", counts.repaired_n);
 	bt_expose_counter(x, "berth_audit_unanswered_total",
 		"Pods of which the API server gave no answer to the comparison.", counts.failed_n);
 	bt_expose_counter(x, "berth_audit_unlisted_total",

@@ -34,8 +34,8 @@ const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdic
 
 /*
  * A pod that waits, or is being bound here, is shown on a node: compares, counts, and logs what differs.
- * Whether a lower one was crossed is known later. Context: the scheduling thread, before the engine is told;
- * scores every node of a pod that waits.
+ * Whether a lower one was crossed is known later. Context: the scheduling thread, before the engine is
+ * updated; scores every node of a pod that waits.
  */
 void bt_shadow_compare_judge(
 	struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node);

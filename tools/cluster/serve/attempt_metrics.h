@@ -28,11 +28,11 @@ struct bt_attempt_metrics;
 struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config);
 void bt_attempt_metrics_destroy(struct bt_attempt_metrics *metrics);
 
-/* A decision has been carried out: what bt_pipeline_sink.cycle_ended is told. */
+/* A decision has been carried out: the arguments of bt_pipeline_sink.cycle_ended. */
 void bt_attempt_metrics_cycle_ended(
 	struct bt_attempt_metrics *metrics, struct bt_engine *engine, const struct bt_decision *decision);
 
-/* A binding has ended: what bt_pipeline_sink.bound is told, and now_ns by the engine's clock. */
+/* A binding has ended: the arguments of bt_pipeline_sink.bound, and now_ns by the engine's clock. */
 void bt_attempt_metrics_bound(struct bt_attempt_metrics *metrics, struct bt_engine *engine, uint32_t pod_ix,
 	bool yes, const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns);
 

@@ -11,7 +11,7 @@
 
 #include "metrics_int.h"
 
-/* The fields of /proc/self/stat that are told. */
+/* The fields of /proc/self/stat that are exposed. */
 struct process {
 	unsigned long long start_ticks, virtual_bytes;
 	long thread_n, resident_pages;
@@ -142,7 +142,7 @@ static void add_process(struct bt_exposition *x)
 			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
 		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
 			(double)process.virtual_bytes);
-		/* What dashboards draw of Go's runtime, and of any process can be told. */
+		/* What dashboards draw of Go's runtime, and of any process is known. */
 		bt_expose_gauge(x, "go_threads", "Number of OS threads created.", (double)process.thread_n);
 		bt_expose_gauge(x, "go_goroutines",
 			"Number of goroutines that currently exist: here threads, there is nothing lighter.",

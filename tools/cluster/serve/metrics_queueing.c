@@ -79,7 +79,7 @@ static void add_in_flight(
 
 /* ---- durations ---- */
 
-/* What is told about. */
+/* What is exposed. */
 struct metrics_reading {
 	const struct bt_config *config;
 	const struct bt_cycle_metric_table *tables;

@@ -104,7 +104,7 @@ static void one_label(struct bt_exposition *x, const char *label, const char *va
 	bt_expose_count(x, count);
 }
 
-/* Each entity is a pod alone: what is known of groups is not told apart here. */
+/* Each entity is a pod alone: what is known of groups is not distinguished here. */
 static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *queue)
 {
 	const struct {

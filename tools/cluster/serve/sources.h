@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the server tells about: the parts of a scheduler, asked whenever somebody asks the server. What is
- * NULL is not told about. The functions are the parts' own of the same names; a test puts others there.
+ * NULL is left out. The functions are the parts' own of the same names; a test puts others there.
  */
 #pragma once
 
@@ -57,7 +57,7 @@ struct bt_serve_sources {
 	struct bt_http_counts (*http_counts)(const struct bt_http *http);
 	/* Is the process about to end? NULL: it is not. */
 	bool (*is_ending)(void *context);
-	/* Calls for every flag of the command line, in the order of names. NULL: none are told about. */
+	/* Calls for every flag of the command line, in the order of names. NULL: none are shown. */
 	void (*each_flag)(
 		void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to);
 	/* Adds metrics of whoever has more to say. NULL: nobody. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TLS by GnuTLS. It is told the key exchanges, ciphers and MACs that cipher suites are made of, so that of
+ * TLS by GnuTLS. It is given the key exchanges, ciphers and MACs that cipher suites are made of, so that of
  * TLS 1.2 other suites of the same parts are served too. Source: crypto/tls of Go 1.26 (defaults.go,
  * Config.getCertificate), BuildNamedCertificates and GetConfigForClient of k8s.io/apiserver, v0.36.3.
  */

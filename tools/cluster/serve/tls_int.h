@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TLS as GnuTLS is told: versions, cipher suites, curves, and which certificate for which name. The seam to
+ * TLS as GnuTLS is set up: versions, cipher suites, curves, and which certificate for which name. The seam to
  * GnuTLS.
  */
 #pragma once

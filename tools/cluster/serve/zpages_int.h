@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /flagz and /statusz: what a component was told to do, and what it is. Each appends its answer; see
+ * /flagz and /statusz: with which flags a component runs, and what it is. Each appends its answer; see
  * routes.c. Source: k8s.io/apiserver/pkg/server/{flagz,statusz}, v0.36.3.
  */
 #pragma once

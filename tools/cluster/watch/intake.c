@@ -210,7 +210,7 @@ void bt_intake_sweep(struct bt_reflector *r, struct bt_str version)
 	r->cursor = 0;
 }
 
-/* The list is told wholly: from now on, changes. */
+/* The list is complete: from now on, changes. */
 static void end_list(struct bt_reflector *r)
 {
 	r->sweeping = false;

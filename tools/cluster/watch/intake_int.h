@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call brings, taken in: objects are told to the listeners and the pipeline, what has gone is found.
+ * What a call brings, taken in: objects are passed to the listeners and the pipeline, what has gone is found.
  * Context: the client's thread.
  */
 #pragma once

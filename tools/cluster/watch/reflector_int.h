@@ -89,7 +89,7 @@ struct bt_reflector {
 	bool plain;	  /* the server knows no streaming lists */
 	bool plain_once;
 	bool wants_list;
-	bool sweeping;	    /* the list is whole: what it has not shown is told as gone */
+	bool sweeping;	    /* the list is whole: what it has not shown is reported as gone */
 	uint32_t expired_n; /* watches in a row that could not begin, or have expired at once */
 	uint32_t cursor;
 	struct bt_backpressure_queue queue;

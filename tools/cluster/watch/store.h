@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a reader has seen of one kind: of each object its name, UID and resource version.
- * So what a list does not show any more can be told as gone, and what has not changed need not be told again.
- * Some sixty bytes an object: names are interned, UIDs and versions are numbers.
+ * So what a list does not show any more can be reported as gone, and what has not changed need not be
+ * reported again. Some sixty bytes an object: names are interned, UIDs and versions are numbers.
  *
  * Context: one thread at a time.
  */

@@ -25,7 +25,7 @@ struct bt_watch_options {
 	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
 	const struct bt_gates *gates;		   /* which kinds are needed */
 	struct bt_intern *names;		   /* where names are held; outlives the watch */
-	const struct bt_watch_listener *listeners; /* told in order */
+	const struct bt_watch_listener *listeners; /* called in order */
 	uint32_t listener_n;
 	uint32_t page; /* objects a page of a list; 0: 500 */
 	bool stream;   /* WatchList: streaming lists, where the server can */
@@ -56,8 +56,8 @@ struct bt_watch_state {
 /* Writes the states, at most cap. Context: any thread. Returns: how many there are. */
 uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 
-/* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not told
- * again. Context: any thread. */
+/* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not
+ * reported again. Context: any thread. */
 void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
 
 /* Calls for every object that could not be read whole. resource: "pods". Context: any thread; the reader

@@ -493,7 +493,7 @@ static void take_csi_node(struct bt_writer *writer, struct bt_write_op *op, cons
 /* What a volume is to a node. */
 struct reach {
 	bool reached;
-	struct bt_str error; /* why it cannot be told, in scratch; or empty */
+	struct bt_str error; /* why that is not known, in scratch; or empty */
 };
 
 /*

@@ -57,8 +57,8 @@ static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 
 /* Of a pod that is placed its binding speaks; one that only waits with its gates has the API server's own
  * condition. */
-static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-	uint32_t nominated, struct bt_str message)
+static void on_cycle_ended(void *context, const struct bt_decision *decision,
+	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
 	struct bt_writer *writer = context;
 
@@ -79,7 +79,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_sink){.cycle_ended = told, .context = writer};
+	return (struct bt_pipeline_sink){.cycle_ended = on_cycle_ended, .context = writer};
 }
 
 /* ---- on the writer's thread ---- */

@@ -130,8 +130,8 @@ static const struct berth_pod_ref *take_evicted(
 	for (size_t i = 0; i < lib->evicted_n; i++) {
 		struct bt_lib_evicted *evicted = &lib->evicted[i];
 
-		if (!evicted->told && is_victim(decision, evicted->pod_ix)) {
-			evicted->told = true;
+		if (!evicted->reported && is_victim(decision, evicted->pod_ix)) {
+			evicted->reported = true;
 			pods[n++] = evicted->pod;
 		}
 	}

@@ -36,7 +36,7 @@ struct bt_lib_record {
 struct bt_lib_evicted {
 	struct berth_pod_ref pod;
 	uint32_t pod_ix;
-	bool told; /* by a decision */
+	bool reported; /* by a decision */
 };
 
 /* A binding of the turn at hand. */
@@ -165,7 +165,7 @@ void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message);
 
-/* What of an outcome is told to callers; 0: nothing. */
+/* What of an outcome is reported to callers; 0: nothing. */
 enum berth_outcome bt_lib_outcome(enum bt_outcome outcome);
 
 /* A text in an arena, with its NUL. */

@@ -7,19 +7,19 @@
 #include "tools/kube/config/plugin_file.h"
 #include "tools/libberth/lib/lib_int.h"
 
-static enum berth_status plugins_told(enum bt_status status, struct bt_buf *error)
+static enum berth_status plugins_status(enum bt_status status, struct bt_buf *error)
 {
-	enum berth_status told = BERTH_BAD_INPUT;
+	enum berth_status result = BERTH_BAD_INPUT;
 
 	if (status == BT_OK) {
-		told = bt_lib_fail(NULL, BERTH_OK, "%s", "");
+		result = bt_lib_fail(NULL, BERTH_OK, "%s", "");
 	} else if (status == BT_RANGE) {
-		told = bt_lib_fail(NULL, BERTH_LIMIT, "%s", error->ptr);
+		result = bt_lib_fail(NULL, BERTH_LIMIT, "%s", error->ptr);
 	} else {
-		told = bt_lib_fail(NULL, told, "%s", error->ptr);
+		result = bt_lib_fail(NULL, result, "%s", error->ptr);
 	}
 	bt_buf_fini(error);
-	return told;
+	return result;
 }
 
 enum berth_status berth_plugin_add(const struct berth_plugin *plugin)
@@ -29,7 +29,7 @@ enum berth_status berth_plugin_add(const struct berth_plugin *plugin)
 	if (!plugin) {
 		return bt_lib_fail(NULL, BERTH_INVALID, "plugin is NULL");
 	}
-	return plugins_told(bt_out_of_tree_add(plugin, bt_str(""), &error), &error);
+	return plugins_status(bt_out_of_tree_add(plugin, bt_str(""), &error), &error);
 }
 
 enum berth_status berth_plugin_load(const char *path)
@@ -39,5 +39,5 @@ enum berth_status berth_plugin_load(const char *path)
 	if (!path) {
 		return bt_lib_fail(NULL, BERTH_INVALID, "path is NULL");
 	}
-	return plugins_told(bt_plugin_file_load(path, &error), &error);
+	return plugins_status(bt_plugin_file_load(path, &error), &error);
 }

@@ -52,7 +52,7 @@ struct bt_lib_threads {
 	struct bt_lock binding_lock;
 	struct bt_lib_binding *bind_requests;
 	size_t ask_n;
-	_Atomic uint64_t decision_n; /* atomic: told */
+	_Atomic uint64_t decision_n; /* atomic: reported */
 };
 
 /* ---- bindings ---- */
@@ -185,7 +185,7 @@ static struct berth_decision describe(
 }
 
 /* Context: the scheduling thread. */
-static void told(void *context, const struct bt_pipeline_decision *from)
+static void on_decision(void *context, const struct bt_pipeline_decision *from)
 {
 	struct bt_lib *lib = context;
 	struct bt_lib_threads *t = lib->threads;
@@ -314,7 +314,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 		.binder = {.bind = o->bind || o->binding == BERTH_BIND_ANSWERED ? bind_pod : NULL,
 			.evict = evict_pod,
 			.context = lib},
-		.sink = {.decided = told, .context = lib},
+		.sink = {.decided = on_decision, .context = lib},
 		.messages = !o->no_messages,
 	};
 	enum berth_status status = BERTH_OK;

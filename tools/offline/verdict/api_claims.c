@@ -391,7 +391,7 @@ static void unreserve(struct claims_in_work *w)
 	}
 }
 
-/* What the engine is told of the claims; all of it has been shown to it already. */
+/* What the engine gets of the claims; all of it has been shown to it already. */
 static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 {
 	struct bt_written_claim *said = bt_mem_zalloc(w->claim_n, sizeof(*said));

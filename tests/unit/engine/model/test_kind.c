@@ -96,7 +96,7 @@ static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **s
 	}
 }
 
-static void kinds_of_namespaces_are_told_from_those_of_the_cluster(void **state)
+static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void **state)
 {
 	static const enum bt_kind of_the_cluster[] = {BT_KIND_OTHER, BT_KIND_NODE, BT_KIND_NAMESPACE,
 		BT_KIND_PRIORITY_CLASS, BT_KIND_PERSISTENT_VOLUME, BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE,
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(what_decides_is_watched),
 		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
 		cmocka_unit_test(kubectl_is_asked_for_every_kind_that_decides),
-		cmocka_unit_test(kinds_of_namespaces_are_told_from_those_of_the_cluster),
+		cmocka_unit_test(kinds_of_namespaces_are_distinguished_from_those_of_the_cluster),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

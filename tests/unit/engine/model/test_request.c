@@ -338,7 +338,7 @@ static struct bt_requests requests_of_many(struct fixture *f, int first, int n)
 	return requests;
 }
 
-static void as_many_names_as_a_pod_may_have_are_told_apart(void **state)
+static void as_many_names_as_a_pod_may_have_are_distinguished(void **state)
 {
 	struct fixture *f = *state;
 	const int scalar_n = BT_REQUEST_MAX - BT_FIRST_SCALAR;
@@ -481,7 +481,7 @@ int main(void)
 		FIXTURE_TEST(too_many_names_are_noticed),
 		FIXTURE_TEST(all_that_a_pod_on_a_node_asks_for_counts),
 		FIXTURE_TEST(what_has_no_slot_is_noticed_and_the_rest_counts),
-		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_told_apart),
+		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_distinguished),
 		FIXTURE_TEST(pods_may_ask_for_more_names_together),
 		FIXTURE_TEST(rare_names_are_added_up_by_slot),
 	};

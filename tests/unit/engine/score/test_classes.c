@@ -217,7 +217,7 @@ static void other_axes_need_other_classes(void **state)
 	world_destroy(w);
 }
 
-static void few_domains_are_told_apart_for_good(void **state)
+static void few_domains_are_distinguished_for_good(void **state)
 {
 	struct world *w = world_create(seed_of(11));
 
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(classes_follow_tallies_and_column_however_far_behind),
 		cmocka_unit_test(with_too_many_classes_each_node_is_on_its_own),
 		cmocka_unit_test(other_axes_need_other_classes),
-		cmocka_unit_test(few_domains_are_told_apart_for_good),
+		cmocka_unit_test(few_domains_are_distinguished_for_good),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

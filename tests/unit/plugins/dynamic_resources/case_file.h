@@ -6,8 +6,8 @@
  *                                enum bt_cel_feature; none at first
  *   case DEVICE RESULT COST EXPRESSION TEXT
  * A KIND with an s is a list, its values between commas.
- * RESULT is true, false, error (its cost is not told), compile, or syntax: refused too, in words that are not
- * told.
+ * RESULT is true, false, error (its cost is not given), compile, or syntax: refused too, in words that are
+ * not given.
  */
 #pragma once
 

@@ -429,7 +429,7 @@ static void patterns_know_unicode(void **state)
 }
 
 /* The texts are those of Go 1.26. */
-static void faults_of_patterns_are_told_as_go_does(void **state)
+static void faults_of_patterns_are_reported_as_go_does(void **state)
 {
 	static const char *const faults[][2] = {
 		{"\\C", "invalid escape sequence: `\\C`"},
@@ -508,7 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_that_are_missing_are_named),
 		TEST(patterns_know_unicode),
-		TEST(faults_of_patterns_are_told_as_go_does),
+		TEST(faults_of_patterns_are_reported_as_go_does),
 		TEST(names_of_groups_are_written_in_both_ways),
 		TEST(work_of_patterns_is_bounded),
 		TEST(the_gate_of_multiple_allocations_makes_the_field),

@@ -31,7 +31,7 @@ static enum bt_parse parse(const char *name, const char *line, struct bt_invocat
 	return bt_invocation_parse(bt_command_find(name), argc, argv, out_invocation);
 }
 
-static void options_and_operands_are_told_apart(void **state)
+static void options_and_operands_are_distinguished(void **state)
 {
 	struct bt_invocation invocation;
 
@@ -116,7 +116,7 @@ static void wrong_lines_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_and_operands_are_told_apart),
+		cmocka_unit_test(options_and_operands_are_distinguished),
 		cmocka_unit_test(defaults_come_from_the_table),
 		cmocka_unit_test(the_last_value_wins),
 		cmocka_unit_test(help_is_recognised_even_beside_errors_that_follow),

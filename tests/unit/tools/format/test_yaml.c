@@ -171,7 +171,7 @@ static void note_duplicate(void *context, struct bt_str key, size_t line)
 	bt_buf_printf(&duplicates->text, "%zu%.*s ", line, BT_STR_ARG(key));
 }
 
-static void duplicate_keys_are_told_to_those_who_ask_and_the_last_counts(void **state)
+static void duplicate_keys_are_reported_on_request_and_the_last_counts(void **state)
 {
 	struct duplicates duplicates = {.text = {0}};
 
@@ -275,7 +275,7 @@ int main(void)
 		cmocka_unit_test(aliases_and_merges_are_expanded),
 		cmocka_unit_test(a_bomb_of_aliases_is_refused),
 		cmocka_unit_test(duplicate_keys_are_refused_with_their_line),
-		cmocka_unit_test(duplicate_keys_are_told_to_those_who_ask_and_the_last_counts),
+		cmocka_unit_test(duplicate_keys_are_reported_on_request_and_the_last_counts),
 		cmocka_unit_test(many_keys_are_checked_through_the_table),
 		cmocka_unit_test(a_bad_document_does_not_take_the_next_with_it),
 		cmocka_unit_test(errors_name_the_line_and_the_remedy),

@@ -133,7 +133,7 @@ static void keys_are_written_in_single_precision(void **state)
 	CHECK(rows, true);
 }
 
-static void infinity_and_no_number_are_told_apart_from_numbers(void **state)
+static void infinity_and_no_number_are_distinguished_from_numbers(void **state)
 {
 	static const struct row rows[] = {
 		{".inf", BT_SCALAR_NO_NUMBER, ".inf"},
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(integers_have_four_bases_a_sign_and_underscores),
 		cmocka_unit_test(floats_are_written_as_the_shortest_decimal),
 		cmocka_unit_test(keys_are_written_in_single_precision),
-		cmocka_unit_test(infinity_and_no_number_are_told_apart_from_numbers),
+		cmocka_unit_test(infinity_and_no_number_are_distinguished_from_numbers),
 		cmocka_unit_test(what_is_too_long_for_a_number_is_a_string),
 		cmocka_unit_test(a_zero_byte_is_part_of_a_string),
 	};

@@ -654,7 +654,7 @@ static void what_was_never_known_cannot_go(void **state)
 {
 	struct trial t;
 
-	/* A pod that waits, so that events are told. */
+	/* A pod that waits, so that events count. */
 	begin(&t, state, &(struct bt_engine_options){0});
 	decide(&t, add_pod(&t, CONTAINER, BT_ENTERED_QUEUE));
 	for (int kind = BT_KIND_NAMESPACE; kind < BT_KIND_N; kind++) {

@@ -8,7 +8,7 @@
 
 #define VICTIMS_MAX 4
 
-/* What the evictor was told. */
+/* What the evictor was called with. */
 struct evictions {
 	uint32_t pods[VICTIMS_MAX], n, for_ix;
 	bool fails;

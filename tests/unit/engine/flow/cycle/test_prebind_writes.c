@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a binder is told to write of volumes and claims, against what the engine has promised the pod; and
+ * What a binder has to write of volumes and claims, against what the engine has promised the pod; and
  * what its answer makes of it.
  */
 #include "lab.h"
@@ -8,10 +8,10 @@
 
 #define API "'apiVersion': 'resource.k8s.io/v1', "
 
-/* The binder, and what it was told last, as text. */
+/* The binder, and its last request, as text. */
 struct trial {
 	struct lab lab;
-	struct bt_buf told;
+	struct bt_buf request;
 	uint64_t handle;
 	uint32_t bind_n, release_n;
 };
@@ -77,15 +77,15 @@ static void note_bind(void *context, struct bt_pipeline *pipeline, const struct 
 	(void)pipeline;
 	t->bind_n++;
 	t->handle = ask->handle;
-	bt_buf_clear(&t->told);
+	bt_buf_clear(&t->request);
 	for (uint32_t i = 0; i < ask->volume_n; i++) {
 		const struct bt_bind_request_volume *volume = &ask->volumes[i];
 
-		bt_buf_printf(&t->told, "volume of %.*s/%.*s: %.*s\n", BT_STR_ARG(volume->claim),
+		bt_buf_printf(&t->request, "volume of %.*s/%.*s: %.*s\n", BT_STR_ARG(volume->claim),
 			BT_STR_ARG(volume->claim_uid), BT_STR_ARG(volume->volume));
 	}
 	for (uint32_t i = 0; i < ask->claim_n; i++) {
-		tell_claim(&t->told, &ask->claims[i]);
+		tell_claim(&t->request, &ask->claims[i]);
 	}
 }
 
@@ -96,8 +96,8 @@ static void note_release(void *context, struct bt_pipeline *pipeline, const stru
 	(void)pipeline;
 	t->release_n++;
 	t->handle = ask->handle;
-	bt_buf_clear(&t->told);
-	bt_buf_printf(&t->told, "%s %.*s/%.*s/%.*s for %.*s", ask->deletes ? "delete" : "deallocate",
+	bt_buf_clear(&t->request);
+	bt_buf_printf(&t->request, "%s %.*s/%.*s/%.*s for %.*s", ask->deletes ? "delete" : "deallocate",
 		BT_STR_ARG(ask->other.namespace_), BT_STR_ARG(ask->other.name), BT_STR_ARG(ask->other.uid),
 		BT_STR_ARG(ask->pod.name));
 }
@@ -115,7 +115,7 @@ static void begin(struct trial *t)
 static void end(struct trial *t)
 {
 	lab_end(&t->lab);
-	bt_buf_fini(&t->told);
+	bt_buf_fini(&t->request);
 }
 
 static void apply(struct trial *t, const char *text)
@@ -124,11 +124,11 @@ static void apply(struct trial *t, const char *text)
 	lab_take_in(&t->lab);
 }
 
-static void assert_told(struct trial *t, const char *text)
+static void assert_reported(struct trial *t, const char *text)
 {
-	bt_buf_char(&t->told, 0);
-	assert_string_equal(t->told.ptr, text);
-	t->told.len--;
+	bt_buf_char(&t->request, 0);
+	assert_string_equal(t->request.ptr, text);
+	t->request.len--;
 }
 
 static const struct bt_view *view_of(struct trial *t)
@@ -203,7 +203,7 @@ static void volumes_are_bound_first_and_then_provisioned(void **state)
 		", 'volumes': [" VOLUME("a", "new") ", " VOLUME("b", "old") "]");
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 1);
-	assert_told(&t, "volume of old/u-old: v1\nvolume of new/u-new: \n");
+	assert_reported(&t, "volume of old/u-old: v1\nvolume of new/u-new: \n");
 	/* As the engine has it. */
 	const struct bt_pv *pv = bt_storage_pv(view_of(&t)->storage, name_of(&t, "v1"));
 	assert_true(pv->assumed);
@@ -224,7 +224,7 @@ static void of_a_pod_without_volumes_and_claims_nothing_is_written(void **state)
 	lab_pod(&t.lab, "p", "");
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 1);
-	assert_int_equal(t.told.len, 0);
+	assert_int_equal(t.request.len, 0);
 	end(&t);
 }
 
@@ -285,10 +285,10 @@ static void a_claim_is_allocated_as_the_engine_has_chosen(void **state)
 	lab_pod_event(&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'",
 		", 'resourceClaims': [" USES("c") ", " USES("e") "]");
 	lab_settle(&t.lab);
-	assert_told(&t, "claim c/u-c allocates timed\n  x: d/p/a\n  x: d/p/b\n  request x of k\n"
-			"  on field metadata.name In n1\n"
-			"claim e/u-e allocates timed\n  y/two: d/p/c\n  request y/two of k\n"
-			"  on field metadata.name In n1\n");
+	assert_reported(&t, "claim c/u-c allocates timed\n  x: d/p/a\n  x: d/p/b\n  request x of k\n"
+			    "  on field metadata.name In n1\n"
+			    "claim e/u-e allocates timed\n  y/two: d/p/c\n  request y/two of k\n"
+			    "  on field metadata.name In n1\n");
 	assert_true(claim_of(&t, "c")->pending && claim_of(&t, "e")->pending);
 	end(&t);
 }
@@ -313,7 +313,7 @@ static void a_claim_that_is_allocated_is_only_reserved(void **state)
 			", 'resourceClaims': [" USES("c") "]");
 		lab_settle(&t.lab);
 		assert_int_equal(t.bind_n, 1);
-		assert_told(&t, reserved ? "claim c/u-c reserved\n" : "claim c/u-c\n");
+		assert_reported(&t, reserved ? "claim c/u-c reserved\n" : "claim c/u-c\n");
 		end(&t);
 	}
 }
@@ -364,8 +364,8 @@ static void what_is_taken_of_a_shared_device_is_said_with_an_id(void **state)
 	lab_pod_event(
 		&t.lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 	lab_settle(&t.lab);
-	assert_told(&t, "claim c/u-c allocates timed\n  x: d/p/a share m=4294967296\n  request x of k\n"
-			"  on field metadata.name In n1\n");
+	assert_reported(&t, "claim c/u-c allocates timed\n  x: d/p/a share m=4294967296\n  request x of k\n"
+			    "  on field metadata.name In n1\n");
 	/* Two shares have different IDs, and each is a UUID. */
 	uint32_t first = pending_share(&t, "c");
 	add_claim(&t, "e", "11",
@@ -403,18 +403,18 @@ static void extended_resources_have_a_claim_made_and_mappings(void **state)
 		"{'example.com/gpu': "
 		"'1'}, 'limits': {'example.com/gpu': '1'}}}]}}");
 	lab_settle(&t.lab);
-	assert_told(&t, "claim / allocates special timed\n"
-			"  container-0-request-0: d/p/a\n  container-2-request-1: d/p/b\n"
-			"  container-3-request-0: d/p/c\n"
-			"  request container-0-request-0 of k\n  request container-2-request-1 of k\n"
-			"  request container-3-request-0 of k\n"
-			"  container 2 example.com/gpu by container-2-request-1\n"
-			"  container 3 example.com/gpu by container-3-request-0\n"
-			"  container 0 example.com/gpu by container-2-request-1\n"
-			"  container 0 example.com/gpu by container-3-request-0\n"
-			"  container 0 example.com/gpu by container-0-request-0\n"
-			"  container 1 example.com/gpu by container-2-request-1\n"
-			"  on field metadata.name In n1\n");
+	assert_reported(&t, "claim / allocates special timed\n"
+			    "  container-0-request-0: d/p/a\n  container-2-request-1: d/p/b\n"
+			    "  container-3-request-0: d/p/c\n"
+			    "  request container-0-request-0 of k\n  request container-2-request-1 of k\n"
+			    "  request container-3-request-0 of k\n"
+			    "  container 2 example.com/gpu by container-2-request-1\n"
+			    "  container 3 example.com/gpu by container-3-request-0\n"
+			    "  container 0 example.com/gpu by container-2-request-1\n"
+			    "  container 0 example.com/gpu by container-3-request-0\n"
+			    "  container 0 example.com/gpu by container-0-request-0\n"
+			    "  container 1 example.com/gpu by container-2-request-1\n"
+			    "  on field metadata.name In n1\n");
 	/* The claim has the name that the server has given it. */
 	const struct bt_written_claim written = {.name = bt_str("p-extended-resources-x7"),
 		.uid = bt_str("u-x"),
@@ -557,7 +557,7 @@ static void a_claim_that_keeps_a_pod_out_is_released_by_the_binder(void **state)
 	(void)state;
 	begin_kept_out(&t);
 	assert_int_equal(t.release_n, 1);
-	assert_told(&t, "deallocate default/c/u-c for p");
+	assert_reported(&t, "deallocate default/c/u-c for p");
 	/* Until that is shown, it is allocated. */
 	assert_true(claim_of(&t, "c")->allocated);
 	assert_int_equal(t.bind_n, 0);

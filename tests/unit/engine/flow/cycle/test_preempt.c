@@ -110,7 +110,7 @@ static void who_breaks_a_budget_is_charged_to_the_next_one_until_1_36(void **sta
 	assert_true(last_one_goes(state, "1.37"));
 }
 
-static void success_is_told_from_1_37_on(void **state)
+static void success_is_reported_from_1_37_on(void **state)
 {
 	static const char *const texts[] = {"0/1 nodes are available: 1 Insufficient cpu.",
 		"0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for "
@@ -762,7 +762,7 @@ int main(void)
 		FIXTURE_TEST(a_trial_leaves_no_trace),
 		FIXTURE_TEST(budgets_are_spared),
 		FIXTURE_TEST(who_breaks_a_budget_is_charged_to_the_next_one_until_1_36),
-		FIXTURE_TEST(success_is_told_from_1_37_on),
+		FIXTURE_TEST(success_is_reported_from_1_37_on),
 		FIXTURE_TEST(the_nomination_of_a_gated_pod_counts_from_1_37_on),
 		FIXTURE_TEST(preemption_takes_the_nomination_of_a_gated_pod_back),
 		FIXTURE_TEST(a_budget_counts_that_comes_after_a_node_changed_in_the_cycle),

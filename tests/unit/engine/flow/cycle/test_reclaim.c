@@ -62,7 +62,7 @@ static void a_signature_that_is_used_again_and_again_stays(void **state)
 	end(&t);
 }
 
-/* While a pod's cycle is on, what it was told may name what has gone. */
+/* While a pod's cycle is on, what it has read may name what has gone. */
 static void nothing_goes_while_a_pod_is_in_its_cycle(void **state)
 {
 	struct trial t = begin_keeping(state, 1);

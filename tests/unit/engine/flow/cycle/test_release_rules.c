@@ -77,7 +77,7 @@ static void a_node_counts_a_resize_by_container_until_1_36_and_then_by_state(voi
 	check_resize(state, "1.37", 4000, 6000);
 }
 
-static void a_pod_is_told_the_node_that_was_found_for_it_and_not_for_its_twin(void **state)
+static void a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins(void **state)
 {
 	struct trial t = begin_of_release(state, "1.37");
 	struct bt_messages messages = {.engine = t.engine};
@@ -118,7 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(selectors_that_want_no_labels_took_every_namespace_until_1_36),
 		FIXTURE_TEST(a_node_counts_a_resize_by_container_until_1_36_and_then_by_state),
-		FIXTURE_TEST(a_pod_is_told_the_node_that_was_found_for_it_and_not_for_its_twin),
+		FIXTURE_TEST(a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static const char *refusal(struct bt_messages *messages, uint32_t pod)
 #define NO_ROOM "0/1 nodes are available: 1 Insufficient cpu. preemption: "
 
 /* What is said of a pod with a nomination is said of it alone. */
-static void a_text_about_a_nominated_pod_is_not_told_of_its_twin(void **state)
+static void a_text_about_a_nominated_pod_is_not_used_for_its_twin(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_messages messages = {.engine = t.engine};
@@ -187,7 +187,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_that_may_not_preempt_does_not_hold_its_twin_back),
 		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_says_nothing_of_its_twin),
 		FIXTURE_TEST(a_pod_that_waits_for_its_victims_does_not_hold_its_twin_back),
-		FIXTURE_TEST(a_text_about_a_nominated_pod_is_not_told_of_its_twin),
+		FIXTURE_TEST(a_text_about_a_nominated_pod_is_not_used_for_its_twin),
 		FIXTURE_TEST(a_refusal_ends_with_the_labels_of_namespaces),
 	};
 

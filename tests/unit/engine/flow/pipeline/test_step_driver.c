@@ -10,7 +10,7 @@ struct score {
 	enum bt_pipeline_cycle turn;
 	enum bt_status status;
 	struct bt_taken taken;
-	uint32_t told_n;
+	uint32_t cycle_n;
 };
 
 static bool move(void *context, struct bt_pipeline *pipeline)
@@ -54,14 +54,14 @@ static bool is_over(void *context)
 	return *((struct score *)context)->moves == 0;
 }
 
-static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-	uint32_t nominated, struct bt_str message)
+static void on_cycle_ended(void *context, const struct bt_decision *decision,
+	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
 	(void)decision;
 	(void)info;
 	(void)nominated;
 	(void)message;
-	((struct score *)context)->told_n++;
+	((struct score *)context)->cycle_n++;
 }
 
 static void begin(struct lab *lab, struct score *score)
@@ -70,7 +70,7 @@ static void begin(struct lab *lab, struct score *score)
 
 	*score = (struct score){.lab = lab, .moves = ""};
 	options.step_driver = (struct bt_pipeline_step_driver){move, nap, is_over, score};
-	options.sink = (struct bt_pipeline_sink){.cycle_ended = told, .context = score};
+	options.sink = (struct bt_pipeline_sink){.cycle_ended = on_cycle_ended, .context = score};
 	lab_begin(lab, &options);
 }
 
@@ -95,10 +95,10 @@ static void nothing_is_taken_in_or_decided_unasked(void **state)
 	play(&score, "tt");
 	lab_assert_sets(&lab, 1, 0, 0);
 	assert_int_equal(score.taken.entry, BT_ENTERED_QUEUE);
-	assert_int_equal(score.told_n, 0);
+	assert_int_equal(score.cycle_n, 0);
 	play(&score, "d");
 	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_TAKEN);
-	assert_int_equal(score.told_n, 1);
+	assert_int_equal(score.cycle_n, 1);
 	play(&score, "d");
 	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_NONE);
 	lab_end(&lab);
@@ -150,7 +150,7 @@ static void a_turn_waits_for_room_among_bindings(void **state)
 		play(&score, "t");
 	}
 	play(&score, "ddddd");
-	assert_int_equal(score.told_n, 4); /* limits.bindings */
+	assert_int_equal(score.cycle_n, 4); /* limits.bindings */
 	assert_int_equal(score.turn, BT_SCHEDULING_CYCLE_LATER);
 	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.bind_requests[2].handle), BT_OK);
 	play(&score, "d");

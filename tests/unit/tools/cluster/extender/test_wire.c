@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The JSON of extender/v1: what is sent, and what an answer says. The functions that fill a reply are the
- * test's own and write down what they are told.
+ * test's own and write down their arguments.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -12,44 +12,44 @@
 #include "tools/cluster/extender/wire_int.h"
 
 struct bt_extender_reply {
-	struct bt_buf told;
+	struct bt_buf noted;
 };
 
 void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
 {
-	bt_buf_printf(&reply->told, "fail %.*s;", BT_STR_ARG(error));
+	bt_buf_printf(&reply->noted, "fail %.*s;", BT_STR_ARG(error));
 }
 
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node)
 {
-	bt_buf_printf(&reply->told, "keep %.*s;", BT_STR_ARG(node));
+	bt_buf_printf(&reply->noted, "keep %.*s;", BT_STR_ARG(node));
 }
 
 void bt_extender_keep_objects(struct bt_extender_reply *reply)
 {
-	bt_buf_text(&reply->told, "objects;");
+	bt_buf_text(&reply->noted, "objects;");
 }
 
 void bt_extender_refuse(
 	struct bt_extender_reply *reply, struct bt_str node, bool unresolvable, struct bt_str message)
 {
-	bt_buf_printf(&reply->told, "refuse%s %.*s %.*s;", unresolvable ? " for good" : "", BT_STR_ARG(node),
+	bt_buf_printf(&reply->noted, "refuse%s %.*s %.*s;", unresolvable ? " for good" : "", BT_STR_ARG(node),
 		BT_STR_ARG(message));
 }
 
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
 {
-	bt_buf_printf(&reply->told, "score %.*s %" PRId64 ";", BT_STR_ARG(node), score);
+	bt_buf_printf(&reply->noted, "score %.*s %" PRId64 ";", BT_STR_ARG(node), score);
 }
 
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n)
 {
-	bt_buf_printf(&reply->told, "candidate %.*s %" PRId64 ";", BT_STR_ARG(node), violation_n);
+	bt_buf_printf(&reply->noted, "candidate %.*s %" PRId64 ";", BT_STR_ARG(node), violation_n);
 }
 
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
 {
-	bt_buf_printf(&reply->told, "victim %.*s;", BT_STR_ARG(uid));
+	bt_buf_printf(&reply->noted, "victim %.*s;", BT_STR_ARG(uid));
 }
 
 struct reading {
@@ -75,7 +75,7 @@ static int teardown(void **state)
 
 	bt_json_destroy(r->wire.json);
 	bt_arena_fini(&r->arena);
-	bt_buf_fini(&r->reply.told);
+	bt_buf_fini(&r->reply.noted);
 	bt_buf_fini(&r->error);
 	return 0;
 }
@@ -129,10 +129,10 @@ static void a_binding_names_pod_uid_and_node(void **state)
 
 static const char *filter(struct reading *r, const char *body, bool by_name)
 {
-	bt_buf_clear(&r->reply.told);
+	bt_buf_clear(&r->reply.noted);
 	bt_buf_clear(&r->error);
 	return bt_wire_filter_result(&r->wire, bt_str(body), by_name, &r->reply, &r->error)
-		       ? text_of(&r->reply.told)
+		       ? text_of(&r->reply.noted)
 		       : "unreadable";
 }
 
@@ -187,7 +187,7 @@ static void scores_are_read_in_their_order(void **state)
 	assert_true(bt_wire_priorities(&r->wire,
 		bt_str("[{\"Host\":\"n1\",\"Score\":7},{\"host\":\"n2\",\"score\":-1},null]"), &r->reply,
 		&r->error));
-	assert_string_equal(text_of(&r->reply.told), "score n1 7;score n2 -1;score  0;");
+	assert_string_equal(text_of(&r->reply.noted), "score n1 7;score n2 -1;score  0;");
 	assert_false(bt_wire_priorities(&r->wire, bt_str("[{\"Score\":7}"), &r->reply, &r->error));
 	assert_string_equal(r->error.ptr, "unexpected EOF");
 }
@@ -200,7 +200,7 @@ static void candidates_come_with_their_victims(void **state)
 		bt_str("{\"NodeNameToMetaVictims\":{\"n1\":{\"Pods\":[{\"UID\":\"u1\"},{\"UID\":\"u2\"}],"
 		       "\"NumPDBViolations\":2},\"n2\":{}}}"),
 		&r->reply, &r->error));
-	assert_string_equal(text_of(&r->reply.told), "candidate n1 2;victim u1;victim u2;candidate n2 0;");
+	assert_string_equal(text_of(&r->reply.noted), "candidate n1 2;victim u1;victim u2;candidate n2 0;");
 }
 
 static void a_binding_without_an_error_is_bound(void **state)

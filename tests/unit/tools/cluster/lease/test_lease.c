@@ -164,7 +164,7 @@ static bool serve_lease(struct world *world, struct peer *peer, const struct req
 	}
 	if (world->mood == MOOD_FORGETFUL && !get) {
 		world->mood = MOOD_GOOD;
-		return false; /* it is written, and nobody is told */
+		return false; /* it is written, and no answer comes */
 	}
 	return peer_answer(peer, status, "", status < 300 ? world->lease.ptr : "{}");
 }

@@ -543,7 +543,7 @@ static void a_plugin_is_asked_once(void **state)
 }
 
 /* As data, also where the kubeconfig names a file. */
-static void a_plugin_is_told_the_authority_of_a_file(void **state)
+static void a_plugin_gets_the_authority_of_a_file(void **state)
 {
 	struct bt_buf pem = {0};
 	struct way way;
@@ -1090,7 +1090,7 @@ int main(void)
 		cmocka_unit_test(a_ca_that_becomes_garbage_is_not_taken),
 		cmocka_unit_test(a_server_that_no_url_names_is_refused),
 		cmocka_unit_test(a_plugin_is_asked_once),
-		cmocka_unit_test(a_plugin_is_told_the_authority_of_a_file),
+		cmocka_unit_test(a_plugin_gets_the_authority_of_a_file),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
 		cmocka_unit_test(runs_of_plugins_and_the_age_of_their_certificates_are_counted),

@@ -177,7 +177,7 @@ static void the_first_file_that_names_something_decides(void **state)
 }
 
 /* A good file with one thing changed, and what is said of it. */
-static void wrong_files_are_told_by_line_and_remedy(void **state)
+static void wrong_files_are_reported_by_line_and_remedy(void **state)
 {
 	static const struct {
 		const char *from, *to, *error;
@@ -372,7 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_current_context_is_followed),
 		cmocka_unit_test(the_first_file_that_names_something_decides),
-		cmocka_unit_test(wrong_files_are_told_by_line_and_remedy),
+		cmocka_unit_test(wrong_files_are_reported_by_line_and_remedy),
 		cmocka_unit_test(any_cut_of_a_file_is_an_error_or_a_plan),
 		cmocka_unit_test(proxies_are_those_that_go_would_take),
 		cmocka_unit_test(a_proxy_has_the_port_of_its_scheme),

@@ -209,7 +209,7 @@ static void garbage_and_closed_connections_end_calls(void **state)
 	expect("http://", &(struct habit){.begin = "HTTP/1.1 200 OK\r\n\r\nno TLS", .closes = true}, "SSL");
 }
 
-static void who_is_refused_by_a_proxy_is_told(void **state)
+static void a_refusal_by_a_proxy_is_reported(void **state)
 {
 	static const struct habit refuses = {
 		"HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n", NULL,
@@ -348,7 +348,7 @@ int main(void)
 		cmocka_unit_test(a_proxy_that_never_answers_is_given_up_in_time),
 		cmocka_unit_test(calls_that_wait_together_end_together),
 		cmocka_unit_test(garbage_and_closed_connections_end_calls),
-		cmocka_unit_test(who_is_refused_by_a_proxy_is_told),
+		cmocka_unit_test(a_refusal_by_a_proxy_is_reported),
 		cmocka_unit_test(answers_to_connect_without_end_are_cut),
 		cmocka_unit_test(a_socks_proxy_is_greeted_as_by_go),
 		cmocka_unit_test(a_proxy_with_tls_must_be_the_one_that_is_named),

@@ -24,7 +24,7 @@
 static char config[] = "/tmp/berth-trust-XXXXXX";
 static struct pki_pair root, twin, stranger; /* root and twin have one name, and a key each */
 
-/* What a server shows, and what a client is told. */
+/* What a server shows, and what a client trusts. */
 struct show {
 	const struct pki_pair *own;
 	const struct pki_pair *beside[3]; /* shown with it; up to the first NULL */

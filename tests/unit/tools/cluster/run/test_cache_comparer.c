@@ -198,7 +198,7 @@ static void what_differs_in_another_way_each_time_is_no_mistake(void **state)
 	expect(2, 0, 0, 0);
 }
 
-static void a_pod_that_the_ledger_has_missed_is_told_to_the_engine(void **state)
+static void a_pod_that_the_ledger_has_missed_is_added_to_the_engine(void **state)
 {
 	(void)state;
 	on_server("p", "u1", "n1");
@@ -388,7 +388,7 @@ int main(void)
 		TEST(nothing_happens_when_both_agree),
 		TEST(an_event_on_its_way_is_no_mistake),
 		TEST(what_differs_in_another_way_each_time_is_no_mistake),
-		TEST(a_pod_that_the_ledger_has_missed_is_told_to_the_engine),
+		TEST(a_pod_that_the_ledger_has_missed_is_added_to_the_engine),
 		TEST(a_ledger_that_knows_more_than_a_late_reader_is_right),
 		TEST(a_pod_that_only_the_ledger_has_goes),
 		TEST(a_pod_of_another_uid_takes_the_place_of_one_that_has_gone),

@@ -21,8 +21,8 @@ static void look(void *context, uint32_t pod_ix)
 	bt_cycle_log_look(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
 }
 
-static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-	uint32_t nominated, struct bt_str message)
+static void on_cycle_ended(void *context, const struct bt_decision *decision,
+	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
 	struct desk *desk = context;
 
@@ -55,8 +55,11 @@ static struct desk *begin(int verbosity, bool binds)
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
 	desk->log = bt_cycle_log_create(binds);
-	options.sink = (struct bt_pipeline_sink){
-		.event = heard, .cycle_begins = look, .cycle_ended = told, .bound = bound, .context = desk};
+	options.sink = (struct bt_pipeline_sink){.event = heard,
+		.cycle_begins = look,
+		.cycle_ended = on_cycle_ended,
+		.bound = bound,
+		.context = desk};
 	options.engine.observer = bt_queue_log_observer(&desk->lab.pipeline);
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");

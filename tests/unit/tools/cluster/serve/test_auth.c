@@ -14,7 +14,7 @@
 #include "identity.h"
 #include "tools/cluster/serve/auth.h"
 
-/* An API server that answers as it is told. */
+/* An API server that answers as a test says. */
 struct reviewer {
 	bool authenticated, allowed;
 	const char *user; /* JSON */

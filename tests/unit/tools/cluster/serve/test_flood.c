@@ -332,7 +332,7 @@ static void a_client_that_begins_the_handshake_again_is_ended(void **state)
 }
 
 /* A process that holds silent connections, and asks; it ends with 0 when it was answered. Begun before there
- * are threads here; told the port by the pipe. */
+ * are threads here; they read the port from the pipe. */
 static void hold_and_ask(int port_fd)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

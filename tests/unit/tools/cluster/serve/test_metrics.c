@@ -15,8 +15,8 @@ struct serve_test {
 	struct bt_buf text;
 };
 
-static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
-	uint32_t nominated, struct bt_str message)
+static void on_cycle_ended(void *context, const struct bt_decision *decision,
+	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
 	struct serve_test *test = context;
 
@@ -40,7 +40,8 @@ static int setup(void **state)
 	struct bt_pipeline_options options = lab_options(&test->lab);
 
 	test->lab.now_ns = LAB_SECOND;
-	options.sink = (struct bt_pipeline_sink){.cycle_ended = told, .bound = bound, .context = test};
+	options.sink =
+		(struct bt_pipeline_sink){.cycle_ended = on_cycle_ended, .bound = bound, .context = test};
 	options.stages = true;
 	lab_begin(&test->lab, &options);
 	test->attempts = bt_attempt_metrics_create(&test->lab.config);

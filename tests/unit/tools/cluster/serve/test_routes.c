@@ -571,7 +571,7 @@ static void each_flag(void *context, void (*call)(void *to, const char *name, st
 #define AS_FLAGZ  ";v=v1beta1;g=config.k8s.io;as=Flagz"
 #define AS_STATUS ";v=v1beta1;g=config.k8s.io;as=Statusz"
 
-static void flags_are_told_about_as_text_and_as_an_object(void **state)
+static void flags_are_shown_as_text_and_as_an_object(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -595,7 +595,7 @@ static void flags_are_told_about_as_text_and_as_an_object(void **state)
 	assert_int_equal(get(test, "/flagz"), 404);
 }
 
-static void status_is_told_about_as_text_and_as_an_object(void **state)
+static void status_is_shown_as_text_and_as_an_object(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -677,10 +677,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_leader_that_cannot_renew_is_not_healthy, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_checks_said_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			flags_are_told_about_as_text_and_as_an_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			status_is_told_about_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(flags_are_shown_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(status_is_shown_as_text_and_as_an_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_best_type_that_can_be_answered_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(put_changes_what_is_logged, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -178,7 +178,7 @@ static void a_thread_that_comes_later_is_seen_when_threads_are_looked_at(void **
 	assert_true(seen_n > 0);
 }
 
-/* Of a thread whose stack nobody has told about nothing is read. */
+/* Of a thread whose stack is not known nothing is read. */
 static void a_thread_of_a_library_is_seen_without_its_callers(void **state)
 {
 	pthread_t thread;

@@ -257,7 +257,7 @@ static void a_version_that_lists_cannot_begin_at_any_more_is_given_up(void **sta
 
 /* ---- 410 ---- */
 
-static void after_a_gap_only_what_has_changed_is_told_and_what_has_gone(void **state)
+static void after_a_gap_only_changes_and_deletions_are_reported(void **state)
 {
 	const struct pod later[] = {{"b", 2, 4, "n1"}, {"c", 33, 20, NULL}, {"d", 4, 21, NULL}};
 
@@ -452,7 +452,7 @@ static void bookmarks_and_events_move_the_version_that_a_watch_resumes_at(void *
 	}
 }
 
-static void what_is_old_news_is_not_told(void **state)
+static void stale_events_are_not_passed_on(void **state)
 {
 	(void)state;
 	start_with(false, 0);
@@ -661,7 +661,7 @@ static void credentials_that_are_not_accepted_are_no_missing_permission(void **s
 	stop();
 }
 
-static void a_throttled_watch_waits_as_long_as_it_is_told(void **state)
+static void a_throttled_watch_waits_as_long_as_retry_after_says(void **state)
 {
 	(void)state;
 	start_with(false, 0);
@@ -1126,13 +1126,13 @@ int main(void)
 		cmocka_unit_test(a_list_comes_page_by_page_and_a_watch_begins_at_its_version),
 		cmocka_unit_test(pages_that_have_expired_are_asked_for_in_one_piece),
 		cmocka_unit_test(a_version_that_lists_cannot_begin_at_any_more_is_given_up),
-		cmocka_unit_test(after_a_gap_only_what_has_changed_is_told_and_what_has_gone),
+		cmocka_unit_test(after_a_gap_only_changes_and_deletions_are_reported),
 		cmocka_unit_test(a_watch_that_expires_again_and_again_waits),
 		cmocka_unit_test(a_watch_that_begins_and_expires_again_and_again_waits),
 		cmocka_unit_test(an_error_without_end_is_cut),
 		cmocka_unit_test(lists_and_watches_are_said_in_the_words_of_client_go),
 		cmocka_unit_test(bookmarks_and_events_move_the_version_that_a_watch_resumes_at),
-		cmocka_unit_test(what_is_old_news_is_not_told),
+		cmocka_unit_test(stale_events_are_not_passed_on),
 		cmocka_unit_test(a_streaming_list_becomes_the_watch),
 		cmocka_unit_test(a_server_without_streaming_lists_is_asked_for_pages),
 		cmocka_unit_test(a_streaming_list_that_breaks_off_is_begun_anew),
@@ -1141,7 +1141,7 @@ int main(void)
 		cmocka_unit_test(a_watch_cut_at_any_byte_resumes_without_a_gap),
 		cmocka_unit_test(a_missing_permission_is_named_and_asked_for_less_and_less),
 		cmocka_unit_test(credentials_that_are_not_accepted_are_no_missing_permission),
-		cmocka_unit_test(a_throttled_watch_waits_as_long_as_it_is_told),
+		cmocka_unit_test(a_throttled_watch_waits_as_long_as_retry_after_says),
 		cmocka_unit_test(a_version_ahead_of_the_server_is_given_up),
 		cmocka_unit_test(a_kind_that_the_server_does_not_have_is_done_without),
 		cmocka_unit_test(answers_in_another_form_are_refused),

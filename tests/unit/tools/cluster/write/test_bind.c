@@ -158,7 +158,7 @@ static void a_refusal_in_protobuf_is_understood(void **state)
 	expect_reports("failed 2 the server answered 403\n");
 }
 
-static void an_answer_without_a_message_is_told_by_its_number(void **state)
+static void an_answer_without_a_message_is_reported_by_its_number(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -747,7 +747,7 @@ int main(void)
 		CASE(a_conflict_about_the_uid_or_an_end_is_final),
 		CASE(what_is_gone_or_refused_has_failed),
 		CASE(a_refusal_in_protobuf_is_understood),
-		CASE(an_answer_without_a_message_is_told_by_its_number),
+		CASE(an_answer_without_a_message_is_reported_by_its_number),
 		CASE(a_failed_binding_is_reported_as_upstream_does),
 		CASE(a_lost_answer_is_asked_for_by_sending_again),
 		CASE(a_lost_binding_that_did_not_arrive_is_made_by_the_second_one),

@@ -873,7 +873,7 @@ static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(v
 	expect_reports(PRE_BIND "add reservation to claim ns/c: gone\nclaim c u-c 14\n");
 }
 
-static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
+static void what_cannot_be_taken_back_is_reported_as_it_is(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &shares, 1);
@@ -884,7 +884,7 @@ static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
 	expect_reports("failed 1 no\nclaim c u-c 13 reserved\n");
 }
 
-static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state)
+static void a_claim_for_extended_resources_is_made_and_the_pod_names_it(void **state)
 {
 	static const struct bt_bind_request_mapping mappings[] = {
 		{1, BT_STR("example.com/gpu"), BT_STR("r")}};
@@ -1069,7 +1069,7 @@ static void of_devices_that_cannot_be_looked_at_the_error_is_counted(void **stat
 	waited("s d 3: 1 of 1, 0 s\ns e 3: 0 of 1, 0 s\n");
 }
 
-static void at_the_end_what_was_written_is_told(void **state)
+static void at_the_end_writes_are_counted(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &shares, 1);
@@ -1168,8 +1168,8 @@ int main(void)
 		CASE(a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound),
 		CASE(a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails),
 		CASE(devices_of_a_reservation_of_before_the_cycle_are_waited_for),
-		CASE(what_cannot_be_taken_back_is_told_as_it_is),
-		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
+		CASE(what_cannot_be_taken_back_is_reported_as_it_is),
+		CASE(a_claim_for_extended_resources_is_made_and_the_pod_names_it),
 		CASE(a_claim_that_has_gone_fails_the_binding_in_upstreams_words),
 		CASE(a_pod_that_names_one_claim_twice_is_not_bound),
 		CASE(a_claim_for_extended_resources_that_maps_nothing_fails_the_binding),
@@ -1178,7 +1178,7 @@ int main(void)
 		CASE(devices_that_fail_to_get_ready_fail_the_binding),
 		CASE(devices_that_never_get_ready_are_given_up),
 		CASE(of_devices_that_cannot_be_looked_at_the_error_is_counted),
-		CASE(at_the_end_what_was_written_is_told),
+		CASE(at_the_end_writes_are_counted),
 		CASE(a_claim_that_keeps_a_pod_out_is_freed),
 		CASE(a_claim_that_another_pod_uses_stays),
 	};

@@ -501,7 +501,7 @@ static void files_are_taken(void **state)
 	berth_destroy(berth);
 }
 
-static void problems_are_told_with_place_and_path(void **state)
+static void problems_are_reported_with_place_and_path(void **state)
 {
 	static const char text[] = NODE("n1", "1") POD("a", "much") POD("b", "1");
 	struct calls calls = {.answer = BERTH_BOUND};
@@ -700,7 +700,7 @@ static void explanation_names_who_refuses_where(void **state)
 	berth_destroy(berth);
 }
 
-static void gated_pods_are_told_apart(void **state)
+static void gated_pods_are_distinguished(void **state)
 {
 	struct berth *berth = make();
 	char *text = NULL;
@@ -774,7 +774,7 @@ int main(void)
 		cmocka_unit_test(deleting_gives_room_back),
 		cmocka_unit_test(texts_of_every_shape_are_taken),
 		cmocka_unit_test(files_are_taken),
-		cmocka_unit_test(problems_are_told_with_place_and_path),
+		cmocka_unit_test(problems_are_reported_with_place_and_path),
 		cmocka_unit_test(watch_events_are_taken_in_their_order),
 		cmocka_unit_test(odd_events_are_refused_with_words),
 		cmocka_unit_test(virtual_time_ends_backoffs),
@@ -782,7 +782,7 @@ int main(void)
 		cmocka_unit_test(without_nodes_a_loop_over_decisions_ends_and_goes_on_when_one_comes),
 		cmocka_unit_test(real_clock_waits_for_a_backoff),
 		cmocka_unit_test(explanation_names_who_refuses_where),
-		cmocka_unit_test(gated_pods_are_told_apart),
+		cmocka_unit_test(gated_pods_are_distinguished),
 		cmocka_unit_test(configuration_counts),
 		cmocka_unit_test(stopping_drains_or_abandons),
 	};

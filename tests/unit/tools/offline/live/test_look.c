@@ -127,7 +127,7 @@ static void a_pipeline_says_where_pods_are(void **state)
 	lab_end(&lab);
 }
 
-static void conflicts_are_told_by_kind(void **state)
+static void conflicts_are_counted_by_kind(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_live_numbers numbers = {.label = ""};
@@ -197,7 +197,7 @@ static void the_calling_thread_runs_and_uses_time(void **state)
 	assert_true(now.threads[0].cpu_ns > before.threads[0].cpu_ns);
 }
 
-static void threads_of_a_pipeline_are_told_apart(void **state)
+static void threads_of_a_pipeline_are_distinguished(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	const struct bt_pipeline_options options = lab_options(&lab);
@@ -226,10 +226,10 @@ int main(void)
 		cmocka_unit_test(a_wait_is_by_the_engines_clock),
 		cmocka_unit_test(nothing_is_measured_unless_wanted),
 		cmocka_unit_test(a_pipeline_says_where_pods_are),
-		cmocka_unit_test(conflicts_are_told_by_kind),
+		cmocka_unit_test(conflicts_are_counted_by_kind),
 		cmocka_unit_test(rings_say_how_full_they_are),
 		cmocka_unit_test(the_calling_thread_runs_and_uses_time),
-		cmocka_unit_test(threads_of_a_pipeline_are_told_apart),
+		cmocka_unit_test(threads_of_a_pipeline_are_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

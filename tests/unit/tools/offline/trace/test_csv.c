@@ -60,7 +60,7 @@ static void line_ends_and_byte_order_marks_are_no_part_of_fields(void **state)
 	assert_int_equal(bt_csv_next(&csv), BT_NOT_FOUND);
 }
 
-static void a_wrong_record_is_told_and_the_next_is_read(void **state)
+static void a_wrong_record_is_reported_and_the_next_is_read(void **state)
 {
 	struct bt_csv csv;
 
@@ -94,7 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_may_be_quoted),
 		cmocka_unit_test(line_ends_and_byte_order_marks_are_no_part_of_fields),
-		cmocka_unit_test(a_wrong_record_is_told_and_the_next_is_read),
+		cmocka_unit_test(a_wrong_record_is_reported_and_the_next_is_read),
 		cmocka_unit_test(too_many_columns_are_refused),
 	};
 

@@ -101,7 +101,7 @@ static void pods_come_in_order_of_creation_with_times_and_gpu_shares(void **stat
 	bt_trace_fini(&trace);
 }
 
-static void wrong_rows_are_told_with_place_and_remedy_and_skipped(void **state)
+static void wrong_rows_are_reported_with_place_and_remedy_and_skipped(void **state)
 {
 	static const struct {
 		const char *row, *message;
@@ -176,7 +176,7 @@ static void columns_are_found_by_name_in_any_order(void **state)
 	bt_trace_fini(&trace);
 }
 
-static void a_missing_file_is_told(void **state)
+static void a_missing_file_is_reported(void **state)
 {
 	struct diagnostics diagnostics = {{0}, 0};
 	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
@@ -195,10 +195,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_offer_gpus_whole_and_in_thousandths),
 		cmocka_unit_test(pods_come_in_order_of_creation_with_times_and_gpu_shares),
-		cmocka_unit_test(wrong_rows_are_told_with_place_and_remedy_and_skipped),
+		cmocka_unit_test(wrong_rows_are_reported_with_place_and_remedy_and_skipped),
 		cmocka_unit_test(a_file_that_is_no_trace_is_refused),
 		cmocka_unit_test(columns_are_found_by_name_in_any_order),
-		cmocka_unit_test(a_missing_file_is_told),
+		cmocka_unit_test(a_missing_file_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
