@@ -53,6 +53,17 @@ static const struct text {
 #undef BT_TEXT
 };
 
+static const struct metric {
+	uint32_t first, last;
+	const char *name, *labels;
+} metrics[] = {
+#define BT_METRIC(first, last, name, labels) {first, last, name, labels},
+#include "engine/model/release.def"
+#undef BT_METRIC
+};
+
+#define METRIC_N (sizeof(metrics) / sizeof(metrics[0]))
+
 static const struct {
 	uint32_t first, last;
 	const char *metric, *help;
@@ -180,6 +191,68 @@ const char *bt_release_metric_help(const struct bt_release *release, const char 
 		}
 	}
 	return help;
+}
+
+const char *bt_release_metric_labels(const struct bt_release *release, const char *metric)
+{
+	bool listed = false;
+
+	release = bt_release_binary(release);
+	for (size_t i = 0; i < METRIC_N; i++) {
+		if (!bt_str_is(bt_str(metric), metrics[i].name)) {
+			continue;
+		}
+		if (holds(release, metrics[i].first, metrics[i].last)) {
+			return metrics[i].labels;
+		}
+		listed = true;
+	}
+	return listed ? NULL : "";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && bt_str_is(bt_str(a), b));
+}
+
+/* The rows of both tables of metrics, as if they were one. */
+static const char *metric_of_row(size_t row)
+{
+	return row < METRIC_N ? metrics[row].name : metric_helps[row - METRIC_N].metric;
+}
+
+static bool is_first_row(size_t row)
+{
+	for (size_t i = 0; i < row; i++) {
+		if (bt_str_is(bt_str(metric_of_row(i)), metric_of_row(row))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_release_metric_change(
+	const struct bt_release *from, const struct bt_release *to, uint32_t ix, struct bt_metric_change *out)
+{
+	const size_t row_n = METRIC_N + sizeof(metric_helps) / sizeof(metric_helps[0]);
+
+	for (size_t row = 0; row < row_n; row++) {
+		const char *name = metric_of_row(row);
+		const struct bt_metric_change change = {.metric = name,
+			.from_labels = bt_release_metric_labels(from, name),
+			.to_labels = bt_release_metric_labels(to, name),
+			.from_help = bt_release_metric_help(from, name),
+			.to_help = bt_release_metric_help(to, name)};
+		bool there = change.from_labels || change.to_labels;
+		bool differs = !same_text(change.from_labels, change.to_labels) ||
+			       !same_text(change.from_help, change.to_help);
+
+		if (is_first_row(row) && there && differs && ix-- == 0) {
+			*out = change;
+			return true;
+		}
+	}
+	return false;
 }
 
 const struct bt_default_plugin *bt_release_next_plugin(

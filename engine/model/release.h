@@ -233,6 +233,22 @@ const char *bt_release_text(const struct bt_release *release, enum bt_release_te
 /* What a metric of kube-scheduler says of itself in the release that runs. NULL: what it says in 1.36. */
 const char *bt_release_metric_help(const struct bt_release *release, const char *metric);
 
+/* The labels of a metric of kube-scheduler that is not the same in all releases. Returns: NULL when the
+ * release that runs does not have it; "" when it has and there is nothing to say of its labels. */
+const char *bt_release_metric_labels(const struct bt_release *release, const char *metric);
+
+/* A metric that two releases have not alike. Labels: NULL, it is not there. Help: what it says of itself;
+ * NULL: as in 1.36 (bt_release_metric_help). */
+struct bt_metric_change {
+	const char *metric;
+	const char *from_labels, *to_labels;
+	const char *from_help, *to_help;
+};
+
+/* The changes between two releases, one for each metric. Returns: false when there is none at ix. */
+bool bt_release_metric_change(const struct bt_release *from, const struct bt_release *to, uint32_t ix,
+	struct bt_metric_change *out_change);
+
 /* An entry of the default MultiPoint list. */
 struct bt_default_plugin {
 	uint32_t first, last; /* minor versions */

@@ -41,7 +41,13 @@ YAML
 grep -q '"decisions": 2,' out && grep -q '"differ": 0,' out && grep -q '"another_message": 1,' out || fail "not one text: $(cat out)"
 grep -q '"cause": "texts of events"' out || fail "the cause of a text: $(cat out)"
 grep -q '"pod": "default/big"' out || fail "whose text: $(cat out)"
+grep -q '"metric": "scheduler_queued_entities"' out || fail "a metric that is new is not told: $(cat out)"
+tr -d '\n' <out | grep -q '"scheduler_resourceclaim_creates_total",[^}]*"gone"' || fail "a metric that goes is not told: $(cat out)"
+tr -d '\n' <out | grep -q '"from": "UnschedulablePod", *"to": "UnscheduledPod"' || fail "a text that changes is not told: $(cat out)"
 expect 1 "... no new claims to deallocate, preemption: ..." "$berth" compare -q full.yaml
+
+# What changes its words in any cluster, on request.
+expect 1 "Metrics that change" "$berth" compare -q --all full.yaml
 
 # One small cluster for each difference: one decision differs, and that is the cause.
 while IFS='	' read -r name cause objects; do

@@ -440,7 +440,9 @@ static const struct bt_option compare_options[] = {
 	FEATURE_GATES_OPTION("Feature gates of both, as kube-scheduler takes them. Others have each "
 			     "release's own defaults."),
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	{.name = "all", .help = "List every difference in the table, too."},
+	{.name = "all",
+		.help = "List every difference in the table, too, and the metrics and texts that change in "
+			"any cluster."},
 	OUTPUT_OPTION("Format of the report."),
 	{.name = "strict", .help = "End at the first problem of the input."},
 	{.name = "quiet", .letter = 'q', .help = "No progress, and no warnings about the input."},

@@ -193,6 +193,7 @@ void bt_expose(struct bt_exposition *exposition, const char *name, enum bt_metri
 	static const char *const types[] = {"counter", "gauge", "histogram"};
 	const struct bt_release *release = exposition->release;
 	const char *own = release ? bt_release_metric_help(release, name) : NULL;
+	bool absent = release && !bt_release_metric_labels(release, name);
 
 	help = own ? own : help;
 	enum bt_stability stability = stability_of(help);
@@ -200,9 +201,9 @@ void bt_expose(struct bt_exposition *exposition, const char *name, enum bt_metri
 	end_family(exposition);
 	exposition->name = name;
 	exposition->type = type;
-	exposition->skips = bt_metric_is_disabled(exposition->settings, name);
+	exposition->skips = absent || bt_metric_is_disabled(exposition->settings, name);
 	exposition->holds = bt_metric_is_allowanced(exposition->settings, name);
-	if (stability != BT_STABILITY_N) {
+	if (stability != BT_STABILITY_N && !absent) {
 		exposition->counts.shown[stability] += !exposition->skips;
 		exposition->counts.hidden_n += exposition->skips;
 	}

@@ -278,6 +278,18 @@ static void if_any(struct bt_exposition *x, const char *label, const char *value
 	}
 }
 
+static void claims_of_pods(struct bt_exposition *x, const char *status, uint64_t count)
+{
+	if (count == 0) {
+		return;
+	}
+	bt_expose_label(x, "admin_access", bt_str("false"));
+	bt_expose_label(x, "owner_api_group", (struct bt_str){.len = 0});
+	bt_expose_label(x, "owner_api_kind", bt_str("Pod"));
+	bt_expose_label(x, "status", bt_str(status));
+	bt_expose_count(x, count);
+}
+
 /* What is written before bindings. */
 static void add_prebinding(struct bt_exposition *x, const struct bt_serve_sources *sources)
 {
@@ -291,6 +303,12 @@ static void add_prebinding(struct bt_exposition *x, const struct bt_serve_source
 			"[ALPHA] Number of ResourceClaims creation requests within scheduler");
 		if_any(x, "status", "failure", counts.claim_uncreated_n);
 		if_any(x, "status", "success", counts.claim_created_n);
+		bt_expose(x, "dynamic_resource_allocation_resourceclaim_creates_total", BT_METRIC_COUNTER,
+			"[ALPHA] Number of ResourceClaims creation requests, categorized by creation status, "
+			"admin access, and owning API group and kind (either Pod or "
+			"scheduling.k8s.io/PodGroup)");
+		claims_of_pods(x, "failure", counts.claim_uncreated_n);
+		claims_of_pods(x, "success", counts.claim_created_n);
 	}
 }
 

@@ -306,6 +306,59 @@ static void add_refused(struct bt_emit *emit, struct bt_str text)
 	bt_emit_end(emit);
 }
 
+/* A text as both releases have it, where one of them may have none. */
+static void add_change(struct bt_emit *emit, const char *from, const char *to, const char *none)
+{
+	bt_emit_text(emit, "from", from ? from : none);
+	bt_emit_text(emit, "to", to ? to : none);
+}
+
+static void add_metric(struct bt_emit *emit, const struct bt_metric_change *change)
+{
+	bool labels = !change->from_labels || !change->to_labels ||
+		      strcmp(change->from_labels, change->to_labels) != 0;
+
+	bt_emit_begin_object(emit, NULL);
+	bt_emit_text(emit, "metric", change->metric);
+	bt_emit_text(emit, "change",
+		!change->from_labels ? "new"
+		: !change->to_labels ? "gone"
+		: labels	     ? "labels"
+				     : "help");
+	if (labels) {
+		add_change(emit, change->from_labels, change->to_labels, "");
+	} else {
+		add_change(emit, change->from_help, change->to_help, "(the usual help)");
+	}
+	bt_emit_end(emit);
+}
+
+/* What changes its words whatever the cluster: metrics, and texts that events are made of. */
+static void add_words(struct bt_emit *emit, const struct bt_release *from, const struct bt_release *to)
+{
+	struct bt_metric_change change;
+
+	bt_emit_begin_array(emit, "metrics");
+	bt_emit_label(emit, "Metrics that change");
+	for (uint32_t i = 0; bt_release_metric_change(from, to, i, &change); i++) {
+		add_metric(emit, &change);
+	}
+	bt_emit_end(emit);
+	bt_emit_begin_array(emit, "texts");
+	bt_emit_label(emit, "Texts of events and conditions that change");
+	for (unsigned text = 0; text < BT_TEXT_N; text++) {
+		const char *older = bt_release_text(from, (enum bt_release_text)text);
+		const char *newer = bt_release_text(to, (enum bt_release_text)text);
+
+		if (strcmp(older, newer) != 0) {
+			bt_emit_begin_object(emit, NULL);
+			add_change(emit, older, newer, "");
+			bt_emit_end(emit);
+		}
+	}
+	bt_emit_end(emit);
+}
+
 static int report(const struct comparing *c)
 {
 	const struct bt_comparison *comparison = &c->comparison;
@@ -326,6 +379,9 @@ static int report(const struct comparing *c)
 		add_counts(emit, comparison);
 		add_causes(emit, comparison);
 		add_differences(emit, comparison, all);
+	}
+	if (all) {
+		add_words(emit, comparison->from.release, comparison->to.release);
 	}
 	bt_output_open_standard(false, &output);
 	bt_emit_write(emit, format, bt_terminal_color(option(c, "color"), STDOUT_FILENO), &output);

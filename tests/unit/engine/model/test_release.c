@@ -43,6 +43,56 @@ static void releases_are_found_by_their_minor_version(void **state)
 	assert_string_equal(bt_release_default()->name, BT_RELEASE_DEFAULT_TEXT);
 }
 
+/* The change of that metric, or one without a name. */
+static struct bt_metric_change change_of(const char *from, const char *to, const char *metric)
+{
+	struct bt_metric_change change, found = {.metric = NULL};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; bt_release_metric_change(
+		     bt_release_find(bt_str(from)), bt_release_find(bt_str(to)), i, &change);
+		i++) {
+		if (strcmp(change.metric, metric) == 0) {
+			found = change;
+			n++;
+		}
+	}
+	assert_true(n <= 1);
+	return found;
+}
+
+/* Source: pkg/scheduler/metrics/metrics.go of v1.35.4, v1.36.3 and v1.37.2. */
+static void metrics_that_come_go_or_change_are_told_once(void **state)
+{
+	(void)state;
+	struct bt_metric_change comes = change_of("1.36", "1.37", "scheduler_queued_entities");
+	assert_null(comes.from_labels);
+	assert_string_equal(comes.to_labels, "queue, type");
+	struct bt_metric_change goes = change_of("1.36", "1.37", "scheduler_resourceclaim_creates_total");
+	assert_string_equal(goes.from_labels, "status");
+	assert_null(goes.to_labels);
+	struct bt_metric_change both = change_of("1.36", "1.37", "scheduler_pending_pods");
+	assert_non_null(strstr(both.to_labels, "incomplete"));
+	assert_null(strstr(both.from_labels, "incomplete"));
+	assert_non_null(both.to_help);
+	struct bt_metric_change matures = change_of("1.35", "1.36", "scheduler_goroutines");
+	assert_non_null(strstr(matures.from_help, "[ALPHA]"));
+	assert_null(matures.to_help); /* what the program itself says */
+	assert_null(change_of("1.36", "1.37", "scheduler_goroutines").metric);
+	assert_null(change_of("1.37", "1.37", "scheduler_queued_entities").metric);
+}
+
+static void a_metric_is_there_in_its_releases(void **state)
+{
+	const struct bt_release *old = bt_release_find(bt_str("1.35"));
+	const char *flushed = "scheduler_pod_scheduled_after_flush_total";
+
+	(void)state;
+	assert_null(bt_release_metric_labels(old, flushed));
+	assert_string_equal(bt_release_metric_labels(bt_release_find(bt_str("1.36")), flushed), "");
+	assert_string_equal(bt_release_metric_labels(old, "scheduler_schedule_attempts_total"), "");
+}
+
 static void every_text_stands_once_in_each_release(void **state)
 {
 	(void)state;
@@ -201,6 +251,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(releases_are_found_by_their_minor_version),
+		cmocka_unit_test(metrics_that_come_go_or_change_are_told_once),
+		cmocka_unit_test(a_metric_is_there_in_its_releases),
 		cmocka_unit_test(every_text_stands_once_in_each_release),
 		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),
 		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),

@@ -604,6 +604,9 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 	free(p);
 }
 
+#define CLAIM_CREATES "dynamic_resource_allocation_resourceclaim_creates_total"
+#define OF_PODS	      "admin_access=\"false\",owner_api_group=\"\",owner_api_kind=\"Pod\""
+
 /* Source: registerMetrics: what a gate brings is there with it alone. */
 static void metrics_of_gates_are_there_with_them_alone(void **state)
 {
@@ -615,7 +618,7 @@ static void metrics_of_gates_are_there_with_them_alone(void **state)
 	struct prometheus *p = metrics_of(test);
 
 	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "counter");
-	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "counter");
+	assert_string_equal(prometheus_type(p, CLAIM_CREATES), "counter");
 	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "");
 	free(p);
 	test->lab.config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION] = false;
@@ -623,7 +626,7 @@ static void metrics_of_gates_are_there_with_them_alone(void **state)
 	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	p = metrics_of(test);
 	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "");
-	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "");
+	assert_string_equal(prometheus_type(p, CLAIM_CREATES), "");
 	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "counter");
 	assert_string_equal(
 		prometheus_type(p, "scheduler_podgroup_scheduling_attempt_duration_seconds"), "histogram");
@@ -674,8 +677,9 @@ static void what_is_written_before_bindings_is_counted_where_there_is_some(void 
 	test->sources.writer_counts = written_before;
 	struct prometheus *p = metrics_of(test);
 
-	assert_true(prometheus_value(p, "scheduler_resourceclaim_creates_total{status=\"success\"}") == 3);
-	assert_null(prometheus_find(p, "scheduler_resourceclaim_creates_total{status=\"failure\"}"));
+	assert_true(prometheus_value(p, CLAIM_CREATES "{" OF_PODS ",status=\"success\"}") == 3);
+	assert_null(prometheus_find(p, CLAIM_CREATES "{" OF_PODS ",status=\"failure\"}"));
+	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "");
 	assert_true(prometheus_value(
 			    p, "scheduler_volume_scheduling_stage_error_total{operation=\"bind\"}") == 2);
 	free(p);
