@@ -106,9 +106,10 @@ struct bt_victim {
 	int64_t start_ns; /* 0: it has not started, which counts as now */
 	uint32_t place; /* on its node, from 1 on, when that now is taken in their order; 0: anew whenever it
 			     is compared */
-	bool violates;	/* its going would violate a disruption budget */
-	bool grouped;	/* it is a pod of a PodGroup, or such pods that go together */
-	uint32_t pod_n; /* how many these are; 0: a pod alone */
+	uint32_t violation_n; /* pods whose going would violate a disruption budget */
+	bool grouped;	      /* it is a pod of a PodGroup, or such pods that go together */
+	uint32_t pod_n;	      /* how many these are; 0: a pod alone, and no PodGroup counts */
+	uint32_t first_part;  /* private to who tries it */
 };
 
 /* What preempting on a node costs; the lowest is chosen, member by member in this order

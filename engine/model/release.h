@@ -184,6 +184,10 @@ enum bt_rule {
 	 * found, and is charged to budgets no more once one of them overdraws one; the others have the pods'
 	 * own priorities. Source: PodGroupEvaluator, framework/preemption. */
 	BT_RULE_GROUPS_PREEMPT_BY_PLACING,
+	/* With the gate GenericWorkload a pod that preempts, too, takes the pods of a PodGroup for what they
+	 * are: of the group's priority, and going together where its disruption mode says so. Source:
+	 * GetVictimsOnNode, framework/preemption. */
+	BT_RULE_PODS_PREEMPT_GROUPS,
 	/* Metrics of the queue count entities, too: pods alone, and groups. Source: QueuedEntities,
 	 * pkg/scheduler/metrics. */
 	BT_RULE_QUEUE_COUNTS_ENTITIES,

@@ -38,11 +38,11 @@ func runHistories(args []string) error {
 	fs := flag.NewFlagSet("histories", flag.ExitOnError)
 	seed := fs.Uint64("seed", 1, "first seed; each history uses the next one")
 	count := fs.Int("count", 100, "histories")
-	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources), or rules (with DeviceTaintRules, which only 1.37 reads), or groups (with PodGroups; judge them with the gates that they name), or grouppreempt (the same where groups preempt, and are preempted)")
+	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources), or rules (with DeviceTaintRules, which only 1.37 reads), or groups (with PodGroups; judge them with the gates that they name), or grouppreempt (the same where groups preempt, and are preempted), or groupvictims (the same where no group waits)")
 	version := fs.String("workloads", "v1alpha2", "groups: the version of scheduling.k8s.io, v1beta1 for 1.37")
 	steps := fs.Int("steps", 45, "queue: most steps in a history, about")
 	_ = fs.Parse(args)
-	if *profile != "queue" && *profile != "groups" && *profile != "grouppreempt" && likely[*profile] == nil {
+	if *profile != "queue" && !groupProfiles[*profile] && likely[*profile] == nil {
 		return fmt.Errorf("unknown profile %q", *profile)
 	}
 	w := bufio.NewWriter(os.Stdout)
@@ -51,8 +51,8 @@ func runHistories(args []string) error {
 	enc.SetEscapeHTML(false)
 	for i := range *count {
 		s := *seed + uint64(i)
-		if *profile == "groups" || *profile == "grouppreempt" {
-			if err := enc.Encode(groupHistory(s, *version, *steps, *profile == "grouppreempt")); err != nil {
+		if groupProfiles[*profile] {
+			if err := enc.Encode(groupHistory(s, *profile, *version, *steps)); err != nil {
 				return err
 			}
 			continue

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // histories, profile groups: pods of PodGroups, some of which are gangs, beside pods of their own, while nodes, members and groups come and go.
-// Profile grouppreempt: the same with priorities, disruption modes and budgets, on nodes that are full.
+// Profile grouppreempt: the same with priorities, disruption modes and budgets, on nodes that are full. Profile groupvictims: there no group waits.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
+
+var groupProfiles = map[string]bool{"groups": true, "grouppreempt": true, "groupvictims": true}
 
 const groupGates = "GenericWorkload=true,GangScheduling=true"
 
@@ -32,12 +34,13 @@ type together struct {
 	prios   map[string]int32
 	there   map[string]bool // groups that have an object
 	mixed   bool            // members of a group may have different priorities
-	preempt bool            // profile grouppreempt
+	preempt bool            // groups preempt, and are preempted
+	victims bool            // the members of all groups run
 }
 
-func groupHistory(seed uint64, version string, most int, preempt bool) *History {
+func groupHistory(seed uint64, profile, version string, most int) *History {
 	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
-	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: preempt}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile != "groups", victims: profile == "groupvictims"}
 	h.themes, h.spaces = []int{0}, []string{"default"}
 	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	for range 1 + h.IntN(4) {
@@ -61,8 +64,8 @@ func groupHistory(seed uint64, version string, most int, preempt bool) *History 
 		h.put(h.plainPod(h.next("alone"), "250m", "500m", "1"))
 	}
 	out := &History{ID: fmt.Sprintf("groups-%d", seed), Gates: groupGates}
-	if preempt {
-		out.ID, out.Gates = fmt.Sprintf("grouppreempt-%d", seed), groupPreemptGates(version)
+	if t.preempt {
+		out.ID, out.Gates = fmt.Sprintf("%s-%d", profile, seed), groupPreemptGates(version)
 		t.fill()
 	}
 	for _, s := range h.steps {
@@ -156,6 +159,10 @@ func (t *together) dropGroup(name string) {
 
 // member makes a pod of the group: its object is written by hand, for not every release's types know groups.
 func (t *together) member(name string) {
+	if t.victims {
+		t.bound(name)
+		return
+	}
 	p := t.plainPod(t.next(name), "250m", "500m", "1", "1500m")
 	p.Namespace = "default"
 	if prio := t.prios[name]; !t.mixed {

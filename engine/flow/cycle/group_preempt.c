@@ -57,18 +57,6 @@ void bt_group_release(struct bt_engine *engine, uint32_t pod_ix)
 
 /* ---- who might have to go ---- */
 
-/* The group's object, if the pod is in a group that has one. */
-static const struct bt_pod_group *known_group(const struct group_search *s, const struct bt_pod *pod)
-{
-	const struct bt_pod_group *group =
-		pod->signature->pod_group == BT_NAME_NONE
-			? NULL
-			: bt_pod_groups_find(
-				  &s->engine->groups, pod->signature->namespace_, pod->signature->pod_group);
-
-	return group && group->known ? group : NULL;
-}
-
 static uint32_t add_part(struct bt_group_preemption *out, uint32_t pod_ix)
 {
 	out->parts = bt_mem_grow(out->parts, out->part_n, &out->part_cap, sizeof(*out->parts));
@@ -85,7 +73,8 @@ static uint32_t add_unit(struct group_search *s, const struct bt_pod *pod, uint3
 	out->last_parts = bt_mem_grow(out->last_parts, out->unit_n, &out->last_cap, sizeof(*out->last_parts));
 	out->last_parts[out->unit_n] = part;
 	/* That a pod has not started is noticed in the order in which they are found. */
-	out->units[out->unit_n++] = (struct bt_victim){.pod_ix = part,
+	out->units[out->unit_n++] = (struct bt_victim){.pod_ix = pod_ix,
+		.first_part = part,
 		.priority = priority,
 		.start_ns = pod->start_ns,
 		.place = unit + 1,
@@ -112,7 +101,8 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 static void add_pod(struct group_search *s, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(s->ledger, pod_ix);
-	const struct bt_pod_group *group = known_group(s, pod);
+	const struct bt_pod_group *group = bt_pod_groups_known(
+		&s->engine->groups, pod->signature->namespace_, pod->signature->pod_group);
 	bool together = group && group->terms.together;
 	int32_t priority = together || (group && !s->by_placing) ? group->terms.priority : pod->priority;
 	uint64_t key = (uint64_t)pod->signature->namespace_ << 32 | pod->signature->pod_group;
@@ -159,14 +149,14 @@ static void list_units(struct group_search *s)
 
 static void lift(struct group_search *s, const struct bt_victim *unit)
 {
-	for (uint32_t p = unit->pod_ix; p != NO_PART; p = s->out->parts[p].next) {
+	for (uint32_t p = unit->first_part; p != NO_PART; p = s->out->parts[p].next) {
 		bt_ledger_lift(s->ledger, s->out->parts[p].pod_ix);
 	}
 }
 
 static void put_back(struct group_search *s, const struct bt_victim *unit)
 {
-	for (uint32_t p = unit->pod_ix; p != NO_PART; p = s->out->parts[p].next) {
+	for (uint32_t p = unit->first_part; p != NO_PART; p = s->out->parts[p].next) {
 		bt_ledger_put_back(s->ledger, s->out->parts[p].pod_ix);
 	}
 }
@@ -179,16 +169,17 @@ static enum bt_group_fit fits(struct group_search *s)
 
 /* Source: filterVictimsWithPDBViolation, v1.36.3, which asks no more of a group's pods once one of them
  * violates a budget; FilterVictimsWithPDBViolation, v1.37.2. */
-static bool violates(struct group_search *s, const struct bt_victim *unit)
+static uint32_t violations_of(struct group_search *s, const struct bt_victim *unit)
 {
-	bool any = false;
+	uint32_t n = 0;
 
-	for (uint32_t p = unit->pod_ix; p != NO_PART && !(any && s->by_placing); p = s->out->parts[p].next) {
+	for (uint32_t p = unit->first_part; p != NO_PART && !(n && s->by_placing);
+		p = s->out->parts[p].next) {
 		const struct bt_pod *pod = bt_ledger_pod(s->ledger, s->out->parts[p].pod_ix);
 
-		any |= bt_preempt_overdraws(s->engine->cache, pod, s->out->budgets, false);
+		n += bt_preempt_overdraws(s->engine->cache, pod, s->out->budgets, false);
 	}
-	return any;
+	return n;
 }
 
 static void mark_violations(struct group_search *s)
@@ -204,7 +195,7 @@ static void mark_violations(struct group_search *s)
 		out->budgets[b] = budgets->items[b].allowed;
 	}
 	for (size_t i = 0; i < out->unit_n; i++) {
-		out->units[i].violates = budgets->n && violates(s, &out->units[i]);
+		out->units[i].violation_n = budgets->n ? violations_of(s, &out->units[i]) : 0;
 	}
 }
 
@@ -235,7 +226,7 @@ static void touch(struct group_search *s, const struct bt_victim *unit)
 		out->touched_cap = slot_n;
 	}
 	out->trial++;
-	for (uint32_t p = unit->pod_ix; p != NO_PART; p = out->parts[p].next) {
+	for (uint32_t p = unit->first_part; p != NO_PART; p = out->parts[p].next) {
 		uint32_t node_ix = bt_ledger_pod(s->ledger, out->parts[p].pod_ix)->node_ix;
 
 		BT_INVARIANT(node_ix < slot_n);
@@ -285,7 +276,7 @@ static void reprieve(struct group_search *s)
 		for (size_t i = 0; i < out->unit_n; i++) {
 			const struct bt_victim *unit = &out->units[i];
 
-			if (unit->violates != (round == 0)) {
+			if ((unit->violation_n == 0) == (round == 0)) {
 				continue;
 			}
 			put_back(s, unit);
@@ -306,7 +297,7 @@ static void list_victims(struct group_search *s)
 	for (size_t i = 0; i < out->kept_n; i++) {
 		out->disrupted_n += out->kept[i].grouped;
 		put_back(s, &out->kept[i]);
-		for (uint32_t p = out->kept[i].pod_ix; p != NO_PART; p = out->parts[p].next) {
+		for (uint32_t p = out->kept[i].first_part; p != NO_PART; p = out->parts[p].next) {
 			const struct bt_pod *pod = bt_ledger_pod(s->ledger, out->parts[p].pod_ix);
 
 			out->victims = bt_mem_grow(

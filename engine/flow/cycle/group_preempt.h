@@ -47,7 +47,7 @@ struct bt_group_preemption {
 	uint32_t disrupted_n; /* victims that are groups, or pods of some */
 	struct bt_buf text;   /* why nobody has to go */
 	/* Private. */
-	struct bt_victim *units, *kept; /* by units; pod_ix is the first of its parts */
+	struct bt_victim *units, *kept; /* by units */
 	struct bt_victim_part *parts;
 	uint32_t *last_parts;	/* by unit, before they are sorted */
 	struct bt_map together; /* a group that goes together: its namespace and name -> unit */

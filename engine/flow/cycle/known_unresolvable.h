@@ -9,11 +9,12 @@
 #include "engine/flow/cycle/preempt.h"
 
 /* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
- * begin to be deleted, budgets, counters with namespaces, volumes, devices, and the members of a group that
- * are in flight. */
+ * begin to be deleted, budgets, counters with namespaces, volumes, devices, the members of a group that are
+ * in flight, and PodGroups. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 	uint64_t group_cycle; /* 0: none is on */
+	uint64_t groups;      /* version: what they say of their pods as victims */
 };
 
 /*

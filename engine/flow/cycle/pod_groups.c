@@ -17,7 +17,9 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 	*groups = (struct bt_pod_groups){.intern = intern,
 		.tracked = gates->on[BT_GATE_GENERIC_WORKLOAD],
 		.gangs = gates->on[BT_GATE_GANG_SCHEDULING],
-		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION]};
+		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION],
+		.as_victims = gates->on[BT_GATE_GENERIC_WORKLOAD] &&
+			      bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
 }
 
 void bt_pod_groups_fini(struct bt_pod_groups *groups)
@@ -94,6 +96,7 @@ bool bt_pod_groups_apply(
 	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
 	bool known = group->known;
 
+	groups->version++;
 	group->known = true;
 	group->gang = gang;
 	group->min_count = min_count;
@@ -116,6 +119,7 @@ enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t names
 	if (!group || !group->known) {
 		return BT_NOT_FOUND;
 	}
+	groups->version++;
 	group->known = false;
 	drop_if_empty(groups, group);
 	return BT_OK;

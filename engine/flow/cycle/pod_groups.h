@@ -46,6 +46,8 @@ struct bt_pod_groups {
 	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
 	bool gangs;		  /* init: gate GangScheduling */
 	bool preempt;		  /* init: groups preempt as a whole, their members do not */
+	bool as_victims;	  /* init: single pods, too, preempt groups that go together */
+	uint64_t version;
 };
 
 /* intern: where the names of groups are held, or NULL. */
@@ -88,6 +90,29 @@ void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint
 /* A group that has an object or members, or NULL. Valid until the table changes. */
 const struct bt_pod_group *bt_pod_groups_find(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* The same of a group that has an object. name: or BT_NAME_NONE. */
+static inline const struct bt_pod_group *bt_pod_groups_known(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	const struct bt_pod_group *group =
+		name == BT_NAME_NONE ? NULL : bt_pod_groups_find(groups, namespace_, name);
+
+	return group && group->known ? group : NULL;
+}
+
+/* The groups that matter for victims of single pods, too: they go together there, and have their groups'
+ * priorities; or NULL. */
+static inline const struct bt_pod_groups *bt_pod_groups_as_victims(const struct bt_pod_groups *groups)
+{
+	return groups->as_victims && groups->group_n > groups->free_n ? groups : NULL;
+}
+
+/* Grows whenever a group's object comes, changes or goes. */
+static inline uint64_t bt_pod_groups_version(const struct bt_pod_groups *groups)
+{
+	return groups->version;
+}
 
 /* The group as plugins see it, whether it is there or not; scheduled_n is 0. */
 struct bt_group_state bt_pod_groups_state(

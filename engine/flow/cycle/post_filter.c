@@ -170,7 +170,7 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
 		view->counting->version, view->storage->version, view->devices->version,
-		bt_group_cycle_number(&engine->group_cycle)};
+		bt_group_cycle_number(&engine->group_cycle), bt_pod_groups_version(&engine->groups)};
 }
 
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
@@ -225,7 +225,8 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_p
 		return true;
 	}
 	return pod->status_node == BT_NAME_NONE && !pod->never_preempts && !pod->detached &&
-	       (plan->refusal || pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger));
+	       (plan->refusal || (!bt_pod_groups_as_victims(&engine->groups) &&
+					 pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger)));
 }
 
 /* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
@@ -236,7 +237,7 @@ static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct
 	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
 		pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(cycle->plan) ||
 		bt_extender_calls_interested(engine->extend, cycle->pod_ix) ||
-		bt_group_cycle_is_on(&engine->group_cycle)) {
+		bt_group_cycle_is_on(&engine->group_cycle) || bt_pod_groups_as_victims(&engine->groups)) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
@@ -259,6 +260,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 		.extend = bt_engine_extend_for(engine, cycle->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, cycle->number),
 		.explain = engine->options.texts,
+		.groups = bt_pod_groups_as_victims(&engine->groups),
 		.left_to_group = bt_engine_leaves_to_group(engine, cycle->pod),
 	};
 }

@@ -39,6 +39,7 @@ struct preempt_search {
 	uint32_t explained_n;	  /* nodes that say why they are no candidates */
 	uint32_t error_n;
 	bool charges_every_budget, ages_once; /* by the profile's release */
+	uint32_t lost_ix; /* a node that has gone, and a pod that would go with others is on it */
 };
 
 static bool has_rule(const struct bt_preempt_request *request, enum bt_rule rule)
@@ -50,6 +51,8 @@ void bt_preemption_fini(struct bt_preemption *p)
 {
 	bt_mem_free(p->pods);
 	bt_mem_free(p->kept);
+	bt_mem_free(p->parts);
+	bt_mem_free(p->on_node);
 	bt_mem_free(p->candidates);
 	bt_mem_free(p->nodes);
 	bt_mem_free(p->budgets);
@@ -73,7 +76,18 @@ static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
 	return false;
 }
 
-bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod)
+/* As a victim. Source: GetPodPriority, v1.37.2. */
+static int32_t priority_of(const struct bt_pod_groups *groups, const struct bt_pod *pod)
+{
+	const struct bt_pod_group *group =
+		groups ? bt_pod_groups_known(groups, pod->signature->namespace_, pod->signature->pod_group)
+		       : NULL;
+
+	return group ? group->terms.priority : pod->priority;
+}
+
+bool bt_preempt_lingers(
+	const struct bt_ledger *ledger, const struct bt_pod_groups *groups, const struct bt_pod *pod)
 {
 	if (pod->status_ix == BT_NO_NODE) {
 		return false;
@@ -82,7 +96,7 @@ bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod
 		i = bt_ledger_next(ledger, i)) {
 		const struct bt_pod *other = bt_ledger_pod(ledger, i);
 
-		if (other->priority < pod->priority && other->preempted) {
+		if (other->preempted && priority_of(groups, other) < pod->priority) {
 			return true;
 		}
 	}
@@ -91,7 +105,8 @@ bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod
 
 static bool waits_for_victims(const struct preempt_search *s)
 {
-	return is_listed(s->out, s->pod->status_ix) && bt_preempt_lingers(s->ledger, s->pod);
+	return is_listed(s->out, s->pod->status_ix) &&
+	       bt_preempt_lingers(s->ledger, s->request->groups, s->pod);
 }
 
 static bool eligible(struct preempt_search *s)
@@ -144,8 +159,9 @@ void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preempt
 
 /* ---- trying a node ---- */
 
-/* Lists the pods that might have to go, in the order in which they are on the node upstream. */
-static void list_pods(struct preempt_search *s, uint32_t node_ix)
+/* Lists the pods that might have to go, in the order in which they are on the node upstream. No PodGroup
+ * counts. */
+static void list_single_pods(struct preempt_search *s, uint32_t node_ix)
 {
 	struct bt_preemption *out = s->out;
 
@@ -174,11 +190,155 @@ static void list_pods(struct preempt_search *s, uint32_t node_ix)
 	}
 }
 
+/* ---- victims that are PodGroups, or pods of some ---- */
+
+static void add_victim_part(struct preempt_search *s, struct bt_victim *unit, uint32_t pod_ix)
+{
+	struct bt_preemption *out = s->out;
+	int64_t start_ns = bt_ledger_pod(s->ledger, pod_ix)->start_ns;
+
+	out->parts = bt_mem_grow(out->parts, out->part_n, &out->part_cap, sizeof(*out->parts));
+	out->parts[out->part_n++] = pod_ix;
+	unit->pod_n++;
+	if (start_ns && (!unit->start_ns || start_ns < unit->start_ns)) {
+		unit->start_ns = start_ns;
+	}
+}
+
+/* The pods of the group that are on nodes. Of those that were frozen only the tried one has all of its pods:
+ * the others have pods of now. Notes a node that has gone. */
+static void add_together(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
+{
+	const struct bt_snapshot *snapshot = s->view->snapshot;
+
+	for (size_t i = 0; i < group->member_n; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(s->ledger, group->members[i]);
+
+		if (pod->state != BT_POD_ASSUMED && pod->state != BT_POD_SCHEDULED) {
+			continue;
+		}
+		if (!bt_bitmap_test(snapshot->live, pod->node_ix)) {
+			s->lost_ix = pod->node_ix;
+		}
+		add_victim_part(s, unit, group->members[i]);
+	}
+}
+
+/* Is a pod of the group in the list already? */
+static bool is_in_unit(const struct preempt_search *s, const struct bt_signature *signature)
+{
+	for (uint32_t i = 0; i < s->pod_n; i++) {
+		const struct bt_signature *other =
+			bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix)->signature;
+
+		if (other->pod_group == signature->pod_group && other->namespace_ == signature->namespace_) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_victim_unit(struct preempt_search *s, uint32_t pod_ix)
+{
+	struct bt_preemption *out = s->out;
+	const struct bt_pod *pod = bt_ledger_pod(s->ledger, pod_ix);
+	const struct bt_signature *signature = pod->signature;
+	const struct bt_pod_group *group =
+		bt_pod_groups_known(s->request->groups, signature->namespace_, signature->pod_group);
+	bool together = group && group->terms.together && !bt_ledger_is_frozen(s->ledger);
+	struct bt_victim unit = {.pod_ix = pod_ix,
+		.priority = group ? group->terms.priority : pod->priority,
+		.place = s->pod_n + 1,
+		.grouped = signature->pod_group != BT_NAME_NONE,
+		.first_part = (uint32_t)out->part_n};
+
+	if (together && is_in_unit(s, signature)) {
+		return;
+	}
+	if (together) {
+		add_together(s, &unit, group);
+	} else {
+		add_victim_part(s, &unit, pod_ix);
+	}
+	if (unit.priority < s->pod->priority) {
+		out->pods = bt_mem_grow(out->pods, s->pod_n, &out->pod_cap, sizeof(*out->pods));
+		out->pods[s->pod_n++] = unit;
+	}
+}
+
+/* The same with PodGroups. Source: getCrossNodesVictims, v1.37.2. */
+static void list_units(struct preempt_search *s, uint32_t node_ix)
+{
+	struct bt_preemption *out = s->out;
+	uint32_t n = 0;
+
+	s->pod_n = 0;
+	s->lost_ix = BT_NO_NODE;
+	out->part_n = 0;
+	for (uint32_t i = bt_ledger_first_on(s->ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(s->ledger, i)) {
+		out->on_node = bt_mem_grow(out->on_node, n, &out->on_node_cap, sizeof(*out->on_node));
+		out->on_node[n++] = i;
+	}
+	while (n > 0) {
+		add_victim_unit(s, out->on_node[--n]);
+	}
+}
+
+static void list_pods(struct preempt_search *s, uint32_t node_ix)
+{
+	if (s->request->groups) {
+		list_units(s, node_ix);
+	} else {
+		list_single_pods(s, node_ix);
+	}
+}
+
+/* A victim is on its nodes again (add), or is not. Of a group's other nodes counters alone matter here. */
+static void try_victim(struct preempt_search *s, const struct bt_victim *victim, uint32_t node_ix, bool add)
+{
+	if (BT_LIKELY(victim->pod_n == 0)) {
+		bt_ledger_try(s->ledger, victim->pod_ix, node_ix, add);
+	}
+	for (uint32_t i = 0; i < victim->pod_n; i++) {
+		uint32_t pod_ix = s->out->parts[victim->first_part + i];
+
+		bt_ledger_try(s->ledger, pod_ix, bt_ledger_pod(s->ledger, pod_ix)->node_ix, add);
+	}
+}
+
+/* Victims are pods from here on, those that go together in a row, as what they are by themselves. */
+static void take_apart(struct preempt_search *s, size_t first)
+{
+	struct bt_preemption *out = s->out;
+	size_t unit_n = out->kept_n, n = first;
+
+	for (size_t i = first; i < unit_n; i++) {
+		n += out->kept[i].pod_n;
+	}
+	while (out->kept_cap < n) {
+		out->kept = bt_mem_grow(out->kept, out->kept_cap, &out->kept_cap, sizeof(*out->kept));
+	}
+	out->kept_n = n;
+	for (size_t i = unit_n; i-- > first;) {
+		const struct bt_victim unit = out->kept[i];
+
+		for (uint32_t k = unit.pod_n; k-- > 0;) {
+			uint32_t pod_ix = out->parts[unit.first_part + k];
+			const struct bt_pod *pod = bt_ledger_pod(s->ledger, pod_ix);
+
+			out->kept[--n] = (struct bt_victim){
+				.pod_ix = pod_ix, .priority = pod->priority, .start_ns = pod->start_ns};
+		}
+	}
+	BT_INVARIANT(n == first);
+}
+
 static void try_all(struct preempt_search *s, uint32_t node_ix, bool add)
 {
 	BT_INVARIANT(node_ix < s->view->snapshot->slot_n);
 	for (uint32_t i = 0; i < s->pod_n; i++) {
-		bt_ledger_try(s->ledger, s->out->pods[i].pod_ix, node_ix, add);
+		try_victim(s, &s->out->pods[i], node_ix, add);
 	}
 }
 
@@ -212,9 +372,15 @@ static uint32_t mark_violations(struct preempt_search *s)
 	for (uint32_t i = 0; i < s->pod_n && budgets->n; i++) {
 		struct bt_victim *victim = &s->out->pods[i];
 
-		victim->violates = bt_preempt_overdraws(s->request->cache,
-			bt_ledger_pod(s->ledger, victim->pod_ix), left, s->charges_every_budget);
-		n += victim->violates;
+		victim->violation_n = 0;
+		for (uint32_t k = 0; k < (victim->pod_n ? victim->pod_n : 1); k++) {
+			uint32_t pod_ix =
+				victim->pod_n ? s->out->parts[victim->first_part + k] : victim->pod_ix;
+
+			victim->violation_n += bt_preempt_overdraws(s->request->cache,
+				bt_ledger_pod(s->ledger, pod_ix), left, s->charges_every_budget);
+		}
+		n += victim->violation_n > 0;
 	}
 	BT_INVARIANT(n <= s->pod_n);
 	return n;
@@ -270,15 +436,15 @@ static uint32_t reprieve(struct preempt_search *s, uint32_t node_ix)
 		for (uint32_t i = 0; i < s->pod_n; i++) {
 			const struct bt_victim *pod = &out->pods[i];
 
-			if (pod->violates != (round == 0)) {
+			if ((pod->violation_n == 0) == (round == 0)) {
 				continue;
 			}
-			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, true);
+			try_victim(s, pod, node_ix, true);
 			if (fits(s, node_ix, &by, &error)) {
 				continue;
 			}
-			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, false);
-			violation_n += pod->violates;
+			try_victim(s, pod, node_ix, false);
+			violation_n += pod->violation_n;
 			out->kept = bt_mem_grow(out->kept, out->kept_n, &out->kept_cap, sizeof(*out->kept));
 			out->kept[out->kept_n++] = *pod;
 		}
@@ -287,7 +453,10 @@ static uint32_t reprieve(struct preempt_search *s, uint32_t node_ix)
 		s->out->policy->sort(out->kept + first, (uint32_t)(out->kept_n - first));
 	}
 	for (size_t i = first; i < out->kept_n; i++) {
-		bt_ledger_try(s->ledger, out->kept[i].pod_ix, node_ix, true);
+		try_victim(s, &out->kept[i], node_ix, true);
+	}
+	if (s->request->groups) {
+		take_apart(s, first);
 	}
 	return violation_n;
 }
@@ -345,6 +514,19 @@ static void say_no_victim(struct preempt_search *s, uint32_t node_ix)
 	say_error(s, s->out->line.ptr);
 }
 
+/* A pod that would go together with others is on a node that has gone. Source: newDomainVictim, v1.37.2. */
+static void say_lost_node(struct preempt_search *s)
+{
+	struct bt_str name = bt_view_str(s->view, s->view->snapshot->nodes[s->lost_ix].name);
+
+	bt_buf_clear(&s->out->line);
+	bt_buf_printf(&s->out->line,
+		"failed to get node info for node \"%.*s\" from snapshot: nodeinfo not found for node name "
+		"\"%.*s\"",
+		BT_STR_ARG(name), BT_STR_ARG(name));
+	say_error(s, s->out->line.ptr);
+}
+
 /* ---- candidates ---- */
 
 /* Is there room for one more candidate? Each of the two lists takes as many as are wanted. */
@@ -399,6 +581,10 @@ static enum preempt_note try_node(
 {
 	s->out->tried_n++;
 	list_pods(s, node_ix);
+	if (BT_UNLIKELY(s->request->groups && s->lost_ix != BT_NO_NODE)) {
+		say_lost_node(s);
+		return NOTE_ERROR;
+	}
 	if (s->pod_n == 0) {
 		say(s, bt_str("No preemption victims found for incoming pod"));
 		return NOTE_UNFIT;

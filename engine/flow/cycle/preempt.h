@@ -9,6 +9,7 @@
 #include "cache/ingest.h"
 #include "engine/flow/cycle/cycle.h"
 #include "engine/flow/cycle/fit_error.h"
+#include "engine/flow/cycle/pod_groups.h"
 #include "engine/score/evaluate.h"
 #include "engine/flow/config/profile.h"
 
@@ -25,7 +26,10 @@ struct bt_preempt_request {
 	struct bt_extender_calls *extend; /* extenders that have a say in the candidates; NULL: none has */
 	uint64_t random;		  /* bits that choose where the search begins */
 	bool explain;			  /* the text is wanted */
-	bool left_to_group;		  /* the pod's PodGroup preempts, and not the pod */
+	/* Those whose pods are victims as the group says; NULL: all are victims by themselves. Not with
+	 * notes. */
+	const struct bt_pod_groups *groups;
+	bool left_to_group; /* the pod's PodGroup preempts, and not the pod */
 };
 
 /*
@@ -77,12 +81,14 @@ struct bt_preemption {
 	struct bt_buf text; /* when explained: upstream's message; of a node that was found only what
 			       the release says */
 	/* private: */
-	struct bt_victim *pods; /* of the node that is tried */
-	struct bt_victim *kept; /* victims of all candidates */
+	struct bt_victim *pods;	   /* of the node that is tried */
+	struct bt_victim *kept;	   /* victims of all candidates */
+	uint32_t *parts, *on_node; /* pods of victims, of one after the other; pods of the node */
 	struct bt_preempt_candidate *candidates;
 	uint32_t *nodes; /* that pods which go might help, ascending */
 	uint32_t node_n;
-	size_t pod_cap, kept_n, kept_cap, candidate_n, candidate_cap, node_cap, budget_cap;
+	size_t pod_cap, kept_n, kept_cap, candidate_n, candidate_cap, node_cap, budget_cap, part_n, part_cap,
+		on_node_cap;
 	int32_t *budgets;		     /* what is left of each */
 	struct bt_fit_error reasons, errors; /* errors: their texts, each once */
 	struct bt_buf line;
@@ -96,7 +102,8 @@ bool bt_preempt_overdraws(
 	const struct bt_cache *cache, const struct bt_pod *pod, int32_t *left, bool charges_every_budget);
 
 /* Is a pod of lower priority that was preempted still on the node that the pod is nominated to? */
-bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod);
+bool bt_preempt_lingers(
+	const struct bt_ledger *ledger, const struct bt_pod_groups *groups, const struct bt_pod *pod);
 
 /* Lists the nodes that the cycle refused for what pods that go might mend. Call before bt_preempt, while the
  * evaluation holds. */
