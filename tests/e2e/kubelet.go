@@ -51,7 +51,7 @@ func syncNodes(ctx context.Context, client *connection) {
 	<-ctx.Done()
 }
 
-func runPods(ctx context.Context, client *connection) {
+func runPods(ctx context.Context, client *connection, grace bool) {
 	go syncNodes(ctx, client)
 	bound := fieldselector.OneTermNotEqualSelector("spec.nodeName", "").String()
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(
@@ -76,7 +76,7 @@ func runPods(ctx context.Context, client *connection) {
 				obj, exists, _ := informer.GetStore().GetByKey(key)
 				var err error
 				if exists {
-					err = advance(ctx, client, obj.(*v1.Pod), func(d time.Duration) { queue.AddAfter(key, d) })
+					err = advance(ctx, client, obj.(*v1.Pod), grace, func(d time.Duration) { queue.AddAfter(key, d) })
 				}
 				if err != nil {
 					queue.AddRateLimited(key) // Most often a conflict; the watch brings the newer pod.
@@ -92,8 +92,12 @@ func runPods(ctx context.Context, client *connection) {
 }
 
 // advance takes one step of a pod's life; later asks for a second look.
-func advance(ctx context.Context, client *connection, pod *v1.Pod, later func(time.Duration)) error {
+func advance(ctx context.Context, client *connection, pod *v1.Pod, grace bool, later func(time.Duration)) error {
 	if pod.DeletionTimestamp != nil {
+		if left := time.Until(pod.DeletionTimestamp.Time); grace && left > 0 {
+			later(left)
+			return nil
+		}
 		now := int64(0)
 		return client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID}})

@@ -37,8 +37,8 @@ metadata:
     topology.kubernetes.io/region: region-0
     topology.kubernetes.io/zone: zone-{{.Zone}}
 status:
-  capacity: {cpu: "{{.CPU}}", memory: {{.Memory}}, pods: "{{.Pods}}"}
-  allocatable: {cpu: "{{.CPU}}", memory: {{.Memory}}, pods: "{{.Pods}}"}
+  capacity: {cpu: "{{.CPU}}", memory: {{.Memory}}, ephemeral-storage: 200Gi, pods: "{{.Pods}}"}
+  allocatable: {cpu: "{{.CPU}}", memory: {{.Memory}}, ephemeral-storage: 200Gi, pods: "{{.Pods}}"}
   conditions:
   - {type: Ready, status: "True", reason: KubeletReady}
   addresses:

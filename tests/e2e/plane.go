@@ -30,7 +30,7 @@ const defaultControllers = "namespace-controller,serviceaccount-controller,servi
 type planeFlags struct {
 	dir, etcd, controllers, admissionOff, etcdArgs, apiserverArgs, controllerArgs string
 	port                                                                          int
-	fsync, runPods, bare                                                          bool
+	fsync, runPods, grace, bare                                                   bool
 }
 
 // child is one of the real programs, running as a process of its own.
@@ -56,6 +56,7 @@ func (f *planeFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.port, "port", 0, "API server port on loopback; 0 picks a free one")
 	fs.BoolVar(&f.fsync, "fsync", false, "let etcd fsync every write, as production does")
 	fs.BoolVar(&f.runPods, "run-pods", true, "kubelet stub: bound pods become Running, deleted ones go away")
+	fs.BoolVar(&f.grace, "grace", false, "kubelet stub: a pod that is deleted stays for its grace period")
 	fs.StringVar(&f.controllers, "controllers", "default", "kube-controller-manager controllers: default, none, or a comma-separated list")
 	fs.BoolVar(&f.bare, "bare", false, "for benchmarks: same as --run-pods=false --controllers=none")
 	fs.StringVar(&f.admissionOff, "disable-admission", "ServiceAccount,TaintNodesByCondition", "admission plugins to switch off")
@@ -162,7 +163,7 @@ func startPlane(ctx context.Context, f planeFlags) (*plane, error) {
 	if p.runPods {
 		var pods context.Context
 		pods, p.stopPods = context.WithCancel(ctx)
-		go runPods(pods, p.admin)
+		go runPods(pods, p.admin, p.grace)
 	}
 	return p, nil
 }
