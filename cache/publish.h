@@ -52,7 +52,11 @@ struct bt_publisher_counts {
 
 struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publisher);
 
-/* ---- visitors ---- */
+/* ---- visitors ----
+ *
+ * Any thread may read a version, without the scheduling thread's help. The program itself decides from the
+ * columns that have adopted the same descriptions (cache/snapshot.h): what bt_published shows is what tests,
+ * the simulation and benchmarks hold these against, while the publisher goes on. */
 
 struct bt_version;
 

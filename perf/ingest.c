@@ -20,7 +20,7 @@
 #include "engine/base/thread.h"
 #include "engine/flow/pipeline/pipeline.h"
 #include "suites.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/generate/generate.h"
 #include "tools/offline/generate/serialize.h"
 #include "tools/kube/objects/copy.h"

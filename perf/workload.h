@@ -8,7 +8,7 @@
 
 #include "engine/flow/cycle/engine.h"
 #include "suites.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 #define WORKLOAD_ZONES	  5
 #define WORKLOAD_MACHINES 4

@@ -6,7 +6,7 @@
 
 #include "answers.h"
 #include "tools/format/encode.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/verdict/verdict.h"
 
 #define EVERY 3

@@ -12,7 +12,7 @@
 #include "plugins/dynamic_resources/selectors.h"
 #include "cache_fixture.h"
 #include "tools/format/json.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/kube/config/config_decode.h"
 
 #define SHOWN_MAX 20

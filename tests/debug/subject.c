@@ -9,7 +9,7 @@
 #include "cache/ledger.h"
 #include "engine/base/compiler.h"
 #include "engine/model/signature.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 #define MANY	   5000 /* names: several chunks of the dictionary */
 #define LONG_BYTES 300

@@ -180,6 +180,10 @@ cp "$tree/engine/flow/cycle/part.c" "$tree/engine/flow/cycle/other.c"
 expect owner
 
 fresh
+printf '%0161d\n' 0 >"$tree/cache/README.md"
+expect wide
+
+fresh
 mkdir -p "$tree/tests/unit/gone"
 printf '%s\n' "$header" >"$tree/tests/unit/gone/test_x.c"
 expect mirror

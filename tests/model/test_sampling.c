@@ -147,7 +147,7 @@ static bool fits(const struct history *h, uint32_t node, int64_t cpu)
 }
 
 /*
- * The nodes that a pod may get. candidates: what PreFilter leaves, or NULL; promised: NODES_MAX for none.
+ * The nodes that a pod may get. candidates: what PreFilter leaves, or NULL; nominated: NODES_MAX for none.
  * Moves the start on.
  */
 static uint32_t find_nodes(struct history *h, int64_t cpu, const uint32_t *candidates, uint32_t candidate_n,

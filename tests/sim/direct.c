@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/base/hash.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/generate/build.h"
 
 /* ---- binder and evictor ---- */

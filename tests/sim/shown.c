@@ -324,7 +324,7 @@ static bool is_protected(const struct sim *sim, uint32_t slot, const struct sim_
 }
 
 /* The cluster without the pods that are less important than this one and that no budget protects; with those
- * that the node is promised to. */
+ * that are nominated to it. */
 static struct sim_state without_unprotected(
 	struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node, bool *out_any_protected)
 {

@@ -20,7 +20,7 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "engine/flow/cycle/source.h"
 #include "stress.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/generate/generate.h"
 #include "tools/kube/objects/admission.h"
 #include "tools/kube/objects/watch_event.h"

@@ -46,13 +46,13 @@ static void make_workload(struct bt_arena *arena, uint32_t number, struct bt_wor
 	put_label(arena, &out->selector.match_labels, "app", number);
 }
 
-/* One of the pods of a turn: it waits for any node, has been on its turn's one, or was promised it. */
+/* One of the pods of a turn: it waits for any node, has been on its turn's one, or was nominated to it. */
 static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
 {
 	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
 	struct bt_owner_object *owner = bt_arena_zalloc(arena, sizeof(*owner));
 
-	put(arena, &out->meta, which == 0 ? "waits" : which == 1 ? "on" : "promised", number);
+	put(arena, &out->meta, which == 0 ? "waits" : which == 1 ? "on" : "nominated", number);
 	out->meta.uid = bt_build_text(arena, "uid-%" PRIu32 "-%" PRIu32, number, which);
 	put_label(arena, &out->meta.labels, "app", number);
 	*owner = (struct bt_owner_object){.api_version = bt_str("apps/v1"),

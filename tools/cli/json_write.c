@@ -48,7 +48,7 @@ static void before_value(struct bt_json_writer *json)
 static void json_write_begin(struct bt_json_writer *json, char bracket, uint64_t is_array)
 {
 	before_value(json);
-	BT_REQUIRE(json->depth + 1 < BT_JSON_WRITE_DEPTH_MAX);
+	BT_REQUIRE(json->depth < BT_JSON_WRITE_DEPTH_MAX);
 	bt_buf_char(json->out, bracket);
 	json->depth++;
 	json->has_member &= ~((uint64_t)1 << json->depth);

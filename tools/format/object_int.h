@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 /* Longer words are no kinds; they are cut, which makes them unknown. */
 #define BT_WORD_MAX 128

@@ -271,7 +271,7 @@ static void drop_entries(struct bt_yaml *yaml, size_t base)
 }
 
 /* Counts text that is written without being in the file. */
-static bool charge(struct bt_yaml *yaml, size_t bytes, const yaml_mark_t *mark)
+static bool count_bytes(struct bt_yaml *yaml, size_t bytes, const yaml_mark_t *mark)
 {
 	size_t limit = yaml->piece.len * BT_LIMIT_YAML_EXPANDED_TIMES;
 
@@ -336,7 +336,7 @@ static bool merge(struct bt_yaml *yaml, const yaml_mark_t *mark)
 	size_t n = yaml->out.len - level->value_start, item_n = 0, item_cap = 0;
 	struct bt_str text = {bt_arena_copy(&yaml->arena, yaml->out.ptr + level->value_start, n), n};
 	struct bt_str *items = NULL;
-	bool ok = charge(yaml, n, mark);
+	bool ok = count_bytes(yaml, n, mark);
 
 	yaml->out.len = level->value_start;
 	level->has_key = level->is_merge = false;
@@ -365,7 +365,7 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 	if (anchor_ix != NO_ANCHOR) {
 		size_t n = yaml->out.len - start;
 
-		if (!charge(yaml, n, mark)) {
+		if (!count_bytes(yaml, n, mark)) {
 			return false;
 		}
 		yaml->anchors[anchor_ix].text =
@@ -555,7 +555,7 @@ static bool on_alias(struct bt_yaml *yaml, const yaml_event_t *event)
 			"the anchor \"%.*s\" contains itself", (int)(name.len < 100 ? name.len : 100),
 			name.ptr);
 	}
-	if (!charge(yaml, anchor->text.len, mark)) {
+	if (!count_bytes(yaml, anchor->text.len, mark)) {
 		return false;
 	}
 	note_line(yaml, mark);

@@ -220,7 +220,7 @@ void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	bt_engine_before_change(engine, BT_CHANGE_OF_NODES | bt_engine_change_of_promises(pod->signature));
+	bt_engine_before_change(engine, BT_CHANGE_OF_NODES | bt_engine_change_of_nominations(pod->signature));
 	take_written(engine, pod_ix, pod, answer);
 	if (answer->bound) {
 		end_bound(engine, pod_ix, answer);

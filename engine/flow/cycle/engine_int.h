@@ -104,7 +104,7 @@ static inline void bt_engine_before_change(struct bt_engine *engine, uint32_t ch
 }
 
 /* What changes when a pod's claims and volumes are reserved no longer: enum bt_change bits. */
-static inline uint32_t bt_engine_change_of_promises(const struct bt_signature *signature)
+static inline uint32_t bt_engine_change_of_nominations(const struct bt_signature *signature)
 {
 	return (signature->claim_n || signature->extended_n ? BT_CHANGE_OF_DEVICES : 0u) |
 	       (signature->volume_n ? BT_CHANGE_OF_VOLUMES : 0u);

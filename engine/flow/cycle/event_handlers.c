@@ -473,7 +473,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	before_pod_change(engine, pod_ix, false);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_engine_before_change(
-		engine, bt_engine_change_of_promises(bt_ledger_pod(ledger, pod_ix)->signature));
+		engine, bt_engine_change_of_nominations(bt_ledger_pod(ledger, pod_ix)->signature));
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_engine_let_claims_go(engine, pod_ix);
 	bool in_hand = !leave_queue(engine, pod_ix);

@@ -103,7 +103,7 @@ static void list_victims(struct bt_journal_player *r, const struct bt_decision *
 }
 
 /* Is a pod that is not placed nominated to the journal's node, and are the same pods evicted? */
-static bool promises_the_same(const struct bt_journal_player *r, const struct bt_decision *decision)
+static bool nominates_the_same(const struct bt_journal_player *r, const struct bt_decision *decision)
 {
 	const struct bt_followed *f = &r->following.journal;
 	bool same = !f->missing && f->victim_n == decision->victim_n &&
@@ -147,7 +147,7 @@ void bt_follow_steer(struct bt_journal_player *r, struct bt_decision *decision, 
 		standing = standing_of(r, decision->pod_ix, node_ix);
 	}
 	bool agrees = placed ? standing.best
-			     : (uint64_t)decision->outcome == f->outcome && promises_the_same(r, decision);
+			     : (uint64_t)decision->outcome == f->outcome && nominates_the_same(r, decision);
 	judge(r, decision, agrees, message);
 	if (chosen || (agrees && !placed && (uint64_t)decision->preempt == f->preempt) ||
 		f->outcome == BT_GATED || f->outcome == BT_SKIPPED || decision->outcome == BT_SKIPPED) {

@@ -390,7 +390,7 @@ static bool read_decision_text(struct bt_str body, struct bt_buf *out)
 			out, " by plugins %" PRIx64 ", preemption %" PRIu64, unschedulable_plugins, preempt);
 	}
 	if (nominated.len) {
-		bt_buf_printf(out, ", promised %.*s", BT_STR_ARG(nominated));
+		bt_buf_printf(out, ", nominated to %.*s", BT_STR_ARG(nominated));
 	}
 	return read_victims_text(&body, out);
 }

@@ -10,7 +10,7 @@
 #include "engine/base/mem.h"
 #include "tools/format/encode.h"
 #include "tools/format/json.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

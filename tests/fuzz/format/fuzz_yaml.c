@@ -9,7 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "tools/format/json.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/format/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

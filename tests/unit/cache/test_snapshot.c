@@ -101,7 +101,7 @@ static void the_nodes_that_pods_name_get_slots(void **state)
 	const struct bt_pod *on =
 		bt_ledger_pod(ledger, enter_pod(f, "name: a", "nodeName: n1", "nominatedNodeName: n2"));
 	assert_int_equal(on->node_ix, 0);
-	assert_int_equal(on->status_ix, BT_NO_NODE); /* the promise does not matter any more */
+	assert_int_equal(on->status_ix, BT_NO_NODE); /* the nomination does not matter any more */
 	const struct bt_pod *nominated =
 		bt_ledger_pod(ledger, enter_pod(f, "name: b", "", "nominatedNodeName: n3"));
 	assert_int_equal(nominated->node_ix, BT_NO_NODE);

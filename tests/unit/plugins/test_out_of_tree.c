@@ -615,7 +615,7 @@ static void it_sees_the_pods_that_would_be_on_the_node(void **state)
 		assert_int_equal(decision.victim_n, 1); /* small is reprieved, or there would be two */
 		assert_int_equal(decision.victims[0].pod_ix, large);
 		bt_engine_remove_pod(t.engine, large);
-		/* 10 of 30 are used, 15 are promised. */
+		/* 10 of 30 are used, 15 are nominated. */
 		uint32_t low = add_pod(&t, "name: low, labels: {watts: '10'}", "priority: 2, " CPU("1m"), ""),
 			 lower = add_pod(
 				 &t, "name: lower, labels: {watts: '5'}", "priority: 1, " CPU("1m"), "");

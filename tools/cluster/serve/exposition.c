@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A sample that waits for others of the same labels. */
-struct bt_name_refs_sample {
-	struct bt_name_refs_sample *next;
+struct bt_held_sample {
+	struct bt_held_sample *next;
 	struct bt_str labels;
 	bool is_real;
 	uint64_t count;
@@ -119,10 +119,10 @@ static void add_buckets(struct bt_exposition *exposition, const struct bt_metric
 /* ---- samples that are held back ---- */
 
 /* The one with the labels at hand, new or not. */
-static struct bt_name_refs_sample *hold(struct bt_exposition *exposition)
+static struct bt_held_sample *hold(struct bt_exposition *exposition)
 {
 	struct bt_str labels = bt_buf_view(&exposition->labels);
-	struct bt_name_refs_sample *held = exposition->held;
+	struct bt_held_sample *held = exposition->held;
 
 	while (held && !bt_str_eq(held->labels, labels)) {
 		held = held->next;
@@ -140,7 +140,7 @@ static struct bt_name_refs_sample *hold(struct bt_exposition *exposition)
 
 static void hold_buckets(struct bt_exposition *exposition, const struct bt_metric_buckets *buckets)
 {
-	struct bt_name_refs_sample *held = hold(exposition);
+	struct bt_held_sample *held = hold(exposition);
 
 	if (!held->counts) {
 		size_t bytes = buckets->n * sizeof(*buckets->bounds);
@@ -158,7 +158,7 @@ static void hold_buckets(struct bt_exposition *exposition, const struct bt_metri
 
 static void end_family(struct bt_exposition *exposition)
 {
-	for (const struct bt_name_refs_sample *held = exposition->held; held; held = held->next) {
+	for (const struct bt_held_sample *held = exposition->held; held; held = held->next) {
 		bt_buf_clear(&exposition->labels);
 		bt_buf_str(&exposition->labels, held->labels);
 		if (held->counts) {
@@ -250,7 +250,7 @@ void bt_expose_count(struct bt_exposition *exposition, uint64_t value)
 void bt_expose_real(struct bt_exposition *exposition, double value)
 {
 	if (exposition->holds && !exposition->skips) {
-		struct bt_name_refs_sample *held = hold(exposition);
+		struct bt_held_sample *held = hold(exposition);
 
 		held->is_real = true;
 		held->real += value;

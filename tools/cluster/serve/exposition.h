@@ -23,7 +23,7 @@ struct bt_exposition_counts {
 	uint64_t shown[BT_STABILITY_N], hidden_n, unexpected_n;
 };
 
-struct bt_name_refs_sample;
+struct bt_held_sample;
 
 /* owner: private, but for what bt_exposition_begin is given, and the counts */
 struct bt_exposition {
@@ -40,7 +40,7 @@ struct bt_exposition {
 	 * those that look the same become one. */
 	bool holds;
 	struct bt_arena arena;
-	struct bt_name_refs_sample *held, **held_end;
+	struct bt_held_sample *held, **held_end;
 };
 
 /* A histogram's buckets: le and how many values are at most that, not counting what comes behind. */

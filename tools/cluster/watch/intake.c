@@ -9,7 +9,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/format/object_schema.h"
 #include "tools/kube/log/log.h"
 

@@ -13,7 +13,7 @@
  * binding does, what can be taken back is.
  */
 #include "tools/cli/json_write.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/cluster/write/prebind_int.h"
 
 #define LOOK_NS (10 * BT_WRITE_S)

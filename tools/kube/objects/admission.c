@@ -9,7 +9,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/kube/objects/copy.h"
 
 #define NAME_MAX_BYTES 600

@@ -4,7 +4,7 @@
 #include "tools/kube/objects/feeder.h"
 
 #include "engine/base/mem.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *watch_event)
 {

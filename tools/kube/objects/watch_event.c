@@ -5,7 +5,7 @@
 
 #include "engine/base/check.h"
 #include "tools/format/encode.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 void bt_watch_event_maker_init(struct bt_watch_event_maker *maker)
 {

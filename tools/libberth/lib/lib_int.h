@@ -13,7 +13,7 @@
 #include "engine/berth.h"
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/scheduling_cycle.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/kube/objects/admission.h"
 
 struct bt_lib_threads;

@@ -7,7 +7,7 @@
 
 #include "engine/base/mem.h"
 #include "tools/format/input.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/format/yaml.h"
 #include "tools/kube/objects/defaults.h"
 

@@ -13,7 +13,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/generate/generate.h"
 #include "tools/offline/quality/measure.h"
 #include "tools/kube/config/config_file.h"

@@ -302,7 +302,7 @@ static void add_fate(struct simulation *s, const struct bt_simulate_run_watch *w
 /* What preemption has made of a watched pod. */
 static void explain_eviction(struct simulation *s, const struct bt_simulate_run_watch *watch)
 {
-	const struct bt_simulate_run_tally *tally = &s->run.tally;
+	const struct bt_simulate_tally *tally = &s->run.tally;
 	const struct bt_intern *intern = bt_engine_cache(s->engine)->dictionary->intern;
 	struct bt_buf text = {0};
 
@@ -670,7 +670,7 @@ static void sum_uses(const struct bt_simulate_run *run, struct bt_report_use use
 
 static struct bt_queueing_facts queueing_of(const struct bt_simulate_run *run, bool all)
 {
-	const struct bt_simulate_run_tally *tally = &run->tally;
+	const struct bt_simulate_tally *tally = &run->tally;
 
 	return (struct bt_queueing_facts){
 		.begin_ns = run->begin_ns,

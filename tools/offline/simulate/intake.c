@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "engine/base/mem.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/simulate/terminations.h"
 
 #define NAME_MAX_BYTES 600

@@ -8,7 +8,7 @@
 #include "engine/base/eventcount.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/kubectl_text.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/simulate/ignored.h"
 
 #define NAME_MAX_BYTES 600

@@ -85,7 +85,7 @@ static uint32_t visitor(const struct bt_simulate_run *run, uint64_t number)
 static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	if (bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED) {
-		bt_domain_counts_leave(&run->tally, pod_ix);
+		bt_simulate_tally_leave(&run->tally, pod_ix);
 	} else {
 		bt_simulate_run_use(run, pod_ix, -1);
 	}
@@ -300,7 +300,7 @@ static bool load(struct bt_simulate_run *run)
 static bool finish(struct bt_simulate_run *run)
 {
 	pass_time(run, run->now_ns);
-	bt_domain_counts_end(&run->tally);
+	bt_simulate_tally_end(&run->tally);
 	run->state = BT_RUN_OVER;
 	bt_store_release(&run->over, 1u); /* EDGE run.over release: what was counted is seen by who waited */
 	bt_eventcount_wake(&run->park);
@@ -505,7 +505,7 @@ void bt_simulate_run_init(struct bt_simulate_run *run)
 void bt_simulate_run_fini(struct bt_simulate_run *run)
 {
 	bt_decision_log_fini(&run->decisions);
-	bt_domain_counts_fini(&run->tally);
+	bt_simulate_tally_fini(&run->tally);
 	bt_mem_free(run->visitors);
 	bt_mem_free(run->numbers);
 	bt_terminations_fini(&run->ends);

@@ -78,7 +78,7 @@ struct bt_simulate_run {
 	void *context;
 	/* What has happened. */
 	int64_t begin_ns;
-	struct bt_simulate_run_tally tally;
+	struct bt_simulate_tally tally;
 	struct bt_terminations ends;			    /* pods that are being deleted */
 	struct bt_simulate_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */

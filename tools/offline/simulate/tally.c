@@ -5,12 +5,12 @@
 
 #include "engine/base/mem.h"
 
-static const struct bt_pod *pod_at(const struct bt_simulate_run_tally *tally, uint32_t pod_ix)
+static const struct bt_pod *pod_at(const struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	return bt_ledger_pod(bt_engine_cache(tally->engine)->ledger, pod_ix);
 }
 
-static void count_attempts(struct bt_simulate_run_tally *tally, uint32_t n)
+static void count_attempts(struct bt_simulate_tally *tally, uint32_t n)
 {
 	struct bt_report_attempts *a = &tally->attempts;
 	int bucket = n <= 2 ? (int)n - 1 : n <= 5 ? 2 : 3;
@@ -21,7 +21,7 @@ static void count_attempts(struct bt_simulate_run_tally *tally, uint32_t n)
 	a->buckets[bucket]++;
 }
 
-static void count_wait(struct bt_simulate_run_tally *tally, int64_t wait_ns)
+static void count_wait(struct bt_simulate_tally *tally, int64_t wait_ns)
 {
 	if (wait_ns <= 0) {
 		tally->unwaited_n++;
@@ -32,7 +32,7 @@ static void count_wait(struct bt_simulate_run_tally *tally, int64_t wait_ns)
 }
 
 /* The report comes when the pod has long gone, so its names stay. */
-static struct bt_report_victim name_of(const struct bt_simulate_run_tally *tally, uint32_t pod_ix)
+static struct bt_report_victim name_of(const struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	struct bt_intern *intern = bt_engine_cache(tally->engine)->dictionary->intern;
 	const struct bt_pod *pod = pod_at(tally, pod_ix);
@@ -42,7 +42,7 @@ static struct bt_report_victim name_of(const struct bt_simulate_run_tally *tally
 	return (struct bt_report_victim){pod->signature->namespace_, pod->name};
 }
 
-static uint32_t node_name(const struct bt_simulate_run_tally *tally, uint32_t node_ix)
+static uint32_t node_name(const struct bt_simulate_tally *tally, uint32_t node_ix)
 {
 	return node_ix == BT_NO_NODE ? BT_NAME_NONE
 				     : bt_engine_cache(tally->engine)->view.snapshot->nodes[node_ix].name;
@@ -50,7 +50,7 @@ static uint32_t node_name(const struct bt_simulate_run_tally *tally, uint32_t no
 
 /* Ends what is known of the pod's last preemption. */
 static void settle(
-	struct bt_simulate_run_tally *tally, uint32_t pod_ix, enum bt_preemption_end end, int64_t now_ns)
+	struct bt_simulate_tally *tally, uint32_t pod_ix, enum bt_preemption_end end, int64_t now_ns)
 {
 	uint32_t ix;
 
@@ -62,7 +62,7 @@ static void settle(
 }
 
 static void open_preemption(
-	struct bt_simulate_run_tally *tally, const struct bt_decision *decision, int64_t now_ns)
+	struct bt_simulate_tally *tally, const struct bt_decision *decision, int64_t now_ns)
 {
 	uint32_t ix;
 
@@ -87,7 +87,7 @@ static void open_preemption(
 	}
 }
 
-void bt_domain_counts_decision(struct bt_simulate_run_tally *tally, const struct bt_decision *decision,
+void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt_decision *decision,
 	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns)
 {
 	uint32_t ix;
@@ -108,7 +108,7 @@ void bt_domain_counts_decision(struct bt_simulate_run_tally *tally, const struct
 }
 
 /* A pod's attempts have come to an end without success. */
-static void simulate_tally_give_up(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
+static void simulate_tally_give_up(struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(tally->engine), pod_ix);
 
@@ -117,13 +117,13 @@ static void simulate_tally_give_up(struct bt_simulate_run_tally *tally, uint32_t
 	}
 }
 
-void bt_domain_counts_leave(struct bt_simulate_run_tally *tally, uint32_t pod_ix)
+void bt_simulate_tally_leave(struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	simulate_tally_give_up(tally, pod_ix);
 	settle(tally, pod_ix, BT_PREEMPTION_VAIN, 0);
 }
 
-void bt_domain_counts_end(struct bt_simulate_run_tally *tally)
+void bt_simulate_tally_end(struct bt_simulate_tally *tally)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(tally->engine)->ledger;
 	uint32_t ix;
@@ -142,7 +142,7 @@ void bt_domain_counts_end(struct bt_simulate_run_tally *tally)
 	}
 }
 
-void bt_domain_counts_fini(struct bt_simulate_run_tally *tally)
+void bt_simulate_tally_fini(struct bt_simulate_tally *tally)
 {
 	bt_mem_free(tally->waits);
 	bt_mem_free(tally->preemptions);

@@ -7,8 +7,8 @@
 #include "engine/flow/cycle/engine.h"
 #include "tools/kube/report/queueing.h"
 
-/* Zeroes but for the engine. Owns: bt_domain_counts_fini. */
-struct bt_simulate_run_tally {
+/* Zeroes but for the engine. Owns: bt_simulate_tally_fini. */
+struct bt_simulate_tally {
 	struct bt_engine *engine;
 	struct bt_report_attempts attempts;
 	uint64_t unwaited_n; /* pods that were placed at the time at which they came */
@@ -24,13 +24,13 @@ struct bt_simulate_run_tally {
 };
 
 /* A decision that has been carried out. info: of its pod, before that. since_ns: when it came. */
-void bt_domain_counts_decision(struct bt_simulate_run_tally *tally, const struct bt_decision *decision,
+void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt_decision *decision,
 	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns);
 
 /* A waiting pod is about to go. */
-void bt_domain_counts_leave(struct bt_simulate_run_tally *tally, uint32_t pod_ix);
+void bt_simulate_tally_leave(struct bt_simulate_tally *tally, uint32_t pod_ix);
 
 /* The simulation is over: counts the pods that still wait. */
-void bt_domain_counts_end(struct bt_simulate_run_tally *tally);
+void bt_simulate_tally_end(struct bt_simulate_tally *tally);
 
-void bt_domain_counts_fini(struct bt_simulate_run_tally *tally);
+void bt_simulate_tally_fini(struct bt_simulate_tally *tally);

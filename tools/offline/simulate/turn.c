@@ -63,7 +63,7 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	if (decision->outcome == BT_PLACED) {
 		bt_simulate_run_use(run, decision->pod_ix, 1);
 	}
-	bt_domain_counts_decision(&run->tally, decision, info,
+	bt_simulate_tally_decision(&run->tally, decision, info,
 		info->entered_ns > run->begin_ns ? info->entered_ns : run->begin_ns, run->now_ns);
 	bt_decision_log_decision(&run->decisions, decision, message);
 	if (run->api) {

@@ -10,7 +10,7 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/source.h"
 #include "engine/flow/cycle/prebind_writes.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/kube/objects/defaults.h"
 
 /* ---- storing ---- */

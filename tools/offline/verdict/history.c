@@ -11,7 +11,7 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "tools/cli/json_write.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/verdict/queue_dump.h"
 
 /* Between any two writes of a history, so that no two pods enter the queue at one time. */

@@ -7,7 +7,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/source.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/objects/defaults.h"
 

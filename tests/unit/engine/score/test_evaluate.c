@@ -20,7 +20,7 @@
 #define PLUGIN_N 4
 #define ROUNDS	 3000
 
-/* One made-up plugin: the nodes that it refuses, those that it refuses only with promised pods there, and
+/* One made-up plugin: the nodes that it refuses, those that it refuses only with nominated pods there, and
  * those on which it fails. */
 struct term {
 	struct world *w;
@@ -36,7 +36,7 @@ struct world {
 	struct bt_plan plan;
 	struct term terms[PLUGIN_N];
 	uint8_t nominated[SLOT_N];
-	uint32_t put_ix; /* the node whose promised pods are there now, or BT_NO_NODE */
+	uint32_t put_ix; /* the node whose nominated pods are there now, or BT_NO_NODE */
 	struct bt_yields_to nominations;
 	uint32_t nodes[SLOT_N];
 	uint32_t node_n;

@@ -14,7 +14,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/rng.h"
 #include "tools/format/encode.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 #define MUTANTS 1500
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 struct reading {
 	struct bt_object_reader *reader;

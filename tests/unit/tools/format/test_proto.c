@@ -17,7 +17,7 @@
 #include "engine/base/rng.h"
 #include "tools/format/encode.h"
 #include "tools/format/input.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/format/proto.h"
 
 static struct bt_proto *proto;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a binder has to write of volumes and claims, against what the engine has promised the pod; and
+ * What a binder has to write of volumes and claims, against what the engine has reserved for the pod; and
  * what its answer makes of it.
  */
 #include "lab.h"

@@ -14,7 +14,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "prometheus.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/cluster/serve/pod_resources.h"
 
 struct serve_test {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 struct fixture {
 	struct bt_object_reader *reader;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/flow/cycle/source.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/offline/quality/measure.h"
 
 static void give_up(void *context, const struct bt_diagnosis *diagnosis)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The object reader: finds kind and apiVersion, flattens lists, and goes on behind bad objects.
  */
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
-#include "tools/format/object.h"
+#include "tools/format/object_reader.h"
 #include "tools/format/time.h"
 #include "tools/format/yaml.h"
 
