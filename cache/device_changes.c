@@ -25,7 +25,8 @@ static bool same_result(const struct bt_device_result *a, const struct bt_device
 	return same_names(a->binding_conditions, a->binding_condition_n, b->binding_conditions,
 		       b->binding_condition_n) &&
 	       same_names(a->failure_conditions, a->failure_condition_n, b->failure_conditions,
-		       b->failure_condition_n);
+		       b->failure_condition_n) &&
+	       same_names(a->skipped, a->skipped_n, b->skipped, b->skipped_n);
 }
 
 static bool same_allocation(const struct bt_allocation *a, const struct bt_allocation *b)

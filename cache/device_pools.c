@@ -224,6 +224,13 @@ static void keep_counters(const struct pool_draft *draft, struct bt_device_pool 
 	pool->counters = counters;
 }
 
+/* Is the slice overlooked? Its groups would have to be looked at. */
+static bool overlooked(const struct bt_devices *d, const struct bt_resource_slice *slice)
+{
+	return slice->has_groups && !d->view.features.compatibility_groups &&
+	       bt_release_has(d->view.features.release, BT_RULE_GROUPS_HIDE_SLICES);
+}
+
 /* How many slices of a generation there are; 0 when there is a newer one. */
 static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_slice *of)
 {
@@ -238,7 +245,7 @@ static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_
 		if (slice->generation > of->generation) {
 			return 0;
 		}
-		n += slice->generation == of->generation;
+		n += slice->generation == of->generation && !overlooked(d, slice);
 	}
 	return n;
 }
@@ -255,6 +262,7 @@ static void find_others(struct pool_draft *draft, uint32_t all_n)
 	bt_map_get(&index->first, pool_key(of), &at);
 	for (; at < index->n && pool_key(&d->slices[index->items[at]]) == pool_key(of); at++) {
 		if (d->slices[index->items[at]].generation == of->generation &&
+			!overlooked(d, &d->slices[index->items[at]]) &&
 			!any_equal(draft->slices, draft->slice_n, index->items[at])) {
 			draft->others[draft->other_n++] = index->items[at];
 		}
@@ -362,7 +370,8 @@ static bool has_binding_conditions(const struct bt_devices *d, const struct bt_d
 /* Can the node reach anything of the slice? Source: GatherPools, v1.36.3. */
 static bool relevant(const struct bt_devices *d, const struct bt_resource_slice *slice, uint32_t node_ix)
 {
-	if (!d->view.features.partitionable && (slice->has_per_device || slice->counter_set_n)) {
+	if ((!d->view.features.partitionable && (slice->has_per_device || slice->counter_set_n)) ||
+		overlooked(d, slice)) {
 		return false;
 	}
 	if (slice->counter_set_n && counters_reach_all(d)) {

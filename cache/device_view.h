@@ -24,7 +24,8 @@
 /* What of dynamic resources is on, by gates. */
 struct bt_device_features {
 	bool admin_access, prioritized_list, partitionable, taints, taint_rules, binding_conditions,
-		consumable_capacity, extended_resources, list_attributes;
+		consumable_capacity, extended_resources, list_attributes, optional_operations,
+		compatibility_groups, fractional_ranges;
 	bool lists_match;		  /* constraints take lists as sets */
 	const struct bt_release *release; /* NULL: the default one */
 };

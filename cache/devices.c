@@ -252,6 +252,7 @@ static void hold_allocation(struct bt_name_refs *held, const struct bt_allocatio
 		}
 		hold_names(held, result->binding_conditions, result->binding_condition_n);
 		hold_names(held, result->failure_conditions, result->failure_condition_n);
+		hold_names(held, result->skipped, result->skipped_n);
 	}
 	for (uint32_t i = 0; i < allocation->selector.term_n; i++) {
 		const struct bt_node_term *term = &allocation->selector.terms[i];
@@ -343,6 +344,7 @@ static struct bt_allocation copy_allocation(struct bt_arena *arena, const struct
 			result->binding_condition_n * sizeof(*result->binding_conditions));
 		result->failure_conditions = copy(arena, result->failure_conditions,
 			result->failure_condition_n * sizeof(*result->failure_conditions));
+		result->skipped = copy(arena, result->skipped, result->skipped_n * sizeof(*result->skipped));
 	}
 	for (uint32_t i = 0; i < from->selector.term_n; i++) {
 		terms[i].labels = copy_selector(arena, &terms[i].labels);

@@ -147,6 +147,22 @@ static void keep_taints(struct bt_name_refs *held, struct bt_arena *arena,
 	device->taint_n = object->taint_n;
 }
 
+static void keep_groups(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_device_object *object, struct bt_device *device)
+{
+	struct bt_counter_groups *groups = bt_arena_zalloc(arena, object->consume_n * sizeof(*groups));
+
+	for (uint32_t i = 0; i < object->consume_n; i++) {
+		const struct bt_counter_set_object *from = &object->consumes[i];
+
+		groups[i] = (struct bt_counter_groups){.set = bt_name_refs_add(held, from->name),
+			.names = keep_names(held, arena, &from->groups),
+			.n = from->groups.n};
+	}
+	device->groups = groups;
+	device->group_n = object->consume_n;
+}
+
 static void compile_device(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *out)
 {
@@ -169,6 +185,7 @@ static void compile_device(struct bt_name_refs *held, struct bt_arena *arena,
 	keep_attributes(held, arena, object, out);
 	keep_capacities(held, arena, object, out);
 	keep_taints(held, arena, object, out);
+	keep_groups(held, arena, object, out);
 	out->counters = keep_counters(held, arena, object->consumes, object->consume_n, &out->counter_n);
 }
 
@@ -194,10 +211,17 @@ void bt_resource_slice_compile(struct bt_name_refs *held, struct bt_arena *arena
 		.device_n = object->device_n,
 		.counter_sets = sets,
 		.counter_set_n = object->counter_set_n,
+		.skipped = keep_names(held, arena, &object->skipped),
+		.skipped_n = object->skipped.n,
 	};
 	for (uint32_t i = 0; i < object->device_n; i++) {
-		compile_device(held, arena, &object->devices[i], &out->devices[i]);
-		out->devices[i].ix = i;
+		struct bt_device *device = &out->devices[i];
+
+		compile_device(held, arena, &object->devices[i], device);
+		device->ix = i;
+		for (uint32_t j = 0; j < device->group_n; j++) {
+			out->has_groups |= device->groups[j].n > 0;
+		}
 	}
 	for (uint32_t i = 0; i < object->counter_set_n; i++) {
 		sets[i] = bt_name_refs_add(held, object->counter_sets[i].name);
@@ -390,8 +414,10 @@ static void keep_allocation(struct bt_name_refs *held, struct bt_arena *arena,
 			.consumed_n = from->consumed.n,
 			.binding_conditions = keep_names(held, arena, &from->binding_conditions),
 			.failure_conditions = keep_names(held, arena, &from->binding_failure_conditions),
+			.skipped = keep_names(held, arena, &from->skipped),
 			.binding_condition_n = from->binding_conditions.n,
 			.failure_condition_n = from->binding_failure_conditions.n,
+			.skipped_n = from->skipped.n,
 		};
 	}
 	out->allocated = object->allocated;

@@ -40,6 +40,14 @@ struct bt_counter {
 	bt_nano value;
 };
 
+/* With whom a device may take of a counter set: with those that it has a group in common with; without
+ * groups, with those that have none either. */
+struct bt_counter_groups {
+	uint32_t set;
+	const uint32_t *names;
+	uint32_t n;
+};
+
 struct bt_device {
 	uint32_t name;
 	uint32_t use_ix;       /* what is allocated of it: an index in struct bt_device_store.uses */
@@ -48,7 +56,8 @@ struct bt_device {
 	const struct bt_capacity *capacities;
 	const struct bt_counter *counters;
 	const struct bt_taint *taints;
-	uint32_t attribute_n, capacity_n, counter_n, taint_n;
+	const struct bt_counter_groups *groups; /* one for each counter set that it takes of */
+	uint32_t attribute_n, capacity_n, counter_n, taint_n, group_n;
 	bool consumes; /* it takes of a counter set, be it nothing */
 	bool has_node_name, all_nodes, has_selector, binds_to_node, allow_multiple;
 	bool has_binding_conditions; /* the list is there, maybe empty */
@@ -70,6 +79,9 @@ struct bt_resource_slice {
 	const struct bt_counter *counters; /* of its counter sets */
 	const uint32_t *counter_sets;	   /* their names, in order */
 	uint32_t counter_n, counter_set_n;
+	const uint32_t *skipped; /* operations of nodes that its devices go without */
+	uint32_t skipped_n;
+	bool has_groups; /* some device has a group */
 };
 
 /* Expressions that all have to match. BT_NAME_NONE stands for a selector of an unknown kind. */
@@ -145,7 +157,8 @@ struct bt_device_result {
 	bool admin;
 	const struct bt_consumed *consumed;
 	const uint32_t *binding_conditions, *failure_conditions;
-	uint32_t consumed_n, binding_condition_n, failure_condition_n;
+	const uint32_t *skipped; /* as its slice said */
+	uint32_t consumed_n, binding_condition_n, failure_condition_n, skipped_n;
 };
 
 struct bt_allocation {

@@ -454,6 +454,7 @@ struct bt_counter_set_object {
 	struct bt_str name;
 	struct bt_named_quantity *counters;
 	uint32_t counter_n;
+	struct bt_str_list groups; /* compatibilityGroups, of a device */
 };
 
 struct bt_device_object {
@@ -482,6 +483,7 @@ struct bt_resource_slice_object {
 	uint32_t device_n;
 	struct bt_counter_set_object *counter_sets;
 	uint32_t counter_set_n;
+	struct bt_str_list skipped; /* skipNodeOperations */
 };
 
 /* A DeviceTaintRule: a taint for every device that its selector takes. */
@@ -524,7 +526,7 @@ struct bt_device_result_object {
 	struct bt_str request, driver, pool, device, share_id;
 	bool admin_access, has_share_id;
 	struct bt_resource_list consumed; /* consumedCapacity */
-	struct bt_str_list binding_conditions, binding_failure_conditions;
+	struct bt_str_list binding_conditions, binding_failure_conditions, skipped;
 	struct bt_condition_object *conditions; /* of status.devices */
 	uint32_t condition_n;
 };

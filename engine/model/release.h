@@ -117,6 +117,12 @@ enum bt_rule {
 	/* With the gate DRAListTypeAttributes constraints compare lists as sets. Source: AllocatorFeatures,
 	 * dynamicresources.go. */
 	BT_RULE_LISTS_MATCH_AS_SETS,
+	/* Without the gate DRADeviceCompatibilityGroups slices whose devices have groups are overlooked.
+	 * Source: GatherPools, structured/internal of k8s.io/dynamic-resource-allocation. */
+	BT_RULE_GROUPS_HIDE_SLICES,
+	/* A claim with devices that skip operations of nodes is had where the node declares
+	 * DRAOptionalNodeOperations, whatever the gate of that name. Source: Filter, dynamicresources.go. */
+	BT_RULE_SKIPPED_OPERATIONS_ASK_NODES,
 	/* Selectors read lists as attributes, whatever the gate DRAListTypeAttributes; lists have includes(),
 	 * first of at most so many values as an attribute may have. Source: cel/compile.go, as above. */
 	BT_RULE_SELECTORS_READ_LISTS,

@@ -47,8 +47,10 @@ struct bt_extended_request {
 
 /* Features of a node that pods can need, as bits. Source: component-helpers nodedeclaredfeatures, v1.36.3. */
 enum bt_feature {
-	BT_FEATURE_RESTART_ALL_CONTAINERS = 1 << 0,	 /* RestartAllContainersOnContainerExits */
-	BT_FEATURE_USER_NAMESPACES_HOST_NETWORK = 1 << 1 /* UserNamespacesHostNetworkSupport */
+	BT_FEATURE_RESTART_ALL_CONTAINERS = 1 << 0,	  /* RestartAllContainersOnContainerExits */
+	BT_FEATURE_USER_NAMESPACES_HOST_NETWORK = 1 << 1, /* UserNamespacesHostNetworkSupport */
+	/* DRAOptionalNodeOperations: devices need it, not the pod itself. */
+	BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS = 1 << 2
 };
 
 /* The bits of the features that a node declares. */

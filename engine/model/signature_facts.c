@@ -118,6 +118,11 @@ uint32_t bt_features_declared(const struct bt_str_list *names)
 		i += order <= 0;
 		known += order >= 0;
 	}
+	for (i = 0; i < names->n; i++) {
+		bits |= bt_str_is(names->items[i], "DRAOptionalNodeOperations")
+				? BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS
+				: 0;
+	}
 	return bits;
 }
 

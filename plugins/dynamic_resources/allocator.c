@@ -82,6 +82,7 @@ struct picked {
 	struct allocator_place at;
 	const struct asked *asked;
 	uint32_t claim;
+	bool counted; /* it takes of counters, and no other share of it does */
 };
 
 struct claim_state {
@@ -153,13 +154,22 @@ static void blame_request(const struct allocator_search *s, uint32_t claim, uint
 
 /* ---- selectors ---- */
 
+/* With what is alpha upstream uses its newest allocator. */
+static bool is_experimental(const struct allocator_search *s)
+{
+	const struct bt_device_features *features = &s->store->features;
+
+	return features->lists_match || features->optional_operations || features->compatibility_groups;
+}
+
 /* Without consumable capacity, binding conditions and what is newer upstream uses an older allocator, which
  * knows neither distinctAttribute nor bindsToNode nor devices that are shared. */
 static bool is_stable(const struct allocator_search *s)
 {
 	const struct bt_device_features *features = &s->store->features;
 
-	return !features->consumable_capacity && !features->binding_conditions && !features->lists_match;
+	return !features->consumable_capacity && !features->binding_conditions &&
+	       !features->fractional_ranges && !is_experimental(s);
 }
 
 static void add_place(const struct allocator_search *s, const struct allocator_place *at)
@@ -272,10 +282,16 @@ static bool shareable(const struct allocator_search *s, const struct bt_device *
 	return s->store->features.consumable_capacity && device->allow_multiple;
 }
 
+static struct bt_capacity_rounding rounding(const struct allocator_search *s)
+{
+	return (struct bt_capacity_rounding){.as_step = !obeys(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY),
+		.fractional = s->store->features.fractional_ranges};
+}
+
 static struct bt_quantity taken(
 	const struct allocator_search *s, const struct asked *asked, const struct bt_capacity *capacity)
 {
-	return bt_capacity_taken(asked->ask, capacity, !obeys(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY));
+	return bt_capacity_taken(asked->ask, capacity, rounding(s));
 }
 
 /* What is taken of a capacity so far, by claims that have it and by those of this search. */
@@ -311,7 +327,7 @@ static bool has_capacity(
 		struct bt_quantity wanted = taken(s, asked, capacity);
 		bt_nano before = all ? 0 : taken_before(s, device, capacity);
 
-		if (bt_capacity_violated(&capacity->policy, wanted) ||
+		if (bt_capacity_violated(&capacity->policy, wanted, rounding(s)) ||
 			before + wanted.nano > capacity->value.nano) {
 			return false;
 		}
@@ -334,7 +350,7 @@ static bool capacity_fails(struct allocator_search *s, uint32_t claim, const str
 	for (uint32_t i = 0; i < device->capacity_n && !fails; i++) {
 		const struct bt_capacity *capacity = &device->capacities[i];
 
-		fails = bt_capacity_fails(asked->ask, capacity, &why);
+		fails = bt_capacity_fails(asked->ask, capacity, rounding(s), &why);
 		if (fails) {
 			blame_request(s, claim, asked->name);
 			bt_buf_text(s->error, ": checking capacity for device ");
@@ -503,6 +519,86 @@ static bool take_counters(struct allocator_search *s, const struct allocator_pla
 		}
 	}
 	return true;
+}
+
+/* ---- compatibility groups ---- */
+
+/* The groups of a counter set that a device takes of, or NULL. */
+static const struct bt_counter_groups *groups_of(const struct bt_device *device, uint32_t set)
+{
+	for (uint32_t i = 0; i < device->group_n; i++) {
+		if (device->groups[i].set == set) {
+			return &device->groups[i];
+		}
+	}
+	return NULL;
+}
+
+/* What the devices of a counter set have in common, as far as the groups that a device wants to join with:
+ * one bit each, of the first 64 groups. Source: compatibilityGroupIntersection,
+ * structured/internal/experimental/compatibility_groups.go, v1.37.2. */
+struct company {
+	const struct bt_counter_groups *wanted;
+	uint64_t common; /* of those that are wanted */
+	bool any, bare;
+};
+
+static void join(struct company *company, const struct bt_device *device)
+{
+	const struct bt_counter_groups *groups = groups_of(device, company->wanted->set);
+	uint64_t has = 0;
+
+	if (!groups) {
+		return;
+	}
+	if (!company->any) {
+		company->any = true;
+		company->bare = groups->n == 0;
+	} else if (company->bare || groups->n == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < groups->n; i++) {
+		for (uint32_t j = 0; j < company->wanted->n; j++) {
+			has |= groups->names[i] == company->wanted->names[j] ? 1ull << (j % 64) : 0;
+		}
+	}
+	company->common &= has;
+}
+
+static void join_allocated(
+	const struct allocator_search *s, struct company *company, const uint32_t *slices, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_resource_slice *slice = &s->store->slices[slices[i]];
+
+		for (uint32_t j = 0; j < slice->device_n; j++) {
+			if (takes_counters(s, &s->store->uses[slice->devices[j].use_ix])) {
+				join(company, &slice->devices[j]);
+			}
+		}
+	}
+}
+
+/* May the device take of its counter sets beside those that do already, or were picked to? */
+static bool groups_fit(const struct allocator_search *s, const struct allocator_place *at)
+{
+	bool fits = true;
+
+	for (uint32_t i = 0; s->store->features.compatibility_groups && i < at->device->group_n && fits;
+		i++) {
+		struct company company = {.wanted = &at->device->groups[i], .common = UINT64_MAX};
+
+		join_allocated(s, &company, at->pool->slices, at->pool->slice_n);
+		join_allocated(s, &company, at->pool->others, at->pool->other_n);
+		for (uint32_t j = 0; j < s->picked_n; j++) {
+			if (s->picked[j].counted && s->picked[j].at.pool == at->pool) {
+				join(&company, s->picked[j].at.device);
+			}
+		}
+		fits = !company.any ||
+		       (company.wanted->n == 0 ? company.bare : !company.bare && company.common != 0);
+	}
+	return fits;
 }
 
 /* ---- taints and constraints ---- */
@@ -769,6 +865,17 @@ static enum allocator_found unconstrained(struct allocator_search *s, uint32_t c
 	return FAILED;
 }
 
+/* Does the device go without an operation that the node cannot leave out? Upstream's older allocators do not
+ * ask. */
+static bool lacks_operations(const struct allocator_search *s, const struct allocator_place *at)
+{
+	const struct bt_node *node = &s->view->snapshot->nodes[s->request->node_ix];
+
+	return at->slice->skipped_n && is_experimental(s) &&
+	       !(s->store->features.optional_operations &&
+		       node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS);
+}
+
 /* Picks a device that is selectable, unless something is against it. must: it has to be this one. Source:
  * allocateDevice, v1.36.3. */
 static enum allocator_found pick(struct allocator_search *s, uint32_t claim, const struct asked *asked,
@@ -781,11 +888,11 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 
 	if ((asked->ask->admin && !shares && picked_for(s, device, claim)) ||
 		(!asked->ask->admin && in_use(s, device)) ||
-		(device->consumes && !s->store->features.partitionable)) {
+		(device->consumes && !s->store->features.partitionable) || lacks_operations(s, at)) {
 		return NOTHING;
 	}
 	if (device->consumes && !(shares && shared_already(s, device))) {
-		if (!take_counters(s, at)) {
+		if (!groups_fit(s, at) || !take_counters(s, at)) {
 			return NOTHING;
 		}
 		undo.counters = true;
@@ -812,7 +919,7 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 		s->store->marks[device->use_ix]++;
 	}
 	BT_INVARIANT(s->picked_n < s->request->claim_n * RESULTS_MAX && state->result_n < RESULTS_MAX);
-	s->picked[s->picked_n++] = (struct picked){*at, asked, claim};
+	s->picked[s->picked_n++] = (struct picked){*at, asked, claim, undo.counters};
 	state->result_n++;
 	*out_undo = undo;
 	return FOUND;
@@ -909,6 +1016,10 @@ static struct bt_device_result result_of(struct allocator_search *s, const struc
 		result.binding_condition_n = device->binding_condition_n;
 		result.failure_conditions = device->failure_conditions;
 		result.failure_condition_n = device->failure_condition_n;
+	}
+	if (is_experimental(s)) {
+		result.skipped = picked->at.slice->skipped;
+		result.skipped_n = picked->at.slice->skipped_n;
 	}
 	return result;
 }

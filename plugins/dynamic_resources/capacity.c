@@ -8,32 +8,68 @@
 
 #define NANO 1000000000
 
+#define MILLI 1000000 /* in billionths */
+
 static struct bt_quantity whole(int64_t value, enum bt_quantity_format format)
 {
 	return (struct bt_quantity){
 		.nano = (bt_nano)value * NANO, .mantissa = value, .nano_exp = 9, .format = format};
 }
 
+static struct bt_quantity thousandths(int64_t value, enum bt_quantity_format format)
+{
+	return value % 1000 == 0 ? whole(value / 1000, format)
+				 : (struct bt_quantity){.nano = (bt_nano)value * MILLI,
+					   .mantissa = value,
+					   .nano_exp = 6,
+					   .format = format};
+}
+
+/* Is the amount some number of thousandths, of 64 bits? */
+static bool milli_holds(struct bt_quantity quantity)
+{
+	bt_nano milli = quantity.nano / MILLI;
+
+	return quantity.nano % MILLI == 0 && milli >= INT64_MIN && milli <= INT64_MAX;
+}
+
+static bool counts_milli(const struct bt_request_policy *policy, struct bt_capacity_rounding rounding)
+{
+	return rounding.fractional && (!policy->has_min || milli_holds(policy->min)) &&
+	       (!policy->has_max || milli_holds(policy->max)) &&
+	       (!policy->has_step || (milli_holds(policy->step) && policy->step.nano >= MILLI));
+}
+
+/* In whole numbers or thousandths, as the range is counted. */
+static int64_t count_of(struct bt_quantity quantity, bool milli)
+{
+	return milli ? (int64_t)(quantity.nano / MILLI) : bt_quantity_value(quantity);
+}
+
 /* Up to the smallest amount, and from there by whole steps. A step of nothing, which the API refuses, is
  * none. */
-static struct bt_quantity round_range(
-	const struct bt_request_policy *policy, struct bt_quantity asked, bool as_step)
+static struct bt_quantity round_range(const struct bt_request_policy *policy, struct bt_quantity asked,
+	struct bt_capacity_rounding rounding)
 {
+	bool milli = counts_milli(policy, rounding);
+
 	if (bt_quantity_cmp(asked, policy->min) < 0) {
 		return policy->min;
 	}
-	int64_t step = policy->has_step ? bt_quantity_value(policy->step) : 0;
+	int64_t step = policy->has_step ? count_of(policy->step, milli) : 0;
 	if (step == 0) {
 		return asked;
 	}
 	BT_INVARIANT(bt_quantity_cmp(asked, policy->min) >= 0);
-	int64_t min = bt_quantity_value(policy->min);
-	int64_t added = bt_wrap_sub(bt_quantity_value(asked), min);
+	int64_t min = count_of(policy->min, milli);
+	int64_t added = bt_wrap_sub(count_of(asked, milli), min);
 	int64_t n = bt_wrap_div(added, step);
 	if (bt_wrap_mul(n, step) != added) {
 		n = bt_wrap_add(n, 1);
 	}
-	return whole(bt_wrap_add(min, bt_wrap_mul(step, n)), as_step ? policy->step.format : BT_BINARY_SI);
+	int64_t sum = bt_wrap_add(min, bt_wrap_mul(step, n));
+	enum bt_quantity_format format = rounding.as_step ? policy->step.format : BT_BINARY_SI;
+	return milli ? thousandths(sum, format) : whole(sum, format);
 }
 
 static struct bt_quantity round_values(const struct bt_request_policy *policy, struct bt_quantity asked)
@@ -56,8 +92,8 @@ static const struct bt_quantity *asked_of(const struct bt_device_subrequest *ask
 	return NULL;
 }
 
-struct bt_quantity bt_capacity_taken(
-	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, bool as_step)
+struct bt_quantity bt_capacity_taken(const struct bt_device_subrequest *ask,
+	const struct bt_capacity *capacity, struct bt_capacity_rounding rounding)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 	const struct bt_quantity *asked = asked_of(ask, capacity->name);
@@ -69,31 +105,36 @@ struct bt_quantity bt_capacity_taken(
 		return *asked;
 	}
 	if (policy->has_range && policy->has_min) {
-		return round_range(policy, *asked, as_step);
+		return round_range(policy, *asked, rounding);
 	}
 	return policy->has_values ? round_values(policy, *asked) : *asked;
 }
 
 /* Does rounding leave what 64 bits hold? */
-static bool range_fails(
-	const struct bt_request_policy *policy, struct bt_quantity asked, struct bt_buf *out_why)
+static bool range_fails(const struct bt_request_policy *policy, struct bt_quantity asked,
+	struct bt_capacity_rounding rounding, struct bt_buf *out_why)
 {
-	int64_t step = policy->has_step ? bt_quantity_value(policy->step) : 0;
-	int64_t min = bt_quantity_value(policy->min);
+	bool milli = counts_milli(policy, rounding);
+	int64_t step = policy->has_step ? count_of(policy->step, milli) : 0;
+	int64_t min = count_of(policy->min, milli);
 	const char *before = NULL, *after = "";
 
 	if (bt_quantity_cmp(asked, policy->min) < 0 || step == 0) {
 		return false;
 	}
-	if (asked.nano > (bt_nano)INT64_MAX * NANO) {
+	if (milli && !milli_holds(asked)) {
+		before = "request ";
+		after = " is not a representable milli value";
+	} else if (!milli && asked.nano > (bt_nano)INT64_MAX * NANO) {
 		before = "request ";
 		after = " exceeds MaxInt64";
 	} else if (min >= 0 && step > 0) {
-		int64_t added = bt_wrap_sub(bt_quantity_value(asked), min),
+		int64_t added = bt_wrap_sub(count_of(asked, milli), min),
 			n = added / step + (added % step != 0);
 
 		before = n > (INT64_MAX - min) / step ? "rounding request " : NULL;
-		after = " up to the next step passes MaxInt64";
+		after = milli ? " up to the next step passes the milli-value range"
+			      : " up to the next step passes MaxInt64";
 	}
 	if (before) {
 		char text[BT_QUANTITY_TEXT_MAX];
@@ -106,17 +147,17 @@ static bool range_fails(
 	return before != NULL;
 }
 
-bool bt_capacity_fails(
-	const struct bt_device_subrequest *ask, const struct bt_capacity *capacity, struct bt_buf *out_why)
+bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+	struct bt_capacity_rounding rounding, struct bt_buf *out_why)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 	const struct bt_quantity *asked = asked_of(ask, capacity->name);
 
 	if (asked && policy->there && policy->has_range && policy->has_min &&
-		range_fails(policy, *asked, out_why)) {
+		range_fails(policy, *asked, rounding, out_why)) {
 		return true;
 	}
-	if (bt_capacity_taken(ask, capacity, true).nano < 0) {
+	if (bt_capacity_taken(ask, capacity, rounding).nano < 0) {
 		bt_buf_text(out_why, "capacity value is negative");
 		return true;
 	}
@@ -130,26 +171,33 @@ static bool held_alike(struct bt_quantity a, struct bt_quantity b)
 	       a.format == b.format && (a.mantissa || a.nano == 0);
 }
 
-static bool outside_range(const struct bt_request_policy *policy, struct bt_quantity taken)
+static bool outside_range(const struct bt_request_policy *policy, struct bt_quantity taken,
+	struct bt_capacity_rounding rounding)
 {
+	bool milli = counts_milli(policy, rounding);
+
 	if (policy->has_max && bt_quantity_cmp(taken, policy->max) > 0) {
 		return true;
 	}
-	int64_t step = policy->has_step ? bt_quantity_value(policy->step) : 0;
+	int64_t step = policy->has_step ? count_of(policy->step, milli) : 0;
 	if (step == 0) {
 		return false;
 	}
-	int64_t added = bt_wrap_sub(bt_quantity_value(taken), bt_quantity_value(policy->min));
+	if (milli && !milli_holds(taken)) {
+		return true;
+	}
+	int64_t added = bt_wrap_sub(count_of(taken, milli), count_of(policy->min, milli));
 	return bt_wrap_mul(bt_wrap_div(added, step), step) != added;
 }
 
-bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken)
+bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken,
+	struct bt_capacity_rounding rounding)
 {
 	if (!policy->there || (policy->has_default && held_alike(taken, policy->default_))) {
 		return false;
 	}
 	if (policy->has_range) {
-		return outside_range(policy, taken);
+		return outside_range(policy, taken, rounding);
 	}
 	for (uint32_t i = 0; i < policy->value_n; i++) {
 		if (bt_quantity_cmp(taken, policy->values[i]) == 0) {

@@ -422,6 +422,16 @@ static bool timed_out(const struct dynamic_resources_term *term, const struct bt
 	return since && view->devices->now_ns > bt_wrap_add(since, term->settings->binding_timeout_ns);
 }
 
+static bool skips_operations(const struct bt_allocation *allocation)
+{
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		if (allocation->results[i].skipped_n) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Can a pod on the node not have the claim, which is allocated? */
 static bool unavailable(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct bt_resource_claim *claim, uint32_t node_ix)
@@ -432,6 +442,11 @@ static bool unavailable(const struct dynamic_resources_term *term, const struct 
 	if (claim->allocation.has_selector &&
 		!bt_node_selector_matches(view->snapshot->dictionary->intern, &claim->allocation.selector,
 			node->labels, node->name)) {
+		return true;
+	}
+	if (bt_release_has(view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_ASK_NODES) &&
+		skips_operations(&claim->allocation) &&
+		!(node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS)) {
 		return true;
 	}
 	if (!view->devices->features.binding_conditions) {

@@ -51,6 +51,12 @@ func (g *gen) byGates() {
 				g.gatedSlice(spec)
 			case "ResourceClaim":
 				g.gatedClaim(spec)
+				if status, ok := o.Object["status"].(object); ok && g.on["skipops"] && g.chance(50) {
+					results, _ := in(status, "allocation", "devices")["results"].(list)
+					for _, r := range results {
+						r.(object)["skipNodeOperations"] = list{"*"}
+					}
+				}
 			case "DeviceClass":
 				if g.on["lists"] && g.chance(10) {
 					spec["selectors"] = g.listSelector()

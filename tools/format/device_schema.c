@@ -94,6 +94,7 @@ static const struct bt_field counter_set_fields[] = {
 };
 SCHEMA(counter_set, counter_set_fields, bt_counter_set_object);
 static const struct bt_field consumption_fields[] = {
+	FIELD("compatibilityGroups", STR_LIST, bt_counter_set_object, groups),
 	FIELD("counterSet", STR, bt_counter_set_object, name),
 	MAP("counters", bt_counter_set_object, counters, counter_n, counter),
 };
@@ -132,6 +133,7 @@ static const struct bt_field slice_spec_fields[] = {
 	FIELD_HAS("perDeviceNodeSelection", BOOL, bt_resource_slice_object, per_device, has_per_device),
 	INLINE("pool", pool),
 	ARRAY("sharedCounters", bt_resource_slice_object, counter_sets, counter_set_n, counter_set),
+	FIELD("skipNodeOperations", STR_LIST, bt_resource_slice_object, skipped),
 };
 SCHEMA(slice_spec, slice_spec_fields, bt_resource_slice_object);
 const struct bt_field bt_resource_slice_fields[4] = {
@@ -188,6 +190,7 @@ static const struct bt_field result_fields[] = {
 	FIELD("pool", STR, bt_device_result_object, pool),
 	FIELD("request", STR, bt_device_result_object, request),
 	FIELD_HAS("shareID", STR, bt_device_result_object, share_id, has_share_id),
+	FIELD("skipNodeOperations", STR_LIST, bt_device_result_object, skipped),
 };
 SCHEMA(result, result_fields, bt_device_result_object);
 static const struct bt_field allocation_devices_fields[] = {

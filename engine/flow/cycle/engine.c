@@ -46,6 +46,9 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
 		.list_attributes = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES],
+		.optional_operations = gates->on[BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS],
+		.compatibility_groups = gates->on[BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS],
+		.fractional_ranges = gates->on[BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE],
 		.lists_match = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES] &&
 			       bt_release_has(gates->release, BT_RULE_LISTS_MATCH_AS_SETS),
 		.release = gates->release,
@@ -68,9 +71,8 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
 	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
-		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS,
-		BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
-		BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
+		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
 		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION,
 		BT_GATE_POD_GROUP_PREEMPTION_POLICY, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS) ||

@@ -171,6 +171,7 @@ static struct bt_device_result_object result_of(const struct maker *m, const str
 		.binding_conditions = keep_names(m, from->binding_conditions, from->binding_condition_n),
 		.binding_failure_conditions =
 			keep_names(m, from->failure_conditions, from->failure_condition_n),
+		.skipped = keep_names(m, from->skipped, from->skipped_n),
 	};
 }
 

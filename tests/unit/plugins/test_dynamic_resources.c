@@ -203,6 +203,16 @@ static void a_pod_without_claims_is_not_asked_about(void **state)
 
 /* ---- which devices ---- */
 
+/* NULL: none can be allocated. */
+static void assert_given(const struct subject *subject, uint32_t node, const char *devices)
+{
+	if (devices) {
+		assert_string_equal(given(subject, node), devices);
+	} else {
+		assert_refused(subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	}
+}
+
 /* A slice of pool p on node n1 and a claim; who gets what, or why not. */
 struct allocation {
 	const char *devices, *wanted;
@@ -424,6 +434,119 @@ static void selectors_of_earlier_releases_see_no_lists(void **state)
 	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
+#define IN_SET(groups) "consumesCounters: [{counterSet: s, counters: {c: {value: '1'}}" groups "}]"
+#define GROUPS(names)  ", compatibilityGroups: [" names "]"
+
+/* Devices of a pool with a counter set; what they are given when one of them is allocated before. */
+static void devices_of_a_counter_set_have_a_group_in_common(void **state)
+{
+	static const struct {
+		const char *devices, *wanted, *given;
+		bool off;
+	} cases[] = {
+		{"{name: a, " IN_SET(GROUPS("u, v")) "}, {name: b, " IN_SET(
+			 GROUPS("w")) "}, {name: c, " IN_SET(GROUPS("v")) "}",
+			WANTS(2), "a c", false},
+		{"{name: a, " IN_SET(GROUPS("u, v")) "}, {name: b, " IN_SET(
+			 GROUPS("v, w")) "}, {name: c, " IN_SET(GROUPS("u, w")) "}",
+			WANTS(3), NULL, false},
+		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b, " IN_SET("") "}, {name: c, " IN_SET("") "}",
+			WANTS(2), "b c", false},
+		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b}", WANTS(2), "a b", false},
+		/* The devices of another that is allocated count. */
+		{"{name: taken, " IN_SET(GROUPS("u")) "}, {name: b, " IN_SET(
+			 GROUPS("v")) "}, {name: c, " IN_SET(GROUPS("u")) "}",
+			WANTS(1), "c", false},
+		{"{name: taken, " IN_SET("") "}, {name: b, " IN_SET(GROUPS("v")) "}, {name: c, " IN_SET(
+			 "") "}",
+			WANTS(1), "c", false},
+		/* Without the gate the slice is not looked at. */
+		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b}", WANTS(1), NULL, true},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct bt_device_features features = {
+			.partitionable = true, .compatibility_groups = !cases[i].off};
+		char text[1024];
+
+		fixture_setup(state);
+		struct fixture *f = *state;
+		uint32_t n1 = fixture_node(f, "name: n1", "", "");
+		configure(f, &features);
+		device_slice(f, "counters", "name: p, generation: 1, resourceSliceCount: 2",
+			"nodeName: n1, sharedCounters: [{name: s, counters: {c: {value: '9'}}}]");
+		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", cases[i].devices);
+		device_slice(f, "s", "name: p, generation: 1, resourceSliceCount: 2", text);
+		device_claim(f, "other", WANTS(1), ALLOCATED("device: taken"));
+		device_claim(f, "c", cases[i].wanted, "");
+		struct subject subject = begin(f, CLAIM);
+		assert_given(&subject, n1, cases[i].given);
+		fixture_teardown(state);
+	}
+}
+
+/* Devices that skip operations of nodes go where the node declares that it can leave them out. */
+static void nodes_declare_that_they_leave_operations_out(void **state)
+{
+	static const struct {
+		struct bt_device_features features;
+		bool declared, given;
+	} cases[] = {
+		{{.optional_operations = true}, true, true},
+		{{.optional_operations = true}, false, false},
+		{{.compatibility_groups = true}, true, false},
+		{{.consumable_capacity = true}, false, true},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		fixture_setup(state);
+		struct fixture *f = *state;
+		uint32_t n1 = fixture_node(f, "name: n1", "",
+			cases[i].declared ? "declaredFeatures: [DRAOptionalNodeOperations]" : "");
+		configure(f, &cases[i].features);
+		device_slice(
+			f, "s", POOL("p"), "nodeName: n1, skipNodeOperations: ['*'], devices: [{name: a}]");
+		device_claim(f, "c", WANTS(1), "");
+		struct subject subject = begin(f, CLAIM);
+		if (cases[i].given) {
+			const struct bt_device_choice *choices;
+
+			assert_string_equal(given(&subject, n1), "a");
+			assert_int_equal(choose(&subject, n1, &choices), 1);
+			assert_int_equal(choices[0].allocation.results[0].skipped_n,
+				cases[i].features.optional_operations);
+		} else {
+			assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+		}
+		fixture_teardown(state);
+	}
+}
+
+static void an_allocation_that_skips_operations_is_had_where_nodes_can(void **state)
+{
+	static const struct {
+		const char *release;
+		bool passes;
+	} cases[] = {{"1.37", false}, {"1.36", true}};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct bt_device_features features = {
+			.release = bt_release_find(bt_str(cases[i].release))};
+
+		fixture_setup(state);
+		struct fixture *f = *state;
+		uint32_t able = fixture_node(
+				 f, "name: n1", "", "declaredFeatures: [DRAOptionalNodeOperations]"),
+			 other = fixture_node(f, "name: n2", "", "");
+		configure(f, &features);
+		device_claim(f, "c", WANTS(1), ALLOCATED("device: a, skipNodeOperations: ['*']"));
+		struct subject subject = begin(f, CLAIM);
+		assert_true(passes(&subject, able));
+		assert_int_equal(passes(&subject, other), cases[i].passes);
+		fixture_teardown(state);
+	}
+}
+
 static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
 {
 	struct fixture *f = *state;
@@ -591,11 +714,7 @@ static void gates_take_devices_away(void **state)
 		device_slice(f, "s", POOL("p"), text);
 		device_claim(f, "c", WANTS(1), "");
 		struct subject subject = begin(f, CLAIM);
-		if (cases[i].given) {
-			assert_string_equal(given(&subject, n1), cases[i].given);
-		} else {
-			assert_refused(&subject, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
-		}
+		assert_given(&subject, n1, cases[i].given);
 		fixture_teardown(state);
 	}
 }
@@ -939,6 +1058,9 @@ static const struct rounding ranges[] = {
 	{"500m", NULL, "1", "1", "1", false},
 };
 
+static const struct bt_capacity_rounding plain = {.as_step = false}, by_step = {.as_step = true},
+					 fractional = {.as_step = true, .fractional = true};
+
 static void amounts_are_rounded_up_into_the_range(void **state)
 {
 	(void)state;
@@ -955,9 +1077,54 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 		capacity.policy.max = quantity(r->max ? r->max : "0");
 		capacity.policy.has_step = r->step != NULL;
 		capacity.policy.step = quantity(r->step ? r->step : "0");
-		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, false);
+		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, plain);
 		assert_int_equal(bt_quantity_cmp(taken, quantity(r->taken)), 0);
-		assert_int_equal(bt_capacity_violated(&capacity.policy, taken), r->violated);
+		assert_int_equal(bt_capacity_violated(&capacity.policy, taken, plain), r->violated);
+	}
+}
+
+/* Whole numbers hold none of these, or the step would be nothing. */
+static void thousandths_are_counted_where_the_range_has_them(void **state)
+{
+	static const struct {
+		const char *min, *step, *subject, *taken, *why;
+	} cases[] = {
+		{"250m", "250m", "300m", "500m", NULL},
+		{"500m", "1500m", "2001m", "3500m", NULL},
+		{"500m", "500m", "600m", "1", NULL},
+		{"1", "2", "1500m", "3", NULL},
+		/* Not in thousandths. */
+		{"100u", "300m", "1500m", "2", NULL},
+		{"1m", "1m", "1500u", NULL, "request 1500u is not a representable milli value"},
+		{"1m", "4m", "9223372036854775806m", NULL,
+			"rounding request 9223372036854775806m up to the next step passes the milli-value "
+			"range"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct bt_capacity capacity = {.name = 5,
+			.value = quantity("8Gi"),
+			.policy = {.there = true,
+				.has_range = true,
+				.has_min = true,
+				.min = quantity(cases[i].min),
+				.has_step = true,
+				.step = quantity(cases[i].step)}};
+		const struct bt_asked_capacity subject = {5, quantity(cases[i].subject)};
+		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
+		struct bt_buf why = {0};
+
+		assert_int_equal(bt_capacity_fails(&ask, &capacity, fractional, &why), cases[i].why != NULL);
+		if (cases[i].why) {
+			assert_non_null(strstr(why.ptr, cases[i].why));
+		} else {
+			struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
+
+			assert_int_equal(bt_quantity_cmp(taken, quantity(cases[i].taken)), 0);
+			assert_false(bt_capacity_violated(&capacity.policy, taken, fractional));
+		}
+		bt_buf_fini(&why);
 	}
 }
 
@@ -976,12 +1143,12 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
 
 	(void)state;
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("4")), 0);
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, false), quantity("2")), 0);
-	assert_false(bt_capacity_violated(&capacity.policy, quantity("4")));
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("4")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, plain), quantity("2")), 0);
+	assert_false(bt_capacity_violated(&capacity.policy, quantity("4"), plain));
 	subject.quantity = quantity("5");
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, false), quantity("5")), 0);
-	assert_true(bt_capacity_violated(&capacity.policy, quantity("5")));
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("5")), 0);
+	assert_true(bt_capacity_violated(&capacity.policy, quantity("5"), plain));
 }
 
 static void amounts_that_are_none_say_so(void **state)
@@ -1011,7 +1178,7 @@ static void amounts_that_are_none_say_so(void **state)
 		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 
-		assert_int_equal(bt_capacity_fails(&ask, &capacity, &why), cases[i].why != NULL);
+		assert_int_equal(bt_capacity_fails(&ask, &capacity, by_step, &why), cases[i].why != NULL);
 		assert_string_equal(why.ptr ? why.ptr : "", cases[i].why ? cases[i].why : "");
 		bt_buf_fini(&why);
 	}
@@ -1174,6 +1341,9 @@ int main(void)
 		FIXTURE_TEST(lists_of_values_are_compared_as_sets),
 		cmocka_unit_test(lists_are_no_values_for_constraints_without_the_gate),
 		FIXTURE_TEST(selectors_of_earlier_releases_see_no_lists),
+		cmocka_unit_test(devices_of_a_counter_set_have_a_group_in_common),
+		cmocka_unit_test(nodes_declare_that_they_leave_operations_out),
+		cmocka_unit_test(an_allocation_that_skips_operations_is_had_where_nodes_can),
 		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
 		FIXTURE_TEST(what_others_have_is_left_to_them),
 		FIXTURE_TEST(parts_of_a_device_share_its_counters),
@@ -1193,6 +1363,7 @@ int main(void)
 		FIXTURE_TEST(fit_leaves_to_devices_what_the_node_has_none_of),
 		FIXTURE_TEST(scores_count_devices_where_the_node_has_none_of_the_resource),
 		cmocka_unit_test(amounts_are_rounded_up_into_the_range),
+		cmocka_unit_test(thousandths_are_counted_where_the_range_has_them),
 		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
 		cmocka_unit_test(amounts_that_are_none_say_so),
 		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),

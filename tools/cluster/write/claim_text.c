@@ -287,6 +287,7 @@ static void write_result(const struct bt_device_result_object *from, struct bt_b
 		write_member(&json, "shareID", from->share_id);
 	}
 	write_consumed(&json, &from->consumed);
+	write_strings(&json, "skipNodeOperations", &from->skipped);
 	bt_json_write_end(&json);
 	out->len--;
 }
