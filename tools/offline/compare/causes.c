@@ -32,6 +32,8 @@ static struct bt_verdict_key key_of(const struct bt_judgment *j)
 {
 	uint64_t choice = mix(mix(mix((uint64_t)j->outcome + 1, j->node), j->nominated), j->victims);
 
+	/* Two failures are the same only if they are of the same error. */
+	choice = j->outcome == BT_FAILED ? mix(choice, j->message) : choice;
 	return (struct bt_verdict_key){choice, bt_hash_bytes(j->message.ptr, j->message.len)};
 }
 
@@ -110,11 +112,14 @@ static enum bt_difference_kind kind_of(
 {
 	bool placed = from->outcome == BT_PLACED;
 
-	if (from->key.choice == key.choice) {
+	if (from->key.choice == key.choice || (from->outcome == BT_FAILED && to->outcome == BT_FAILED)) {
 		return BT_DIFFERENT_MESSAGE;
 	}
 	if (placed != (to->outcome == BT_PLACED)) {
 		return placed ? BT_REFUSED_INSTEAD : BT_PLACED_INSTEAD;
+	}
+	if ((from->outcome == BT_FAILED) != (to->outcome == BT_FAILED)) {
+		return BT_DIFFERENT_FAILURE;
 	}
 	return placed ? BT_DIFFERENT_NODE : BT_DIFFERENT_PREEMPTION;
 }

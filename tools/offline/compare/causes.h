@@ -9,7 +9,7 @@
 
 /* What a release decides, kept of a judgment. */
 struct bt_verdict_key {
-	uint64_t choice;  /* a hash of outcome, node, nominated node and victims */
+	uint64_t choice;  /* a hash of outcome, node, nominated node, victims; of a failure the error, too */
 	uint64_t message; /* a hash of the text */
 };
 
@@ -18,6 +18,7 @@ enum bt_difference_kind {
 	BT_PLACED_INSTEAD,  /* refused before */
 	BT_REFUSED_INSTEAD, /* placed before */
 	BT_DIFFERENT_PREEMPTION,
+	BT_DIFFERENT_FAILURE, /* the pod meets an error in one release and is refused in the other */
 	BT_DIFFERENT_MESSAGE, /* nothing but the text */
 	BT_DIFFERENCE_N
 };

@@ -166,6 +166,7 @@ static const char *const kinds[BT_DIFFERENCE_N] = {
 	[BT_PLACED_INSTEAD] = "placed, not refused",
 	[BT_REFUSED_INSTEAD] = "refused, not placed",
 	[BT_DIFFERENT_PREEMPTION] = "another preemption",
+	[BT_DIFFERENT_FAILURE] = "an error in one alone",
 	[BT_DIFFERENT_MESSAGE] = "another message",
 };
 
@@ -279,6 +280,7 @@ static void add_counts(struct bt_emit *emit, const struct bt_comparison *c)
 	} counts[BT_DIFFERENCE_N] = {{"another_node", "    another node"},
 		{"placed_instead", "    placed, not refused"}, {"refused_instead", "    refused, not placed"},
 		{"another_preemption", "    another preemption"},
+		{"another_failure", "    an error in one alone"},
 		{"another_message", "  equal with another message"}};
 
 	bt_emit_count(emit, "decisions", "decisions compared", c->decision_n);
