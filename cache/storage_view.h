@@ -14,7 +14,7 @@
 
 #define BT_NO_VOLUME UINT32_MAX
 
-/* The pods on a node that have volumes, by their signatures, each as often as it is there. */
+/* The pods on a node that have volumes, by their signatures, one entry for each pod. */
 struct bt_volume_users {
 	const struct bt_signature **items;
 	uint32_t n, cap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Extended resources that devices serve for, as the resource plugins see them. Source: plugins/noderesources
+ * Extended resources that devices provide, as the resource plugins see them. Source: plugins/noderesources
  * fit.go and resource_allocation.go, v1.36.3.
  */
 #pragma once
@@ -7,7 +7,7 @@
 #include "cache/device_view.h"
 #include "cache/view.h"
 
-/* Does a class of devices serve for the resource? */
+/* Does a DeviceClass provide the resource? */
 bool bt_devices_serve(const struct bt_view *view, uint32_t slot);
 
 /* How many devices of that class a node can reach, and how many of them are allocated; both 0 when none

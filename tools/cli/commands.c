@@ -47,7 +47,7 @@ const struct bt_option bt_common_options[] = {
 		.choices = "auto|always|never",
 		.default_value = "auto",
 		.help = "Colours in text output: auto means on a terminal, unless NO_COLOR is set."},
-	{.name = "help", .letter = 'h', .help = "Show this help and end."},
+	{.name = "help", .letter = 'h', .help = "Show this help and exit."},
 	{0},
 };
 
@@ -527,8 +527,8 @@ static const struct bt_example replay_examples[] = {
 };
 
 static const struct bt_exit_text replay_exits[] = {
-	{BT_EXIT_OK, "Every decision is the journal's."},
-	{BT_EXIT_NO, "A decision differs; the first one is said, with the journal's."},
+	{BT_EXIT_OK, "All decisions match the journal."},
+	{BT_EXIT_NO, "A decision differs; the first one is printed, with the journal's."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
 	{BT_EXIT_INPUT, "The journal cannot be read, breaks off or is damaged; what came before was played."},
 	{BT_EXIT_IO, "Writing failed, or no worker could be started."},
@@ -578,7 +578,7 @@ static const struct bt_note history_notes[] = {
 		  "namespace; update or delete of what is not there does nothing and says so (missing)."},
 	{"TIME", "Time begins at 2026-01-01T00:00:00Z and stands still but for advance and a millisecond "
 		 "before each object and step. Backoffs end at whole seconds; what waits for more than "
-		 "five minutes is let back every 30 s."},
+		 "five minutes is requeued every 30 s."},
 	{0},
 };
 
@@ -640,7 +640,7 @@ static const struct bt_option generate_options[] = {
 		.choices = "openb",
 		.help = "Write the nodes and pods of a trace as Kubernetes objects instead."},
 	{.name = "strict",
-		.help = "With --trace: end with status 3 at the first wrong row, instead of skipping it."},
+		.help = "With --trace: exit with status 3 at the first wrong row, instead of skipping it."},
 	{0},
 };
 
@@ -771,13 +771,13 @@ static const struct bt_example run_examples[] = {
 		"In place of kube-scheduler, with its file."},
 	{"berth run --kubeconfig ~/.kube/config --shadow",
 		"Decide beside kube-scheduler, and write nothing."},
-	{"berth run --config=f.yaml --write-config-to=-", "The configuration as it counts."},
+	{"berth run --config=f.yaml --write-config-to=-", "Print the effective configuration."},
 	{0},
 };
 
 static const struct bt_exit_text run_exits[] = {
-	{BT_EXIT_OK, "Asked to end (SIGTERM, SIGINT), and ended in order."},
-	{BT_EXIT_NO, "The lease was lost, or something that it cannot do without: the message says what."},
+	{BT_EXIT_OK, "Terminated by SIGTERM or SIGINT after a clean shutdown."},
+	{BT_EXIT_NO, "The lease was lost, or something that it needs failed: the message says what."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
 	{BT_EXIT_INPUT, "The configuration, the kubeconfig or a certificate cannot be used."},
 	{BT_EXIT_IO, "No thread could be started, or no port could be opened."},
@@ -806,9 +806,9 @@ const struct bt_command bt_commands[] = {
 	{.name = "run",
 		.summary = "schedule the pods of a cluster, in place of kube-scheduler",
 		.operands = "",
-		.description =
-			"Watches a cluster by its API server, decides for each pod that waits, and binds "
-			"it. Takes kube-scheduler's flags and configuration file.",
+		.description = "Watches a cluster through its API server, finds a node for each pending pod "
+			       "and binds "
+			       "it. Takes kube-scheduler's flags and configuration file.",
 		.options = bt_run_options,
 		.examples = run_examples,
 		.exits = run_exits,

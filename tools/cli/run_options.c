@@ -148,7 +148,7 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "DURATION",
 		.default_value = "10s",
-		.help = "How long an answer about a token counts."},
+		.help = "How long the answer about a token is cached."},
 	{.name = "authentication-tolerate-lookup-failure",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
@@ -160,7 +160,8 @@ const struct bt_option bt_run_options[] = {
 		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
-		.help = "CA certificates in PEM. Who shows a certificate of theirs is known by its common "
+		.help = "CA certificates in PEM. A client with a certificate of theirs is known by its "
+			"common "
 			"name and organizations."},
 	{.name = "requestheader-allowed-names",
 		.type = BT_OPTION_TEXT,
@@ -222,12 +223,12 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "DURATION",
 		.default_value = "10s",
-		.help = "How long a permission counts."},
+		.help = "How long a permission is cached."},
 	{.name = "authorization-webhook-cache-unauthorized-ttl",
 		.type = BT_OPTION_TEXT,
 		.argument = "DURATION",
 		.default_value = "10s",
-		.help = "How long a refusal counts."},
+		.help = "How long a denial is cached."},
 	{.name = "kube-api-qps",
 		.type = BT_OPTION_TEXT,
 		.argument = "NUMBER",
@@ -274,7 +275,8 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
 		.default_value = "true",
-		.help = "Lead before deciding, by a Lease, so that replicas may stand by. This and the "
+		.help = "Become leader by a Lease before scheduling, so that replicas may stand by. This and "
+			"the "
 			"following flags count, where they are given, instead of leaderElection in "
 			"--config."},
 	{.name = "leader-elect-lease-duration",
@@ -424,7 +426,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "true|raw",
 		.choices = "true|raw",
 		.bare_value = "true",
-		.help = "Print the version and end."},
+		.help = "Print the version and exit."},
 	{.name = "workers",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -468,7 +470,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "MODE",
 		.default_value = "auto",
 		.choices = "auto|require|off",
-		.help = "What the process takes from itself once it has read what it needs: other programs "
+		.help = "Rights that the process gives up once it has read what it needs: other programs "
 			"and "
 			"processes, sockets that are not of the internet (seccomp), files that no flag, "
 			"kubeconfig or configuration names, other ports (Landlock), core dumps. auto: as far "

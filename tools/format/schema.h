@@ -52,7 +52,7 @@ enum bt_decode_fault {
 };
 
 /*
- * Hears of an error at decode->path, in place of decode->error, in which it may note one that ends the
+ * Called for an error at decode->path, in place of decode->error, in which it may note one that ends the
  * decoding. text: of a number, of what is wrong, or empty.
  */
 typedef void bt_decode_tell(

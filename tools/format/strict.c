@@ -81,7 +81,7 @@ static void find_place(const struct bt_schema *root, const struct bt_path *path,
 
 /* ---- errors ---- */
 
-/* The same fault at the same path is said once, and only the first hundred faults are said. */
+/* Each fault is reported once for each path, and only the first hundred are. */
 static void add_fault(struct bt_strict *strict, const char *what, const struct where *where, size_t offset)
 {
 	size_t end = strict->faults.len, start;

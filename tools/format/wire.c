@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The wire of protobuf.
+ * Protobuf's wire format: fields and varints.
  */
 #include "tools/format/wire.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One pod's scheduling cycle, as a value: what is looked up once, when it begins, and handed on to every
- * function of the cycle. So is a pod that is looked at, without a cycle of its own.
+ * function of the cycle. A pod that is only explained gets one too.
  * Owns: nothing. Writer: who makes it (bt_engine_cycle_of). Thread: the scheduling thread.
  */
 #pragma once
@@ -11,7 +11,7 @@
 struct bt_profile_runtime;
 
 struct bt_cycle {
-	uint64_t number; /* cycles are numbered; of a pod that is looked at: of the last one */
+	uint64_t number; /* cycles are numbered; of a pod that is only explained: of the last one */
 	uint32_t pod_ix;
 	const struct bt_pod *pod;	      /* valid until the ledger changes */
 	const struct bt_signature *signature; /* as the cycle began */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Extenders.
+ * Calls of HTTP extenders in a cycle, and what their replies change.
  */
 #include "engine/flow/cycle/extender.h"
 
@@ -12,7 +12,7 @@
 /* A point of an extender is worth that many of the scheduler's. */
 #define SCORE_SCALE 10
 
-/* What a reply says of one node, or of one victim. */
+/* A line of a reply: about one node, or one victim. */
 struct line {
 	uint32_t node_ix; /* BT_NO_NODE: there is no such node */
 	uint32_t uid;	  /* of a victim: a name */
@@ -32,13 +32,13 @@ struct bt_extender_reply {
 	const struct bt_cache *cache;
 	struct lines nodes, refused, victims;
 	struct bt_buf text, error;
-	struct bt_buf said; /* what was said, for who keeps it */
-	bool kept;	    /* somebody does */
+	struct bt_buf said; /* the reply as recorded */
+	bool kept;	    /* the reply is recorded */
 	bool failed;
 	bool objects; /* nodes that are kept came as objects */
 };
 
-/* What was asked in a cycle, and answered. */
+/* The requests of a cycle, and their replies. */
 struct exchange {
 	bool known;
 	uint32_t *nodes;
@@ -63,9 +63,9 @@ struct bt_extender_calls {
 	uint32_t extender_n;
 	struct bt_evaluation_hooks hooks;
 	uint32_t pod_ix;		  /* whose cycle it is */
-	bool recalls;			  /* what was said in it counts */
-	bool looks;			  /* no decision depends on what is asked now */
-	struct bt_extender_call *scorers; /* those that are asked for points, and what they say */
+	bool recalls;			  /* its replies are used again */
+	bool looks;			  /* for an explanation: no decision depends on the calls */
+	struct bt_extender_call *scorers; /* those with a prioritize verb, and their replies */
 	struct bt_extender_reply **scores;
 	uint32_t *nodes, *places; /* those that fit so far, and where they are in the evaluation */
 	size_t node_cap;
@@ -84,7 +84,7 @@ enum mark {
 
 /* ---- replies ---- */
 
-/* What is kept of an answer: which question, then this for each thing that was said. */
+/* The record of a reply: the request, then one of these for each line. */
 enum reply_record {
 	SAID_FAIL = 0,
 	SAID_KEEP,
@@ -203,7 +203,7 @@ void bt_extender_keep_objects(struct bt_extender_reply *reply)
 	extender_note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
 }
 
-/* Returns: false: it is no thing that can be said. */
+/* Returns: false: the record is damaged. */
 static bool repeat_one(struct bt_extender_reply *reply, struct bt_str *answer)
 {
 	struct bt_str name, message;
@@ -254,7 +254,7 @@ bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb v
 	return good;
 }
 
-/* A question is about to be asked. */
+/* A request is about to be sent. */
 static void expect(struct bt_extender_calls *x, const struct bt_extender_config *config,
 	enum bt_extender_verb verb, struct bt_extender_reply *reply)
 {
@@ -267,7 +267,7 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 	}
 }
 
-/* It has been answered. */
+/* The reply has come. */
 static void extender_keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
 {
 	if (reply->kept) {
@@ -294,7 +294,7 @@ static void reply_fini(struct bt_extender_reply *reply)
 	bt_buf_fini(&reply->said);
 }
 
-/* ---- whom it concerns ---- */
+/* ---- interest ---- */
 
 /* Source: HTTPExtender.IsInterested, v1.36.3; limits have become requests when a pod is read. */
 static bool interested(
@@ -411,7 +411,7 @@ const struct bt_extender_config *bt_extender_calls_binder(const struct bt_extend
 	return NULL;
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 /* Has this request been made in this cycle? Nodes are compared by marks: a set may come in several orders. */
 static bool is_known(
@@ -434,7 +434,7 @@ static bool is_known(
 	return same_n == n;
 }
 
-/* A question is asked; its answer follows. */
+/* Sends a request; its reply follows. */
 static struct bt_extender_reply *begin_exchange(struct exchange *exchange, const uint32_t *nodes, uint32_t n)
 {
 	if (n > exchange->cap) {

@@ -79,8 +79,8 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	return by != BT_HINT_NONE;
 }
 
-/* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
- * unless a pod goes that one of its refusers cares for; nor do callers who compare. */
+/* Is the preemption over, without a victim left whose deletion could requeue the pod? Upstream leaves it in
+ * the queue until an event that one of its unschedulable plugins registers; so do callers that compare. */
 static bool stuck(void *context, uint32_t pod_ix, int number)
 {
 	const struct bt_engine *engine = context;

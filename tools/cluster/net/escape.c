@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts that are not ours, in addresses.
+ * Escapes names and tokens for the paths and queries of URLs.
  */
 #include "tools/cluster/net/escape.h"
 

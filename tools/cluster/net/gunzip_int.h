@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An answer that is packed by gzip, unpacked as it comes. Context: one thread at a time.
+ * Decompresses a response body (gzip) as it arrives. Context: one thread at a time.
  */
 #pragma once
 
@@ -17,5 +17,5 @@ void bt_gunzip_destroy(struct bt_gunzip *gunzip);
  * come without input. Returns: false: it is no gzip. */
 bool bt_gunzip_take(struct bt_gunzip *gunzip, struct bt_str *in, char *out, size_t cap, size_t *out_n);
 
-/* Whether what came was whole. */
+/* Was the stream complete? */
 bool bt_gunzip_is_whole(const struct bt_gunzip *gunzip);

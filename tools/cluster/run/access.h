@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the process reaches API servers, and what it may open once it has taken rights from itself. Made once;
+ * How the process reaches API servers, and what it may open once it is sandboxed. Made once;
  * a scheduler that is started anew under another release has the same.
  */
 #pragma once
@@ -35,7 +35,7 @@ bool bt_run_access_each_file(const struct bt_run_access *access, const struct bt
 bool bt_run_access_reads(
 	const struct bt_run_access *access, const struct bt_config *config, const char *path);
 
-/* Takes from the process what it does not need from now on (sandbox.h); nothing the second time. Requires:
- * there is no other thread. Returns: false with the reason in out_error. */
+/* Gives up the rights that the process does not need from now on (sandbox.h); nothing the second time.
+ * Requires: there is no other thread. Returns: false with the reason in out_error. */
 bool bt_run_access_confine(
 	struct bt_run_access *access, const struct bt_config *config, struct bt_buf *out_error);

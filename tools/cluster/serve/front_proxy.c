@@ -48,7 +48,7 @@ void bt_front_proxy_destroy(struct bt_front_proxy *proxy)
 
 /* ---- headers ---- */
 
-/* What a proxy has said. */
+/* The headers of a proxy's request. */
 struct proxy_headers {
 	const struct bt_header *headers;
 	uint32_t n;
@@ -206,7 +206,7 @@ static void take_extra(
 	bt_mem_free(extra);
 }
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
 static void no_group(void *context, struct bt_str name)
 {

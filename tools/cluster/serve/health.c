@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Health checks. Everybody may see which check fails, but not why: reasons are for who may ask for one check,
- * and for the log.
+ * Health checks. Every client may see which check fails. Why it fails is for clients that may get a single
+ * check, and for the log.
  */
 #include "tools/cluster/serve/health.h"
 
@@ -32,7 +32,7 @@ static bool has_no_lease(const struct bt_serve_sources *sources)
 	return sources->leads == NULL;
 }
 
-/* How long after the lease's end a leader that still takes itself for one is tolerated. Source:
+/* How long after its lease has expired a leader that does not know it is still healthy. Source:
  * makeLeaderElectionConfig, v1.36.3, as the name of the lease in the reason. */
 static bool lease_is_well(const struct bt_serve_sources *sources, struct bt_buf *out_reason)
 {
@@ -110,7 +110,7 @@ static bool informers_synced(const struct bt_serve_sources *sources, struct bt_b
 	return waiting_n == 0;
 }
 
-/* Who loses the lease ends: as upstream, a standby is well, and so is a leader that has renewed it. */
+/* As upstream: a standby is healthy, and a leader that has renewed its Lease. One that loses it exits. */
 static const struct health_check checks[] = {
 	{"leaderElection", BT_HEALTHZ | BT_READYZ, lease_is_well, has_lease},
 	{"ping", BT_HEALTHZ, always, has_no_lease},

@@ -35,9 +35,9 @@ struct bt_serve_settings {
 	const struct bt_sni_settings *sni;
 	uint32_t sni_n;
 	const char *client_ca_file;
-	const char *proxy_ca_file; /* NULL: what the cluster says of front proxies counts, all of it */
+	const char *proxy_ca_file; /* NULL: all settings of front proxies come from the cluster's ConfigMap */
 	struct bt_front_proxy_settings proxy;
-	bool no_proxy_uids; /* the cluster's headers of UIDs do not count: gate RemoteRequestHeaderUID */
+	bool no_proxy_uids; /* the cluster's UID headers are ignored: gate RemoteRequestHeaderUID */
 	bool skip_lookup, tolerate_lookup_failure; /* of the cluster's CA of client certificates */
 	struct bt_str_list always_allow;	   /* paths, a * at the end stands for anything */
 	int64_t token_ttl_ns, allowed_ttl_ns, refused_ttl_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How long to wait before the next attempt: 800 ms at first, twice as long each time, up to 30 s, and up to
- * twice that by chance; from the beginning again after two minutes without need. Source: client-go's
- * tools/cache reflector, v0.36.3.
+ * Exponential backoff of a reflector: 800 ms at first, doubled for each attempt up to 30 s, with jitter of up
+ * to as much again, and reset after two minutes without an attempt. Source: client-go's tools/cache
+ * reflector, v0.36.3.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 /* All zeroes at first. */
 struct bt_watch_backoff {
-	int64_t next_ns, last_ns; /* the next delay without chance; when it was asked for last */
+	int64_t next_ns, last_ns; /* the next delay without jitter; when a delay was taken last */
 };
 
 #define BT_BACKOFF_FIRST_NS INT64_C(800000000)

@@ -14,7 +14,7 @@ enum bt_devices_end {
 	BT_DEVICES_READY = 0,
 	BT_DEVICES_FAILED,
 	BT_DEVICES_TIMEOUT,
-	BT_DEVICES_ERROR /* nobody can tell */
+	BT_DEVICES_ERROR /* the wait ended in an error */
 };
 
 /* Buckets that double: 0.1 s to 819.2 s, and what is beyond. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects that come and go as text.
+ * Applies and deletes objects that are given as text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -184,7 +184,7 @@ void bt_lib_take_event(struct bt_lib *lib, struct bt_object *object, bool gone)
 		remove_object(lib, object);
 	} else {
 		bt_admission_object(&lib->admission, object);
-		/* Events keep their order: nobody waits for what comes behind. */
+		/* Events keep their order: no caller waits for later ones. */
 		bt_admission_finish(&lib->admission, NULL);
 	}
 }

@@ -20,7 +20,7 @@ static void watch_complain(struct bt_lib *lib, struct bt_str text, size_t offset
 	bt_lib_report(lib, &diagnosis);
 }
 
-/* Looks where things are in an event. Returns: false after an error of the cursor. */
+/* Finds the members of an event. Returns: false after an error of the cursor. */
 static bool find_parts(struct bt_json *json, struct watch_line *out)
 {
 	struct bt_str key;
@@ -48,7 +48,7 @@ static bool find_parts(struct bt_json *json, struct watch_line *out)
 	return bt_json_error(json)->status == BT_OK;
 }
 
-/* Hands the event's object in. The cursor ends behind the event. */
+/* Applies the event's object. The cursor ends behind the event. */
 static void take_event(
 	struct bt_lib *lib, struct bt_json *json, struct bt_str text, const struct watch_line *event)
 {

@@ -102,7 +102,7 @@ void bt_world_add_node(struct bt_world *world, const struct bt_object *object)
 	bt_world_apply(world, object);
 }
 
-/* The number that a namespace has for ever, whether it is there or not. */
+/* The number of a namespace: it stays, whether the namespace exists or not. */
 static uint32_t space_of(struct bt_world *world, struct bt_str name)
 {
 	for (uint32_t i = 0; i < world->space_n; i++) {
@@ -190,7 +190,7 @@ static const struct bt_object *find_template(
 	return NULL;
 }
 
-/* What the controller calls the claim that it makes for a pod. */
+/* The name of the claim that the controller makes for a pod. */
 static struct bt_str claim_name(struct bt_world *world, const struct bt_world_pod *pod, struct bt_str claim)
 {
 	return bt_world_text(

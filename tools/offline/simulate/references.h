@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What pending pods refer to and the input lacks: claims, volumes, classes, namespaces, the owners by which
- * pods are
- * spread. A dump without them is placed all the same, with other reasons. Context: one thread.
+ * pods are spread. A dump without them is placed all the same, with other reasons. Context: one thread.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What comes of a pod's turn in a run: it is said and counted.
+ * What comes of a pod's attempt in a run: it is logged, explained and counted.
  */
 #include "tools/offline/simulate/run_int.h"
 
@@ -38,7 +38,7 @@ static struct bt_simulate_run_watch *watch_of(struct bt_simulate_run *run, uint3
 		   : NULL;
 }
 
-/* Has a pod explained that the user wants to see. */
+/* Explains a pod that --explain names. */
 static void look(void *context, uint32_t pod_ix)
 {
 	struct bt_simulate_run *run = context;
@@ -49,7 +49,7 @@ static void look(void *context, uint32_t pod_ix)
 	}
 }
 
-/* Says and counts a decision that has been carried out. */
+/* Logs and counts a decision that has been carried out. */
 static void note_decision(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
