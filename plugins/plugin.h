@@ -260,6 +260,7 @@ struct bt_plugin {
 	bt_plugin_reserve_fn *reserve;
 	bt_plugin_pre_bind_fn *pre_bind;
 	bt_plugin_permit_fn *permit;
+	bt_plugin_placement_feasible_fn *placement_feasible;
 	const struct bt_device_judge *devices; /* who evaluates selectors of devices; one plugin has it */
 
 	/* ---- judging nodes ---- */

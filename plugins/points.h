@@ -55,7 +55,7 @@ struct bt_group_state {
 	bool counted; /* somebody counts its members */
 	int32_t min_count;
 	uint64_t member_n;
-	uint64_t scheduled_n; /* at Permit: members that have got a node in this cycle */
+	uint64_t scheduled_n; /* in a cycle: members that are on nodes, those of this cycle included */
 };
 
 /* The pod in question. */
@@ -81,6 +81,14 @@ enum bt_permit { BT_PERMIT_OK = 0, BT_PERMIT_WAIT, BT_PERMIT_FAILS };
 /* Permit, asked of each member in the cycle of a PodGroup. Of a failure out_why says why, unless it is NULL.
  */
 typedef enum bt_permit bt_plugin_permit_fn(const struct bt_pod_env *env, struct bt_buf *out_why);
+
+/*
+ * PlacementFeasible, asked of a PodGroup before the first and after each of its pods, where groups wait as
+ * one: may what has nodes do, with what is left to be tried? Else it appends what is lacking.
+ */
+enum bt_feasible { BT_FEASIBLE = 0, BT_FEASIBLE_LATER, BT_INFEASIBLE };
+typedef enum bt_feasible bt_plugin_placement_feasible_fn(
+	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *out_why);
 
 /* ---- PostFilter ---- */
 

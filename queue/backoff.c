@@ -2,6 +2,8 @@
  * Pods in backoff: a heap by expiry and then by the order of PrioritySort, and one for those that failed with
  * an error, by expiry alone. Source: backend/queue backoff_queue, v1.36.3.
  */
+#include <math.h>
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
@@ -17,10 +19,22 @@ static int64_t align(const struct bt_queue *queue, int64_t time_ns)
 	return bt_wrap_sub(time_ns, rest < 0 ? rest + BT_QUEUE_SECOND : rest);
 }
 
+/* The longest backoff. Of a PodGroup it grows with the square root of its pods. */
+static int64_t most_of(const struct bt_queue *queue, const struct bt_slot *slot)
+{
+	uint32_t pod_n = bt_slot_size(queue, slot);
+
+	if (pod_n <= 1) {
+		return queue->options.max_backoff_ns;
+	}
+	double most = (double)queue->options.max_backoff_ns * sqrt((double)pod_n);
+	return most < 0x1p63 ? (int64_t)most : INT64_MAX;
+}
+
 int64_t bt_pod_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot)
 {
 	uint32_t count = slot->error_n ? slot->error_n : slot->unschedulable_n;
-	int64_t most = queue->options.max_backoff_ns, wait = queue->options.initial_backoff_ns;
+	int64_t most = most_of(queue, slot), wait = queue->options.initial_backoff_ns;
 
 	if (most == 0 || count == 0) {
 		return BT_EXPIRED;

@@ -26,11 +26,30 @@ uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only)
 	return bt_cluster_event_label(event->resource, event->action);
 }
 
+void bt_incoming_show(const struct bt_queue *queue, uint32_t slot_ix, uint32_t cause)
+{
+	const struct bt_queue_observer *observer = &queue->options.observer;
+	const struct bt_slot *slot = &queue->slots[slot_ix];
+
+	if (BT_LIKELY(!observer->moved)) {
+		return;
+	}
+	if (!slot->is_entity) {
+		observer->moved(observer->context, slot->pod_ix, slot->where, cause);
+		return;
+	}
+	const struct bt_entity *entity = &queue->entities[slot->entity];
+	for (size_t i = 0; i < entity->member_n; i++) {
+		observer->moved(
+			observer->context, queue->slots[entity->members[i]].pod_ix, slot->where, cause);
+	}
+}
+
 void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait from, enum bt_wait to)
 {
 	BT_INVARIANT(queue->cause < BT_CAUSE_N);
 	if (!is_held(from) || !is_held(to)) {
-		queue->incoming[line_of(to)][queue->cause]++;
+		queue->incoming[line_of(to)][queue->cause] += bt_slot_size(queue, &queue->slots[slot_ix]);
 		bt_incoming_show(queue, slot_ix, queue->cause);
 	}
 }

@@ -13,9 +13,6 @@
 
 #define TRIM_SLOTS 256 /* so many places stay */
 
-/* What to do with a pod because of an event. */
-enum strategy { SKIP = 0, AFTER_BACKOFF, IMMEDIATELY };
-
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
 {
 	struct bt_queue *queue = bt_mem_zalloc(1, sizeof(*queue));
@@ -44,6 +41,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_mem_free(queue->error_backoff.slots);
 	bt_mem_free(queue->slots);
 	bt_mem_free(queue->slot_ixs);
+	bt_entities_fini(queue);
 	bt_mem_free(queue->groups);
 	bt_map_fini(&queue->group_ixs);
 	bt_mem_free(queue->log);
@@ -77,6 +75,9 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
 	uint32_t pod_ix = queue->slots[ix].pod_ix;
 
 	BT_REQUIRE_HOT(ix < queue->slot_n);
+	if (queue->slots[ix].is_entity) {
+		return true;
+	}
 	return pod_ix < queue->pod_cap && queue->slot_ixs[pod_ix] == ix + 1;
 }
 
@@ -112,13 +113,10 @@ void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
 	}
 }
 
-static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
+uint32_t bt_slot_vacant(struct bt_queue *queue)
 {
 	uint32_t slot = queue->free_slot;
 
-	if (pod_ix >= queue->pod_cap) {
-		grow_pods(queue, pod_ix);
-	}
 	if (slot != BT_NO_SLOT) {
 		queue->free_slot = queue->slots[slot].next;
 	} else {
@@ -126,7 +124,24 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 			bt_mem_grow(queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
 		slot = (uint32_t)queue->slot_n++;
 	}
+	BT_INVARIANT(slot < queue->slot_n);
+	return slot;
+}
+
+void bt_slot_vacate(struct bt_queue *queue, uint32_t slot)
+{
+	queue->slots[slot].next = queue->free_slot;
+	queue->free_slot = slot;
+}
+
+static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
+{
+	if (pod_ix >= queue->pod_cap) {
+		grow_pods(queue, pod_ix);
+	}
+	uint32_t slot = bt_slot_vacant(queue);
 	queue->slots[slot] = (struct bt_slot){.pod_ix = pod_ix,
+		.entity = BT_NO_ENTITY,
 		.gate = BT_QUEUE_NO_GATE,
 		.expiry_ns = BT_EXPIRED,
 		.first_ns = INT64_MAX,
@@ -182,7 +197,7 @@ static struct bt_pod_backoff *heap_of(struct bt_queue *queue, const struct bt_sl
 }
 
 /* Takes a slot out of where it is. Returns: where that was. */
-static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
+enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 	enum bt_wait from = slot->where;
@@ -191,6 +206,9 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 	BT_INVARIANT(is_used(queue, ix) && (!count || *count > 0));
 	if (count) {
 		--*count;
+	}
+	if (BT_UNLIKELY(slot->is_entity)) {
+		bt_entity_count(queue, slot, from, false);
 	}
 	switch (from) {
 	case BT_WAIT_ACTIVE:
@@ -205,6 +223,14 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 		break;
 	case BT_WAIT_IN_FLIGHT:
 		bt_in_flight_end(queue, ix);
+		if (BT_UNLIKELY(slot->entity != BT_NO_ENTITY)) {
+			bt_entity_let_go(queue, ix);
+		}
+		break;
+	case BT_WAIT_INCOMPLETE:
+	case BT_WAIT_PENDING:
+	case BT_WAIT_MEMBER:
+		bt_entity_drop(queue, ix);
 		break;
 	default:
 		break;
@@ -215,7 +241,7 @@ static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 }
 
 /* Puts a slot that is nowhere into one of the four places. */
-static void queue_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
+void bt_slot_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
@@ -223,6 +249,9 @@ static void queue_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 	BT_INVARIANT(where >= BT_WAIT_ACTIVE && where <= BT_WAIT_GATED);
 	slot->where = (uint8_t)where;
 	++*count_of(queue, where);
+	if (BT_UNLIKELY(slot->is_entity)) {
+		bt_entity_count(queue, slot, where, true);
+	}
 	if (where == BT_WAIT_ACTIVE) {
 		bt_active_push(queue, ix);
 	} else if (where == BT_WAIT_BACKOFF) {
@@ -235,10 +264,13 @@ static void queue_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 /* ---- from place to place ---- */
 
 /* PreEnqueue. Returns whether the pod may go on. */
-static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
+bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
+	if (BT_UNLIKELY(slot->is_entity)) {
+		return bt_entity_pass_gate(queue, slot);
+	}
 	slot->gate = hooks->gate ? (int8_t)hooks->gate(hooks->context, slot->pod_ix, slot->gate)
 				 : BT_QUEUE_NO_GATE;
 	if (slot->gate == BT_QUEUE_NO_GATE) {
@@ -254,9 +286,12 @@ static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked,
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
-	queue_enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
+	bt_slot_enter(queue, ix, checked || bt_slot_pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
 	if (slot->where == BT_WAIT_ACTIVE && slot->first_ns == INT64_MAX) {
 		slot->first_ns = now_ns;
+	}
+	if (BT_UNLIKELY(slot->is_entity) && slot->where == BT_WAIT_ACTIVE) {
+		bt_entity_note_active(queue, slot, now_ns);
 	}
 	return slot->where;
 }
@@ -264,34 +299,34 @@ static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked,
 static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_slot *slot = &queue->slots[ix];
-	bool passed = !queue->options.pop_from_backoff || pass_gate(queue, slot);
+	bool passed = !queue->options.pop_from_backoff || bt_slot_pass_gate(queue, slot);
 
 	queue->counts.backoff_n += passed;
-	queue_enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
+	bt_slot_enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
 	return slot->where;
 }
 
 /* The place to which an event moves a slot that is nowhere. */
-static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
 	BT_INVARIANT(slot->where == BT_WAIT_NOWHERE);
-	if (strategy == SKIP) {
-		queue_enter(
+	if (strategy == BT_SKIP) {
+		bt_slot_enter(
 			queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
 		return slot->where;
 	}
-	if (strategy == AFTER_BACKOFF && bt_pod_backoff_lasts(queue, slot, now_ns)) {
+	if (strategy == BT_AFTER_BACKOFF && bt_pod_backoff_lasts(queue, slot, now_ns)) {
 		return to_backoff(queue, ix);
 	}
 	return to_active(queue, ix, false, now_ns);
 }
 
 /* The same of a slot that was somewhere, because of queue->cause. */
-static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
-	enum bt_wait from = leave(queue, ix), to = let_in(queue, ix, strategy, now_ns);
+	enum bt_wait from = bt_slot_leave(queue, ix), to = bt_slot_let_in(queue, ix, strategy, now_ns);
 
 	bt_incoming_count(queue, ix, from, to);
 	return to;
@@ -300,28 +335,32 @@ static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy s
 /* Lets a slot from where it is into active, because of queue->cause. */
 static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
-	enum bt_wait from = leave(queue, ix);
+	enum bt_wait from = bt_slot_leave(queue, ix);
 
 	bt_incoming_count(queue, ix, from, to_active(queue, ix, checked, now_ns));
 }
 
 /* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
-static enum strategy weigh(
+enum bt_strategy bt_slot_weigh(
 	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
 	BT_REQUIRE_HOT(is_used(queue, (uint32_t)(slot - queue->slots)));
+	if (BT_UNLIKELY(slot->is_entity)) {
+		return bt_entity_weigh(queue, slot, event);
+	}
 	if (!(slot->unschedulable_plugins | slot->pending) || !hooks->hint ||
 		event->resource == BT_CLUSTER_EVENT_WILDCARD) {
-		return AFTER_BACKOFF;
+		return BT_AFTER_BACKOFF;
 	}
 	queue->counts.hint_n++;
 	if (slot->pending && hooks->hint(hooks->context, slot->pod_ix, event, slot->pending)) {
-		return IMMEDIATELY;
+		return BT_IMMEDIATELY;
 	}
-	return hooks->hint(hooks->context, slot->pod_ix, event, slot->unschedulable_plugins) ? AFTER_BACKOFF
-											     : SKIP;
+	return hooks->hint(hooks->context, slot->pod_ix, event, slot->unschedulable_plugins)
+		       ? BT_AFTER_BACKOFF
+		       : BT_SKIP;
 }
 
 static inline enum bt_wait queue_add(
@@ -333,6 +372,11 @@ static inline enum bt_wait queue_add(
 	queue->slots[ix].kind = bt_active_join_kind(queue, kind);
 	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
 	queue->slots[ix].waits_since_ns = timestamp_ns;
+	if (BT_UNLIKELY(bt_entity_of(queue, pod_ix) != BT_NO_ENTITY)) {
+		queue->slots[ix].turn = ++queue->turns;
+		queue->late_n++; /* it is counted with its group */
+		return bt_entity_enter(queue, ix, timestamp_ns);
+	}
 	return to_active(queue, ix, false, timestamp_ns);
 }
 
@@ -340,10 +384,13 @@ enum bt_wait bt_queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
+	queue->cause = BT_CAUSE_NEWCOMER;
 	enum bt_wait where = queue_add(queue, pod_ix, kind, timestamp_ns);
 
+	if (BT_UNLIKELY(queue->slots[queue_find(queue, pod_ix)].entity != BT_NO_ENTITY)) {
+		return where;
+	}
 	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
-		queue->cause = BT_CAUSE_NEWCOMER;
 		queue->gated_n++;
 		bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
 	} else if (BT_UNLIKELY(queue->options.observer.moved != NULL)) {
@@ -360,10 +407,19 @@ static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 	if (queue->options.pop_from_backoff && queue->backoff.n) {
 		ix = queue->backoff.slots[0];
 		BT_INVARIANT(queue->slots[ix].where == BT_WAIT_BACKOFF && !is_patient(&queue->slots[ix]));
-		leave(queue, ix);
+		bt_slot_leave(queue, ix);
 		queue->incoming[0][BT_CAUSE_POP_FROM_BACKOFF]++;
 	}
 	return ix;
+}
+
+/* A PodGroup's turn has come. Returns the first of its pods. */
+static BT_NOINLINE uint32_t pop_entity(struct bt_queue *queue, uint32_t ix)
+{
+	uint32_t pod_ix = queue->slots[queue->entities[queue->slots[ix].entity].members[0]].pod_ix;
+
+	bt_entity_pop(queue, ix);
+	return pod_ix;
 }
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
@@ -375,12 +431,18 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 		/* Its entry is out already. */
 		BT_INVARIANT(queue->slots[ix].where == BT_WAIT_ACTIVE && queue->counts.active > 0);
 		queue->counts.active--;
+		if (BT_UNLIKELY(queue->slots[ix].is_entity)) {
+			bt_entity_count(queue, &queue->slots[ix], BT_WAIT_ACTIVE, false);
+		}
 		bt_active_drop(queue, ix);
 	} else {
 		ix = pop_backoff(queue);
 		if (ix == BT_QUEUE_EMPTY) {
 			return BT_QUEUE_EMPTY;
 		}
+	}
+	if (BT_UNLIKELY(queue->slots[ix].is_entity)) {
+		return pop_entity(queue, ix);
 	}
 	bt_in_flight_begin(queue, ix);
 	BT_INVARIANT(queue->slots[ix].where == BT_WAIT_IN_FLIGHT && queue->slots[ix].stamp == 0);
@@ -389,13 +451,17 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 
 uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap)
 {
-	uint32_t n = bt_active_look_ahead(queue, out_pods, cap);
+	uint32_t n = bt_active_look_ahead(queue, out_pods, cap), pod_n = 0;
 
 	BT_INVARIANT(n <= cap);
 	for (uint32_t i = 0; i < n; i++) {
-		out_pods[i] = queue->slots[out_pods[i]].pod_ix;
+		uint32_t pod_ix = queue->slots[out_pods[i]].pod_ix;
+
+		if (pod_ix != BT_QUEUE_EMPTY) { /* it is no PodGroup */
+			out_pods[pod_n++] = pod_ix;
+		}
 	}
-	return n;
+	return pod_n;
 }
 
 uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places)
@@ -409,11 +475,19 @@ static enum bt_status take(struct bt_queue *queue, uint32_t pod_ix, enum bt_wait
 {
 	uint32_t ix = queue_find(queue, pod_ix);
 
-	if (ix == BT_NO_SLOT || queue->slots[ix].where < BT_WAIT_ACTIVE || queue->slots[ix].where > last) {
+	if (ix == BT_NO_SLOT) {
 		return BT_NOT_FOUND;
 	}
-	leave(queue, ix);
-	bt_in_flight_begin(queue, ix);
+	ix = bt_entity_place(queue, ix);
+	if (queue->slots[ix].where < BT_WAIT_ACTIVE || queue->slots[ix].where > last) {
+		return BT_NOT_FOUND;
+	}
+	bt_slot_leave(queue, ix);
+	if (queue->slots[ix].is_entity) {
+		bt_entity_pop(queue, ix);
+	} else {
+		bt_in_flight_begin(queue, ix);
+	}
 	return BT_OK;
 }
 
@@ -440,6 +514,9 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 		bt_active_unpark(queue, queue->slots[ix].kind);
 	}
 	bt_in_flight_end(queue, ix);
+	if (BT_UNLIKELY(queue->slots[ix].entity != BT_NO_ENTITY)) {
+		bt_entity_let_go(queue, ix);
+	}
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;
 	BT_INVARIANT(queue->slots[ix].group == BT_NO_GROUP && queue->counts.in_flight == queue->flying_n);
@@ -455,24 +532,25 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
 }
 
 /* What happened while the pod was in flight. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
-static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slot)
+static enum bt_strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slot)
 {
 	BT_INVARIANT(slot->where != BT_WAIT_IN_FLIGHT || slot->log_begin >= queue->log_begin);
-	enum strategy best = SKIP;
+	enum bt_strategy best = BT_SKIP;
 
 	if (slot->where != BT_WAIT_IN_FLIGHT || slot->missed ||
 		!(slot->unschedulable_plugins | slot->pending)) {
-		return AFTER_BACKOFF;
+		return BT_AFTER_BACKOFF;
 	}
-	for (uint64_t i = slot->log_begin - queue->log_begin; i < queue->log_n && best != IMMEDIATELY; i++) {
+	for (uint64_t i = slot->log_begin - queue->log_begin; i < queue->log_n && best != BT_IMMEDIATELY;
+		i++) {
 		const struct bt_logged *logged = &queue->log[i];
 
 		if (logged->only == BT_QUEUE_EMPTY || logged->only == slot->pod_ix) {
-			enum strategy strategy = weigh(queue, slot, &logged->event);
+			enum bt_strategy strategy = bt_slot_weigh(queue, slot, &logged->event);
 
 			best = strategy > best ? strategy : best;
 		}
-		if (best == AFTER_BACKOFF && !slot->pending) {
+		if (best == BT_AFTER_BACKOFF && !slot->pending) {
 			break;
 		}
 	}
@@ -502,9 +580,11 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 	slot->expiry_ns = bt_pod_backoff_expiry(queue, slot);
 	slot->flushed = false;
 
-	enum strategy strategy = weigh_log(queue, slot);
+	enum bt_strategy strategy = weigh_log(queue, slot);
 	queue->cause = BT_CAUSE_ATTEMPT_FAILED;
-	return requeue(queue, ix, strategy, now_ns);
+	return BT_UNLIKELY(bt_entity_of(queue, pod_ix) != BT_NO_ENTITY)
+		       ? bt_entity_return(queue, ix, strategy, now_ns)
+		       : requeue(queue, ix, strategy, now_ns);
 }
 
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins)
@@ -524,11 +604,10 @@ enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 	if (ix == BT_NO_SLOT) {
 		return BT_NOT_FOUND;
 	}
-	leave(queue, ix);
+	bt_slot_leave(queue, ix);
 	bt_active_leave_kind(queue, queue->slots[ix].kind);
 	queue->slot_ixs[pod_ix] = 0;
-	queue->slots[ix].next = queue->free_slot;
-	queue->free_slot = ix;
+	bt_slot_vacate(queue, ix);
 	BT_INVARIANT(queue->slots[ix].where == BT_WAIT_NOWHERE && queue_find(queue, pod_ix) == BT_NO_SLOT);
 	return BT_OK;
 }
@@ -540,7 +619,7 @@ static enum bt_wait update_held(struct bt_queue *queue, uint32_t ix, const struc
 	enum bt_wait where = queue->slots[ix].where;
 
 	for (uint32_t i = 0; i < n && (where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED); i++) {
-		enum strategy strategy = weigh(queue, &queue->slots[ix], &events[i]);
+		enum bt_strategy strategy = bt_slot_weigh(queue, &queue->slots[ix], &events[i]);
 
 		queue->cause = bt_cause_of(&events[i], BT_QUEUE_EMPTY);
 		where = requeue(queue, ix, strategy, now_ns);
@@ -561,13 +640,15 @@ static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
 static enum bt_wait enter_late(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t now_ns)
 {
-	enum bt_wait where = queue_add(queue, pod_ix, kind, now_ns);
-
 	queue->cause = queue->options.late_are_new
 			       ? BT_CAUSE_NEWCOMER
 			       : bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
-	queue->late_n++;
-	bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
+	enum bt_wait where = queue_add(queue, pod_ix, kind, now_ns);
+
+	if (queue->slots[queue_find(queue, pod_ix)].entity == BT_NO_ENTITY) {
+		queue->late_n++;
+		bt_incoming_count(queue, queue_find(queue, pod_ix), BT_WAIT_NOWHERE, where);
+	}
 	return where;
 }
 
@@ -591,10 +672,19 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 		change_kind(queue, ix, new_kind);
 		return where;
 	}
-	if (queue->slots[ix].kind != new_kind) {
-		leave(queue, ix);
+	if (BT_UNLIKELY(queue->slots[ix].entity != bt_entity_of(queue, pod_ix))) {
+		bt_active_leave_kind(queue, new_kind);
+		bt_queue_remove(queue, pod_ix);
+		return enter_late(queue, pod_ix, kind, now_ns);
+	}
+	if (BT_UNLIKELY(queue->slots[ix].entity != BT_NO_ENTITY)) {
 		change_kind(queue, ix, new_kind);
-		queue_enter(queue, ix, where);
+		return update_held(queue, bt_entity_place(queue, ix), events, n, now_ns);
+	}
+	if (queue->slots[ix].kind != new_kind) {
+		bt_slot_leave(queue, ix);
+		change_kind(queue, ix, new_kind);
+		bt_slot_enter(queue, ix, where);
 	} else {
 		bt_active_leave_kind(queue, new_kind);
 	}
@@ -613,7 +703,7 @@ static bool gate_cares(
 		return true;
 	}
 	return event->resource != BT_CLUSTER_EVENT_WILDCARD && hooks->interested &&
-	       hooks->interested(hooks->context, slot->pod_ix, event) >> slot->gate & 1;
+	       hooks->interested(hooks->context, bt_entity_pod(queue, slot), event) >> slot->gate & 1;
 }
 
 static void queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
@@ -622,7 +712,7 @@ static void queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
 	queue->scratch[(*n)++] = slot;
 }
 
-static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+static void move_slot(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	BT_INVARIANT(
 		queue->slots[ix].where == BT_WAIT_UNSCHEDULABLE || queue->slots[ix].where == BT_WAIT_GATED);
@@ -635,7 +725,7 @@ static void stay(const struct bt_queue *queue, uint32_t ix)
 	const struct bt_queue_observer *observer = &queue->options.observer;
 
 	if (observer->stayed) {
-		observer->stayed(observer->context, queue->slots[ix].pod_ix, queue->cause);
+		observer->stayed(observer->context, bt_entity_pod(queue, &queue->slots[ix]), queue->cause);
 	}
 }
 
@@ -648,9 +738,9 @@ static void move_one(
 	if (!gate_cares(queue, slot, event)) {
 		return;
 	}
-	enum strategy strategy = weigh(queue, slot, event);
+	enum bt_strategy strategy = bt_slot_weigh(queue, slot, event);
 
-	if (strategy != SKIP) {
+	if (strategy != BT_SKIP) {
 		move_slot(queue, ix, strategy, now_ns);
 	} else {
 		stay(queue, ix);
@@ -674,8 +764,8 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	if (n == 0 || !gate_cares(queue, &queue->slots[ix], event)) {
 		return;
 	}
-	enum strategy strategy = weigh(queue, &queue->slots[ix], event);
-	if (strategy == SKIP) {
+	enum bt_strategy strategy = bt_slot_weigh(queue, &queue->slots[ix], event);
+	if (strategy == BT_SKIP) {
 		stay(queue, ix);
 		return;
 	}
@@ -713,12 +803,25 @@ static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event,
 /* Did any of these plugins refuse a pod that waits? */
 static bool concerns(const struct bt_queue *queue, uint32_t plugins)
 {
+	/* One of its pods may have been refused by none. */
+	if (queue->counts.pod_groups[BT_WAIT_UNSCHEDULABLE] | queue->counts.pod_groups[BT_WAIT_GATED]) {
+		return true;
+	}
 	for (uint32_t rest = plugins; rest; rest &= rest - 1) {
 		if (queue->plugin_groups[__builtin_ctz(rest)]) {
 			return true;
 		}
 	}
 	return false;
+}
+
+/* Has the group a pod whose priority is no higher? */
+static bool yields(const struct bt_queue *queue, const struct bt_waiting_group *group, int32_t max_priority)
+{
+	const struct bt_slot *first = &queue->slots[group->first];
+
+	return BT_UNLIKELY(first->is_entity) ? bt_entity_yields(queue, first, max_priority)
+					     : queue->active.kinds[group->kind].kind.priority <= max_priority;
 }
 
 void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
@@ -742,7 +845,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
 		const struct bt_waiting_group *group = &queue->groups[i];
 
-		if (group->n && queue->active.kinds[group->kind].kind.priority <= max_priority) {
+		if (group->n && yields(queue, group, max_priority)) {
 			move_group(queue, (uint32_t)i, event, own, now_ns);
 		}
 	}
@@ -760,6 +863,7 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 	if (ix == BT_NO_SLOT) {
 		return;
 	}
+	ix = bt_entity_place(queue, ix);
 	enum bt_wait where = queue->slots[ix].where;
 	if (where == BT_WAIT_IN_FLIGHT) {
 		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
@@ -779,19 +883,20 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 	if (ix == BT_NO_SLOT) {
 		return;
 	}
+	ix = bt_entity_place(queue, ix);
 	struct bt_slot *slot = &queue->slots[ix];
 	if (slot->where == BT_WAIT_IN_FLIGHT) {
 		slot->missed = slot->patient = true;
 	} else if (slot->where == BT_WAIT_UNSCHEDULABLE || slot->where == BT_WAIT_GATED) {
 		slot->patient = true;
 		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
-		requeue(queue, ix, AFTER_BACKOFF, now_ns);
+		requeue(queue, ix, BT_AFTER_BACKOFF, now_ns);
 	} else if (slot->where == BT_WAIT_BACKOFF && !is_patient(slot)) {
 		/* An event was faster than the failure. Were it popped ahead of time, pods that fail would
 		 * wake each other for ever. */
-		leave(queue, ix);
+		bt_slot_leave(queue, ix);
 		slot->patient = true;
-		queue_enter(queue, ix, BT_WAIT_BACKOFF);
+		bt_slot_enter(queue, ix, BT_WAIT_BACKOFF);
 	}
 }
 
@@ -823,7 +928,7 @@ static bool is_stuck(const struct bt_queue *queue, const struct bt_slot *slot)
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
 	return slot->where == BT_WAIT_GATED && hooks->stuck &&
-	       hooks->stuck(hooks->context, slot->pod_ix, slot->gate);
+	       hooks->stuck(hooks->context, bt_entity_pod(queue, slot), slot->gate);
 }
 
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
@@ -851,11 +956,14 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		uint32_t ix = queue->scratch[i];
 
 		queue->slots[ix].flushed = true;
+		if (BT_UNLIKELY(queue->slots[ix].is_entity)) {
+			bt_entity_note_flushed(queue, &queue->slots[ix]);
+		}
 		if (queue->options.flush_asks_gates) {
 			queue->slots[ix].waits_since_ns = now_ns;
 		}
 		queue->counts.flushed_n++;
-		requeue(queue, ix, AFTER_BACKOFF, now_ns);
+		requeue(queue, ix, BT_AFTER_BACKOFF, now_ns);
 	}
 	if (any) {
 		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_WILDCARD};
@@ -906,20 +1014,21 @@ struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix
 	if (ix == BT_NO_SLOT) {
 		return (struct bt_queue_info){.gate = BT_QUEUE_NO_GATE};
 	}
-	const struct bt_slot *slot = &queue->slots[ix];
+	const struct bt_slot *slot = &queue->slots[ix], *place = &queue->slots[bt_entity_place(queue, ix)];
 	return (struct bt_queue_info){
-		.where = slot->where,
-		.gate = slot->gate,
+		.where = place->where,
+		.gate = place->gate,
 		.unschedulable_plugins = slot->unschedulable_plugins,
 		.pending = slot->pending,
 		.attempts = slot->attempts,
 		.entered_ns = slot->entered_ns,
-		.timestamp_ns = slot->timestamp_ns,
-		.expiry_ns = slot->expiry_ns,
-		.patient = slot->where == BT_WAIT_BACKOFF && is_patient(slot),
+		.timestamp_ns = place->timestamp_ns,
+		.expiry_ns = place->expiry_ns,
+		.patient = place->where == BT_WAIT_BACKOFF && is_patient(place),
 		.flushed = slot->flushed,
 		.first_ns = slot->first_ns,
 		.order = slot->order,
+		.in_group = place != slot,
 	};
 }
 
@@ -948,22 +1057,45 @@ static int compare(const void *a, const void *b, void *context)
 	return x->order < y->order ? -1 : 1;
 }
 
+static uint32_t list_members(
+	const struct bt_queue *queue, const struct bt_slot *slot, uint32_t *pods, uint32_t cap)
+{
+	const struct bt_entity *entity = &queue->entities[slot->entity];
+
+	for (size_t i = 0; i < entity->member_n && i < cap; i++) {
+		pods[i] = queue->slots[entity->members[i]].pod_ix;
+	}
+	return (uint32_t)entity->member_n;
+}
+
 uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap)
 {
 	size_t n = 0;
+	uint32_t pod_n = 0;
 
 	for (uint32_t i = 0; i < queue->slot_n; i++) {
-		if (queue->slots[i].where == where) {
+		/* In flight pods are told, not their group. */
+		if (queue->slots[i].where == where &&
+			(where <= BT_WAIT_GATED || !queue->slots[i].is_entity)) {
 			queue_note(queue, &n, i);
 		}
 	}
 	if (n && (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF)) {
 		qsort_r(queue->scratch, n, sizeof(*queue->scratch), compare, queue);
 	}
-	for (size_t i = 0; i < n && i < cap; i++) {
-		pods[i] = queue->slots[queue->scratch[i]].pod_ix;
+	for (size_t i = 0; i < n; i++) {
+		const struct bt_slot *slot = &queue->slots[queue->scratch[i]];
+
+		if (slot->is_entity) {
+			pod_n += list_members(queue, slot, pods + pod_n, cap > pod_n ? cap - pod_n : 0);
+		} else {
+			if (pod_n < cap) {
+				pods[pod_n] = slot->pod_ix;
+			}
+			pod_n++;
+		}
 	}
-	return (uint32_t)n;
+	return pod_n;
 }
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
@@ -971,6 +1103,11 @@ struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 	struct bt_queue_counts counts = queue->counts;
 
 	counts.parked = queue->active.parked_n;
+	counts.active += queue->entity_pods[BT_WAIT_ACTIVE] - counts.pod_groups[BT_WAIT_ACTIVE];
+	counts.backoff += queue->entity_pods[BT_WAIT_BACKOFF] - counts.pod_groups[BT_WAIT_BACKOFF];
+	counts.unschedulable +=
+		queue->entity_pods[BT_WAIT_UNSCHEDULABLE] - counts.pod_groups[BT_WAIT_UNSCHEDULABLE];
+	counts.gated += queue->entity_pods[BT_WAIT_GATED] - counts.pod_groups[BT_WAIT_GATED];
 	return counts;
 }
 

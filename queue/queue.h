@@ -17,6 +17,11 @@
  *      |   time                  v
  *      +----------------------- backoff
  *
+ * Pods of a PodGroup wait in it (hooks.pod_group): the group is in a place as a pod is, and is popped with
+ * all of them. Its gate is that of any member, and an event that helps one member helps the group. A pod is
+ * incomplete while the group's object is not there, and pending while the group is in its cycle, which
+ * bt_queue_end_group ends.
+ *
  * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
  * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.
  * Context: the scheduling thread, for all of it. Hooks are called from within and change nothing here.
@@ -47,8 +52,20 @@ enum bt_wait {
 	BT_WAIT_GATED,
 	BT_WAIT_IN_FLIGHT,
 	BT_WAIT_BINDING,
+	BT_WAIT_INCOMPLETE, /* its PodGroup is not there */
+	BT_WAIT_PENDING,    /* its PodGroup is in its cycle, and it will be in the next one */
 	BT_WAIT_N
 };
+
+/* The PodGroup that a pod waits in. */
+struct bt_queue_pod_group {
+	uint32_t number; /* below the number of groups that there have been at a time */
+	bool known;	 /* its object is there */
+	int32_t priority;
+};
+
+/* What a cycle of a PodGroup has come to. */
+enum bt_queue_attempt { BT_ATTEMPT_SUCCEEDED = 0, BT_ATTEMPT_REJECTED, BT_ATTEMPT_FAILED };
 
 /* What the queue asks of its owner. Hooks change nothing that the queue keeps. */
 struct bt_queue_hooks {
@@ -64,6 +81,9 @@ struct bt_queue_hooks {
 	/* A pod that this plugin keeps out has waited for too long: has what it waits for come about, so that
 	 * no event will let it go on? NULL: never. */
 	bool (*stuck)(void *context, uint32_t pod_ix, int gate);
+	/* The PodGroup that the pod waits in, if it waits in one: then the group takes a place, and its pods
+	 * are in it. NULL: every pod waits alone. Whose object is not there yet may have any priority. */
+	bool (*pod_group)(void *context, uint32_t pod_ix, struct bt_queue_pod_group *out_group);
 	void *context;
 };
 
@@ -105,7 +125,7 @@ struct bt_queue_options {
 /* Pods of one kind get the same hints and, as long as the cluster stays, the same verdict, preemption's
  * included: so a kind is all that PostFilter depends on of a pod without a nomination. */
 struct bt_queue_kind {
-	uint32_t signature_ix; /* below 2^31 */
+	uint32_t signature_ix; /* below 2^30 */
 	int32_t priority;
 	bool never_preempts;
 };
@@ -130,17 +150,19 @@ struct bt_queue_info {
 	bool flushed;	   /* it was let back because it had waited too long */
 	int64_t first_ns;  /* when it was active first; INT64_MAX: never */
 	uint64_t order;	   /* of arrival */
+	bool in_group;	   /* it waits in its PodGroup, whose place, gate, times and expiry are told */
 };
 
 struct bt_queue_counts {
-	uint64_t active, backoff, unschedulable, gated, in_flight, binding;
-	uint64_t hint_n;     /* hints asked */
-	uint64_t moved_n;    /* pods let back by events */
-	uint64_t flushed_n;  /* by time alone */
-	uint64_t backoff_n;  /* how often one had to wait for its backoff */
-	uint64_t parked;     /* kinds that are parked */
-	uint64_t parked_n;   /* how often one was */
-	uint64_t overflow_n; /* how often the log of events was full */
+	uint64_t active, backoff, unschedulable, gated, in_flight, binding, incomplete, pending; /* pods */
+	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups, by the places that they take */
+	uint64_t hint_n;		/* hints asked */
+	uint64_t moved_n;		/* pods let back by events */
+	uint64_t flushed_n;		/* by time alone */
+	uint64_t backoff_n;		/* how often one had to wait for its backoff */
+	uint64_t parked;		/* kinds that are parked */
+	uint64_t parked_n;		/* how often one was */
+	uint64_t overflow_n;		/* how often the log of events was full */
 };
 
 /* What lets a pod into a place of the queue: an event (bt_cluster_event_label), or one of these. */
@@ -165,13 +187,35 @@ struct bt_owner *bt_queue_owner(struct bt_queue *queue);
 
 /*
  * Enters a pod. timestamp_ns: since when it waits, for the order. Requires: it is not here yet.
- * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED.
+ * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED; of a pod of a PodGroup where the group is, BT_WAIT_PENDING or
+ * BT_WAIT_INCOMPLETE.
  */
 enum bt_wait bt_queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns);
 
-/* Takes the next pod, which is in flight then; BT_QUEUE_EMPTY when there is none to take. */
+/* Takes the next pod, which is in flight then; BT_QUEUE_EMPTY when there is none to take. Of a PodGroup it is
+ * the first of the pods that are taken. */
 uint32_t bt_queue_pop(struct bt_queue *queue);
+
+/* Does the pod wait, or is it in flight, with others of its PodGroup? */
+bool bt_queue_is_group(const struct bt_queue *queue, uint32_t pod_ix);
+
+/* The pods that are in flight, or wait, with this one in its PodGroup, itself included, in the order in which
+ * they are decided. Writes at most cap of them; returns how many there are. */
+uint32_t bt_queue_members(const struct bt_queue *queue, uint32_t pod_ix, uint32_t *out_pods, uint32_t cap);
+
+/*
+ * The cycle of a PodGroup is over: pods of it that were refused or came meanwhile wait in it, at once if it
+ * has succeeded, else after its backoff; by_events: else for an event that helps one of them. Requires:
+ * it was popped, and of its pods none is in flight any more.
+ */
+void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_attempt attempt,
+	bool by_events, int64_t now_ns);
+
+/* A PodGroup's object has come, has changed, or has gone: what the hook says of it holds from now on. */
+void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t number, int64_t now_ns);
+void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t priority);
+void bt_queue_pod_group_gone(struct bt_queue *queue, uint32_t number);
 
 /*
  * The pods that will probably be popped next, first to last, at most cap of them: for preparing their cycles.

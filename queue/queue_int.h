@@ -10,9 +10,18 @@
 #define BT_NO_SLOT  UINT32_MAX
 #define BT_EXPIRED  INT64_MIN /* there is no backoff, or it has ended */
 
-/* A pod that is known to the queue. */
+#define BT_NO_ENTITY   UINT32_MAX
+#define BT_WAIT_MEMBER BT_WAIT_N /* of a slot: the pod is in its PodGroup, which is in a place */
+
+/* What to do with a pod, or a PodGroup, because of an event. */
+enum bt_strategy { BT_SKIP = 0, BT_AFTER_BACKOFF, BT_IMMEDIATELY };
+
+/* A pod that is known to the queue, or a PodGroup with pods that wait in it, which has no pod_ix. */
 struct bt_slot {
 	uint32_t pod_ix, kind;
+	uint32_t entity; /* the PodGroup's number, of a pod of it and of itself; or BT_NO_ENTITY */
+	bool is_entity;	 /* it is a PodGroup */
+	uint64_t turn;	 /* of a pod of a PodGroup: which wait this is of all, for the order in the group */
 	uint32_t unschedulable_plugins, pending;
 	uint32_t attempts, unschedulable_n, error_n;
 	uint8_t where; /* enum bt_wait */
@@ -32,6 +41,17 @@ struct bt_slot {
 		uint32_t heap_ix;   /* in backoff */
 		uint64_t log_begin; /* in flight: the first event that is kept for it */
 	};
+};
+
+/* A PodGroup, by its number. */
+struct bt_entity {
+	uint32_t slot;	   /* its own; BT_NO_SLOT: it is in no place, and not in flight */
+	uint32_t *members; /* slots of the pods in it, in the order in which they are decided */
+	size_t member_n, member_cap;
+	uint32_t *aside; /* slots of pods that are incomplete or pending */
+	size_t aside_n, aside_cap;
+	bool returned; /* in flight: a pod of the cycle is pending again */
+	uint8_t best;  /* in flight: enum bt_strategy for those that are, by what happened meanwhile */
 };
 
 /* A pod's turn. */
@@ -119,7 +139,11 @@ struct bt_queue {
 	uint32_t free_group; /* linked by chain */
 	struct bt_map group_ixs;
 	uint64_t plugin_groups[32]; /* how many groups a plugin has refused */
-	struct bt_logged *log;	    /* events from log_begin on */
+	struct bt_entity *entities; /* PodGroups, by number */
+	size_t entity_n, entity_cap;
+	uint64_t entity_pods[BT_WAIT_N]; /* pods in PodGroups, by the places of these */
+	uint64_t turns;
+	struct bt_logged *log; /* events from log_begin on */
 	size_t log_n, log_cap;
 	uint64_t log_begin;
 	uint32_t *flying; /* slots in flight */
@@ -127,13 +151,84 @@ struct bt_queue {
 	uint32_t *scratch;
 	size_t scratch_cap;
 	uint64_t orders, stamp_n;
-	uint64_t trimmed_at; /* orders when free places were last looked for */
-	struct bt_queue_counts counts;
+	uint64_t trimmed_at;		  /* orders when free places were last looked for */
+	struct bt_queue_counts counts;	  /* a PodGroup counts as one until it is told */
 	uint32_t cause;			  /* enum bt_queue_cause: why pods go from place to place now */
 	uint64_t late_n;		  /* newcomers that an update brought, wherever they are */
 	uint64_t gated_n;		  /* other newcomers that are gated */
 	uint64_t incoming[3][BT_CAUSE_N]; /* but for newcomers that are active: they are counted by orders */
 };
+
+/* How many pods a slot stands for. */
+static inline uint32_t bt_slot_size(const struct bt_queue *queue, const struct bt_slot *slot)
+{
+	return slot->is_entity ? (uint32_t)queue->entities[slot->entity].member_n : 1;
+}
+
+/* ---- queue.c ---- */
+
+/* A place for a slot, whose contents are the caller's to write. */
+uint32_t bt_slot_vacant(struct bt_queue *queue);
+void bt_slot_vacate(struct bt_queue *queue, uint32_t slot);
+
+/* Takes a slot out of where it is. Returns: where that was. */
+enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t slot);
+
+/* Puts a slot that is nowhere into one of the four places. */
+void bt_slot_enter(struct bt_queue *queue, uint32_t slot, enum bt_wait where);
+
+/* Lets a slot that is nowhere into the place that the strategy says. Returns: which. */
+enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t slot, enum bt_strategy strategy, int64_t now_ns);
+
+/* PreEnqueue of a pod. Returns whether it may go on. */
+bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot);
+
+/* Is an event a reason to try a slot again? Source: isPodWorthRequeuing, v1.36.3. */
+enum bt_strategy bt_slot_weigh(
+	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event);
+
+/* ---- entities.c ---- */
+
+void bt_entities_fini(struct bt_queue *queue);
+
+/* The PodGroup that a pod waits in, or BT_NO_ENTITY. */
+uint32_t bt_entity_of(const struct bt_queue *queue, uint32_t pod_ix);
+
+/* A slot that is nowhere enters its PodGroup, because of queue->cause. Returns: where the pod waits now. */
+enum bt_wait bt_entity_enter(struct bt_queue *queue, uint32_t slot, int64_t now_ns);
+
+/* A pod in flight or binding enters it again; strategy: what happened meanwhile says. */
+enum bt_wait bt_entity_return(
+	struct bt_queue *queue, uint32_t slot, enum bt_strategy strategy, int64_t now_ns);
+
+/* Takes a pod out of its PodGroup; it is nowhere then. */
+void bt_entity_drop(struct bt_queue *queue, uint32_t slot);
+
+/* A pod in flight goes to be bound, or back. */
+void bt_entity_let_go(struct bt_queue *queue, uint32_t slot);
+
+/* The PodGroup of a slot is in flight with its pods. */
+void bt_entity_pop(struct bt_queue *queue, uint32_t slot);
+
+/* Where the pod of a slot waits, as others are told. */
+enum bt_wait bt_entity_where(const struct bt_queue *queue, const struct bt_slot *slot);
+
+/* The slot whose place a pod's slot has: its PodGroup's when it waits in one, else its own. */
+uint32_t bt_entity_place(const struct bt_queue *queue, uint32_t slot);
+
+/* The pod that stands for a slot when hooks are asked: of a PodGroup that is gated one that is. */
+uint32_t bt_entity_pod(const struct bt_queue *queue, const struct bt_slot *slot);
+
+/* What is said of a PodGroup by all its pods. */
+bool bt_entity_pass_gate(struct bt_queue *queue, struct bt_slot *slot);
+enum bt_strategy bt_entity_weigh(
+	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event);
+bool bt_entity_yields(const struct bt_queue *queue, const struct bt_slot *slot, int32_t max_priority);
+void bt_entity_note_active(struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns);
+void bt_entity_note_flushed(struct bt_queue *queue, const struct bt_slot *slot);
+
+/* A PodGroup has entered a place, or leaves it. */
+void bt_entity_count(struct bt_queue *queue, const struct bt_slot *slot, enum bt_wait where, bool add);
 
 /* ---- active.c ---- */
 
@@ -194,17 +289,8 @@ uint32_t bt_cause_of(const struct bt_cluster_event *event, uint32_t only);
 /* A pod has gone from one place to another, because of queue->cause. */
 void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait from, enum bt_wait to);
 
-/* Tells the observer where a slot is now. */
-static inline void bt_incoming_show(const struct bt_queue *queue, uint32_t slot_ix, uint32_t cause)
-{
-	const struct bt_queue_observer *observer = &queue->options.observer;
-
-	if (BT_UNLIKELY(observer->moved)) {
-		const struct bt_slot *slot = &queue->slots[slot_ix];
-
-		observer->moved(observer->context, slot->pod_ix, slot->where, cause);
-	}
-}
+/* Tells the observer where a slot is now, and each pod of a PodGroup. */
+void bt_incoming_show(const struct bt_queue *queue, uint32_t slot_ix, uint32_t cause);
 
 /* ---- in_flight.c ---- */
 

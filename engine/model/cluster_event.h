@@ -89,10 +89,11 @@ enum bt_object_change {
 	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
 	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (no change: a state) */
 	BT_CHANGED_ALLOCATION_LOST = 1
-				     << 7, /* ResourceClaim: it was allocated and is not any more, or gone */
-	BT_CHANGED_CLAIM_STATUS = 1 << 8,  /* ResourceClaim: its status */
-	BT_CHANGED_EXTENDED_NAME = 1 << 9, /* DeviceClass: extendedResourceName */
-	BT_CHANGED_DEVICE_TAINTS = 1 << 10 /* DeviceTaintRule: what taints devices that are there have */
+				     << 7,  /* ResourceClaim: it was allocated and is not any more, or gone */
+	BT_CHANGED_CLAIM_STATUS = 1 << 8,   /* ResourceClaim: its status */
+	BT_CHANGED_EXTENDED_NAME = 1 << 9,  /* DeviceClass: extendedResourceName */
+	BT_CHANGED_DEVICE_TAINTS = 1 << 10, /* DeviceTaintRule: what taints devices that are there have */
+	BT_CHANGED_MIN_COUNT_FELL = 1 << 11 /* PodGroup: a gang's minCount is lower than before */
 };
 
 /* An object of a kind other than pod and node. */

@@ -181,9 +181,11 @@ enum bt_rule {
 	/* NodeResourcesFit's shape is checked whatever the type of its strategy. Source:
 	 * ValidateNodeResourcesFitArgs, apis/config/validation. */
 	BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE,
-	/* Groups of pods that berth does not decide yet: a pod names its Workload, not a PodGroup; a group is
-	 * one entity of the queue. Source: workloadRef of v1.35; scheduling_queue.go of v1.37. */
+	/* A pod names its Workload, not a PodGroup: berth does not decide that (workloadRef, v1.35). */
 	BT_RULE_PODS_NAME_WORKLOADS,
+	/* A PodGroup waits in the queue as one, with its own priority, times and backoff; its pods have one
+	 * priority and preemption policy, it is decided as far as PlacementFeasible lets it, and its pods are
+	 * preempted for together. Source: scheduling_queue.go, schedule_one_podgroup.go. */
 	BT_RULE_GROUPS_ARE_QUEUED,
 	/* A PodGroup preempts by the gate WorkloadAwarePreemption: a victim is reprieved when the whole group
 	 * can be placed anew beside it. A group that is a victim is as old as the first of its pods that is

@@ -47,6 +47,21 @@ static enum bt_permit permit(const struct bt_pod_env *env, struct bt_buf *out_wh
 	return BT_PERMIT_FAILS;
 }
 
+static enum bt_feasible placement_feasible(
+	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *out_why)
+{
+	const int64_t min_count = group->gang ? group->min_count : 1;
+	const bool never = (int64_t)(remaining_n + group->scheduled_n) < min_count;
+
+	if ((int64_t)group->scheduled_n >= min_count) {
+		return BT_FEASIBLE;
+	}
+	bt_buf_printf(out_why, "minCount (%lld) %s: %llu scheduled, %llu remaining", (long long)min_count,
+		never ? "cannot be satisfied" : "is not yet satisfied",
+		(unsigned long long)group->scheduled_n, (unsigned long long)remaining_n);
+	return never ? BT_INFEASIBLE : BT_FEASIBLE_LATER;
+}
+
 /* Another pod of the group may be the one that was lacking. */
 static bool after_pod_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
@@ -62,10 +77,16 @@ static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt
 	       env->signature->namespace_ == event->object.namespace_;
 }
 
+static bool after_pod_group_updated(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+{
+	return (event->object.changes & BT_CHANGED_MIN_COUNT_FELL) && after_pod_group_added(env, event);
+}
+
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
+	{BT_CLUSTER_EVENT_POD_GROUP, BT_UPDATE, after_pod_group_updated, BT_NEEDS_RULE(GROUPS_ARE_QUEUED)},
 };
 
 const struct bt_plugin bt_plugin_gang_scheduling = {
@@ -74,6 +95,7 @@ const struct bt_plugin bt_plugin_gang_scheduling = {
 	.traits = BT_TRAIT_GROUP,
 	.pre_enqueue = pre_enqueue,
 	.permit = permit,
+	.placement_feasible = placement_feasible,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -10,7 +10,7 @@
 
 #include "answers.h"
 
-enum { ANSWERS_ASPECTS_MAX = 12 };
+enum { ANSWERS_ASPECTS_MAX = 14 };
 
 struct answers_item {
 	struct bt_str name; /* the pod; empty of a step */

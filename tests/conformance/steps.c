@@ -19,12 +19,15 @@ enum aspect {
 	UNSCHEDULABLE,
 	GATED,
 	IN_FLIGHT,
+	INCOMPLETE,
+	PENDING,
 	NOMINATIONS,
 	ASPECT_N
 };
 
 static const char *const aspect_names[] = {"popped", "result", "message", "nominated", "evicted", "group",
-	"active", "backoff", "unschedulable", "gated", "inFlight", "nominations", NULL};
+	"active", "backoff", "unschedulable", "gated", "inFlight", "incomplete", "pending", "nominations",
+	NULL};
 
 /* An array as it is ordered. */
 static struct bt_str read_ordered(struct answers_reader *r)
@@ -134,15 +137,17 @@ static struct bt_str read_result(struct answers_reader *r)
 									      : answers_text(r);
 }
 
-/* [{"pod", "result", "message"?, "nominated"?}, ...]: the pods of a group in the order of deciding. */
+/* [{"pod", "result", "message"?, "nominated"?}, ...]: the pods of a group. Who is decided first shows in what
+ * becomes of them. */
 static struct bt_str read_group(struct answers_reader *r)
 {
-	struct bt_buf out = {0};
+	struct answers_texts texts = {0};
 	struct bt_str key;
 
 	r->failed |= !bt_json_enter_array(r->json);
 	while (bt_json_next_element(r->json)) {
 		struct bt_str pod = {0}, result = {0}, message = {0}, nominated = {0};
+		struct bt_buf out = {0};
 
 		r->failed |= !bt_json_enter_object(r->json);
 		while (bt_json_next_key(r->json, &key)) {
@@ -159,8 +164,9 @@ static struct bt_str read_group(struct answers_reader *r)
 		}
 		bt_buf_printf(&out, "%.*s: %.*s [%.*s] {%.*s}; ", BT_STR_ARG(pod), BT_STR_ARG(result),
 			BT_STR_ARG(nominated), BT_STR_ARG(message));
+		answers_add_text(&texts, answers_keep(r, &out));
 	}
-	return answers_keep(r, &out);
+	return answers_join_sorted(r, &texts, ' ');
 }
 
 /* "empty", "skipped" and "missing" are written when they are true. */
@@ -190,6 +196,8 @@ static const struct {
 	{"unschedulable", UNSCHEDULABLE, read_held},
 	{"gated", GATED, read_held},
 	{"inFlight", IN_FLIGHT, answers_texts},
+	{"incomplete", INCOMPLETE, answers_texts},
+	{"pending", PENDING, answers_texts},
 	{"nominations", NOMINATIONS, read_nominations},
 };
 

@@ -452,7 +452,7 @@ static struct bt_queue_options any_options(struct history *h)
 		.pop_from_backoff = chance(h, 70),
 		.flush_asks_gates = chance(h, 50),
 		.log_limit = limits[below(h, 4)],
-		.hooks = {gate, interested, matters, hint, stuck, &h->world},
+		.hooks = {gate, interested, matters, hint, stuck, NULL, &h->world},
 	};
 }
 

@@ -53,7 +53,7 @@ func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	}
 }
 
-// queued says of a pod of a group what its group waits for.
+// queued says of a pod of a group what its group waits for, and gives it its group's turn.
 func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) {
 	i, ok := q.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
 	if !ok || !groupsOn() || !inGroup(p) {
@@ -63,7 +63,9 @@ func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) 
 	if !ok {
 		return nil, false
 	}
-	return &framework.QueuedPodInfo{PodInfo: i.PodInfo, QueueingParams: g.QueueingParams}, true
+	pod, priority := i.Pod.DeepCopy(), g.GetPriority()
+	pod.Spec.Priority = &priority
+	return &framework.QueuedPodInfo{PodInfo: &framework.PodInfo{Pod: pod}, QueueingParams: g.QueueingParams}, true
 }
 
 // groupUID: whoever is in a group is popped with it.

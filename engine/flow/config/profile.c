@@ -102,6 +102,7 @@ static bool serves(const struct bt_plugin *plugin, enum bt_point point)
 	case BT_POINT_PRE_ENQUEUE:
 		return plugin->pre_enqueue;
 	case BT_POINT_POST_FILTER:
+	case BT_POINT_POD_GROUP_POST_FILTER:
 		return plugin->post_filter;
 	case BT_POINT_PERMIT:
 		return plugin->permit;
@@ -134,6 +135,7 @@ static void fill_all_hooks(struct builder *b)
 
 	fill_hooks(b, BT_POINT_PRE_ENQUEUE, &profile->pre_enqueue);
 	fill_hooks(b, BT_POINT_POST_FILTER, &profile->post_filter);
+	fill_hooks(b, BT_POINT_POD_GROUP_POST_FILTER, &profile->group_post_filter);
 	fill_hooks(b, BT_POINT_PERMIT, &profile->permit);
 	fill_hooks(b, BT_POINT_PRE_BIND, &profile->pre_bind);
 	for (uint32_t i = 0; i < profile->post_filter.n; i++) {

@@ -49,7 +49,7 @@ struct bt_flow_profile {
 	const struct bt_release *release; /* whose rules and texts count */
 	struct bt_hint_plugin hint_plugins[BT_PLUGIN_MAX];
 	int32_t percentage_of_nodes_to_score; /* 0: all */
-	struct bt_hooks pre_enqueue, post_filter, permit, pre_bind;
+	struct bt_hooks pre_enqueue, post_filter, group_post_filter, permit, pre_bind;
 	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */
 	bool reserve_always;		  /* every pod concerns a plugin that has Reserve */
 	/* PostFilter has plugins that neither preempt nor say when they are idle: they are asked every time.

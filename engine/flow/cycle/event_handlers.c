@@ -81,6 +81,19 @@ static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
 	return event->object.changes & BT_CHANGED_DEVICE_TAINTS;
 }
 
+/* Pods that wait in the group wait for its object then. */
+static enum bt_status remove_pod_group(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+{
+	const struct bt_pod_group *group = bt_pod_groups_find(&engine->groups, namespace_, name);
+	uint32_t number = group ? bt_pod_groups_number(&engine->groups, group) : 0;
+	enum bt_status status = bt_pod_groups_remove(&engine->groups, namespace_, name);
+
+	if (status == BT_OK && bt_pod_groups_whole(&engine->groups)) {
+		bt_queue_pod_group_gone(engine->queue, number);
+	}
+	return status;
+}
+
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
@@ -104,7 +117,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	}
 	enum bt_status status =
 		delta->kind == BT_KIND_POD_GROUP
-			? bt_pod_groups_remove(&engine->groups, delta->namespace_, delta->name)
+			? remove_pod_group(engine, delta->namespace_, delta->name)
 			: bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
 	if (listens && status == BT_OK && as_event(delta->kind, &event)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
@@ -147,21 +160,36 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
 }
 
+/* A PodGroup is new, or has changed: the queue hears of it before its event is told. */
+static void queue_pod_group(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bool known)
+{
+	const struct bt_pod_group *group = bt_pod_groups_find(&engine->groups, namespace_, name);
+	uint32_t number = bt_pod_groups_number(&engine->groups, group);
+
+	if (known) {
+		bt_queue_pod_group_changed(engine->queue, number, group->terms.priority);
+	} else {
+		bt_queue_pod_group_came(engine->queue, number, bt_scheduling_clock_now(&engine->clock));
+	}
+}
+
 static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
 	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_POD_GROUP};
 
-	bool listens = bt_pod_groups_tracked(&engine->groups) && bt_engine_listens(engine);
-
 	event.object.namespace_ = delta->namespace_;
 	event.object.name = delta->name;
+	event.object.changes = bt_pod_groups_changes(&engine->groups, delta->namespace_, delta->name, object);
 	bool known = bt_pod_groups_apply(
 		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
 	const struct bt_group_terms terms = terms_of(object);
 	bt_pod_groups_set_terms(&engine->groups, delta->namespace_, delta->name, &terms);
 	event.action = known ? BT_UPDATE : BT_ADD;
-	if (listens) {
+	if (bt_pod_groups_whole(&engine->groups)) {
+		queue_pod_group(engine, delta->namespace_, delta->name, known);
+	}
+	if (bt_pod_groups_tracked(&engine->groups) && bt_engine_listens(engine)) {
 		bt_kept_events_arena(&engine->kept_events);
 		bt_kept_events_hold(&engine->kept_events, &event.object);
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
@@ -228,11 +256,15 @@ static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 /* A pod has come into the queue, active or gated: its nomination counts, if it has one. */
 static void nominate_newcomer(struct bt_engine *engine, uint32_t pod_ix, enum bt_wait where)
 {
-	if (where == BT_WAIT_ACTIVE ||
-		(where == BT_WAIT_GATED && bt_nominated_pods_gated_count(&engine->nominated))) {
+	if (where == BT_WAIT_ACTIVE || bt_nominated_pods_gated_count(&engine->nominated)) {
 		bt_ledger_nominate(engine->cache->ledger, pod_ix,
 			bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix);
 	}
+}
+
+static enum bt_entry entry_at(enum bt_wait where)
+{
+	return where == BT_WAIT_GATED || where == BT_WAIT_INCOMPLETE ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
 }
 
 /* A pod that waits for a node enters the queue. */
@@ -244,7 +276,7 @@ static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 		bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod));
 
 	nominate_newcomer(engine, pod_ix, where);
-	return where == BT_WAIT_GATED ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
+	return entry_at(where);
 }
 
 /* A pod is on a node that was not known to be. */
@@ -372,8 +404,7 @@ static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
 		return BT_ENTERED_SCHEDULED;
 	}
-	return bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_GATED ? BT_ENTERED_GATED
-									   : BT_ENTERED_QUEUE;
+	return entry_at(bt_queue_info(engine->queue, pod_ix).where);
 }
 
 /* What the change of a known pod means for those that wait. */
@@ -471,12 +502,13 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bool waited = pod->state == BT_POD_QUEUED;
 
 	before_pod_change(engine, pod_ix, false);
+	/* PreEnqueue, which is asked about the others of its group, still counts it. */
+	bool in_hand = !leave_queue(engine, pod_ix);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_engine_before_change(
 		engine, bt_engine_change_of_nominations(bt_ledger_pod(ledger, pod_ix)->signature));
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_engine_let_claims_go(engine, pod_ix);
-	bool in_hand = !leave_queue(engine, pod_ix);
 	bool leaves = bt_eviction_note_gone(&engine->eviction, pod_ix, in_hand);
 	if (in_hand || leaves) {
 		bt_ledger_detach(ledger, pod_ix);

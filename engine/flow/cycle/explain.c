@@ -132,8 +132,9 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	out->evaluation.nominations = bt_engine_nominations_of(engine, &cycle);
 	out->evaluation.hooks = hooks;
 	explain_cycle(engine, &cycle, out);
-	/* Nobody is evicted for a pod that has a node. */
+	/* Nobody is evicted for a pod that has a node, nor for one of a group that waits as one. */
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
+		!(bt_pod_groups_whole(&engine->groups) && bt_engine_in_group(engine, pod_ix)) &&
 		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
 		explain_post_filter(engine, &cycle, out);
 	}

@@ -43,27 +43,6 @@ static const struct bt_pod_group *group_of(const struct group_in_cycle *w)
 
 /* ---- pulling ---- */
 
-static void add_member(struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct bt_group_cycle *cycle = &engine->group_cycle;
-
-	cycle->members =
-		bt_mem_grow(cycle->members, cycle->member_n, &cycle->member_cap, sizeof(*cycle->members));
-	cycle->members[cycle->member_n++] = (struct bt_group_member){
-		.decision = {.pod_ix = pod_ix,
-			.outcome = BT_FAILED,
-			.node_ix = BT_NO_NODE,
-			.nominated_ix = BT_NO_NODE},
-		.nominated = pod->status_node,
-		.priority = pod->priority,
-		.first_ns = info.first_ns,
-		.order = info.order,
-	};
-	BT_INVARIANT(cycle->member_n <= cycle->member_cap);
-}
-
 /* Takes a member out of the queue that waits there, whatever it waits for, PreEnqueue excepted. */
 static bool pull(struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -101,14 +80,14 @@ static void pull_all(struct group_in_cycle *w, uint32_t popped)
 	cycle->on = true;
 	cycle->preempts = false;
 	cycle->number++;
-	add_member(engine, popped);
+	bt_group_cycle_add(cycle, engine, popped);
 	for (size_t i = 0; group && i < group->member_n; i++) {
 		uint32_t pod_ix = group->members[i];
 
 		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
 			w->scheduled_n++;
 		} else if (pod_ix != popped && pull(engine, pod_ix)) {
-			add_member(engine, pod_ix);
+			bt_group_cycle_add(cycle, engine, pod_ix);
 		}
 	}
 	qsort(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order);
@@ -182,39 +161,6 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 	BT_INVARIANT(member->victims_from + member->victim_n == cycle->victim_n);
 }
 
-/* The member's nomination ended when it was assumed; bt_engine_set_aside sets the new one. */
-static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
-{
-	BT_INVARIANT(member->assumed);
-	uint32_t pod_ix = member->decision.pod_ix;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	uint32_t node_ix = pod->node_ix;
-
-	bt_group_release(engine, pod_ix);
-	if (member->preempts && pod->signature->port_n) {
-		/* Its victims are still there. Upstream forgets that the port is in use. */
-		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
-	}
-	member->assumed = false;
-}
-
-/* The member counts on its node, also when it has to preempt there. What it preempts stays until the cycle is
- * over. */
-static void reserve(struct bt_engine *engine, struct bt_group_member *member)
-{
-	BT_INVARIANT(!member->assumed);
-	const struct bt_decision *decision = &member->decision;
-
-	if (member->preempts) {
-		bt_ledger_assume(engine->cache->ledger, decision->pod_ix, decision->nominated_ix);
-	} else {
-		enum bt_reserve reserved = bt_reserved_assume(
-			&engine->reserved, decision->plan, decision->pod_ix, decision->node_ix);
-		BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
-	}
-	member->assumed = true;
-}
-
 static void ask_permit(struct group_in_cycle *w, uint32_t i)
 {
 	BT_INVARIANT(i < w->engine->group_cycle.member_n);
@@ -229,7 +175,7 @@ static void ask_permit(struct group_in_cycle *w, uint32_t i)
 		break;
 	case BT_PERMIT_FAILS:
 		w->scheduled_n--;
-		unreserve(w->engine, member);
+		bt_group_member_unreserve(w->engine, member);
 		member->reason = BT_GROUP_GONE;
 		w->culprit = i;
 		w->verdict = FAILED;
@@ -270,7 +216,7 @@ static void decide_member(struct group_in_cycle *w, uint32_t i, const struct bt_
 	default:
 		return;
 	}
-	reserve(engine, member);
+	bt_group_member_reserve(engine, member);
 	w->reserves = true;
 	ask_permit(w, i);
 }
@@ -301,7 +247,7 @@ static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *wa
 	}
 	for (size_t i = cycle->member_n; w->verdict != SCHEDULABLE && i-- > 0;) {
 		if (cycle->members[i].assumed) {
-			unreserve(w->engine, &cycle->members[i]);
+			bt_group_member_unreserve(w->engine, &cycle->members[i]);
 			w->scheduled_n--;
 		}
 	}
@@ -641,11 +587,6 @@ static void refuse_mixed(struct group_in_cycle *w)
 	}
 }
 
-static int64_t now_if_measured(const struct bt_engine *engine)
-{
-	return engine->metrics ? bt_clock_monotonic_ns() : 0;
-}
-
 /* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
 static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
@@ -655,21 +596,14 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 		[WAITS_FOR_PREEMPTION] = BT_CYCLE_METRIC_GROUP_WAITS,
 		[FAILED] = BT_CYCLE_METRIC_GROUP_ERROR,
 	};
-	struct bt_engine *engine = w->engine;
-	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	const uint16_t labels[4] = {
-		results[w->verdict], bt_profile_runtimes_ix(&engine->runtimes, w->cycle.runtime)};
-	const uint16_t none[4] = {0};
+	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
 	bool any = false;
 
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
-	if (engine->metrics && any) {
-		bt_cycle_metrics_note(
-			engine->metrics, BT_CYCLE_METRIC_GROUP_DECIDING, none, decided_ns - begin_ns);
-		bt_cycle_metrics_note(
-			engine->metrics, BT_CYCLE_METRIC_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+	if (any) {
+		bt_group_cycle_note(w->engine, w->cycle.runtime, results[w->verdict], begin_ns, decided_ns);
 	}
 }
 
@@ -677,7 +611,7 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch *watch)
 {
 	skip_deleted(w);
-	int64_t begin_ns = now_if_measured(w->engine);
+	int64_t begin_ns = bt_group_cycle_clock(w->engine);
 	decide_all(w, watch);
 	if (w->verdict == UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
 		first_decided(&w->engine->group_cycle)) {
@@ -687,7 +621,7 @@ static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch
 	if (w->verdict == WAITS_FOR_PREEMPTION && !w->preempts) {
 		begin_preempting(w);
 	}
-	int64_t decided_ns = now_if_measured(w->engine);
+	int64_t decided_ns = bt_group_cycle_clock(w->engine);
 	submit(w);
 	note_cycle(w, begin_ns, decided_ns);
 }
@@ -714,11 +648,15 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 	struct group_in_cycle w = {
 		.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix), .watch = watch};
 
-	pull_all(&w, pod_ix);
-	if (is_uniform(&w)) {
-		decide_uniform(&w, watch);
+	if (bt_pod_groups_whole(&engine->groups)) {
+		bt_engine_attempt_group(engine, &engine->group_cycle, pod_ix, watch, &w.culprit);
 	} else {
-		refuse_mixed(&w);
+		pull_all(&w, pod_ix);
+		if (is_uniform(&w)) {
+			decide_uniform(&w, watch);
+		} else {
+			refuse_mixed(&w);
+		}
 	}
 	conclude_all(engine);
 	engine->group_cycle.on = false;
@@ -797,6 +735,17 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 		break;
 	case BT_GROUP_MIXED:
 		write_mixed(engine, group, out_text);
+		break;
+	case BT_GROUP_REJECTED:
+		bt_buf_text(out_text, "pod group is unschedulable, ");
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
+		break;
+	case BT_GROUP_NOT_TRIED:
+		bt_buf_str(out_text,
+			bt_str_sub(bt_buf_view(&engine->group_cycle.text), 0, engine->group_cycle.plain_len));
+		break;
+	case BT_GROUP_SAYS:
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
 		break;
 	}
 }

@@ -9,6 +9,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/group_preempt.h"
 #include "engine/flow/cycle/pod_groups.h"
+#include "engine/flow/cycle/profile_runtime.h"
 
 /* Why a member is not placed, or that it is. */
 enum bt_group_reason {
@@ -19,7 +20,11 @@ enum bt_group_reason {
 	BT_GROUP_GONE,		/* Permit fails: the PodGroup's object has gone */
 	BT_GROUP_ALL_PREEMPT,	/* the group fits once those are gone whom it preempts as a whole */
 	BT_GROUP_PREEMPT_FAILS, /* the group's preemption ended in an error */
-	BT_GROUP_MIXED		/* the members name different schedulers; no member is scheduled */
+	BT_GROUP_MIXED,		/* the members name different schedulers; no member is scheduled */
+	/* Where groups wait as one (BT_RULE_GROUPS_ARE_QUEUED): */
+	BT_GROUP_REJECTED,  /* it fits, but the group does not */
+	BT_GROUP_NOT_TRIED, /* the group did not fit whatever became of it */
+	BT_GROUP_SAYS	    /* what is said of the group as a whole */
 };
 
 struct bt_group_member {
@@ -77,6 +82,11 @@ struct bt_group_cycle {
 	uint32_t *cleared_nominations;
 	size_t cleared_nominations_n, cleared_nominations_cap;
 	struct bt_buf permit_error; /* what Permit failed with */
+	/* Where groups wait as one: what is said of the group; and how much of it was said before
+	 * PodGroupPostFilter. */
+	struct bt_buf text;
+	size_t plain_len;
+	uint32_t met; /* bt_group_notes.met */
 };
 
 /* Is a group decided now? */
@@ -124,6 +134,26 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);
 
 /* ---- for the engine's other files ---- */
+
+/* Adds a pod in flight to the members. */
+void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *engine, uint32_t pod_ix);
+
+/* A member that has got a node counts there, and does not any more. */
+void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
+void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
+
+/* The time, if it is wanted, and a cycle that began and decided then; result: a BT_CYCLE_METRIC_GROUP_... */
+int64_t bt_group_cycle_clock(const struct bt_engine *engine);
+void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime, uint16_t result,
+	int64_t begin_ns, int64_t decided_ns);
+
+/* PodGroupPostFilter, of a group that was rejected: appends to the cycle's text what it says. */
+enum bt_preempt_outcome bt_engine_group_post_filter(struct bt_engine *engine, struct bt_group_cycle *cycle,
+	const struct bt_profile_runtime *runtime, const struct bt_pod_group *group);
+
+/* The whole cycle of a group that waits as one. Source: scheduleOnePodGroup, v1.37.2. */
+void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
+	const struct bt_group_watch *watch, uint32_t *out_culprit);
 
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pods belong to a PodGroup, and what is left of the cycles of groups.
+ * Which pods belong to a PodGroup, what cycles of groups do with them, and what is left of these.
  */
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
@@ -33,6 +34,80 @@ void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
+/* ---- members in a cycle ---- */
+
+void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	cycle->members =
+		bt_mem_grow(cycle->members, cycle->member_n, &cycle->member_cap, sizeof(*cycle->members));
+	cycle->members[cycle->member_n++] = (struct bt_group_member){
+		.decision = {.pod_ix = pod_ix,
+			.outcome = BT_FAILED,
+			.node_ix = BT_NO_NODE,
+			.nominated_ix = BT_NO_NODE},
+		.nominated = pod->status_node,
+		.priority = pod->priority,
+		.first_ns = info.first_ns,
+		.order = info.order,
+	};
+	BT_INVARIANT(cycle->member_n <= cycle->member_cap);
+}
+
+/* The member's nomination ended when it was assumed; bt_engine_set_aside sets the new one. */
+void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member)
+{
+	BT_INVARIANT(member->assumed);
+	uint32_t pod_ix = member->decision.pod_ix;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	uint32_t node_ix = pod->node_ix;
+
+	bt_group_release(engine, pod_ix);
+	if (member->preempts && pod->signature->port_n) {
+		/* Its victims are still there. Upstream forgets that the port is in use. */
+		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
+	}
+	member->assumed = false;
+}
+
+/* The member counts on its node, also when it has to preempt there. What it preempts stays until the cycle is
+ * over. */
+void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member)
+{
+	BT_INVARIANT(!member->assumed);
+	const struct bt_decision *decision = &member->decision;
+
+	if (member->preempts) {
+		bt_ledger_assume(engine->cache->ledger, decision->pod_ix, decision->nominated_ix);
+	} else {
+		enum bt_reserve reserved = bt_reserved_assume(
+			&engine->reserved, decision->plan, decision->pod_ix, decision->node_ix);
+		BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
+	}
+	member->assumed = true;
+}
+
+int64_t bt_group_cycle_clock(const struct bt_engine *engine)
+{
+	return engine->metrics ? bt_clock_monotonic_ns() : 0;
+}
+
+void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime, uint16_t result,
+	int64_t begin_ns, int64_t decided_ns)
+{
+	const uint16_t labels[4] = {result, bt_profile_runtimes_ix(&engine->runtimes, runtime)};
+	const uint16_t none[4] = {0};
+
+	if (engine->metrics) {
+		bt_cycle_metrics_note(
+			engine->metrics, BT_CYCLE_METRIC_GROUP_DECIDING, none, decided_ns - begin_ns);
+		bt_cycle_metrics_note(
+			engine->metrics, BT_CYCLE_METRIC_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+	}
+}
+
 void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 {
 	bt_mem_free(cycle->members);
@@ -41,5 +116,6 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_mem_free(cycle->cleared_nominations);
 	bt_buf_fini(&cycle->permit_error);
 	bt_group_preemption_fini(&cycle->preemption);
+	bt_buf_fini(&cycle->text);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }

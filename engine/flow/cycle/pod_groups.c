@@ -5,6 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/model/cluster_event.h"
 
 /* Names are never 0, so the key is not either. */
 static uint64_t pod_groups_key_of(uint32_t namespace_, uint32_t name)
@@ -14,12 +15,15 @@ static uint64_t pod_groups_key_of(uint32_t namespace_, uint32_t name)
 
 void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, const struct bt_gates *gates)
 {
+	bool tracked = gates->on[BT_GATE_GENERIC_WORKLOAD];
+	bool whole = tracked && bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED);
+
 	*groups = (struct bt_pod_groups){.intern = intern,
-		.tracked = gates->on[BT_GATE_GENERIC_WORKLOAD],
-		.gangs = gates->on[BT_GATE_GANG_SCHEDULING],
+		.tracked = tracked,
+		.gangs = whole || gates->on[BT_GATE_GANG_SCHEDULING],
 		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION],
-		.as_victims = gates->on[BT_GATE_GENERIC_WORKLOAD] &&
-			      bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
+		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS),
+		.whole = whole};
 }
 
 void bt_pod_groups_fini(struct bt_pod_groups *groups)
@@ -110,6 +114,15 @@ void bt_pod_groups_set_terms(
 
 	BT_REQUIRE(group && group->known);
 	group->terms = *terms;
+}
+
+uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
+	const struct bt_pod_group_object *object)
+{
+	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	bool gangs = group && group->known && group->gang && object->gang;
+
+	return gangs && object->min_count < group->min_count ? BT_CHANGED_MIN_COUNT_FELL : 0;
 }
 
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)

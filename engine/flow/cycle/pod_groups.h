@@ -13,6 +13,7 @@
 #include "engine/base/status.h"
 #include "engine/flow/config/gates.h"
 #include "engine/model/intern.h"
+#include "engine/model/object.h"
 #include "plugins/points.h"
 
 /* What preemption asks of a group. */
@@ -44,9 +45,10 @@ struct bt_pod_groups {
 	struct bt_map ixs;	  /* by namespace and name */
 	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
 	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
-	bool gangs;		  /* init: gate GangScheduling */
+	bool gangs;		  /* init: pods that come concern gangs */
 	bool preempt;		  /* init: groups preempt as a whole, their members do not */
 	bool as_victims;	  /* init: single pods, too, preempt groups that go together */
+	bool whole;		  /* init: a group waits in the queue as one (BT_RULE_GROUPS_ARE_QUEUED) */
 	uint64_t version;
 };
 
@@ -71,9 +73,19 @@ static inline bool bt_pod_groups_gangs(const struct bt_pod_groups *groups)
 	return groups->gangs;
 }
 
+/* Do the pods of a group wait in the queue as one? */
+static inline bool bt_pod_groups_whole(const struct bt_pod_groups *groups)
+{
+	return groups->whole;
+}
+
 /* A group's object, new or changed. Returns whether it was there before. */
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
+
+/* What that changes of one that is there: enum bt_object_change bits. */
+uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
+	const struct bt_pod_group_object *object);
 
 /* What preemption asks of a group whose object is there. */
 void bt_pod_groups_set_terms(
@@ -112,6 +124,13 @@ static inline const struct bt_pod_groups *bt_pod_groups_as_victims(const struct 
 static inline uint64_t bt_pod_groups_version(const struct bt_pod_groups *groups)
 {
 	return groups->version;
+}
+
+/* A number of its own, as long as the group is here; they are as few as can be. */
+static inline uint32_t bt_pod_groups_number(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group)
+{
+	return (uint32_t)(group - groups->groups);
 }
 
 /* The group as plugins see it, whether it is there or not; scheduled_n is 0. */

@@ -76,6 +76,32 @@ bool bt_engine_release_claim(
 	return true;
 }
 
+void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	const struct bt_plan *plan, bool refused, struct bt_group_notes *notes)
+{
+	const struct bt_hooks *hooks = &runtime->profile.group_post_filter;
+
+	for (uint32_t i = 0; plan && i < hooks->n; i++) {
+		const struct bt_hook *hook = &hooks->items[i];
+		const struct bt_post_filter_env env = {.settings = hook->settings,
+			.release = runtime->profile.release,
+			.view = &engine->cache->view,
+			.compiled = compiled_of(hook, plan)};
+		struct bt_post_filter_result result = {0};
+		struct bt_buf text = {0};
+
+		if (hook->plugin->preemption || misses_pre_filter(hook, plan)) {
+			continue;
+		}
+		notes->met |= 1u << i;
+		if (refused) {
+			hook->plugin->post_filter(&env, &result, &text);
+			notes->release = result.release.what ? result.release : notes->release;
+			bt_buf_fini(&text);
+		}
+	}
+}
+
 /* What a plugin at PostFilter has preemption done with. */
 struct preempting {
 	const struct bt_preempt_request *request;

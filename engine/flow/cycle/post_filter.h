@@ -93,6 +93,16 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_cycle *cycle, st
 void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
 
+/* What PodGroupPostFilter is to know of a member of a group. */
+struct bt_group_notes {
+	uint32_t met; /* a bit for each plugin at that point whose PreFilter was asked */
+	struct bt_claim_release release;
+};
+
+/* Notes it of a member that was just decided; met is of all. plan: NULL, no node was there. */
+void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	const struct bt_plan *plan, bool refused, struct bt_group_notes *notes);
+
 /* Carries out what DynamicResources has decided at PostFilter: it takes an allocation back that keeps the pod
  * from being placed. Returns false when the claim has gone since then. */
 bool bt_engine_release_claim(

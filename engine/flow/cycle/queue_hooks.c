@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the queue asks of the engine about a waiting pod.
  */
+#include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
 /* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
@@ -93,7 +94,23 @@ static bool stuck(void *context, uint32_t pod_ix, int number)
 		       ledger, bt_pod_groups_as_victims(&engine->groups), bt_ledger_pod(ledger, pod_ix));
 }
 
+static bool pod_group(void *context, uint32_t pod_ix, struct bt_queue_pod_group *out_group)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+
+	if (!bt_pod_groups_whole(&engine->groups) || signature->pod_group == BT_NAME_NONE) {
+		return false;
+	}
+	const struct bt_pod_group *group =
+		bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group);
+	BT_INVARIANT(group); /* the pod is a member */
+	*out_group = (struct bt_queue_pod_group){
+		bt_pod_groups_number(&engine->groups, group), group->known, group->terms.priority};
+	return true;
+}
+
 struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine)
 {
-	return (struct bt_queue_hooks){gate, interested, matters, hint, stuck, engine};
+	return (struct bt_queue_hooks){gate, interested, matters, hint, stuck, pod_group, engine};
 }

@@ -30,7 +30,8 @@ static void a_wildcard_is_time_for_all_and_force_for_one(void **state)
 
 static void gated_and_unschedulable_are_one_place(void **state)
 {
-	struct bt_queue queue = {.cause = BT_CAUSE_TIMEOUT};
+	struct bt_slot slot = {.pod_ix = 0};
+	struct bt_queue queue = {.slots = &slot, .slot_n = 1, .cause = BT_CAUSE_TIMEOUT};
 
 	(void)state;
 	bt_incoming_count(&queue, 0, BT_WAIT_GATED, BT_WAIT_UNSCHEDULABLE);
@@ -45,7 +46,8 @@ static void gated_and_unschedulable_are_one_place(void **state)
 
 static void a_pod_counts_by_cause_where_it_comes_to(void **state)
 {
-	struct bt_queue queue = {.cause = BT_CAUSE_BACKOFF_COMPLETE};
+	struct bt_slot slot = {.pod_ix = 0};
+	struct bt_queue queue = {.slots = &slot, .slot_n = 1, .cause = BT_CAUSE_BACKOFF_COMPLETE};
 
 	(void)state;
 	bt_incoming_count(&queue, 0, BT_WAIT_BACKOFF, BT_WAIT_ACTIVE);

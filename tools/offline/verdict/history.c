@@ -184,6 +184,9 @@ static bool history_begin(struct player *p, const struct bt_history_cycle *how)
 	bt_buf_clear(&cycle->message);
 	p->api.seen_n = 0;
 	cycle->grouped = bt_engine_in_group(engine, pod_ix);
+	if (cycle->grouped && bt_queue_is_group(bt_engine_queue(engine), pod_ix)) {
+		cycle->popped = bt_queue_look_group_key(&p->api, pod_ix);
+	}
 	if (cycle->grouped) {
 		return true;
 	}

@@ -12,11 +12,30 @@
 struct keyed_pod {
 	struct bt_str key;
 	uint32_t pod_ix;
+	uint32_t turn; /* of the pod, or of the PodGroup that it is in */
 };
 
 static int by_key(const void *a, const void *b)
 {
 	return bt_str_cmp(((const struct keyed_pod *)a)->key, ((const struct keyed_pod *)b)->key);
+}
+
+/* Pods of a group have their turn together: by key. */
+static int by_turn(const void *a, const void *b)
+{
+	const struct keyed_pod *x = a, *y = b;
+
+	return x->turn != y->turn ? (x->turn < y->turn ? -1 : 1) : by_key(a, b);
+}
+
+/* The PodGroup that a pod waits in, or BT_NAME_NONE. */
+static uint32_t group_of(const struct bt_api *api, uint32_t pod_ix)
+{
+	struct bt_engine *engine = api->cluster.engine;
+	bool grouped = bt_queue_info(bt_engine_queue(engine), pod_ix).in_group;
+
+	return grouped ? bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->signature->pod_group
+		       : BT_NAME_NONE;
 }
 
 static int by_text(const void *a, const void *b)
@@ -37,6 +56,19 @@ struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix)
 		bt_arena_copy(&api->cluster.arena, api->text.ptr, api->text.len), api->text.len};
 }
 
+struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_signature *signature = bt_ledger_pod(cache->ledger, pod_ix)->signature;
+
+	bt_buf_clear(&api->text);
+	bt_buf_printf(&api->text, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, signature->namespace_)),
+		BT_STR_ARG(bt_intern_str(intern, signature->pod_group)));
+	return (struct bt_str){
+		bt_arena_copy(&api->cluster.arena, api->text.ptr, api->text.len), api->text.len};
+}
+
 /* The pods of a place, in the queue's order or by key. Owns: bt_mem_free. */
 static struct keyed_pod *list(struct bt_api *api, enum bt_wait where, bool sorted, uint32_t *out_n)
 {
@@ -47,10 +79,14 @@ static struct keyed_pod *list(struct bt_api *api, enum bt_wait where, bool sorte
 
 	bt_queue_list(queue, where, pods, n);
 	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct keyed_pod){bt_queue_look_key(api, pods[i]), pods[i]};
+		uint32_t group = group_of(api, pods[i]);
+		bool same = i > 0 && group != BT_NAME_NONE && group == group_of(api, pods[i - 1]);
+
+		out[i] = (struct keyed_pod){
+			bt_queue_look_key(api, pods[i]), pods[i], i == 0 ? 0 : out[i - 1].turn + !same};
 	}
-	if (sorted && n) {
-		qsort(out, n, sizeof(*out), by_key);
+	if (n) {
+		qsort(out, n, sizeof(*out), sorted ? by_key : by_turn);
 	}
 	bt_mem_free(pods);
 	*out_n = n;
@@ -80,7 +116,7 @@ static void write_left(struct bt_api *api, struct bt_json_writer *json, const st
 
 	bt_json_write_key(json, "left");
 	bt_json_write_real(json, (double)left_ms / 1000, 3);
-	if (!(info->unschedulable_plugins | info->pending)) {
+	if (info->in_group || !(info->unschedulable_plugins | info->pending)) {
 		bt_json_write_key(json, "error");
 		bt_json_write_bool(json, true);
 	}
@@ -139,8 +175,9 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 		bt_json_write_begin_object(json);
 		bt_json_write_key(json, "pod");
 		bt_json_write_str(json, pods[i].key);
-		write_plugins(json,
-			where == BT_WAIT_GATED ? 1u << info.gate : info.unschedulable_plugins | info.pending);
+		uint32_t refused_by = info.in_group ? 0 : info.unschedulable_plugins | info.pending;
+
+		write_plugins(json, where == BT_WAIT_GATED ? 1u << info.gate : refused_by);
 		bt_json_write_end(json);
 	}
 	bt_json_write_end(json);
@@ -196,5 +233,7 @@ void bt_queue_look(struct bt_api *api, struct bt_json_writer *json)
 	write_held(api, json, "unschedulable", BT_WAIT_UNSCHEDULABLE);
 	write_held(api, json, "gated", BT_WAIT_GATED);
 	write_keys(api, json, "inFlight", BT_WAIT_IN_FLIGHT);
+	write_keys(api, json, "incomplete", BT_WAIT_INCOMPLETE);
+	write_keys(api, json, "pending", BT_WAIT_PENDING);
 	write_nominations(api, json);
 }

@@ -212,7 +212,7 @@ static void gates_add_plugins_to_the_default_list(void **state)
 
 	(void)state;
 	bt_gates_init(&gates, bt_release_default());
-	gates.on[BT_GATE_GANG_SCHEDULING] = true;
+	gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	gates.on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] = true;
 	gates.on[BT_GATE_NODE_DECLARED_FEATURES] = false;
 	bt_config_init_default(&fixture.config, &gates);

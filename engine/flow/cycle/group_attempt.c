@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cycle of a PodGroup that waits in the queue as one: its pods are decided in the group's order, as long
+ * as PlacementFeasible says that the group may come about; else all are taken back, the last one first.
+ * Source: schedule_one_podgroup.go, v1.37.2.
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/* A cycle under way. */
+struct group_attempt {
+	struct bt_engine *engine;
+	struct bt_group_cycle *cycle;
+	const struct bt_group_watch *watch; /* or NULL */
+	const struct bt_profile_runtime *runtime;
+	const struct bt_pod_group *group;
+	uint32_t number;
+	uint64_t scheduled_n, remaining_n; /* members on nodes, with those of this cycle; and to be tried */
+	uint32_t culprit;
+	bool any_scheduled;
+	bool waits;  /* for a preemption of its own */
+	bool cannot; /* PodGroupPostFilter has failed */
+	enum bt_queue_attempt result;
+};
+
+static const struct bt_pod *pod_of(const struct group_attempt *a, uint32_t pod_ix)
+{
+	return bt_ledger_pod(a->engine->cache->ledger, pod_ix);
+}
+
+/* ---- who is decided ---- */
+
+/* Was it popped, and then bound by somebody else, deleted, or taken out of the group? */
+static bool is_gone(const struct group_attempt *a, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = pod_of(a, pod_ix);
+
+	return pod->state != BT_POD_QUEUED || pod->detached || !bt_engine_in_group(a->engine, pod_ix);
+}
+
+static void take_members(struct group_attempt *a, uint32_t popped)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+	uint32_t n = bt_queue_members(a->engine->queue, popped, NULL, 0);
+	uint32_t *pods = bt_mem_zalloc(n, sizeof(*pods));
+
+	bt_queue_members(a->engine->queue, popped, pods, n);
+	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->cleared_nominations_n = 0;
+	cycle->on = true;
+	cycle->number++;
+	cycle->met = 0;
+	bt_buf_clear(&cycle->text);
+	for (uint32_t i = 0; i < n; i++) {
+		bt_group_cycle_add(cycle, a->engine, pods[i]);
+		struct bt_decision *decision = &cycle->members[i].decision;
+
+		if (is_gone(a, pods[i])) {
+			bt_engine_set_aside(a->engine, decision);
+			decision->outcome = BT_SKIPPED;
+		}
+	}
+	bt_mem_free(pods);
+	for (size_t i = 0; i < a->group->member_n; i++) {
+		a->scheduled_n += pod_of(a, a->group->members[i])->state != BT_POD_QUEUED;
+	}
+}
+
+/* ---- may they be one group? ---- */
+
+static const char *policy_text(const struct bt_pod *pod)
+{
+	return pod->never_preempts ? "Never" : "PreemptLowerPriority";
+}
+
+/* Source: validatePodGroup, v1.37.2. first: whose scheduler and policy all have. */
+static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, const struct bt_pod *pod)
+{
+	struct bt_buf *text = &a->cycle->text;
+
+	if (pod->signature->scheduler_name != first->signature->scheduler_name) {
+		struct bt_str name = bt_engine_name(a->engine, pod->signature->scheduler_name),
+			      other = bt_engine_name(a->engine, first->signature->scheduler_name);
+
+		bt_buf_text(text,
+			"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
+		bt_quote(text, name);
+		bt_buf_text(text, " and ");
+		bt_quote(text, other);
+		return false;
+	}
+	if (pod->priority != a->group->terms.priority) {
+		bt_buf_printf(text,
+			"all pods in a single pod group should have the same priority as the pod group's "
+			"priority, got %d and %d",
+			pod->priority, a->group->terms.priority);
+		return false;
+	}
+	if (pod->never_preempts != first->never_preempts) {
+		bt_buf_printf(text,
+			"all pods in a single pod group should have the same preemption policy, got %s and "
+			"%s",
+			policy_text(pod), policy_text(first));
+		return false;
+	}
+	return true;
+}
+
+static const struct bt_pod *first_of(const struct group_attempt *a)
+{
+	const struct bt_group_cycle *cycle = a->cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			return pod_of(a, cycle->members[i].decision.pod_ix);
+		}
+	}
+	return NULL;
+}
+
+/* Those that are decided, then those that are on nodes. */
+static bool all_are_valid(const struct group_attempt *a, const struct bt_pod *first)
+{
+	const struct bt_group_cycle *cycle = a->cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED &&
+			!is_valid(a, first, pod_of(a, cycle->members[i].decision.pod_ix))) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < a->group->member_n; i++) {
+		const struct bt_pod *pod = pod_of(a, a->group->members[i]);
+
+		if (pod->state != BT_POD_QUEUED && !is_valid(a, first, pod)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- deciding ---- */
+
+/* Those that are being deleted are not scheduled any more. */
+static void skip_deleted(struct group_attempt *a)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_decision *decision = &cycle->members[i].decision;
+
+		if (decision->outcome != BT_SKIPPED && pod_of(a, decision->pod_ix)->terminating) {
+			bt_engine_begin(a->engine, decision->pod_ix, decision);
+		}
+		a->remaining_n += decision->outcome != BT_SKIPPED;
+	}
+}
+
+/* PlacementFeasible. What is lacking is what is said of the group. */
+static enum bt_feasible feasible(const struct group_attempt *a)
+{
+	struct bt_buf *text = &a->cycle->text;
+	struct bt_group_state state = {.known = a->group->known,
+		.gang = a->group->gang,
+		.counted = true,
+		.min_count = a->group->min_count,
+		.member_n = a->group->member_n,
+		.scheduled_n = a->scheduled_n};
+
+	bt_buf_clear(text);
+	if (a->runtime->groups_number < 0) {
+		return BT_FEASIBLE;
+	}
+	return bt_plugin_at((uint32_t)a->runtime->groups_number)
+		->placement_feasible(&state, a->remaining_n, text);
+}
+
+/* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter of pods of groups is not asked. */
+static void decide_member(struct group_attempt *a, uint32_t i)
+{
+	struct bt_engine *engine = a->engine;
+	struct bt_group_member *member = &a->cycle->members[i];
+	struct bt_decision *decision = &member->decision;
+
+	bt_engine_begin(engine, decision->pod_ix, decision);
+	bt_engine_post_filter_begin(engine);
+	struct bt_group_notes notes = {.met = a->cycle->met};
+	bt_engine_note_for_group(engine, a->runtime, decision->plan, decision->outcome == BT_REFUSED, &notes);
+	a->cycle->met = notes.met;
+	decision->release = notes.release;
+	if (a->watch && a->watch->decided) {
+		a->watch->decided(a->watch->context, engine, decision);
+	}
+	a->remaining_n--;
+	if (decision->outcome == BT_PLACED) {
+		bt_group_member_reserve(engine, member);
+		a->scheduled_n++;
+	} else if (decision->outcome == BT_FAILED) {
+		a->culprit = i;
+		a->result = BT_ATTEMPT_FAILED;
+	} else {
+		member->beside_others = a->any_scheduled;
+	}
+}
+
+static void say_unschedulable(struct group_attempt *a)
+{
+	struct bt_buf *text = &a->cycle->text;
+	struct bt_buf lacking = {0};
+
+	bt_buf_str(&lacking, bt_buf_view(text));
+	bt_buf_clear(text);
+	bt_buf_printf(text, "pod group is unschedulable%s%.*s", lacking.len ? ", " : "",
+		BT_STR_ARG(bt_buf_view(&lacking)));
+	bt_buf_fini(&lacking);
+}
+
+/* All are taken back, the last one first; the nominations that their statuses tell are there again. */
+static void take_back(struct group_attempt *a)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+	struct bt_ledger *ledger = a->engine->cache->ledger;
+
+	for (size_t i = cycle->member_n; i-- > 0;) {
+		if (cycle->members[i].assumed) {
+			uint32_t pod_ix = cycle->members[i].decision.pod_ix;
+
+			bt_group_member_unreserve(a->engine, &cycle->members[i]);
+			bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
+			a->scheduled_n--;
+		}
+	}
+}
+
+/* Source: podGroupSchedulingDefaultAlgorithm, v1.37.2. */
+static void decide_all(struct group_attempt *a)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+	enum bt_feasible says = feasible(a);
+
+	a->result = BT_ATTEMPT_REJECTED;
+	if (says == BT_INFEASIBLE) {
+		say_unschedulable(a);
+		return;
+	}
+	for (uint32_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
+			continue;
+		}
+		decide_member(a, i);
+		if (a->result == BT_ATTEMPT_FAILED) {
+			break;
+		}
+		says = feasible(a);
+		if (says == BT_INFEASIBLE) {
+			break;
+		}
+		a->any_scheduled |= cycle->members[i].assumed;
+	}
+	if (a->result == BT_ATTEMPT_REJECTED && says != BT_INFEASIBLE) {
+		if (says == BT_FEASIBLE && a->any_scheduled) {
+			a->result = BT_ATTEMPT_SUCCEEDED;
+			return;
+		}
+		say_unschedulable(a);
+	}
+	take_back(a);
+}
+
+/* ---- what comes of it ---- */
+
+/*
+ * The plugin that a member waits for that none has refused, where events alone bring the group back: who fits
+ * waits for the others, and so does who might have fitted beside fewer. In upstream time brings it back.
+ */
+static uint32_t blame_gang(const struct group_attempt *a)
+{
+	bool blamed = a->engine->options.groups_by_events && a->runtime->groups_number >= 0;
+
+	return blamed ? 1u << a->runtime->groups_number : 0;
+}
+
+/* What becomes of a member that is not placed, for the queue and its nomination. Source:
+ * submitPodGroupAlgorithmResult, v1.37.2. */
+static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
+{
+	struct bt_group_member *member = &a->cycle->members[i];
+	struct bt_decision *own = &member->decision;
+	struct bt_decision out = {.pod_ix = own->pod_ix,
+		.outcome = BT_REFUSED,
+		.node_ix = BT_NO_NODE,
+		.nominated_ix = BT_NO_NODE,
+		.preempt = BT_PREEMPT_INELIGIBLE};
+
+	if (a->result == BT_ATTEMPT_FAILED) {
+		out.outcome = BT_FAILED;
+		if (a->cannot) {
+			member->reason = BT_GROUP_SAYS;
+		} else if (member->reason == BT_GROUP_OWN && i != a->culprit) {
+			member->reason = BT_GROUP_FAILED;
+		}
+	} else if (own->outcome == BT_PLACED) {
+		member->reason = BT_GROUP_REJECTED;
+		out.preempt = BT_PREEMPT_NOWHERE;
+		out.unschedulable_plugins = blame_gang(a);
+	} else if (own->outcome == BT_FAILED) { /* it was not tried */
+		member->reason = BT_GROUP_NOT_TRIED;
+		out.unschedulable_plugins = blame_gang(a);
+	} else {
+		bool taken_back = a->result != BT_ATTEMPT_SUCCEEDED && member->beside_others;
+
+		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(a) : 0);
+		/* No node is there at all: then a nomination ends. */
+		out.preempt = own->preempt == BT_PREEMPT_NOWHERE && bt_node_list_n(&a->engine->nodes) == 0
+				      ? BT_PREEMPT_NOWHERE
+				      : BT_PREEMPT_INELIGIBLE;
+	}
+	return out;
+}
+
+static void set_aside(struct group_attempt *a, uint32_t i)
+{
+	struct bt_group_member *member = &a->cycle->members[i];
+
+	member->out = settled(a, i);
+	bt_engine_set_aside(a->engine, &member->out);
+}
+
+static void submit(struct group_attempt *a)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+
+	for (uint32_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member *member = &cycle->members[i];
+
+		if (member->assumed) {
+			bt_queue_done(a->engine->queue, member->decision.pod_ix);
+		} else if (member->decision.outcome != BT_SKIPPED) {
+			set_aside(a, i);
+		}
+	}
+}
+
+static void refuse_all(struct group_attempt *a)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+
+	a->result = BT_ATTEMPT_FAILED;
+	for (uint32_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			cycle->members[i].reason = BT_GROUP_SAYS;
+			set_aside(a, i);
+		}
+	}
+}
+
+static void note_attempt(const struct group_attempt *a, int64_t begin_ns, int64_t decided_ns)
+{
+	static const uint16_t results[] = {
+		[BT_ATTEMPT_SUCCEEDED] = BT_CYCLE_METRIC_GROUP_SCHEDULED,
+		[BT_ATTEMPT_REJECTED] = BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
+		[BT_ATTEMPT_FAILED] = BT_CYCLE_METRIC_GROUP_ERROR,
+	};
+
+	bt_group_cycle_note(a->engine, a->runtime,
+		a->waits ? BT_CYCLE_METRIC_GROUP_WAITS : results[a->result], begin_ns, decided_ns);
+}
+
+/* The pods are decided, and what came of it is told the queue. */
+static void decide_valid(struct group_attempt *a)
+{
+	skip_deleted(a);
+	if (a->remaining_n == 0) {
+		a->result = BT_ATTEMPT_SUCCEEDED;
+		return;
+	}
+	int64_t begin_ns = bt_group_cycle_clock(a->engine);
+	decide_all(a);
+	int64_t decided_ns = bt_group_cycle_clock(a->engine);
+	a->cycle->plain_len = a->cycle->text.len;
+	enum bt_queue_attempt before = a->result;
+
+	if (a->result == BT_ATTEMPT_REJECTED) {
+		enum bt_preempt_outcome says =
+			bt_engine_group_post_filter(a->engine, a->cycle, a->runtime, a->group);
+
+		a->waits = says == BT_PREEMPT_FOUND;
+		a->cannot = says == BT_PREEMPT_FAILED;
+	}
+	a->result = a->cannot ? BT_ATTEMPT_FAILED : a->result;
+	submit(a);
+	note_attempt(a, begin_ns, decided_ns);
+	/* The queue is told what came of the pods alone. */
+	a->result = before;
+}
+
+void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
+	const struct bt_group_watch *watch, uint32_t *out_culprit)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	struct group_attempt a = {.engine = engine,
+		.cycle = cycle,
+		.watch = watch,
+		.runtime = bt_engine_runtime_of(engine, pod_ix),
+		.group = bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group)};
+
+	BT_INVARIANT(a.group && a.group->known);
+	a.number = bt_pod_groups_number(&engine->groups, a.group);
+	take_members(&a, pod_ix);
+	const struct bt_pod *first = first_of(&a);
+	if (!first) {
+		a.result = BT_ATTEMPT_SUCCEEDED;
+	} else if (!all_are_valid(&a, first)) {
+		refuse_all(&a);
+	} else {
+		decide_valid(&a);
+	}
+	bt_queue_end_group(engine->queue, a.number, a.result, engine->options.groups_by_events,
+		bt_scheduling_clock_now(&engine->clock));
+	*out_culprit = a.culprit;
+}
