@@ -15,6 +15,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine_fixture.h"
 #include "random_topology.h"
+#include "seed.h"
 
 #define HISTORIES 24
 #define STEPS	  600
@@ -252,10 +253,8 @@ static void run(struct history *h)
 
 static void play(uint32_t history_n, bool roomy)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260103, placed = 0, refused = 0;
+	uint64_t seed = seed_or(20260103), placed = 0, refused = 0;
 
-	printf("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < history_n; i++) {
 		struct history h = {.source.rng = {bt_rng_at(seed, i)}, .roomy = roomy};
 

@@ -14,6 +14,7 @@
 
 #include "random_topology.h"
 #include "cache_fixture.h"
+#include "seed.h"
 
 #define STEPS	4000
 #define CHECKS	40 /* steps between two looks at everything */
@@ -342,12 +343,10 @@ static void ask_more(struct history *h)
 
 static void counters_equal_a_fold_after_any_history(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260102;
+	uint64_t seed = seed_or(20260102);
 	struct history h = {.cache = bt_cache_create(), .source.rng = {seed}};
 
 	(void)state;
-	printf("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
 		h.keys[k] = bt_intern_add(h.cache->dictionary->intern, bt_str(topology_keys[k]));
 	}

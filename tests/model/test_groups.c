@@ -17,6 +17,7 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "random_topology.h"
+#include "seed.h"
 
 #define HISTORIES 60
 #define STEPS	  200
@@ -497,13 +498,11 @@ static void run(struct history *h)
 
 static void gangs_hold_enough_nodes_or_none(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260105, whole = 0, refused = 0, preempted = 0;
+	uint64_t seed = seed_or(20260105), whole = 0, refused = 0, preempted = 0;
 	uint64_t compared = 0;
 	struct history *h = bt_mem_zalloc(1, sizeof(*h));
 
 	(void)state;
-	printf("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < HISTORIES; i++) {
 		*h = (struct history){.source.rng = {bt_rng_at(seed, i)}};
 		run(h);

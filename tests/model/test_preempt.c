@@ -16,6 +16,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine_fixture.h"
 #include "random_topology.h"
+#include "seed.h"
 
 #define HISTORIES 100
 #define STEPS	  300
@@ -363,12 +364,10 @@ static void run(struct history *h)
 
 static void notes_preempt_as_looking_at_every_node_does(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260104, placed = 0, preempted = 0;
+	uint64_t seed = seed_or(20260104), placed = 0, preempted = 0;
 	uint64_t dry_runs[ENGINES] = {0}, cleared_nominations = 0;
 
 	(void)state;
-	printf("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < HISTORIES; i++) {
 		struct history h = {.source.rng = {bt_rng_at(seed, i)}};
 

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "cache/ingest.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
@@ -264,13 +266,11 @@ static void end_look(struct history *h, struct look *look)
 
 static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void **state)
 {
-	const char *given = getenv("BT_SEED");
 	struct history *h = bt_mem_zalloc(1, sizeof(*h));
 	char name[16];
 
 	(void)state;
-	h->rng.state = given ? strtoull(given, NULL, 10) : 20260101;
-	print_message("BT_SEED=%" PRIu64 "\n", h->rng.state);
+	h->rng.state = seed_or(20260101);
 	h->cache = bt_cache_create();
 	for (uint32_t i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "n%u", i);

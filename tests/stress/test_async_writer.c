@@ -16,6 +16,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/async_writer.h"
 #include "stress.h"
+#include "seed.h"
 
 #define ROUND_BYTES 3000
 
@@ -69,18 +70,9 @@ static void put_and_flush(void *context)
 	STRESS_CHECK(!flow->wrong);
 }
 
-static uint64_t seed_of_test(void)
-{
-	const char *text = getenv("BT_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
-
-	printf("BT_SEED=%" PRIu64 "\n", seed);
-	return seed;
-}
-
 static void every_byte_is_taken_once_and_in_order(void **state)
 {
-	struct flow flow = {.seed = seed_of_test()};
+	struct flow flow = {.seed = seed_or(1)};
 	int64_t end_ns = stress_end_ns();
 
 	(void)state;
@@ -93,7 +85,7 @@ static void every_byte_is_taken_once_and_in_order(void **state)
 
 static void also_when_a_thread_is_held_at_any_point(void **state)
 {
-	struct flow flow = {.seed = seed_of_test()};
+	struct flow flow = {.seed = seed_or(1)};
 
 	(void)state;
 	if (!bt_testpoint_is_built()) {

@@ -2,6 +2,7 @@
  * The three sets, and what pods use on nodes.
  */
 #include "object_fixture.h"
+#include "seed.h"
 
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
@@ -281,12 +282,10 @@ static void each_change_is_in_the_journal(void **state)
 static void random_histories_return_to_zero(void **state)
 {
 	struct fixture *f = *state;
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 11};
+	struct bt_rng rng = {seed_or(11)};
 	struct bt_ledger *ledger = f->cache->ledger;
 	uint32_t node = two_nodes(f), pods[40];
 
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (uint32_t i = 0; i < COUNT_OF(pods); i++) {
 		pods[i] = fixture_pod(
 			f, i % 2 ? ASKS : "containers: [{name: a, resources: {requests: {memory: 3Mi}}}]");
@@ -544,14 +543,12 @@ static void change_any(struct bt_ledger *ledger, struct bt_rng *rng, uint32_t na
 static void frozen_nodes_stay_as_they_are_and_then_catch_up_in_order(void **state)
 {
 	struct fixture *f = *state;
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 15};
+	struct bt_rng rng = {seed_or(15)};
 	struct bt_ledger *ledger = f->cache->ledger;
 	uint32_t node = two_nodes(f);
 	struct listed now = {.n = 0}, then;
 	struct bt_pod sizes[2];
 
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int i = 0; i < 2; i++) {
 		uint32_t pod =
 			fixture_pod(f, i ? "containers: [{name: a, resources: {requests: {cpu: 2m}}}]"

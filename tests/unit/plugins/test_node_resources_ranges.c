@@ -5,6 +5,7 @@
 
 #include "engine/base/rng.h"
 #include "plugin_fixture.h"
+#include "seed.h"
 #include "plugins/resource_ranges.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
@@ -129,11 +130,9 @@ static void assert_same_score(
 
 static void compare(struct fixture *f, const struct bt_plugin *plugin, const void *settings)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
+	uint64_t seed = seed_or(11);
 	struct world w;
 
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
 	for (size_t s = 0; s < SPEC_N; s++) {
 		struct subject subject = compile_pod(f, plugin, settings, specs[s]);
@@ -268,12 +267,10 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 	static const int slots[] = {BT_CPU, BT_MEMORY};
 	struct bt_balanced_settings even = {slots, 2, false};
 	struct bt_fit_settings full = {.resources = resources, .resource_n = 2};
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 12, done_n = 0, lanes_n = 0;
+	uint64_t seed = seed_or(12), done_n = 0, lanes_n = 0;
 	struct summed pods[SPEC_N];
 	struct world w;
 
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
 	for (int form = 0; form < 4; form++) {
 		full.strategy = form & 1 ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "queue/queue.h"
@@ -1097,14 +1099,12 @@ static void random_step(struct bt_queue *queue, struct waiting *pods, struct bt_
 
 static void random_histories_pop_in_order(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 7};
+	struct bt_rng rng = {seed_or(7)};
 	struct bt_queue *queue = bt_queue_create(&usual);
 	struct waiting pods[POD_N] = {0};
 	uint64_t arrivals = 0;
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int i = 0; i < 50000; i++) {
 		random_step(queue, pods, &rng, &arrivals);
 	}

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/rng.h"
 #include "engine/model/quantity.h"
 
@@ -194,20 +196,11 @@ static void comparison_follows_the_amount(void **state)
 	assert_int_equal(bt_quantity_cmp(quantity("0.000"), quantity("0")), 0);
 }
 
-static uint64_t test_seed(void)
-{
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 0) : 20;
-
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
-	return seed;
-}
-
 static void canonical_text_reads_back_as_the_same_amount(void **state)
 {
 	static const char *const suffixes[] = {
 		"", "n", "u", "m", "k", "M", "G", "Ki", "Mi", "Gi", "Ti", "e3", "e-5"};
-	struct bt_rng rng = {test_seed()};
+	struct bt_rng rng = {seed_or(20)};
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
@@ -227,7 +220,7 @@ static void canonical_text_reads_back_as_the_same_amount(void **state)
 
 static void values_agree_with_nanos(void **state)
 {
-	struct bt_rng rng = {test_seed()};
+	struct bt_rng rng = {seed_or(20)};
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "cache/topology_view.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
@@ -158,10 +160,8 @@ static void assert_right(const struct world *w, struct bt_classes *c)
 
 static uint64_t seed_of(uint64_t otherwise)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : otherwise;
+	uint64_t seed = seed_or(otherwise);
 
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	return seed;
 }
 

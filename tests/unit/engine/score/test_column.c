@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "cache/node_view.h"
 #include "engine/base/bitmap.h"
 #include "engine/base/mem.h"
@@ -85,13 +87,11 @@ static void assert_right(const struct world *w, const struct bt_column *column)
 
 static void a_column_follows_the_journal_however_far_behind(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 5};
+	struct bt_rng rng = {seed_or(5)};
 	struct world *w = world_create();
 	struct bt_column column = column_of();
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 500; round++) {
 		/* Sometimes further than the journal remembers. */
 		for (uint32_t n = bt_rng_below(&rng, round % 5 ? 6 : 3 * JOURNAL_N); n; n--) {
@@ -107,14 +107,12 @@ static void a_column_follows_the_journal_however_far_behind(void **state)
 
 static void nodes_outside_a_mask_wait_for_one_that_has_them(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 6};
+	struct bt_rng rng = {seed_or(6)};
 	uint64_t masks[3][(NODE_N + 63) / 64];
 	struct world *w = world_create();
 	struct bt_column column = column_of();
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < (NODE_N + 63) / 64; i++) {
 			masks[k][i] = bt_rng_next(&rng) &
@@ -168,14 +166,12 @@ static void follow(struct follower *f, const struct bt_column *column)
 
 static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 7};
+	struct bt_rng rng = {seed_or(7)};
 	struct world *w = world_create();
 	struct bt_column column = column_of();
 	struct follower f = {0};
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 2000; round++) {
 		/* Single nodes, so many that words are evaluated as a whole, and more than the journal
 		 * remembers. */
@@ -219,15 +215,13 @@ static bool catch_up_in_shards(
 
 static void shards_of_a_column_make_what_one_thread_makes(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 8};
+	struct bt_rng rng = {seed_or(8)};
 	struct world *w = world_create();
 	struct bt_column column = column_of();
 	struct follower f = {0};
 	uint32_t shared_n = 0;
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 3000; round++) {
 		uint64_t mask[(NODE_N + 63) / 64];
 
@@ -333,14 +327,12 @@ static void assert_index_shows(const struct bt_column *column, uint32_t start)
 
 static void a_calm_column_keeps_its_index_right_change_by_change(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 9};
+	struct bt_rng rng = {seed_or(9)};
 	struct world *w = world_create();
 	struct bt_column column = column_of();
 	uint32_t indexed_n = 0, dropped_n = 0;
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 5000; round++) {
 		bool before = column.indexed;
 

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "cache/node_view.h"
 #include "engine/base/rng.h"
 #include "engine/score/evaluate.h"
@@ -150,15 +152,6 @@ static void check_nodes(
 	assert_int_equal(e->visited_n, error ? e->visited_n : w->node_n);
 }
 
-static uint64_t seed(void)
-{
-	const char *text = getenv("BT_SEED");
-	uint64_t value = text ? strtoull(text, NULL, 0) : 7;
-
-	print_message("BT_SEED=%" PRIu64 "\n", value);
-	return value;
-}
-
 static void runs_of_nodes_are_judged_like_single_ones(void **state)
 {
 	static struct world w;
@@ -166,7 +159,7 @@ static void runs_of_nodes_are_judged_like_single_ones(void **state)
 	uint32_t failed_n = 0, nominated_n = 0;
 
 	(void)state;
-	w.rng.state = seed();
+	w.rng.state = seed_or(7);
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct bt_yields_to *nominations = round % 2 ? &w.nominations : NULL;
 
@@ -189,7 +182,7 @@ static void a_plugin_is_not_asked_about_what_others_have_refused(void **state)
 	struct bt_evaluation e = {0};
 
 	(void)state;
-	w.rng.state = seed();
+	w.rng.state = seed_or(7);
 	for (int round = 0; round < 200; round++) {
 		uint64_t asked[PLUGIN_N] = {0};
 
@@ -221,7 +214,7 @@ static void a_sample_asks_about_no_node_too_many(void **state)
 	struct bt_evaluation e = {0};
 
 	(void)state;
-	w.rng.state = seed();
+	w.rng.state = seed_or(7);
 	make_world(&w);
 	for (uint32_t u = 0; u < PLUGIN_N; u++) {
 		memset(w.terms[u].refuses, 0, SLOT_N);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/bitmap.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
@@ -89,12 +91,10 @@ static void compare(struct bt_rng *rng, struct slots *s, struct bt_index *index,
 
 static void an_index_answers_as_a_search_does(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 21};
+	struct bt_rng rng = {seed_or(21)};
 	struct slots *s = bt_mem_zalloc(1, sizeof(*s));
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 60; round++) {
 		struct bt_index index = {0};
 		bool sparse = round % 2;
@@ -172,15 +172,13 @@ static void assert_top_is_right(const struct bt_index *index, uint32_t value)
 
 static void a_few_of_very_many_slots_are_found(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 22};
+	struct bt_rng rng = {seed_or(22)};
 	uint16_t *values = bt_mem_zalloc(MANY, sizeof(*values));
 	uint64_t *mask = bt_mem_zalloc(bt_bitmap_words(MANY), sizeof(*mask));
 	uint32_t slots[FEW + 1], n = 0, found_n = 0;
 	struct bt_index index = {0};
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (uint32_t i = 0; i < MANY; i++) {
 		values[i] = 2;
 	}

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "cache/device_view.h"
 #include "cache/node_view.h"
 #include "engine/base/mem.h"
@@ -370,11 +372,9 @@ static struct outcome play(uint64_t seed, enum out_of_range out_of_range)
 
 static void play_all(enum out_of_range out_of_range, uint64_t otherwise)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : otherwise;
+	uint64_t seed = seed_or(otherwise);
 	struct outcome sum = {0};
 
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	for (uint64_t i = 0; i < 60; i++) {
 		struct outcome one = play(bt_rng_at(seed, i), out_of_range);
 
@@ -530,8 +530,7 @@ static struct world *plain_world_create(uint64_t seed, struct bt_plugin *shared_
 
 static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 4;
+	uint64_t seed = seed_or(4);
 	struct bt_plugin shared_use;
 	struct world *w = plain_world_create(seed, &shared_use);
 	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
@@ -540,7 +539,6 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 	uint32_t foreseen_n = 0, picked;
 
 	(void)state;
-	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	assert_int_equal(bt_plan_predict(plan, &w->view, 0, 0), BT_NO_NODE);
 	for (int round = 0; round < 300; round++) {
 		uint32_t start = below(w, NODE_N);

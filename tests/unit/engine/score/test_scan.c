@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/scan.h"
@@ -56,12 +58,10 @@ static void fill(struct columns *c, struct bt_rng *rng, uint32_t limit)
 
 static void check_version(scan_fn *scan)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 3};
+	struct bt_rng rng = {seed_or(3)};
 	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
 	static const uint32_t limits[] = {1, 2, 3, 1000, 32766};
 
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 200; round++) {
 		fill(&c, &rng, limits[round % 5]);
 		for (size_t start = 0; start < c.n;
@@ -113,12 +113,10 @@ static void check_classes(scan_classes_fn *scan, find_fn *find)
 {
 	static const uint32_t limits[] = {2, 3, 1000, 32766},
 			      class_ns[] = {1, 2, 16, 17, 32, 33, 64, 65, 300};
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 4};
+	struct bt_rng rng = {seed_or(4)};
 	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
 	uint16_t *of = bt_mem_column(SLOTS_MAX, 2), *totals = bt_mem_column(SLOTS_MAX, 2), static_score[320];
 
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 500; round++) {
 		uint32_t class_n = class_ns[bt_rng_below(&rng, 9)], limit = limits[bt_rng_below(&rng, 4)];
 
@@ -208,13 +206,11 @@ typedef void blocks_fn(const uint16_t *a, const uint16_t *b, size_t first, size_
 /* Each block's highest total, and the pick by them. Only the blocks that are asked for are written. */
 static void check_blocks(blocks_fn *find)
 {
-	const char *given = getenv("BT_SEED");
-	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 4};
+	struct bt_rng rng = {seed_or(4)};
 	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
 	static const uint32_t limits[] = {1, 2, 3, 1000, 32766};
 	uint16_t best[SLOTS_MAX / BT_SCAN_STEP];
 
-	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
 	for (int round = 0; round < 500; round++) {
 		fill(&c, &rng, limits[round % 5]);
 		size_t block_n = c.n / BT_SCAN_STEP, middle = bt_rng_below(&rng, (uint32_t)block_n + 1);

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/buf.h"
 #include "engine/base/rng.h"
 #include "tools/format/encode.h"
@@ -29,15 +31,6 @@ static struct bt_rng rng;
 static uint32_t random_below(uint32_t n)
 {
 	return bt_rng_below(&rng, n);
-}
-
-static uint64_t seed(void)
-{
-	const char *text = getenv("BT_SEED");
-	uint64_t value = text ? strtoull(text, NULL, 0) : 1;
-
-	print_message("BT_SEED=%llu\n", (unsigned long long)value);
-	return value;
 }
 
 static void note(void *context, const struct bt_diagnosis *d)
@@ -201,7 +194,7 @@ static void long_lists_are_read_ahead_whatever_their_shape(void **state)
 	static const size_t ranges[] = {700, 4096, 65536};
 
 	(void)state;
-	rng.state = seed();
+	rng.state = seed_or(1);
 	for (int shape = INDENTED; shape <= TYPED; shape++) {
 		struct bt_buf text = {0};
 
@@ -219,7 +212,7 @@ static void long_lists_are_read_ahead_whatever_their_shape(void **state)
 static void elements_that_are_no_plain_objects_come_in_their_order(void **state)
 {
 	(void)state;
-	rng.state = seed();
+	rng.state = seed_or(1);
 	for (uint32_t i = 0; i < 60; i++) {
 		struct bt_buf text = {0};
 
@@ -235,7 +228,7 @@ static void mutants_are_read_as_by_one_thread(void **state)
 	uint64_t ahead_n = 0;
 
 	(void)state;
-	rng.state = seed();
+	rng.state = seed_or(1);
 	for (uint32_t i = 0; i < MUTANTS; i++) {
 		struct bt_buf text = {0};
 
@@ -255,7 +248,7 @@ static void reading_may_stop_anywhere(void **state)
 	struct bt_buf text = {0};
 
 	(void)state;
-	rng.state = seed();
+	rng.state = seed_or(1);
 	put_list(&text, 400, INDENTED, 0);
 	for (uint64_t n = 0; n < 400; n += 13) {
 		struct story alone = tell(bt_buf_view(&text), 0, 0, n);
@@ -273,7 +266,7 @@ static void a_list_that_is_not_long_is_read_alone(void **state)
 	struct bt_buf text = {0};
 
 	(void)state;
-	rng.state = seed();
+	rng.state = seed_or(1);
 	put_list(&text, 100, INDENTED, 0);
 	assert_int_equal(compare(bt_buf_view(&text), 2, text.len / 4), 0);
 	bt_buf_fini(&text);

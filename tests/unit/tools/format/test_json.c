@@ -14,6 +14,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "json_index_int.h"
+#include "seed.h"
 #include "tools/format/json.h"
 #include "tools/format/limits.h"
 
@@ -254,15 +255,6 @@ static void place_counts_lines_and_columns_from_one(void **state)
 	assert_int_equal(column, 1);
 }
 
-static uint64_t seed(void)
-{
-	const char *text = getenv("BT_SEED");
-	uint64_t value = text ? strtoull(text, NULL, 0) : 20240601;
-
-	print_message("BT_SEED=%llu\n", (unsigned long long)value);
-	return value;
-}
-
 static void put_random_string(struct bt_rng *rng, struct bt_buf *out)
 {
 	static const char *const parts[] = {"a", "key", "\\\"", "\\\\", "\\u00e9", "\\ud83d\\ude00",
@@ -351,7 +343,7 @@ static char any_byte(struct bt_rng *rng)
 
 static void random_texts_are_accepted_and_all_indexes_agree(void **state)
 {
-	struct bt_rng rng = {seed()};
+	struct bt_rng rng = {seed_or(20240601)};
 	const size_t cap = 200000;
 	size_t *fast = bt_mem_zalloc(cap, sizeof(*fast)), *slow = bt_mem_zalloc(cap, sizeof(*slow));
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/rng.h"
 #include "engine/flow/config/config.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -503,13 +505,11 @@ static void a_profile_needs_a_binder_and_one_order_of_the_queue(void **state)
  * 0. */
 static void random_sets_expand_to_lists_without_repetition(void **state)
 {
-	const char *text = getenv("BT_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 10) : 20260101;
+	uint64_t seed = seed_or(20260101);
 	struct bt_rng rng = {.state = seed};
 	uint32_t good_n = 0;
 
 	(void)state;
-	print_message("BT_SEED=%llu\n", (unsigned long long)seed);
 	for (uint32_t round = 0; round < 500; round++) {
 		struct fixture fixture;
 

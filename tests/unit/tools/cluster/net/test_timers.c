@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
+
 #include "engine/base/rng.h"
 #include "tools/cluster/net/timers_int.h"
 
@@ -20,15 +22,13 @@ static void nothing(void *context)
 
 static void timers_are_taken_in_the_order_of_their_times(void **state)
 {
-	const char *seed_text = getenv("BT_SEED");
-	uint64_t seed = seed_text ? strtoull(seed_text, NULL, 0) : 20261121;
+	uint64_t seed = seed_or(20261121);
 	struct bt_rng rng = {.state = seed};
 	struct bt_timers timers = {0};
 	struct bt_timer timer, before = {.due_ns = INT64_MIN};
 	uint32_t n = 0;
 
 	(void)state;
-	print_message("BT_SEED=%llu\n", (unsigned long long)seed);
 	for (uint32_t i = 0; i < 2000; i++) {
 		bt_timers_add(&timers, (int64_t)(bt_rng_next(&rng) % 100), nothing, NULL);
 		if (i % 3 == 0 && bt_timers_take(&timers, 10, &timer)) {

@@ -14,6 +14,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "prometheus.h"
+#include "seed.h"
 #include "tools/format/object_reader.h"
 #include "tools/cluster/serve/pod_resources.h"
 
@@ -175,11 +176,9 @@ static void random_histories_leave_what_was_said_last(void **state)
 {
 	enum { PODS = 40, STEPS = 4000 };
 	struct serve_test *test = *state;
-	const char *seed = getenv("BT_SEED");
-	struct bt_rng rng = {.state = seed ? strtoull(seed, NULL, 0) : 1};
+	struct bt_rng rng = {.state = seed_or(1)};
 	uint32_t cpus[PODS] = {0};
 
-	print_message("BT_SEED=%llu\n", (unsigned long long)rng.state);
 	for (int step = 0; step < STEPS; step++) {
 		uint32_t i = (uint32_t)bt_rng_below(&rng, PODS), cpu = (uint32_t)bt_rng_below(&rng, 6);
 		char name[16], spec[256];

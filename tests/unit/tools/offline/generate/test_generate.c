@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "seed.h"
+
 #include "engine/base/hash.h"
 #include "tools/format/encode.h"
 #include "tools/offline/generate/generate.h"
@@ -170,14 +172,12 @@ static void the_same_seed_gives_the_same_and_another_does_not(void **state)
 
 static void no_node_is_over_committed(void **state)
 {
-	const char *text = getenv("BT_SEED");
 	struct bt_generate_options options = small(BT_PROFILE_MIXED);
 
 	(void)state;
-	options.seed = text ? strtoull(text, NULL, 10) : 1;
+	options.seed = seed_or(1);
 	options.bound = 1;
 	options.pod_n = 4000;
-	printf("BT_SEED=%llu\n", (unsigned long long)options.seed);
 	for (int round = 0; round < 4; round++, options.seed++) {
 		struct seen seen = {0};
 

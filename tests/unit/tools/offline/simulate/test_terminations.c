@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "seed.h"
+
 #include "cache/ledger.h"
 #include "engine/base/rng.h"
 #include "tools/offline/simulate/terminations.h"
@@ -89,14 +91,12 @@ static uint32_t first_of(const int64_t *at, const uint64_t *order)
 
 static void random_ends_come_as_a_list_would_give_them(void **state)
 {
-	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
+	uint64_t seed = seed_or(1);
 	struct bt_terminations ends = {0};
 	uint64_t order[PODS] = {0};
 	int64_t at[PODS];
 
 	(void)state;
-	print_message("BT_SEED=%llu\n", (unsigned long long)seed);
 	for (int i = 0; i < PODS; i++) {
 		at[i] = -1;
 	}
