@@ -123,6 +123,7 @@ struct bt_device_subrequest {
 	int64_t count;
 	struct bt_device_selectors selectors;
 	bool admin, has_admin, has_capacity;
+	bool derives; /* it makes attributes of others */
 	const struct bt_toleration *tolerations;
 	const struct bt_asked_capacity *capacities;
 	uint32_t toleration_n, capacity_n;

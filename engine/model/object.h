@@ -178,7 +178,8 @@ struct bt_container_object {
 	struct bt_requirements_object resources;
 	struct bt_port_object *ports;
 	uint32_t port_n;
-	bool restarts_all; /* some restartPolicyRules entry has the action RestartAllContainers */
+	bool restarts_all;  /* some restartPolicyRules entry has the action RestartAllContainers */
+	bool binds_options; /* some of its volumeMounts has bindMountOptions */
 };
 
 enum bt_volume_type {
@@ -494,6 +495,11 @@ struct bt_device_taint_rule_object {
 	struct bt_taint_object taint;
 };
 
+/* An attribute that a request makes of others. */
+struct bt_derived_attribute_object {
+	struct bt_str name, expression; /* CEL */
+};
+
 /* What is asked of devices: exactly, or as one of the alternatives of firstAvailable. */
 struct bt_device_subrequest_object {
 	struct bt_str name; /* of an alternative */
@@ -505,6 +511,8 @@ struct bt_device_subrequest_object {
 	struct bt_toleration_object *tolerations;
 	uint32_t toleration_n;
 	struct bt_resource_list capacity; /* capacity.requests */
+	struct bt_derived_attribute_object *derived;
+	uint32_t derived_n;
 };
 
 struct bt_device_request_object {

@@ -117,6 +117,15 @@ enum bt_rule {
 	/* With the gate DRAListTypeAttributes constraints compare lists as sets. Source: AllocatorFeatures,
 	 * dynamicresources.go. */
 	BT_RULE_LISTS_MATCH_AS_SETS,
+	/* Without the gate DRADerivedAttributes a request that has any fails. Source: validateDeviceRequest,
+	 * structured/internal of k8s.io/dynamic-resource-allocation. */
+	BT_RULE_DERIVED_ATTRIBUTES_FAIL,
+	/* NodeDeclaredFeatures says which features a node lacks; later that it lacks some. Source: Filter,
+	 * plugins/nodedeclaredfeatures. */
+	BT_RULE_MISSING_FEATURES_ARE_NAMED,
+	/* bindMountOptions of a volume mount need the node's feature VolumeBindMountOptions. Source:
+	 * component-helpers/nodedeclaredfeatures/features. */
+	BT_RULE_MOUNT_OPTIONS_ARE_A_FEATURE,
 	/* Without the gate DRADeviceCompatibilityGroups slices whose devices have groups are overlooked.
 	 * Source: GatherPools, structured/internal of k8s.io/dynamic-resource-allocation. */
 	BT_RULE_GROUPS_HIDE_SLICES,

@@ -50,7 +50,8 @@ enum bt_feature {
 	BT_FEATURE_RESTART_ALL_CONTAINERS = 1 << 0,	  /* RestartAllContainersOnContainerExits */
 	BT_FEATURE_USER_NAMESPACES_HOST_NETWORK = 1 << 1, /* UserNamespacesHostNetworkSupport */
 	/* DRAOptionalNodeOperations: devices need it, not the pod itself. */
-	BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS = 1 << 2
+	BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS = 1 << 2,
+	BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS = 1 << 3 /* VolumeBindMountOptions, from 1.37 on */
 };
 
 /* The bits of the features that a node declares. */

@@ -102,6 +102,7 @@ static const struct {
 	{BT_STR("InPlacePodVerticalScalingInitContainers"), 0},
 	{BT_STR("RestartAllContainersOnContainerExits"), BT_FEATURE_RESTART_ALL_CONTAINERS},
 	{BT_STR("UserNamespacesHostNetworkSupport"), BT_FEATURE_USER_NAMESPACES_HOST_NETWORK},
+	{BT_STR("VolumeBindMountOptions"), BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS},
 };
 
 /* Upstream merges two sorted lists; the API keeps a node's sorted, and of one that is not it misses what it
@@ -126,22 +127,22 @@ uint32_t bt_features_declared(const struct bt_str_list *names)
 	return bits;
 }
 
-static bool restart_all(const struct bt_container_object *containers, uint32_t n)
+static uint32_t features_of(const struct bt_container_object *containers, uint32_t n)
 {
+	uint32_t features = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
-		if (containers[i].restarts_all) {
-			return true;
-		}
+		features |= containers[i].restarts_all ? BT_FEATURE_RESTART_ALL_CONTAINERS : 0;
+		features |= containers[i].binds_options ? BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS : 0;
 	}
-	return false;
+	return features;
 }
 
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec)
 {
-	bool restarts = restart_all(spec->containers, spec->container_n) ||
-			restart_all(spec->init_containers, spec->init_container_n);
 	bool user_namespaces = spec->host_network && spec->has_host_users && !spec->host_users;
 
-	return (restarts ? BT_FEATURE_RESTART_ALL_CONTAINERS : 0) |
+	return features_of(spec->containers, spec->container_n) |
+	       features_of(spec->init_containers, spec->init_container_n) |
 	       (user_namespaces ? BT_FEATURE_USER_NAMESPACES_HOST_NETWORK : 0);
 }

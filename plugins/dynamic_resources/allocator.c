@@ -1293,6 +1293,12 @@ static enum allocator_found check_asked(struct allocator_search *s, uint32_t cla
 {
 	const struct bt_device_subrequest *ask = asked->ask;
 
+	if (ask->derives && obeys(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
+		blame_request(s, claim, asked->name);
+		bt_buf_text(
+			s->error, ": cannot handle request with derived attributes, the feature is disabled");
+		return FAILED;
+	}
 	for (uint32_t i = 0; i < ask->selectors.n; i++) {
 		if (!ask->selectors.expressions[i]) {
 			blame_request(s, claim, asked->name);

@@ -5,8 +5,15 @@
 
 #include "cache/node_view.h"
 
+/* What a release looks at, and how it says that a node lacks it. */
+struct node_declared_features_settings {
+	uint32_t features;
+	uint32_t reason;
+};
+
 struct node_declared_features_term {
 	uint32_t features;
+	uint32_t reason;
 };
 
 static void node_declared_features_compile(const void *settings, const struct bt_compile_env *env,
@@ -14,7 +21,10 @@ static void node_declared_features_compile(const void *settings, const struct bt
 {
 	struct node_declared_features_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
-	term->features = *(const bool *)settings ? signature->features : 0;
+	const struct node_declared_features_settings *looks = settings;
+
+	term->features = looks->features & signature->features;
+	term->reason = looks->reason;
 	out_compiled->term = term;
 	out_compiled->filter_skip = term->features == 0;
 }
@@ -29,6 +39,16 @@ static void node_declared_features_filter(
 	}
 }
 
+static void node_declared_features_reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	const struct node_declared_features_term *term = opaque;
+
+	(void)view;
+	(void)node_ix;
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, term->reason);
+}
+
 static void key(const void *opaque, struct bt_buf *out_key)
 {
 	const struct node_declared_features_term *term = opaque;
@@ -36,7 +56,10 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	bt_buf_add(out_key, &term->features, sizeof(term->features));
 }
 
-static const char *const reasons[] = {"node(s) didn't match Pod's required features"};
+/* The only feature that 1.35 asks for. */
+static const char *const reasons[] = {"node(s) didn't match Pod's required features",
+	"node declared features check failed - unsatisfied requirements: "
+	"RestartAllContainersOnContainerExits"};
 
 /* ---- queueing hints ---- */
 
@@ -59,8 +82,21 @@ static const struct bt_registration events[] = {
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)
 {
+	static const struct node_declared_features_settings none,
+		of_135 = {BT_FEATURE_RESTART_ALL_CONTAINERS, 1},
+		of_136 = {BT_FEATURE_RESTART_ALL_CONTAINERS | BT_FEATURE_USER_NAMESPACES_HOST_NETWORK, 0},
+		of_137 = {BT_FEATURE_RESTART_ALL_CONTAINERS | BT_FEATURE_USER_NAMESPACES_HOST_NETWORK |
+				  BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS,
+			0};
+
 	(void)args;
-	return bt_gate_setting(env, BT_GATE_NODE_DECLARED_FEATURES);
+	if (!*(const bool *)bt_gate_setting(env, BT_GATE_NODE_DECLARED_FEATURES)) {
+		return &none;
+	}
+	if (bt_settings_rule(env, BT_RULE_MISSING_FEATURES_ARE_NAMED)) {
+		return &of_135;
+	}
+	return bt_settings_rule(env, BT_RULE_MOUNT_OPTIONS_ARE_A_FEATURE) ? &of_137 : &of_136;
 }
 
 const struct bt_plugin bt_plugin_node_declared_features = {
@@ -71,7 +107,7 @@ const struct bt_plugin bt_plugin_node_declared_features = {
 	.no_pre_filter_error = "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found",
 	.compile = node_declared_features_compile,
 	.filter = node_declared_features_filter,
-	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	.reject = node_declared_features_reject,
 	.key = key,
 	.reasons = reasons,
 	.events = events,

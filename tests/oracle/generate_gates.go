@@ -8,10 +8,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // gateFeatures must be asked for by name, and are for dra2. With "gateless" the gates stay off: what do the fields do then?
-var gateFeatures = []string{"lists", "skipops", "fractions", "compat", "derived", "gateless"}
+var gateFeatures = []string{"lists", "skipops", "fractions", "compat", "derived", "gateless", "mounts"}
 
 var gateOf = map[string]string{
 	"lists":     "DRAListTypeAttributes=true",
@@ -42,7 +43,10 @@ func sample[T any](g *gen, most int, from ...T) list {
 
 // byGates changes devices and claims once all objects are made.
 func (g *gen) byGates() {
-	for _, o := range g.objects {
+	for i, o := range g.objects {
+		if g.on["mounts"] { // what a node declares lies with this 1.37 alone, and needs no gate
+			g.objects[i] = g.optionMounts(o)
+		}
 		switch o := o.(type) {
 		case *unstructured.Unstructured:
 			spec, _ := o.Object["spec"].(object)
@@ -191,4 +195,36 @@ func (g *gen) derivedAttributes() list {
 			`1.5`, `{"a": 1}`, `quantity("1")`, `[dyn(1), dyn("a")]`, `device.allowMultipleAllocations`, `nonsense`)})
 	}
 	return all
+}
+
+// optionMounts gives pods mounts with options, which nodes must have declared.
+func (g *gen) optionMounts(o runtime.Object) runtime.Object {
+	switch o := o.(type) {
+	case *v1.Node:
+		if g.chance(60) {
+			o.Status.DeclaredFeatures = append(o.Status.DeclaredFeatures, "VolumeBindMountOptions")
+		}
+		if g.chance(60) {
+			o.Status.DeclaredFeatures = append([]string{"RestartAllContainersOnContainerExits"}, o.Status.DeclaredFeatures...)
+		}
+	case *v1.Pod:
+		p := parsed(raw(o))
+		for _, of := range []string{"containers", "initContainers"} {
+			all, _ := in(p, "spec")[of].(list)
+			for _, c := range all {
+				if g.chance(25) {
+					mount := object{"name": "data", "mountPath": "/data"}
+					if g.chance(70) {
+						mount["bindMountOptions"] = list{"noexec", "nosuid"}
+					}
+					if g.chance(25) {
+						c.(object)["restartPolicyRules"] = list{object{"action": "RestartAllContainers", "exitCodes": object{"operator": "In", "values": list{1}}}}
+					}
+					c.(object)["volumeMounts"] = list{mount}
+				}
+			}
+		}
+		return plain(p)
+	}
+	return o
 }

@@ -143,6 +143,11 @@ const struct bt_field bt_resource_slice_fields[4] = {
 static const struct bt_field ask_capacity_fields[] = {
 	FIELD("requests", RESOURCES, bt_device_subrequest_object, capacity)};
 SCHEMA(ask_capacity, ask_capacity_fields, bt_device_subrequest_object);
+static const struct bt_field derived_fields[] = {
+	FIELD("expression", STR, bt_derived_attribute_object, expression),
+	FIELD("name", STR, bt_derived_attribute_object, name),
+};
+SCHEMA(derived, derived_fields, bt_derived_attribute_object);
 static const struct bt_field ask_fields[] = {
 	FIELD_HAS("adminAccess", BOOL, bt_device_subrequest_object, admin_access, has_admin_access),
 	FIELD("allocationMode", STR, bt_device_subrequest_object, allocation_mode),
@@ -152,6 +157,7 @@ static const struct bt_field ask_fields[] = {
 		.schema = &ask_capacity,
 		.flag = BT_MEMBER(struct bt_device_subrequest_object, has_capacity)},
 	FIELD("count", I64, bt_device_subrequest_object, count),
+	ARRAY("derivedAttributes", bt_device_subrequest_object, derived, derived_n, derived),
 	FIELD("deviceClassName", STR, bt_device_subrequest_object, class_name),
 	FIELD("name", STR, bt_device_subrequest_object, name),
 	ARRAY("selectors", bt_device_subrequest_object, selectors, selector_n, selector),

@@ -177,6 +177,27 @@ static bool read_restart_rules(struct bt_decode *decode, void *field)
 	return bt_json_error(decode->json)->status == BT_OK;
 }
 
+/* Into a bool: whether one of the mounts has options. */
+static bool read_volume_mounts(struct bt_decode *decode, void *field)
+{
+	static const struct bt_field mount_fields[] = {
+		{.name = BT_STR("bindMountOptions"), .type = BT_FIELD_STR_LIST, .offset = 0}};
+	static const struct bt_schema mount = BT_SCHEMA(mount_fields, struct bt_str_list);
+
+	if (!bt_json_enter_array(decode->json)) {
+		return false;
+	}
+	while (bt_json_next_element(decode->json)) {
+		struct bt_str_list options = {.n = 0};
+
+		if (!bt_schema_decode(decode, &mount, &options)) {
+			return false;
+		}
+		*(bool *)field |= options.n > 0;
+	}
+	return bt_json_error(decode->json)->status == BT_OK;
+}
+
 static const struct bt_field container_fields[] = {
 	FIELD("image", STR, bt_container_object, image),
 	FIELD("name", STR, bt_container_object, name),
@@ -188,6 +209,11 @@ static const struct bt_field container_fields[] = {
 		.offset = offsetof(struct bt_container_object, restarts_all),
 		.read = read_restart_rules,
 		.word = "[{\"action\":\"RestartAllContainers\"}]"},
+	{.name = BT_STR("volumeMounts"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_container_object, binds_options),
+		.read = read_volume_mounts,
+		.word = "[{\"bindMountOptions\":[\"noexec\"]}]"},
 };
 SCHEMA(container, container_fields, bt_container_object);
 

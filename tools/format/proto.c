@@ -261,6 +261,20 @@ static bool read_rule(struct proto_reader *r, struct bt_wire_in in, const char *
 	return false;
 }
 
+/* volumeMounts: whether one has bindMountOptions. */
+static bool read_mount(struct proto_reader *r, struct bt_wire_in in, const char *field, bool *out)
+{
+	uint32_t number, type;
+
+	while (in.at < in.end) {
+		if (!bt_wire_tag(&in, &number, &type) || !bt_wire_skip(&in, type)) {
+			return fail_in(r, &in, field);
+		}
+		*out |= number == 8;
+	}
+	return true;
+}
+
 /* ---- arrays ---- */
 
 /* An array in a struct: as struct bt_str_list and its like, or a pointer and a number. */
@@ -487,6 +501,8 @@ static bool read_value(struct proto_reader *r, const struct bt_proto_field *fiel
 		return true;
 	case BT_PROTO_RULES:
 		return read_rule(r, in, field->name, at);
+	case BT_PROTO_MOUNTS:
+		return read_mount(r, in, field->name, at);
 	default:
 		return read_array(r, field, place, in, out);
 	}

@@ -40,7 +40,8 @@ enum bt_proto_action {
 	BT_PROTO_NAMES,
 	BT_PROTO_OBJECT,
 	BT_PROTO_ARRAY,
-	BT_PROTO_RULES /* restartPolicyRules: whether one restarts all containers */
+	BT_PROTO_RULES, /* restartPolicyRules: whether one restarts all containers */
+	BT_PROTO_MOUNTS /* volumeMounts: whether one has bindMountOptions */
 };
 
 /* A field, ready to be read. */

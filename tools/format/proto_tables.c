@@ -51,7 +51,8 @@ MESSAGE(named, {1, "name", NULL});
 MESSAGE(requirements, {1, "limits", NULL}, {2, "requests", NULL}, {3, "claims", &named});
 MESSAGE(port, {2, "hostPort", NULL}, {3, "containerPort", NULL}, {4, "protocol", NULL}, {5, "hostIP", NULL});
 MESSAGE(container, {1, "name", NULL}, {2, "image", NULL}, {6, "ports", &port},
-	{8, "resources", &requirements}, {24, "restartPolicy", NULL}, {25, "restartPolicyRules", NULL});
+	{8, "resources", &requirements}, {9, "volumeMounts", NULL}, {24, "restartPolicy", NULL},
+	{25, "restartPolicyRules", NULL});
 MESSAGE(container_status, {1, "name", NULL}, {10, "allocatedResources", NULL},
 	{11, "resources", &requirements});
 
@@ -158,7 +159,7 @@ static enum bt_proto_action action_of(const struct bt_field *field, bool is_time
 	case BT_FIELD_ARRAY:
 		return BT_PROTO_ARRAY;
 	case BT_FIELD_CUSTOM:
-		return BT_PROTO_RULES;
+		return bt_str_is(field->name, "volumeMounts") ? BT_PROTO_MOUNTS : BT_PROTO_RULES;
 	default:
 		return BT_PROTO_SKIP;
 	}

@@ -522,6 +522,31 @@ static void nodes_declare_that_they_leave_operations_out(void **state)
 	}
 }
 
+/* 1.37 fails it without the gate, and earlier releases know nothing of them. */
+static void a_request_with_derived_attributes_fails(void **state)
+{
+	static const struct allocation fails = {"{name: a}",
+					       ASK(", derivedAttributes: [{name: d/x, expression: '1'}]"),
+					       NULL, NULL,
+					       "claim default/c, request r: cannot handle request with "
+					       "derived attributes, the feature is "
+					       "disabled"},
+				       passes = {"{name: a}",
+					       ASK(", derivedAttributes: [{name: d/x, expression: '1'}]"),
+					       "a", NULL, NULL};
+	static const char *const releases[] = {"1.37", "1.36"};
+
+	for (size_t i = 0; i < COUNT_OF(releases); i++) {
+		const struct bt_device_features features = {.release = bt_release_find(bt_str(releases[i]))};
+
+		fixture_setup(state);
+		uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+		configure(*state, &features);
+		check_allocations(*state, n1, i == 0 ? &fails : &passes, 1);
+		fixture_teardown(state);
+	}
+}
+
 static void an_allocation_that_skips_operations_is_had_where_nodes_can(void **state)
 {
 	static const struct {
@@ -1343,6 +1368,7 @@ int main(void)
 		FIXTURE_TEST(selectors_of_earlier_releases_see_no_lists),
 		cmocka_unit_test(devices_of_a_counter_set_have_a_group_in_common),
 		cmocka_unit_test(nodes_declare_that_they_leave_operations_out),
+		cmocka_unit_test(a_request_with_derived_attributes_fails),
 		cmocka_unit_test(an_allocation_that_skips_operations_is_had_where_nodes_can),
 		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
 		FIXTURE_TEST(what_others_have_is_left_to_them),
