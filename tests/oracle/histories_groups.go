@@ -109,7 +109,7 @@ func (t *together) fill() {
 func (t *together) bound(name string) {
 	p := t.runningPod()
 	p.Namespace = "default"
-	if prio := t.prios[name]; t.chance(70) {
+	if prio := t.prios[name]; t.chance(70) || t.version == "v1beta1" && t.chance(90) { // there they have to agree
 		p.Spec.Priority = &prio
 	}
 	t.joined(p, name)
@@ -117,7 +117,7 @@ func (t *together) bound(name string) {
 
 // preemption says how a group preempts, and is preempted.
 func (t *together) preemption(name string, spec map[string]any) {
-	if t.chance(85) {
+	if t.chance(85) || t.version == "v1beta1" {
 		spec["priority"] = t.prios[name]
 	}
 	mode := pick(t.gen, "", "Pod", "PodGroup", "PodGroup")

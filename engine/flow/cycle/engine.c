@@ -74,7 +74,7 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
 		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
 		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION,
-		BT_GATE_POD_GROUP_PREEMPTION_POLICY, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING};
+		BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* What is on by the usual default is not refused. */
 	const struct bt_release *usual = bt_release_binary(gates->release);
@@ -89,39 +89,6 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 	if (gates->on[BT_GATE_GENERIC_WORKLOAD] && other_groups) {
 		refuse_gate(BT_GATE_GENERIC_WORKLOAD, "turn it off, or decide as another release", errors);
 		status = BT_INVALID;
-	}
-	return status;
-}
-
-static const char *preempting_plugin(const struct bt_hooks *hooks)
-{
-	for (uint32_t i = 0; i < hooks->n; i++) {
-		if (hooks->items[i].plugin->preemption) {
-			return hooks->items[i].plugin->name;
-		}
-	}
-	return NULL;
-}
-
-/* Who is preempted for a group that waits as one is not decided yet. */
-static enum bt_status check_group_preemption(const struct bt_engine *engine, struct bt_config_errors *errors)
-{
-	const struct bt_profile_runtime *runtime;
-	enum bt_status status = BT_OK;
-
-	for (uint32_t i = 0; bt_pod_groups_whole(&engine->groups) &&
-			     (runtime = bt_profile_runtimes_at(&engine->runtimes, i)) != NULL;
-		i++) {
-		const char *plugin = preempting_plugin(&runtime->profile.group_post_filter);
-
-		if (plugin) {
-			bt_config_errors_add(errors,
-				"profiles[%u]: the feature gate GenericWorkload is on, but berth does not "
-				"preempt for PodGroups of this release yet; disable the plugin %s under "
-				"podGroupPostFilter, turn the gate off, or decide as another release",
-				i, plugin);
-			status = BT_INVALID;
-		}
 	}
 	return status;
 }
@@ -152,8 +119,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 		bt_config_check_profiles(config, errors) != BT_OK ||
 		bt_profile_runtimes_init(&engine->runtimes, config, options->sampling, engine->cache,
 			options->plan_memory_bytes ? options->plan_memory_bytes : BT_ENGINE_PLAN_MEMORY,
-			errors) != BT_OK ||
-		check_group_preemption(engine, errors) != BT_OK) {
+			errors) != BT_OK) {
 		bt_engine_destroy(engine);
 		return NULL;
 	}

@@ -48,6 +48,7 @@ static void take_members(struct group_attempt *a, uint32_t popped)
 	bt_queue_members(a->engine->queue, popped, pods, n);
 	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->cleared_nominations_n = 0;
 	cycle->on = true;
+	cycle->preempts = false;
 	cycle->number++;
 	cycle->met = 0;
 	bt_buf_clear(&cycle->text);
@@ -96,7 +97,17 @@ static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, 
 			pod->priority, a->group->terms.priority);
 		return false;
 	}
-	if (pod->never_preempts != first->never_preempts) {
+	if (bt_pod_groups_have_policies(&a->engine->groups)) {
+		if (pod->never_preempts != a->group->terms.never_preempts) {
+			bt_buf_printf(text,
+				"all pods in a single pod group should have the same preemption policy as "
+				"the "
+				"pod group's preemption policy, got %s and %s",
+				policy_text(pod),
+				a->group->terms.never_preempts ? "Never" : "PreemptLowerPriority");
+			return false;
+		}
+	} else if (pod->never_preempts != first->never_preempts) {
 		bt_buf_printf(text,
 			"all pods in a single pod group should have the same preemption policy, got %s and "
 			"%s",
@@ -157,9 +168,9 @@ static void skip_deleted(struct group_attempt *a)
 }
 
 /* PlacementFeasible. What is lacking is what is said of the group. */
-static enum bt_feasible feasible(const struct group_attempt *a)
+static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *text)
 {
-	struct bt_buf *text = &a->cycle->text;
+
 	struct bt_group_state state = {.known = a->group->known,
 		.gang = a->group->gang,
 		.counted = true,
@@ -203,9 +214,8 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 	}
 }
 
-static void say_unschedulable(struct group_attempt *a)
+static void say_unschedulable(struct bt_buf *text)
 {
-	struct bt_buf *text = &a->cycle->text;
 	struct bt_buf lacking = {0};
 
 	bt_buf_str(&lacking, bt_buf_view(text));
@@ -236,11 +246,11 @@ static void take_back(struct group_attempt *a)
 static void decide_all(struct group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
-	enum bt_feasible says = feasible(a);
+	enum bt_feasible says = feasible(a, &a->cycle->text);
 
 	a->result = BT_ATTEMPT_REJECTED;
 	if (says == BT_INFEASIBLE) {
-		say_unschedulable(a);
+		say_unschedulable(&a->cycle->text);
 		return;
 	}
 	for (uint32_t i = 0; i < cycle->member_n; i++) {
@@ -251,7 +261,7 @@ static void decide_all(struct group_attempt *a)
 		if (a->result == BT_ATTEMPT_FAILED) {
 			break;
 		}
-		says = feasible(a);
+		says = feasible(a, &a->cycle->text);
 		if (says == BT_INFEASIBLE) {
 			break;
 		}
@@ -262,9 +272,113 @@ static void decide_all(struct group_attempt *a)
 			a->result = BT_ATTEMPT_SUCCEEDED;
 			return;
 		}
-		say_unschedulable(a);
+		say_unschedulable(&a->cycle->text);
 	}
 	take_back(a);
+}
+
+/* ---- preemption by the group ---- */
+
+/* What came of a trial, in the words that are said of a group. began: somebody was tried. */
+static enum bt_group_fit judge_trial(
+	const struct group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
+{
+	if (a->result == BT_ATTEMPT_FAILED) {
+		bt_buf_clear(text);
+		bt_buf_text(text, "failed to schedule other pod from a pod group");
+		return BT_GROUP_FIT_FAILS;
+	}
+	if (says == BT_FEASIBLE && a->any_scheduled) {
+		return BT_GROUP_FITS;
+	}
+	if (says != BT_INFEASIBLE || !began) {
+		say_unschedulable(text);
+	}
+	return BT_GROUP_UNFIT;
+}
+
+static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group_preemption *out)
+{
+	struct bt_plan *plan;
+	enum bt_outcome outcome;
+	uint32_t node_ix = bt_engine_try_pod(a->engine, pod_ix, &plan, &outcome);
+
+	a->remaining_n--;
+	if (outcome == BT_FAILED) {
+		a->result = BT_ATTEMPT_FAILED;
+	}
+	if (outcome != BT_PLACED) {
+		return;
+	}
+	if (a->watch && a->watch->tried) {
+		node_ix = a->watch->tried(a->watch->context, a->engine, pod_ix, node_ix);
+	}
+	const struct bt_group_place place = {pod_ix, node_ix, bt_engine_skipped(plan)};
+
+	bt_group_hold(a->engine, plan, pod_ix, node_ix);
+	bt_group_preemption_place(out, &place);
+	a->scheduled_n++;
+}
+
+/* bt_group_preempt_request.fits: decide_all again, without those whom the group may preempt. */
+static enum bt_group_fit place_members(void *context, struct bt_group_preemption *out)
+{
+	struct group_attempt a = *(const struct group_attempt *)context;
+	const struct bt_group_cycle *cycle = a.cycle;
+	struct bt_ledger *ledger = a.engine->cache->ledger;
+
+	a.result = BT_ATTEMPT_REJECTED;
+	a.any_scheduled = false;
+	a.remaining_n = 0;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		a.remaining_n += cycle->members[i].decision.outcome != BT_SKIPPED;
+	}
+	enum bt_feasible says = feasible(&a, &out->text);
+	bool began = says != BT_INFEASIBLE;
+	for (size_t i = 0; i < cycle->member_n && says != BT_INFEASIBLE; i++) {
+		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
+			continue;
+		}
+		try_member(&a, cycle->members[i].decision.pod_ix, out);
+		says = a.result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(&a, &out->text);
+		a.any_scheduled |= says != BT_INFEASIBLE && out->place_n > 0;
+	}
+	for (size_t i = out->place_n; i-- > 0;) {
+		uint32_t pod_ix = out->places[i].pod_ix;
+
+		bt_group_release(a.engine, pod_ix);
+		bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
+	}
+	return judge_trial(&a, says, began, &out->text);
+}
+
+static enum bt_preempt_outcome post_filter(struct group_attempt *a)
+{
+	struct bt_group_preempt_request request = {.engine = a->engine,
+		.runtime = a->runtime,
+		.group = a->group,
+		.fits = place_members,
+		.context = a};
+
+	return bt_engine_group_post_filter(a->cycle, &request);
+}
+
+/* Where a member is nominated to while the group waits for its victims. Source:
+ * applyPodGroupPostFilterResult, buildCurrentNominatingInfos, v1.37.2. */
+static void nominate(const struct group_attempt *a, struct bt_decision *out)
+{
+	const struct bt_group_preemption *preemption = &a->cycle->preemption;
+
+	if (preemption->is_ongoing) {
+		out->nominated_ix = pod_of(a, out->pod_ix)->status_ix;
+		out->preempt = out->nominated_ix == BT_NO_NODE ? BT_PREEMPT_NOWHERE : BT_PREEMPT_FOUND;
+	}
+	for (size_t i = 0; i < preemption->place_n && !preemption->is_ongoing; i++) {
+		if (preemption->places[i].pod_ix == out->pod_ix) {
+			out->nominated_ix = preemption->places[i].node_ix;
+			out->preempt = BT_PREEMPT_FOUND;
+		}
+	}
 }
 
 /* ---- what comes of it ---- */
@@ -300,8 +414,8 @@ static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
 			member->reason = BT_GROUP_FAILED;
 		}
 	} else if (own->outcome == BT_PLACED) {
-		member->reason = BT_GROUP_REJECTED;
-		out.preempt = BT_PREEMPT_NOWHERE;
+		member->reason = a->waits ? BT_GROUP_SAYS : BT_GROUP_REJECTED;
+		out.preempt = a->waits ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_NOWHERE;
 		out.unschedulable_plugins = blame_gang(a);
 	} else if (own->outcome == BT_FAILED) { /* it was not tried */
 		member->reason = BT_GROUP_NOT_TRIED;
@@ -314,6 +428,9 @@ static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
 		out.preempt = own->preempt == BT_PREEMPT_NOWHERE && bt_node_list_n(&a->engine->nodes) == 0
 				      ? BT_PREEMPT_NOWHERE
 				      : BT_PREEMPT_INELIGIBLE;
+	}
+	if (a->waits) {
+		nominate(a, &out);
 	}
 	return out;
 }
@@ -381,8 +498,7 @@ static void decide_valid(struct group_attempt *a)
 	enum bt_queue_attempt before = a->result;
 
 	if (a->result == BT_ATTEMPT_REJECTED) {
-		enum bt_preempt_outcome says =
-			bt_engine_group_post_filter(a->engine, a->cycle, a->runtime, a->group);
+		enum bt_preempt_outcome says = post_filter(a);
 
 		a->waits = says == BT_PREEMPT_FOUND;
 		a->cannot = says == BT_PREEMPT_FAILED;

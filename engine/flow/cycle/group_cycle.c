@@ -279,8 +279,10 @@ static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_grou
 	if (w->watch && w->watch->tried) {
 		node_ix = w->watch->tried(w->watch->context, engine, pod_ix, node_ix);
 	}
+	const struct bt_group_place place = {pod_ix, node_ix, bt_engine_skipped(plan)};
+
 	bt_group_hold(engine, plan, pod_ix, node_ix);
-	bt_group_preemption_place(out, pod_ix, node_ix);
+	bt_group_preemption_place(out, &place);
 	w->scheduled_n++;
 	enum bt_permit says = permit(w, pod_ix, NULL);
 	w->verdict = says == BT_PERMIT_OK ? SCHEDULABLE : says == BT_PERMIT_FAILS ? FAILED : w->verdict;
@@ -331,6 +333,17 @@ static bool members_never_preempt(const struct group_in_cycle *w)
 	return false;
 }
 
+/* The member in whose name the group preempts, or NULL: all of them are being deleted. */
+static struct bt_group_member *first_decided(struct bt_group_cycle *cycle)
+{
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			return &cycle->members[i];
+		}
+	}
+	return NULL;
+}
+
 /* Whom the group preempts, as its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
 static void preempt_as_a_whole(struct group_in_cycle *w)
 {
@@ -340,6 +353,9 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 	const struct bt_group_preempt_request request = {.engine = engine,
 		.runtime = w->cycle.runtime,
 		.group = group,
+		.policy = w->cycle.runtime->profile.preemption
+				  ? w->cycle.runtime->profile.preemption->plugin->preemption
+				  : NULL,
 		.never_preempts = members_never_preempt(w),
 		.fits = place_all,
 		.context = w};
@@ -363,38 +379,9 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 		bt_buf_clear(&cycle->preemption.text);
 		bt_buf_text(&cycle->preemption.text, "failed to schedule other pod from a pod group");
 	} else if (outcome == BT_PREEMPT_FOUND) {
-		struct bt_preemption victims = {.victims = cycle->preemption.victims,
-			.victim_n = (uint32_t)cycle->preemption.victim_n};
-
 		w->verdict = WAITS_FOR_PREEMPTION;
-		bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);
-	}
-}
-
-/* The member in whose name the group preempts, or NULL: all of them are being deleted. */
-static struct bt_group_member *first_decided(struct bt_group_cycle *cycle)
-{
-	for (size_t i = 0; i < cycle->member_n; i++) {
-		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			return &cycle->members[i];
-		}
-	}
-	return NULL;
-}
-
-/* The group waits for its victims; who evicts in turn does so before its pods are put back. */
-static void begin_preempting(struct group_in_cycle *w)
-{
-	struct bt_engine *engine = w->engine;
-	struct bt_group_cycle *cycle = &engine->group_cycle;
-	struct bt_decision *decision = &first_decided(cycle)->decision;
-
-	w->by_group = true;
-	decision->by_group = true;
-	cycle->preempts = bt_engine_group_preempting_begin(engine, decision->pod_ix);
-	if (cycle->preempts && !bt_eviction_is_async(&engine->eviction)) {
-		bt_engine_carry_out(engine, decision);
-		cycle->preempts = false;
+		w->by_group = true;
+		bt_group_cycle_preempt(engine, cycle);
 	}
 }
 
@@ -618,9 +605,7 @@ static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch
 		preempt_as_a_whole(w);
 		w->cannot = w->verdict == FAILED;
 	}
-	if (w->verdict == WAITS_FOR_PREEMPTION && !w->preempts) {
-		begin_preempting(w);
-	}
+
 	int64_t decided_ns = bt_group_cycle_clock(w->engine);
 	submit(w);
 	note_cycle(w, begin_ns, decided_ns);

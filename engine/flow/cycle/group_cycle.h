@@ -147,9 +147,14 @@ int64_t bt_group_cycle_clock(const struct bt_engine *engine);
 void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime, uint16_t result,
 	int64_t begin_ns, int64_t decided_ns);
 
-/* PodGroupPostFilter, of a group that was rejected: appends to the cycle's text what it says. */
-enum bt_preempt_outcome bt_engine_group_post_filter(struct bt_engine *engine, struct bt_group_cycle *cycle,
-	const struct bt_profile_runtime *runtime, const struct bt_pod_group *group);
+/* The group waits for those whom it preempts as a whole. Who evicts in turn does so at once; else it is done
+ * when the cycle is concluded. Requires: somebody of the group was decided. */
+void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle);
+
+/* PodGroupPostFilter, of a group that was rejected: appends to the cycle's text what it says. request: how
+ * the group would preempt; what is not said there is filled in. */
+enum bt_preempt_outcome bt_engine_group_post_filter(
+	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request);
 
 /* The whole cycle of a group that waits as one. Source: scheduleOnePodGroup, v1.37.2. */
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,

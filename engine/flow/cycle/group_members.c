@@ -108,6 +108,26 @@ void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runti
 	}
 }
 
+void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle)
+{
+	struct bt_group_member *member = cycle->members;
+	struct bt_preemption victims = {
+		.victims = cycle->preemption.victims, .victim_n = (uint32_t)cycle->preemption.victim_n};
+
+	while (member->decision.outcome == BT_SKIPPED) {
+		member++;
+	}
+	BT_INVARIANT(member < cycle->members + cycle->member_n);
+	struct bt_decision *decision = &member->decision;
+	decision->by_group = true;
+	bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);
+	cycle->preempts = bt_engine_group_preempting_begin(engine, decision->pod_ix);
+	if (cycle->preempts && !bt_eviction_is_async(&engine->eviction)) {
+		bt_engine_carry_out(engine, decision);
+		cycle->preempts = false;
+	}
+}
+
 void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 {
 	bt_mem_free(cycle->members);

@@ -5,17 +5,55 @@
 #include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* Why the group's preemption comes to nothing, without looking for victims. */
-static const char *idle(const struct bt_engine *engine, const struct bt_pod_group *group)
+/* Source: resolvePreemptionPolicy, v1.37.2. */
+static bool never_preempts(
+	const struct bt_engine *engine, const struct bt_group_cycle *cycle, const struct bt_pod_group *group)
 {
-	const struct bt_ledger *ledger = engine->cache->ledger;
+	if (bt_pod_groups_have_policies(&engine->groups)) {
+		return group->terms.never_preempts;
+	}
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		const struct bt_decision *decision = &cycle->members[i].decision;
 
-	for (size_t i = 0; i < group->member_n; i++) {
-		if (bt_ledger_pod(ledger, group->members[i])->never_preempts) {
-			return "not eligible due to preemptionPolicy=Never.";
+		if (decision->outcome != BT_SKIPPED &&
+			bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->never_preempts) {
+			return true;
 		}
 	}
-	return NULL;
+	return false;
+}
+
+/* Source: isOngoingPreemption, v1.37.2. */
+static bool is_ongoing(const struct bt_engine *engine, const struct bt_group_cycle *cycle)
+{
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		const struct bt_decision *decision = &cycle->members[i].decision;
+		const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
+
+		if (decision->outcome != BT_SKIPPED && pod->status_ix != BT_NO_NODE &&
+			bt_bitmap_test(engine->cache->view.snapshot->live, pod->status_ix) &&
+			bt_preempt_lingers(
+				engine->cache->ledger, bt_pod_groups_as_victims(&engine->groups), pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Source: DefaultPreemption.PodGroupPostFilter, v1.37.2. */
+static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
+	struct bt_group_preempt_request *request, const struct bt_plugin *plugin)
+{
+	struct bt_engine *engine = request->engine;
+
+	request->policy = plugin->preemption;
+	request->never_preempts = never_preempts(engine, cycle, request->group);
+	request->is_ongoing = is_ongoing(engine, cycle);
+	enum bt_preempt_outcome says = bt_group_preempt(request, &cycle->preemption);
+	if (says == BT_PREEMPT_FOUND && !cycle->preemption.is_ongoing) {
+		bt_group_cycle_preempt(engine, cycle);
+	}
+	return says;
 }
 
 /* Source: DynamicResources.PodGroupPostFilter, v1.37.2. */
@@ -28,38 +66,48 @@ static void release_claims(struct bt_engine *engine, const struct bt_group_cycle
 	}
 }
 
-enum bt_preempt_outcome bt_engine_group_post_filter(struct bt_engine *engine, struct bt_group_cycle *cycle,
-	const struct bt_profile_runtime *runtime, const struct bt_pod_group *group)
+/* An error of a plugin is all that is said. */
+static enum bt_preempt_outcome fail(
+	struct bt_group_cycle *cycle, const struct bt_plugin *plugin, const char *scope, struct bt_str why)
 {
-	const struct bt_hooks *hooks = &runtime->profile.group_post_filter;
+	bt_buf_clear(&cycle->text);
+	bt_buf_printf(&cycle->text, "error in \"%s\" PodGroupPostFilter plugins: %s%.*s", plugin->name, scope,
+		BT_STR_ARG(why));
+	return BT_PREEMPT_FAILED;
+}
+
+enum bt_preempt_outcome bt_engine_group_post_filter(
+	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request)
+{
+	static const char scope[] = "pod group preemption: ";
+	const struct bt_hooks *hooks = &request->runtime->profile.group_post_filter;
 	struct bt_buf *text = &cycle->text;
 	size_t before = text->len;
 
 	for (uint32_t i = 0; i < hooks->n; i++) {
-		const char *why = "deallocation and deletion of ResourceClaims completed";
 		const struct bt_plugin *plugin = hooks->items[i].plugin;
 
 		if (plugin->no_pre_filter_post_error && !(cycle->met >> i & 1)) {
-			bt_buf_clear(text);
-			bt_buf_printf(text, "error in \"%s\" PodGroupPostFilter plugins: %s", plugin->name,
-				plugin->no_pre_filter_post_error);
-			return BT_PREEMPT_FAILED;
+			return fail(cycle, plugin, "", bt_str(plugin->no_pre_filter_post_error));
 		}
 		if (!plugin->preemption) {
-			release_claims(engine, cycle);
+			release_claims(request->engine, cycle);
+			bt_buf_text(text, ", deallocation and deletion of ResourceClaims completed");
+			continue;
 		}
-		if (hooks->items[i].plugin->preemption) {
-			why = idle(engine, group);
-			if (!why) {
-				/* Nobody of the cluster's pods has a lower priority. */
-				text->len = before;
-				bt_buf_text(text, ", pod group preemption: No preemption victims found for "
-						  "incoming preemptor");
-				return BT_PREEMPT_NOWHERE;
-			}
+		enum bt_preempt_outcome says = preempt_for_group(cycle, request, plugin);
+		struct bt_str why = bt_buf_view(&cycle->preemption.text);
+		if (says == BT_PREEMPT_FAILED) {
+			return fail(cycle, plugin, scope, why);
 		}
-		bt_buf_printf(text, ", %s%s",
-			hooks->items[i].plugin->preemption ? "pod group preemption: " : "", why);
+		/* That there are no victims is final, as success is. */
+		bool ends = says == BT_PREEMPT_FOUND ||
+			    (says == BT_PREEMPT_NOWHERE && cycle->preemption.unit_n == 0);
+		text->len = ends ? before : text->len;
+		bt_buf_printf(text, ", %s%.*s", scope, BT_STR_ARG(why));
+		if (ends) {
+			return says;
+		}
 	}
 	if (hooks->n == 0) {
 		bt_buf_text(text, ", ");

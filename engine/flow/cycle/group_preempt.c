@@ -15,7 +15,8 @@ struct group_search {
 	struct bt_group_preemption *out;
 	struct bt_engine *engine;
 	struct bt_ledger *ledger;
-	bool by_placing;     /* by the profile's release */
+	bool by_placing;  /* by the profile's release */
+	uint32_t lost_ix; /* a node that has gone, and a pod that goes with others is on it; or BT_NO_NODE */
 	bool counts_no_more; /* members' filters ask about a node nothing but what is on it */
 };
 
@@ -35,10 +36,10 @@ void bt_group_preemption_fini(struct bt_group_preemption *p)
 	*p = (struct bt_group_preemption){.victim_n = 0};
 }
 
-void bt_group_preemption_place(struct bt_group_preemption *p, uint32_t pod_ix, uint32_t node_ix)
+void bt_group_preemption_place(struct bt_group_preemption *p, const struct bt_group_place *place)
 {
 	p->places = bt_mem_grow(p->places, p->place_n, &p->place_cap, sizeof(*p->places));
-	p->places[p->place_n++] = (struct bt_group_place){pod_ix, node_ix};
+	p->places[p->place_n++] = *place;
 }
 
 void bt_group_hold(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
@@ -97,6 +98,20 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 	unit->start_ns = older && !s->by_placing ? pod->start_ns : unit->start_ns;
 }
 
+/* Notes a node that has gone and that a pod of the group is still on. */
+static void look_for_lost(struct group_search *s, const struct bt_pod_group *group)
+{
+	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;
+
+	for (size_t i = 0; i < group->member_n; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(s->ledger, group->members[i]);
+
+		if (pod->node_ix != BT_NO_NODE && !bt_bitmap_test(snapshot->live, pod->node_ix)) {
+			s->lost_ix = pod->node_ix;
+		}
+	}
+}
+
 /* Source: newDomainForWorkloadPreemption, v1.36.3; getCrossNodesVictims, GetPodPriority, v1.37.2. */
 static void add_pod(struct group_search *s, uint32_t pod_ix)
 {
@@ -108,6 +123,9 @@ static void add_pod(struct group_search *s, uint32_t pod_ix)
 	uint64_t key = (uint64_t)pod->signature->namespace_ << 32 | pod->signature->pod_group;
 	uint32_t unit_ix;
 
+	if (together && !s->by_placing && !bt_map_get(&s->out->together, key, &unit_ix)) {
+		look_for_lost(s, group);
+	}
 	if (priority >= s->request->group->terms.priority) {
 		return;
 	}
@@ -201,15 +219,32 @@ static void mark_violations(struct group_search *s)
 
 /* ---- do those that have got nodes still fit there? ---- */
 
+static bool asks_for_usage_alone(const struct bt_plan *plan, uint32_t skipped)
+{
+	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
+		uint32_t u = plan->profile->filter[i];
+		enum bt_dependence depends = plan->profile->uses[u].plugin->filter_depends;
+
+		if (!(skipped >> u & 1) && depends != BT_DEPENDS_ON_DESCRIPTION &&
+			depends != BT_DEPENDS_ON_USAGE) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Do the filters of all members ask about a node nothing but what is on it? Then a victim that comes back
  * matters to those on its nodes alone. */
 static bool members_ask_for_usage_alone(struct group_search *s)
 {
 	for (size_t i = 0; i < s->out->place_n; i++) {
-		const struct bt_cycle cycle = bt_engine_cycle_of(s->engine, s->out->places[i].pod_ix);
+		const struct bt_group_place *place = &s->out->places[i];
+		const struct bt_cycle cycle = bt_engine_cycle_of(s->engine, place->pod_ix);
 
-		if (!bt_preempt_notable(bt_planner_plan(cycle.runtime->planner, cycle.signature)) ||
-			cycle.signature->claim_n || cycle.signature->extended_n) {
+		if (!asks_for_usage_alone(
+			    bt_planner_plan(cycle.runtime->planner, cycle.signature), place->skipped) ||
+			cycle.signature->claim_n || cycle.signature->extended_n ||
+			cycle.signature->volume_n) {
 			return false;
 		}
 	}
@@ -250,7 +285,7 @@ static bool places_hold(struct group_search *s, const struct bt_victim *unit)
 		if (s->counts_no_more && out->touched[place->node_ix] != out->trial) {
 			continue;
 		}
-		hold = bt_engine_fits_on(s->engine, place->pod_ix, place->node_ix, &plan);
+		hold = bt_engine_fits_on(s->engine, place->pod_ix, place->node_ix, place->skipped, &plan);
 		if (hold) {
 			bt_group_hold(s->engine, plan, place->pod_ix, place->node_ix);
 		}
@@ -312,8 +347,7 @@ static void list_victims(struct group_search *s)
 static enum bt_preempt_outcome select_victims(struct group_search *s)
 {
 	struct bt_group_preemption *out = s->out;
-	const struct bt_preemption_policy *policy =
-		s->request->runtime->profile.preemption->plugin->preemption;
+	const struct bt_preemption_policy *policy = s->request->policy;
 
 	for (size_t i = 0; i < out->unit_n; i++) {
 		lift(s, &out->units[i]);
@@ -331,7 +365,25 @@ static enum bt_preempt_outcome select_victims(struct group_search *s)
 	reprieve(s);
 	policy->sort(out->kept, (uint32_t)out->kept_n);
 	list_victims(s);
+	if (!s->by_placing) {
+		bt_buf_clear(&out->text);
+		bt_buf_printf(
+			&out->text, "found a placement for podgroup, preempting %zu victims", out->victim_n);
+	}
 	return BT_PREEMPT_FOUND;
+}
+
+/* Source: newDomainVictim, v1.37.2. */
+static void say_lost(struct group_search *s)
+{
+	const struct bt_view *view = &s->engine->cache->view;
+	struct bt_str name = bt_view_str(view, view->snapshot->nodes[s->lost_ix].name);
+
+	bt_buf_printf(&s->out->text,
+		"failed to create domain: failed to get node info for node \"%.*s\" from snapshot: nodeinfo "
+		"not "
+		"found for node name \"%.*s\"",
+		BT_STR_ARG(name), BT_STR_ARG(name));
 }
 
 enum bt_preempt_outcome bt_group_preempt(
@@ -342,17 +394,28 @@ enum bt_preempt_outcome bt_group_preempt(
 		.engine = request->engine,
 		.ledger = request->engine->cache->ledger,
 		.by_placing =
-			bt_release_has(request->runtime->profile.release, BT_RULE_GROUPS_PREEMPT_BY_PLACING)};
+			bt_release_has(request->runtime->profile.release, BT_RULE_GROUPS_PREEMPT_BY_PLACING),
+		.lost_ix = BT_NO_NODE};
 
-	BT_REQUIRE(request->group->known && request->runtime->profile.preemption);
+	BT_REQUIRE(request->group->known && request->policy);
 	bt_buf_clear(&out->text);
 	out->victim_n = out->place_n = 0;
 	out->disrupted_n = 0;
+	out->is_ongoing = false;
+	list_units(&s);
+	if (s.lost_ix != BT_NO_NODE) {
+		say_lost(&s);
+		return BT_PREEMPT_FAILED;
+	}
 	if (request->never_preempts) {
 		bt_buf_text(&out->text, "not eligible due to preemptionPolicy=Never.");
 		return BT_PREEMPT_INELIGIBLE;
 	}
-	list_units(&s);
+	if (request->is_ongoing) {
+		out->is_ongoing = true;
+		bt_buf_text(&out->text, "ongoing preemption on nominated nodes");
+		return BT_PREEMPT_FOUND;
+	}
 	if (out->unit_n == 0) {
 		bt_buf_text(&out->text, "No preemption victims found for incoming preemptor");
 		return BT_PREEMPT_NOWHERE;

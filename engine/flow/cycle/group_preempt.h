@@ -21,16 +21,19 @@ struct bt_group_preempt_request {
 	struct bt_engine *engine;
 	const struct bt_profile_runtime *runtime;
 	const struct bt_pod_group *group;
-	bool never_preempts; /* its preemption policy */
+	const struct bt_preemption_policy *policy; /* how victims are sorted */
+	bool never_preempts;			   /* the group's preemption policy */
+	bool is_ongoing; /* victims of an earlier preemption are on nodes that its pods are nominated to */
 	/* Decides the group as things are, and leaves them so. Notes by bt_group_preemption_place who would
 	 * be where, in the order in which they were decided. */
 	enum bt_group_fit (*fits)(void *context, struct bt_group_preemption *out);
 	void *context;
 };
 
-/* A member, and the node that it would get. */
+/* A member, the node that it would get, and which uses PreFilter has their filters skipped (bits): they are
+ * skipped again when a victim comes back. */
 struct bt_group_place {
-	uint32_t pod_ix, node_ix;
+	uint32_t pod_ix, node_ix, skipped;
 };
 
 /* A pod of a victim, and the next one of the same. */
@@ -45,7 +48,8 @@ struct bt_group_preemption {
 	struct bt_group_place *places; /* where the group would be without them */
 	size_t place_n;
 	uint32_t disrupted_n; /* victims that are groups, or pods of some */
-	struct bt_buf text;   /* why nobody has to go */
+	bool is_ongoing;      /* nobody else has to go: all wait where they are nominated */
+	struct bt_buf text;   /* why nobody has to go, or of 1.37 what was found */
 	/* Private. */
 	struct bt_victim *units, *kept; /* by units */
 	struct bt_victim_part *parts;
@@ -62,7 +66,7 @@ struct bt_group_preemption {
 void bt_group_preemption_fini(struct bt_group_preemption *preemption);
 
 /* For fits: a member has got a node. Before the first one the list is empty. */
-void bt_group_preemption_place(struct bt_group_preemption *preemption, uint32_t pod_ix, uint32_t node_ix);
+void bt_group_preemption_place(struct bt_group_preemption *preemption, const struct bt_group_place *place);
 
 /* Looks for victims. Requires: nobody is assumed who waits for this group; no node is frozen. */
 enum bt_preempt_outcome bt_group_preempt(

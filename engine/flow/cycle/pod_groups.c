@@ -22,8 +22,9 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 		.tracked = tracked,
 		.gangs = whole || gates->on[BT_GATE_GANG_SCHEDULING],
 		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION],
-		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS),
-		.whole = whole};
+		.whole = whole,
+		.policies = gates->on[BT_GATE_POD_GROUP_PREEMPTION_POLICY],
+		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
 }
 
 void bt_pod_groups_fini(struct bt_pod_groups *groups)

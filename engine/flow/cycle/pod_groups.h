@@ -49,6 +49,7 @@ struct bt_pod_groups {
 	bool preempt;		  /* init: groups preempt as a whole, their members do not */
 	bool as_victims;	  /* init: single pods, too, preempt groups that go together */
 	bool whole;		  /* init: a group waits in the queue as one (BT_RULE_GROUPS_ARE_QUEUED) */
+	bool policies;		  /* init: gate PodGroupPreemptionPolicy */
 	uint64_t version;
 };
 
@@ -118,6 +119,12 @@ static inline const struct bt_pod_group *bt_pod_groups_known(
 static inline const struct bt_pod_groups *bt_pod_groups_as_victims(const struct bt_pod_groups *groups)
 {
 	return groups->as_victims && groups->group_n > groups->free_n ? groups : NULL;
+}
+
+/* Do groups have preemption policies of their own? */
+static inline bool bt_pod_groups_have_policies(const struct bt_pod_groups *groups)
+{
+	return groups->policies;
 }
 
 /* Grows whenever a group's object comes, changes or goes. */

@@ -228,21 +228,44 @@ uint32_t bt_engine_try_pod(
 	return node_ix;
 }
 
-bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, struct bt_plan **out_plan)
+uint32_t bt_engine_skipped(const struct bt_plan *plan)
+{
+	uint32_t skipped = 0;
+
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		skipped |= plan->compiled[u].filter_skip ? 1u << u : 0;
+	}
+	return skipped;
+}
+
+/* Swaps what is skipped for what was skipped. */
+static uint32_t skip_uses(struct bt_plan *plan, uint32_t skipped)
+{
+	uint32_t before = bt_engine_skipped(plan);
+
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		plan->compiled[u].filter_skip = skipped >> u & 1;
+	}
+	return before;
+}
+
+bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, uint32_t skipped,
+	struct bt_plan **out_plan)
 {
 	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
-	struct bt_evaluation *evaluation = &engine->schedule.evaluation;
+	const char *error = NULL;
 
 	cycle.plan = *out_plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
 	engine->schedule.evaluated = false;
-	evaluation->hooks = NULL;
-	evaluation->nominations = bt_engine_nominations_of(engine, &cycle);
+	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, &cycle);
 	(void)bt_prepare(cycle.plan, &engine->cache->view);
 	if (cycle.plan->refusal || cycle.plan->pre_filter_error) {
 		return false;
 	}
-	bt_evaluate_filters(cycle.plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, evaluation);
-	return evaluation->feasible_n == 1;
+	uint32_t before = skip_uses(cycle.plan, bt_engine_skipped(cycle.plan) | skipped);
+	uint32_t by = bt_filter_node(cycle.plan, &engine->cache->view, nominations, node_ix, &error);
+	skip_uses(cycle.plan, before);
+	return by == BT_PASSED;
 }
 
 void bt_engine_evaluate_once(struct bt_engine *engine, const struct bt_cycle *cycle)
