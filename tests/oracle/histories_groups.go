@@ -14,9 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var groupProfiles = map[string]bool{"groups": true, "grouppreempt": true, "groupvictims": true}
+var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true}
 
 const groupGates = "GenericWorkload=true,GangScheduling=true"
+
+// podsPreempt is a configuration in which groups of 1.37 do not.
+const podsPreempt = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"default-scheduler","plugins":{"podGroupPostFilter":{"disabled":[{"name":"DefaultPreemption"}]}}}]}`
 
 // groupPreemptGates: 1.37 has it all in GenericWorkload.
 func groupPreemptGates(version string) string {
@@ -40,7 +43,7 @@ type together struct {
 
 func groupHistory(seed uint64, profile, version string, most int) *History {
 	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
-	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile != "groups", victims: profile == "groupvictims"}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile != "groups" && profile != "groupalone", victims: profile == "groupvictims"}
 	h.themes, h.spaces = []int{0}, []string{"default"}
 	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	for range 1 + h.IntN(4) {
@@ -63,7 +66,13 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	for range h.IntN(3) {
 		h.put(h.plainPod(h.next("alone"), "250m", "500m", "1"))
 	}
-	out := &History{ID: fmt.Sprintf("groups-%d", seed), Gates: groupGates}
+	out := &History{ID: fmt.Sprintf("%s-%d", profile, seed), Gates: groupGates}
+	if version == "v1beta1" {
+		out.Gates = "GenericWorkload=true"
+	}
+	if profile == "groupalone" {
+		out.Config = json.RawMessage(podsPreempt)
+	}
 	if t.preempt {
 		out.ID, out.Gates = fmt.Sprintf("%s-%d", profile, seed), groupPreemptGates(version)
 		t.fill()
