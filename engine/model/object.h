@@ -559,6 +559,8 @@ struct bt_resource_claim_object {
 /* A PodGroup: how the pods that name it are scheduled together. */
 struct bt_pod_group_object {
 	struct bt_meta_object meta;
+	struct bt_condition_object *conditions;
+	uint32_t condition_n;
 	bool gang; /* schedulingPolicy.gang is there */
 	int32_t min_count, priority;
 	struct bt_str preemption_policy;

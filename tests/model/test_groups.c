@@ -299,7 +299,7 @@ static void decide_one(struct history *h, uint32_t pod_ix)
 	assert_int_equal(decisions[0].outcome, decisions[1].outcome);
 	assert_int_equal(decisions[0].node_ix, decisions[1].node_ix);
 	alone.decision = decisions[0];
-	carry_out(h, &(struct bt_group_decision){&alone, 1, 0});
+	carry_out(h, &(struct bt_group_decision){.members = &alone, .member_n = 1});
 }
 
 static void decide(struct history *h)

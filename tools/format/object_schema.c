@@ -490,8 +490,11 @@ static const struct bt_field pod_group_spec_fields[] = {
 	INLINE("schedulingPolicy", scheduling_policy),
 };
 SCHEMA(pod_group_spec, pod_group_spec_fields, bt_pod_group_object);
-static const struct bt_field pod_group_fields[] = {
-	HEADER, META(bt_pod_group_object), INLINE("spec", pod_group_spec)};
+static const struct bt_field pod_group_status_fields[] = {
+	ARRAY("conditions", bt_pod_group_object, conditions, condition_n, bt_condition_schema)};
+SCHEMA(pod_group_status, pod_group_status_fields, bt_pod_group_object);
+static const struct bt_field pod_group_fields[] = {HEADER, META(bt_pod_group_object),
+	INLINE("spec", pod_group_spec), INLINE("status", pod_group_status)};
 
 static const struct bt_field pdb_spec_fields[] = {
 	OBJECT_HAS("selector", bt_pdb_object, selector, label_selector, selector.set),

@@ -75,7 +75,8 @@ struct bt_api_cycle {
 	int64_t now_s;
 };
 
-enum bt_api_verb { BT_API_EVENT = 0, BT_API_PATCH_STATUS, BT_API_BIND, BT_API_DELETE };
+/* BT_API_PATCH_GROUP: a condition in a PodGroup's status; pod stands for the group. */
+enum bt_api_verb { BT_API_EVENT = 0, BT_API_PATCH_STATUS, BT_API_PATCH_GROUP, BT_API_BIND, BT_API_DELETE };
 
 struct bt_api_event {
 	bool warning; /* of type Warning, else Normal */

@@ -510,6 +510,17 @@ static void decide_valid(struct group_attempt *a)
 	a->result = before;
 }
 
+static enum bt_group_outcome outcome_of(const struct group_attempt *a)
+{
+	if (a->waits) {
+		return BT_GROUP_WAITS_ON_PREEMPTION;
+	}
+	if (a->cannot || a->result == BT_ATTEMPT_FAILED) {
+		return BT_GROUP_ERROR;
+	}
+	return a->result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED : BT_GROUP_UNSCHEDULABLE;
+}
+
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
 	const struct bt_group_watch *watch, uint32_t *out_culprit)
 {
@@ -531,6 +542,7 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 	} else {
 		decide_valid(&a);
 	}
+	cycle->outcome = outcome_of(&a);
 	bt_queue_end_group(engine->queue, a.number, a.result, engine->options.groups_by_events,
 		bt_scheduling_clock_now(&engine->clock));
 	*out_culprit = a.culprit;

@@ -622,6 +622,12 @@ static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
+	static const enum bt_group_outcome outcomes[] = {
+		[SCHEDULABLE] = BT_GROUP_SCHEDULED,
+		[UNSCHEDULABLE] = BT_GROUP_UNSCHEDULABLE,
+		[WAITS_FOR_PREEMPTION] = BT_GROUP_WAITS_ON_PREEMPTION,
+		[FAILED] = BT_GROUP_ERROR,
+	};
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	BT_REQUIRE(!engine->group_cycle.on);
@@ -642,6 +648,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		} else {
 			refuse_mixed(&w);
 		}
+		engine->group_cycle.outcome = outcomes[w.verdict];
 	}
 	conclude_all(engine);
 	engine->group_cycle.on = false;
@@ -659,7 +666,8 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 				? cycle->cleared_nominations + member->cleared_nominations_from
 				: NULL;
 	}
-	*out = (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, w.culprit};
+	*out = (struct bt_group_decision){
+		cycle->members, (uint32_t)cycle->member_n, w.culprit, cycle->outcome};
 }
 
 /* ---- texts ---- */
@@ -679,6 +687,14 @@ static void write_mixed(
 	bt_quote(out_text, bt_engine_name(engine, other));
 	bt_buf_text(out_text, " and ");
 	bt_quote(out_text, bt_engine_name(engine, first));
+}
+
+static void write_failure(const struct bt_engine *engine, const struct bt_group_member *culprit,
+	struct bt_str failure, struct bt_buf *out_text)
+{
+	bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");
+	bt_buf_str(out_text,
+		culprit->reason == BT_GROUP_GONE ? bt_buf_view(&engine->group_cycle.permit_error) : failure);
 }
 
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
@@ -708,12 +724,7 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.preemption.text));
 		break;
 	case BT_GROUP_FAILED:
-		bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");
-		if (culprit->reason == BT_GROUP_GONE) {
-			bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.permit_error));
-		} else {
-			bt_buf_str(out_text, failure);
-		}
+		write_failure(engine, culprit, failure, out_text);
 		break;
 	case BT_GROUP_GONE:
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.permit_error));
@@ -732,5 +743,40 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	case BT_GROUP_SAYS:
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
 		break;
+	}
+}
+
+/* Does the reason stand for the whole group? */
+static bool says_all(enum bt_group_reason reason)
+{
+	return reason == BT_GROUP_MIXED || reason == BT_GROUP_SAYS || reason == BT_GROUP_PREEMPT_FAILS;
+}
+
+/* Source: submitPodGroupAlgorithmResult, updatePodGroupConditionWithError, v1.36.3 and v1.37.2. */
+void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,
+	struct bt_str failure, struct bt_buf *out_text)
+{
+	enum bt_group_reason reason = BT_GROUP_OWN;
+
+	if (group->outcome == BT_GROUP_SCHEDULED) {
+		return;
+	}
+	for (uint32_t i = 0; i < group->member_n && !says_all(reason); i++) {
+		reason = group->members[i].reason;
+	}
+	if (reason == BT_GROUP_MIXED) {
+		write_mixed(engine, group, out_text);
+	} else if (reason == BT_GROUP_PREEMPT_FAILS) {
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.preemption.text));
+	} else if (reason == BT_GROUP_SAYS ||
+		   (bt_pod_groups_whole(&engine->groups) && group->outcome != BT_GROUP_ERROR)) {
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
+	} else if (group->outcome == BT_GROUP_ERROR) {
+		write_failure(engine, &group->members[group->culprit], failure, out_text);
+	} else {
+		bt_buf_printf(out_text, "pod group is unschedulable%s",
+			group->outcome == BT_GROUP_WAITS_ON_PREEMPTION && !engine->group_cycle.preempts
+				? ", pod group is waiting for preemption to complete"
+				: "");
 	}
 }

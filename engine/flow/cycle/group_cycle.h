@@ -47,11 +47,20 @@ struct bt_group_member {
 	uint32_t victim_n, leaving_n;
 };
 
+/* What becomes of the group as a whole. */
+enum bt_group_outcome {
+	BT_GROUP_SCHEDULED = 0, /* those of its pods that can be are */
+	BT_GROUP_UNSCHEDULABLE,
+	BT_GROUP_WAITS_ON_PREEMPTION, /* unschedulable until victims have gone */
+	BT_GROUP_ERROR
+};
+
 /* The members in the order in which they were decided; those after the first error were not. */
 struct bt_group_decision {
 	const struct bt_group_member *members;
 	uint32_t member_n;
 	uint32_t culprit; /* which of them failed, where others are BT_GROUP_FAILED */
+	enum bt_group_outcome outcome;
 };
 
 /* Callbacks of an observer. All NULL: there is none. */
@@ -75,6 +84,7 @@ struct bt_group_cycle {
 	uint64_t number;		       /* how many there have been */
 	struct bt_group_preemption preemption; /* by the group as a whole */
 	bool preempts;			       /* it does, and victims have to be deleted */
+	enum bt_group_outcome outcome;
 	struct bt_victim *victims;
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;
@@ -132,6 +142,10 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
  */
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);
+
+/* What is said of the group as a whole, in upstream's words; failure: as above. */
+void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,
+	struct bt_str failure, struct bt_buf *out_text);
 
 /* ---- for the engine's other files ---- */
 

@@ -106,6 +106,35 @@ static void end_member(struct bt_scheduling_cycle *cycle, const struct bt_group_
 	bt_buf_fini(&message);
 }
 
+/* A group whose members have all gone is not spoken of. */
+static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group)
+{
+	struct bt_group_end end = {.outcome = group->outcome};
+	struct bt_buf message = {0};
+	bool any = false;
+
+	for (uint32_t i = 0; i < group->member_n; i++) {
+		enum bt_outcome outcome = group->members[i].decision.outcome;
+
+		any |= outcome != BT_SKIPPED;
+		end.scheduled_n += outcome == BT_PLACED;
+		end.unschedulable_n += outcome != BT_PLACED && outcome != BT_SKIPPED;
+	}
+	if (!any || !cycle->group_ended) {
+		return;
+	}
+	const struct bt_signature *signature = pod_of(cycle, group->members[0].decision.pod_ix)->signature;
+	uint32_t culprit_ix = group->members[group->culprit].decision.pod_ix;
+
+	end.namespace_ = signature->namespace_;
+	end.name = signature->pod_group;
+	bt_engine_group_says(
+		cycle->engine, group, scheduling_cycle_text_of(cycle, note_of(cycle, culprit_ix)), &message);
+	end.message = bt_buf_view(&message);
+	cycle->group_ended(cycle->context, &end);
+	bt_buf_fini(&message);
+}
+
 static void decide_group(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 {
 	const struct bt_group_watch watch = {.decided = note_member, .context = cycle};
@@ -117,6 +146,7 @@ static void decide_group(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 	for (uint32_t i = 0; i < group.member_n; i++) {
 		end_member(cycle, &group, i);
 	}
+	end_group(cycle, &group);
 }
 
 void bt_schedule_one(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)

@@ -7,6 +7,14 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/messages.h"
 
+/* What became of a PodGroup's cycle. */
+struct bt_group_end {
+	uint32_t namespace_, name; /* names */
+	enum bt_group_outcome outcome;
+	uint32_t scheduled_n, unschedulable_n; /* of the pods that were decided */
+	struct bt_str message;		       /* valid during the call */
+};
+
 struct bt_scheduling_cycle_note;
 
 /* Zeroes but for what the caller sets. Owns: bt_scheduling_cycle_fini. */
@@ -26,6 +34,8 @@ struct bt_scheduling_cycle {
 	 */
 	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
+	/* The same of a PodGroup, after its pods. May be NULL. */
+	void (*group_ended)(void *context, const struct bt_group_end *end);
 	void *context;
 	/* private: */
 	struct bt_messages messages;

@@ -129,6 +129,13 @@ bool bt_pipeline_decisions_have_room(struct bt_pipeline *p)
 
 /* ---- a turn ---- */
 
+static void tell_group(void *context, const struct bt_group_end *end)
+{
+	struct bt_pipeline *p = context;
+
+	p->options.sink.group_ended(p->options.sink.context, end);
+}
+
 /* A decision has been carried out. */
 static void tell(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
@@ -199,6 +206,7 @@ void bt_pipeline_cycles_init(struct bt_pipeline *p)
 		.begins = p->options.sink.cycle_begins ? look : NULL,
 		.steer = bt_replay_follows(p->replay) ? steer : NULL,
 		.ended = tell,
+		.group_ended = p->options.sink.group_ended ? tell_group : NULL,
 		.context = p};
 }
 

@@ -29,6 +29,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/topo.h"
 #include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/scheduling_cycle.h"
 #include "engine/flow/pipeline/version_filter.h"
 #include "engine/flow/pipeline/journal.h"
 #include "engine/flow/pipeline/limits.h"
@@ -122,6 +123,7 @@ struct bt_pipeline_sink {
 	void (*arrives)(void *context, uint32_t pod_ix, struct bt_str node);
 	void (*cycle_ended)(void *context, const struct bt_decision *decision,
 		const struct bt_queue_info *info, uint32_t nominated, struct bt_str message);
+	void (*group_ended)(void *context, const struct bt_group_end *end);
 	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its decision's
 	 * beginning to the answer, 0 where no stages are measured or no answer came. */
 	void (*bound)(

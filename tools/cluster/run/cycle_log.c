@@ -181,6 +181,40 @@ void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 	}
 }
 
+/* Source: submitPodGroupAlgorithmResult, v1.37.2. */
+void bt_cycle_log_group_ended(
+	struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_group_end *end)
+{
+	const struct bt_intern *intern = bt_engine_cache(engine)->dictionary->intern;
+	struct bt_log_field group = bt_log_object(
+		"podGroup", bt_intern_str(intern, end->namespace_), bt_intern_str(intern, end->name));
+	struct bt_log_field others = bt_log_int("unschedulablePods", end->unschedulable_n);
+	struct bt_log_field why = bt_log_str("err", end->message);
+	uint64_t held_n;
+
+	switch (end->outcome) {
+	case BT_GROUP_SCHEDULED:
+		bt_log(BT_LOG_INFO, ABOUT_PODS, "Successfully scheduled a pod group",
+			bt_log_fields(group, bt_log_int("scheduledPods", end->scheduled_n), others));
+		break;
+	case BT_GROUP_WAITS_ON_PREEMPTION:
+		bt_log(BT_LOG_INFO, ABOUT_PODS, "Pod group is waiting for preemption",
+			bt_log_fields(group, others, why));
+		break;
+	case BT_GROUP_UNSCHEDULABLE:
+		bt_log(BT_LOG_INFO, ABOUT_PODS, "Unable to schedule a pod group",
+			bt_log_fields(group, others, why));
+		break;
+	case BT_GROUP_ERROR:
+		if (bt_log_due(&log->error_said, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
+			bt_log(BT_LOG_ERROR, 0, "Error scheduling pod group",
+				bt_log_fields(why, group, bt_log_int("errorPods", end->unschedulable_n),
+					bt_log_int("heldBack", (int64_t)held_n)));
+		}
+		break;
+	}
+}
+
 void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,
 	const struct bt_queue_info *info)
 {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/scheduling_cycle.h"
 #include "tools/kube/log/log.h"
 
 struct bt_cycle_log;
@@ -23,6 +23,10 @@ void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine,
 /* A decision has been carried out: bt_pipeline_sink.cycle_ended. */
 void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 	const struct bt_decision *decision, struct bt_str message);
+
+/* A PodGroup's cycle has ended: bt_pipeline_sink.group_ended. */
+void bt_cycle_log_group_ended(
+	struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_group_end *end);
 
 /* A binding has ended: bt_pipeline_sink.bound. */
 void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,

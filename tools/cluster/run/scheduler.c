@@ -154,6 +154,14 @@ static void on_cycle_ended(void *context, const struct bt_decision *decision,
 	bt_cycle_log_ended(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
 }
 
+static void on_group_ended(void *context, const struct bt_group_end *end)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.group_ended(s->writes.context, end);
+	bt_cycle_log_group_ended(s->cycle_log, bt_pipeline_engine(s->pipeline), end);
+}
+
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
 {
 	const struct bt_scheduler *s = context;
@@ -340,6 +348,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 			.cycle_begins = look,
 			.arrives = s->shadow ? arrives : NULL,
 			.cycle_ended = on_cycle_ended,
+			.group_ended = on_group_ended,
 			.bound = bound,
 			.context = s},
 		.stages = true,

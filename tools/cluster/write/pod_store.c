@@ -69,7 +69,7 @@ static uint64_t hash_of(struct bt_str text)
 	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
 }
 
-static uint64_t pod_store_key_of(struct bt_str namespace_, struct bt_str name)
+uint64_t bt_pod_store_key(struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t key = bt_hash_u64(hash_of(namespace_) + 1) ^ hash_of(name);
 
@@ -81,7 +81,7 @@ static struct pod_store_entry *pod_store_find(
 {
 	uint32_t ix;
 
-	return bt_map_get(&known->by_key, pod_store_key_of(namespace_, name), &ix) ? &known->entries[ix]
+	return bt_map_get(&known->by_key, bt_pod_store_key(namespace_, name), &ix) ? &known->entries[ix]
 										   : NULL;
 }
 
@@ -186,7 +186,7 @@ static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod
 	uint64_t uid = hash_of(pod->meta.uid);
 
 	if (!entry) {
-		entry = pod_store_add(known, pod_store_key_of(pod->meta.namespace_, pod->meta.name));
+		entry = pod_store_add(known, bt_pod_store_key(pod->meta.namespace_, pod->meta.name));
 	}
 	bool waited = entry->waits && entry->uid == uid;
 	entry->uid = uid;
@@ -211,7 +211,7 @@ static bool show_end(struct bt_pod_store *known, const struct bt_meta_object *me
 		return false;
 	}
 	bool waited = entry->waits;
-	drop(known, pod_store_key_of(meta->namespace_, meta->name), entry);
+	drop(known, bt_pod_store_key(meta->namespace_, meta->name), entry);
 	return waited;
 }
 

@@ -40,5 +40,8 @@ void bt_pod_store_patched(
 uint64_t bt_version_number(struct bt_str text);
 struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena);
 
+/* By what a pod is found: a hash of its namespace and name. */
+uint64_t bt_pod_store_key(struct bt_str namespace_, struct bt_str name);
+
 /* How many pods there are. */
 size_t bt_pod_store_n(struct bt_pod_store *known);

@@ -55,6 +55,17 @@ static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	op->cleared_nominations_n = decision->cleared_nominations_n;
 }
 
+/* Counts the report; too many are open: it is dropped. */
+static bool takes_report(struct bt_writer *writer)
+{
+	if (bt_load_relaxed(&writer->report_n) >= writer->options.reports) {
+		bt_add_relaxed(&writer->counts.report_dropped_n, UINT64_C(1));
+		return false;
+	}
+	bt_add_relaxed(&writer->report_n, UINT64_C(1));
+	return true;
+}
+
 /* Of a pod that is placed its binding speaks; one that only waits with its gates has the API server's own
  * condition. */
 static void on_cycle_ended(void *context, const struct bt_decision *decision,
@@ -67,19 +78,46 @@ static void on_cycle_ended(void *context, const struct bt_decision *decision,
 	if (decision->outcome == BT_PLACED || decision->outcome == BT_GATED) {
 		return;
 	}
-	if (bt_load_relaxed(&writer->report_n) >= writer->options.reports) {
-		bt_add_relaxed(&writer->counts.report_dropped_n, UINT64_C(1));
+	if (!takes_report(writer)) {
 		return;
 	}
-	bt_add_relaxed(&writer->report_n, UINT64_C(1));
 	struct bt_write_op *op = bt_write_op_create(writer, &bt_report_verbs);
 	copy_cycle(op, bt_engine_cache(bt_pipeline_engine(writer->pipeline)), decision, message);
 	bt_write_op_post(op);
 }
 
+/* Source: submitPodGroupAlgorithmResult, v1.37.2. */
+static void on_group_ended(void *context, const struct bt_group_end *end)
+{
+	static const char *const reasons[] = {[BT_GROUP_SCHEDULED] = "Scheduled",
+		[BT_GROUP_UNSCHEDULABLE] = "Unschedulable",
+		[BT_GROUP_WAITS_ON_PREEMPTION] = "Unschedulable",
+		[BT_GROUP_ERROR] = "SchedulerError"};
+	struct bt_writer *writer = context;
+	struct bt_engine *engine = bt_pipeline_engine(writer->pipeline);
+	const struct bt_intern *intern = bt_engine_cache(engine)->dictionary->intern;
+
+	if (!takes_report(writer)) {
+		return;
+	}
+	struct bt_write_op *op = bt_write_op_create(writer, &bt_group_report_verbs);
+	const struct bt_pod_ref ref = {
+		bt_intern_str(intern, end->namespace_), bt_intern_str(intern, end->name), {.len = 0}};
+
+	op->pod = bt_write_op_copy_ref(op, &ref);
+	op->status = (struct bt_api_status){.has_condition = true,
+		.condition = {.type = bt_str(
+				      bt_release_text(bt_engine_kubernetes(engine), BT_TEXT_GROUP_CONDITION)),
+			.status = bt_str(end->outcome == BT_GROUP_SCHEDULED ? "True" : "False"),
+			.reason = bt_str(reasons[end->outcome]),
+			.message = bt_write_op_copy(op, end->message)}};
+	bt_write_op_post(op);
+}
+
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_sink){.cycle_ended = on_cycle_ended, .context = writer};
+	return (struct bt_pipeline_sink){
+		.cycle_ended = on_cycle_ended, .group_ended = on_group_ended, .context = writer};
 }
 
 /* ---- on the writer's thread ---- */
@@ -147,3 +185,21 @@ static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent
 
 const struct bt_write_op_verbs bt_report_verbs = {
 	.class = BT_CLASS_STATUS, .begin = write_report_begin, .given_up = given_up};
+
+static void write_group_report_begin(struct bt_writer *writer, struct bt_write_op *op)
+{
+	struct bt_stored_pod known;
+
+	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
+	if (!writer->options.dry &&
+		bt_pod_store_get(writer->known_groups, &op->pod, &writer->scratch, &known)) {
+		op->status.condition.transition_s = bt_write_wall(writer) / BT_WRITE_S;
+		bt_status_add(
+			writer, &(struct bt_api_call){
+					.verb = BT_API_PATCH_GROUP, .pod = &known.pod, .status = op->status});
+	}
+	bt_write_op_end(op);
+}
+
+const struct bt_write_op_verbs bt_group_report_verbs = {
+	.class = BT_CLASS_STATUS, .begin = write_group_report_begin, .given_up = given_up};

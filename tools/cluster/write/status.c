@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Patches of pods' status. Of each pod at most one is out and one waits; what comes meanwhile changes the one
- * that waits, and when its turn comes it is made against what the API has then: nothing is sent that says
- * nothing new. A binding of the pod ends what waits, and is sent when none is out: else the server might take
- * the patch after it, and a bound pod would say for ever that it is not scheduled.
+ * Patches of the status of pods and PodGroups. Of each at most one is out and one waits; what comes meanwhile
+ * changes the one that waits, and when its turn comes it is made against what the API has then: nothing is
+ * sent that says nothing new. A binding of the pod ends what waits, and is sent when none is out: else the
+ * server might take the patch after it, and a bound pod would say for ever that it is not scheduled.
  * Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
  */
 #include "engine/base/check.h"
@@ -18,6 +18,8 @@
 
 #define NONE UINT32_MAX
 
+enum { OF_POD = 0, OF_GROUP }; /* the stage of an op */
+
 /*
  * A pod with patches on their way.
  *
@@ -27,6 +29,7 @@
  */
 struct status_lane {
 	uint64_t key; /* 0: vacant */
+	bool group;   /* of a PodGroup, which is referred to without a UID */
 	struct bt_write_op *flying, *waiting;
 	struct bt_write_op *binding; /* it goes when flying is over; else NULL */
 	/* A wish, made when there is no op that waits: names, held. */
@@ -84,7 +87,8 @@ void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
 
 static uint64_t write_status_key_of(const struct bt_pod_ref *ref)
 {
-	uint64_t key = bt_hash_bytes(ref->uid.len ? ref->uid.ptr : "", ref->uid.len);
+	uint64_t key = ref->uid.len ? bt_hash_bytes(ref->uid.ptr, ref->uid.len)
+				    : bt_pod_store_key(ref->namespace_, ref->name);
 
 	return key ? key : 1;
 }
@@ -266,6 +270,7 @@ static void advance(struct bt_writer *writer)
 		statuses->op_n++;
 		op->pod = bt_write_op_copy_ref(op, &ref);
 		op->status = wish_of(writer, lane, &op->arena);
+		op->stage = lane->group ? OF_GROUP : OF_POD;
 		release_wish(writer, lane);
 		lane->waiting = op;
 		bt_write_op_queue(op);
@@ -279,6 +284,7 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 
 	if (!lane) {
 		lane = open_lane(writer->statuses, &ref);
+		lane->group = call->verb == BT_API_PATCH_GROUP;
 	}
 	if (lane->waiting) {
 		merge(lane->waiting, &call->status);
@@ -347,6 +353,21 @@ static bool same(const struct bt_pod_condition *a, const struct bt_pod_condition
 	       bt_str_eq(a->message, b->message);
 }
 
+/* A group that was scheduled once stays so. Source: updatePodGroupCondition, v1.37.2. */
+static bool trim_group(struct bt_write_op *op, const struct bt_api_pod *group)
+{
+	struct bt_pod_condition *condition = &op->status.condition;
+	const struct bt_pod_condition *old = bt_api_condition(group, condition->type);
+
+	condition->observed_generation = group->generation;
+	if (old && bt_str_eq(old->status, condition->status)) {
+		condition->transition_s = old->transition_s;
+	} else if (old && bt_str_is(old->status, "True")) {
+		return false;
+	}
+	return !same(old, condition) || old->observed_generation != condition->observed_generation;
+}
+
 /* Leaves out what the API has by now. Returns: whether anything is left. */
 static bool trim(struct bt_write_op *op, const struct bt_api_pod *pod)
 {
@@ -382,14 +403,28 @@ static void say(const struct bt_write_op *op)
 	}
 }
 
+static struct bt_pod_store *store_of(const struct bt_writer *writer, const struct bt_write_op *op)
+{
+	return op->stage == OF_GROUP ? writer->known_groups : writer->known;
+}
+
+/* In the version in which the group has been shown. */
+static struct bt_str group_path(struct bt_writer *writer, const struct bt_api_pod *group)
+{
+	bt_buf_clear(&writer->text);
+	bt_buf_printf(&writer->text, "/apis/%.*s", BT_STR_ARG(group->scheduler_name));
+	return bt_write_path(
+		writer, writer->text.ptr, group->namespace_, "/podgroups/", group->name, "/status");
+}
+
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
 	struct bt_stored_pod known;
 
 	/* A pod that has got a node meanwhile has the server's condition. */
-	if (!bt_pod_store_get(writer->known, &op->pod, &writer->scratch, &known) || !known.waits ||
-		!trim(op, &known.pod)) {
+	if (!bt_pod_store_get(store_of(writer, op), &op->pod, &writer->scratch, &known) || !known.waits ||
+		!(op->stage == OF_GROUP ? trim_group(op, &known.pod) : trim(op, &known.pod))) {
 		BT_WRITE_COUNT(writer, patch_skipped_n);
 		write_status_end(writer, op);
 		return false;
@@ -397,13 +432,18 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	lane->flying = op;
 	lane->waiting = lane->waiting == op ? NULL : lane->waiting;
 	const struct bt_api_call call = {
-		.verb = BT_API_PATCH_STATUS, .pod = &known.pod, .status = op->status};
+		.verb = op->stage == OF_GROUP ? BT_API_PATCH_GROUP : BT_API_PATCH_STATUS,
+		.pod = &known.pod,
+		.status = op->status};
 	bt_api_patch_write(&call, &writer->body);
 	*out_call = (struct bt_http_call){.method = BT_HTTP_PATCH,
-		.path = bt_write_pod_path(writer, &op->pod, "/status"),
+		.path = op->stage == OF_GROUP ? group_path(writer, &known.pod)
+					      : bt_write_pod_path(writer, &op->pod, "/status"),
 		.content_type = bt_str("application/strategic-merge-patch+json"),
 		.body = bt_buf_view(&writer->body)};
-	say(op);
+	if (op->stage == OF_POD) {
+		say(op);
+	}
 	BT_WRITE_COUNT(writer, patch_n);
 	return true;
 }
@@ -431,13 +471,15 @@ static bool try_again(struct bt_writer *writer, struct bt_write_op *op, const st
 static void answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_DONE) {
-		bt_pod_store_patched(writer->known, &op->pod, &op->status);
+		bt_pod_store_patched(store_of(writer, op), &op->pod, &op->status);
 	} else if (try_again(writer, op, answer)) {
 		return;
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
-		if (answer->status != 404) { /* that pod has gone */
-			bt_write_complain(&writer->patch_said, "A pod's status could not be patched",
+		if (answer->status != 404) { /* it has gone */
+			bt_write_complain(&writer->patch_said,
+				op->stage == OF_GROUP ? "A PodGroup's status could not be patched"
+						      : "A pod's status could not be patched",
 				&op->pod, bt_write_message(writer, answer));
 		}
 	}

@@ -765,12 +765,28 @@ static void hear_of_volume(struct bt_writer *writer, const struct bt_object *obj
 	}
 }
 
+/* Of a group the same is kept as of a pod that waits; in the place of a scheduler's name the API version. */
+static void hear_of_group(
+	struct bt_writer *writer, enum bt_watch_event_kind what, const struct bt_object *object)
+{
+	struct bt_object kept = {.kind = BT_KIND_POD, .meta = object->meta};
+
+	kept.meta.uid = (struct bt_str){.len = 0};
+	kept.pod.conditions = object->pod_group.conditions;
+	kept.pod.condition_n = object->pod_group.condition_n;
+	kept.pod.spec.scheduler_name = object->api_version;
+	bt_pod_store_show(writer->known_groups, what, &kept);
+}
+
 static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_writer *writer = context;
 
 	if (what != BT_WATCH_EVENT_SYNCED && is_awaited(what, object->kind)) {
 		hear_of_volume(writer, object);
+	}
+	if (what != BT_WATCH_EVENT_SYNCED && object->kind == BT_KIND_POD_GROUP) {
+		hear_of_group(writer, what, object);
 	}
 	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
@@ -859,6 +875,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	}
 	writer->host = host_name(options->host);
 	writer->known = bt_pod_store_create();
+	writer->known_groups = bt_pod_store_create();
 	writer->device_waits = bt_device_waits_create();
 	writer->json = bt_json_create();
 	writer->events = bt_event_recorder_create(writer);
@@ -891,6 +908,7 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_statuses_destroy(writer, writer->statuses);
 	BT_INVARIANT(bt_load_relaxed(&writer->open_n) == 0);
 	bt_pod_store_destroy(writer->known);
+	bt_pod_store_destroy(writer->known_groups);
 	bt_device_waits_destroy(writer->device_waits);
 	bt_json_destroy(writer->json);
 	bt_map_fini(&writer->bindings);

@@ -108,7 +108,7 @@ struct bt_write_op {
 			struct bt_pod_ref *cleared_nominations;
 			uint32_t cleared_nominations_n;
 		};
-		struct bt_api_status status; /* STATUS */
+		struct bt_api_status status; /* STATUS, and of a PodGroup that is reported */
 		struct bt_sent_event *event; /* EVENT */
 	};
 };
@@ -137,6 +137,7 @@ struct bt_writer {
 	struct bt_http *http;		      /* init: */
 	struct bt_pipeline *pipeline;	      /* init: by bt_writer_attach */
 	struct bt_pod_store *known;	      /* init: the pointer */
+	struct bt_pod_store *known_groups;    /* init: the pointer; PodGroups, as pods without a UID */
 	char *host;			      /* init: */
 	struct bt_device_waits *device_waits; /* init: the pointer */
 
@@ -282,18 +283,18 @@ void bt_evict_end(struct bt_writer *writer);
 
 /* ---- report.c: what is said about cycles ---- */
 
-extern const struct bt_write_op_verbs bt_report_verbs;
+extern const struct bt_write_op_verbs bt_report_verbs, bt_group_report_verbs;
 
 /* Has written what the API server gets to see of a cycle: events and patches. Its pods are bt_status_view's.
  */
 void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle);
 
-/* ---- status.c: patches of pods' status, of each pod one that waits at most ---- */
+/* ---- status.c: patches of the status of pods and PodGroups, of each one that waits at most ---- */
 
 struct bt_statuses *bt_statuses_create(void);
 void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses);
 
-/* Has a patch written (BT_API_PATCH_STATUS); one that waits is changed instead. */
+/* Has a patch written (BT_API_PATCH_STATUS, BT_API_PATCH_GROUP); one that waits is changed instead. */
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call);
 
 /*

@@ -47,11 +47,16 @@ static void write_time(struct bt_json_writer *json, const char *key, int64_t ns,
 
 /* ---- patches ---- */
 
-/* A field of a condition: written when it differs, as null when it is gone. */
-static void write_change(
-	struct bt_json_writer *json, const char *key, const struct bt_str *old, struct bt_str value)
+/* A field of a condition: written when it differs, as null when it is gone. always: one that an object never
+ * lacks. */
+static void write_change(struct bt_json_writer *json, const char *key, const struct bt_str *old,
+	struct bt_str value, bool always)
 {
-	if (!old) {
+	if (always) {
+		if (!old || !bt_str_eq(*old, value)) {
+			member(json, key, value);
+		}
+	} else if (!old) {
 		member_unless_empty(json, key, value);
 	} else if (!bt_str_eq(*old, value)) {
 		bt_json_write_key(json, key);
@@ -78,20 +83,20 @@ static void write_generation(struct bt_json_writer *json, int64_t old, int64_t g
 
 /* What differs between the condition and the old one, in order of names. */
 static void write_condition(struct bt_json_writer *json, const struct bt_pod_condition *condition,
-	const struct bt_pod_condition *old)
+	const struct bt_pod_condition *old, bool of_group)
 {
 	bt_json_write_begin_object(json);
-	if (!old) {
+	if (!old && !of_group) {
 		bt_json_write_key(json, "lastProbeTime");
 		bt_json_write_null(json);
 	}
 	if (!old || old->transition_s != condition->transition_s) {
 		write_time(json, "lastTransitionTime", condition->transition_s * NS_PER_S, false);
 	}
-	write_change(json, "message", old ? &old->message : NULL, condition->message);
+	write_change(json, "message", old ? &old->message : NULL, condition->message, of_group);
 	write_generation(json, old ? old->observed_generation : 0, condition->observed_generation);
-	write_change(json, "reason", old ? &old->reason : NULL, condition->reason);
-	write_change(json, "status", old ? &old->status : NULL, condition->status);
+	write_change(json, "reason", old ? &old->reason : NULL, condition->reason, of_group);
+	write_change(json, "status", old ? &old->status : NULL, condition->status, of_group);
 	member(json, "type", condition->type);
 	bt_json_write_end(json);
 }
@@ -110,8 +115,8 @@ static void write_type(struct bt_json_writer *json, struct bt_str type)
 	bt_json_write_end(json);
 }
 
-static void write_conditions(
-	struct bt_json_writer *json, const struct bt_api_pod *pod, const struct bt_pod_condition *condition)
+static void write_conditions(struct bt_json_writer *json, const struct bt_api_pod *pod,
+	const struct bt_pod_condition *condition, bool of_group)
 {
 	const struct bt_pod_condition *old = bt_api_condition(pod, condition->type);
 
@@ -131,7 +136,7 @@ static void write_conditions(
 	}
 	bt_json_write_key(json, "conditions");
 	bt_json_write_begin_array(json);
-	write_condition(json, condition, old);
+	write_condition(json, condition, old, of_group);
 	bt_json_write_end(json);
 }
 
@@ -141,7 +146,7 @@ static void write_patch(struct bt_json_writer *json, const struct bt_api_call *c
 	bt_json_write_key(json, "status");
 	bt_json_write_begin_object(json);
 	if (call->status.has_condition) {
-		write_conditions(json, call->pod, &call->status.condition);
+		write_conditions(json, call->pod, &call->status.condition, call->verb == BT_API_PATCH_GROUP);
 	}
 	if (call->status.nomination == BT_NOMINATION_SET) {
 		member(json, "nominatedNodeName", call->status.nominated_node_name);
@@ -157,7 +162,7 @@ void bt_api_patch_write(const struct bt_api_call *call, struct bt_buf *out_patch
 {
 	struct bt_json_writer json = {.out = out_patch};
 
-	BT_REQUIRE(call->verb == BT_API_PATCH_STATUS);
+	BT_REQUIRE(call->verb == BT_API_PATCH_STATUS || call->verb == BT_API_PATCH_GROUP);
 	write_patch(&json, call);
 }
 
@@ -301,7 +306,9 @@ void bt_api_call_write(const struct bt_api_call *call, int64_t now_ns, struct bt
 		write_event_call(&json, call, now_ns);
 		break;
 	case BT_API_PATCH_STATUS:
-		begin_call(&json, call, now_ns, "patch", "pods/status");
+	case BT_API_PATCH_GROUP:
+		begin_call(&json, call, now_ns, "patch",
+			call->verb == BT_API_PATCH_GROUP ? "podgroups/status" : "pods/status");
 		member(&json, "name", call->pod->name);
 		bt_json_write_key(&json, "object");
 		write_patch(&json, call);

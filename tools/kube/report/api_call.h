@@ -31,5 +31,5 @@ void bt_api_series_write(const struct bt_api_series *series, struct bt_buf *out_
 /* Appends the Binding of a BT_API_BIND. */
 void bt_api_binding_write(const struct bt_api_call *call, struct bt_buf *out_binding);
 
-/* Appends the strategic merge patch of a BT_API_PATCH_STATUS, as upstream's client sends it. */
+/* Appends the strategic merge patch of a BT_API_PATCH_STATUS or BT_API_PATCH_GROUP, as upstream sends it. */
 void bt_api_patch_write(const struct bt_api_call *call, struct bt_buf *out_patch);

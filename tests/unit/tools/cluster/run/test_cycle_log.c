@@ -123,6 +123,38 @@ static void a_binding_is_a_line_with_how_many_nodes_were_looked_at_and_fit(void 
 	end(desk);
 }
 
+static void the_end_of_a_group_is_a_line(void **state)
+{
+	struct desk *desk = begin(2, true);
+	struct bt_engine *engine = bt_pipeline_engine(desk->lab.pipeline);
+	struct bt_intern *intern = bt_engine_cache(engine)->dictionary->intern;
+	struct bt_group_end ended = {.namespace_ = bt_intern_hold(intern, bt_str("default")),
+		.name = bt_intern_hold(intern, bt_str("g")),
+		.scheduled_n = 3,
+		.unschedulable_n = 1};
+
+	(void)state;
+	bt_cycle_log_group_ended(desk->log, engine, &ended);
+	ended.outcome = BT_GROUP_WAITS_ON_PREEMPTION;
+	ended.message = bt_str("m");
+	bt_cycle_log_group_ended(desk->log, engine, &ended);
+	ended.outcome = BT_GROUP_UNSCHEDULABLE;
+	bt_cycle_log_group_ended(desk->log, engine, &ended);
+	bt_log_set_verbosity(0); /* an error is said at every level */
+	ended.outcome = BT_GROUP_ERROR;
+	bt_cycle_log_group_ended(desk->log, engine, &ended);
+	LINES(caught_text(),
+		"] \"Successfully scheduled a pod group\" podGroup=\"default/g\" scheduledPods=3 "
+		"unschedulablePods=1",
+		"] \"Pod group is waiting for preemption\" podGroup=\"default/g\" unschedulablePods=1 "
+		"err=\"m\"",
+		"] \"Unable to schedule a pod group\" podGroup=\"default/g\" unschedulablePods=1 err=\"m\"",
+		"] \"Error scheduling pod group\" err=\"m\" podGroup=\"default/g\" errorPods=1 heldBack=0");
+	bt_intern_release(intern, ended.namespace_);
+	bt_intern_release(intern, ended.name);
+	end(desk);
+}
+
 static void levels_three_and_four_say_when_a_turn_begins(void **state)
 {
 	struct desk *desk = begin(4, true);
@@ -390,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_binding_is_a_line_with_how_many_nodes_were_looked_at_and_fit),
+		cmocka_unit_test(the_end_of_a_group_is_a_line),
 		cmocka_unit_test(levels_three_and_four_say_when_a_turn_begins),
 		cmocka_unit_test(a_pod_that_fits_nowhere_is_said_with_the_reason),
 		cmocka_unit_test(a_preemption_names_its_node_and_counts_its_victims),

@@ -320,6 +320,95 @@ static void a_patch_that_is_tried_again_says_what_came_meanwhile(void **state)
 	assert_int_equal(calls_to(STATUS), 2);
 }
 
+/* ---- PodGroups ---- */
+
+#define GROUP_STATUS "/apis/scheduling.k8s.io/v1beta1/namespaces/ns/podgroups/g/status"
+
+static void show_group(const char *status)
+{
+	struct bt_condition_object conditions[] = {
+		{.type = BT_STR("DisruptionTarget"), .status = BT_STR("False"), .reason = BT_STR("r")},
+		{.type = BT_STR("PodGroupInitiallyScheduled"),
+			.status = bt_str(status),
+			.reason = BT_STR("Unschedulable"),
+			.message = BT_STR("m"),
+			.transition = BT_STR("2025-12-31T00:00:00Z"),
+			.observed_generation = 3}};
+	struct bt_object group = {.kind = BT_KIND_POD_GROUP,
+		.api_version = BT_STR("scheduling.k8s.io/v1beta1"),
+		.pod_group = {.meta = {.name = BT_STR("g"),
+				      .namespace_ = BT_STR("ns"),
+				      .uid = BT_STR("group"),
+				      .resource_version = BT_STR("7"),
+				      .generation = 3},
+			.conditions = conditions,
+			.condition_n = status[0] ? 2 : 0}};
+
+	hear(BT_WATCH_EVENT_APPLY, &group);
+}
+
+static void end_group(enum bt_group_outcome outcome, const char *message)
+{
+	struct bt_intern *intern = bt_engine_cache(fake.engine)->dictionary->intern;
+	const struct bt_pipeline_sink sink = bt_writer_sink(fake.writer);
+	const struct bt_group_end end = {.namespace_ = bt_intern_hold(intern, bt_str("ns")),
+		.name = bt_intern_hold(intern, bt_str("g")),
+		.outcome = outcome,
+		.message = bt_str(message)};
+
+	sink.group_ended(sink.context, &end);
+	bt_intern_release(intern, end.namespace_);
+	bt_intern_release(intern, end.name);
+	fake_pass(0);
+}
+
+static void a_group_says_whether_it_is_scheduled(void **state)
+{
+	(void)state;
+	show_group("");
+	end_group(BT_GROUP_UNSCHEDULABLE, "pod group is unschedulable");
+	sent(0, "PATCH", GROUP_STATUS);
+	assert_string_equal(fake.calls[0].body,
+		"{\"status\":{\"conditions\":[{\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"message\":"
+		"\"pod "
+		"group is unschedulable\",\"observedGeneration\":3,\"reason\":\"Unschedulable\",\"status\":"
+		"\"False\",\"type\":\"PodGroupInitiallyScheduled\"}]}}");
+	fake_answer(0, 200, "{}");
+	end_group(BT_GROUP_UNSCHEDULABLE, "pod group is unschedulable"); /* in the same words: nothing new */
+	assert_int_equal(fake.call_n, 1);
+	end_group(BT_GROUP_ERROR, "e");
+	says(open_call(GROUP_STATUS), "\"reason\":\"SchedulerError\"");
+}
+
+static void the_condition_of_a_group_that_is_scheduled_has_an_empty_message(void **state)
+{
+	(void)state;
+	show_group("False");
+	fake_pass(60 * FAKE_S);
+	end_group(BT_GROUP_SCHEDULED, "");
+	assert_string_equal(fake.calls[0].body,
+		"{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"DisruptionTarget\"},{\"type\":"
+		"\"PodGroupInitiallyScheduled\"}],\"conditions\":[{\"lastTransitionTime\":\"2026-01-01T00:01:"
+		"00Z\","
+		"\"message\":\"\",\"reason\":\"Scheduled\",\"status\":\"True\",\"type\":"
+		"\"PodGroupInitiallyScheduled\"}]}}");
+}
+
+static void a_group_that_was_scheduled_once_stays_so(void **state)
+{
+	(void)state;
+	show_group("True");
+	end_group(BT_GROUP_UNSCHEDULABLE, "pod group is unschedulable");
+	assert_int_equal(fake.call_n, 0);
+}
+
+static void a_group_that_nobody_has_shown_is_not_patched(void **state)
+{
+	(void)state;
+	end_group(BT_GROUP_SCHEDULED, "");
+	assert_int_equal(fake.call_n, 0);
+}
+
 static void a_patch_is_tried_a_few_times(void **state)
 {
 	(void)state;
@@ -791,6 +880,10 @@ int main(void)
 		CASE(a_failed_binding_is_said_whatever_patch_it_waited_for),
 		CASE(who_ends_gives_up_a_binding_that_waits_for_a_patch),
 		CASE(a_patch_that_is_tried_again_says_what_came_meanwhile),
+		CASE(a_group_says_whether_it_is_scheduled),
+		CASE(the_condition_of_a_group_that_is_scheduled_has_an_empty_message),
+		CASE(a_group_that_was_scheduled_once_stays_so),
+		CASE(a_group_that_nobody_has_shown_is_not_patched),
 		CASE(a_patch_is_tried_a_few_times),
 		CASE(a_nomination_is_made_and_taken_back),
 		CASE(placed_and_gated_pods_are_not_reported),
