@@ -1074,7 +1074,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 	uint32_t pod_n = 0;
 
 	for (uint32_t i = 0; i < queue->slot_n; i++) {
-		/* In flight pods are told, not their group. */
+		/* In flight pods are listed, not their group. */
 		if (queue->slots[i].where == where &&
 			(where <= BT_WAIT_GATED || !queue->slots[i].is_entity)) {
 			queue_note(queue, &n, i);
@@ -1103,6 +1103,7 @@ struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 	struct bt_queue_counts counts = queue->counts;
 
 	counts.parked = queue->active.parked_n;
+	memcpy(counts.grouped, queue->entity_pods, sizeof(counts.grouped));
 	counts.active += queue->entity_pods[BT_WAIT_ACTIVE] - counts.pod_groups[BT_WAIT_ACTIVE];
 	counts.backoff += queue->entity_pods[BT_WAIT_BACKOFF] - counts.pod_groups[BT_WAIT_BACKOFF];
 	counts.unschedulable +=

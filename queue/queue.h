@@ -150,12 +150,13 @@ struct bt_queue_info {
 	bool flushed;	   /* it was let back because it had waited too long */
 	int64_t first_ns;  /* when it was active first; INT64_MAX: never */
 	uint64_t order;	   /* of arrival */
-	bool in_group;	   /* it waits in its PodGroup, whose place, gate, times and expiry are told */
+	bool in_group;	   /* it waits in its PodGroup, whose place, gate, times and expiry are given */
 };
 
 struct bt_queue_counts {
 	uint64_t active, backoff, unschedulable, gated, in_flight, binding, incomplete, pending; /* pods */
 	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups, by the places that they take */
+	uint64_t grouped[BT_WAIT_N];	/* pods in these, which are among the pods of their places */
 	uint64_t hint_n;		/* hints asked */
 	uint64_t moved_n;		/* pods let back by events */
 	uint64_t flushed_n;		/* by time alone */

@@ -152,7 +152,7 @@ struct bt_queue {
 	size_t scratch_cap;
 	uint64_t orders, stamp_n;
 	uint64_t trimmed_at;		  /* orders when free places were last looked for */
-	struct bt_queue_counts counts;	  /* a PodGroup counts as one until it is told */
+	struct bt_queue_counts counts;	  /* a PodGroup counts as one; bt_queue_counts adds its pods */
 	uint32_t cause;			  /* enum bt_queue_cause: why pods go from place to place now */
 	uint64_t late_n;		  /* newcomers that an update brought, wherever they are */
 	uint64_t gated_n;		  /* other newcomers that are gated */
@@ -210,7 +210,7 @@ void bt_entity_let_go(struct bt_queue *queue, uint32_t slot);
 /* The PodGroup of a slot is in flight with its pods. */
 void bt_entity_pop(struct bt_queue *queue, uint32_t slot);
 
-/* Where the pod of a slot waits, as others are told. */
+/* Where the pod of a slot waits, as callers see it. */
 enum bt_wait bt_entity_where(const struct bt_queue *queue, const struct bt_slot *slot);
 
 /* The slot whose place a pod's slot has: its PodGroup's when it waits in one, else its own. */

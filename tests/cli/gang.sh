@@ -37,6 +37,13 @@ sed 's/minCount: 4/minCount: 5/' "$gang" >larger.yaml
 try 0 0 larger.yaml node.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 grep -q "waiting for minCount pods from a gang to appear in scheduling queue" out || fail "it does not wait for pods: $(cat out)"
 
+# From 1.37 on groups wait in the queue as one, with one gate.
+sed 's/v1alpha2/v1beta1/' "$gang" >beta.yaml
+try 4 0 beta.yaml node.yaml --feature-gates GenericWorkload=true
+sed '/^apiVersion: scheduling/,/^---/d' beta.yaml >groupless.yaml
+try 0 0 groupless.yaml --feature-gates GenericWorkload=true
+grep -qE "PodGroup missing +4" out || fail "the report does not say where the pods wait: $(cat out)"
+
 # What an API server would see: no binding before there are four.
 "$berth" simulate --quiet "$gang" --kubernetes-version 1.36 --feature-gates "$gates" --events calls >out 2>err || fail "--events ended with $?"
 grep -q pods/binding calls && fail "somebody is bound"

@@ -10,7 +10,7 @@
 /* How a binding did not come about. */
 struct failure {
 	bool pre_bind; /* in PreBind, before any write */
-	bool told;     /* as bt_binding_answer */
+	bool repeats;  /* as bt_binding_answer */
 };
 
 /* What was assumed is free again, and the pod is tried again later. */
@@ -18,7 +18,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 {
 	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	const struct bt_decision failed = {
-		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE, .told = how.told};
+		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE, .repeats = how.repeats};
 	const struct bt_hooks *pre_bind = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind;
 	uint32_t nominated_ix =
 		bt_late_nominations_by_binding(&engine->late, engine->cache, pre_bind, how.pre_bind, pod_ix);
@@ -33,7 +33,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 	bt_engine_set_aside(engine, &failed);
 	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE) {
 		bt_engine_status_node(engine, pod_ix, nominated_ix);
-		bt_ledger_nominate(engine->cache->ledger, pod_ix, how.told ? BT_NO_NODE : nominated_ix);
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, how.repeats ? BT_NO_NODE : nominated_ix);
 	}
 }
 
@@ -87,7 +87,7 @@ static BT_NOINLINE void fail_placed(
 	decision->node_ix = BT_NO_NODE;
 	if (reserved == BT_PRE_BIND_FAILS) {
 		bt_queue_done(engine->queue, decision->pod_ix);
-		unassume(engine, decision->pod_ix, (struct failure){true, decision->told});
+		unassume(engine, decision->pod_ix, (struct failure){true, decision->repeats});
 	} else {
 		bt_engine_set_aside(engine, decision);
 	}
@@ -230,7 +230,7 @@ void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 		bt_engine_revert_devices(engine, pod_ix);
 		end_bound(engine, pod_ix, answer);
 	} else {
-		unassume(engine, pod_ix, (struct failure){.told = answer->told});
+		unassume(engine, pod_ix, (struct failure){.repeats = answer->repeats});
 	}
 }
 

@@ -426,8 +426,8 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 		/* It is what the status says. One that came late is cleared until the status is seen again,
 		 * which a patch brings about. */
 		bt_ledger_nominate(cache->ledger, pod_ix,
-			decision->told && !left_alone ? BT_NO_NODE
-						      : bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
+			decision->repeats && !left_alone ? BT_NO_NODE
+							 : bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
 		return;
 	}
 	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);

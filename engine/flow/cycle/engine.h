@@ -172,7 +172,7 @@ struct bt_decision {
 	uint32_t evaluated_n, feasible_n;
 	/* BT_REFUSED, BT_FAILED: the pod's status as its cycle began says so already, with the same words: no
 	 * status patch is written, nor seen. Set by the caller, who knows the words, before bt_engine_end. */
-	bool told;
+	bool repeats;
 	struct bt_plan *plan; /* private, between bt_engine_begin and bt_engine_end */
 };
 
@@ -419,7 +419,7 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 /* A binder's answer. Owns: nothing. */
 struct bt_binding_answer {
 	bool bound;
-	bool told; /* it has failed in the words that the pod's status had before: see bt_decision */
+	bool repeats; /* it has failed in the words that the pod's status had before: see bt_decision */
 	struct bt_str reason; /* why it has failed, for people */
 	/* The pod's ResourceClaims that the binder has written, as they are now by what the server has
 	 * answered him last, bound or not; 0: none, or he does not know. */

@@ -160,7 +160,7 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
 }
 
-/* A PodGroup is new, or has changed: the queue hears of it before its event is told. */
+/* A PodGroup is new, or has changed: the queue hears of it before its event is handled. */
 static void queue_pod_group(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bool known)
 {
 	const struct bt_pod_group *group = bt_pod_groups_find(&engine->groups, namespace_, name);

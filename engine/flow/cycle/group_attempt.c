@@ -483,7 +483,7 @@ static void note_attempt(const struct group_attempt *a, int64_t begin_ns, int64_
 		a->waits ? BT_CYCLE_METRIC_GROUP_WAITS : results[a->result], begin_ns, decided_ns);
 }
 
-/* The pods are decided, and what came of it is told the queue. */
+/* The pods are decided, and the queue hears what came of it. */
 static void decide_valid(struct group_attempt *a)
 {
 	skip_deleted(a);
@@ -506,7 +506,7 @@ static void decide_valid(struct group_attempt *a)
 	a->result = a->cannot ? BT_ATTEMPT_FAILED : a->result;
 	submit(a);
 	note_attempt(a, begin_ns, decided_ns);
-	/* The queue is told what came of the pods alone. */
+	/* The queue hears what came of the pods alone. */
 	a->result = before;
 }
 

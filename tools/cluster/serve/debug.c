@@ -118,10 +118,12 @@ static void show_queue(void *context, struct bt_engine *engine)
 		enum bt_wait where;
 		const char *name;
 	} places[] = {{BT_WAIT_ACTIVE, "active"}, {BT_WAIT_BACKOFF, "backoff"},
-		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}, {BT_WAIT_GATED, "gated"}};
+		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}, {BT_WAIT_GATED, "gated"},
+		{BT_WAIT_INCOMPLETE, "incomplete"}, {BT_WAIT_PENDING, "pending"}};
 	struct debug_request *look = context;
 	const struct bt_queue_counts counts = bt_queue_counts(bt_engine_queue(engine));
-	const uint64_t sizes[] = {counts.active, counts.backoff, counts.unschedulable, counts.gated};
+	const uint64_t sizes[] = {counts.active, counts.backoff, counts.unschedulable, counts.gated,
+		counts.incomplete, counts.pending};
 	uint32_t *pods = bt_mem_zalloc(look->limit, sizeof(*pods));
 
 	bt_doc_key(&look->doc, "counts");

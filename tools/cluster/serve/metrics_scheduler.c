@@ -76,15 +76,16 @@ static void add_pod(struct engine_sample *look, struct bt_engine *engine, uint32
 
 static void look_at(void *context, struct bt_engine *engine)
 {
-	static const enum bt_wait places[] = {
-		BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE, BT_WAIT_GATED};
+	static const enum bt_wait places[] = {BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE,
+		BT_WAIT_GATED, BT_WAIT_INCOMPLETE, BT_WAIT_PENDING};
 	struct engine_sample *look = context;
 
 	bt_metrics_of_queueing(look->sources->config, engine, look->exposition);
 	look->counts = bt_engine_counts(engine);
 	look->node_n = bt_engine_cache(engine)->view.snapshot->node_n;
 	const uint64_t sizes[] = {look->counts.queue.active, look->counts.queue.backoff,
-		look->counts.queue.unschedulable, look->counts.queue.gated};
+		look->counts.queue.unschedulable, look->counts.queue.gated, look->counts.queue.incomplete,
+		look->counts.queue.pending};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		uint32_t cap = (uint32_t)sizes[i];
@@ -104,14 +105,15 @@ static void one_label(struct bt_exposition *x, const char *label, const char *va
 	bt_expose_count(x, count);
 }
 
-/* Each entity is a pod alone: what is known of groups is not distinguished here. */
 static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *queue)
 {
 	const struct {
 		const char *name;
-		uint64_t n;
-	} places[] = {{"active", queue->active}, {"backoff", queue->backoff}, {"gated", queue->gated},
-		{"unschedulable", queue->unschedulable}};
+		enum bt_wait where;
+		uint64_t pods;
+	} places[] = {{"active", BT_WAIT_ACTIVE, queue->active}, {"backoff", BT_WAIT_BACKOFF, queue->backoff},
+		{"gated", BT_WAIT_GATED, queue->gated},
+		{"unschedulable", BT_WAIT_UNSCHEDULABLE, queue->unschedulable}};
 
 	bt_expose(x, "scheduler_queued_entities", BT_METRIC_GAUGE,
 		"[ALPHA] Number of queued scheduling entities ('pod' or 'podgroup'; 'pod' stands for "
@@ -122,7 +124,11 @@ static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *
 		"scheduler never attempted to schedule because they are gated.");
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		bt_expose_label(x, "queue", bt_str(places[i].name));
-		one_label(x, "type", "pod", places[i].n);
+		one_label(x, "type", "pod", places[i].pods - queue->grouped[places[i].where]);
+		if (queue->pod_groups[places[i].where]) {
+			bt_expose_label(x, "queue", bt_str(places[i].name));
+			one_label(x, "type", "podgroup", queue->pod_groups[places[i].where]);
+		}
 	}
 }
 
@@ -140,6 +146,12 @@ static void add_queue(struct bt_exposition *x, const struct engine_sample *look)
 	one_label(x, "queue", "active", queue->active);
 	one_label(x, "queue", "backoff", queue->backoff);
 	one_label(x, "queue", "gated", queue->gated);
+	if (queue->incomplete) {
+		one_label(x, "queue", "incomplete", queue->incomplete);
+	}
+	if (queue->pending) {
+		one_label(x, "queue", "pending", queue->pending);
+	}
 	one_label(x, "queue", "unschedulable", queue->unschedulable);
 	if (bt_release_has(bt_served_release(look->sources), BT_RULE_QUEUE_COUNTS_ENTITIES)) {
 		add_entities(x, queue);

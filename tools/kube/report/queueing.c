@@ -173,12 +173,14 @@ static void name_plugins(const struct queue_place *place, struct bt_buf *out)
 
 static void report_waiting(struct bt_emit *emit, struct bt_engine *engine, bool all)
 {
-	static const char *const names[] = {[BT_WAIT_ACTIVE] = "active",
+	static const char *const names[BT_WAIT_N] = {[BT_WAIT_ACTIVE] = "active",
 		[BT_WAIT_BACKOFF] = "backoff",
 		[BT_WAIT_UNSCHEDULABLE] = "unschedulable",
 		[BT_WAIT_GATED] = "gated",
 		[BT_WAIT_IN_FLIGHT] = "in its cycle",
-		[BT_WAIT_BINDING] = "being bound"};
+		[BT_WAIT_BINDING] = "being bound",
+		[BT_WAIT_INCOMPLETE] = "PodGroup missing",
+		[BT_WAIT_PENDING] = "PodGroup in its cycle"};
 	struct places places = {0};
 	struct bt_buf plugins = {0};
 

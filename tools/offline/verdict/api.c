@@ -44,11 +44,11 @@ struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix)
 	return NULL;
 }
 
-void bt_api_tell_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
+void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
 {
 	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
 
-	if (stored && !bt_str_eq(api->told, why)) {
+	if (stored && !bt_str_eq(api->refusal_before, why)) {
 		stored->refusal = api_keep(api, why);
 	}
 }

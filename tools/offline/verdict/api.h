@@ -57,7 +57,7 @@ struct bt_api {
 	size_t seen_n, seen_cap;
 	struct bt_prebind_writes **writes; /* which stored claims point into */
 	size_t writes_n, writes_cap;
-	struct bt_str told;		       /* the refusal that the cycle's pod had when its cycle began */
+	struct bt_str refusal_before;	       /* of the cycle's pod, when its cycle began */
 	bool fail_bind;			       /* the API refuses bindings now */
 	struct bt_buf bind_error;	       /* what became of the last binding; empty: it is there */
 	struct bt_api_bind_error *bind_errors; /* of this cycle's pods, as far as there are any */
@@ -106,7 +106,7 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);
 
 /* Why the seen pod was refused or not bound goes into its condition PodScheduled, unless it said so when it
  * was seen. */
-void bt_api_tell_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
+void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
 
 /* The stored object that the engine knows as that pod, or NULL when it has gone. */
 struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix);

@@ -52,7 +52,7 @@ void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix)
 	const struct bt_signature *signature = bt_ledger_pod(cache->ledger, pod_ix)->signature;
 	const struct bt_api_object *pod = bt_api_pod(api, pod_ix);
 
-	api->told = pod ? pod->refusal : (struct bt_str){0};
+	api->refusal_before = pod ? pod->refusal : (struct bt_str){0};
 	api->seen_n = 0;
 	if (signature->claim_n + signature->extended_n == 0) {
 		return;
@@ -410,7 +410,7 @@ static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 		}
 	}
 	const struct bt_binding_answer answer = {.bound = bound,
-		.told = bt_str_eq(w->api->told, bt_buf_view(&w->api->bind_error)),
+		.repeats = bt_str_eq(w->api->refusal_before, bt_buf_view(&w->api->bind_error)),
 		.claims = said,
 		.claim_n = n};
 	bt_engine_answer(w->api->cluster.engine, pod_ix, &answer);

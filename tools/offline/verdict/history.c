@@ -266,7 +266,7 @@ static void end_refused(struct player *p)
 	if (p->texts) {
 		add_text(cycle, bt_engine_post_filter_text(engine));
 	}
-	cycle->decision.told = bt_str_eq(p->api.told, bt_buf_view(&cycle->message));
+	cycle->decision.repeats = bt_str_eq(p->api.refusal_before, bt_buf_view(&cycle->message));
 	bt_engine_end(engine, &cycle->decision);
 	if (bt_engine_end_error(engine).len) {
 		cycle->message.len = plain_len;
@@ -394,7 +394,7 @@ static void history_end(struct player *p)
 	} else {
 		end_refused(p);
 	}
-	bt_api_tell_refusal(&p->api, cycle->pod_ix, bt_buf_view(&cycle->message));
+	bt_api_note_refusal(&p->api, cycle->pod_ix, bt_buf_view(&cycle->message));
 	write_str(p, "popped", cycle->popped);
 	if (outcome == BT_SKIPPED) {
 		write_true(p, "skipped");
