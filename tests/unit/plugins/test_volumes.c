@@ -541,27 +541,63 @@ static void volumes_that_are_counted_are_asked_anew(void **state)
 
 /* ---- NodeDeclaredFeatures ---- */
 
+/* The plugin's settings in a release, with its gate on or off. */
+static const void *declared_features_in(const char *release, const bool *gate)
+{
+	bool gates[BT_GATE_N] = {false};
+
+	gates[BT_GATE_NODE_DECLARED_FEATURES] = *gate;
+	const struct bt_settings_env env = {
+		.config = {.gates = gates, .release = bt_release_find(bt_str(release))}};
+
+	return bt_plugin_node_declared_features.settings(&env, NULL);
+}
+
 static void features_must_be_declared(void **state)
 {
+	const struct bt_plugin *plugin = &bt_plugin_node_declared_features;
+	const void *of_136 = declared_features_in("1.36", &on);
 	struct fixture *f = *state;
 	uint32_t has =
 		fixture_node(f, "name: has", "", "declaredFeatures: [UserNamespacesHostNetworkSupport]");
 	uint32_t lacks = fixture_node(f, "name: lacks", "", "declaredFeatures: [Other]");
-	struct subject subject = compile_pod(f, &bt_plugin_node_declared_features, &on,
-		"hostNetwork: true, hostUsers: false, containers: []");
+	struct subject subject =
+		compile_pod(f, plugin, of_136, "hostNetwork: true, hostUsers: false, containers: []");
 
 	assert_true(passes(&subject, has));
 	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match Pod's required features");
-	subject = compile_pod(f, &bt_plugin_node_declared_features, &on,
+	subject = compile_pod(f, plugin, of_136,
 		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]");
 	assert_false(passes(&subject, has));
-	assert_true(
-		compile_pod(f, &bt_plugin_node_declared_features, &on, "hostNetwork: true, containers: []")
-			.compiled.filter_skip);
-	assert_true(
-		compile_pod(f, &bt_plugin_node_declared_features, &off, "hostNetwork: true, hostUsers: false")
-			.compiled.filter_skip);
+	assert_true(compile_pod(f, plugin, of_136, "hostNetwork: true, containers: []").compiled.filter_skip);
+	assert_true(compile_pod(
+		f, plugin, declared_features_in("1.36", &off), "hostNetwork: true, hostUsers: false")
+			    .compiled.filter_skip);
+}
+
+/* Twins that differ in what a release asks for. */
+static void a_release_asks_for_the_features_that_it_knows(void **state)
+{
+	static const char restarts[] =
+		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]";
+	static const char mounts[] = "containers: [{name: a, volumeMounts: [{name: v, mountPath: /v, "
+				     "bindMountOptions: [noexec]}]}]";
+	const struct bt_plugin *plugin = &bt_plugin_node_declared_features;
+	struct fixture *f = *state;
+	uint32_t lacks = fixture_node(f, "name: lacks", "", "");
+	struct subject subject = compile_pod(f, plugin, declared_features_in("1.35", &on), restarts);
+
+	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node declared features check failed - unsatisfied requirements: "
+		"RestartAllContainersOnContainerExits");
+	assert_true(compile_pod(f, plugin, declared_features_in("1.35", &on),
+		"hostNetwork: true, hostUsers: false, containers: []")
+			    .compiled.filter_skip);
+	assert_true(compile_pod(f, plugin, declared_features_in("1.36", &on), mounts).compiled.filter_skip);
+	subject = compile_pod(f, plugin, declared_features_in("1.37", &on), mounts);
+	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't match Pod's required features");
 }
 
 int main(void)
@@ -584,6 +620,7 @@ int main(void)
 		FIXTURE_TEST(zones_are_asked_anew_by_a_profile_without_pre_filter),
 		FIXTURE_TEST(volumes_that_are_counted_are_asked_anew),
 		FIXTURE_TEST(features_must_be_declared),
+		FIXTURE_TEST(a_release_asks_for_the_features_that_it_knows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
