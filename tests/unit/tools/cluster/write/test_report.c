@@ -299,6 +299,7 @@ static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
 
 	fake_stop();
 	expect_reports("failed 5 the scheduler ends\n");
+	bt_buf_fini(&fake.reported);
 	bt_engine_destroy(engine);
 	bt_config_fini(&config);
 	begin(state);
