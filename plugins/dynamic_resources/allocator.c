@@ -327,7 +327,7 @@ static bool has_capacity(
 		struct bt_quantity wanted = taken(s, asked, capacity);
 		bt_nano before = all ? 0 : taken_before(s, device, capacity);
 
-		if (bt_capacity_violated(&capacity->policy, wanted, rounding(s)) ||
+		if (bt_capacity_violated(asked->ask, capacity, wanted, rounding(s)) ||
 			before + wanted.nano > capacity->value.nano) {
 			return false;
 		}

@@ -164,6 +164,18 @@ bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_c
 	return false;
 }
 
+/* Was the amount computed by steps? Then it has no text of its own, as what is read has. */
+static bool is_computed(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+	struct bt_capacity_rounding rounding)
+{
+	const struct bt_request_policy *policy = &capacity->policy;
+	const struct bt_quantity *asked = asked_of(ask, capacity->name);
+
+	return asked && policy->has_range && policy->has_min && policy->has_step &&
+	       count_of(policy->step, counts_milli(policy, rounding)) != 0 &&
+	       bt_quantity_cmp(*asked, policy->min) >= 0;
+}
+
 /* Go compares the default with == there: as it is held, not only as much. */
 static bool held_alike(struct bt_quantity a, struct bt_quantity b)
 {
@@ -190,10 +202,13 @@ static bool outside_range(const struct bt_request_policy *policy, struct bt_quan
 	return bt_wrap_mul(bt_wrap_div(added, step), step) != added;
 }
 
-bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken,
-	struct bt_capacity_rounding rounding)
+bool bt_capacity_violated(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+	struct bt_quantity taken, struct bt_capacity_rounding rounding)
 {
-	if (!policy->there || (policy->has_default && held_alike(taken, policy->default_))) {
+	const struct bt_request_policy *policy = &capacity->policy;
+
+	if (!policy->there || (policy->has_default && held_alike(taken, policy->default_) &&
+				      !is_computed(ask, capacity, rounding))) {
 		return false;
 	}
 	if (policy->has_range) {

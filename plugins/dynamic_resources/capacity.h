@@ -23,9 +23,9 @@ struct bt_quantity bt_capacity_taken(const struct bt_device_subrequest *ask,
 bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
 	struct bt_capacity_rounding rounding, struct bt_buf *out_why);
 
-/* Does the policy refuse the amount? */
-bool bt_capacity_violated(const struct bt_request_policy *policy, struct bt_quantity taken,
-	struct bt_capacity_rounding rounding);
+/* Does the policy refuse what the request takes? taken: as bt_capacity_taken has it. */
+bool bt_capacity_violated(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+	struct bt_quantity taken, struct bt_capacity_rounding rounding);
 
 /* Does the request ask for a capacity that the device does not have? */
 bool bt_capacity_unknown(const struct bt_device_subrequest *ask, const struct bt_device *device);

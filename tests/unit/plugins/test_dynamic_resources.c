@@ -1104,7 +1104,7 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 		capacity.policy.step = quantity(r->step ? r->step : "0");
 		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, plain);
 		assert_int_equal(bt_quantity_cmp(taken, quantity(r->taken)), 0);
-		assert_int_equal(bt_capacity_violated(&capacity.policy, taken, plain), r->violated);
+		assert_int_equal(bt_capacity_violated(&ask, &capacity, taken, plain), r->violated);
 	}
 }
 
@@ -1147,7 +1147,7 @@ static void thousandths_are_counted_where_the_range_has_them(void **state)
 			struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
 
 			assert_int_equal(bt_quantity_cmp(taken, quantity(cases[i].taken)), 0);
-			assert_false(bt_capacity_violated(&capacity.policy, taken, fractional));
+			assert_false(bt_capacity_violated(&ask, &capacity, taken, fractional));
 		}
 		bt_buf_fini(&why);
 	}
@@ -1170,10 +1170,36 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 	(void)state;
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("4")), 0);
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, plain), quantity("2")), 0);
-	assert_false(bt_capacity_violated(&capacity.policy, quantity("4"), plain));
+	assert_false(bt_capacity_violated(&ask, &capacity, quantity("4"), plain));
 	subject.quantity = quantity("5");
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("5")), 0);
-	assert_true(bt_capacity_violated(&capacity.policy, quantity("5"), plain));
+	assert_true(bt_capacity_violated(&ask, &capacity, quantity("5"), plain));
+}
+
+/* Upstream compares the default with ==, and what is computed lacks the text that what is read has. */
+static void the_default_is_allowed_beyond_the_range_unless_it_was_computed(void **state)
+{
+	const struct bt_capacity capacity = {.name = 5,
+		.value = quantity("8"),
+		.policy = {.there = true,
+			.has_default = true,
+			.default_ = quantity("2"),
+			.has_range = true,
+			.has_min = true,
+			.min = quantity("100u"),
+			.has_max = true,
+			.max = quantity("1"),
+			.has_step = true,
+			.step = quantity("100m")}};
+	const struct bt_asked_capacity subject = {5, quantity("1250m")};
+	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
+	struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
+
+	(void)state;
+	assert_int_equal(bt_quantity_cmp(taken, quantity("2")), 0);
+	assert_true(bt_capacity_violated(&ask, &capacity, taken, fractional));
+	assert_false(bt_capacity_violated(
+		&nothing, &capacity, bt_capacity_taken(&nothing, &capacity, fractional), fractional));
 }
 
 static void amounts_that_are_none_say_so(void **state)
@@ -1391,6 +1417,7 @@ int main(void)
 		cmocka_unit_test(amounts_are_rounded_up_into_the_range),
 		cmocka_unit_test(thousandths_are_counted_where_the_range_has_them),
 		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
+		cmocka_unit_test(the_default_is_allowed_beyond_the_range_unless_it_was_computed),
 		cmocka_unit_test(amounts_that_are_none_say_so),
 		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),
 	};
