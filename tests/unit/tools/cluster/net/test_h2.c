@@ -713,8 +713,14 @@ static void expect_attack(const char *path, const char *words)
 		fail_msg("%s: %d %s", path, way.ends.end,
 			way.ends.error.len ? way.ends.error.ptr : "no error");
 	}
-	send_call(&way, BT_HTTP_POST, "/ok", "{}"); /* the client goes on */
+	/* The client goes on. Where the attack ended the call before the connection, what is sent next may be
+	 * lost with that one. */
+	send_call(&way, BT_HTTP_POST, "/ok", "{}");
 	wait_for(&way.ends, &way.ends.n, 2);
+	if (way.ends.end == BT_HTTP_LOST) {
+		send_call(&way, BT_HTTP_POST, "/ok", "{}");
+		wait_for(&way.ends, &way.ends.n, 3);
+	}
 	expect_end(&way, BT_HTTP_ANSWERED, NULL);
 	close_way(&way);
 }
