@@ -82,8 +82,8 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
 /*
  * Once there are many of them, vacates the slots of nodes that have gone, and that no pod is on or was
  * nominated to; and once half of the slots are vacant, moves nodes to lower ones, some at each call (I7).
- * Call before bt_ingest_adopt. Context: the scheduling thread; nobody has a node's slot in hand, nor the name
- * of one that has gone.
+ * Call before bt_ingest_adopt. Requires: no caller keeps a node's slot, or the name of a deleted node.
+ * Context: the scheduling thread.
  */
 void bt_cache_vacate_slots(struct bt_cache *cache);
 

@@ -5,7 +5,6 @@
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
 
 /* A cycle under way. */
@@ -31,14 +30,6 @@ static const struct bt_pod *pod_of(const struct group_attempt *a, uint32_t pod_i
 
 /* ---- who is decided ---- */
 
-/* Was it popped, and then bound by somebody else, deleted, or taken out of the group? */
-static bool is_gone(const struct group_attempt *a, uint32_t pod_ix)
-{
-	const struct bt_pod *pod = pod_of(a, pod_ix);
-
-	return pod->state != BT_POD_QUEUED || pod->detached || !bt_engine_in_group(a->engine, pod_ix);
-}
-
 static void take_members(struct group_attempt *a, uint32_t popped)
 {
 	struct bt_group_cycle *cycle = a->cycle;
@@ -56,7 +47,7 @@ static void take_members(struct group_attempt *a, uint32_t popped)
 		bt_group_cycle_add(cycle, a->engine, pods[i]);
 		struct bt_decision *decision = &cycle->members[i].decision;
 
-		if (is_gone(a, pods[i])) {
+		if (bt_group_member_is_gone(a->engine, pods[i])) {
 			bt_engine_set_aside(a->engine, decision);
 			decision->outcome = BT_SKIPPED;
 		}
@@ -69,9 +60,9 @@ static void take_members(struct group_attempt *a, uint32_t popped)
 
 /* ---- may they be one group? ---- */
 
-static const char *policy_text(const struct bt_pod *pod)
+static const char *policy_text(bool never_preempts)
 {
-	return pod->never_preempts ? "Never" : "PreemptLowerPriority";
+	return never_preempts ? "Never" : "PreemptLowerPriority";
 }
 
 /* Source: validatePodGroup, v1.37.2. first: whose scheduler and policy all have. */
@@ -80,14 +71,8 @@ static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, 
 	struct bt_buf *text = &a->cycle->text;
 
 	if (pod->signature->scheduler_name != first->signature->scheduler_name) {
-		struct bt_str name = bt_engine_name(a->engine, pod->signature->scheduler_name),
-			      other = bt_engine_name(a->engine, first->signature->scheduler_name);
-
-		bt_buf_text(text,
-			"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
-		bt_quote(text, name);
-		bt_buf_text(text, " and ");
-		bt_quote(text, other);
+		bt_group_write_schedulers(
+			a->engine, pod->signature->scheduler_name, first->signature->scheduler_name, text);
 		return false;
 	}
 	if (pod->priority != a->group->terms.priority) {
@@ -103,30 +88,18 @@ static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, 
 				"all pods in a single pod group should have the same preemption policy as "
 				"the "
 				"pod group's preemption policy, got %s and %s",
-				policy_text(pod),
-				a->group->terms.never_preempts ? "Never" : "PreemptLowerPriority");
+				policy_text(pod->never_preempts),
+				policy_text(a->group->terms.never_preempts));
 			return false;
 		}
 	} else if (pod->never_preempts != first->never_preempts) {
 		bt_buf_printf(text,
 			"all pods in a single pod group should have the same preemption policy, got %s and "
 			"%s",
-			policy_text(pod), policy_text(first));
+			policy_text(pod->never_preempts), policy_text(first->never_preempts));
 		return false;
 	}
 	return true;
-}
-
-static const struct bt_pod *first_of(const struct group_attempt *a)
-{
-	const struct bt_group_cycle *cycle = a->cycle;
-
-	for (size_t i = 0; i < cycle->member_n; i++) {
-		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			return pod_of(a, cycle->members[i].decision.pod_ix);
-		}
-	}
-	return NULL;
 }
 
 /* Those that are decided, then those that are on nodes. */
@@ -170,7 +143,6 @@ static void skip_deleted(struct group_attempt *a)
 /* PlacementFeasible. What is lacking is what is said of the group. */
 static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *text)
 {
-
 	struct bt_group_state state = {.known = a->group->known,
 		.gang = a->group->gang,
 		.counted = true,
@@ -299,28 +271,16 @@ static enum bt_group_fit judge_trial(
 
 static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group_preemption *out)
 {
-	struct bt_plan *plan;
-	enum bt_outcome outcome;
-	uint32_t node_ix = bt_engine_try_pod(a->engine, pod_ix, &plan, &outcome);
+	enum bt_outcome outcome = bt_group_try(a->engine, a->watch, pod_ix, out);
 
 	a->remaining_n--;
+	a->scheduled_n += outcome == BT_PLACED;
 	if (outcome == BT_FAILED) {
 		a->result = BT_ATTEMPT_FAILED;
 	}
-	if (outcome != BT_PLACED) {
-		return;
-	}
-	if (a->watch && a->watch->tried) {
-		node_ix = a->watch->tried(a->watch->context, a->engine, pod_ix, node_ix);
-	}
-	const struct bt_group_place place = {pod_ix, node_ix, bt_engine_skipped(plan)};
-
-	bt_group_hold(a->engine, plan, pod_ix, node_ix);
-	bt_group_preemption_place(out, &place);
-	a->scheduled_n++;
 }
 
-/* bt_group_preempt_request.fits: decide_all again, without those whom the group may preempt. */
+/* bt_group_preempt_request.fits: decides the members again while the pods that may be victims are lifted. */
 static enum bt_group_fit place_members(void *context, struct bt_group_preemption *out)
 {
 	struct group_attempt a = *(const struct group_attempt *)context;
@@ -471,16 +431,15 @@ static void refuse_all(struct group_attempt *a)
 	}
 }
 
-static void note_attempt(const struct group_attempt *a, int64_t begin_ns, int64_t decided_ns)
+static enum bt_group_outcome outcome_of(const struct group_attempt *a)
 {
-	static const uint16_t results[] = {
-		[BT_ATTEMPT_SUCCEEDED] = BT_CYCLE_METRIC_GROUP_SCHEDULED,
-		[BT_ATTEMPT_REJECTED] = BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
-		[BT_ATTEMPT_FAILED] = BT_CYCLE_METRIC_GROUP_ERROR,
-	};
-
-	bt_group_cycle_note(a->engine, a->runtime,
-		a->waits ? BT_CYCLE_METRIC_GROUP_WAITS : results[a->result], begin_ns, decided_ns);
+	if (a->waits) {
+		return BT_GROUP_WAITS_ON_PREEMPTION;
+	}
+	if (a->cannot || a->result == BT_ATTEMPT_FAILED) {
+		return BT_GROUP_ERROR;
+	}
+	return a->result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED : BT_GROUP_UNSCHEDULABLE;
 }
 
 /* The pods are decided, and the queue hears what came of it. */
@@ -505,20 +464,9 @@ static void decide_valid(struct group_attempt *a)
 	}
 	a->result = a->cannot ? BT_ATTEMPT_FAILED : a->result;
 	submit(a);
-	note_attempt(a, begin_ns, decided_ns);
+	bt_group_cycle_note(a->engine, a->runtime, outcome_of(a), begin_ns, decided_ns);
 	/* The queue hears what came of the pods alone. */
 	a->result = before;
-}
-
-static enum bt_group_outcome outcome_of(const struct group_attempt *a)
-{
-	if (a->waits) {
-		return BT_GROUP_WAITS_ON_PREEMPTION;
-	}
-	if (a->cannot || a->result == BT_ATTEMPT_FAILED) {
-		return BT_GROUP_ERROR;
-	}
-	return a->result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED : BT_GROUP_UNSCHEDULABLE;
 }
 
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
@@ -534,10 +482,10 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 	BT_INVARIANT(a.group && a.group->known);
 	a.number = bt_pod_groups_number(&engine->groups, a.group);
 	take_members(&a, pod_ix);
-	const struct bt_pod *first = first_of(&a);
+	const struct bt_group_member *first = bt_group_first_decided(cycle);
 	if (!first) {
 		a.result = BT_ATTEMPT_SUCCEEDED;
-	} else if (!all_are_valid(&a, first)) {
+	} else if (!all_are_valid(&a, pod_of(&a, first->decision.pod_ix))) {
 		refuse_all(&a);
 	} else {
 		decide_valid(&a);

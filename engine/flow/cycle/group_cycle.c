@@ -8,11 +8,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
-
-/* What becomes of the group. */
-enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 
 /* A cycle under way. */
 struct group_in_cycle {
@@ -25,7 +21,7 @@ struct group_in_cycle {
 	bool by_group; /* and that is the group as a whole */
 	bool cannot;   /* its preemption has failed */
 	bool reserves; /* somebody counts on a node, for those that are decided later */
-	enum verdict verdict;
+	enum bt_group_outcome verdict;
 };
 
 /* ---- who belongs to whom ---- */
@@ -169,7 +165,7 @@ static void ask_permit(struct group_in_cycle *w, uint32_t i)
 	w->scheduled_n++;
 	switch (permit(w, member->decision.pod_ix, &w->engine->group_cycle.permit_error)) {
 	case BT_PERMIT_OK:
-		w->verdict = w->preempts ? WAITS_FOR_PREEMPTION : SCHEDULABLE;
+		w->verdict = w->preempts ? BT_GROUP_WAITS_ON_PREEMPTION : BT_GROUP_SCHEDULED;
 		break;
 	case BT_PERMIT_WAIT:
 		break;
@@ -178,7 +174,7 @@ static void ask_permit(struct group_in_cycle *w, uint32_t i)
 		bt_group_member_unreserve(w->engine, member);
 		member->reason = BT_GROUP_GONE;
 		w->culprit = i;
-		w->verdict = FAILED;
+		w->verdict = BT_GROUP_ERROR;
 		break;
 	}
 }
@@ -211,7 +207,7 @@ static void decide_member(struct group_in_cycle *w, uint32_t i, const struct bt_
 		break;
 	case BT_FAILED:
 		w->culprit = i;
-		w->verdict = FAILED;
+		w->verdict = BT_GROUP_ERROR;
 		return;
 	default:
 		return;
@@ -240,12 +236,12 @@ static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *wa
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
-	for (uint32_t i = 0; i < cycle->member_n && w->verdict != FAILED; i++) {
+	for (uint32_t i = 0; i < cycle->member_n && w->verdict != BT_GROUP_ERROR; i++) {
 		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
 			decide_member(w, i, watch);
 		}
 	}
-	for (size_t i = cycle->member_n; w->verdict != SCHEDULABLE && i-- > 0;) {
+	for (size_t i = cycle->member_n; w->verdict != BT_GROUP_SCHEDULED && i-- > 0;) {
 		if (cycle->members[i].assumed) {
 			bt_group_member_unreserve(w->engine, &cycle->members[i]);
 			w->scheduled_n--;
@@ -255,7 +251,7 @@ static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *wa
 
 /* ---- preemption by the group as a whole ---- */
 
-/* Is what refused the one member against the other one, too, as long as nobody is assumed in between? */
+/* Does what refuses one member refuse the other as well, while no pod is assumed between them? */
 static bool is_alike(const struct bt_pod *x, const struct bt_pod *y)
 {
 	return x->signature == y->signature && x->priority == y->priority && !x->signature->claim_n &&
@@ -267,25 +263,17 @@ static bool is_alike(const struct bt_pod *x, const struct bt_pod *y)
 /* A node for a member of a trial. Returns whether the trial goes on. */
 static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_group_preemption *out)
 {
-	struct bt_engine *engine = w->engine;
-	struct bt_plan *plan;
-	enum bt_outcome outcome;
-	uint32_t node_ix = bt_engine_try_pod(engine, pod_ix, &plan, &outcome);
+	enum bt_outcome outcome = bt_group_try(w->engine, w->watch, pod_ix, out);
 
 	if (outcome != BT_PLACED) {
-		w->verdict = outcome == BT_FAILED ? FAILED : w->verdict;
+		w->verdict = outcome == BT_FAILED ? BT_GROUP_ERROR : w->verdict;
 		return outcome != BT_FAILED;
 	}
-	if (w->watch && w->watch->tried) {
-		node_ix = w->watch->tried(w->watch->context, engine, pod_ix, node_ix);
-	}
-	const struct bt_group_place place = {pod_ix, node_ix, bt_engine_skipped(plan)};
-
-	bt_group_hold(engine, plan, pod_ix, node_ix);
-	bt_group_preemption_place(out, &place);
 	w->scheduled_n++;
 	enum bt_permit says = permit(w, pod_ix, NULL);
-	w->verdict = says == BT_PERMIT_OK ? SCHEDULABLE : says == BT_PERMIT_FAILS ? FAILED : w->verdict;
+	w->verdict = says == BT_PERMIT_OK      ? BT_GROUP_SCHEDULED
+		     : says == BT_PERMIT_FAILS ? BT_GROUP_ERROR
+					       : w->verdict;
 	return says == BT_PERMIT_WAIT;
 }
 
@@ -297,7 +285,7 @@ static enum bt_group_fit place_all(void *context, struct bt_group_preemption *ou
 	const struct bt_pod *refused = NULL;
 	bool goes_on = true;
 
-	w.verdict = UNSCHEDULABLE;
+	w.verdict = BT_GROUP_UNSCHEDULABLE;
 	for (size_t i = 0; i < cycle->member_n && goes_on; i++) {
 		uint32_t pod_ix = cycle->members[i].decision.pod_ix;
 		const struct bt_pod *pod = bt_ledger_pod(w.engine->cache->ledger, pod_ix);
@@ -312,9 +300,9 @@ static enum bt_group_fit place_all(void *context, struct bt_group_preemption *ou
 	for (size_t i = out->place_n; i-- > 0;) {
 		bt_group_release(w.engine, out->places[i].pod_ix);
 	}
-	return w.verdict == SCHEDULABLE ? BT_GROUP_FITS
-	       : w.verdict == FAILED	? BT_GROUP_FIT_FAILS
-					: BT_GROUP_UNFIT;
+	return w.verdict == BT_GROUP_SCHEDULED ? BT_GROUP_FITS
+	       : w.verdict == BT_GROUP_ERROR   ? BT_GROUP_FIT_FAILS
+					       : BT_GROUP_UNFIT;
 }
 
 /* Source: newPodGroupPreemptor, v1.36.3. */
@@ -331,17 +319,6 @@ static bool members_never_preempt(const struct group_in_cycle *w)
 		}
 	}
 	return false;
-}
-
-/* The member in whose name the group preempts, or NULL: all of them are being deleted. */
-static struct bt_group_member *first_decided(struct bt_group_cycle *cycle)
-{
-	for (size_t i = 0; i < cycle->member_n; i++) {
-		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			return &cycle->members[i];
-		}
-	}
-	return NULL;
 }
 
 /* Whom the group preempts, as its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
@@ -364,7 +341,7 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 		return;
 	}
 	if (!group || !group->known) {
-		w->verdict = FAILED;
+		w->verdict = BT_GROUP_ERROR;
 		bt_buf_clear(&cycle->preemption.text);
 		bt_buf_printf(&cycle->preemption.text,
 			"failed to get pod group object: podgroup.scheduling.k8s.io \"%.*s\" not found",
@@ -375,11 +352,11 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 						  ? BT_PREEMPT_INELIGIBLE
 						  : bt_group_preempt(&request, &cycle->preemption);
 	if (outcome == BT_PREEMPT_FAILED) {
-		w->verdict = FAILED;
+		w->verdict = BT_GROUP_ERROR;
 		bt_buf_clear(&cycle->preemption.text);
 		bt_buf_text(&cycle->preemption.text, "failed to schedule other pod from a pod group");
 	} else if (outcome == BT_PREEMPT_FOUND) {
-		w->verdict = WAITS_FOR_PREEMPTION;
+		w->verdict = BT_GROUP_WAITS_ON_PREEMPTION;
 		w->by_group = true;
 		bt_group_cycle_preempt(engine, cycle);
 	}
@@ -413,22 +390,22 @@ static struct bt_decision settled(
 		.preempt = BT_PREEMPT_NOWHERE};
 	bool fits = own->outcome == BT_PLACED;
 
-	if (w->verdict == FAILED) {
+	if (w->verdict == BT_GROUP_ERROR) {
 		out.outcome = BT_FAILED;
 		if (w->cannot) {
 			member->reason = BT_GROUP_PREEMPT_FAILS;
 		} else if (member->reason == BT_GROUP_OWN && !culprit) {
 			member->reason = BT_GROUP_FAILED;
 		}
-	} else if (w->verdict == WAITS_FOR_PREEMPTION && fits) {
+	} else if (w->verdict == BT_GROUP_WAITS_ON_PREEMPTION && fits) {
 		member->reason = w->by_group ? BT_GROUP_ALL_PREEMPT : BT_GROUP_PREEMPTS;
 		out.nominated_ix = own->node_ix;
 		out.preempt = BT_PREEMPT_FOUND;
-	} else if (w->verdict == UNSCHEDULABLE && (fits || member->preempts)) {
+	} else if (w->verdict == BT_GROUP_UNSCHEDULABLE && (fits || member->preempts)) {
 		member->reason = BT_GROUP_WAITS;
 		out.unschedulable_plugins = blame_gang(w);
 	} else {
-		bool taken_back = w->verdict != SCHEDULABLE && member->beside_others;
+		bool taken_back = w->verdict != BT_GROUP_SCHEDULED && member->beside_others;
 
 		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(w) : 0);
 		out.nominated_ix = own->nominated_ix;
@@ -559,7 +536,7 @@ static void conclude_all(struct bt_engine *engine)
 		}
 	}
 	if (cycle->preempts) {
-		bt_engine_carry_out(engine, &first_decided(cycle)->decision);
+		bt_engine_carry_out(engine, &bt_group_first_decided(cycle)->decision);
 	}
 }
 
@@ -567,7 +544,7 @@ static void refuse_mixed(struct group_in_cycle *w)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
-	w->verdict = FAILED;
+	w->verdict = BT_GROUP_ERROR;
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		cycle->members[i].reason = BT_GROUP_MIXED;
 		set_aside(w, &cycle->members[i]);
@@ -577,12 +554,6 @@ static void refuse_mixed(struct group_in_cycle *w)
 /* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
 static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
-	static const uint16_t results[] = {
-		[SCHEDULABLE] = BT_CYCLE_METRIC_GROUP_SCHEDULED,
-		[UNSCHEDULABLE] = BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
-		[WAITS_FOR_PREEMPTION] = BT_CYCLE_METRIC_GROUP_WAITS,
-		[FAILED] = BT_CYCLE_METRIC_GROUP_ERROR,
-	};
 	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
 	bool any = false;
 
@@ -590,7 +561,7 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
 	if (any) {
-		bt_group_cycle_note(w->engine, w->cycle.runtime, results[w->verdict], begin_ns, decided_ns);
+		bt_group_cycle_note(w->engine, w->cycle.runtime, w->verdict, begin_ns, decided_ns);
 	}
 }
 
@@ -600,10 +571,10 @@ static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch
 	skip_deleted(w);
 	int64_t begin_ns = bt_group_cycle_clock(w->engine);
 	decide_all(w, watch);
-	if (w->verdict == UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
-		first_decided(&w->engine->group_cycle)) {
+	if (w->verdict == BT_GROUP_UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
+		bt_group_first_decided(&w->engine->group_cycle)) {
 		preempt_as_a_whole(w);
-		w->cannot = w->verdict == FAILED;
+		w->cannot = w->verdict == BT_GROUP_ERROR;
 	}
 
 	int64_t decided_ns = bt_group_cycle_clock(w->engine);
@@ -622,16 +593,8 @@ static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
-	static const enum bt_group_outcome outcomes[] = {
-		[SCHEDULABLE] = BT_GROUP_SCHEDULED,
-		[UNSCHEDULABLE] = BT_GROUP_UNSCHEDULABLE,
-		[WAITS_FOR_PREEMPTION] = BT_GROUP_WAITS_ON_PREEMPTION,
-		[FAILED] = BT_GROUP_ERROR,
-	};
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
 	BT_REQUIRE(!engine->group_cycle.on);
-	if (pod->state != BT_POD_QUEUED || pod->detached || !bt_engine_in_group(engine, pod_ix)) {
+	if (bt_group_member_is_gone(engine, pod_ix)) {
 		let_go(engine, pod_ix, out);
 		return;
 	}
@@ -648,7 +611,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		} else {
 			refuse_mixed(&w);
 		}
-		engine->group_cycle.outcome = outcomes[w.verdict];
+		engine->group_cycle.outcome = w.verdict;
 	}
 	conclude_all(engine);
 	engine->group_cycle.on = false;
@@ -672,7 +635,6 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 
 /* ---- texts ---- */
 
-/* Source: frameworkForPodGroup, v1.36.3. */
 static void write_mixed(
 	const struct bt_engine *engine, const struct bt_group_decision *group, struct bt_buf *out_text)
 {
@@ -682,11 +644,7 @@ static void write_mixed(
 	for (uint32_t i = 1; i < group->member_n && other == first; i++) {
 		other = signature_of(engine, group->members[i].decision.pod_ix)->scheduler_name;
 	}
-	bt_buf_text(out_text,
-		"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
-	bt_quote(out_text, bt_engine_name(engine, other));
-	bt_buf_text(out_text, " and ");
-	bt_quote(out_text, bt_engine_name(engine, first));
+	bt_group_write_schedulers(engine, other, first, out_text);
 }
 
 static void write_failure(const struct bt_engine *engine, const struct bt_group_member *culprit,

@@ -15,10 +15,10 @@
 enum bt_group_reason {
 	BT_GROUP_OWN = 0,	/* what its own decision says */
 	BT_GROUP_WAITS,		/* it fits, but too few others do */
-	BT_GROUP_PREEMPTS,	/* the group fits once those are gone whom some of it preempt */
+	BT_GROUP_PREEMPTS,	/* the group fits when the victims of some members are gone */
 	BT_GROUP_FAILED,	/* another member's cycle ended in an error */
-	BT_GROUP_GONE,		/* Permit fails: the PodGroup's object has gone */
-	BT_GROUP_ALL_PREEMPT,	/* the group fits once those are gone whom it preempts as a whole */
+	BT_GROUP_GONE,		/* Permit fails: the PodGroup was deleted */
+	BT_GROUP_ALL_PREEMPT,	/* the group fits when its own victims are gone */
 	BT_GROUP_PREEMPT_FAILS, /* the group's preemption ended in an error */
 	BT_GROUP_MIXED,		/* the members name different schedulers; no member is scheduled */
 	/* Where groups wait as one (BT_RULE_GROUPS_ARE_QUEUED): */
@@ -49,8 +49,8 @@ struct bt_group_member {
 
 /* What becomes of the group as a whole. */
 enum bt_group_outcome {
-	BT_GROUP_SCHEDULED = 0, /* those of its pods that can be are */
-	BT_GROUP_UNSCHEDULABLE,
+	BT_GROUP_UNSCHEDULABLE = 0,
+	BT_GROUP_SCHEDULED,	      /* those of its pods that can be are */
 	BT_GROUP_WAITS_ON_PREEMPTION, /* unschedulable until victims have gone */
 	BT_GROUP_ERROR
 };
@@ -70,8 +70,8 @@ struct bt_group_watch {
 	 * node may be changed to another feasible one.
 	 */
 	void (*decided)(void *context, struct bt_engine *engine, struct bt_decision *decision);
-	/* A member would get that node if those were gone whom the group may preempt. Returns it, or another
-	 * feasible one. NULL: that one. */
+	/* A trial without the possible victims has chosen that node for a member. Returns the node to take:
+	 * this one, or another feasible one. NULL: this one. */
 	uint32_t (*tried)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 	void *context;
 };
@@ -156,13 +156,28 @@ void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *en
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
 
-/* The time, if it is wanted, and a cycle that began and decided then; result: a BT_CYCLE_METRIC_GROUP_... */
+/* The time, if it is wanted, and a cycle that began and decided then. */
 int64_t bt_group_cycle_clock(const struct bt_engine *engine);
-void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime, uint16_t result,
-	int64_t begin_ns, int64_t decided_ns);
+void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	enum bt_group_outcome outcome, int64_t begin_ns, int64_t decided_ns);
 
-/* The group waits for those whom it preempts as a whole. Who evicts in turn does so at once; else it is done
- * when the cycle is concluded. Requires: somebody of the group was decided. */
+/* The member in whose name the group acts: the first that is not being deleted; or NULL. */
+struct bt_group_member *bt_group_first_decided(struct bt_group_cycle *cycle);
+
+/* Was the pod popped, and then bound by somebody else, deleted, or taken out of its group? */
+bool bt_group_member_is_gone(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* A node for a pod of a trial, which it holds then (bt_group_release). watch: or NULL. */
+enum bt_outcome bt_group_try(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t pod_ix,
+	struct bt_group_preemption *out);
+
+/* Says that pods of a group name two schedulers. Source: frameworkForPodGroup, v1.36.3; validatePodGroup,
+ * v1.37.2. */
+void bt_group_write_schedulers(
+	const struct bt_engine *engine, uint32_t scheduler, uint32_t other, struct bt_buf *out_text);
+
+/* The group preempts: its victims are listed. Synchronous preemption evicts them now, asynchronous preemption
+ * when the cycle ends. Requires: a member was decided. */
 void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle);
 
 /* PodGroupPostFilter, of a group that was rejected: appends to the cycle's text what it says. request: how

@@ -3,6 +3,7 @@
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
 
 static const struct bt_signature *member_signature(const struct bt_engine *engine, uint32_t pod_ix)
@@ -94,10 +95,16 @@ int64_t bt_group_cycle_clock(const struct bt_engine *engine)
 	return engine->metrics ? bt_clock_monotonic_ns() : 0;
 }
 
-void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime, uint16_t result,
-	int64_t begin_ns, int64_t decided_ns)
+void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
+	enum bt_group_outcome outcome, int64_t begin_ns, int64_t decided_ns)
 {
-	const uint16_t labels[4] = {result, bt_profile_runtimes_ix(&engine->runtimes, runtime)};
+	static const uint16_t results[] = {
+		[BT_GROUP_UNSCHEDULABLE] = BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
+		[BT_GROUP_SCHEDULED] = BT_CYCLE_METRIC_GROUP_SCHEDULED,
+		[BT_GROUP_WAITS_ON_PREEMPTION] = BT_CYCLE_METRIC_GROUP_WAITS,
+		[BT_GROUP_ERROR] = BT_CYCLE_METRIC_GROUP_ERROR,
+	};
+	const uint16_t labels[4] = {results[outcome], bt_profile_runtimes_ix(&engine->runtimes, runtime)};
 	const uint16_t none[4] = {0};
 
 	if (engine->metrics) {
@@ -108,16 +115,60 @@ void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runti
 	}
 }
 
+struct bt_group_member *bt_group_first_decided(struct bt_group_cycle *cycle)
+{
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			return &cycle->members[i];
+		}
+	}
+	return NULL;
+}
+
+bool bt_group_member_is_gone(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return pod->state != BT_POD_QUEUED || pod->detached || !bt_engine_in_group(engine, pod_ix);
+}
+
+enum bt_outcome bt_group_try(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t pod_ix,
+	struct bt_group_preemption *out)
+{
+	struct bt_plan *plan;
+	enum bt_outcome outcome;
+	uint32_t node_ix = bt_engine_try_pod(engine, pod_ix, &plan, &outcome);
+
+	if (outcome != BT_PLACED) {
+		return outcome;
+	}
+	if (watch && watch->tried) {
+		node_ix = watch->tried(watch->context, engine, pod_ix, node_ix);
+	}
+	const struct bt_group_place place = {pod_ix, node_ix, bt_engine_skipped(plan)};
+
+	bt_group_hold(engine, plan, pod_ix, node_ix);
+	bt_group_preemption_place(out, &place);
+	return BT_PLACED;
+}
+
+void bt_group_write_schedulers(
+	const struct bt_engine *engine, uint32_t scheduler, uint32_t other, struct bt_buf *out_text)
+{
+	bt_buf_text(out_text,
+		"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
+	bt_quote(out_text, bt_engine_name(engine, scheduler));
+	bt_buf_text(out_text, " and ");
+	bt_quote(out_text, bt_engine_name(engine, other));
+}
+
 void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle)
 {
-	struct bt_group_member *member = cycle->members;
+	struct bt_group_member *member = bt_group_first_decided(cycle);
 	struct bt_preemption victims = {
 		.victims = cycle->preemption.victims, .victim_n = (uint32_t)cycle->preemption.victim_n};
 
-	while (member->decision.outcome == BT_SKIPPED) {
-		member++;
-	}
-	BT_INVARIANT(member < cycle->members + cycle->member_n);
+	BT_INVARIANT(member != NULL);
 	struct bt_decision *decision = &member->decision;
 	decision->by_group = true;
 	bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);

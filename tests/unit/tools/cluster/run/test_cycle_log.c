@@ -130,6 +130,7 @@ static void the_end_of_a_group_is_a_line(void **state)
 	struct bt_intern *intern = bt_engine_cache(engine)->dictionary->intern;
 	struct bt_group_end ended = {.namespace_ = bt_intern_hold(intern, bt_str("default")),
 		.name = bt_intern_hold(intern, bt_str("g")),
+		.outcome = BT_GROUP_SCHEDULED,
 		.scheduled_n = 3,
 		.unschedulable_n = 1};
 
