@@ -186,11 +186,13 @@ struct bt_hint_env {
 	const void *settings;		      /* the plugin's, in the waiting pod's profile */
 	const struct bt_signature *signature; /* the waiting pod's, as it is now */
 	bool own;			      /* the event is about the waiting pod itself */
+	bool same_tree; /* it is about the tree of the waiting pod's PodGroup, or a pod of that */
 };
 
 /*
  * A queueing hint: may the event make a pod fit that the plugin refused? True: Queue. It depends on the
- * waiting pod's signature, the settings and the event alone, except where own tells the pod itself apart.
+ * waiting pod's signature, the settings and the event alone, except where own tells the pod itself apart, and
+ * on the trees that there are.
  * Context: the scheduling thread.
  */
 typedef bool bt_plugin_hint_fn(const struct bt_hint_env *env, const struct bt_cluster_event *event);

@@ -56,6 +56,8 @@ struct bt_group_state {
 	int32_t min_count;
 	uint64_t member_n;
 	uint64_t scheduled_n; /* in a cycle: members that are on nodes, those of this cycle included */
+	uint32_t tree;	      /* the name of the CompositePodGroup that is its tree's root; or BT_NAME_NONE */
+	bool tree_is_complete; /* enough of the groups below that have as many members as they need */
 };
 
 /* The pod in question. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * PodGroups as entities of the queue: a group is in a place, and the pods that wait in it are in the group.
- * Its slot has the group's times, attempts and gate, the slots of its pods have their own. Source:
- * backend/queue scheduling_queue, workload_forest and QueuedPodGroupInfo, v1.37.2.
+ * Its slot has the group's times, attempts and gate, the slots of its pods have their own. Groups of one tree
+ * are in it together, by the number of its root; those whose root is not there have incomplete pods, by their
+ * own numbers. Source: backend/queue scheduling_queue, workload_forest and QueuedPodGroupInfo, v1.37.2.
  */
 #include <string.h>
 
@@ -205,6 +206,7 @@ enum bt_wait bt_entity_enter(struct bt_queue *queue, uint32_t ix, int64_t now_ns
 		   ask_group(queue, queue->slots[ix].pod_ix, &group));
 	struct bt_entity *entity = entity_at(queue, group.number);
 	queue->slots[ix].entity = group.number;
+	queue->slots[ix].leaf = group.leaf;
 	if (!group.known) {
 		put_aside(queue, entity, ix, BT_WAIT_INCOMPLETE);
 		return BT_WAIT_INCOMPLETE;
@@ -331,10 +333,10 @@ void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_a
 
 /* ---- its object ---- */
 
-void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t number, int64_t now_ns)
+void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
-	struct bt_entity *entity = entity_at(queue, number);
+	struct bt_entity *entity = entity_at(queue, leaf);
 
 	queue->cause = BT_CAUSE_NEWCOMER;
 	/* Those that enter stand aside again when the group is in flight. */
@@ -348,7 +350,7 @@ void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t number, int64_t no
 		} else {
 			put_aside(queue, entity, ix, BT_WAIT_PENDING);
 		}
-		entity = entity_at(queue, number);
+		entity = entity_at(queue, leaf);
 	}
 }
 
@@ -370,26 +372,73 @@ void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t
 	}
 }
 
-void bt_queue_pod_group_gone(struct bt_queue *queue, uint32_t number)
+static bool is_among(uint32_t leaf, const uint32_t *leaves, size_t leaf_n)
+{
+	size_t i = 0;
+
+	while (i < leaf_n && leaves[i] != leaf) {
+		i++;
+	}
+	return i < leaf_n;
+}
+
+/* Takes those out of a list whose leaves have gone, and keeps the order of the others. They wait for their
+ * groups. */
+static void make_incomplete(
+	struct bt_queue *queue, struct bt_entity *entity, const uint32_t *leaves, size_t leaf_n)
+{
+	size_t kept_n = 0;
+
+	for (size_t i = 0; i < entity->member_n; i++) {
+		uint32_t ix = entity->members[i];
+
+		if (!is_among(queue->slots[ix].leaf, leaves, leaf_n)) {
+			entity->members[kept_n++] = ix;
+			continue;
+		}
+		queue->slots[ix].entity = queue->slots[ix].leaf;
+		put_aside(queue, &queue->entities[queue->slots[ix].leaf], ix, BT_WAIT_INCOMPLETE);
+	}
+	entity->member_n = kept_n;
+}
+
+static void make_pending_incomplete(
+	struct bt_queue *queue, struct bt_entity *entity, const uint32_t *leaves, size_t leaf_n)
+{
+	for (size_t n = entity->aside_n, at = 0; n > 0; n--) {
+		uint32_t ix = entity->aside[at];
+
+		if (queue->slots[ix].where != BT_WAIT_PENDING ||
+			!is_among(queue->slots[ix].leaf, leaves, leaf_n)) {
+			at++;
+			continue;
+		}
+		take_back(queue, entity, ix);
+		queue->slots[ix].entity = queue->slots[ix].leaf;
+		put_aside(queue, &queue->entities[queue->slots[ix].leaf], ix, BT_WAIT_INCOMPLETE);
+	}
+}
+
+void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
-	struct bt_entity *entity = entity_at(queue, number);
-
-	for (size_t n = entity->aside_n; n > 0; n--) {
-		uint32_t ix = entity->aside[0];
-
-		take_back(queue, entity, ix);
-		put_aside(queue, entity, ix, BT_WAIT_INCOMPLETE);
+	for (size_t i = 0; i < leaf_n; i++) {
+		entity_at(queue, leaves[i]);
 	}
+	struct bt_entity *entity = entity_at(queue, number);
+	make_pending_incomplete(queue, entity, leaves, leaf_n);
 	if (entity->slot == BT_NO_SLOT || queue->slots[entity->slot].where == BT_WAIT_IN_FLIGHT) {
 		return;
 	}
-	bt_slot_leave(queue, entity->slot);
-	for (size_t i = 0; i < entity->member_n; i++) {
-		put_aside(queue, entity, entity->members[i], BT_WAIT_INCOMPLETE);
+	enum bt_wait from = bt_slot_leave(queue, entity->slot);
+	make_incomplete(queue, entity, leaves, leaf_n);
+	if (entity->member_n == 0) {
+		vacate(queue, entity);
+		return;
 	}
-	entity->member_n = 0;
-	vacate(queue, entity);
+	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
+	enum bt_wait to = let_in(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
+	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
 }
 
 /* ---- what is said of it ---- */

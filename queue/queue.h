@@ -59,8 +59,9 @@ enum bt_wait {
 
 /* The PodGroup that a pod waits in. */
 struct bt_queue_pod_group {
-	uint32_t number; /* below the number of groups that there have been at a time */
-	bool known;	 /* its object is there */
+	uint32_t number; /* below the number of groups that there have been at a time; of a tree its root's */
+	uint32_t leaf;	 /* the same of the group that the pod names */
+	bool known;	 /* its object is there, and those of all groups above it */
 	int32_t priority;
 };
 
@@ -213,10 +214,11 @@ uint32_t bt_queue_members(const struct bt_queue *queue, uint32_t pod_ix, uint32_
 void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_attempt attempt,
 	bool by_events, int64_t now_ns);
 
-/* A PodGroup's object has come, has changed, or has gone: what the hook says of it holds from now on. */
-void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t number, int64_t now_ns);
+/* A PodGroup's object has come (or those of all groups above it are there now), has changed, or has gone:
+ * what the hook says of it holds from now on. Of a tree that has lost leaves the others still wait. */
+void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_ns);
 void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t priority);
-void bt_queue_pod_group_gone(struct bt_queue *queue, uint32_t number);
+void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n);
 
 /*
  * The pods that will probably be popped next, first to last, at most cap of them: for preparing their cycles.

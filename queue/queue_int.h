@@ -20,6 +20,7 @@ enum bt_strategy { BT_SKIP = 0, BT_AFTER_BACKOFF, BT_IMMEDIATELY };
 struct bt_slot {
 	uint32_t pod_ix, kind;
 	uint32_t entity; /* the PodGroup's number, of a pod of it and of itself; or BT_NO_ENTITY */
+	uint32_t leaf;	 /* of a pod of it: the number of the group that it names; the same, but in a tree */
 	bool is_entity;	 /* it is a PodGroup */
 	uint64_t turn;	 /* of a pod of a PodGroup: which wait this is of all, for the order in the group */
 	uint32_t unschedulable_plugins, pending;

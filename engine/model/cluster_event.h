@@ -30,6 +30,7 @@ enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_RESOURCE_SLICE,
 	BT_CLUSTER_EVENT_DEVICE_CLASS,
 	BT_CLUSTER_EVENT_POD_GROUP,
+	BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP,
 	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
 	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods of any kind */
 };

@@ -556,13 +556,16 @@ struct bt_resource_claim_object {
 	uint32_t device_n;
 };
 
-/* A PodGroup: how the pods that name it are scheduled together. */
+/* A PodGroup: how the pods that name it are scheduled together; or a CompositePodGroup: how the groups are
+ * that name it as their parent. */
 struct bt_pod_group_object {
 	struct bt_meta_object meta;
+	struct bt_str parent; /* parentCompositePodGroupName */
 	struct bt_condition_object *conditions;
 	uint32_t condition_n;
-	bool gang; /* schedulingPolicy.gang is there */
-	int32_t min_count, priority;
+	bool gang;	   /* schedulingPolicy.gang is there */
+	int32_t min_count; /* or minGroupCount */
+	int32_t priority;
 	struct bt_str preemption_policy;
 	bool together;	  /* disruptionMode: its pods go together or not at all */
 	bool constrained; /* schedulingConstraints.topology has some */

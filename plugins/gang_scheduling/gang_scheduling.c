@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * GangScheduling: the pods of a PodGroup wait until there are enough of them, and are placed together or not
- * at all. Source: plugins/gangscheduling, v1.36.3.
+ * at all; so do the groups of a CompositePodGroup. Source: plugins/gangscheduling, v1.36.3 and v1.37.2.
  */
 #include "plugins/plugin.h"
+
+/* Source: preEnqueueWithHierarchies, v1.37.2. */
+static bool is_complete(const struct bt_group_state *group)
+{
+	if (group->known && group->tree != BT_NAME_NONE) {
+		return group->tree_is_complete;
+	}
+	return group->known &&
+	       (!group->gang || (group->counted && (int64_t)group->member_n >= group->min_count));
+}
 
 static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
 	const struct bt_group_state *group = env->group;
 
-	if (!group || (group->known && (!group->gang || (group->counted && (int64_t)group->member_n >=
-										   group->min_count)))) {
+	if (!group || is_complete(group)) {
 		return false;
 	}
 	if (!out_why) {
@@ -18,6 +27,9 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	if (!group->known) {
 		bt_buf_printf(out_why, "waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
 			BT_STR_ARG(bt_view_str(env->view, env->signature->pod_group)));
+	} else if (group->tree != BT_NAME_NONE) {
+		bt_buf_printf(out_why, "waiting for composite pod group \"%.*s\" tree to meet quorum",
+			BT_STR_ARG(bt_view_str(env->view, group->tree)));
 	} else if (group->counted) {
 		bt_buf_text(out_why, "waiting for minCount pods from a gang to appear in scheduling queue");
 	} else {
@@ -62,19 +74,22 @@ static enum bt_feasible placement_feasible(
 	return never ? BT_INFEASIBLE : BT_FEASIBLE_LATER;
 }
 
-/* Another pod of the group may be the one that was lacking. */
+/* Another pod of the group, or of its tree, may be the one that was lacking. Source: areSameHierarchy,
+ * v1.37.2. */
 static bool after_pod_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *waiting = env->signature, *added = event->pod.new.signature;
 
-	return waiting->pod_group != BT_NAME_NONE && waiting->pod_group == added->pod_group &&
-	       waiting->namespace_ == added->namespace_;
+	return waiting->pod_group != BT_NAME_NONE &&
+	       (env->same_tree ||
+		       (waiting->pod_group == added->pod_group && waiting->namespace_ == added->namespace_));
 }
 
 static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	return env->signature->pod_group != BT_NAME_NONE && env->signature->pod_group == event->object.name &&
-	       env->signature->namespace_ == event->object.namespace_;
+	return env->signature->pod_group != BT_NAME_NONE &&
+	       (env->same_tree || (env->signature->pod_group == event->object.name &&
+					  env->signature->namespace_ == event->object.namespace_));
 }
 
 static bool after_pod_group_updated(const struct bt_hint_env *env, const struct bt_cluster_event *event)
@@ -82,11 +97,18 @@ static bool after_pod_group_updated(const struct bt_hint_env *env, const struct 
 	return (event->object.changes & BT_CHANGED_MIN_COUNT_FELL) && after_pod_group_added(env, event);
 }
 
+static bool after_composite_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+{
+	(void)event;
+	return env->same_tree;
+}
+
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_UPDATE, after_pod_group_updated, BT_NEEDS_RULE(GROUPS_ARE_QUEUED)},
+	{BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP, BT_ADD, after_composite_added, BT_NEEDS(COMPOSITE_POD_GROUP)},
 };
 
 const struct bt_plugin bt_plugin_gang_scheduling = {

@@ -201,6 +201,7 @@ static void ask(
 	struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event)
 {
 	uint32_t interested = bt_hints_interested(&t->hints, event);
+	const struct bt_hint_waiting hinted = {waiting, own, false};
 	struct names asked = {0}, queue = {0};
 
 	for (uint32_t i = 0; i < BT_HINT_PLUGINS; i++) {
@@ -212,7 +213,7 @@ static void ask(
 		if (interested >> i & 1) {
 			add_name(&asked, name);
 		}
-		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i, NULL) !=
+		if (bt_hints_queue(&t->hints, &t->cache->view, &hinted, event, 1u << i, NULL) !=
 			BT_HINT_NONE) {
 			add_name(&queue, name);
 		}
@@ -224,8 +225,8 @@ static void ask(
 	write_names(&queue, &t->got);
 	bt_buf_char(&t->got, '\n');
 	/* All together say what one of them says. */
-	if ((bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX, NULL) !=
-		    BT_HINT_NONE) != (queue.n > 0)) {
+	if ((bt_hints_queue(&t->hints, &t->cache->view, &hinted, event, UINT32_MAX, NULL) != BT_HINT_NONE) !=
+		(queue.n > 0)) {
 		stop(t, "hint plugins together and alone", bt_str("differ"));
 	}
 }

@@ -484,6 +484,7 @@ static const struct bt_field pod_group_spec_fields[] = {
 		.offset = offsetof(struct bt_pod_group_object, together),
 		.read = read_disruption_mode,
 		.word = "{\"all\":{}}"},
+	FIELD("parentCompositePodGroupName", STR, bt_pod_group_object, parent),
 	FIELD("preemptionPolicy", STR, bt_pod_group_object, preemption_policy),
 	FIELD("priority", I32, bt_pod_group_object, priority),
 	INLINE("schedulingConstraints", constraints),
@@ -495,6 +496,28 @@ static const struct bt_field pod_group_status_fields[] = {
 SCHEMA(pod_group_status, pod_group_status_fields, bt_pod_group_object);
 static const struct bt_field pod_group_fields[] = {HEADER, META(bt_pod_group_object),
 	INLINE("spec", pod_group_spec), INLINE("status", pod_group_status)};
+
+static const struct bt_field group_gang_fields[] = {
+	FIELD("minGroupCount", I32, bt_pod_group_object, min_count)};
+SCHEMA(group_gang, group_gang_fields, bt_pod_group_object);
+static const struct bt_field composite_policy_fields[] = {
+	{.name = BT_STR("gang"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &group_gang,
+		.flag = BT_MEMBER(struct bt_pod_group_object, gang)},
+};
+SCHEMA(composite_policy, composite_policy_fields, bt_pod_group_object);
+static const struct bt_field composite_spec_fields[] = {
+	INLINE("disruptionMode", disruption),
+	FIELD("parentCompositePodGroupName", STR, bt_pod_group_object, parent),
+	FIELD("preemptionPolicy", STR, bt_pod_group_object, preemption_policy),
+	FIELD("priority", I32, bt_pod_group_object, priority),
+	INLINE("schedulingConstraints", constraints),
+	INLINE("schedulingPolicy", composite_policy),
+};
+SCHEMA(composite_spec, composite_spec_fields, bt_pod_group_object);
+static const struct bt_field composite_pod_group_fields[] = {
+	HEADER, META(bt_pod_group_object), INLINE("spec", composite_spec)};
 
 static const struct bt_field pdb_spec_fields[] = {
 	OBJECT_HAS("selector", bt_pdb_object, selector, label_selector, selector.set),

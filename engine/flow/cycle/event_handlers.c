@@ -81,23 +81,48 @@ static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
 	return event->object.changes & BT_CHANGED_DEVICE_TAINTS;
 }
 
-/* Pods that wait in the group wait for its object then. */
-static enum bt_status remove_pod_group(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+/* A PodGroup, or a composite, as its kind says; or NULL. */
+static const struct bt_pod_group *group_of(const struct bt_engine *engine, const struct bt_delta *delta)
 {
-	const struct bt_pod_group *group = bt_pod_groups_find(&engine->groups, namespace_, name);
-	uint32_t number = group ? bt_pod_groups_number(&engine->groups, group) : 0;
-	enum bt_status status = bt_pod_groups_remove(&engine->groups, namespace_, name);
+	return delta->kind == BT_KIND_COMPOSITE_POD_GROUP
+		       ? bt_pod_groups_find_composite(&engine->groups, delta->namespace_, delta->name)
+		       : bt_pod_groups_find(&engine->groups, delta->namespace_, delta->name);
+}
 
-	if (status == BT_OK && bt_pod_groups_whole(&engine->groups)) {
-		bt_queue_pod_group_gone(engine->queue, number);
+/* Pods that wait in the group, or below it, wait for its object then. */
+static enum bt_status remove_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	struct bt_pod_groups *groups = &engine->groups;
+	const struct bt_pod_group *group = group_of(engine, delta), *root = bt_pod_groups_root(groups, group);
+	const uint32_t *leaves = NULL;
+	size_t leaf_n = 0;
+	uint32_t number = root ? bt_pod_groups_number(groups, root) : 0;
+
+	if (root && bt_pod_groups_whole(groups)) {
+		leaves = bt_pod_groups_leaves(groups, bt_pod_groups_number(groups, group), &leaf_n);
+	}
+	enum bt_status status =
+		delta->kind == BT_KIND_COMPOSITE_POD_GROUP
+			? bt_pod_groups_remove_composite(groups, delta->namespace_, delta->name)
+			: bt_pod_groups_remove(groups, delta->namespace_, delta->name);
+	if (status == BT_OK && root && bt_pod_groups_whole(groups)) {
+		bt_queue_pod_groups_gone(engine->queue, number, leaves, leaf_n);
 	}
 	return status;
+}
+
+/* Does somebody count such groups? */
+static bool tracks(const struct bt_engine *engine, enum bt_kind kind)
+{
+	return kind == BT_KIND_COMPOSITE_POD_GROUP ? bt_pod_groups_have_trees(&engine->groups)
+						   : bt_pod_groups_tracked(&engine->groups);
 }
 
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
-	bool tracked = delta->kind != BT_KIND_POD_GROUP || bt_pod_groups_tracked(&engine->groups);
+	bool is_group = bt_kind_store(delta->kind) == BT_STORE_POD_GROUPS;
+	bool tracked = !is_group || tracks(engine, delta->kind);
 	/* Of a name that nobody ever had there is nothing to tell. */
 	bool listens = tracked && delta->name != BT_NAME_NONE &&
 		       event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
@@ -116,9 +141,8 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 		bt_kept_events_hold(&engine->kept_events, &event.object);
 	}
 	enum bt_status status =
-		delta->kind == BT_KIND_POD_GROUP
-			? remove_pod_group(engine, delta->namespace_, delta->name)
-			: bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
+		is_group ? remove_pod_group(engine, delta)
+			 : bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
 	if (listens && status == BT_OK && as_event(delta->kind, &event)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
@@ -160,36 +184,65 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
 }
 
-/* A PodGroup is new, or has changed: the queue hears of it before its event is handled. */
-static void queue_pod_group(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bool known)
+/* A group is new, or has changed: the queue hears of it before its event is handled. Pods below it that
+ * waited for an object above them need not any more if this was the last one. */
+static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool known)
 {
-	const struct bt_pod_group *group = bt_pod_groups_find(&engine->groups, namespace_, name);
-	uint32_t number = bt_pod_groups_number(&engine->groups, group);
+	struct bt_pod_groups *groups = &engine->groups;
+	const struct bt_pod_group *root = bt_pod_groups_root(groups, bt_pod_groups_at(groups, number));
+	size_t leaf_n = 0;
 
 	if (known) {
-		bt_queue_pod_group_changed(engine->queue, number, group->terms.priority);
-	} else {
-		bt_queue_pod_group_came(engine->queue, number, bt_scheduling_clock_now(&engine->clock));
+		bt_queue_pod_group_changed(
+			engine->queue, number, bt_pod_groups_at(groups, number)->terms.priority);
+		return;
 	}
+	const uint32_t *leaves =
+		root ? bt_pod_groups_leaves(groups, bt_pod_groups_number(groups, root), &leaf_n) : NULL;
+	for (size_t i = 0; i < leaf_n; i++) {
+		bt_queue_pod_group_came(engine->queue, leaves[i], bt_scheduling_clock_now(&engine->clock));
+	}
+}
+
+/* Returns: whether it was there before. */
+static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
+	struct bt_pod_groups *groups = &engine->groups;
+	bool known = delta->kind == BT_KIND_COMPOSITE_POD_GROUP
+			     ? bt_pod_groups_apply_composite(groups, delta->namespace_, delta->name,
+				       object->gang, object->min_count)
+			     : bt_pod_groups_apply(groups, delta->namespace_, delta->name, object->gang,
+				       object->min_count);
+	const struct bt_group_terms terms = terms_of(object);
+	uint32_t number = bt_pod_groups_number(groups, group_of(engine, delta));
+
+	bt_pod_groups_set_terms(groups, number, &terms);
+	if (!known) {
+		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
+	}
+	if (bt_pod_groups_whole(groups)) {
+		queue_pod_group(engine, number, known);
+	}
+	return known;
 }
 
 static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
-	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_POD_GROUP};
+	struct bt_cluster_event event = {.resource = resource_of(delta->kind)};
+	bool composite = delta->kind == BT_KIND_COMPOSITE_POD_GROUP;
 
+	if (composite && !tracks(engine, delta->kind)) {
+		return;
+	}
 	event.object.namespace_ = delta->namespace_;
 	event.object.name = delta->name;
-	event.object.changes = bt_pod_groups_changes(&engine->groups, delta->namespace_, delta->name, object);
-	bool known = bt_pod_groups_apply(
-		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
-	const struct bt_group_terms terms = terms_of(object);
-	bt_pod_groups_set_terms(&engine->groups, delta->namespace_, delta->name, &terms);
-	event.action = known ? BT_UPDATE : BT_ADD;
-	if (bt_pod_groups_whole(&engine->groups)) {
-		queue_pod_group(engine, delta->namespace_, delta->name, known);
-	}
-	if (bt_pod_groups_tracked(&engine->groups) && bt_engine_listens(engine)) {
+	event.object.changes =
+		composite ? 0
+			  : bt_pod_groups_changes(&engine->groups, delta->namespace_, delta->name, object);
+	event.action = apply_pod_group(engine, delta) ? BT_UPDATE : BT_ADD;
+	if (tracks(engine, delta->kind) && bt_engine_listens(engine)) {
 		bt_kept_events_arena(&engine->kept_events);
 		bt_kept_events_hold(&engine->kept_events, &event.object);
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);

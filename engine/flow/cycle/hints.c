@@ -172,7 +172,7 @@ static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row
 }
 
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
+	const struct bt_hint_waiting *waiting, const struct bt_cluster_event *event,
 	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
@@ -194,8 +194,9 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			!bt_cluster_event_action_matches(row->actions, event->action)) {
 			continue;
 		}
-		const struct bt_hint_env env = {
-			hints->release, view, hints->hint_plugins[row->hint_plugin].settings, waiting, own};
+		const struct bt_hint_env env = {hints->release, view,
+			hints->hint_plugins[row->hint_plugin].settings, waiting->signature, waiting->own,
+			waiting->same_tree};
 		bool timed = metrics && bt_cycle_metrics_samples_hint(metrics);
 
 		if (timed ? ask_timed(metrics, row, &env, event) : row->hint(&env, event)) {

@@ -53,12 +53,19 @@ const char *bt_hints_name(uint32_t number);
 /* The hint plugins that have registered the event; of BT_CLUSTER_EVENT_WILDCARD all have. */
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event);
 
+/* The pod that an event may make fit. own: the event's object is the pod itself; same_tree: it is in the tree
+ * of the pod's PodGroup, or a pod of that. */
+struct bt_hint_waiting {
+	const struct bt_signature *signature;
+	bool own, same_tree;
+};
+
 /*
- * Who says that the event may make a waiting pod fit, of the hint plugins that have rejected it? own: the
- * event's object is the waiting pod itself. metrics: where the times of hints are noted, or NULL.
- * Returns: the first one's number; BT_HINT_NONE. Of BT_CLUSTER_EVENT_WILDCARD anybody says so.
+ * Who says that the event may make a waiting pod fit, of the hint plugins that have rejected it? metrics:
+ * where the times of hints are noted, or NULL. Returns: the first one's number; BT_HINT_NONE. Of
+ * BT_CLUSTER_EVENT_WILDCARD anybody says so.
  */
 #define BT_HINT_NONE (-1)
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event,
+	const struct bt_hint_waiting *waiting, const struct bt_cluster_event *event,
 	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics);

@@ -3,6 +3,8 @@
  */
 #include "engine/flow/cycle/pod_groups.h"
 
+#include <string.h>
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/model/cluster_event.h"
@@ -24,6 +26,7 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION],
 		.whole = whole,
 		.policies = gates->on[BT_GATE_POD_GROUP_PREEMPTION_POLICY],
+		.trees = whole && gates->on[BT_GATE_COMPOSITE_POD_GROUP],
 		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
 }
 
@@ -34,24 +37,32 @@ void bt_pod_groups_fini(struct bt_pod_groups *groups)
 	}
 	bt_mem_free(groups->groups);
 	bt_mem_free(groups->free_ixs);
+	bt_mem_free(groups->leaves);
 	bt_map_fini(&groups->ixs);
+	bt_map_fini(&groups->composites);
 	*groups = (struct bt_pod_groups){.tracked = false};
 }
 
-static struct bt_pod_group *pod_groups_find(
-	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+static struct bt_map *names_of(struct bt_pod_groups *groups, bool composite)
 {
+	return composite ? &groups->composites : &groups->ixs;
+}
+
+static struct bt_pod_group *pod_groups_find(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool composite)
+{
+	const struct bt_map *names = composite ? &groups->composites : &groups->ixs;
 	uint32_t ix;
 
-	return namespace_ != BT_NAME_NONE &&
-			       bt_map_get(&groups->ixs, pod_groups_key_of(namespace_, name), &ix)
+	return namespace_ != BT_NAME_NONE && bt_map_get(names, pod_groups_key_of(namespace_, name), &ix)
 		       ? &groups->groups[ix]
 		       : NULL;
 }
 
-static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+static struct bt_pod_group *find_or_make(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool composite)
 {
-	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name, composite);
 	uint32_t ix;
 
 	if (group) {
@@ -64,12 +75,13 @@ static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t 
 			groups->groups, groups->group_n, &groups->group_cap, sizeof(*groups->groups));
 		ix = (uint32_t)groups->group_n++;
 	}
-	groups->groups[ix] = (struct bt_pod_group){.namespace_ = namespace_, .name = name};
+	groups->groups[ix] = (struct bt_pod_group){
+		.namespace_ = namespace_, .name = name, .composite = composite, .parent = BT_NO_POD_GROUP};
 	if (groups->intern) {
 		bt_intern_hold_again(groups->intern, namespace_);
 		bt_intern_hold_again(groups->intern, name);
 	}
-	bt_map_put(&groups->ixs, pod_groups_key_of(namespace_, name), ix);
+	bt_map_put(names_of(groups, composite), pod_groups_key_of(namespace_, name), ix);
 	BT_INVARIANT(groups->groups[ix].member_n == 0 && !groups->groups[ix].known);
 	return &groups->groups[ix];
 }
@@ -81,24 +93,24 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 		return;
 	}
 	BT_INVARIANT(group >= groups->groups && group < groups->groups + groups->group_n);
-	bt_map_remove(&groups->ixs, pod_groups_key_of(group->namespace_, group->name));
+	BT_INVARIANT(group->parent == BT_NO_POD_GROUP);
+	bt_map_remove(names_of(groups, group->composite), pod_groups_key_of(group->namespace_, group->name));
 	if (groups->intern) {
 		bt_intern_release(groups->intern, group->namespace_);
 		bt_intern_release(groups->intern, group->name);
 	}
 	bt_mem_free(group->members);
 	group->members = NULL;
+	group->member_cap = 0;
 	groups->free_ixs =
 		bt_mem_grow(groups->free_ixs, groups->free_n, &groups->free_cap, sizeof(*groups->free_ixs));
 	groups->free_ixs[groups->free_n++] = (uint32_t)(group - groups->groups);
 	BT_INVARIANT(groups->free_n <= groups->group_n);
 }
 
-bool bt_pod_groups_apply(
-	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count)
+static bool pod_groups_apply(
+	struct bt_pod_groups *groups, struct bt_pod_group *group, bool gang, int32_t min_count)
 {
-	BT_REQUIRE(namespace_ != BT_NAME_NONE && name != BT_NAME_NONE);
-	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
 	bool known = group->known;
 
 	groups->version++;
@@ -108,40 +120,184 @@ bool bt_pod_groups_apply(
 	return known;
 }
 
-void bt_pod_groups_set_terms(
-	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, const struct bt_group_terms *terms)
+bool bt_pod_groups_apply(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count)
 {
-	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	BT_REQUIRE(namespace_ != BT_NAME_NONE && name != BT_NAME_NONE);
+	return pod_groups_apply(groups, find_or_make(groups, namespace_, name, false), gang, min_count);
+}
 
-	BT_REQUIRE(group && group->known);
-	group->terms = *terms;
+bool bt_pod_groups_apply_composite(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count)
+{
+	BT_REQUIRE(groups->trees && namespace_ != BT_NAME_NONE && name != BT_NAME_NONE);
+	return pod_groups_apply(groups, find_or_make(groups, namespace_, name, true), gang, min_count);
+}
+
+void bt_pod_groups_set_terms(
+	struct bt_pod_groups *groups, uint32_t number, const struct bt_group_terms *terms)
+{
+	BT_REQUIRE(number < groups->group_n && groups->groups[number].known);
+	groups->groups[number].terms = *terms;
+}
+
+/* ---- trees ---- */
+
+static struct bt_str name_of(const struct bt_pod_groups *groups, const struct bt_pod_group *group)
+{
+	return groups->intern ? bt_intern_str(groups->intern, group->name) : (struct bt_str){.ptr = ""};
+}
+
+/* Source: GetChildGroups, v1.37.2. */
+static bool is_decided_before(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *a, const struct bt_pod_group *b)
+{
+	if (a->creation_ns != b->creation_ns) {
+		return a->creation_ns < b->creation_ns;
+	}
+	return bt_str_cmp(name_of(groups, a), name_of(groups, b)) < 0;
+}
+
+void bt_pod_groups_place(
+	struct bt_pod_groups *groups, uint32_t number, struct bt_str parent, int64_t creation_ns)
+{
+	BT_REQUIRE(number < groups->group_n && groups->groups[number].parent == BT_NO_POD_GROUP);
+	groups->groups[number].creation_ns = creation_ns;
+	if (!groups->trees || !parent.len) {
+		return;
+	}
+	uint32_t name = bt_intern_hold(groups->intern, parent);
+	struct bt_pod_group *above = find_or_make(groups, groups->groups[number].namespace_, name, true);
+	bt_intern_release(groups->intern, name); /* the parent holds it */
+	size_t at = above->member_n;
+	above->members =
+		bt_mem_grow(above->members, above->member_n, &above->member_cap, sizeof(*above->members));
+	for (; at > 0 &&
+		is_decided_before(groups, &groups->groups[number], &groups->groups[above->members[at - 1]]);
+		at--) {
+		above->members[at] = above->members[at - 1];
+	}
+	above->members[at] = number;
+	above->member_n++;
+	groups->groups[number].parent = (uint32_t)(above - groups->groups);
+}
+
+/* A group whose object has gone is not its parent's any more. */
+static void leave_parent(struct bt_pod_groups *groups, uint32_t number)
+{
+	if (groups->groups[number].parent == BT_NO_POD_GROUP) {
+		return;
+	}
+	struct bt_pod_group *above = &groups->groups[groups->groups[number].parent];
+	size_t at = 0;
+
+	while (at < above->member_n && above->members[at] != number) {
+		at++;
+	}
+	BT_INVARIANT(at < above->member_n);
+	memmove(above->members + at, above->members + at + 1,
+		(--above->member_n - at) * sizeof(*above->members));
+	groups->groups[number].parent = BT_NO_POD_GROUP;
+	drop_if_empty(groups, above);
+}
+
+const struct bt_pod_group *bt_pod_groups_root(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group)
+{
+	for (uint32_t level = 0; group && group->known && level < BT_TREE_LEVELS; level++) {
+		if (group->parent == BT_NO_POD_GROUP) {
+			return group;
+		}
+		group = &groups->groups[group->parent];
+	}
+	return NULL;
+}
+
+static void list_leaves(struct bt_pod_groups *groups, uint32_t number, uint32_t level)
+{
+	const struct bt_pod_group *group = &groups->groups[number];
+
+	if (!group->composite) {
+		groups->leaves = bt_mem_grow(
+			groups->leaves, groups->leaf_n, &groups->leaf_cap, sizeof(*groups->leaves));
+		groups->leaves[groups->leaf_n++] = number;
+		return;
+	}
+	for (size_t i = 0; i < group->member_n && level < BT_TREE_LEVELS; i++) {
+		list_leaves(groups, group->members[i], level + 1);
+	}
+}
+
+const uint32_t *bt_pod_groups_leaves(struct bt_pod_groups *groups, uint32_t number, size_t *out_n)
+{
+	BT_REQUIRE(number < groups->group_n);
+	groups->leaf_n = 0;
+	list_leaves(groups, number, 0);
+	*out_n = groups->leaf_n;
+	return groups->leaves;
+}
+
+const struct bt_pod_group *bt_pod_groups_unit(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group, int32_t *out_priority)
+{
+	const struct bt_pod_group *highest = NULL;
+
+	/* Source: WorkloadMaxTreeDepth. */
+	for (uint32_t level = 0; group && group->known && level < 4; level++) {
+		*out_priority = group->terms.priority;
+		highest = group->terms.together ? group : highest;
+		group = group->parent == BT_NO_POD_GROUP ? NULL : &groups->groups[group->parent];
+	}
+	return highest;
+}
+
+/* Are there as many pods and groups as the group needs? Source: isCPGTreeReady, isPGReady, v1.37.2. */
+static bool is_complete(const struct bt_pod_groups *groups, const struct bt_pod_group *group, uint32_t level)
+{
+	const int64_t needed = group->gang ? group->min_count : 1;
+	int64_t there = group->composite ? 0 : (int64_t)group->member_n;
+
+	for (size_t i = 0; group->composite && i < group->member_n && level < BT_TREE_LEVELS; i++) {
+		there += is_complete(groups, &groups->groups[group->members[i]], level + 1);
+	}
+	return there >= needed;
 }
 
 uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
 	const struct bt_pod_group_object *object)
 {
-	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name, false);
 	bool gangs = group && group->known && group->gang && object->gang;
 
 	return gangs && object->min_count < group->min_count ? BT_CHANGED_MIN_COUNT_FELL : 0;
 }
 
-enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+static enum bt_status pod_groups_remove(struct bt_pod_groups *groups, struct bt_pod_group *group)
 {
-	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
-
 	if (!group || !group->known) {
 		return BT_NOT_FOUND;
 	}
 	groups->version++;
 	group->known = false;
+	leave_parent(groups, (uint32_t)(group - groups->groups));
 	drop_if_empty(groups, group);
 	return BT_OK;
 }
 
+enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	return pod_groups_remove(groups, pod_groups_find(groups, namespace_, name, false));
+}
+
+enum bt_status bt_pod_groups_remove_composite(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	return pod_groups_remove(groups, pod_groups_find(groups, namespace_, name, true));
+}
+
 void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix)
 {
-	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
+	struct bt_pod_group *group = find_or_make(groups, namespace_, name, false);
 
 	group->members =
 		bt_mem_grow(group->members, group->member_n, &group->member_cap, sizeof(*group->members));
@@ -150,7 +306,7 @@ void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint3
 
 void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix)
 {
-	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name, false);
 	size_t i = 0;
 
 	BT_REQUIRE(group);
@@ -165,20 +321,33 @@ void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint
 const struct bt_pod_group *bt_pod_groups_find(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	return pod_groups_find(groups, namespace_, name);
+	return pod_groups_find(groups, namespace_, name, false);
+}
+
+const struct bt_pod_group *bt_pod_groups_find_composite(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	return pod_groups_find(groups, namespace_, name, true);
 }
 
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
-	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name);
+	const struct bt_pod_group *group = pod_groups_find(groups, namespace_, name, false);
 
 	if (!group) {
 		return (struct bt_group_state){.counted = groups->tracked};
 	}
-	return (struct bt_group_state){.known = group->known,
+	struct bt_group_state state = {.known = group->known,
 		.gang = group->gang,
 		.counted = groups->tracked,
 		.min_count = group->min_count,
 		.member_n = group->member_n};
+	const struct bt_pod_group *root = bt_pod_groups_root(groups, group);
+
+	if (root && root->composite) {
+		state.tree = root->name;
+		state.tree_is_complete = is_complete(groups, root, 0);
+	}
+	return state;
 }

@@ -3,8 +3,10 @@
  * and plugins/gangscheduling, v1.36.3.
  *
  * A group is known by its namespace and name, both names of the dictionary. It is here as long as its object
- * is or
- * as pods belong to it (I7). Context: the scheduling thread.
+ * is or as pods belong to it (I7). With the gate CompositePodGroup groups may have a parent, a
+ * CompositePodGroup, which may have one, too: a tree, whose leaves are PodGroups. Composites have names of
+ * their own, and are here as long as their object is or groups name them. Source: workload_forest.go,
+ * compositePodGroupState, v1.37.2. Context: the scheduling thread.
  */
 #pragma once
 
@@ -25,14 +27,24 @@ struct bt_group_terms {
 	bool never_preempts; /* and is Never */
 };
 
+#define BT_NO_POD_GROUP UINT32_MAX
+
+/* Trees that are deeper are not resolved: their pods wait for a root. Upstream allows templates of 4
+ * levels. */
+#define BT_TREE_LEVELS 64u
+
 struct bt_pod_group {
 	uint32_t namespace_, name;
-	bool known; /* its object is there */
-	bool gang;  /* what is below needs a minimum of its pods to be placed together; else the policy is
-		       basic */
+	bool known;	/* its object is there */
+	bool composite; /* its members are groups */
+	bool gang; /* what is below needs a minimum of its pods, or groups, to be placed together; else the
+		      policy is basic */
 	int32_t min_count;
 	struct bt_group_terms terms; /* of its object */
-	uint32_t *members;	     /* pods, in no order */
+	uint32_t parent;	     /* the number of its composite; or BT_NO_POD_GROUP */
+	int64_t creation_ns;	     /* of its object */
+	uint32_t *members; /* pods, in no order; of a composite the numbers of groups that are known, in the
+			      order in which they are decided */
 	size_t member_n, member_cap;
 };
 
@@ -43,6 +55,9 @@ struct bt_pod_groups {
 	uint32_t *free_ixs;
 	size_t free_n, free_cap;
 	struct bt_map ixs;	  /* by namespace and name */
+	struct bt_map composites; /* the same of composites */
+	uint32_t *leaves;	  /* of the last tree that was asked for */
+	size_t leaf_n, leaf_cap;
 	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
 	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
 	bool gangs;		  /* init: pods that come concern gangs */
@@ -50,6 +65,7 @@ struct bt_pod_groups {
 	bool as_victims;	  /* init: single pods, too, preempt groups that go together */
 	bool whole;		  /* init: a group waits in the queue as one (BT_RULE_GROUPS_ARE_QUEUED) */
 	bool policies;		  /* init: gate PodGroupPreemptionPolicy */
+	bool trees;		  /* init: gate CompositePodGroup */
 	uint64_t version;
 };
 
@@ -84,16 +100,27 @@ static inline bool bt_pod_groups_whole(const struct bt_pod_groups *groups)
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
 
+/* The same of a composite's. Requires: bt_pod_groups_have_trees. */
+bool bt_pod_groups_apply_composite(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
+
+/* Where a group whose object is new stands: its parent's name ("": it has none) and when it was made, which
+ * is the order of those with one parent. Without trees that is ignored. */
+void bt_pod_groups_place(
+	struct bt_pod_groups *groups, uint32_t number, struct bt_str parent, int64_t creation_ns);
+
 /* What that changes of one that is there: enum bt_object_change bits. */
 uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
 	const struct bt_pod_group_object *object);
 
 /* What preemption asks of a group whose object is there. */
 void bt_pod_groups_set_terms(
-	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, const struct bt_group_terms *terms);
+	struct bt_pod_groups *groups, uint32_t number, const struct bt_group_terms *terms);
 
-/* Its object has gone; its pods may still be there. Returns: BT_OK, BT_NOT_FOUND. */
+/* Its object has gone; its pods, or groups, may still be there. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+enum bt_status bt_pod_groups_remove_composite(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
 
 /* A pod belongs to a group from now on, or does not any more. A pod that leaves is a member
  * (asserted), and joins once. */
@@ -103,6 +130,37 @@ void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint
 /* A group that has an object or members, or NULL. Valid until the table changes. */
 const struct bt_pod_group *bt_pod_groups_find(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+const struct bt_pod_group *bt_pod_groups_find_composite(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* ---- trees ---- */
+
+/* The topmost group of the tree that a group is in, itself if it has no parent; NULL: an object between them
+ * is not there, or the tree is too deep. group: or NULL. Source: getRootLookupInfoForParentCPG, v1.37.2. */
+const struct bt_pod_group *bt_pod_groups_root(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group);
+
+/* The numbers of the PodGroups below a group, itself if it is one, in the order in which they are decided.
+ * Valid until this is called again. Source: GetChildGroups, v1.37.2. */
+const uint32_t *bt_pod_groups_leaves(struct bt_pod_groups *groups, uint32_t number, size_t *out_n);
+
+/* The group that has the disruption mode All, and is the highest of those above a PodGroup and itself that
+ * has; NULL: none has. out_priority: of the topmost that is there. Source: getHighestAllAncestor,
+ * GetPodPriority, v1.37.2. */
+const struct bt_pod_group *bt_pod_groups_unit(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group, int32_t *out_priority);
+
+/* Are there trees? */
+static inline bool bt_pod_groups_have_trees(const struct bt_pod_groups *groups)
+{
+	return groups->trees;
+}
+
+static inline const struct bt_pod_group *bt_pod_groups_at(const struct bt_pod_groups *groups, uint32_t number)
+{
+	return &groups->groups[number];
+}
 
 /* The same of a group that has an object. name: or BT_NAME_NONE. */
 static inline const struct bt_pod_group *bt_pod_groups_known(

@@ -59,14 +59,50 @@ static bool is_about(const struct bt_pod *pod, const struct bt_cluster_event *ev
 	       shown->signature->namespace_ == pod->signature->namespace_;
 }
 
+/* The root of the tree that an event is about, or NULL. */
+static const struct bt_pod_group *tree_of(
+	const struct bt_pod_groups *groups, const struct bt_cluster_event *event)
+{
+	const struct bt_cluster_event_object *object = &event->object;
+
+	if (event->resource == BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP) {
+		return bt_pod_groups_root(
+			groups, bt_pod_groups_find_composite(groups, object->namespace_, object->name));
+	}
+	if (event->resource == BT_CLUSTER_EVENT_POD_GROUP) {
+		return bt_pod_groups_root(
+			groups, bt_pod_groups_find(groups, object->namespace_, object->name));
+	}
+	if (event->resource > BT_CLUSTER_EVENT_TARGET_POD || !event->pod.new.signature) {
+		return NULL;
+	}
+	const struct bt_signature *pod = event->pod.new.signature;
+	return bt_pod_groups_root(groups, bt_pod_groups_known(groups, pod->namespace_, pod->pod_group));
+}
+
+/* Source: areSameHierarchy, v1.37.2. */
+static bool is_about_tree(const struct bt_pod_groups *groups, const struct bt_signature *waiting,
+	const struct bt_cluster_event *event)
+{
+	if (!bt_pod_groups_have_trees(groups) || waiting->pod_group == BT_NAME_NONE) {
+		return false;
+	}
+	const struct bt_pod_group *root = tree_of(groups, event);
+	return root && root == bt_pod_groups_root(groups,
+				       bt_pod_groups_find(groups, waiting->namespace_, waiting->pod_group));
+}
+
 static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
 {
 	const struct bt_engine *engine = context;
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	int by = bt_hints_queue(&runtime->hints, &engine->cache->view, pod->signature, is_about(pod, event),
-		event, plugins, engine->metrics);
+	const struct bt_hint_waiting waiting = {
+		pod->signature, is_about(pod, event), is_about_tree(&engine->groups, pod->signature, event)};
+
+	int by = bt_hints_queue(
+		&runtime->hints, &engine->cache->view, &waiting, event, plugins, engine->metrics);
 	const struct bt_queue_observer *observer = &engine->options.observer;
 
 	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {
@@ -105,8 +141,9 @@ static bool pod_group(void *context, uint32_t pod_ix, struct bt_queue_pod_group 
 	const struct bt_pod_group *group =
 		bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group);
 	BT_INVARIANT(group); /* the pod is a member */
-	*out_group = (struct bt_queue_pod_group){
-		bt_pod_groups_number(&engine->groups, group), group->known, group->terms.priority};
+	const struct bt_pod_group *root = bt_pod_groups_root(&engine->groups, group);
+	*out_group = (struct bt_queue_pod_group){bt_pod_groups_number(&engine->groups, root ? root : group),
+		bt_pod_groups_number(&engine->groups, group), root, root ? root->terms.priority : 0};
 	return true;
 }
 

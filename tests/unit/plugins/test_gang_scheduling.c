@@ -40,6 +40,17 @@ static void a_gang_whose_members_nobody_counts_is_never_let_in(void **state)
 		"pod group state not found for pod group default/ring");
 }
 
+static void a_pod_of_a_tree_waits_for_the_whole_tree(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_group_state group = {.known = true, .gang = true, .counted = true, .min_count = 3};
+
+	group.tree = bt_intern_hold(f->cache->dictionary->intern, bt_str("train"));
+	expect_gate(f, group, "waiting for composite pod group \"train\" tree to meet quorum");
+	group.tree_is_complete = true; /* without this group */
+	expect_gate(f, group, NULL);
+}
+
 static enum bt_permit permit(struct fixture *f, struct bt_group_state group, struct bt_buf *out_why)
 {
 	const struct bt_pod_env env = {
@@ -71,6 +82,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_pod_waits_for_its_group_and_for_enough_members),
 		FIXTURE_TEST(a_gang_whose_members_nobody_counts_is_never_let_in),
+		FIXTURE_TEST(a_pod_of_a_tree_waits_for_the_whole_tree),
 		FIXTURE_TEST(permit_waits_until_enough_members_have_a_node),
 	};
 

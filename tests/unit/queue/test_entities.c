@@ -19,15 +19,16 @@ struct grouped_world {
 	bool known[GROUPS];
 	int32_t priority[GROUPS];
 	bool gated[PODS];
+	bool tree;	/* the star is in the ring's tree */
 	uint32_t likes; /* pods that a hint likes, a bit each */
 };
 
 static bool group_of(void *context, uint32_t pod_ix, struct bt_queue_pod_group *out)
 {
 	const struct grouped_world *w = context;
-	uint32_t number = pod_ix < 6 ? RING : STAR;
+	uint32_t leaf = pod_ix < 6 ? RING : STAR, number = w->tree && w->known[STAR] ? RING : leaf;
 
-	*out = (struct bt_queue_pod_group){number, w->known[number], w->priority[number]};
+	*out = (struct bt_queue_pod_group){number, leaf, w->known[leaf], w->priority[number]};
 	return pod_ix < 8;
 }
 
@@ -154,10 +155,55 @@ static void pods_wait_for_the_object_of_their_group(void **state)
 	bt_queue_pod_group_came(w.queue, RING, 2);
 	assert_int_equal(where(&w, 0), BT_WAIT_ACTIVE);
 	w.known[RING] = false;
-	bt_queue_pod_group_gone(w.queue, RING);
+	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){RING}, 1);
 	assert_int_equal(where(&w, 0), BT_WAIT_INCOMPLETE);
 	assert_int_equal(bt_queue_remove(w.queue, 0), BT_OK);
 	assert_int_equal(bt_queue_counts(w.queue).incomplete, 0);
+	bt_queue_destroy(w.queue);
+}
+
+static void pods_of_a_tree_wait_together_until_one_of_its_groups_goes(void **state)
+{
+	struct grouped_world w;
+
+	(void)state;
+	begin(&w);
+	w.tree = true;
+	w.known[STAR] = false;
+	add(&w, 0, 1);
+	assert_int_equal(add(&w, 6, 2), BT_WAIT_INCOMPLETE);
+	w.known[STAR] = true;
+	bt_queue_pod_group_came(w.queue, STAR, 3);
+	assert_int_equal(bt_queue_counts(w.queue).pod_groups[BT_WAIT_ACTIVE], 1);
+	assert_members(&w, 6, (const uint32_t[]){0, 6}, 2);
+	w.known[STAR] = false;
+	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){STAR}, 1);
+	assert_int_equal(where(&w, 6), BT_WAIT_INCOMPLETE);
+	assert_int_equal(where(&w, 0), BT_WAIT_ACTIVE);
+	assert_members(&w, 0, (const uint32_t[]){0}, 1);
+	assert_int_equal(bt_queue_pop(w.queue), 0);
+	bt_queue_destroy(w.queue);
+}
+
+static void pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_goes(void **state)
+{
+	struct grouped_world w;
+
+	(void)state;
+	begin(&w);
+	w.tree = true;
+	add(&w, 0, 1);
+	assert_int_equal(bt_queue_pop(w.queue), 0);
+	assert_int_equal(add(&w, 6, 2), BT_WAIT_PENDING);
+	assert_int_equal(add(&w, 1, 2), BT_WAIT_PENDING);
+	w.known[STAR] = false;
+	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){STAR}, 1);
+	assert_int_equal(where(&w, 6), BT_WAIT_INCOMPLETE);
+	assert_int_equal(where(&w, 1), BT_WAIT_PENDING);
+	bt_queue_done(w.queue, 0);
+	bt_queue_end_group(w.queue, RING, BT_ATTEMPT_SUCCEEDED, false, 3);
+	assert_int_equal(where(&w, 1), BT_WAIT_ACTIVE);
+	assert_int_equal(where(&w, 6), BT_WAIT_INCOMPLETE);
 	bt_queue_destroy(w.queue);
 }
 
@@ -338,6 +384,8 @@ int main(void)
 		cmocka_unit_test(pods_of_a_group_are_popped_together),
 		cmocka_unit_test(the_groups_priority_counts_in_the_queue_and_the_pods_in_the_group),
 		cmocka_unit_test(pods_wait_for_the_object_of_their_group),
+		cmocka_unit_test(pods_of_a_tree_wait_together_until_one_of_its_groups_goes),
+		cmocka_unit_test(pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_goes),
 		cmocka_unit_test(a_pod_that_comes_in_the_groups_cycle_is_in_the_next_one),
 		cmocka_unit_test(what_is_left_of_a_success_is_active_and_keeps_its_turn),
 		cmocka_unit_test(a_pod_whose_binding_fails_founds_its_group_anew),

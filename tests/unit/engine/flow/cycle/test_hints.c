@@ -53,8 +53,10 @@ static uint32_t bit(const struct profile *p, const char *name)
 static bool queue(const struct profile *p, const char *spec, bool own, const struct bt_cluster_event *event,
 	uint32_t unschedulable_plugins)
 {
-	return BT_HINT_NONE != bt_hints_queue(&p->hints, &p->f->cache->view, fixture_signature(p->f, spec),
-				       own, event, unschedulable_plugins, NULL);
+	const struct bt_hint_waiting waiting = {fixture_signature(p->f, spec), own, false};
+
+	return BT_HINT_NONE !=
+	       bt_hints_queue(&p->hints, &p->f->cache->view, &waiting, event, unschedulable_plugins, NULL);
 }
 
 static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
