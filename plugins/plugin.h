@@ -257,12 +257,17 @@ struct bt_plugin {
 	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
 	 * without. */
 	const char *no_pre_filter_post_error;
+	/* PodGroupPostFilter does nothing for groups with constraints, where placements are tried. */
+	bool leaves_constrained_groups;
 	bool judges_node_name; /* its Filter refuses all nodes but the one that the pod's spec names */
 	const struct bt_preemption_policy *preemption; /* PostFilter preempts by it; NULL: it does not */
 	bt_plugin_reserve_fn *reserve;
 	bt_plugin_pre_bind_fn *pre_bind;
 	bt_plugin_permit_fn *permit;
 	bt_plugin_placement_feasible_fn *placement_feasible;
+	bt_plugin_placement_generate_fn *placement_generate;
+	bt_plugin_placement_score_fn *placement_score;
+	bt_plugin_placement_normalize_fn *placement_normalize; /* NULL: scores are 0..100 */
 	const struct bt_device_judge *devices; /* who evaluates selectors of devices; one plugin has it */
 
 	/* ---- judging nodes ---- */

@@ -54,6 +54,7 @@ struct bt_group_state {
 	bool gang;    /* min_count of its pods are to be placed together; else its policy is basic */
 	bool counted; /* somebody counts its members */
 	int32_t min_count;
+	uint32_t topology_key; /* a label key that its pods are to have one value of; or BT_NAME_NONE */
 	uint64_t member_n;
 	uint64_t scheduled_n; /* in a cycle: members that are on nodes, those of this cycle included */
 	uint32_t tree;	      /* the name of the CompositePodGroup that is its tree's root; or BT_NAME_NONE */
@@ -91,6 +92,50 @@ typedef enum bt_permit bt_plugin_permit_fn(const struct bt_pod_env *env, struct 
 enum bt_feasible { BT_FEASIBLE = 0, BT_FEASIBLE_LATER, BT_INFEASIBLE };
 typedef enum bt_feasible bt_plugin_placement_feasible_fn(
 	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *out_why);
+
+/* ---- placements: sets of nodes of which a PodGroup is to use one ---- */
+
+/* A pod of the group that is on a node. */
+struct bt_group_pod {
+	uint32_t namespace_, name;
+	uint32_t node_ix; /* BT_NO_NODE: its node has gone */
+	uint32_t node;	  /* the name of that */
+};
+
+struct bt_placement_generate_env {
+	const struct bt_view *view;
+	const struct bt_group_state *group;
+	const struct bt_group_pod *pods; /* that are on nodes */
+	uint32_t pod_n;
+	const uint32_t *domains; /* by node slot the value of the group's topology key, or BT_NAME_NONE;
+				    NULL: it has none */
+};
+
+/* How nodes are divided. */
+struct bt_division {
+	bool divides;  /* by domains; else all nodes are one placement */
+	uint32_t only; /* the domain that alone counts, or BT_NAME_NONE: each is a placement */
+};
+
+/* PlacementGenerate: returns whether nodes can be divided; else it appends why not. */
+typedef bool bt_plugin_placement_generate_fn(const struct bt_placement_generate_env *env,
+	struct bt_division *out_division, struct bt_buf *out_why);
+
+struct bt_placement_score_env {
+	const struct bt_view *view; /* none of the pods below is on its node */
+	const void *settings;
+	const struct bt_group_state *group; /* scheduled_n: members that are on nodes */
+	const uint32_t *nodes;		    /* of the placement */
+	uint32_t node_n;
+	const struct bt_signature *const *pods; /* of the group, that would get nodes of it */
+	uint32_t pod_n;
+};
+
+/* PlacementScore, of a placement in which the group fits. */
+typedef int64_t bt_plugin_placement_score_fn(const struct bt_placement_score_env *env);
+
+/* Brings the scores of all placements to 0..100. Returns NULL, or what it fails with. */
+typedef const char *bt_plugin_placement_normalize_fn(int64_t *scores, uint32_t n);
 
 /* ---- PostFilter ---- */
 

@@ -567,8 +567,10 @@ struct bt_pod_group_object {
 	int32_t min_count; /* or minGroupCount */
 	int32_t priority;
 	struct bt_str preemption_policy;
-	bool together;	  /* disruptionMode: its pods go together or not at all */
-	bool constrained; /* schedulingConstraints.topology has some */
+	bool together;		    /* disruptionMode: its pods go together or not at all */
+	bool has_constraints;	    /* schedulingConstraints is there */
+	bool constrained;	    /* and its topology has some */
+	struct bt_str topology_key; /* the label key of the first of them */
 };
 
 /* A kind of which only the metadata is read. */

@@ -929,6 +929,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.post_filter_idle = post_filter_idle,
 	.state_changes = dynamic_resources_state_changes,
 	.no_pre_filter_post_error = "not found",
+	.leaves_constrained_groups = true,
 	.reserve = reserve,
 	.pre_bind = pre_bind,
 	.devices = &judge,

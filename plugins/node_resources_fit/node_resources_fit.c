@@ -558,6 +558,51 @@ static const struct bt_registration events[] = {
 		BT_NEEDS(DRA_EXTENDED_RESOURCE)},
 };
 
+/* ---- placements ---- */
+
+/* How full the placement's nodes would be of a resource together; false: none of them has any, or, of a
+ * scalar, no pod asks for it. */
+static bool fullness_of(const struct bt_placement_score_env *env, uint32_t slot, int64_t *out_fullness)
+{
+	int64_t request = 0, alloc_sum = 0;
+
+	for (uint32_t i = 0; i < env->pod_n; i++) {
+		request = bt_wrap_add(request, bt_amounts_get(env->pods[i]->requests.score, slot));
+	}
+	if (slot >= BT_FIRST_SCALAR && request == 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < env->node_n; i++) {
+		int64_t alloc = bt_node_alloc(env->view->snapshot, slot, env->nodes[i]);
+
+		if (alloc != 0) {
+			alloc_sum = bt_wrap_add(alloc_sum, alloc);
+			request = bt_wrap_add(
+				request, bt_node_used_for_score(env->view->usage, slot, env->nodes[i]));
+		}
+	}
+	*out_fullness = alloc_sum ? most(request, alloc_sum) : 0;
+	return alloc_sum != 0;
+}
+
+/* Placements that would be fuller are better, whatever the strategy for nodes. Source: scorePlacement,
+ * plugins/noderesources, v1.37.2. */
+static int64_t placement_score(const struct bt_placement_score_env *env)
+{
+	const struct bt_fit_settings *settings = env->settings;
+	int64_t sum = 0, weights = 0, fullness;
+
+	for (uint32_t i = 0; i < settings->resource_n; i++) {
+		const struct bt_fit_resource *resource = &settings->resources[i];
+
+		if (resource->slot >= 0 && fullness_of(env, (uint32_t)resource->slot, &fullness)) {
+			sum = bt_wrap_add(sum, bt_wrap_mul(fullness, resource->weight));
+			weights = bt_wrap_add(weights, resource->weight);
+		}
+	}
+	return weights ? sum / weights : 0;
+}
+
 const struct bt_plugin bt_plugin_node_resources_fit = {
 	.name = "NodeResourcesFit",
 	.points =
@@ -571,6 +616,7 @@ const struct bt_plugin bt_plugin_node_resources_fit = {
 	.filter = node_resources_fit_filter,
 	.reject = node_resources_fit_reject,
 	.score = node_resources_fit_score,
+	.placement_score = placement_score,
 	.key = key,
 	.reads = reads,
 	.describe = describe,

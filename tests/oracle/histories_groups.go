@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // histories, profile groups: pods of PodGroups, some of which are gangs, beside pods of their own, while nodes, members and groups come and go.
+// Profiles grouptopology, grouptopologypreempt: groups have topology constraints as well.
 // Profile grouppreempt: the same with priorities, disruption modes and budgets, on nodes that are full. Profile groupvictims: there no group waits.
 package main
 
@@ -14,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true}
+var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true, "grouptopology": true, "grouptopologypreempt": true}
+
+const zone = "topology.kubernetes.io/zone"
 
 const groupGates = "GenericWorkload=true,GangScheduling=true"
 
@@ -39,14 +42,20 @@ type together struct {
 	mixed   bool            // members of a group may have different priorities
 	preempt bool            // groups preempt, and are preempted
 	victims bool            // the members of all groups run
+	domains bool            // groups have topology constraints
 }
 
 func groupHistory(seed uint64, profile, version string, most int) *History {
 	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
-	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile != "groups" && profile != "groupalone", victims: profile == "groupvictims"}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile == "grouppreempt" || profile == "groupvictims" || profile == "grouptopologypreempt",
+		victims: profile == "groupvictims", domains: profile == "grouptopology" || profile == "grouptopologypreempt"}
 	h.themes, h.spaces = []int{0}, []string{"default"}
 	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
-	for range 1 + h.IntN(4) {
+	nodes := 1 + h.IntN(4)
+	if t.domains {
+		nodes += 1 + h.IntN(5)
+	}
+	for range nodes {
 		h.put(h.newNode())
 	}
 	for range h.IntN(2 * len(h.nodeIDs)) {
@@ -76,6 +85,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	if t.preempt {
 		out.ID, out.Gates = fmt.Sprintf("%s-%d", profile, seed), groupPreemptGates(version)
 		t.fill()
+	}
+	if t.domains {
+		out.Gates += ",TopologyAwareWorkloadScheduling=true"
 	}
 	for _, s := range h.steps {
 		out.Objects = append(out.Objects, s.Create)
@@ -151,6 +163,10 @@ func (t *together) group(name string) {
 	}
 	if t.preempt {
 		t.preemption(name, spec)
+	}
+	if t.domains && t.chance(80) {
+		key := pick(t.gen, zone, zone, zone, "kubernetes.io/hostname", "disk", "rack")
+		spec["schedulingConstraints"] = map[string]any{"topology": []any{map[string]any{"key": key}}}
 	}
 	b, _ := json.Marshal(map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup",
 		"metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec})

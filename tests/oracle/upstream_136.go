@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -55,3 +57,9 @@ func groupUID(f informers.SharedInformerFactory, p *v1.Pod) types.UID {
 }
 
 func (l *Live) lookAtGroups(*StepResult) {}
+
+func (f *liveFramework) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, assigned []*fwk.PodGroupAssignments) ([]fwk.PlacementPluginScores, *fwk.Status) {
+	scores, status := f.Framework.RunPlacementScorePlugins(ctx, state, group, assigned)
+	preferFirst(scores)
+	return scores, status
+}

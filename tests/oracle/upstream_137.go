@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
@@ -83,3 +84,9 @@ func (l *Live) lookAtGroups(r *StepResult) {
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulableEntitiesLeftover
 func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
+
+func (f *liveFramework) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, assigned []*fwk.PodGroupAssignments, states []fwk.PlacementCycleState) ([]fwk.PlacementPluginScores, *fwk.Status) {
+	scores, status := f.Framework.RunPlacementScorePlugins(ctx, state, group, assigned, states)
+	preferFirst(scores)
+	return scores, status
+}

@@ -7,6 +7,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,4 +58,23 @@ func inGroup(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }
 
 func sameGroup(a, b *v1.Pod) bool {
 	return inGroup(a) && inGroup(b) && *a.Spec.SchedulingGroup.PodGroupName == *b.Spec.SchedulingGroup.PodGroupName
+}
+
+// RunPlacementGeneratePlugins: upstream takes placements from a map, and says of a group what was wrong in the first one.
+func (f *liveFramework) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {
+	placements, status := f.Framework.RunPlacementGeneratePlugins(ctx, state, group, nodes)
+	slices.SortFunc(placements, func(a, b *fwk.Placement) int { return strings.Compare(a.Name, b.Name) })
+	return placements, status
+}
+
+// preferFirst lets the first by name of equally good placements win: upstream picks any.
+func preferFirst(all []fwk.PlacementPluginScores) {
+	var names []string
+	for i := range all {
+		names = append(names, all[i].Placement.Name)
+	}
+	slices.Sort(names)
+	for i := range all {
+		all[i].TotalScore = all[i].TotalScore*int64(len(all)+1) - int64(slices.Index(names, all[i].Placement.Name))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -164,7 +165,7 @@ type cycleResult struct {
 
 func (c *Cluster) cycle(f framework.Framework, pod *v1.Pod, pv *PodVerdict) cycleResult {
 	cy := cycleResult{state: framework.NewCycleState()}
-	all, err := f.SnapshotSharedLister().NodeInfos().List()
+	all, err := nodesInPlacement(f)
 	if err != nil || len(all) == 0 {
 		pv.Error = "no nodes available to schedule pods"
 		return cy
@@ -233,13 +234,28 @@ func (c *Cluster) cycle(f framework.Framework, pod *v1.Pod, pv *PodVerdict) cycl
 	return cy
 }
 
+// nodesInPlacement lists the nodes that a group is tried on, or all.
+func nodesInPlacement(f framework.Framework) ([]fwk.NodeInfo, error) {
+	if s, ok := f.SnapshotSharedLister().(interface {
+		ListNodesInPlacement() ([]fwk.NodeInfo, error)
+	}); ok { // 1.35 has no placements
+		return s.ListNodesInPlacement()
+	}
+	return f.SnapshotSharedLister().NodeInfos().List()
+}
+
+func inPlacement(f framework.Framework, n fwk.NodeInfo) bool {
+	all, err := nodesInPlacement(f)
+	return err == nil && slices.Contains(all, n)
+}
+
 // nominatedFits: a pod that was promised a node takes it while it fits, whatever the other nodes would score.
 func (c *Cluster) nominatedFits(f framework.Framework, pod *v1.Pod, state fwk.CycleState, pv *PodVerdict) bool {
 	if pod.Status.NominatedNodeName == "" {
 		return false
 	}
 	n, err := f.SnapshotSharedLister().NodeInfos().Get(pod.Status.NominatedNodeName)
-	if err != nil || !f.RunFilterPluginsWithNominatedPods(c.ctx, state, pod, n).IsSuccess() {
+	if err != nil || !inPlacement(f, n) || !f.RunFilterPluginsWithNominatedPods(c.ctx, state, pod, n).IsSuccess() {
 		return false
 	}
 	c.score(f, pod, state, []fwk.NodeInfo{n}, pv)

@@ -449,12 +449,17 @@ static bool read_disruption_mode(struct bt_decode *decode, void *field)
 }
 
 static const struct bt_field topology_constraint_fields[] = {
-	FIELD("key", STR, bt_pod_group_object, meta.name)};
+	FIELD("key", STR, bt_pod_group_object, topology_key)};
 SCHEMA(topology_constraint, topology_constraint_fields, bt_pod_group_object);
 
-/* Is there a constraint? */
+/* Is there a constraint, and what is the key of the first? Later ones do not count. Source: getTopologyKey,
+ * plugins/topologyaware, v1.37.2. */
 static bool read_topology(struct bt_decode *decode, void *field)
 {
+	struct bt_pod_group_object *group =
+		(struct bt_pod_group_object *)(void *)((char *)field -
+						       offsetof(struct bt_pod_group_object, constrained));
+
 	if (!bt_json_enter_array(decode->json)) {
 		return false;
 	}
@@ -464,7 +469,8 @@ static bool read_topology(struct bt_decode *decode, void *field)
 		if (!bt_schema_decode(decode, &topology_constraint, &item)) {
 			return false;
 		}
-		*(bool *)field = true;
+		group->topology_key = group->constrained ? group->topology_key : item.topology_key;
+		group->constrained = true;
 	}
 	return bt_json_error(decode->json)->status == BT_OK;
 }
@@ -487,7 +493,10 @@ static const struct bt_field pod_group_spec_fields[] = {
 	FIELD("parentCompositePodGroupName", STR, bt_pod_group_object, parent),
 	FIELD("preemptionPolicy", STR, bt_pod_group_object, preemption_policy),
 	FIELD("priority", I32, bt_pod_group_object, priority),
-	INLINE("schedulingConstraints", constraints),
+	{.name = BT_STR("schedulingConstraints"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &constraints,
+		.flag = BT_MEMBER(struct bt_pod_group_object, has_constraints)},
 	INLINE("schedulingPolicy", scheduling_policy),
 };
 SCHEMA(pod_group_spec, pod_group_spec_fields, bt_pod_group_object);

@@ -108,6 +108,10 @@ static bool serves(const struct bt_plugin *plugin, enum bt_point point)
 		return plugin->permit;
 	case BT_POINT_PRE_BIND:
 		return plugin->pre_bind;
+	case BT_POINT_PLACEMENT_GENERATE:
+		return plugin->placement_generate;
+	case BT_POINT_PLACEMENT_SCORE:
+		return plugin->placement_score;
 	default:
 		return false;
 	}
@@ -122,8 +126,8 @@ static void fill_hooks(struct builder *b, enum bt_point point, struct bt_hooks *
 		const struct bt_plugin *plugin = bt_plugin_at(id);
 
 		if (serves(plugin, point)) {
-			hooks->items[hooks->n++] = (struct bt_hook){
-				id, plugin, settings_of(b, id), judges(id) ? use_of(b, id) : BT_NO_USE};
+			hooks->items[hooks->n++] = (struct bt_hook){id, plugin, settings_of(b, id),
+				judges(id) ? use_of(b, id) : BT_NO_USE, from->plugins[i].weight};
 			hooks->traits |= plugin->traits ? plugin->traits : BT_TRAIT_ANY;
 		}
 	}
@@ -138,6 +142,8 @@ static void fill_all_hooks(struct builder *b)
 	fill_hooks(b, BT_POINT_POD_GROUP_POST_FILTER, &profile->group_post_filter);
 	fill_hooks(b, BT_POINT_PERMIT, &profile->permit);
 	fill_hooks(b, BT_POINT_PRE_BIND, &profile->pre_bind);
+	fill_hooks(b, BT_POINT_PLACEMENT_GENERATE, &profile->placement_generate);
+	fill_hooks(b, BT_POINT_PLACEMENT_SCORE, &profile->placement_score);
 	for (uint32_t i = 0; i < profile->post_filter.n; i++) {
 		const struct bt_hook *hook = &profile->post_filter.items[i];
 

@@ -29,6 +29,7 @@ struct bt_hook {
 	const struct bt_plugin *plugin;
 	const void *settings; /* of the plugin's own type */
 	uint32_t use;	      /* of plugins, by which it judges nodes; BT_NO_USE: it does not */
+	int64_t weight;	      /* at PlacementScore */
 };
 
 /* The plugins of a point, in order. */
@@ -50,6 +51,8 @@ struct bt_flow_profile {
 	struct bt_hint_plugin hint_plugins[BT_PLUGIN_MAX];
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	struct bt_hooks pre_enqueue, post_filter, group_post_filter, permit, pre_bind;
+	struct bt_hooks placement_generate; /* the first one alone is asked */
+	struct bt_hooks placement_score;
 	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */
 	bool reserve_always;		  /* every pod concerns a plugin that has Reserve */
 	/* PostFilter has plugins that neither preempt nor say when they are idle: they are asked every time.

@@ -73,8 +73,7 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
 		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
 		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
-		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION,
-		BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING};
+		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* What is on by the usual default is not refused. */
 	const struct bt_release *usual = bt_release_binary(gates->release);
@@ -85,6 +84,11 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 			refuse_gate(unsupported[i], "turn it off", errors);
 			status = BT_INVALID;
 		}
+	}
+	if (gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] &&
+		!bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED)) {
+		refuse_gate(BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, "turn it off", errors);
+		status = BT_INVALID;
 	}
 	if (gates->on[BT_GATE_GENERIC_WORKLOAD] && other_groups) {
 		refuse_gate(BT_GATE_GENERIC_WORKLOAD, "turn it off, or decide as another release", errors);

@@ -179,6 +179,7 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 {
 	return (struct bt_group_terms){.priority = object->priority,
 		.together = object->together,
+		.has_constraints = object->has_constraints,
 		.constrained = object->constrained,
 		.has_policy = object->preemption_policy.len > 0,
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
@@ -216,8 +217,13 @@ static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *del
 				       object->min_count);
 	const struct bt_group_terms terms = terms_of(object);
 	uint32_t number = bt_pod_groups_number(groups, group_of(engine, delta));
+	struct bt_intern *intern = engine->cache->dictionary->intern;
+	uint32_t topology_key =
+		object->constrained ? bt_intern_hold(intern, object->topology_key) : BT_NAME_NONE;
 
 	bt_pod_groups_set_terms(groups, number, &terms);
+	bt_pod_groups_set_topology(groups, number, topology_key);
+	bt_intern_release(intern, topology_key);
 	if (!known) {
 		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
 	}

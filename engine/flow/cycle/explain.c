@@ -18,7 +18,8 @@ static void evaluate_in_order(
 		bt_engine_evaluate_all(engine, plan, also_ix, out);
 		return;
 	}
-	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot),
+	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
+	bt_evaluate(plan, &engine->cache->view, bt_node_list_order(&engine->nodes),
 		bt_node_list_n(&engine->nodes), UINT32_MAX, out);
 }
 

@@ -3,6 +3,8 @@
  * as PlacementFeasible says that the group may come about; else all are taken back, the last one first.
  * Source: schedule_one_podgroup.go, v1.37.2.
  */
+#include <string.h>
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
@@ -18,8 +20,11 @@ struct group_attempt {
 	uint64_t scheduled_n, remaining_n; /* members on nodes, with those of this cycle; and to be tried */
 	uint32_t culprit;
 	bool any_scheduled;
-	bool waits;  /* for a preemption of its own */
-	bool cannot; /* PodGroupPostFilter has failed */
+	bool trial;	    /* nothing of it is to stay */
+	bool enough;	    /* PlacementFeasible is content, though perhaps nobody has got a node */
+	bool unschedulable; /* the text says no more of its end than that the group is unschedulable */
+	bool waits;	    /* for a preemption of its own */
+	bool cannot;	    /* what is done for the group as a whole has failed */
 	enum bt_queue_attempt result;
 };
 
@@ -140,15 +145,21 @@ static void skip_deleted(struct group_attempt *a)
 	}
 }
 
-/* PlacementFeasible. What is lacking is what is said of the group. */
-static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *text)
+static struct bt_group_state state_of(const struct group_attempt *a)
 {
-	struct bt_group_state state = {.known = a->group->known,
+	return (struct bt_group_state){.known = a->group->known,
 		.gang = a->group->gang,
 		.counted = true,
 		.min_count = a->group->min_count,
+		.topology_key = a->group->topology_key,
 		.member_n = a->group->member_n,
 		.scheduled_n = a->scheduled_n};
+}
+
+/* PlacementFeasible. What is lacking is what is said of the group. */
+static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *text)
+{
+	const struct bt_group_state state = state_of(a);
 
 	bt_buf_clear(text);
 	if (a->runtime->groups_number < 0) {
@@ -156,6 +167,19 @@ static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *t
 	}
 	return bt_plugin_at((uint32_t)a->runtime->groups_number)
 		->placement_feasible(&state, a->remaining_n, text);
+}
+
+/* The node for a member is chosen: who watches may choose another one. */
+static void show_decided(struct group_attempt *a, struct bt_decision *decision)
+{
+	const struct bt_group_watch *watch = a->watch;
+
+	if (!a->trial && watch && watch->decided) {
+		watch->decided(watch->context, a->engine, decision);
+	} else if (a->trial && watch && watch->tried && decision->outcome == BT_PLACED) {
+		bt_engine_take_node(a->engine, decision,
+			watch->tried(watch->context, a->engine, decision->pod_ix, decision->node_ix));
+	}
 }
 
 /* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter of pods of groups is not asked. */
@@ -171,9 +195,7 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 	bt_engine_note_for_group(engine, a->runtime, decision->plan, decision->outcome == BT_REFUSED, &notes);
 	a->cycle->met = notes.met;
 	decision->release = notes.release;
-	if (a->watch && a->watch->decided) {
-		a->watch->decided(a->watch->context, engine, decision);
-	}
+	show_decided(a, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {
 		bt_group_member_reserve(engine, member);
@@ -186,14 +208,16 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 	}
 }
 
+#define UNSCHEDULABLE "pod group is unschedulable"
+
 static void say_unschedulable(struct bt_buf *text)
 {
 	struct bt_buf lacking = {0};
 
 	bt_buf_str(&lacking, bt_buf_view(text));
 	bt_buf_clear(text);
-	bt_buf_printf(text, "pod group is unschedulable%s%.*s", lacking.len ? ", " : "",
-		BT_STR_ARG(bt_buf_view(&lacking)));
+	bt_buf_printf(
+		text, UNSCHEDULABLE "%s%.*s", lacking.len ? ", " : "", BT_STR_ARG(bt_buf_view(&lacking)));
 	bt_buf_fini(&lacking);
 }
 
@@ -221,6 +245,8 @@ static void decide_all(struct group_attempt *a)
 	enum bt_feasible says = feasible(a, &a->cycle->text);
 
 	a->result = BT_ATTEMPT_REJECTED;
+	a->enough = false;
+	a->unschedulable = true;
 	if (says == BT_INFEASIBLE) {
 		say_unschedulable(&a->cycle->text);
 		return;
@@ -239,22 +265,130 @@ static void decide_all(struct group_attempt *a)
 		}
 		a->any_scheduled |= cycle->members[i].assumed;
 	}
+	a->unschedulable = says != BT_INFEASIBLE;
 	if (a->result == BT_ATTEMPT_REJECTED && says != BT_INFEASIBLE) {
-		if (says == BT_FEASIBLE && a->any_scheduled) {
+		a->enough = says == BT_FEASIBLE;
+		if (a->enough && a->any_scheduled) {
 			a->result = BT_ATTEMPT_SUCCEEDED;
-			return;
+			if (!a->trial) {
+				return;
+			}
 		}
 		say_unschedulable(&a->cycle->text);
 	}
 	take_back(a);
 }
 
+/* ---- in placements ---- */
+
+/* Nobody has been tried yet. */
+static void begin_again(struct group_attempt *a, bool trial)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+
+	a->trial = trial;
+	a->any_scheduled = false;
+	a->remaining_n = 0;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member *member = &cycle->members[i];
+
+		BT_INVARIANT(!member->assumed);
+		if (member->decision.outcome != BT_SKIPPED) {
+			member->decision = (struct bt_decision){.pod_ix = member->decision.pod_ix,
+				.outcome = BT_FAILED,
+				.node_ix = BT_NO_NODE,
+				.nominated_ix = BT_NO_NODE};
+			member->beside_others = false;
+			a->remaining_n++;
+		}
+	}
+}
+
+/* What has been said of the group in a placement becomes what is said of it as a whole. */
+static void say_no_placement(const struct group_attempt *a, struct bt_buf *text)
+{
+	struct bt_buf first = {0};
+
+	bt_buf_str(&first, a->unschedulable ? bt_str(UNSCHEDULABLE) : bt_buf_view(text));
+	bt_buf_clear(text);
+	bt_buf_text(text, UNSCHEDULABLE ", ");
+	bt_placements_write_none(&a->cycle->placements, bt_buf_view(&first), text);
+	bt_buf_fini(&first);
+}
+
+/* bt_placement_request.decide, for the cycle. */
+static enum bt_placement_fit decide_in(void *context, const struct bt_placement *placement, bool trial)
+{
+	struct group_attempt *a = context;
+	struct bt_group_cycle *cycle = a->cycle;
+
+	(void)placement;
+	begin_again(a, trial);
+	decide_all(a);
+	for (size_t i = 0; trial && i < cycle->member_n; i++) {
+		const struct bt_decision *decision = &cycle->members[i].decision;
+
+		if (decision->outcome == BT_PLACED) {
+			bt_placements_add_signature(
+				&cycle->placements, pod_of(a, decision->pod_ix)->signature);
+		}
+	}
+	if (a->result == BT_ATTEMPT_FAILED) {
+		return BT_PLACEMENT_FAILS;
+	}
+	return a->enough ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
+}
+
+/* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. */
+static void decide_in_placements(struct group_attempt *a)
+{
+	struct bt_placements *placements = &a->cycle->placements;
+	struct bt_buf *text = &a->cycle->text;
+	const struct bt_group_state group = state_of(a);
+	const struct bt_placement_request request = {.engine = a->engine,
+		.runtime = a->runtime,
+		.group = &group,
+		.decide = decide_in,
+		.context = a,
+		.first = a->watch && a->watch->first_placement};
+	struct bt_placement_choice choice = {.undecided = true};
+
+	bt_placements_begin(placements);
+	for (size_t i = 0; i < a->group->member_n; i++) {
+		if (pod_of(a, a->group->members[i])->state != BT_POD_QUEUED) {
+			bt_placements_add_pod(placements, a->engine, a->group->members[i]);
+		}
+	}
+	a->result = BT_ATTEMPT_REJECTED;
+	bt_buf_clear(text);
+	choice.fit = bt_placements_generate(placements, a->engine, a->runtime, &group, text);
+	if (choice.fit == BT_PLACEMENT_FITS) {
+		struct bt_buf why = {0};
+
+		choice = bt_placements_try(placements, &request, &why);
+		if (choice.undecided) {
+			bt_buf_clear(text);
+			bt_buf_str(text, bt_buf_view(&why));
+		}
+		bt_buf_fini(&why);
+	}
+	if (choice.undecided && choice.fit == BT_PLACEMENT_FAILS) {
+		begin_again(a, false);
+		a->result = BT_ATTEMPT_FAILED;
+		a->cannot = true;
+	} else if (choice.fit == BT_PLACEMENT_UNFIT && !choice.undecided) {
+		say_no_placement(a, text);
+	}
+}
+
 /* ---- preemption by the group ---- */
 
 /* What came of a trial, in the words that are said of a group. began: somebody was tried. */
 static enum bt_group_fit judge_trial(
-	const struct group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
+	struct group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
 {
+	a->enough = a->result != BT_ATTEMPT_FAILED && says == BT_FEASIBLE;
+	a->unschedulable = says != BT_INFEASIBLE || !began;
 	if (a->result == BT_ATTEMPT_FAILED) {
 		bt_buf_clear(text);
 		bt_buf_text(text, "failed to schedule other pod from a pod group");
@@ -280,36 +414,139 @@ static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group
 	}
 }
 
-/* bt_group_preempt_request.fits: decides the members again while the pods that may be victims are lifted. */
-static enum bt_group_fit place_members(void *context, struct bt_group_preemption *out)
+/* Decides the members again while the pods that may be victims are lifted, and adds where they would be. */
+static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_preemption *out)
 {
-	struct group_attempt a = *(const struct group_attempt *)context;
-	const struct bt_group_cycle *cycle = a.cycle;
-	struct bt_ledger *ledger = a.engine->cache->ledger;
+	const struct bt_group_cycle *cycle = a->cycle;
+	struct bt_ledger *ledger = a->engine->cache->ledger;
+	const uint64_t scheduled_n = a->scheduled_n;
+	const size_t from = out->place_n;
 
-	a.result = BT_ATTEMPT_REJECTED;
-	a.any_scheduled = false;
-	a.remaining_n = 0;
+	a->result = BT_ATTEMPT_REJECTED;
+	a->any_scheduled = false;
+	a->remaining_n = 0;
 	for (size_t i = 0; i < cycle->member_n; i++) {
-		a.remaining_n += cycle->members[i].decision.outcome != BT_SKIPPED;
+		a->remaining_n += cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
-	enum bt_feasible says = feasible(&a, &out->text);
+	enum bt_feasible says = feasible(a, &out->text);
 	bool began = says != BT_INFEASIBLE;
 	for (size_t i = 0; i < cycle->member_n && says != BT_INFEASIBLE; i++) {
 		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
 			continue;
 		}
-		try_member(&a, cycle->members[i].decision.pod_ix, out);
-		says = a.result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(&a, &out->text);
-		a.any_scheduled |= says != BT_INFEASIBLE && out->place_n > 0;
+		try_member(a, cycle->members[i].decision.pod_ix, out);
+		says = a->result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(a, &out->text);
+		a->any_scheduled |= says != BT_INFEASIBLE && out->place_n > from;
 	}
-	for (size_t i = out->place_n; i-- > 0;) {
+	for (size_t i = out->place_n; i-- > from;) {
 		uint32_t pod_ix = out->places[i].pod_ix;
 
-		bt_group_release(a.engine, pod_ix);
+		bt_group_release(a->engine, pod_ix);
 		bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
 	}
-	return judge_trial(&a, says, began, &out->text);
+	a->scheduled_n = scheduled_n;
+	return judge_trial(a, says, began, &out->text);
+}
+
+/* Trials in placements. */
+struct group_trial {
+	struct group_attempt attempt;
+	struct bt_group_preemption *out;
+	size_t *froms;	     /* by placement: where its places begin, and behind the last one */
+	struct bt_buf first; /* what is said of the group in the first one, or where an error was */
+	bool first_unschedulable;
+};
+
+/* bt_placement_request.decide. */
+static enum bt_placement_fit place_in(void *context, const struct bt_placement *placement, bool trial)
+{
+	struct group_trial *t = context;
+	struct bt_placements *placements = &t->attempt.cycle->placements;
+	size_t ix = (size_t)(placement - placements->items);
+
+	BT_INVARIANT(trial && ix < placements->n);
+	t->froms[ix] = t->out->place_n;
+	(void)place_members(&t->attempt, t->out);
+	t->froms[ix + 1] = t->out->place_n;
+	for (size_t i = t->froms[ix]; i < t->out->place_n; i++) {
+		bt_placements_add_signature(
+			placements, pod_of(&t->attempt, t->out->places[i].pod_ix)->signature);
+	}
+	if (ix == 0 || t->attempt.result == BT_ATTEMPT_FAILED) {
+		bt_buf_clear(&t->first);
+		bt_buf_str(&t->first, bt_buf_view(&t->out->text));
+		t->first_unschedulable = t->attempt.unschedulable;
+	}
+	if (t->attempt.result == BT_ATTEMPT_FAILED) {
+		return BT_PLACEMENT_FAILS;
+	}
+	return t->attempt.enough ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
+}
+
+/* Keeps the places of the placement that was chosen. */
+static enum bt_group_fit keep_places(struct group_trial *t, uint32_t ix)
+{
+	struct bt_group_preemption *out = t->out;
+	size_t n = t->froms[ix + 1] - t->froms[ix];
+
+	memmove(out->places, out->places + t->froms[ix], n * sizeof(*out->places));
+	out->place_n = n;
+	if (n == 0) {
+		bt_buf_clear(&out->text);
+		say_unschedulable(&out->text);
+	}
+	return n ? BT_GROUP_FITS : BT_GROUP_UNFIT;
+}
+
+/* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. Nodes are divided as they were before. */
+static enum bt_group_fit place_in_placements(const struct group_attempt *a, struct bt_group_preemption *out)
+{
+	struct bt_placements *placements = &a->cycle->placements;
+	const struct bt_group_state group = state_of(a);
+	struct group_trial t = {.attempt = *a, .out = out};
+	const struct bt_placement_request request = {.engine = a->engine,
+		.runtime = a->runtime,
+		.group = &group,
+		.decide = place_in,
+		.context = &t,
+		.first = a->watch && a->watch->first_placement,
+		.trials = true};
+	enum bt_group_fit fit = BT_GROUP_FIT_FAILS;
+	struct bt_buf why = {0};
+
+	if (placements->n == 0) {
+		bt_buf_clear(&out->text);
+		bt_buf_str(&out->text, bt_buf_view(&a->cycle->text));
+		return BT_GROUP_UNFIT;
+	}
+	t.froms = bt_mem_zalloc((size_t)placements->n + 1, sizeof(*t.froms));
+	struct bt_placement_choice choice = bt_placements_try(placements, &request, &why);
+	if (choice.fit == BT_PLACEMENT_FITS) {
+		fit = keep_places(&t, choice.ix);
+	} else {
+		out->place_n = 0;
+		bt_buf_clear(&out->text);
+		bt_buf_str(&out->text, choice.undecided ? bt_buf_view(&why) : bt_buf_view(&t.first));
+	}
+	if (choice.fit == BT_PLACEMENT_UNFIT) {
+		fit = BT_GROUP_UNFIT;
+		t.attempt.unschedulable = t.first_unschedulable;
+		say_no_placement(&t.attempt, &out->text);
+	}
+	bt_mem_free(t.froms);
+	bt_buf_fini(&t.first);
+	bt_buf_fini(&why);
+	return fit;
+}
+
+/* bt_group_preempt_request.fits. */
+static enum bt_group_fit place_all(void *context, struct bt_group_preemption *out)
+{
+	const struct group_attempt *a = context;
+	struct group_attempt trial = *a;
+
+	return bt_pod_groups_have_placements(&a->engine->groups) ? place_in_placements(a, out)
+								 : place_members(&trial, out);
 }
 
 static enum bt_preempt_outcome post_filter(struct group_attempt *a)
@@ -317,7 +554,7 @@ static enum bt_preempt_outcome post_filter(struct group_attempt *a)
 	struct bt_group_preempt_request request = {.engine = a->engine,
 		.runtime = a->runtime,
 		.group = a->group,
-		.fits = place_members,
+		.fits = place_all,
 		.context = a};
 
 	return bt_engine_group_post_filter(a->cycle, &request);
@@ -451,7 +688,11 @@ static void decide_valid(struct group_attempt *a)
 		return;
 	}
 	int64_t begin_ns = bt_group_cycle_clock(a->engine);
-	decide_all(a);
+	if (bt_pod_groups_have_placements(&a->engine->groups)) {
+		decide_in_placements(a);
+	} else {
+		decide_all(a);
+	}
 	int64_t decided_ns = bt_group_cycle_clock(a->engine);
 	a->cycle->plain_len = a->cycle->text.len;
 	enum bt_queue_attempt before = a->result;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/group_placement.h"
 #include "engine/flow/cycle/group_preempt.h"
 #include "engine/flow/cycle/pod_groups.h"
 #include "engine/flow/cycle/profile_runtime.h"
@@ -70,10 +71,11 @@ struct bt_group_watch {
 	 * node may be changed to another feasible one.
 	 */
 	void (*decided)(void *context, struct bt_engine *engine, struct bt_decision *decision);
-	/* A trial without the possible victims has chosen that node for a member. Returns the node to take:
-	 * this one, or another feasible one. NULL: this one. */
+	/* A trial, without the possible victims or in a placement, has chosen that node for a member. Returns
+	 * the node to take: this one, or another feasible one. NULL: this one. */
 	uint32_t (*tried)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 	void *context;
+	bool first_placement; /* of equally good placements the first one is chosen */
 };
 
 /* What a cycle of a group works with; all zeroes at first. Private. */
@@ -97,6 +99,7 @@ struct bt_group_cycle {
 	struct bt_buf text;
 	size_t plain_len;
 	uint32_t met; /* bt_group_notes.met */
+	struct bt_placements placements;
 };
 
 /* Is a group decided now? */

@@ -188,5 +188,6 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_buf_fini(&cycle->permit_error);
 	bt_group_preemption_fini(&cycle->preemption);
 	bt_buf_fini(&cycle->text);
+	bt_placements_fini(&cycle->placements);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }

@@ -76,6 +76,12 @@ static enum bt_preempt_outcome fail(
 	return BT_PREEMPT_FAILED;
 }
 
+static bool is_constrained(const struct bt_group_preempt_request *request)
+{
+	return bt_pod_groups_have_placements(&request->engine->groups) &&
+	       request->group->terms.has_constraints;
+}
+
 enum bt_preempt_outcome bt_engine_group_post_filter(
 	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request)
 {
@@ -87,6 +93,9 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		const struct bt_plugin *plugin = hooks->items[i].plugin;
 
+		if (plugin->leaves_constrained_groups && is_constrained(request)) {
+			continue;
+		}
 		if (plugin->no_pre_filter_post_error && !(cycle->met >> i & 1)) {
 			return fail(cycle, plugin, "", bt_str(plugin->no_pre_filter_post_error));
 		}
@@ -109,7 +118,7 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 			return says;
 		}
 	}
-	if (hooks->n == 0) {
+	if (text->len == before) {
 		bt_buf_text(text, ", ");
 	}
 	return BT_PREEMPT_INELIGIBLE;

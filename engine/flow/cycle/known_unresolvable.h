@@ -10,11 +10,12 @@
 
 /* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
  * begin to be deleted, budgets, counters with namespaces, volumes, devices, the members of a group that are
- * in flight, and PodGroups. */
+ * in flight, PodGroups, and which nodes count. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 	uint64_t group_cycle; /* 0: none is on */
 	uint64_t groups;      /* version: what they say of their pods as victims */
+	uint64_t part;	      /* the nodes that count: number of the part; 0: all */
 };
 
 /*

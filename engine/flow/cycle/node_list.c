@@ -60,9 +60,12 @@ static const uint32_t *candidates_from(struct bt_node_list *list, const struct b
 		list->turned_cap = (size_t)n + 1;
 		list->turned = bt_mem_realloc(list->turned, list->turned_cap, sizeof(*list->turned));
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		list->turned[i] = plan->candidates[(from + i) % n];
-		also &= list->turned[i] != also_ix;
+	uint32_t candidate_n = n;
+	n = 0;
+	for (uint32_t i = 0; i < candidate_n; i++) {
+		list->turned[n] = plan->candidates[(from + i) % candidate_n];
+		also &= list->turned[n] != also_ix;
+		n += bt_node_list_has(list, list->turned[n]);
 	}
 	if (also) {
 		list->turned[n++] = also_ix;
@@ -78,8 +81,8 @@ const uint32_t *bt_node_list_candidates(
 	if (plan->narrowed) {
 		return candidates_from(list, plan, 0, also_ix, out_n);
 	}
-	*out_n = list->live_n;
-	return list->live;
+	*out_n = bt_node_list_n(list);
+	return bt_node_list_live(list);
 }
 
 static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix)
@@ -95,13 +98,15 @@ static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix
 void bt_node_list_evaluate_sample(struct bt_node_list *list, const struct bt_plan *plan,
 	const struct bt_view *view, uint32_t limit, uint32_t refused_ix, struct bt_evaluation *out)
 {
-	BT_REQUIRE_HOT(list->live_n > 0);
-	uint32_t node_n = list->live_n, processed_n;
+	const uint32_t all_n = bt_node_list_n(list);
+	uint32_t node_n = all_n, processed_n;
+
+	BT_REQUIRE_HOT(all_n > 0);
 	const uint32_t *nodes = plan->narrowed
 					? candidates_from(list, plan, list->next_start, refused_ix, &node_n)
-					: list->order + list->next_start % list->live_n;
+					: bt_node_list_order(list) + list->next_start % all_n;
 
 	bt_evaluate(plan, view, nodes, node_n, limit, out);
 	processed_n = out->visited_n + (refused_ix != BT_NO_NODE && !has_visited(out, refused_ix));
-	list->next_start = (list->next_start + processed_n) % list->live_n;
+	list->next_start = (list->next_start + processed_n) % all_n;
 }

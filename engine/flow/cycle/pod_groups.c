@@ -27,6 +27,7 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 		.whole = whole,
 		.policies = gates->on[BT_GATE_POD_GROUP_PREEMPTION_POLICY],
 		.trees = whole && gates->on[BT_GATE_COMPOSITE_POD_GROUP],
+		.placements = tracked && gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING],
 		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
 }
 
@@ -98,6 +99,7 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 	if (groups->intern) {
 		bt_intern_release(groups->intern, group->namespace_);
 		bt_intern_release(groups->intern, group->name);
+		bt_intern_release(groups->intern, group->topology_key);
 	}
 	bt_mem_free(group->members);
 	group->members = NULL;
@@ -139,6 +141,16 @@ void bt_pod_groups_set_terms(
 {
 	BT_REQUIRE(number < groups->group_n && groups->groups[number].known);
 	groups->groups[number].terms = *terms;
+}
+
+void bt_pod_groups_set_topology(struct bt_pod_groups *groups, uint32_t number, uint32_t topology_key)
+{
+	BT_REQUIRE(number < groups->group_n && groups->groups[number].known);
+	if (groups->intern) {
+		bt_intern_hold_again(groups->intern, topology_key);
+		bt_intern_release(groups->intern, groups->groups[number].topology_key);
+	}
+	groups->groups[number].topology_key = topology_key;
 }
 
 /* ---- trees ---- */
@@ -342,6 +354,7 @@ struct bt_group_state bt_pod_groups_state(
 		.gang = group->gang,
 		.counted = groups->tracked,
 		.min_count = group->min_count,
+		.topology_key = group->topology_key,
 		.member_n = group->member_n};
 	const struct bt_pod_group *root = bt_pod_groups_root(groups, group);
 

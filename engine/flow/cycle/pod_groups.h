@@ -21,10 +21,11 @@
 /* What preemption asks of a group. */
 struct bt_group_terms {
 	int32_t priority;
-	bool together;	     /* its pods are disrupted together or not at all */
-	bool constrained;    /* it has topology constraints */
-	bool has_policy;     /* its preemptionPolicy is there */
-	bool never_preempts; /* and is Never */
+	bool together;	      /* its pods are disrupted together or not at all */
+	bool has_constraints; /* its schedulingConstraints are there */
+	bool constrained;     /* and there are some of topology */
+	bool has_policy;      /* its preemptionPolicy is there */
+	bool never_preempts;  /* and is Never */
 };
 
 #define BT_NO_POD_GROUP UINT32_MAX
@@ -41,8 +42,9 @@ struct bt_pod_group {
 		      policy is basic */
 	int32_t min_count;
 	struct bt_group_terms terms; /* of its object */
-	uint32_t parent;	     /* the number of its composite; or BT_NO_POD_GROUP */
-	int64_t creation_ns;	     /* of its object */
+	uint32_t topology_key; /* a label key: its pods go to nodes with one value of it; or BT_NAME_NONE */
+	uint32_t parent;       /* the number of its composite; or BT_NO_POD_GROUP */
+	int64_t creation_ns;   /* of its object */
 	uint32_t *members; /* pods, in no order; of a composite the numbers of groups that are known, in the
 			      order in which they are decided */
 	size_t member_n, member_cap;
@@ -66,6 +68,7 @@ struct bt_pod_groups {
 	bool whole;		  /* init: a group waits in the queue as one (BT_RULE_GROUPS_ARE_QUEUED) */
 	bool policies;		  /* init: gate PodGroupPreemptionPolicy */
 	bool trees;		  /* init: gate CompositePodGroup */
+	bool placements;	  /* init: gate TopologyAwareWorkloadScheduling */
 	uint64_t version;
 };
 
@@ -96,6 +99,12 @@ static inline bool bt_pod_groups_whole(const struct bt_pod_groups *groups)
 	return groups->whole;
 }
 
+/* Are placements tried for groups? */
+static inline bool bt_pod_groups_have_placements(const struct bt_pod_groups *groups)
+{
+	return groups->placements;
+}
+
 /* A group's object, new or changed. Returns whether it was there before. */
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
@@ -116,6 +125,10 @@ uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t name
 /* What preemption asks of a group whose object is there. */
 void bt_pod_groups_set_terms(
 	struct bt_pod_groups *groups, uint32_t number, const struct bt_group_terms *terms);
+
+/* The label key of the topology constraint of a group whose object is there; a name, or BT_NAME_NONE: it has
+ * no constraint. */
+void bt_pod_groups_set_topology(struct bt_pod_groups *groups, uint32_t number, uint32_t topology_key);
 
 /* Its object has gone; its pods, or groups, may still be there. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);

@@ -192,11 +192,13 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycl
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
+	const struct bt_node_part *part = bt_node_list_part(&engine->nodes);
 
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
 		view->counting->version, view->storage->version, view->devices->version,
-		bt_group_cycle_number(&engine->group_cycle), bt_pod_groups_version(&engine->groups)};
+		bt_group_cycle_number(&engine->group_cycle), bt_pod_groups_version(&engine->groups),
+		part ? part->number : 0};
 }
 
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */

@@ -55,7 +55,8 @@ static uint32_t tie_start(const struct bt_engine *engine, const struct bt_cycle 
 static BT_NOINLINE bool evaluate_node(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix, struct bt_evaluation *out)
 {
-	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix)) {
+	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) ||
+		!bt_node_list_has(&engine->nodes, node_ix)) {
 		return false;
 	}
 	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
@@ -71,11 +72,11 @@ bool bt_engine_evaluate_nominated(
 	return node_ix != BT_NO_NODE && evaluate_node(engine, cycle->plan, node_ix, out);
 }
 
-/* Columns know nothing of samples and of extenders. */
+/* Columns know nothing of samples, of extenders and of parts of the nodes. */
 static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
 {
 	return !engine->schedule.evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
-	       !engine->options.evaluate_always;
+	       !engine->options.evaluate_always && !bt_node_list_part(&engine->nodes);
 }
 
 /* Picks for a pod that has to yield, unless counters or its own nomination have a say, or nominations do not
@@ -111,7 +112,7 @@ uint32_t bt_engine_refused_nomination(
 	uint32_t node_ix = cycle->pod->status_ix;
 
 	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
-			       !evaluation->error
+			       bt_node_list_has(&engine->nodes, node_ix) && !evaluation->error
 		       ? node_ix
 		       : BT_NO_NODE;
 }

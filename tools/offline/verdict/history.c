@@ -356,7 +356,7 @@ static bool is_skipped(const struct bt_group_decision *group)
 
 static void end_group(struct player *p)
 {
-	const struct bt_group_watch watch = {note_member, pick_tried, p};
+	const struct bt_group_watch watch = {note_member, pick_tried, p, true};
 	struct bt_group_decision group;
 
 	p->cycle.note_n = 0;
