@@ -327,7 +327,8 @@ static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
 	       use->plugin->filter_depends == BT_DEPENDS_ON_ALL;
 }
 
-#define BT_PROFILE_USES 24
+/* So many plugins of a profile may judge nodes: those of the tree that compile, and all that are added. */
+#define BT_PROFILE_USES 28
 
 /* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
  * after start. */

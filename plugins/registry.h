@@ -17,8 +17,11 @@ enum {
 	BT_PLUGIN_IN_TREE
 };
 
-/* So many plugins may be added at run time. */
-#define BT_PLUGIN_ADDED_MAX 6
+/* A set of plugins is a word of 32 bits, of which extenders have one: there is room for so many. */
+#define BT_PLUGIN_ROOM 31
+
+/* So many plugins may be added at run time: 6, or what those of the tree leave. */
+#define BT_PLUGIN_ADDED_MAX (BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE < 6 ? BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE : 6)
 
 /* More plugins than that there never are. */
 #define BT_PLUGIN_MAX (BT_PLUGIN_IN_TREE + BT_PLUGIN_ADDED_MAX)
@@ -26,8 +29,8 @@ enum {
 /* No plugin's id. */
 #define BT_PLUGIN_NONE BT_PLUGIN_MAX
 
-/* A set of plugins, and of extenders, is a word. */
-static_assert(BT_PLUGIN_MAX < 31, "a set of plugins is a word");
+static_assert(BT_PLUGIN_ADDED_MAX >= 2,
+	"registry.def lists too many plugins: make sets of plugins (engine/flow/cycle/hints.h) wider");
 
 /* How many plugins there are now: those in the tree, and behind them those that were added. */
 uint32_t bt_plugin_n(void);

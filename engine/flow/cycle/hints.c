@@ -7,7 +7,9 @@
 
 #include "engine/base/check.h"
 
-static_assert(BT_HINT_PLUGINS < 32, "sets of hint plugins are words");
+static_assert(BT_HINT_PLUGINS <= 32, "sets of hint plugins are words");
+
+#define ALL (UINT32_MAX >> (32 - BT_HINT_PLUGINS))
 
 static uint32_t action_at(uint32_t ix)
 {
@@ -152,11 +154,12 @@ const char *bt_hints_name(uint32_t number)
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
-		return (1u << BT_HINT_PLUGINS) - 1;
+		return ALL;
 	}
-	BT_INVARIANT((hints->interested[event->resource][bt_cluster_event_action_ix(event->action)] >>
-			     BT_HINT_PLUGINS) == 0);
-	return hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
+	uint32_t interested = hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
+
+	BT_INVARIANT((interested & ~ALL) == 0);
+	return interested;
 }
 
 static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row *row,

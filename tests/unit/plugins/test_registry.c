@@ -36,7 +36,7 @@ static void a_name_that_is_taken_is_refused(void **state)
 
 static void there_is_room_for_a_few(void **state)
 {
-	static const char *const names[BT_PLUGIN_ADDED_MAX] = {"A", "B", "C", "D", "E", "F"};
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
 	static struct bt_plugin plugins[BT_PLUGIN_ADDED_MAX];
 	uint32_t i = 0;
 
@@ -50,12 +50,25 @@ static void there_is_room_for_a_few(void **state)
 	assert_int_equal(bt_plugin_find(bt_str(names[i])), BT_PLUGIN_NONE);
 }
 
+/* A profile that has all of them can be built. */
+static void a_profile_has_room_for_all_that_judge_nodes(void **state)
+{
+	uint32_t judge_n = 0;
+
+	(void)state;
+	for (uint32_t id = 0; id < BT_PLUGIN_IN_TREE; id++) {
+		judge_n += bt_plugin_at(id)->compile != NULL;
+	}
+	assert_in_range(judge_n + BT_PLUGIN_ADDED_MAX, 1, BT_PROFILE_USES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plugin_that_is_added_is_found_behind_those_of_the_tree),
 		cmocka_unit_test(a_name_that_is_taken_is_refused),
 		cmocka_unit_test(there_is_room_for_a_few),
+		cmocka_unit_test(a_profile_has_room_for_all_that_judge_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
