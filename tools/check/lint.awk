@@ -293,8 +293,9 @@ function check_names(    word, name) {
 		sub(/.*[ *]/, "", name)
 		if (!((name, path) in private_at)) {
 			private_at[name, path] = 1
+			private_in[name] = private_in[name] " " path
 			if (++private_n[name] == 10) {
-				complain("common", name "() is the tenth of its name; let the name say its module")
+				complain("common", name "() is the tenth of its name; let that of a new one say its module:" private_in[name])
 			}
 		}
 	}
