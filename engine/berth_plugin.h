@@ -187,10 +187,12 @@ struct berth_plugin {
 	uint32_t normalize;  /* enum berth_plugin_normalize */
 
 	/*
-	 * Makes an instance for a profile. args: the profile's pluginConfig of the plugin as JSON, NULL
-	 * without. It is also called to check arguments, and then destroyed at once; NULL: there is nothing
-	 * to make, and no arguments are taken.
-	 * Returns: false when the arguments are wrong, and why says so.
+	 * Makes an instance for a profile. args: the profile's pluginConfig of the plugin as JSON, without
+	 * blanks between its tokens; NULL without. berth does not look into it: the plugin refuses members
+	 * that it does not know, and values of other types. It is also called to check arguments, and then
+	 * destroyed at once; NULL: there is nothing to make, and no arguments are taken.
+	 * Returns: false when the arguments are wrong, and why says so: which member, and what it should be.
+	 * berth writes profile and plugin in front of it.
 	 */
 	bool (*create)(const struct berth_plugin_host *host, const char *args, void **out_self,
 		struct berth_plugin_why *why);
@@ -226,8 +228,9 @@ struct berth_plugin {
 	/* The events after which a pod that the plugin refused is tried again; NULL: all. */
 	const struct berth_plugin_registration *events;
 	size_t event_n;
-	/* May the registered event make the waiting pod fit? It sees of the pod its namespace, labels,
-	 * requests and scheduler's name alone. NULL: yes. */
+	/* May the registered event make the waiting pod fit? Asked only of pods that the plugin has refused;
+	 * call->state is NULL. It sees of the pod its namespace, labels, requests and scheduler's name alone.
+	 * NULL: yes. */
 	bool (*hint)(const struct berth_plugin_call *call, const struct berth_plugin_pod *pod,
 		const struct berth_plugin_event *event);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arguments of plugins: how a plugin describes the struct that its entry of pluginConfig is decoded into, its
- * defaults, its validation, and what it makes of them for a profile. Values that several plugins share are
- * here.
+ * defaults, its validation, and what it makes of them for a profile. BT_ARG_PLAIN and others describe the
+ * members (engine/model/schema.h). Values that several plugins share are here.
  * Context: one thread at a time; never in a scheduling cycle.
  */
 #pragma once
@@ -18,7 +18,7 @@
 #include "engine/model/resource.h"
 #include "engine/model/schema.h"
 
-/* A 32-bit number that may be absent. */
+/* Values that may be absent (BT_ARG_MAYBE): set_defaults looks at set, not for 0. */
 struct bt_config_int {
 	int32_t value;
 	bool set;

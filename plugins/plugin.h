@@ -40,7 +40,7 @@ enum bt_code {
 /* What an answer for one node depends on, besides the term. */
 enum bt_dependence {
 	BT_DEPENDS_ON_ALL = 0,	   /* it does not say: every node is asked in every cycle */
-	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are: the snapshot */
+	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are, such as labels and taints: the snapshot */
 	BT_DEPENDS_ON_USAGE,	   /* what is on this node: resources, ports */
 	BT_DEPENDS_ON_COUNTERS	   /* what is on this node and others, by topology: prepared and asked in
 				      every cycle */
@@ -54,11 +54,12 @@ enum bt_normalize {
 	BT_NORMALIZE_OWN       /* the plugin's normalize_own */
 };
 
-/* One reason why a node was refused; kind and arg belong to the plugin. */
+/* One reason why a node was refused; kind and arg belong to the plugin, which makes a text of them (reasons,
+ * reason). Nodes with equal texts are counted together. */
 struct bt_reason {
 	uint32_t kind, arg;
 	int64_t wanted, available; /* in the unit of the resource; 0 when there are no numbers */
-	bool has_numbers;
+	bool has_numbers; /* of a resource, whose slot is arg: --explain shows what is needed and free */
 };
 
 struct bt_rejection {
@@ -74,7 +75,7 @@ struct bt_compile_env {
 	const struct bt_view *view;
 	struct bt_arena *arena; /* terms live here as long as the plan */
 	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version
-	 * changes. */
+	 * changes, as terms are. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
 	/* The node slots that have an image, as a bitmap; NULL: none has it. Valid until its stamp changes.
 	 */
@@ -100,7 +101,8 @@ struct bt_compiled {
 	const char *score_failure;    /* Score fails in this cycle, and with it the cycle */
 };
 
-/* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
+/* Bytes that say all that a term's answers depend on, besides the view and the settings: keys are compared
+ * within one profile. Equal bytes, equal answers; no bytes: all pods are judged alike. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
 /* The resource slots, as bits (bt_resource_bit), of which Filter and Score read what is allocatable and what
@@ -293,8 +295,8 @@ struct bt_plugin {
 	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
 	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
 	bt_plugin_score_fn *score;
-	/* Of plugins that depend on usage; where others have it, plans of different signatures may share what
-	 * the plugin says of descriptions. */
+	/* Of plugins that depend on usage; where all that depend on descriptions have it, plans of different
+	 * signatures may share what these say. */
 	bt_plugin_key_fn *key;
 	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
@@ -304,7 +306,8 @@ struct bt_plugin {
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
-	const struct bt_registration *events; /* NULL: any event may make a pod fit */
+	/* Asked only of pods that the plugin has refused. NULL: any event may make such a pod fit. */
+	const struct bt_registration *events;
 	uint32_t event_n;
 	/* Events name the kinds of pods in every release, and those that wait include the pod itself. Else,
 	 * as upstream, they are about pods of any kind where BT_RULE_POD_EVENTS_BY_KIND does not hold. */

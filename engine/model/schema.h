@@ -95,23 +95,29 @@ struct bt_schema {
 		.fields = (table), .field_n = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type)      \
 	}
 
-/* ---- arguments of plugins, and the configuration around them ---- */
+/* ---- arguments of plugins, and the configuration around them ----
+ * json: the name in the text; kind: what enum bt_field_type has behind BT_FIELD_; owner: the struct that the
+ * text is decoded into, of zeroes where it is silent; member: of it, of the C type that the kind says.
+ */
 
+/* Zero where the text has none or zero, and not written then. */
 #define BT_ARG_PLAIN(json, kind, owner, member)                                                              \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member)             \
 	}
-/* Without omitempty. */
+/* Written, too, when it is zero: Go's field is without omitempty. */
 #define BT_ARG_ALWAYS(json, kind, owner, member)                                                             \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .always = 1,                                  \
 		.offset = offsetof(owner, member)                                                            \
 	}
+/* A string of which errors say the Go type. */
 #define BT_ARG_NAMED(json, owner, member, go)                                                                \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_STR, .offset = offsetof(owner, member), .word = go    \
 	}
-/* A value that may be absent: a struct with value and set, or with ns and set. */
+/* A value of which 0 is not the same as none: a struct with value and set (struct bt_config_int64 and others,
+ * plugins/args.h), or with ns and set. */
 #define BT_ARG_MAYBE(json, kind, owner, member)                                                              \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member.value),      \
@@ -122,6 +128,7 @@ struct bt_schema {
 		.name = BT_STR(json), .type = BT_FIELD_DURATION, .offset = offsetof(owner, member.ns),       \
 		.flag = BT_MEMBER(owner, member.set)                                                         \
 	}
+/* A struct of schema table; a struct, and whether it is there; an array of them, and their number. */
 #define BT_ARG_OBJECT(json, owner, member, table)                                                            \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(owner, member),            \
@@ -143,11 +150,13 @@ struct bt_schema {
 		.count = BT_MEMBER(owner, n_member), .schema = &(table),                                     \
 		.flag = BT_MEMBER(owner, set_member)                                                         \
 	}
+/* apiVersion and kind, which all arguments have. */
 #define BT_ARG_META                                                                                          \
 	{.name = BT_STR("apiVersion"), .type = BT_FIELD_META},                                               \
 	{                                                                                                    \
 		.name = BT_STR("kind"), .type = BT_FIELD_META                                                \
 	}
+/* The whole struct, and its type in Go, which is its kind: "v1" and "PriceLabelArgs". */
 #define BT_ARG_STRUCT(package, name, table, type)                                                            \
 	{                                                                                                    \
 		.fields = (table), .field_n = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type),     \

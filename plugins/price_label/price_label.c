@@ -24,7 +24,7 @@ static const struct bt_field members[] = {
 };
 static const struct bt_schema table = BT_ARG_STRUCT("v1", "PriceLabelArgs", members, struct price_args);
 
-static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)
+static void price_label_set_defaults(void *opaque, const struct bt_args_env *env, struct bt_arena *arena)
 {
 	struct price_args *args = opaque;
 
@@ -36,12 +36,13 @@ static void set_defaults(void *opaque, const struct bt_args_env *env, struct bt_
 	if (!args->mode.len) {
 		args->mode = bt_str("Cheapest");
 	}
+	/* A price of 0 at the other end means nothing, so 0 may stand for none; else: BT_ARG_MAYBE. */
 	if (!args->max_price) {
 		args->max_price = BT_MAX_NODE_SCORE;
 	}
 }
 
-static void validate(const void *opaque, const struct bt_args_env *env, struct bt_str path,
+static void price_label_validate(const void *opaque, const struct bt_args_env *env, struct bt_str path,
 	struct bt_config_errors *errors)
 {
 	const struct price_args *args = opaque;
@@ -59,7 +60,7 @@ static void validate(const void *opaque, const struct bt_args_env *env, struct b
 }
 
 static const struct bt_plugin_args args_info = {
-	.schema = &table, .set_defaults = set_defaults, .validate = validate};
+	.schema = &table, .set_defaults = price_label_set_defaults, .validate = price_label_validate};
 
 struct price_label_settings {
 	uint32_t label; /* a name */
@@ -67,7 +68,7 @@ struct price_label_settings {
 	bool dearest, required;
 };
 
-static const void *make_settings(const struct bt_settings_env *env, const void *opaque)
+static const void *price_label_make_settings(const struct bt_settings_env *env, const void *opaque)
 {
 	const struct price_args *args = opaque;
 	struct price_label_settings *settings = bt_arena_zalloc(env->arena, sizeof(*settings));
@@ -152,8 +153,8 @@ static void price_label_score(
 	}
 }
 
-/* All pods of a profile are alike to it. */
-static void key(const void *term, struct bt_buf *out_key)
+/* All pods of a profile are alike to it, and keys are compared within a profile. */
+static void price_label_key(const void *term, struct bt_buf *out_key)
 {
 	(void)term;
 	(void)out_key;
@@ -163,7 +164,7 @@ static const char *const reasons[] = {"node(s) had no price"};
 
 /* ---- which events may make a refused pod fit ---- */
 
-static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+static bool price_label_after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct price_label_settings *settings = env->settings;
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
@@ -174,14 +175,14 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 }
 
 static const struct bt_registration events[] = {
-	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, price_label_after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_price_label = {
 	.name = "PriceLabel",
 	.points = BT_AT(FILTER) | BT_AT(SCORE),
 	.args = &args_info,
-	.settings = make_settings,
+	.settings = price_label_make_settings,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = price_label_compile,
@@ -189,7 +190,7 @@ const struct bt_plugin bt_plugin_price_label = {
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.reasons = reasons,
 	.score = price_label_score,
-	.key = key,
+	.key = price_label_key,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -3,8 +3,9 @@
  * it draws, that of a node what the node can feed; the argument budgetWatts is for nodes without. Filter
  * keeps the sum over the pods on a node within the budget, Score prefers nodes with much left.
  *
- * cc -shared -fPIC -o rack_power.so rack_power.c berth simulate --plugin ./rack_power.so --config
- * config.yaml cluster.yaml
+ *   cc -shared -fPIC $(pkg-config --cflags berth) -o rack_power.so rack_power.c
+ *
+ *   berth simulate --plugin ./rack_power.so --config config.yaml cluster.yaml
  *
  * with, in a profile of config.yaml, plugins: {multiPoint: {enabled: [{name: RackPower}]}}.
  */
