@@ -85,11 +85,6 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 			status = BT_INVALID;
 		}
 	}
-	if (gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] &&
-		!bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED)) {
-		refuse_gate(BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, "turn it off", errors);
-		status = BT_INVALID;
-	}
 	if (gates->on[BT_GATE_GENERIC_WORKLOAD] && other_groups) {
 		refuse_gate(BT_GATE_GENERIC_WORKLOAD, "turn it off, or decide as another release", errors);
 		status = BT_INVALID;

@@ -89,10 +89,14 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
 
-/* Does the pod's PodGroup preempt, and not the pod? Source: DefaultPreemption.PostFilter, v1.36.3. */
-static inline bool bt_engine_leaves_to_group(const struct bt_engine *engine, const struct bt_pod *pod)
+/* Why the pod does not preempt, though its PodGroup may; NULL: it may. Source: DefaultPreemption.PostFilter,
+ * v1.36.3. */
+static inline const char *bt_engine_group_ineligible(const struct bt_engine *engine, const struct bt_pod *pod)
 {
-	return bt_pod_groups_preempt(&engine->groups) && pod->signature->pod_group != BT_NAME_NONE;
+	return pod->signature->pod_group == BT_NAME_NONE
+		       ? NULL
+		       : bt_pod_groups_ineligible(
+				 &engine->groups, pod->signature->namespace_, pod->signature->pod_group);
 }
 
 /* changes: enum bt_change bits. */

@@ -92,7 +92,7 @@ static void explain_post_filter(
 		.extend = bt_engine_extend_for(engine, cycle->pod_ix),
 		.explain = true,
 		.groups = bt_pod_groups_as_victims(&engine->groups),
-		.left_to_group = bt_engine_leaves_to_group(engine, cycle->pod),
+		.ineligible = bt_engine_group_ineligible(engine, cycle->pod),
 	};
 	struct bt_claim_release unused;
 

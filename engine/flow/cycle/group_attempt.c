@@ -169,19 +169,6 @@ static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *t
 		->placement_feasible(&state, a->remaining_n, text);
 }
 
-/* The node for a member is chosen: who watches may choose another one. */
-static void show_decided(struct group_attempt *a, struct bt_decision *decision)
-{
-	const struct bt_group_watch *watch = a->watch;
-
-	if (!a->trial && watch && watch->decided) {
-		watch->decided(watch->context, a->engine, decision);
-	} else if (a->trial && watch && watch->tried && decision->outcome == BT_PLACED) {
-		bt_engine_take_node(a->engine, decision,
-			watch->tried(watch->context, a->engine, decision->pod_ix, decision->node_ix));
-	}
-}
-
 /* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter of pods of groups is not asked. */
 static void decide_member(struct group_attempt *a, uint32_t i)
 {
@@ -195,7 +182,7 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 	bt_engine_note_for_group(engine, a->runtime, decision->plan, decision->outcome == BT_REFUSED, &notes);
 	a->cycle->met = notes.met;
 	decision->release = notes.release;
-	show_decided(a, decision);
+	bt_group_show_decided(engine, a->watch, a->trial, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {
 		bt_group_member_reserve(engine, member);
@@ -225,14 +212,13 @@ static void say_unschedulable(struct bt_buf *text)
 static void take_back(struct group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
-	struct bt_ledger *ledger = a->engine->cache->ledger;
 
 	for (size_t i = cycle->member_n; i-- > 0;) {
 		if (cycle->members[i].assumed) {
 			uint32_t pod_ix = cycle->members[i].decision.pod_ix;
 
 			bt_group_member_unreserve(a->engine, &cycle->members[i]);
-			bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
+			bt_group_nominate_again(a->engine, pod_ix);
 			a->scheduled_n--;
 		}
 	}
@@ -290,17 +276,7 @@ static void begin_again(struct group_attempt *a, bool trial)
 	a->any_scheduled = false;
 	a->remaining_n = 0;
 	for (size_t i = 0; i < cycle->member_n; i++) {
-		struct bt_group_member *member = &cycle->members[i];
-
-		BT_INVARIANT(!member->assumed);
-		if (member->decision.outcome != BT_SKIPPED) {
-			member->decision = (struct bt_decision){.pod_ix = member->decision.pod_ix,
-				.outcome = BT_FAILED,
-				.node_ix = BT_NO_NODE,
-				.nominated_ix = BT_NO_NODE};
-			member->beside_others = false;
-			a->remaining_n++;
-		}
+		a->remaining_n += bt_group_member_begin_again(&cycle->members[i]);
 	}
 }
 
@@ -418,7 +394,6 @@ static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group
 static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_preemption *out)
 {
 	const struct bt_group_cycle *cycle = a->cycle;
-	struct bt_ledger *ledger = a->engine->cache->ledger;
 	const uint64_t scheduled_n = a->scheduled_n;
 	const size_t from = out->place_n;
 
@@ -442,7 +417,7 @@ static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_
 		uint32_t pod_ix = out->places[i].pod_ix;
 
 		bt_group_release(a->engine, pod_ix);
-		bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
+		bt_group_nominate_again(a->engine, pod_ix);
 	}
 	a->scheduled_n = scheduled_n;
 	return judge_trial(a, says, began, &out->text);

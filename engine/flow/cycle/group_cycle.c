@@ -21,6 +21,8 @@ struct group_in_cycle {
 	bool by_group; /* and that is the group as a whole */
 	bool cannot;   /* its preemption has failed */
 	bool reserves; /* somebody counts on a node, for those that are decided later */
+	bool trial;    /* nothing of it is to stay */
+	bool untried;  /* there is no placement, or none is the best: the cycle's text says why */
 	enum bt_group_outcome verdict;
 };
 
@@ -76,6 +78,7 @@ static void pull_all(struct group_in_cycle *w, uint32_t popped)
 	cycle->on = true;
 	cycle->preempts = false;
 	cycle->number++;
+	bt_buf_clear(&cycle->text);
 	bt_group_cycle_add(cycle, engine, popped);
 	for (size_t i = 0; group && i < group->member_n; i++) {
 		uint32_t pod_ix = group->members[i];
@@ -180,7 +183,7 @@ static void ask_permit(struct group_in_cycle *w, uint32_t i)
 }
 
 /* Source: podGroupPodSchedulingAlgorithm, v1.36.3. */
-static void decide_member(struct group_in_cycle *w, uint32_t i, const struct bt_group_watch *watch)
+static void decide_member(struct group_in_cycle *w, uint32_t i)
 {
 	struct bt_engine *engine = w->engine;
 	struct bt_group_member *member = &engine->group_cycle.members[i];
@@ -188,9 +191,7 @@ static void decide_member(struct group_in_cycle *w, uint32_t i, const struct bt_
 
 	bt_engine_begin(engine, decision->pod_ix, decision);
 	bt_engine_run_post_filter(engine, decision);
-	if (watch && watch->decided && decision->outcome != BT_SKIPPED) {
-		watch->decided(watch->context, engine, decision);
-	}
+	bt_group_show_decided(engine, w->watch, w->trial, decision);
 	switch (decision->outcome) {
 	case BT_PLACED:
 		break;
@@ -232,20 +233,110 @@ static void skip_deleted(struct group_in_cycle *w)
 }
 
 /* Source: podGroupSchedulingDefaultAlgorithm, v1.36.3. */
-static void decide_all(struct group_in_cycle *w, const struct bt_group_watch *watch)
+static void decide_all(struct group_in_cycle *w)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
 
 	for (uint32_t i = 0; i < cycle->member_n && w->verdict != BT_GROUP_ERROR; i++) {
 		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			decide_member(w, i, watch);
+			decide_member(w, i);
 		}
 	}
-	for (size_t i = cycle->member_n; w->verdict != BT_GROUP_SCHEDULED && i-- > 0;) {
+	for (size_t i = cycle->member_n; (w->trial || w->verdict != BT_GROUP_SCHEDULED) && i-- > 0;) {
 		if (cycle->members[i].assumed) {
 			bt_group_member_unreserve(w->engine, &cycle->members[i]);
+			if (w->trial) {
+				bt_group_nominate_again(w->engine, cycle->members[i].decision.pod_ix);
+			}
 			w->scheduled_n--;
 		}
+	}
+}
+
+/* ---- in placements ---- */
+
+/* Nobody has been tried yet. */
+static void begin_again(struct group_in_cycle *w, bool trial)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	w->trial = trial;
+	w->preempts = w->reserves = false;
+	w->culprit = 0;
+	w->verdict = BT_GROUP_UNSCHEDULABLE;
+	cycle->victim_n = cycle->leaving_n = 0;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		bt_group_member_begin_again(&cycle->members[i]);
+	}
+}
+
+/* bt_placement_request.decide. */
+static enum bt_placement_fit decide_in(void *context, const struct bt_placement *placement, bool trial)
+{
+	struct group_in_cycle *w = context;
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	(void)placement;
+	begin_again(w, trial);
+	decide_all(w);
+	for (size_t i = 0; trial && i < cycle->member_n; i++) {
+		const struct bt_group_member *member = &cycle->members[i];
+
+		if (member->decision.outcome == BT_PLACED || member->preempts) {
+			bt_placements_add_signature(
+				&cycle->placements, signature_of(w->engine, member->decision.pod_ix));
+		}
+	}
+	return w->verdict == BT_GROUP_ERROR	      ? BT_PLACEMENT_FAILS
+	       : w->verdict == BT_GROUP_UNSCHEDULABLE ? BT_PLACEMENT_UNFIT
+						      : BT_PLACEMENT_FITS;
+}
+
+static void write_not_found(const struct group_in_cycle *w, struct bt_buf *text)
+{
+	bt_buf_printf(text, "podgroup.scheduling.k8s.io \"%.*s\" not found",
+		BT_STR_ARG(bt_engine_name(w->engine, w->cycle.signature->pod_group)));
+}
+
+/* Source: podGroupSchedulingPlacementAlgorithm, v1.36.3. */
+static void decide_in_placements(struct group_in_cycle *w)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+	const struct bt_pod_group *of_pods = group_of(w);
+	struct bt_group_state group = bt_pod_groups_state(
+		&w->engine->groups, w->cycle.signature->namespace_, w->cycle.signature->pod_group);
+	const struct bt_placement_request request = {.engine = w->engine,
+		.runtime = w->cycle.runtime,
+		.group = &group,
+		.decide = decide_in,
+		.context = w,
+		.first = w->watch && w->watch->first_placement};
+	struct bt_placement_choice choice = {.undecided = true};
+
+	group.scheduled_n = w->scheduled_n;
+	bt_placements_begin(&cycle->placements);
+	for (size_t i = 0; of_pods && i < of_pods->member_n; i++) {
+		if (bt_ledger_pod(w->engine->cache->ledger, of_pods->members[i])->state != BT_POD_QUEUED) {
+			bt_placements_add_pod(&cycle->placements, w->engine, of_pods->members[i]);
+		}
+	}
+	if (!group.known && w->cycle.runtime->profile.placement_generate.n) {
+		write_not_found(w, &cycle->text);
+		choice.fit = BT_PLACEMENT_FAILS;
+	} else {
+		choice.fit = bt_placements_generate(
+			&cycle->placements, w->engine, w->cycle.runtime, &group, &cycle->text);
+	}
+	if (choice.fit == BT_PLACEMENT_FITS) {
+		choice = bt_placements_try(&cycle->placements, &request, &cycle->text);
+	}
+	if (choice.undecided) {
+		begin_again(w, false);
+		w->verdict = choice.fit == BT_PLACEMENT_FAILS ? BT_GROUP_ERROR : BT_GROUP_UNSCHEDULABLE;
+		w->untried = true;
+	} else if (choice.fit == BT_PLACEMENT_UNFIT) {
+		bt_placements_write_none(
+			&cycle->placements, bt_str("pod group is unschedulable"), &cycle->text);
 	}
 }
 
@@ -343,14 +434,17 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 	if (!group || !group->known) {
 		w->verdict = BT_GROUP_ERROR;
 		bt_buf_clear(&cycle->preemption.text);
-		bt_buf_printf(&cycle->preemption.text,
-			"failed to get pod group object: podgroup.scheduling.k8s.io \"%.*s\" not found",
-			BT_STR_ARG(bt_engine_name(engine, w->cycle.signature->pod_group)));
+		bt_buf_text(&cycle->preemption.text, "failed to get pod group object: ");
+		write_not_found(w, &cycle->preemption.text);
 		return;
 	}
-	enum bt_preempt_outcome outcome = group->terms.constrained
-						  ? BT_PREEMPT_INELIGIBLE
-						  : bt_group_preempt(&request, &cycle->preemption);
+	if (group->terms.constrained) {
+		bt_buf_text(&cycle->text, cycle->text.len ? "" : "pod group is unschedulable");
+		bt_buf_text(&cycle->text, ", workload aware preemption is not supported for pod groups with "
+					  "scheduling constraints");
+		return;
+	}
+	enum bt_preempt_outcome outcome = bt_group_preempt(&request, &cycle->preemption);
 	if (outcome == BT_PREEMPT_FAILED) {
 		w->verdict = BT_GROUP_ERROR;
 		bt_buf_clear(&cycle->preemption.text);
@@ -390,7 +484,12 @@ static struct bt_decision settled(
 		.preempt = BT_PREEMPT_NOWHERE};
 	bool fits = own->outcome == BT_PLACED;
 
-	if (w->verdict == BT_GROUP_ERROR) {
+	if (w->untried) {
+		member->reason = BT_GROUP_SAYS;
+		out.outcome = w->verdict == BT_GROUP_ERROR ? BT_FAILED : BT_REFUSED;
+		out.preempt = BT_PREEMPT_INELIGIBLE;
+		out.unschedulable_plugins = blame_gang(w);
+	} else if (w->verdict == BT_GROUP_ERROR) {
 		out.outcome = BT_FAILED;
 		if (w->cannot) {
 			member->reason = BT_GROUP_PREEMPT_FAILS;
@@ -566,11 +665,15 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 }
 
 /* Members of one scheduler are decided, and what came of it is said. */
-static void decide_uniform(struct group_in_cycle *w, const struct bt_group_watch *watch)
+static void decide_uniform(struct group_in_cycle *w)
 {
 	skip_deleted(w);
 	int64_t begin_ns = bt_group_cycle_clock(w->engine);
-	decide_all(w, watch);
+	if (bt_pod_groups_have_placements(&w->engine->groups)) {
+		decide_in_placements(w);
+	} else {
+		decide_all(w);
+	}
 	if (w->verdict == BT_GROUP_UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
 		bt_group_first_decided(&w->engine->group_cycle)) {
 		preempt_as_a_whole(w);
@@ -607,7 +710,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 	} else {
 		pull_all(&w, pod_ix);
 		if (is_uniform(&w)) {
-			decide_uniform(&w, watch);
+			decide_uniform(&w);
 		} else {
 			refuse_mixed(&w);
 		}
@@ -655,6 +758,16 @@ static void write_failure(const struct bt_engine *engine, const struct bt_group_
 		culprit->reason == BT_GROUP_GONE ? bt_buf_view(&engine->group_cycle.permit_error) : failure);
 }
 
+/* What is said of a group of which no placement, or nobody, says more. */
+static void write_plain(const struct bt_group_cycle *cycle, struct bt_buf *out_text)
+{
+	if (cycle->text.len) {
+		bt_buf_str(out_text, bt_buf_view(&cycle->text));
+	} else {
+		bt_buf_text(out_text, "pod group is unschedulable");
+	}
+}
+
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text)
 {
@@ -676,7 +789,7 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 			"pod group is unschedulable, pod group is waiting for preemption to complete");
 		break;
 	case BT_GROUP_ALL_PREEMPT:
-		bt_buf_text(out_text, "pod group is unschedulable");
+		write_plain(&engine->group_cycle, out_text);
 		break;
 	case BT_GROUP_PREEMPT_FAILS:
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.preemption.text));
@@ -732,9 +845,11 @@ void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_
 	} else if (group->outcome == BT_GROUP_ERROR) {
 		write_failure(engine, &group->members[group->culprit], failure, out_text);
 	} else {
-		bt_buf_printf(out_text, "pod group is unschedulable%s",
-			group->outcome == BT_GROUP_WAITS_ON_PREEMPTION && !engine->group_cycle.preempts
-				? ", pod group is waiting for preemption to complete"
-				: "");
+		write_plain(&engine->group_cycle, out_text);
+		bt_buf_text(out_text, group->outcome == BT_GROUP_WAITS_ON_PREEMPTION &&
+						      !engine->group_cycle.preempts &&
+						      !engine->group_cycle.text.len
+					      ? ", pod group is waiting for preemption to complete"
+					      : "");
 	}
 }

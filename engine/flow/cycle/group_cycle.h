@@ -159,6 +159,28 @@ void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *en
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
 
+/* The nomination that a member's status tells is there again: it has been taken back. */
+void bt_group_nominate_again(struct bt_engine *engine, uint32_t pod_ix);
+
+/* The member has not been tried yet. Returns: whether it is to be. Requires: it is not reserved. */
+bool bt_group_member_begin_again(struct bt_group_member *member);
+
+/* The node for a member is chosen: who watches may choose another one. watch: or NULL. trial: nothing of it
+ * is to stay. */
+static inline void bt_group_show_decided(struct bt_engine *engine, const struct bt_group_watch *watch,
+	bool trial, struct bt_decision *decision)
+{
+	if (!watch || decision->outcome == BT_SKIPPED) {
+		return;
+	}
+	if (!trial && watch->decided) {
+		watch->decided(watch->context, engine, decision);
+	} else if (trial && watch->tried && decision->outcome == BT_PLACED) {
+		bt_engine_take_node(engine, decision,
+			watch->tried(watch->context, engine, decision->pod_ix, decision->node_ix));
+	}
+}
+
 /* The time, if it is wanted, and a cycle that began and decided then. */
 int64_t bt_group_cycle_clock(const struct bt_engine *engine);
 void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,

@@ -90,6 +90,29 @@ void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *m
 	member->assumed = true;
 }
 
+void bt_group_nominate_again(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+
+	bt_ledger_nominate(ledger, pod_ix, bt_ledger_pod(ledger, pod_ix)->status_ix);
+}
+
+bool bt_group_member_begin_again(struct bt_group_member *member)
+{
+	BT_INVARIANT(!member->assumed);
+	if (member->decision.outcome == BT_SKIPPED) {
+		return false;
+	}
+	member->decision = (struct bt_decision){.pod_ix = member->decision.pod_ix,
+		.outcome = BT_FAILED,
+		.node_ix = BT_NO_NODE,
+		.nominated_ix = BT_NO_NODE};
+	member->reason = BT_GROUP_OWN;
+	member->preempts = member->beside_others = false;
+	member->victim_n = member->leaving_n = 0;
+	return true;
+}
+
 int64_t bt_group_cycle_clock(const struct bt_engine *engine)
 {
 	return engine->metrics ? bt_clock_monotonic_ns() : 0;

@@ -342,6 +342,19 @@ const struct bt_pod_group *bt_pod_groups_find_composite(
 	return pod_groups_find(groups, namespace_, name, true);
 }
 
+const char *bt_pod_groups_ineligible(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	const struct bt_pod_group *group = bt_pod_groups_known(groups, namespace_, name);
+
+	if (groups->placements && !groups->whole && !group) {
+		return "pod group for pod not found";
+	}
+	if (groups->placements && !groups->whole && group->terms.has_constraints) {
+		return "not eligible due to placement-based pod group scheduling limitation";
+	}
+	return groups->preempt ? "not eligible due to workload aware preemption enabled" : NULL;
+}
+
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {

@@ -192,6 +192,9 @@ static inline const struct bt_pod_groups *bt_pod_groups_as_victims(const struct 
 	return groups->as_victims && groups->group_n > groups->free_n ? groups : NULL;
 }
 
+/* Why pods of that group do not preempt by themselves, or NULL: they do. */
+const char *bt_pod_groups_ineligible(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
 /* Do groups have preemption policies of their own? */
 static inline bool bt_pod_groups_have_policies(const struct bt_pod_groups *groups)
 {

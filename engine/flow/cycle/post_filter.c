@@ -248,7 +248,7 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_p
 	if (runtime->profile.post_filter.n == 0) {
 		return true;
 	}
-	if (!runtime->profile.preemption || bt_engine_leaves_to_group(engine, pod)) {
+	if (!runtime->profile.preemption || bt_engine_group_ineligible(engine, pod)) {
 		*out_outcome = BT_PREEMPT_INELIGIBLE;
 		return true;
 	}
@@ -289,7 +289,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 		.random = bt_rng_at(~engine->options.seed, cycle->number),
 		.explain = engine->options.texts,
 		.groups = bt_pod_groups_as_victims(&engine->groups),
-		.left_to_group = bt_engine_leaves_to_group(engine, cycle->pod),
+		.ineligible = bt_engine_group_ineligible(engine, cycle->pod),
 	};
 }
 

@@ -718,8 +718,8 @@ static bool preempt_begin(struct preempt_search *s)
 	out->victim_n = out->tried_n = 0;
 	out->kept_n = out->candidate_n = 0;
 	out->outcome = BT_PREEMPT_INELIGIBLE;
-	if (s->request->left_to_group) {
-		bt_buf_text(&out->text, "preemption: not eligible due to workload aware preemption enabled");
+	if (s->request->ineligible) {
+		bt_buf_printf(&out->text, "preemption: %s", s->request->ineligible);
 		return false;
 	}
 	if (s->pod->detached) {

@@ -29,7 +29,7 @@ struct bt_preempt_request {
 	/* Those whose pods are victims as the group says; NULL: all are victims by themselves. Not with
 	 * notes. */
 	const struct bt_pod_groups *groups;
-	bool left_to_group; /* the pod's PodGroup preempts, and not the pod */
+	const char *ineligible; /* why the pod, as one of a PodGroup, does not preempt; or NULL */
 };
 
 /*

@@ -592,8 +592,6 @@ static void gates_that_berth_does_not_know_are_refused(void **state)
 		const char *release, *gates, *refused;
 	} cases[] = {
 		{"1.35", "GenericWorkload=true", "GenericWorkload"},
-		{"1.36", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
-			"TopologyAwareWorkloadScheduling"},
 		{"1.36", "GenericWorkload=true,DRAWorkloadResourceClaims=true", "DRAWorkloadResourceClaims"},
 		{"1.37", "DRADerivedAttributes=true", "DRADerivedAttributes"},
 		{"1.37", "InPlacePodVerticalScalingSchedulerPreemption=true",
