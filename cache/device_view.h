@@ -25,7 +25,7 @@
 struct bt_device_features {
 	bool admin_access, prioritized_list, partitionable, taints, taint_rules, binding_conditions,
 		consumable_capacity, extended_resources, list_attributes, optional_operations,
-		compatibility_groups, fractional_ranges;
+		compatibility_groups, fractional_ranges, derived_attributes;
 	bool lists_match;		  /* constraints take lists as sets */
 	const struct bt_release *release; /* NULL: the default one */
 };
@@ -74,6 +74,11 @@ struct bt_device_judge {
 	/* Says of failures why in out_error. */
 	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
 		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
+	/* What an expression of a derived attribute says of a device. Returns: BT_DEVICE_YES, with out_value
+	 * set but for its name; or a failure. Owns: lists live in arena; held holds the texts. */
+	enum bt_device_answer (*derive)(void *judge, struct bt_name_refs *held, struct bt_arena *arena,
+		uint32_t expression, uint32_t driver, const struct bt_device *device,
+		struct bt_attribute *out_value, struct bt_buf *out_error);
 };
 
 /* Claims, slices and classes of devices. Deleted objects have live unset. */
@@ -109,6 +114,12 @@ struct bt_device_store {
 	 * shown as one that is not shared. Of failures out_error says why, in upstream's words. */
 	enum bt_device_answer (*match)(void *context, uint32_t expression, uint32_t driver,
 		const struct bt_device *device, bool single, struct bt_buf *out_error);
+
+	/* The value of a derived attribute's expression for a driver's device: BT_DEVICE_YES and out_value,
+	 * which is valid until the next cycle begins; or a failure, of which out_error says why. */
+	enum bt_device_answer (*derive)(void *context, uint32_t expression, uint32_t driver,
+		const struct bt_device *device, const struct bt_attribute **out_value,
+		struct bt_buf *out_error);
 };
 
 /* What stands for a pod among a claim's consumers: its UID; of one that has none, as in hand-written files,

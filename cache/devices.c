@@ -13,6 +13,9 @@
 /* Answers are kept for so many expressions; one more, and all are forgotten. */
 #define EXPRESSION_MAX 256
 
+/* So many values of derived attributes are kept from cycle to cycle. */
+#define DERIVED_MAX 65536
+
 /* ---- what is allocated of devices ---- */
 
 static uint64_t triple_key(uint32_t a, uint32_t b, uint32_t c)
@@ -506,6 +509,7 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	d->slices[ix] = (struct bt_resource_slice){0};
 	give_arena_up(d, &d->slice_arenas[ix]);
 	bt_mem_free(d->memos[ix].answers);
+	bt_mem_free(d->memos[ix].derived);
 	d->memos[ix] = (struct bt_slice_memo){0};
 	d->slice_version++;
 	d->view.version++;
@@ -764,9 +768,21 @@ enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32
 
 /* ---- decided pods ---- */
 
+/* Drops what is kept when it has become much. Nobody has any of it in hand between cycles. */
+static void trim_derived(struct bt_derived_values *derived, uint32_t most)
+{
+	if (derived->n > most) {
+		derived->n = 0;
+		derived->epoch++;
+		bt_arena_reset(&derived->arena);
+		bt_name_refs_release(&derived->names);
+	}
+}
+
 void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&d->snapshot->owner);
+	trim_derived(&d->derived, DERIVED_MAX);
 	d->view.now_ns = now_ns;
 	d->view.pod_name = pod_name;
 	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
@@ -1177,10 +1193,14 @@ void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 
 /* ---- selectors ---- */
 
-/* The number under which answers are kept; there is one more for devices that are shown as single. */
-static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, bool single)
+/* What is asked of an expression. */
+enum expression_use { EXPRESSION_SELECTS = 0, EXPRESSION_SELECTS_SINGLE, EXPRESSION_DERIVES };
+
+/* The number under which answers are kept: another one for devices that are shown as single, and for what is
+ * derived. */
+static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, enum expression_use use)
 {
-	uint64_t key = bt_pair_key(single, expression);
+	uint64_t key = bt_pair_key(use, expression);
 	uint32_t ix;
 
 	if (bt_map_get(&d->expressions, key, &ix)) {
@@ -1211,6 +1231,8 @@ static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, 
 			memo->expression_n *= 2;
 		}
 		bt_mem_free(memo->answers);
+		bt_mem_free(memo->derived);
+		memo->derived = NULL;
 		memo->answers = bt_mem_zalloc((size_t)device_n * memo->expression_n, 1);
 	}
 	BT_INVARIANT(device->ix < device_n && expression < memo->expression_n);
@@ -1236,8 +1258,11 @@ static enum bt_device_answer match(void *context, uint32_t expression, uint32_t 
 		return BT_DEVICE_FAILED;
 	}
 	single &= device->allow_multiple;
-	uint8_t *kept =
-		is_shown(d, device) ? answer_at(d, device, expression_ix(d, expression, single)) : &unkept;
+	uint8_t *kept = is_shown(d, device)
+				? answer_at(d, device,
+					  expression_ix(d, expression,
+						  single ? EXPRESSION_SELECTS_SINGLE : EXPRESSION_SELECTS))
+				: &unkept;
 	if (*kept) {
 		return *kept - 1;
 	}
@@ -1249,6 +1274,53 @@ static enum bt_device_answer match(void *context, uint32_t expression, uint32_t 
 		*kept = (uint8_t)(answer + 1);
 	}
 	return answer;
+}
+
+/* ---- derived attributes ---- */
+
+/* Where it is written which value is kept. */
+static uint32_t *derived_at(struct bt_devices *d, const struct bt_device *device, uint32_t expression)
+{
+	size_t at = (size_t)(answer_at(d, device, expression) - d->memos[device->slice_ix].answers);
+	struct bt_slice_memo *memo = &d->memos[device->slice_ix];
+
+	if (!memo->derived || memo->derived_epoch != d->derived.epoch) {
+		bt_mem_free(memo->derived);
+		memo->derived =
+			bt_mem_zalloc((size_t)d->slices[device->slice_ix].device_n * memo->expression_n,
+				sizeof(*memo->derived));
+		memo->derived_epoch = d->derived.epoch;
+	}
+	return &memo->derived[at];
+}
+
+static enum bt_device_answer derive(void *context, uint32_t expression, uint32_t driver,
+	const struct bt_device *device, const struct bt_attribute **out_value, struct bt_buf *out_error)
+{
+	struct bt_devices *d = context;
+	struct bt_derived_values *derived = &d->derived;
+	uint32_t unkept = 0;
+
+	BT_REQUIRE_HOT(d->judge && d->judge->derive);
+	uint32_t *kept = is_shown(d, device)
+				 ? derived_at(d, device, expression_ix(d, expression, EXPRESSION_DERIVES))
+				 : &unkept;
+	if (!*kept) {
+		struct bt_attribute *value = bt_arena_zalloc(&derived->arena, sizeof(*value));
+		enum bt_device_answer answer = d->judge->derive(d->judging, &derived->names, &derived->arena,
+			expression, driver, device, value, out_error);
+
+		if (answer != BT_DEVICE_YES) {
+			return answer;
+		}
+		derived->items =
+			bt_mem_grow(derived->items, derived->n, &derived->cap, sizeof(*derived->items));
+		derived->items[derived->n++] = value;
+		*kept = derived->n;
+	}
+	BT_INVARIANT(*kept <= derived->n);
+	*out_value = derived->items[*kept - 1];
+	return BT_DEVICE_YES;
 }
 
 static const struct bt_device_pools *pools(void *context, uint32_t node_ix)
@@ -1274,6 +1346,9 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.features.release = bt_release_default();
 	d->view.pools = pools;
 	d->view.match = match;
+	d->view.derive = derive;
+	d->derived.names.intern = dictionary->intern;
+	d->derived.epoch = 1;
 	d->view.next_taint = bt_taint_rules_next;
 	return d;
 }
@@ -1326,7 +1401,10 @@ void bt_devices_destroy(struct bt_devices *d)
 	free_arenas(d->class_arenas, d->class_n);
 	for (uint32_t i = 0; i < d->view.slice_n; i++) {
 		bt_mem_free(d->memos[i].answers);
+		bt_mem_free(d->memos[i].derived);
 	}
+	bt_name_refs_release(&d->derived.names);
+	bt_arena_fini(&d->derived.arena);
 	for (uint32_t i = 0; i < d->view.use_n; i++) {
 		bt_mem_free(d->uses[i].consumed);
 	}
@@ -1334,8 +1412,9 @@ void bt_devices_destroy(struct bt_devices *d)
 		bt_arena_fini(&d->pending[i].arena);
 		bt_name_refs_release(&d->pending[i].names);
 	}
-	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->claim_pending_n,
-		d->free_claims, d->free_slices, d->pending, d->view.marks, d->class_serves, d->gone_arenas};
+	void *arrays[] = {d->derived.items, d->claims, d->slices, d->classes, d->uses, d->memos,
+		d->claim_pending_n, d->free_claims, d->free_slices, d->pending, d->view.marks,
+		d->class_serves, d->gone_arenas};
 	struct bt_map *maps[] = {&d->view.claim_ixs, &d->view.slice_ixs, &d->view.class_ixs,
 		&d->view.resource_classes, &d->use_ixs, &d->shares, &d->expressions, &d->pending_ixs};
 

@@ -9,8 +9,21 @@
 /* Selectors' answers of a slice's devices. */
 struct bt_slice_memo {
 	uint8_t *answers; /* answers[device * expression_n + expression]: 0 unknown, else 1 + the answer */
+	/* In the same places: 0 unknown, else 1 + an index in struct bt_derived_values. NULL: none. */
+	uint32_t *derived;
 	uint32_t expression_n;
-	uint64_t epoch; /* of the numbers of expressions */
+	uint64_t epoch;		/* of the numbers of expressions */
+	uint64_t derived_epoch; /* of struct bt_derived_values */
+};
+
+/* What expressions of derived attributes have said of devices. */
+struct bt_derived_values {
+	const struct bt_attribute **items; /* in arena */
+	uint32_t n;
+	size_t cap;
+	struct bt_arena arena;
+	struct bt_name_refs names; /* of their texts */
+	uint64_t epoch;		   /* grows when they are dropped */
 };
 
 /* Slices in an order, and where each key begins. */
@@ -88,6 +101,7 @@ struct bt_devices {
 	struct bt_map expressions; /* name -> number, below EXPRESSION_MAX */
 	uint32_t expression_n;
 	uint64_t expression_epoch;
+	struct bt_derived_values derived;
 	struct bt_pending *pending;
 	size_t pending_cap;
 	struct bt_map pending_ixs; /* pod index plus one -> index */

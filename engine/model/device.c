@@ -273,6 +273,7 @@ static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 		bt_arena_zalloc(arena, object->toleration_n * sizeof(*tolerations));
 	struct bt_asked_capacity *capacities =
 		bt_arena_zalloc(arena, object->capacity.n * sizeof(*capacities));
+	struct bt_derived_attribute *derived = bt_arena_zalloc(arena, object->derived_n * sizeof(*derived));
 
 	for (uint32_t i = 0; i < object->toleration_n; i++) {
 		tolerations[i] = bt_toleration_intern(held, &object->tolerations[i]);
@@ -281,6 +282,10 @@ static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 		capacities[i] =
 			(struct bt_asked_capacity){bt_name_refs_add(held, object->capacity.items[i].name),
 				object->capacity.items[i].quantity};
+	}
+	for (uint32_t i = 0; i < object->derived_n; i++) {
+		derived[i] = (struct bt_derived_attribute){bt_name_refs_add(held, object->derived[i].name),
+			bt_name_refs_add(held, object->derived[i].expression)};
 	}
 	*out = (struct bt_device_subrequest){
 		.name = bt_name_refs_add(held, object->name),
@@ -292,11 +297,12 @@ static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 		.admin = object->admin_access,
 		.has_admin = object->has_admin_access,
 		.has_capacity = object->has_capacity,
-		.derives = object->derived_n > 0,
 		.tolerations = tolerations,
 		.capacities = capacities,
+		.derived = derived,
 		.toleration_n = object->toleration_n,
 		.capacity_n = object->capacity.n,
+		.derived_n = object->derived_n,
 	};
 }
 

@@ -114,6 +114,11 @@ struct bt_asked_capacity {
 	struct bt_quantity quantity;
 };
 
+/* An attribute that a request works out for each device, for constraints alone. */
+struct bt_derived_attribute {
+	uint32_t name, expression;
+};
+
 /* Requests for devices. */
 struct bt_device_subrequest {
 	uint32_t name; /* of an alternative */
@@ -123,10 +128,10 @@ struct bt_device_subrequest {
 	int64_t count;
 	struct bt_device_selectors selectors;
 	bool admin, has_admin, has_capacity;
-	bool derives; /* it makes attributes of others */
 	const struct bt_toleration *tolerations;
 	const struct bt_asked_capacity *capacities;
-	uint32_t toleration_n, capacity_n;
+	const struct bt_derived_attribute *derived; /* of one name the last counts */
+	uint32_t toleration_n, capacity_n, derived_n;
 };
 
 struct bt_device_request {

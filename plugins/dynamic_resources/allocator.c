@@ -159,7 +159,8 @@ static bool is_experimental(const struct allocator_search *s)
 {
 	const struct bt_device_features *features = &s->store->features;
 
-	return features->lists_match || features->optional_operations || features->compatibility_groups;
+	return features->lists_match || features->optional_operations || features->compatibility_groups ||
+	       features->derived_attributes;
 }
 
 /* Without consumable capacity, binding conditions and what is newer upstream uses an older allocator, which
@@ -788,22 +789,61 @@ static uint32_t base_name(const struct asked *asked)
 	return asked->parent ? asked->parent : asked->name;
 }
 
-static bool add_constraint(struct allocator_search *s, struct claim_state *claim, const struct asked *asked,
-	uint32_t i, const struct allocator_place *at)
+/* The request's expression for an attribute; BT_NAME_NONE: it does not derive it. */
+static uint32_t expression_of(const struct asked *asked, uint32_t attribute)
+{
+	for (uint32_t i = asked->ask->derived_n; i-- > 0;) {
+		if (asked->ask->derived[i].name == attribute) {
+			return asked->ask->derived[i].expression;
+		}
+	}
+	return BT_NAME_NONE;
+}
+
+/* Source: lookupAttribute, structured/internal/experimental, v1.37.2. */
+static bool derive(struct allocator_search *s, uint32_t expression, uint32_t attribute,
+	const struct allocator_place *at, const struct bt_attribute **out)
+{
+	struct bt_buf why = {0};
+	enum bt_device_answer answer =
+		s->store->derive(s->store->context, expression, at->slice->driver, at->device, out, &why);
+
+	if (answer != BT_DEVICE_YES) {
+		bool compiling = answer == BT_DEVICE_BAD_EXPRESSION;
+
+		bt_buf_printf(s->error, "%s derived attribute %.*s", compiling ? "compile" : "evaluate",
+			BT_STR_ARG(allocator_text_of(s, attribute)));
+		if (!compiling) {
+			bt_buf_text(s->error, " on device ");
+			add_place(s, at);
+		}
+		bt_buf_printf(s->error, " failed: %.*s", BT_STR_ARG(bt_buf_view(&why)));
+	}
+	bt_buf_fini(&why);
+	return answer == BT_DEVICE_YES;
+}
+
+static enum allocator_found add_constraint(struct allocator_search *s, struct claim_state *claim,
+	const struct asked *asked, uint32_t i, const struct allocator_place *at)
 {
 	struct constraint *constraint = &claim->constraints[i];
+	const struct bt_attribute *attribute;
 
 	if (!asked->constrained[i]) {
-		return true;
+		return FOUND;
 	}
-	const struct bt_attribute *attribute =
-		bt_device_attribute(at->device, at->slice->driver, constraint->is);
-	if (!attribute) {
-		return false;
+	uint32_t expression = s->store->features.derived_attributes
+				      ? expression_of(asked, constraint->is->attribute)
+				      : BT_NAME_NONE;
+	if (!expression) {
+		attribute = bt_device_attribute(at->device, at->slice->driver, constraint->is);
+	} else if (!derive(s, expression, constraint->is->attribute, at, &attribute)) {
+		return FAILED;
 	}
-	return constraint->is->kind == BT_CONSTRAINT_MATCH
-		       ? add_match(s, constraint, attribute)
-		       : add_distinct(s, constraint, base_name(asked), attribute);
+	bool added = attribute && (constraint->is->kind == BT_CONSTRAINT_MATCH
+						  ? add_match(s, constraint, attribute)
+						  : add_distinct(s, constraint, base_name(asked), attribute));
+	return added ? FOUND : NOTHING;
 }
 
 static void remove_constraints(struct claim_state *claim, const struct asked *asked, uint32_t n)
@@ -900,8 +940,9 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 	enum allocator_found found = repels(s, at, asked->ask) ? NOTHING : FOUND;
 	uint32_t added = 0;
 	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
-		if (!add_constraint(s, state, asked, added, at)) {
-			found = unconstrained(s, claim, asked, at, must);
+		found = add_constraint(s, state, asked, added, at);
+		if (found != FOUND) {
+			found = found == FAILED ? FAILED : unconstrained(s, claim, asked, at, must);
 			break;
 		}
 	}
@@ -1293,7 +1334,8 @@ static enum allocator_found check_asked(struct allocator_search *s, uint32_t cla
 {
 	const struct bt_device_subrequest *ask = asked->ask;
 
-	if (ask->derives && obeys(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
+	if (ask->derived_n && !s->store->features.derived_attributes &&
+		obeys(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
 		blame_request(s, claim, asked->name);
 		bt_buf_text(
 			s->error, ": cannot handle request with derived attributes, the feature is disabled");

@@ -176,6 +176,39 @@ static void plan(struct planner *planner, struct bt_cel_node *node)
 
 /* ---- compiling ---- */
 
+static bool is_scalar(const struct bt_cel_type *type)
+{
+	switch (type->kind) {
+	case BT_CEL_K_BOOL:
+	case BT_CEL_K_INT:
+	case BT_CEL_K_STRING:
+	case BT_CEL_K_SEMVER:
+	case BT_CEL_K_ANY:
+	case BT_CEL_K_DYN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Is the type not one that a result may have? Source: validateOutputType, v1.37.2. */
+static bool result_fails(
+	const struct bt_cel_compiler *compiler, const struct bt_cel_type *type, struct bt_buf *error)
+{
+	bool derives = compiler->features & BT_CEL_DERIVES;
+
+	if (derives ? is_scalar(type) || (type->kind == BT_CEL_K_LIST && is_scalar(type->params[0]))
+		    : type->kind == BT_CEL_K_BOOL || type->kind == BT_CEL_K_ANY ||
+				type->kind == bt_cel_attribute_kind_of(compiler)) {
+		return false;
+	}
+	bt_buf_text(error, derives ? "must evaluate to a primitive scalar (string, integer, boolean, semver) "
+				     "or a list of these scalars, not "
+				   : "must evaluate to bool or the unknown type, not ");
+	bt_cel_type_name(type, error);
+	return true;
+}
+
 static struct bt_cel_node *cel_compile(struct bt_cel_compiler *compiler, struct bt_buf *error)
 {
 	struct planner planner = {.compiler = compiler, .error = &(struct bt_buf){0}};
@@ -195,10 +228,7 @@ static struct bt_cel_node *cel_compile(struct bt_cel_compiler *compiler, struct 
 		bt_cel_show_errors(compiler, error);
 		return NULL;
 	}
-	if (root->type->kind != BT_CEL_K_BOOL && root->type->kind != BT_CEL_K_ANY &&
-		root->type->kind != bt_cel_attribute_kind_of(compiler)) {
-		bt_buf_text(error, "must evaluate to bool or the unknown type, not ");
-		bt_cel_type_name(root->type, error);
+	if (result_fails(compiler, root->type, error)) {
 		return NULL;
 	}
 	plan(&planner, root);
@@ -263,36 +293,52 @@ static void write_not_bool(const struct bt_cel_value *value, struct bt_buf *erro
 		bt_cel_kind_name(value->kind), text ? text : "unsupported");
 }
 
-enum bt_cel_result bt_cel_match_cost(const struct bt_cel *cel, const struct bt_cel_device *device,
-	struct bt_cel_scratch *scratch, struct bt_buf *error, uint64_t *out_cost)
+/* Evaluates the expression. False: error says what went wrong. */
+static bool evaluate(const struct bt_cel *cel, struct bt_cel_run *run, struct bt_buf *error,
+	struct bt_cel_value *out_value)
 {
-	struct bt_cel_run run = {.device = device,
+	if (run->device->invalid.len) {
+		bt_buf_str(error, run->device->invalid);
+		return false;
+	}
+	bt_arena_reset(run->arena);
+	if (cel->slot_n) {
+		run->locals = bt_arena_alloc(run->arena, cel->slot_n * sizeof(*run->locals), 8);
+	}
+	*out_value = bt_cel_eval(run, cel->root);
+	if (run->cancelled) {
+		bt_buf_text(error, run->cancelled);
+		return false;
+	}
+	if (out_value->kind == BT_CEL_K_ERROR) {
+		bt_buf_str(error, out_value->text);
+		return false;
+	}
+	/* What is within an optional is taken out. */
+	if (out_value->kind == BT_CEL_K_OPTIONAL && out_value->optional) {
+		*out_value = *out_value->optional;
+	}
+	return true;
+}
+
+static struct bt_cel_run begin_run(const struct bt_cel_device *device, struct bt_cel_scratch *scratch)
+{
+	return (struct bt_cel_run){.device = device,
 		.arena = &scratch->arena,
 		.left_steps = STEPS_MAX,
 		.left_bytes = MEMORY_MAX_BYTES};
+}
 
-	*out_cost = 0;
-	if (device->invalid.len) {
-		bt_buf_str(error, device->invalid);
-		return BT_CEL_ERROR;
-	}
-	bt_arena_reset(&scratch->arena);
-	if (cel->slot_n) {
-		run.locals = bt_arena_alloc(&scratch->arena, cel->slot_n * sizeof(*run.locals), 8);
-	}
-	struct bt_cel_value value = bt_cel_eval(&run, cel->root);
+enum bt_cel_result bt_cel_match_cost(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error, uint64_t *out_cost)
+{
+	struct bt_cel_run run = begin_run(device, scratch);
+	struct bt_cel_value value;
+	bool evaluated = evaluate(cel, &run, error, &value);
+
 	*out_cost = run.cost;
-	if (run.cancelled) {
-		bt_buf_text(error, run.cancelled);
+	if (!evaluated) {
 		return BT_CEL_ERROR;
-	}
-	if (value.kind == BT_CEL_K_ERROR) {
-		bt_buf_str(error, value.text);
-		return BT_CEL_ERROR;
-	}
-	/* A bool within an optional is taken out. */
-	if (value.kind == BT_CEL_K_OPTIONAL && value.optional) {
-		value = *value.optional;
 	}
 	if (value.kind != BT_CEL_K_BOOL) {
 		write_not_bool(&value, error);
@@ -307,6 +353,105 @@ enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_de
 	uint64_t cost;
 
 	return bt_cel_match_cost(cel, device, scratch, error, &cost);
+}
+
+/* ---- derived attributes ---- */
+
+/* Takes a scalar over. Returns: is the value one? */
+static bool take_scalar(
+	const struct bt_cel_value *value, enum bt_cel_attribute_kind *out_kind, union bt_cel_scalar *out)
+{
+	switch (value->kind) {
+	case BT_CEL_K_INT:
+		*out_kind = BT_CEL_INT;
+		out->integer = value->integer;
+		return true;
+	case BT_CEL_K_BOOL:
+		*out_kind = BT_CEL_BOOL;
+		out->boolean = value->boolean;
+		return true;
+	case BT_CEL_K_STRING:
+		*out_kind = BT_CEL_STRING;
+		out->string = value->text;
+		return true;
+	case BT_CEL_K_SEMVER:
+		*out_kind = BT_CEL_VERSION;
+		out->version = *value->semver;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What Go says that the value within is of. */
+static const char *native_type(const struct bt_cel_value *value)
+{
+	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "structpb.NullValue",
+		[BT_CEL_K_BOOL] = "bool",
+		[BT_CEL_K_INT] = "int64",
+		[BT_CEL_K_UINT] = "uint64",
+		[BT_CEL_K_DOUBLE] = "float64",
+		[BT_CEL_K_STRING] = "string",
+		[BT_CEL_K_BYTES] = "[]uint8",
+		[BT_CEL_K_LIST] = "[]ref.Val",
+		[BT_CEL_K_MAP] = "map[ref.Val]ref.Val",
+		[BT_CEL_K_TYPE] = "string",
+		[BT_CEL_K_OPTIONAL] = "<nil>",
+		[BT_CEL_K_QUANTITY] = "*resource.Quantity",
+		[BT_CEL_K_SEMVER] = "semver.Version"};
+
+	return names[value->kind] ? names[value->kind] : "unknown";
+}
+
+/* Lists are of what their first element is of. Source: valToDeviceAttribute, v1.37.2. */
+static bool take_list(struct bt_arena *arena, const struct bt_cel_value *value, struct bt_cel_attribute *out,
+	struct bt_buf *error)
+{
+	static const char *const kinds[] = {[BT_CEL_INT] = "int",
+		[BT_CEL_BOOL] = "bool",
+		[BT_CEL_STRING] = "string",
+		[BT_CEL_VERSION] = "semver"};
+	union bt_cel_scalar *elements = bt_arena_zalloc(arena, value->n * sizeof(*elements));
+
+	*out = (struct bt_cel_attribute){
+		.kind = BT_CEL_STRING, .list = true, .n = value->n, .elements = elements};
+	for (uint32_t i = 0; i < value->n; i++) {
+		const struct bt_cel_value *element = &value->items->values[i];
+		enum bt_cel_attribute_kind kind;
+		bool taken = take_scalar(element, &kind, &elements[i]);
+
+		if (i == 0 && !taken) {
+			bt_buf_printf(error, "unsupported list element type: %s", native_type(element));
+			return false;
+		}
+		out->kind = i == 0 ? kind : out->kind;
+		if (!taken || kind != out->kind) {
+			bt_buf_printf(error, "expected list element at index %u to be %s, got %s", i,
+				kinds[out->kind], native_type(element));
+			return false;
+		}
+	}
+	return true;
+}
+
+enum bt_cel_result bt_cel_derive(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error, struct bt_cel_attribute *out)
+{
+	struct bt_cel_run run = begin_run(device, scratch);
+	struct bt_cel_value value;
+
+	if (!evaluate(cel, &run, error, &value)) {
+		return BT_CEL_ERROR;
+	}
+	*out = (struct bt_cel_attribute){.kind = BT_CEL_INT};
+	if (value.kind == BT_CEL_K_LIST) {
+		return take_list(&scratch->arena, &value, out, error) ? BT_CEL_TRUE : BT_CEL_ERROR;
+	}
+	if (!take_scalar(&value, &out->kind, &out->scalar)) {
+		bt_buf_printf(error, "unsupported CEL return type: %s", native_type(&value));
+		return BT_CEL_ERROR;
+	}
+	return BT_CEL_TRUE;
 }
 
 void bt_cel_scratch_fini(struct bt_cel_scratch *scratch)

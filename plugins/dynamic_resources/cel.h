@@ -85,11 +85,13 @@ enum bt_cel_feature {
 	BT_CEL_CONSUMABLE_CAPACITY = 1, /* DRAConsumableCapacity: device.allowMultipleAllocations exists */
 	BT_CEL_LISTS = 2,		/* attributes may be lists: their type is dyn, not any */
 	BT_CEL_INCLUDES = 4,		/* lists have includes() */
-	BT_CEL_SHORT_INCLUDES = 8	/* an older one: it refuses lists that no attribute may have */
+	BT_CEL_SHORT_INCLUDES = 8,	/* an older one: it refuses lists that no attribute may have */
+	BT_CEL_DERIVES = 16		/* the result is an attribute's value instead of whether it matches */
 };
 
 /*
- * Compiles an expression that must evaluate to bool. features is a set of bt_cel_feature.
+ * Compiles an expression that must evaluate to bool, or with BT_CEL_DERIVES to a scalar or a list of scalars
+ * that attributes have. features is a set of bt_cel_feature.
  * Context : any thread; allocates.
  * Returns : the compiled expression, immutable; or NULL, and the error as upstream words it in *error.
  * Owns    : the caller destroys it with bt_cel_destroy; the text is not needed afterwards.
@@ -106,6 +108,14 @@ void bt_cel_destroy(struct bt_cel *cel);
  */
 enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_device *device,
 	struct bt_cel_scratch *scratch, struct bt_buf *error) BT_MUST_CHECK;
+
+/*
+ * The value that an expression compiled with BT_CEL_DERIVES has for the device, as bt_cel_match evaluates it.
+ * Returns : BT_CEL_TRUE with kind and value of *out set, which view device, scratch and expression; an empty
+ *           list is one of strings. BT_CEL_ERROR as bt_cel_match.
+ */
+enum bt_cel_result bt_cel_derive(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error, struct bt_cel_attribute *out) BT_MUST_CHECK;
 
 void bt_cel_scratch_fini(struct bt_cel_scratch *scratch);
 

@@ -22,7 +22,7 @@ struct selectors {
 	struct bt_cel_scratch scratch;
 	struct bt_arena arena; /* the device that is shown */
 	struct selectors_program programs[PROGRAM_MAX];
-	struct bt_map program_ixs; /* expression -> index */
+	struct bt_map program_ixs; /* what it is for, and expression -> index */
 	struct bt_name_refs names; /* the expressions */
 	uint32_t program_n;
 };
@@ -70,12 +70,14 @@ void bt_selectors_destroy(void *selectors)
 	bt_mem_free(s);
 }
 
+/* use: 0, or BT_CEL_DERIVES. */
 static const struct selectors_program *program_of(
-	struct selectors *s, struct bt_intern *intern, uint32_t expression)
+	struct selectors *s, struct bt_intern *intern, uint32_t expression, unsigned use)
 {
+	uint64_t key = bt_pair_key(use, expression);
 	uint32_t ix;
 
-	if (bt_map_get(&s->program_ixs, expression, &ix)) {
+	if (bt_map_get(&s->program_ixs, key, &ix)) {
 		return &s->programs[ix];
 	}
 	if (s->program_n == PROGRAM_MAX) {
@@ -86,8 +88,8 @@ static const struct selectors_program *program_of(
 	*program = (struct selectors_program){0};
 	s->names.intern = intern;
 	bt_name_refs_add_name(&s->names, expression);
-	program->cel = bt_cel_compile(bt_intern_str(intern, expression), s->language, &program->error);
-	bt_map_put(&s->program_ixs, expression, s->program_n++);
+	program->cel = bt_cel_compile(bt_intern_str(intern, expression), s->language | use, &program->error);
+	bt_map_put(&s->program_ixs, key, s->program_n++);
 	return program;
 }
 
@@ -194,7 +196,7 @@ enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct selectors *s = selectors;
-	const struct selectors_program *program = program_of(s, intern, expression);
+	const struct selectors_program *program = program_of(s, intern, expression, 0);
 
 	if (!program->cel) {
 		bt_buf_str(out_error, bt_buf_view(&program->error));
@@ -210,4 +212,87 @@ enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern
 		break;
 	}
 	return BT_DEVICE_FAILED;
+}
+
+/* ---- derived attributes ---- */
+
+/* A version as the library that upstream reads it with writes it. */
+static uint32_t keep_version(struct bt_name_refs *held, const struct bt_cel_semver *version)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "%llu.%llu.%llu", (unsigned long long)version->major,
+		(unsigned long long)version->minor, (unsigned long long)version->patch);
+	if (version->pre.len) {
+		bt_buf_printf(&text, "-%.*s", BT_STR_ARG(version->pre));
+	}
+	if (version->build.len) {
+		bt_buf_printf(&text, "+%.*s", BT_STR_ARG(version->build));
+	}
+	uint32_t name = bt_name_refs_add(held, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return name;
+}
+
+/* A number, or a name. */
+static int64_t keep_value(
+	struct bt_name_refs *held, enum bt_cel_attribute_kind kind, const union bt_cel_scalar *from)
+{
+	switch (kind) {
+	case BT_CEL_INT:
+		return from->integer;
+	case BT_CEL_BOOL:
+		return from->boolean;
+	case BT_CEL_STRING:
+		return bt_name_refs_add(held, from->string);
+	case BT_CEL_VERSION:
+		return keep_version(held, &from->version);
+	}
+	return 0;
+}
+
+static void keep_attribute(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_cel_attribute *from, struct bt_attribute *out)
+{
+	static const enum bt_attribute_type types[] = {[BT_CEL_INT] = BT_ATTRIBUTE_INT,
+		[BT_CEL_BOOL] = BT_ATTRIBUTE_BOOL,
+		[BT_CEL_STRING] = BT_ATTRIBUTE_STRING,
+		[BT_CEL_VERSION] = BT_ATTRIBUTE_VERSION};
+	enum bt_attribute_type type = types[from->kind];
+
+	*out = (struct bt_attribute){.type = type};
+	if (from->list) {
+		int64_t *items = bt_arena_zalloc(arena, from->n * sizeof(*items));
+
+		for (uint32_t i = 0; i < from->n; i++) {
+			items[i] = keep_value(held, from->kind, &from->elements[i]);
+		}
+		out->type = type - BT_ATTRIBUTE_INT + BT_ATTRIBUTE_INTS;
+		out->items = items;
+		out->n = from->n;
+	} else if (type == BT_ATTRIBUTE_STRING || type == BT_ATTRIBUTE_VERSION) {
+		out->text = (uint32_t)keep_value(held, from->kind, &from->scalar);
+	} else {
+		out->number = keep_value(held, from->kind, &from->scalar);
+	}
+}
+
+enum bt_device_answer bt_selectors_derive(void *selectors, struct bt_name_refs *held, struct bt_arena *arena,
+	uint32_t expression, uint32_t driver, const struct bt_device *device, struct bt_attribute *out_value,
+	struct bt_buf *out_error)
+{
+	struct selectors *s = selectors;
+	const struct selectors_program *program = program_of(s, held->intern, expression, BT_CEL_DERIVES);
+	struct bt_cel_attribute value;
+
+	if (!program->cel) {
+		bt_buf_str(out_error, bt_buf_view(&program->error));
+		return BT_DEVICE_BAD_EXPRESSION;
+	}
+	struct bt_cel_device shown = show(s, held->intern, driver, device);
+	if (bt_cel_derive(program->cel, &shown, &s->scratch, out_error, &value) != BT_CEL_TRUE) {
+		return BT_DEVICE_FAILED;
+	}
+	keep_attribute(held, arena, &value, out_value);
+	return BT_DEVICE_YES;
 }

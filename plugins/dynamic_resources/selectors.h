@@ -11,3 +11,6 @@ void *bt_selectors_create(const struct bt_device_features *features);
 void bt_selectors_destroy(void *selectors);
 enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
+enum bt_device_answer bt_selectors_derive(void *selectors, struct bt_name_refs *held, struct bt_arena *arena,
+	uint32_t expression, uint32_t driver, const struct bt_device *device, struct bt_attribute *out_value,
+	struct bt_buf *out_error);

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -54,6 +55,11 @@ func (g *gen) byGates() {
 			case "ResourceSlice":
 				g.gatedSlice(spec)
 			case "ResourceClaim":
+				if g.on["derived"] && g.chance(70) {
+					g.derivingClaim(spec)
+					delete(o.Object, "status")
+					break
+				}
 				g.gatedClaim(spec)
 				if status, ok := o.Object["status"].(object); ok && g.on["skipops"] && g.chance(50) {
 					results, _ := in(status, "allocation", "devices")["results"].(list)
@@ -178,6 +184,43 @@ func (g *gen) gatedClaim(spec object) {
 		constraints = append(constraints, object{pick(g, "matchAttribute", "matchAttribute", "distinctAttribute"): pick(g, driver+"/model", driver+"/numa", driver+"/x", driver+"/healthy", "example.org/made")})
 	}
 	in(spec, "devices")["constraints"] = constraints
+}
+
+// derivingClaim makes it a claim that all depends on its derived attributes in.
+func (g *gen) derivingClaim(spec object) {
+	attr := `device.attributes["` + driver + `"]`
+	names := []string{"example.org/made", driver + "/numa", "derived/other"}
+	expressions := []string{attr + `.?numa.orValue(0)`, attr + `.?model.orValue("none")`, `device.driver`, `string(` + attr + `.?numa.orValue(1))`,
+		`has(` + attr + `.healthy)`, `"numa" in ` + attr + ` && ` + attr + `.numa < 1`, `has(` + attr + `.x) ? string(` + attr + `.x) : "none"`}
+	requests := list{}
+	for i := range 1 + g.IntN(3) {
+		derived := list{}
+		for _, name := range names {
+			switch {
+			case g.chance(3):
+				derived = append(derived, g.derivedAttributes()...)
+			case g.chance(70):
+				derived = append(derived, object{"name": name, "expression": pick(g, expressions...)})
+			}
+		}
+		r := object{"deviceClassName": "any", "allocationMode": "ExactCount", "count": pick(g, int64(1), 1, 2), "derivedAttributes": derived}
+		if g.chance(6) {
+			r["allocationMode"] = "All"
+			delete(r, "count")
+		}
+		request := object{"name": "r" + strconv.Itoa(i), "exactly": r}
+		if g.chance(20) {
+			other := object{"name": "t", "deviceClassName": "any", "allocationMode": "ExactCount", "count": int64(1), "derivedAttributes": list{object{"name": names[0], "expression": pick(g, expressions...)}}}
+			r["name"] = "s"
+			request = object{"name": "r" + strconv.Itoa(i), "firstAvailable": list{r, other}}
+		}
+		requests = append(requests, request)
+	}
+	constraints := list{}
+	for range 1 + g.IntN(2) {
+		constraints = append(constraints, object{pick(g, "matchAttribute", "matchAttribute", "distinctAttribute"): pick(g, append(names, driver+"/model")...)})
+	}
+	spec["devices"] = object{"requests": requests, "constraints": constraints}
 }
 
 func (g *gen) derivedAttributes() list {

@@ -29,7 +29,7 @@ var likely = map[string]map[string]int{
 	"twins": {"fit": 25, "affinity": 15, "taints": 20, "ports": 20, "images": 10, "spread": 20, "interpod": 20, "gates": 15, "nominated": 25, "edge": 15, "v137": 20, "vol2": 10, "dra2": 20, "preemption": 80, "config": 5},
 	"dra":   {"dra2": 100, "preemption": 70, "fit": 20, "taints": 15, "nominated": 25, "gates": 10, "edge": 15, "interpod": 5, "v137": 10},
 	// With gates of 1.37.
-	"gated": {"dra2": 100, "lists": 100, "skipops": 100, "fractions": 100, "compat": 100, "preemption": 50, "nominated": 15, "gates": 10},
+	"gated": {"dra2": 100, "lists": 100, "skipops": 100, "fractions": 100, "compat": 100, "derived": 60, "preemption": 50, "nominated": 15, "gates": 10},
 	"rules": {"dra2": 100, "taintrules": 100, "preemption": 50, "nominated": 15, "gates": 10, "edge": 15},
 }
 

@@ -49,6 +49,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.optional_operations = gates->on[BT_GATE_DRA_OPTIONAL_NODE_OPERATIONS],
 		.compatibility_groups = gates->on[BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS],
 		.fractional_ranges = gates->on[BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE],
+		.derived_attributes = gates->on[BT_GATE_DRA_DERIVED_ATTRIBUTES],
 		.lists_match = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES] &&
 			       bt_release_has(gates->release, BT_RULE_LISTS_MATCH_AS_SETS),
 		.release = gates->release,
@@ -71,8 +72,7 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
 	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
-		BT_GATE_DRA_DERIVED_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
-		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
 		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* What is on by the usual default is not refused. */

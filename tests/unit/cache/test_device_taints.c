@@ -38,7 +38,7 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 
 static void configure(struct fixture *f, bool rules, const char *release)
 {
-	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask};
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask, NULL};
 	const struct bt_device_features features = {
 		.taints = true, .taint_rules = rules, .release = bt_release_find(bt_str(release))};
 

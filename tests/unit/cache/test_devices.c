@@ -41,9 +41,31 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 	return BT_DEVICE_FAILED;
 }
 
+/* The expression, the device and a list of both; "?" fails. */
+static enum bt_device_answer judge_derive(void *judge, struct bt_name_refs *held, struct bt_arena *arena,
+	uint32_t expression, uint32_t driver, const struct bt_device *device, struct bt_attribute *out_value,
+	struct bt_buf *out_error)
+{
+	struct bt_buf text = {0};
+	int64_t *items = bt_arena_zalloc(arena, sizeof(*items));
+
+	(void)driver;
+	++*(uint32_t *)judge;
+	if (bt_str_is(bt_intern_str(held->intern, expression), "?")) {
+		bt_buf_text(out_error, "what is that?");
+		return BT_DEVICE_FAILED;
+	}
+	bt_buf_printf(&text, "%.*s of %.*s", BT_STR_ARG(bt_intern_str(held->intern, expression)),
+		BT_STR_ARG(bt_intern_str(held->intern, device->name)));
+	items[0] = bt_name_refs_add(held, bt_buf_view(&text));
+	*out_value = (struct bt_attribute){.type = BT_ATTRIBUTE_STRINGS, .items = items, .n = 1};
+	bt_buf_fini(&text);
+	return BT_DEVICE_YES;
+}
+
 static void configure(struct fixture *f, bool all)
 {
-	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask};
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask, judge_derive};
 	const struct bt_device_features features = {.admin_access = all,
 		.prioritized_list = all,
 		.partitionable = all,
@@ -809,6 +831,62 @@ static void a_shared_device_can_be_shown_as_a_single_one(void **state)
 	}
 }
 
+/* What the expression says of the slice's device; NULL: it fails. */
+static const char *derived_of(struct fixture *f, const char *expression, uint32_t device_ix)
+{
+	const struct bt_device_store *store = f->cache->view.devices;
+	const struct bt_attribute *value;
+	struct bt_buf why = {0};
+	enum bt_device_answer answer = store->derive(store->context, fixture_name(f, expression),
+		store->slices[0].driver, &store->slices[0].devices[device_ix], &value, &why);
+
+	bt_buf_fini(&why);
+	if (answer != BT_DEVICE_YES) {
+		return NULL;
+	}
+	return bt_intern_str(f->cache->dictionary->intern, (uint32_t)value->items[0]).ptr;
+}
+
+static void what_is_derived_is_kept_by_expression_and_device(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: b}]");
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(derived_of(f, "yes", 0), "yes of a");
+		assert_string_equal(derived_of(f, "yes", 1), "yes of b");
+		assert_string_equal(derived_of(f, "no", 0), "no of a");
+		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+	}
+	assert_int_equal(asked_n, 4);
+	assert_null(derived_of(f, "?", 0));
+	assert_null(derived_of(f, "?", 0));
+	assert_int_equal(asked_n, 6);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: c}]");
+	assert_string_equal(derived_of(f, "yes", 0), "yes of c");
+}
+
+/* So many are kept; then all are dropped when a cycle begins, with their texts. */
+static void what_is_derived_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_intern *intern = f->cache->dictionary->intern;
+	char text[32];
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	for (int i = 0; i < 65537; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		derived_of(f, text, 0);
+	}
+	assert_string_equal(derived_of(f, "0", 0), "0 of a");
+	assert_int_not_equal(bt_intern_find(intern, bt_str("7 of a")), BT_NAME_NONE);
+	bt_devices_begin(f->cache->devices, 0, 0, INT64_MAX);
+	assert_int_equal(bt_intern_find(intern, bt_str("7 of a")), BT_NAME_NONE);
+	assert_string_equal(derived_of(f, "0", 0), "0 of a");
+}
+
 /* ---- what has gone ---- */
 
 #define MANY 600
@@ -1003,6 +1081,8 @@ int main(void)
 		FIXTURE_TEST(a_device_that_is_shown_no_more_is_asked_about_as_it_was),
 		FIXTURE_TEST(answers_stay_right_however_many_expressions_there_are),
 		FIXTURE_TEST(a_shared_device_can_be_shown_as_a_single_one),
+		FIXTURE_TEST(what_is_derived_is_kept_by_expression_and_device),
+		FIXTURE_TEST(what_is_derived_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

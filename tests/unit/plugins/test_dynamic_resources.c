@@ -18,7 +18,7 @@ static const struct bt_dynamic_resources_settings settings = {
 static void configure(struct fixture *f, const struct bt_device_features *features)
 {
 	static const struct bt_device_judge judge = {
-		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask, bt_selectors_derive};
 	static const struct bt_device_features all = {.admin_access = true,
 		.prioritized_list = true,
 		.partitionable = true,
@@ -545,6 +545,88 @@ static void a_request_with_derived_attributes_fails(void **state)
 		check_allocations(*state, n1, i == 0 ? &fails : &passes, 1);
 		fixture_teardown(state);
 	}
+}
+
+#define DERIVES(expression) ", derivedAttributes: [{name: d/x, expression: '" expression "'}]"
+#define PAIR(a, b)                                                                                           \
+	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1" a          \
+	"}}, {name: q, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1" b "}}]"
+#define NUMA(n)	   "attributes: {numa: {int: " n "}}"
+#define X_MATCHES  ", constraints: [{matchAttribute: d/x}]"
+#define X_DIFFERS  ", constraints: [{distinctAttribute: d/x}]"
+#define OF(name)   "device.attributes[\"d\"]." name
+#define OF_NUMA	   DERIVES(OF("numa"))
+#define OF_TEXT(t) DERIVES(OF("m") ".startsWith(\"" t "\") ? " OF("m") ".replace(\"" t "\", \"\") : \"none\"")
+
+static const struct allocation derived_allocations[] = {
+	/* Each request has its own expression: devices that say the same in other words match. */
+	{"{name: a, " NUMA("1") "}, {name: b, " NUMA("2") "}, {name: c, " NUMA("2") "}",
+		PAIR(OF_NUMA, OF_NUMA) X_MATCHES, "b c", NULL, NULL},
+	{"{name: a, " NUMA("1") "}, {name: b, " NUMA("1") "}, {name: c, " NUMA("2") "}",
+		PAIR(OF_NUMA, OF_NUMA) X_DIFFERS, "a c", NULL, NULL},
+	{"{name: a, " M("u1") "}, {name: b, " M("v2") "}, {name: c, " M("v1") "}",
+		PAIR(OF_TEXT("u"), OF_TEXT("v")) X_MATCHES, "a c", NULL, NULL},
+	/* An attribute of the device's own is shadowed; requests without an expression have it. */
+	{"{name: a, attributes: {x: {int: 1}}}, {name: b, attributes: {x: {int: 2}}}",
+		PAIR(DERIVES("7"), DERIVES("7")) X_MATCHES, "a b", NULL, NULL},
+	{"{name: a, attributes: {x: {int: 1}}}, {name: b, attributes: {x: {int: 2}}}",
+		PAIR(DERIVES("2"), "") X_MATCHES, "a b", NULL, NULL},
+	{"{name: a}, {name: b}", PAIR(DERIVES("1"), "") X_MATCHES, NULL, NONE, NULL},
+	/* Of two of one name the last counts; the types differ; versions are compared as texts. */
+	{"{name: a}, {name: b}",
+		PAIR(", derivedAttributes: [{name: d/x, expression: '1'}, {name: d/x, expression: '2'}]",
+			DERIVES("2")) X_MATCHES,
+		"a b", NULL, NULL},
+	{"{name: a}, {name: b}", PAIR(DERIVES("1"), DERIVES("\"1\"")) X_MATCHES, NULL, NONE, NULL},
+	{"{name: a, attributes: {x: {version: 1.2.3-a+b}}}, {name: b, attributes: {x: {version: 1.2.3-a+b}}}",
+		PAIR("", DERIVES("semver(\"1.2.3-a+b\")")) X_MATCHES, "a b", NULL, NULL},
+	{"{name: a}, {name: b}", PAIR(DERIVES("true"), DERIVES("1 < 2")) X_MATCHES, "a b", NULL, NULL},
+	/* Lists are no values without the gate for them. */
+	{"{name: a}, {name: b}", PAIR(DERIVES("[1]"), DERIVES("[1]")) X_MATCHES, NULL, NONE, NULL},
+	/* What is wrong with an expression ends the cycle, if a constraint needs it. */
+	{"{name: a}", ASK(OF_NUMA) X_MATCHES, NULL, NULL,
+		"evaluate derived attribute d/x on device d/p/a failed: no such key: numa"},
+	{"{name: a}", ASK(OF_NUMA), "a", NULL, NULL},
+	{"{name: a}", ASK(DERIVES("1.5")) X_MATCHES, NULL, NULL,
+		"compile derived attribute d/x failed: must evaluate to a primitive scalar (string, integer, "
+		"boolean, semver) or a list of these scalars, not double"},
+	{"{name: a}", ASK(DERIVES("dyn(1.5)")) X_MATCHES, NULL, NULL,
+		"evaluate derived attribute d/x on device d/p/a failed: unsupported CEL return type: "
+		"float64"},
+	{"{name: a}", ASK(DERIVES("[dyn(1.5)]")) X_MATCHES, NULL, NULL,
+		"evaluate derived attribute d/x on device d/p/a failed: unsupported list element type: "
+		"float64"},
+	{"{name: a}", ASK(DERIVES("[dyn(\"b\"), dyn(1)]")) X_MATCHES, NULL, NULL,
+		"evaluate derived attribute d/x on device d/p/a failed: expected list element at index 1 to "
+		"be string, got int64"},
+};
+
+static void derived_attributes_are_matched_as_those_of_devices(void **state)
+{
+	const struct bt_device_features features = {.derived_attributes = true};
+	uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+
+	configure(*state, &features);
+	check_allocations(*state, n1, derived_allocations, COUNT_OF(derived_allocations));
+}
+
+static void derived_lists_are_compared_as_sets(void **state)
+{
+	static const struct allocation rows[] = {
+		{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2") "}",
+			PAIR(DERIVES(OF("m")), DERIVES("[3, 2]")) X_MATCHES, "a b", NULL, NULL},
+		{"{name: a}, {name: b}", PAIR(DERIVES("[\"u\"]"), DERIVES("\"u\"")) X_DIFFERS, NULL, NONE,
+			NULL},
+		{"{name: a}, {name: b}", PAIR(DERIVES("[true]"), DERIVES("[false]")) X_DIFFERS, "a b", NULL,
+			NULL},
+		{"{name: a}", ASK(DERIVES("[]")) X_MATCHES, NULL, NONE, NULL},
+	};
+	const struct bt_device_features features = {
+		.derived_attributes = true, .list_attributes = true, .lists_match = true};
+	uint32_t n1 = fixture_node(*state, "name: n1", "", "");
+
+	configure(*state, &features);
+	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
 static void an_allocation_that_skips_operations_is_had_where_nodes_can(void **state)
@@ -1395,6 +1477,8 @@ int main(void)
 		cmocka_unit_test(devices_of_a_counter_set_have_a_group_in_common),
 		cmocka_unit_test(nodes_declare_that_they_leave_operations_out),
 		cmocka_unit_test(a_request_with_derived_attributes_fails),
+		FIXTURE_TEST(derived_attributes_are_matched_as_those_of_devices),
+		FIXTURE_TEST(derived_lists_are_compared_as_sets),
 		cmocka_unit_test(an_allocation_that_skips_operations_is_had_where_nodes_can),
 		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
 		FIXTURE_TEST(what_others_have_is_left_to_them),
