@@ -71,6 +71,10 @@ static void apply_node(struct workload *w, uint32_t ix, struct bt_arena *arena, 
 		arena, &node.allocatable, "cpu", bt_build_count(w->cores ? w->cores : cores[machine]));
 	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
 	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
+	if (w->rack_nodes) {
+		bt_build_pair(arena, &node.meta.labels, bt_str("rack"),
+			bt_build_text(arena, "rack-%u", ix / w->rack_nodes));
+	}
 	for (uint32_t bit = 0; bit < w->bits; bit++) {
 		bt_build_pair(arena, &node.meta.labels, bt_build_text(arena, "bit-%u", bit),
 			bt_str(ix >> bit & 1 ? "1" : "0"));
@@ -107,9 +111,14 @@ void bt_workload_begin(struct workload *w)
 		.clock = {.now_ns = tick, .context = &w->now_ns}};
 	struct bt_config_errors errors = {0};
 	struct bt_arena scratch = {0};
+	struct bt_gates gates;
+	struct bt_buf why = {0};
 
 	w->now_ns = FIRST_NS;
-	bt_config_init_default(&w->config, NULL);
+	bt_gates_init(&gates, bt_release_default());
+	BT_REQUIRE(!w->gates || bt_gates_parse(&gates, bt_str(w->gates), &why) == BT_OK);
+	bt_buf_fini(&why);
+	bt_config_init_default(&w->config, &gates);
 	w->engine = bt_engine_create(&w->config, &options, &errors);
 	w->reader = bt_object_reader_create(give_up, NULL);
 	for (uint32_t i = 0; i < w->node_n; i++) {

@@ -20,6 +20,8 @@ struct workload {
 	bool tainted;	      /* some nodes have taints */
 	struct bt_team *team; /* scores nodes with workers; NULL: one thread */
 	const char *image;    /* every second node has it; NULL: nodes have no images */
+	uint32_t rack_nodes;  /* so many nodes in turn have the same label "rack"; 0: nodes have none */
+	const char *gates;    /* --feature-gates; NULL: the defaults */
 	/* owned by the functions below: */
 	struct bt_config config;
 	struct bt_engine *engine;
