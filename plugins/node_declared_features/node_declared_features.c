@@ -69,9 +69,13 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 	return !event->node.old || event->node.old->declared != event->node.new->declared;
 }
 
+/* Only what the release looks at counts: to others a change of the rest is none. */
 static bool after_pod_update(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
-	return env->own && event->pod.old.signature->features != event->pod.new.signature->features;
+	const struct node_declared_features_settings *looks = env->settings;
+	uint32_t changed = event->pod.old.signature->features ^ event->pod.new.signature->features;
+
+	return env->own && (changed & looks->features);
 }
 
 static const struct bt_registration events[] = {

@@ -77,6 +77,35 @@ static void a_node_counts_a_resize_by_container_until_1_36_and_then_by_state(voi
 	check_resize(state, "1.37", 4000, 6000);
 }
 
+/* Where a pod waits that no node has the features for, when its container gets this. */
+static enum bt_wait waits_after_change(void **state, const char *release, const char *more)
+{
+	struct trial t = begin_of_release(state, release);
+	static const char text[] = "{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: p}, "
+				   "spec: {schedulerName: default-scheduler, containers: [{name: a, "
+				   "restartPolicyRules: [{action: RestartAllContainers}]%s}]}%s}";
+	enum bt_entry entry;
+	uint32_t ix;
+
+	add_node(&t, "n1", "9");
+	assert_int_equal(bt_engine_add_pod(t.engine, &read(&t, text, "", "")->pod, &entry, &ix), BT_OK);
+	assert_int_equal(decide(&t, ix).outcome, BT_REFUSED);
+	struct bt_queue *queue = bt_engine_queue(t.engine);
+	assert_int_equal(bt_queue_info(queue, ix).where, BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_engine_update_pod(t.engine, ix, &read(&t, text, more, "")->pod), BT_OK);
+	enum bt_wait where = bt_queue_info(queue, ix).where;
+	end(&t);
+	return where;
+}
+
+static void features_that_a_release_does_not_look_at_wake_no_pod(void **state)
+{
+	static const char options[] = ", volumeMounts: [{name: v, bindMountOptions: [noexec]}]";
+
+	assert_int_equal(waits_after_change(state, "1.36", options), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(waits_after_change(state, "1.37", options), BT_WAIT_ACTIVE);
+}
+
 static void a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins(void **state)
 {
 	struct trial t = begin_of_release(state, "1.37");
@@ -118,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(selectors_that_want_no_labels_took_every_namespace_until_1_36),
 		FIXTURE_TEST(a_node_counts_a_resize_by_container_until_1_36_and_then_by_state),
+		FIXTURE_TEST(features_that_a_release_does_not_look_at_wake_no_pod),
 		FIXTURE_TEST(a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins),
 	};
 
