@@ -629,6 +629,143 @@ static void derived_lists_are_compared_as_sets(void **state)
 	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
+/* ---- twins ---- */
+
+/* Claims that differ in one field alone, and what each is given; NULL: nothing. */
+struct twins {
+	struct bt_device_features features;
+	const char *devices, *one, *other, *given, *given_other;
+};
+
+#define SHARE(range)                                                                                         \
+	"allowMultipleAllocations: true, capacity: {m: {value: '4', requestPolicy: {default: '1', "          \
+	"validRange: {" range "}}}}"
+#define GETS(amount) ASK(", capacity: {requests: {m: '" amount "'}}")
+#define EVERY_FEATURE                                                                                        \
+	{                                                                                                    \
+		.list_attributes = true, .lists_match = true, .partitionable = true,                         \
+		.optional_operations = true, .compatibility_groups = true, .consumable_capacity = true,      \
+		.fractional_ranges = true, .derived_attributes = true                                        \
+	}
+
+static const struct twins twins[] = {
+	/* What a request derives. */
+	{EVERY_FEATURE, "{name: a, " NUMA("1") "}, {name: b, " NUMA("2") "}",
+		PAIR(OF_NUMA, OF_NUMA) X_MATCHES, PAIR(OF_NUMA, DERIVES(OF("numa") " - 1")) X_MATCHES, NULL,
+		"a b"},
+	/* The same expression selects, and derives. */
+	{EVERY_FEATURE, "{name: a}, {name: b}", PAIR(DERIVES("true"), DERIVES("false")) X_MATCHES,
+		PAIR(SELECTS("true"), SELECTS("true")), NULL, "a b"},
+	/* What a list has to include. */
+	{EVERY_FEATURE, "{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}", INCLUDES("1"), INCLUDES("3"),
+		"a", "b"},
+	/* How constraints take lists. */
+	{EVERY_FEATURE, "{name: a, " INTS("1, 2") "}, {name: b, " INTS("2") "}, {name: c, " INTS("3") "}",
+		WANTS(2) MATCHES, WANTS(2) DIFFERS, "a b", "a c"},
+	/* A capacity's thousandths. */
+	{EVERY_FEATURE, "{name: a, " SHARE("min: 100m, step: 100m, max: 500m") "}", GETS("500m"),
+		GETS("501m"), "a", NULL},
+};
+
+static const char *given_or_nothing(struct fixture *f, uint32_t node, const char *claim)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "resourceClaims: [{name: x, resourceClaimName: %s}]", claim);
+	struct subject subject = begin(f, spec);
+
+	return passes(&subject, node) ? given(&subject, node) : "";
+}
+
+static void claims_that_differ_in_one_field_have_answers_of_their_own(void **state)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < COUNT_OF(twins); i++) {
+		const struct twins *t = &twins[i];
+
+		fixture_setup(state);
+		struct fixture *f = *state;
+		uint32_t n1 = fixture_node(f, "name: n1", "", "");
+		configure(f, &t->features);
+		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", t->devices);
+		device_slice(f, "s", POOL("p"), text);
+		device_claim(f, "c", t->one, "");
+		device_claim(f, "e", t->other, "");
+		for (int again = 0; again < 2; again++) {
+			assert_string_equal(given_or_nothing(f, n1, "c"), t->given ? t->given : "");
+			assert_string_equal(
+				given_or_nothing(f, n1, "e"), t->given_other ? t->given_other : "");
+		}
+		fixture_teardown(state);
+	}
+}
+
+/* A slice that becomes another in one field alone: what was kept of its devices is not used any more. */
+static void slices_that_differ_in_one_field_have_answers_of_their_own(void **state)
+{
+	static const struct {
+		const char *wanted, *one, *other, *given, *given_other;
+	} cases[] = {
+		{ASK(SELECTS(OF("m.includes(1)"))), "devices: [{name: a, " INTS("1") "}]",
+			"devices: [{name: a, " INTS("2") "}]", "a", ""},
+		{PAIR(OF_NUMA, DERIVES("1")) X_MATCHES,
+			"devices: [{name: a, " NUMA("1") "}, {name: b, " NUMA("1") "}]",
+			"devices: [{name: a, " NUMA("2") "}, {name: b, " NUMA("2") "}]", "a b", ""},
+		{WANTS(1), "devices: [{name: a}]", "skipNodeOperations: ['*'], devices: [{name: a}]", "a",
+			""},
+		{GETS("300m"), "devices: [{name: a, " SHARE("min: 100m, max: 400m") "}]",
+			"devices: [{name: a, " SHARE("min: 100m, max: 200m") "}]", "a", ""},
+	};
+	static const struct bt_device_features features = EVERY_FEATURE;
+	char text[512];
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		fixture_setup(state);
+		struct fixture *f = *state;
+		uint32_t n1 = fixture_node(f, "name: n1", "", "");
+		configure(f, &features);
+		device_claim(f, "c", cases[i].wanted, "");
+		for (int turn = 0; turn < 4; turn++) {
+			snprintf(text, sizeof(text), "nodeName: n1, %s",
+				turn % 2 ? cases[i].other : cases[i].one);
+			device_slice(f, "s", POOL("p"), text);
+			assert_string_equal(given_or_nothing(f, n1, "c"),
+				turn % 2 ? cases[i].given_other : cases[i].given);
+		}
+		fixture_teardown(state);
+	}
+}
+
+/* Nodes that differ in what they declare, and devices that differ in their compatibility groups. */
+static void nodes_and_groups_that_differ_have_answers_of_their_own(void **state)
+{
+	static const struct bt_device_features features = EVERY_FEATURE;
+	static const char *const groups[] = {"u", "v"};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "declaredFeatures: [DRAOptionalNodeOperations]");
+	uint32_t n2 = fixture_node(f, "name: n2", "", "");
+	char text[512];
+
+	configure(f, &features);
+	device_slice(f, "s", POOL("p"), "allNodes: true, skipNodeOperations: ['*'], devices: [{name: a}]");
+	device_claim(f, "c", WANTS(1), "");
+	assert_string_equal(given_or_nothing(f, n1, "c"), "a");
+	assert_string_equal(given_or_nothing(f, n2, "c"), "");
+	device_slice(f, "counters", "name: g, generation: 1, resourceSliceCount: 2",
+		"nodeName: n2, sharedCounters: [{name: s, counters: {c: {value: '9'}}}]");
+	device_claim(f, "e", WANTS(2), "");
+	for (int turn = 0; turn < 4; turn++) {
+		snprintf(text, sizeof(text),
+			"nodeName: n2, devices: [{name: a, consumesCounters: [{counterSet: s, counters: {c: "
+			"{value: '1'}}, compatibilityGroups: [u]}]}, {name: b, consumesCounters: "
+			"[{counterSet: s, counters: {c: {value: '1'}}, compatibilityGroups: [%s]}]}]",
+			groups[turn % 2]);
+		device_slice(f, "g", "name: g, generation: 1, resourceSliceCount: 2", text);
+		assert_string_equal(given_or_nothing(f, n2, "e"), turn % 2 ? "" : "a b");
+	}
+}
+
 static void an_allocation_that_skips_operations_is_had_where_nodes_can(void **state)
 {
 	static const struct {
@@ -1479,6 +1616,9 @@ int main(void)
 		cmocka_unit_test(a_request_with_derived_attributes_fails),
 		FIXTURE_TEST(derived_attributes_are_matched_as_those_of_devices),
 		FIXTURE_TEST(derived_lists_are_compared_as_sets),
+		cmocka_unit_test(claims_that_differ_in_one_field_have_answers_of_their_own),
+		cmocka_unit_test(slices_that_differ_in_one_field_have_answers_of_their_own),
+		FIXTURE_TEST(nodes_and_groups_that_differ_have_answers_of_their_own),
 		cmocka_unit_test(an_allocation_that_skips_operations_is_had_where_nodes_can),
 		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
 		FIXTURE_TEST(what_others_have_is_left_to_them),
