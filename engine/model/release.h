@@ -183,6 +183,8 @@ enum bt_rule {
 	/* Extension points of a profile: those about placements of groups; podGroupPostFilter. Source:
 	 * Plugins, kube-scheduler/config/v1/types.go. */
 	BT_RULE_PLACEMENT_POINTS,
+	/* Metrics have how many placements there were, and how long they took. */
+	BT_RULE_PLACEMENTS_ARE_COUNTED,
 	BT_RULE_POD_GROUP_POST_FILTER,
 	/* NodeName, NodeUnschedulable and TaintToleration are PreFilter plugins as well; there they keep back
 	 * nothing that waits in the queue. */

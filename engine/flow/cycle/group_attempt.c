@@ -326,7 +326,8 @@ static void decide_in_placements(struct group_attempt *a)
 		.group = &group,
 		.decide = decide_in,
 		.context = a,
-		.first = a->watch && a->watch->first_placement};
+		.first = a->watch && a->watch->first_placement,
+		.measured = true};
 	struct bt_placement_choice choice = {.undecided = true};
 
 	bt_placements_begin(placements);
@@ -485,7 +486,8 @@ static enum bt_group_fit place_in_placements(const struct group_attempt *a, stru
 		.decide = place_in,
 		.context = &t,
 		.first = a->watch && a->watch->first_placement,
-		.trials = true};
+		.trials = true,
+		.measured = true};
 	enum bt_group_fit fit = BT_GROUP_FIT_FAILS;
 	struct bt_buf why = {0};
 

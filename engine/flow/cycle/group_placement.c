@@ -278,12 +278,42 @@ static void set_turn(struct bt_engine *engine, struct group_placement_turn turn)
 	bt_node_list_rewind(&engine->nodes, turn.mark);
 }
 
+static uint16_t profile_of(const struct bt_placement_request *request)
+{
+	return bt_profile_runtimes_ix(&request->engine->runtimes, request->runtime);
+}
+
+/* Source: RecordGeneratedPlacements, v1.37.2. */
+static void note_placements(const struct bt_placements *p, const struct bt_placement_request *request)
+{
+	const uint16_t labels[4] = {profile_of(request)};
+
+	for (uint32_t i = 0; request->measured && request->engine->metrics && i < p->n; i++) {
+		bt_cycle_metrics_note(request->engine->metrics, BT_CYCLE_METRIC_PLACEMENTS, labels, 0);
+	}
+}
+
 static enum bt_placement_fit decide(
 	struct bt_placements *p, const struct bt_placement_request *request, uint32_t ix, bool trial)
 {
 	p->signature_n = 0;
 	bt_node_list_restrict(&request->engine->nodes, p->items[ix].part);
 	return request->decide(request->context, &p->items[ix], trial);
+}
+
+/* The same, measured. Source: ObservePlacementEvaluation, v1.37.2. */
+static enum bt_placement_fit decide_measured(
+	struct bt_placements *p, const struct bt_placement_request *request, uint32_t ix, bool trial)
+{
+	int64_t begin_ns = request->engine->metrics ? bt_clock_monotonic_ns() : 0;
+	enum bt_placement_fit fit = decide(p, request, ix, trial);
+	const uint16_t labels[4] = {fit == BT_PLACEMENT_FITS, profile_of(request)};
+
+	if (request->measured && request->engine->metrics && fit != BT_PLACEMENT_FAILS) {
+		bt_cycle_metrics_note(request->engine->metrics, BT_CYCLE_METRIC_PLACEMENT, labels,
+			bt_clock_monotonic_ns() - begin_ns);
+	}
+	return fit;
 }
 
 /* Tries all of them, as long as none fails. Notes where each begins. */
@@ -295,7 +325,7 @@ static struct bt_placement_choice try_all(struct bt_placements *p, const struct 
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		turns[i] = turn_of(request->engine);
-		enum bt_placement_fit fit = decide(p, request, i, true);
+		enum bt_placement_fit fit = decide_measured(p, request, i, true);
 
 		if (fit == BT_PLACEMENT_FAILS) {
 			return (struct bt_placement_choice){.fit = fit, .ix = i};
@@ -337,8 +367,9 @@ struct bt_placement_choice bt_placements_try(
 	struct bt_placement_choice choice = {.ix = 0};
 
 	BT_REQUIRE(p->n > 0);
+	note_placements(p, request);
 	if (p->n == 1 && !request->trials) {
-		choice.fit = decide(p, request, 0, false);
+		choice.fit = decide_measured(p, request, 0, false);
 		bt_node_list_restrict(&engine->nodes, before);
 		return choice;
 	}

@@ -80,8 +80,9 @@ struct bt_placement_request {
 	 */
 	enum bt_placement_fit (*decide)(void *context, const struct bt_placement *placement, bool trial);
 	void *context;
-	bool first;  /* of equals the first one is chosen */
-	bool trials; /* nothing is to stay: each placement is tried, and that is all */
+	bool first;    /* of equals the first one is chosen */
+	bool trials;   /* nothing is to stay: each placement is tried, and that is all */
+	bool measured; /* metrics count the placements, and how long trials take */
 };
 
 /* What bt_placements_try has come to. */

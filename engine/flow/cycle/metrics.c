@@ -20,6 +20,8 @@ static const struct {
 	[BT_CYCLE_METRIC_EVICTING] = {1e-2, 2, 20, 4},
 	[BT_CYCLE_METRIC_GROUP] = {1e-3, 2, 15, 256},
 	[BT_CYCLE_METRIC_GROUP_DECIDING] = {1e-3, 2, 15, 4},
+	[BT_CYCLE_METRIC_PLACEMENT] = {1e-3, 2, 15, 4},
+	[BT_CYCLE_METRIC_PLACEMENTS] = {1e-3, 2, 15, 4},
 };
 
 struct bt_cycle_metrics *bt_cycle_metrics_create(void)

@@ -24,6 +24,8 @@ enum bt_cycle_metric {
 	BT_CYCLE_METRIC_EVICTING,
 	BT_CYCLE_METRIC_GROUP,		/* the cycle of a pod group: enum bt_cycle_metric_group, profile */
 	BT_CYCLE_METRIC_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
+	BT_CYCLE_METRIC_PLACEMENT,	/* a group is tried in a placement: whether it fits, profile */
+	BT_CYCLE_METRIC_PLACEMENTS,	/* a placement is made, which takes no time: profile */
 	BT_CYCLE_METRIC_N
 };
 

@@ -213,6 +213,36 @@ static void add_groups(const struct metrics_reading *r)
 	add_table(r, BT_CYCLE_METRIC_GROUP, label_group);
 }
 
+static void label_placement(const struct metrics_reading *r, const struct bt_series *series)
+{
+	add_profile(r, series->labels[1]);
+	label(r->x, "result", series->labels[0] ? "feasible" : "infeasible");
+}
+
+static void label_profile(const struct metrics_reading *r, const struct bt_series *series)
+{
+	add_profile(r, series->labels[0]);
+}
+
+/* Gate TopologyAwareWorkloadScheduling. */
+static void add_placements(const struct metrics_reading *r)
+{
+	bt_expose(r->x, "scheduler_generated_placements_total", BT_METRIC_COUNTER,
+		"[ALPHA] Number of candidate placements generated when scheduling pod groups.");
+	add_totals(r, BT_CYCLE_METRIC_PLACEMENTS, label_profile);
+	bt_expose(r->x, "scheduler_placement_evaluation_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Latency in seconds of evaluating a single candidate placement when scheduling pod "
+		"groups, by result. 'feasible' means the pod group fit into the placement, while "
+		"'infeasible' "
+		"means it did not.");
+	add_table(r, BT_CYCLE_METRIC_PLACEMENT, label_placement);
+	bt_expose(r->x, "scheduler_placement_evaluations_total", BT_METRIC_COUNTER,
+		"[ALPHA] Number of candidate placements evaluated when scheduling pod groups, by result. "
+		"'feasible' means the pod group fit into the placement, while 'infeasible' means it did "
+		"not.");
+	add_totals(r, BT_CYCLE_METRIC_PLACEMENT, label_placement);
+}
+
 /* ---- plugins ---- */
 
 static const char *const run_texts[] = {"PreFilter", "Filter", "PreScore", "Score"};
@@ -259,6 +289,10 @@ static void add_durations(const struct metrics_reading *r)
 	}
 	if (r->config->gates.on[BT_GATE_GENERIC_WORKLOAD]) {
 		add_groups(r);
+	}
+	if (r->config->gates.on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] &&
+		bt_release_has(r->config->gates.release, BT_RULE_PLACEMENTS_ARE_COUNTED)) {
+		add_placements(r);
 	}
 }
 

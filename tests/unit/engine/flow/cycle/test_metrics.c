@@ -49,6 +49,7 @@ static void bounds_are_upstreams(void **state)
 	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_GROUP, bounds), 15);
 	assert_true(bounds[0] == 0.001 && bounds[14] == 0.001 * (1 << 14));
 	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_GROUP_DECIDING, bounds), 15);
+	assert_int_equal(bt_cycle_metric_bounds(BT_CYCLE_METRIC_PLACEMENT, bounds), 15);
 }
 
 static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **state)

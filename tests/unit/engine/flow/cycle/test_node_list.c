@@ -143,6 +143,33 @@ static void a_refused_nomination_moves_the_next_sample_on(void **state)
 	end(&t);
 }
 
+static void a_part_of_the_nodes_is_all_that_counts(void **state)
+{
+	static const uint32_t nodes[] = {1, 2}, order[] = {2, 1, 2, 1},
+			      part_of[] = {UINT32_MAX, 7, 7, UINT32_MAX};
+	const struct bt_node_part part = {
+		.nodes = nodes, .order = order, .n = 2, .ix = 7, .part_of = part_of, .number = 1};
+	uint32_t left[] = {3, 2, 0};
+	struct trial t;
+
+	begin(&t, state);
+	bt_node_list_restrict(&t.list, &part);
+	assert_int_equal(bt_node_list_n(&t.list), 2);
+	assert_false(bt_node_list_has(&t.list, 0));
+	assert_candidates(&t, BT_NO_NODE, nodes, 2);
+	t.list.next_start = 1;
+	bt_node_list_evaluate_sample(&t.list, &t.plan, &t.f->cache->view, 1, BT_NO_NODE, &t.evaluation);
+	assert_int_equal(t.evaluation.feasible[0], 1);
+	assert_int_equal(bt_node_list_mark(&t.list), 0);
+	t.plan.narrowed = true;
+	t.plan.candidates = left;
+	t.plan.candidate_n = 3;
+	assert_candidates(&t, BT_NO_NODE, nodes + 1, 1);
+	bt_node_list_restrict(&t.list, NULL);
+	assert_int_equal(bt_node_list_n(&t.list), 4);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +179,7 @@ int main(void)
 		FIXTURE_TEST(a_node_that_has_refused_the_pod_is_a_candidate_once),
 		FIXTURE_TEST(samples_take_zones_in_turn_and_go_on_where_the_last_one_ended),
 		FIXTURE_TEST(a_refused_nomination_moves_the_next_sample_on),
+		FIXTURE_TEST(a_part_of_the_nodes_is_all_that_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -662,6 +662,32 @@ static void pod_groups_are_counted_by_result(void **state)
 	free(p);
 }
 
+static void placements_of_groups_are_counted_by_whether_the_group_fits(void **state)
+{
+	struct serve_test *test = *state;
+	struct bt_cycle_metrics *metrics = NULL;
+	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
+	const uint16_t fits[4] = {1, 0}, does_not[4] = {0, 0};
+
+	memcpy(&metrics, &shared, sizeof(metrics));
+	for (int i = 0; i < 3; i++) {
+		bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_PLACEMENTS, does_not, 0);
+		bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_PLACEMENT, i == 1 ? fits : does_not, 1000000);
+	}
+	struct prometheus *p = metrics_of(test);
+	assert_string_equal(prometheus_type(p, "scheduler_generated_placements_total"), "");
+	free(p);
+
+	test->lab.config.gates.on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] = true;
+	p = metrics_of(test);
+	assert_true(prometheus_value(p, "scheduler_generated_placements_total{" PROFILE "}") == 3);
+	assert_true(prometheus_value(p,
+			    "scheduler_placement_evaluations_total{" PROFILE ",result=\"feasible\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_placement_evaluation_duration_seconds_sum{" PROFILE
+					",result=\"infeasible\"}") == 0.002);
+	free(p);
+}
+
 static struct bt_writer_counts written_before(const struct bt_writer *writer)
 {
 	(void)writer;
@@ -838,6 +864,8 @@ int main(void)
 			preemptions_are_counted_when_their_evictions_have_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(metrics_of_gates_are_there_with_them_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(pod_groups_are_counted_by_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			placements_of_groups_are_counted_by_whether_the_group_fits, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_written_before_bindings_is_counted_where_there_is_some, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_for_devices_are_shown_by_driver, setup, teardown),
