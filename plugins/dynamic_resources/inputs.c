@@ -118,6 +118,14 @@ static enum bt_device_answer match_now(void *context, uint32_t expression, uint3
 	return inputs->now->match(inputs->now->context, expression, driver, device, single, out_error);
 }
 
+static enum bt_device_answer derive_now(void *context, uint32_t expression, uint32_t driver,
+	const struct bt_device *device, const struct bt_attribute **out_value, struct bt_buf *out_error)
+{
+	const struct bt_device_inputs *inputs = context;
+
+	return inputs->now->derive(inputs->now->context, expression, driver, device, out_value, out_error);
+}
+
 struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 {
 	struct bt_device_store store = *inputs->now;
@@ -133,5 +141,6 @@ struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 	store.pools = kept_pools;
 	store.next_taint = kept_next_taint;
 	store.match = match_now;
+	store.derive = derive_now;
 	return store;
 }

@@ -629,6 +629,27 @@ static void derived_lists_are_compared_as_sets(void **state)
 	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
+/* In a cycle in which slices change, devices say what they were when it began. */
+static void attributes_are_derived_of_what_the_cycle_has_read(void **state)
+{
+	const struct bt_device_features features = {.derived_attributes = true};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, &features);
+	device_slice(f, "s", POOL("p"),
+		"nodeName: n1, devices: [{name: a, " NUMA("1") "}, {name: b, " NUMA("1") "}]");
+	device_claim(f, "c", PAIR(OF_NUMA, DERIVES("1")) X_MATCHES, "");
+	struct subject subject = begin(f, CLAIM);
+	bt_plugin_dynamic_resources.state_changes(&subject.compiled, &f->cache->view, BT_DEVICES_WILL_CHANGE);
+	device_slice(f, "s", POOL("p"),
+		"nodeName: n1, devices: [{name: a, " NUMA("2") "}, {name: b, " NUMA("2") "}]");
+	bt_plugin_dynamic_resources.state_changes(&subject.compiled, &f->cache->view, BT_STATE_HAS_CHANGED);
+	assert_true(passes(&subject, n1));
+	subject = begin(f, CLAIM);
+	assert_false(passes(&subject, n1));
+}
+
 /* ---- twins ---- */
 
 /* Claims that differ in one field alone, and what each is given; NULL: nothing. */
@@ -1616,6 +1637,7 @@ int main(void)
 		cmocka_unit_test(a_request_with_derived_attributes_fails),
 		FIXTURE_TEST(derived_attributes_are_matched_as_those_of_devices),
 		FIXTURE_TEST(derived_lists_are_compared_as_sets),
+		FIXTURE_TEST(attributes_are_derived_of_what_the_cycle_has_read),
 		cmocka_unit_test(claims_that_differ_in_one_field_have_answers_of_their_own),
 		cmocka_unit_test(slices_that_differ_in_one_field_have_answers_of_their_own),
 		FIXTURE_TEST(nodes_and_groups_that_differ_have_answers_of_their_own),
