@@ -186,7 +186,8 @@ static void run(struct bt_bench *bench, bool threads)
 		feed_pods(&feed, pipeline, pod_n);
 		await(pipeline, threads, pod_n);
 		bt_bench_pause(bench);
-		BT_REQUIRE(bt_pipeline_stop(pipeline, BT_END_DRAIN, INT64_C(10000000000)));
+		bool stopped = bt_pipeline_stop(pipeline, BT_END_DRAIN, INT64_C(10000000000));
+		BT_REQUIRE(stopped);
 		bt_pipeline_destroy(pipeline);
 		bt_bench_resume(bench);
 	}

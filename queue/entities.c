@@ -120,7 +120,9 @@ static void take_back(struct bt_queue *queue, struct bt_entity *entity, uint32_t
 	uint64_t *count = slot->where == BT_WAIT_PENDING ? &queue->counts.pending : &queue->counts.incomplete;
 
 	BT_INVARIANT(slot->where == BT_WAIT_PENDING || slot->where == BT_WAIT_INCOMPLETE);
-	BT_REQUIRE(take_out(entity->aside, &entity->aside_n, ix) && *count > 0);
+	bool was_aside = take_out(entity->aside, &entity->aside_n, ix);
+
+	BT_REQUIRE(was_aside && *count > 0);
 	--*count;
 	slot->where = BT_WAIT_NOWHERE;
 }
@@ -202,8 +204,9 @@ enum bt_wait bt_entity_enter(struct bt_queue *queue, uint32_t ix, int64_t now_ns
 {
 	struct bt_queue_pod_group group;
 
-	BT_REQUIRE(queue->slots[ix].where == BT_WAIT_NOWHERE &&
-		   ask_group(queue, queue->slots[ix].pod_ix, &group));
+	BT_REQUIRE(queue->slots[ix].where == BT_WAIT_NOWHERE);
+	bool in_group = ask_group(queue, queue->slots[ix].pod_ix, &group);
+	BT_REQUIRE(in_group);
 	struct bt_entity *entity = entity_at(queue, group.number);
 	queue->slots[ix].entity = group.number;
 	queue->slots[ix].leaf = group.leaf;
@@ -253,7 +256,9 @@ void bt_entity_drop(struct bt_queue *queue, uint32_t ix)
 		return;
 	}
 	enum bt_wait from = bt_slot_leave(queue, entity->slot);
-	BT_REQUIRE(take_out(entity->members, &entity->member_n, ix));
+	bool was_member = take_out(entity->members, &entity->member_n, ix);
+
+	BT_REQUIRE(was_member);
 	slot->where = BT_WAIT_NOWHERE;
 	if (entity->member_n == 0) {
 		vacate(queue, entity);

@@ -105,8 +105,8 @@ void bt_async_writer_put(struct bt_async_writer *writer, const char *bytes, size
 	while (n) {
 		uint32_t piece = n < PIECE_BYTES ? (uint32_t)n : PIECE_BYTES;
 
-		/* Nobody abandons the ring. */
-		BT_REQUIRE(bt_ring_push_n(&writer->ring, bytes, piece, BT_EVENTCOUNT_FOREVER) == piece);
+		uint32_t pushed_n = bt_ring_push_n(&writer->ring, bytes, piece, BT_EVENTCOUNT_FOREVER);
+		BT_REQUIRE(pushed_n == piece); /* nobody abandons the ring */
 		bytes += piece;
 		n -= piece;
 	}

@@ -400,7 +400,8 @@ static void start(void)
 		bt_eventcount_init(&rcu.watch);
 		bt_eventcount_init(&rcu.room);
 		caller = start_caller();
-		BT_REQUIRE(bt_thread_start(&options, watch_thread, NULL, &watcher, NULL) == BT_OK);
+		enum bt_status rc = bt_thread_start(&options, watch_thread, NULL, &watcher, NULL);
+		BT_REQUIRE(rc == BT_OK);
 		/* EDGE rcu.running release: the parks are initialised, liburcu's thread is there. */
 		bt_store_release(&rcu.running, 1);
 	}

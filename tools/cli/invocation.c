@@ -407,7 +407,8 @@ uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char
 	uint64_t number = 0;
 
 	if (text) {
-		BT_REQUIRE(parse_number(text, &number));
+		bool parsed = parse_number(text, &number);
+		BT_REQUIRE(parsed);
 	}
 	return number;
 }
@@ -418,7 +419,8 @@ double bt_invocation_fraction(const struct bt_invocation *invocation, const char
 	double fraction = 0;
 
 	if (text) {
-		BT_REQUIRE(parse_fraction(text, &fraction));
+		bool parsed = parse_fraction(text, &fraction);
+		BT_REQUIRE(parsed);
 	}
 	return fraction;
 }
@@ -429,7 +431,8 @@ bool bt_invocation_switch(const struct bt_invocation *invocation, const char *op
 	bool on = false;
 
 	if (text) {
-		BT_REQUIRE(parse_switch(text, &on));
+		bool parsed = parse_switch(text, &on);
+		BT_REQUIRE(parsed);
 	}
 	return on;
 }

@@ -352,7 +352,8 @@ static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime,
 		n = bt_ring_try_pop_n(feed, run, room);
 		if (n) {
 			ingest_run(p, thread, run, n);
-			BT_REQUIRE(bt_ring_try_push_n(delta, run, n) == n);
+			uint32_t pushed_n = bt_ring_try_push_n(delta, run, n);
+			BT_REQUIRE(pushed_n == n);
 		}
 		done_n += n;
 		BT_INVARIANT(done_n <= p->limits.events);
@@ -450,7 +451,8 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 		BT_PROBE3(publish, batch[i]->source, batch[i]->sequence, batch[i]->object.kind);
 	}
 	BT_TESTPOINT("pipeline.publish");
-	BT_REQUIRE(bt_ring_try_push_n(&p->inbox, batch, n) == n);
+	uint32_t pushed_n = bt_ring_try_push_n(&p->inbox, batch, n);
+	BT_REQUIRE(pushed_n == n);
 	return taken_n > 0;
 }
 

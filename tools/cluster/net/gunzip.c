@@ -20,7 +20,8 @@ struct bt_gunzip *bt_gunzip_create(void)
 {
 	struct bt_gunzip *gunzip = bt_mem_zalloc(1, sizeof(*gunzip));
 
-	BT_REQUIRE(inflateInit2(&gunzip->z, GZIP_WINDOW) == Z_OK);
+	int rc = inflateInit2(&gunzip->z, GZIP_WINDOW);
+	BT_REQUIRE(rc == Z_OK);
 	return gunzip;
 }
 

@@ -570,7 +570,8 @@ static void http_curl_give_up(struct bt_http *http, struct curl_lane *lane)
 		}
 	}
 	curl_multi_cleanup(lane->multi);
-	BT_REQUIRE(open_lane(http, lane));
+	bool opened = open_lane(http, lane);
+	BT_REQUIRE(opened);
 }
 
 static void look_after_lane(struct bt_http *http, struct curl_lane *lane, int64_t now_ns)

@@ -902,7 +902,8 @@ static void fall_back(struct bt_http *http)
 	struct bt_h2_call *part;
 
 	if (http->transport != &bt_transport_curl) {
-		BT_REQUIRE(http->curl || bt_curl_open(http));
+		bool opened = http->curl || bt_curl_open(http);
+		BT_REQUIRE(opened);
 		http->transport = &bt_transport_curl;
 	}
 	http->h2_again_ns = bt_clock_monotonic_ns() + http->again_ns;

@@ -53,7 +53,8 @@ struct bt_str bt_world_name(struct bt_world *world, struct bt_str prefix)
 
 static void feed(struct bt_world *world, struct bt_watch_event *watch_event)
 {
-	BT_REQUIRE(bt_pipeline_feed(world->pipeline, 0, &watch_event, BT_FOREVER) == BT_OK);
+	enum bt_status rc = bt_pipeline_feed(world->pipeline, 0, &watch_event, BT_FOREVER);
+	BT_REQUIRE(rc == BT_OK);
 }
 
 void bt_world_apply(struct bt_world *world, const struct bt_object *object)

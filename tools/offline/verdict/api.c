@@ -82,7 +82,8 @@ const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const st
 		return stored->claim;
 	}
 	object = bt_arena_zalloc(&api->cluster.arena, sizeof(*object));
-	BT_REQUIRE(decode_in(api, &api->cluster.arena, stored->doc, object, &api->text) == BT_OK);
+	enum bt_status rc = decode_in(api, &api->cluster.arena, stored->doc, object, &api->text);
+	BT_REQUIRE(rc == BT_OK);
 	bt_defaults_scheme(object, &api->cluster.arena);
 	return &object->resource_claim;
 }
@@ -145,9 +146,11 @@ static void build(struct bt_api *api, const struct bt_api_object *stored, struct
 	struct bt_object status;
 
 	bt_arena_reset(&api->scratch);
-	BT_REQUIRE(decode(api, stored->doc, out, &api->text) == BT_OK);
+	enum bt_status rc = decode(api, stored->doc, out, &api->text);
+	BT_REQUIRE(rc == BT_OK);
 	if (out->kind == BT_KIND_POD && stored->status_doc.ptr != stored->doc.ptr) {
-		BT_REQUIRE(decode(api, stored->status_doc, &status, &api->text) == BT_OK);
+		rc = decode(api, stored->status_doc, &status, &api->text);
+		BT_REQUIRE(rc == BT_OK);
 		status.pod.meta = out->pod.meta;
 		status.pod.spec = out->pod.spec;
 		out->pod = status.pod;
