@@ -133,6 +133,7 @@ void bt_entity_count(struct bt_queue *queue, const struct bt_slot *slot, enum bt
 
 	BT_INVARIANT(n > 0 && (add || queue->entity_pods[where] >= n));
 	queue->counts.pod_groups[where] += add ? 1 : (uint64_t)-1;
+	queue->counts.had_pod_groups[where] = true;
 	queue->entity_pods[where] += add ? n : -n;
 }
 

@@ -157,6 +157,7 @@ struct bt_queue_info {
 struct bt_queue_counts {
 	uint64_t active, backoff, unschedulable, gated, in_flight, binding, incomplete, pending; /* pods */
 	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups, by the places that they take */
+	bool had_pod_groups[BT_WAIT_N]; /* one has been there */
 	uint64_t grouped[BT_WAIT_N];	/* pods in these, which are among the pods of their places */
 	uint64_t hint_n;		/* hints asked */
 	uint64_t moved_n;		/* pods let back by events */

@@ -120,6 +120,10 @@ static void pods_of_a_group_are_popped_together(void **state)
 	assert_members(&w, 0, (const uint32_t[]){0, 1}, 2);
 	assert_int_equal(bt_queue_pop(w.queue), 8);
 	assert_int_equal(bt_queue_pop(w.queue), BT_QUEUE_EMPTY);
+	/* Metrics keep the series of a place in which a group has been. */
+	assert_int_equal(bt_queue_counts(w.queue).pod_groups[BT_WAIT_ACTIVE], 0);
+	assert_true(bt_queue_counts(w.queue).had_pod_groups[BT_WAIT_ACTIVE]);
+	assert_false(bt_queue_counts(w.queue).had_pod_groups[BT_WAIT_BACKOFF]);
 	bt_queue_destroy(w.queue);
 }
 

@@ -125,7 +125,7 @@ static void add_entities(struct bt_exposition *x, const struct bt_queue_counts *
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		bt_expose_label(x, "queue", bt_str(places[i].name));
 		one_label(x, "type", "pod", places[i].pods - queue->grouped[places[i].where]);
-		if (queue->pod_groups[places[i].where]) {
+		if (queue->had_pod_groups[places[i].where]) {
 			bt_expose_label(x, "queue", bt_str(places[i].name));
 			one_label(x, "type", "podgroup", queue->pod_groups[places[i].where]);
 		}
