@@ -16,36 +16,57 @@ void bt_eviction_fini(struct bt_eviction *eviction)
 {
 	bt_mem_free(eviction->leaving);
 	bt_mem_free(eviction->cleared);
+	bt_map_fini(&eviction->places);
 }
 
 /* ---- who has to be deleted ---- */
 
 static struct bt_leaving *leaving_of(const struct bt_eviction *eviction, uint32_t pod_ix)
 {
+	uint32_t place;
+
+	return bt_map_get(&eviction->places, pod_ix + UINT64_C(1), &place) ? &eviction->leaving[place] : NULL;
+}
+
+/* The list is complete: from here on its pods are found. */
+static void note_places(struct bt_eviction *eviction)
+{
 	for (size_t i = 0; i < eviction->leaving_n; i++) {
-		if (eviction->leaving[i].pod_ix == pod_ix) {
-			return &eviction->leaving[i];
-		}
+		BT_INVARIANT(!leaving_of(eviction, eviction->leaving[i].pod_ix));
+		bt_map_put(&eviction->places, eviction->leaving[i].pod_ix + UINT64_C(1), (uint32_t)i);
 	}
-	return NULL;
+}
+
+static void clear(struct bt_eviction *eviction)
+{
+	for (size_t i = 0; i < eviction->leaving_n; i++) {
+		bt_map_remove(&eviction->places, eviction->leaving[i].pod_ix + UINT64_C(1));
+	}
+	BT_INVARIANT(eviction->places.count == 0);
+	eviction->leaving_n = 0;
 }
 
 static void add_leaving(struct bt_eviction *eviction, struct bt_leaving leaving)
 {
-	BT_INVARIANT(!leaving_of(eviction, leaving.pod_ix));
 	eviction->leaving = bt_mem_grow(
 		eviction->leaving, eviction->leaving_n, &eviction->leaving_cap, sizeof(*eviction->leaving));
 	eviction->leaving[eviction->leaving_n++] = leaving;
 }
 
-/* Victims are pods of frozen nodes: from here on they are what these are now. */
+/* Victims are pods of frozen nodes: from here on they are what these are now. Those of them that leave are
+ * listed in the victims' order. */
 static void find_victims_of_now(
 	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption)
 {
+	size_t next = 0;
+
 	for (uint32_t i = 0; i < preemption->victim_n; i++) {
 		uint32_t then_ix = preemption->victims[i].pod_ix, now_ix = bt_ledger_now(ledger, then_ix);
-		struct bt_leaving *leaving = leaving_of(eviction, then_ix);
+		struct bt_leaving *leaving = NULL;
 
+		if (next < eviction->leaving_n && eviction->leaving[next].pod_ix == then_ix) {
+			leaving = &eviction->leaving[next++];
+		}
 		if (now_ix != BT_NO_POD) {
 			preemption->victims[i].pod_ix = now_ix;
 		} else {
@@ -58,12 +79,13 @@ static void find_victims_of_now(
 			leaving->ended = bt_ledger_pod(ledger, then_ix)->ended;
 		}
 	}
+	BT_INVARIANT(next == eviction->leaving_n);
 }
 
 void bt_eviction_list(
 	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption)
 {
-	eviction->leaving_n = 0;
+	clear(eviction);
 	for (uint32_t i = 0; i < preemption->victim_n; i++) {
 		uint32_t pod_ix = preemption->victims[i].pod_ix;
 		const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
@@ -74,6 +96,7 @@ void bt_eviction_list(
 		}
 	}
 	find_victims_of_now(eviction, ledger, preemption);
+	note_places(eviction);
 }
 
 void bt_eviction_drop(struct bt_eviction *eviction, struct bt_ledger *ledger)
@@ -83,22 +106,23 @@ void bt_eviction_drop(struct bt_eviction *eviction, struct bt_ledger *ledger)
 			bt_ledger_remove(ledger, eviction->leaving[i].pod_ix);
 		}
 	}
-	eviction->leaving_n = 0;
+	clear(eviction);
 }
 
 const struct bt_leaving *bt_eviction_take(struct bt_eviction *eviction, size_t *out_n)
 {
 	*out_n = eviction->leaving_n;
-	eviction->leaving_n = 0;
+	clear(eviction);
 	return eviction->leaving;
 }
 
 void bt_eviction_put(struct bt_eviction *eviction, const struct bt_leaving *leaving, size_t n)
 {
-	eviction->leaving_n = 0;
+	clear(eviction);
 	for (size_t i = 0; i < n; i++) {
 		add_leaving(eviction, leaving[i]);
 	}
+	note_places(eviction);
 }
 
 bool bt_eviction_note_ended(struct bt_eviction *eviction, uint32_t pod_ix, bool ended)

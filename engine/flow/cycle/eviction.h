@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cache/ledger.h"
+#include "engine/base/map.h"
 #include "engine/flow/cycle/preempt.h"
 
 struct bt_engine;
@@ -29,7 +30,8 @@ struct bt_eviction {
 	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
-	uint32_t *cleared; /* nominations of the last decision */
+	struct bt_map places; /* where in leaving, by pod_ix + 1 */
+	uint32_t *cleared;    /* nominations of the last decision */
 	size_t cleared_cap;
 	uint64_t failed_n;
 };

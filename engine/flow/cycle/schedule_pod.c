@@ -79,15 +79,30 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 	       !engine->options.evaluate_always && !bt_node_list_part(&engine->nodes);
 }
 
-/* Picks for a pod that has to yield, unless counters or its own nomination have a say, or nominations do not
- * count because a group's pods are in flight, which columns do not see. */
+/* Is a pod nominated that is in its group's cycle? Then it does not count as what it is, because it is in no
+ * queue, which columns do not see. */
+static bool group_is_nominated(const struct bt_engine *engine)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	for (size_t i = 0; bt_group_cycle_is_on(cycle) && i < cycle->member_n; i++) {
+		uint32_t pod_ix = cycle->members[i].decision.pod_ix;
+
+		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix != BT_NO_NODE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Picks for a pod that has to yield, unless counters, its own nomination, or one in its group have a say. */
 static BT_NOINLINE bool pick_yielding(
 	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t *out_node_ix)
 {
 	const struct bt_pod *pod = cycle->pod;
 
 	if (!cycle->plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
-		bt_group_cycle_is_on(&engine->group_cycle)) {
+		group_is_nominated(engine)) {
 		return false;
 	}
 	struct bt_plan *yielding = bt_planner_yielding(cycle->runtime->planner, cycle->plan,
