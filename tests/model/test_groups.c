@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Random clusters with gangs, in two engines of which one looks at every node every time. After every cycle
- * of a group either enough of its pods hold nodes or none of this attempt does; no node that got a pod holds
- * too much (I1); and what the engines have kept is what a new one has that gets the same objects (I4): usage,
- * and by counters and columns the verdict and score of every node for every pod that waits.
+ * of a group either enough of its pods hold nodes or none of this attempt does; where none does, nodes and
+ * nominations of others are as before; no node that got a pod holds too much (I1); and what the engines have
+ * kept is what a new one has that gets the same objects (I4): usage, and by counters and columns the verdict
+ * and score of every node for every pod that waits.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -50,6 +51,10 @@ struct history {
 	struct record records[STEPS];
 	uint32_t record_n;
 	uint64_t whole, refused, preempted, compared;
+	bool as_one; /* groups wait as one, have a priority, and preempt as a whole (1.37) */
+	/* Of each engine before a group's cycle. */
+	struct bt_node_use before[ENGINES][NODES_MAX];
+	uint32_t nominated[ENGINES][STEPS]; /* of each record; BT_NO_NODE */
 };
 
 static uint32_t below(struct history *h, uint32_t n)
@@ -104,7 +109,9 @@ static void apply_group(struct history *h, uint32_t g)
 		group->object = (struct bt_pod_group_object){
 			.meta = {.name = topology_numbered(&h->source, "g", g), .namespace_ = bt_str(SPACE)},
 			.gang = below(h, 6) > 0,
-			.min_count = 1 + (int32_t)below(h, 4)};
+			.min_count = 1 + (int32_t)below(h, 4),
+			.together = below(h, 2) == 0,
+			.priority = (int32_t)g};
 	}
 	group->known = !goes;
 	for (uint32_t e = 0; e < ENGINES; e++) {
@@ -148,6 +155,10 @@ static void describe_pod(struct history *h, struct record *record)
 	record->group = below(h, 4) ? below(h, GROUPS) : GROUPS;
 	if (record->group < GROUPS) {
 		pod->spec.pod_group = topology_numbered(&h->source, "g", record->group);
+	}
+	if (h->as_one && record->group < GROUPS && below(h, 40)) {
+		pod->spec.priority = (int32_t)record->group;
+		pod->spec.preemption_policy = bt_str("PreemptLowerPriority");
 	}
 	if (below(h, record->group < GROUPS ? 12 : 2) == 0) {
 		pod->spec.node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
@@ -262,14 +273,47 @@ static void carry_out(struct history *h, const struct bt_group_decision *decisio
 	}
 }
 
+static void note_before(struct history *h)
+{
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		const struct bt_usage *usage = bt_engine_cache(h->engines[e])->view.usage;
+
+		memcpy(h->before[e], usage->nodes, h->node_n * sizeof(h->before[e][0]));
+		for (uint32_t i = 0; i < h->record_n; i++) {
+			h->nominated[e][i] = pod_of(h->engines[e], h->records[i].pod_ix)->nominated_ix;
+		}
+	}
+}
+
+/* Nobody has got a node: all that was tried has been taken back. */
+static void check_undone(const struct history *h, uint32_t g)
+{
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		const struct bt_usage *usage = bt_engine_cache(h->engines[e])->view.usage;
+
+		for (uint32_t n = 0; n < h->node_n; n++) {
+			assert_int_equal(usage->nodes[n].used[BT_CPU], h->before[e][n].used[BT_CPU]);
+			assert_int_equal(usage->nodes[n].pod_n, h->before[e][n].pod_n);
+		}
+		for (uint32_t i = 0; i < h->record_n; i++) {
+			if (h->records[i].group != g && is_there(h, &h->records[i])) {
+				assert_int_equal(pod_of(h->engines[e], h->records[i].pod_ix)->nominated_ix,
+					h->nominated[e][i]);
+			}
+		}
+	}
+}
+
 static void decide_group(struct history *h, uint32_t pod_ix)
 {
 	struct bt_group_decision decisions[ENGINES];
+	uint64_t refused = h->refused;
 	uint32_t g = 0;
 
 	while (h->records[g].pod_ix != pod_ix || !is_there(h, &h->records[g])) {
 		g++;
 	}
+	note_before(h);
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		bt_engine_decide_group(h->engines[e], pod_ix, NULL, &decisions[e]);
 	}
@@ -285,6 +329,9 @@ static void decide_group(struct history *h, uint32_t pod_ix)
 		assert_int_equal(x->reason, y->reason);
 	}
 	check_group(h, h->records[g].group, &decisions[0]);
+	if (h->as_one && h->refused > refused) {
+		check_undone(h, h->records[g].group);
+	}
 	carry_out(h, &decisions[0]);
 }
 
@@ -472,9 +519,12 @@ static void run(struct history *h)
 	struct bt_gates gates;
 	struct bt_buf why = {0};
 
-	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
-	assert_int_equal(
-		bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"), &why), BT_OK);
+	bt_gates_init(&gates, bt_release_find(bt_str(h->as_one ? "1.37" : "1.36")));
+	assert_int_equal(bt_gates_parse(&gates,
+				 bt_str(h->as_one ? "GenericWorkload=true"
+						  : "GenericWorkload=true,GangScheduling=true"),
+				 &why),
+		BT_OK);
 	bt_config_init_default(&h->config, &gates);
 	h->now_ns = 1000 * BT_QUEUE_SECOND;
 	for (uint32_t e = 0; e < ENGINES; e++) {
@@ -496,15 +546,14 @@ static void run(struct history *h)
 	bt_buf_fini(&why);
 }
 
-static void gangs_hold_enough_nodes_or_none(void **state)
+static void play(bool as_one)
 {
 	uint64_t seed = seed_or(20260105), whole = 0, refused = 0, preempted = 0;
 	uint64_t compared = 0;
 	struct history *h = bt_mem_zalloc(1, sizeof(*h));
 
-	(void)state;
 	for (uint64_t i = 0; i < HISTORIES; i++) {
-		*h = (struct history){.source.rng = {bt_rng_at(seed, i)}};
+		*h = (struct history){.source.rng = {bt_rng_at(seed, i)}, .as_one = as_one};
 		run(h);
 		whole += h->whole;
 		refused += h->refused;
@@ -518,9 +567,22 @@ static void gangs_hold_enough_nodes_or_none(void **state)
 	assert_true(whole > 0 && refused > 0 && preempted > 0 && compared > 0);
 }
 
+static void gangs_hold_enough_nodes_or_none(void **state)
+{
+	(void)state;
+	play(false);
+}
+
+static void gangs_that_wait_as_one_hold_enough_nodes_or_none(void **state)
+{
+	(void)state;
+	play(true);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(gangs_hold_enough_nodes_or_none)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(gangs_hold_enough_nodes_or_none),
+		cmocka_unit_test(gangs_that_wait_as_one_hold_enough_nodes_or_none)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
