@@ -9,13 +9,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true, "grouptopology": true, "grouptopologypreempt": true}
+var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true, "grouptopology": true, "grouptopologypreempt": true,
+	"groupcomposite": true, "groupcompositepreempt": true, "groupcompositetopology": true, "groupcompositetopologypreempt": true}
 
 const zone = "topology.kubernetes.io/zone"
 
@@ -43,12 +45,13 @@ type together struct {
 	preempt bool            // groups preempt, and are preempted
 	victims bool            // the members of all groups run
 	domains bool            // groups have topology constraints
+	trees   *forest         // of composites, or nil
 }
 
 func groupHistory(seed uint64, profile, version string, most int) *History {
 	h := &happen{gen: &gen{Rand: rand.New(rand.NewPCG(seed, 0x67726f7570)), on: map[string]bool{}}, world: map[string]runtime.Object{}}
-	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: profile == "grouppreempt" || profile == "groupvictims" || profile == "grouptopologypreempt",
-		victims: profile == "groupvictims", domains: profile == "grouptopology" || profile == "grouptopologypreempt"}
+	t := &together{happen: h, version: version, prios: map[string]int32{}, there: map[string]bool{}, mixed: h.chance(20), preempt: strings.HasSuffix(profile, "preempt") || profile == "groupvictims",
+		victims: profile == "groupvictims", domains: strings.Contains(profile, "topology")}
 	h.themes, h.spaces = []int{0}, []string{"default"}
 	h.put(&v1.Namespace{TypeMeta: meta("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	nodes := 1 + h.IntN(4)
@@ -61,10 +64,20 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	for range h.IntN(2 * len(h.nodeIDs)) {
 		h.put(h.runningPod())
 	}
-	for range 1 + h.IntN(3) {
+	groups := 1 + h.IntN(3)
+	if strings.HasPrefix(profile, "groupcomposite") {
+		t.trees, t.mixed = newForest(), t.mixed && h.chance(20)
+		t.plant()
+		groups += 1 + h.IntN(3)
+	}
+	for range groups {
 		name := h.next("g")
 		t.groups = append(t.groups, name)
-		t.prios[name] = pick(h.gen, int32(0), 0, 10, 100)
+		if t.trees != nil && h.chance(85) {
+			t.adopt(name)
+		} else {
+			t.prios[name] = pick(h.gen, int32(0), 0, 10, 100)
+		}
 		if h.chance(85) {
 			t.group(name)
 		}
@@ -88,6 +101,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	}
 	if t.domains {
 		out.Gates += ",TopologyAwareWorkloadScheduling=true"
+	}
+	if t.trees != nil {
+		out.Gates = compositeGates
 	}
 	for _, s := range h.steps {
 		out.Objects = append(out.Objects, s.Create)
@@ -113,7 +129,11 @@ func (t *together) fill() {
 	for range 1 + t.IntN(3) {
 		name := t.next("old")
 		t.groups = append(t.groups, name)
-		t.prios[name] = pick(t.gen, int32(0), 0, 5, 10, 50)
+		if t.trees != nil && t.chance(60) {
+			t.adopt(name)
+		} else {
+			t.prios[name] = pick(t.gen, int32(0), 0, 5, 10, 50)
+		}
 		if t.chance(90) {
 			t.group(name)
 		}
@@ -165,11 +185,17 @@ func (t *together) group(name string) {
 		t.preemption(name, spec)
 	}
 	if t.domains && t.chance(80) {
-		key := pick(t.gen, zone, zone, zone, "kubernetes.io/hostname", "disk", "rack")
-		spec["schedulingConstraints"] = map[string]any{"topology": []any{map[string]any{"key": key}}}
+		t.constrain(spec)
+	}
+	metadata := map[string]any{"namespace": "default", "name": name}
+	if t.trees != nil {
+		metadata = t.made(name)
+		if parent := t.trees.parents[name]; parent != "" {
+			spec["parentCompositePodGroupName"] = parent
+		}
 	}
 	b, _ := json.Marshal(map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup",
-		"metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec})
+		"metadata": metadata, "spec": spec})
 	if t.there[name] {
 		t.dropGroup(name)
 	}
@@ -223,6 +249,10 @@ func (t *together) joined(p *v1.Pod, name string) {
 
 func (t *together) happens() {
 	name := pick(t.gen, t.groups...)
+	if t.trees != nil && t.chance(20) {
+		t.treesHappen()
+		return
+	}
 	if t.preempt && t.chance(25) {
 		switch t.IntN(3) {
 		case 0:

@@ -314,7 +314,7 @@ func (l *Live) look(r *StepResult) {
 	infos := func(pods []*v1.Pod) []*framework.QueuedPodInfo {
 		var out []*framework.QueuedPodInfo
 		for _, p := range pods {
-			if i, ok := queued(l.queue, p); ok {
+			if i, ok := l.queued(p); ok {
 				out = append(out, i)
 			}
 		}

@@ -275,7 +275,7 @@ func (l *Live) canPop() bool {
 		return false
 	}
 	for _, p := range l.queue.PodsInBackoffQ() {
-		if i, ok := queued(l.queue, p); ok && !failedWithError(i) {
+		if i, ok := l.queued(p); ok && !failedWithError(i) {
 			return true
 		}
 	}

@@ -78,7 +78,7 @@ func (g *groupCycle) membersBeside(popped *framework.QueuedPodInfo) []*framework
 	now := g.live.clock.Now()
 	objects, _ := g.live.factory.Core().V1().Pods().Lister().Pods(popped.Pod.Namespace).List(labels.Everything())
 	for _, p := range objects {
-		if i, ok := queued(g.live.queue, p); ok && sameGroup(p, popped.Pod) {
+		if i, ok := g.live.queued(p); ok && sameGroup(p, popped.Pod) {
 			if i.InitialAttemptTimestamp == nil {
 				i.InitialAttemptTimestamp = &now
 			}

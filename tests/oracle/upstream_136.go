@@ -40,8 +40,8 @@ func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	}
 }
 
-func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) {
-	return q.GetPod(p.Name, p.Namespace)
+func (l *Live) queued(p *v1.Pod) (*framework.QueuedPodInfo, bool) {
+	return l.queue.GetPod(p.Name, p.Namespace)
 }
 
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover

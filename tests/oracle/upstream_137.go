@@ -11,10 +11,12 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	kubefeatures "k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -41,26 +43,62 @@ func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 			}
 		case *framework.QueuedPodGroupInfo:
 			g := &entity{name: i.Namespace + "/" + i.Name, whole: true}
-			if i.PodGroup != nil {
+			switch {
+			case i.PodGroup != nil:
 				g.uid = i.PodGroup.UID
+			case i.CompositePodGroup != nil:
+				g.uid = i.CompositePodGroup.UID
 			}
-			i.ForEachPodInfo(func(p *framework.QueuedPodInfo) bool {
-				g.pods = append(g.pods, p)
-				return true
-			})
+			for _, leaf := range leavesOf(i.PodGroupInfo) { // upstream has them in a map
+				g.pods = append(g.pods, i.QueuedPodInfos[fwk.PodGroupKey(leaf.Namespace, leaf.Name)]...)
+			}
 			popped(g)
 		}
 		return e, err
 	}
 }
 
+// leavesOf lists the PodGroups of a tree in the order in which they are decided.
+func leavesOf(i *framework.PodGroupInfo) []*framework.PodGroupInfo {
+	if i.CompositePodGroup == nil {
+		return []*framework.PodGroupInfo{i}
+	}
+	var out []*framework.PodGroupInfo
+	for _, child := range i.GetChildGroups() {
+		out = append(out, leavesOf(child)...)
+	}
+	return out
+}
+
+// rootOf is the name of the tree that a pod's group is in, or the group's own. Trees are there: their pods are queued.
+func (l *Live) rootOf(p *v1.Pod) string {
+	name := *p.Spec.SchedulingGroup.PodGroupName
+	if !utilfeature.DefaultFeatureGate.Enabled(kubefeatures.CompositePodGroup) {
+		return name
+	}
+	groups, trees := l.factory.Scheduling().V1beta1().PodGroups().Lister(), l.factory.Scheduling().V1alpha3().CompositePodGroups().Lister()
+	g, err := groups.PodGroups(p.Namespace).Get(name)
+	if err != nil || g.Spec.ParentCompositePodGroupName == nil {
+		return name
+	}
+	for parent := g.Spec.ParentCompositePodGroupName; parent != nil; {
+		name = *parent
+		c, err := trees.CompositePodGroups(p.Namespace).Get(name)
+		if err != nil {
+			return name
+		}
+		parent = c.Spec.ParentCompositePodGroupName
+	}
+	return name
+}
+
 // queued says of a pod of a group what its group waits for, and gives it its group's turn.
-func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) {
-	i, ok := q.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
+func (l *Live) queued(p *v1.Pod) (*framework.QueuedPodInfo, bool) {
+	i, ok := l.queue.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
 	if !ok || !groupsOn() || !inGroup(p) {
 		return i, ok
 	}
-	g, ok := q.GetPodGroup(*p.Spec.SchedulingGroup.PodGroupName, p.Namespace, fwk.PodGroupKeyType)
+	g, ok := l.queue.GetPodGroup(l.rootOf(p), p.Namespace, fwk.PodGroupKeyType)
 	if !ok {
 		return nil, false
 	}
