@@ -163,6 +163,7 @@ struct bt_victim {
 			     is compared */
 	uint32_t violation_n; /* pods whose going would violate a disruption budget */
 	bool grouped;	      /* it is a pod of a PodGroup, or such pods that go together */
+	bool composite;	      /* such pods of a CompositePodGroup */
 	uint32_t pod_n;	      /* how many these are; 0: a pod alone, and no PodGroup counts */
 	uint32_t first_part;  /* private to who tries it */
 };

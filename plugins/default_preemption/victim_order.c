@@ -31,6 +31,9 @@ static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 	if (x->grouped != y->grouped) {
 		return x->grouped;
 	}
+	if (x->composite != y->composite) {
+		return x->composite;
+	}
 	if (x->pod_n != y->pod_n) {
 		return x->pod_n > y->pod_n;
 	}

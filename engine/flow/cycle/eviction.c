@@ -158,19 +158,33 @@ bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix)
 
 /* ---- carrying it out ---- */
 
+/* The group that preempts, or NULL: it has gone, or a pod does. */
+static const struct bt_pod_group *preempting_group(
+	const struct bt_eviction *eviction, const struct bt_pod_groups *groups)
+{
+	return eviction->of_composite
+		       ? bt_pod_groups_find_composite(groups, eviction->namespace_, eviction->group)
+		       : bt_pod_groups_find(groups, eviction->namespace_, eviction->group);
+}
+
 /* Is it the pod's, or its group's? */
-static bool is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix)
+static bool is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
+	const struct bt_ledger *ledger, uint32_t pod_ix)
 {
 	if (eviction->group == BT_NAME_NONE) {
 		return eviction->pod_ix == pod_ix;
 	}
 	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
-	return signature->namespace_ == eviction->namespace_ && signature->pod_group == eviction->group;
+	const struct bt_pod_group *group =
+		bt_pod_groups_find(groups, signature->namespace_, signature->pod_group);
+	const struct bt_pod_group *root = bt_pod_groups_root(groups, group);
+	return group && (root ? root : group) == preempting_group(eviction, groups);
 }
 
-bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix)
+bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
+	const struct bt_ledger *ledger, uint32_t pod_ix)
 {
-	if (!eviction->on || !is_for(eviction, ledger, pod_ix)) {
+	if (!eviction->on || !is_for(eviction, groups, ledger, pod_ix)) {
 		return false;
 	}
 	if (eviction->last_ix == BT_NO_POD) {
@@ -239,6 +253,7 @@ static bool begin(struct bt_engine *engine, uint32_t pod_ix, bool evicts_at_once
 	eviction->failed = false;
 	eviction->pod_ix = pod_ix;
 	eviction->namespace_ = eviction->group = BT_NAME_NONE;
+	eviction->of_composite = false;
 	eviction->last_ix = BT_NO_POD;
 	eviction->last_uid = 0;
 	if (eviction->leaving_n == 1 && evicts_at_once) {
@@ -262,8 +277,11 @@ bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)
 	bool begun = begin(engine, pod_ix, true);
 
 	BT_REQUIRE(signature->pod_group != BT_NAME_NONE);
+	const struct bt_pod_group *root = bt_pod_groups_root(&engine->groups,
+		bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group));
 	engine->eviction.namespace_ = signature->namespace_;
-	engine->eviction.group = signature->pod_group;
+	engine->eviction.group = root ? root->name : signature->pod_group;
+	engine->eviction.of_composite = root && root->composite;
 	return begun;
 }
 
@@ -285,7 +303,16 @@ static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 	}
 }
 
-/* The preemptor, or all pods of its group. */
+static void try_group_again(struct bt_engine *engine, const struct bt_pod_group *group, int64_t now_ns)
+{
+	for (size_t i = 0; i < group->member_n; i++) {
+		if (bt_ledger_pod(engine->cache->ledger, group->members[i])->state == BT_POD_QUEUED) {
+			bt_queue_try_again(engine->queue, group->members[i], now_ns);
+		}
+	}
+}
+
+/* The preemptor, or all pods of its group, or of the tree that this is in. */
 static void try_again(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
@@ -297,11 +324,15 @@ static void try_again(struct bt_engine *engine, uint32_t pod_ix)
 
 	if (!group) {
 		bt_queue_try_again(engine->queue, pod_ix, now_ns);
+		return;
 	}
-	for (size_t i = 0; group && i < group->member_n; i++) {
-		if (bt_ledger_pod(engine->cache->ledger, group->members[i])->state == BT_POD_QUEUED) {
-			bt_queue_try_again(engine->queue, group->members[i], now_ns);
-		}
+	const struct bt_pod_group *root = bt_pod_groups_root(&engine->groups, group);
+	size_t leaf_n;
+	const uint32_t *leaves =
+		bt_pod_groups_leaves(&engine->groups, root ? root->number : group->number, &leaf_n);
+
+	for (size_t i = 0; i < leaf_n; i++) {
+		try_group_again(engine, bt_pod_groups_at(&engine->groups, leaves[i]), now_ns);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "engine/flow/cycle/preempt.h"
 
 struct bt_engine;
+struct bt_pod_groups;
 struct bt_engine_counts;
 struct bt_decision;
 
@@ -27,6 +28,7 @@ struct bt_eviction {
 	bool failed; /* a victim cannot be deleted */
 	uint32_t pod_ix;
 	uint32_t namespace_, group; /* names: it is this PodGroup's, and pod_ix one of its pods; or none */
+	bool of_composite;	    /* it is a CompositePodGroup */
 	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
@@ -70,8 +72,9 @@ static inline bool bt_eviction_is_on(const struct bt_eviction *eviction)
 	return eviction->on;
 }
 
-/* Is it this pod's or its group's, and a victim still there? */
-bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_ledger *ledger, uint32_t pod_ix);
+/* Is it this pod's, or its group's or tree's, and a victim still there? */
+bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
+	const struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there is something
  * to carry out: always when victims are deleted within the cycle, because nominations are taken back even

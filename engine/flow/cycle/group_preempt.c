@@ -98,16 +98,22 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 	unit->start_ns = older && !s->by_placing ? pod->start_ns : unit->start_ns;
 }
 
-/* Notes a node that has gone and that a pod of the group is still on. */
+/* Notes a node that has gone and that a pod of the group, or below it, is still on. */
 static void look_for_lost(struct group_search *s, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;
+	size_t leaf_n;
+	const uint32_t *leaves = bt_pod_groups_leaves(&s->engine->groups, group->number, &leaf_n);
 
-	for (size_t i = 0; i < group->member_n; i++) {
-		const struct bt_pod *pod = bt_ledger_pod(s->ledger, group->members[i]);
+	for (size_t l = 0; l < leaf_n; l++) {
+		const struct bt_pod_group *leaf = bt_pod_groups_at(&s->engine->groups, leaves[l]);
 
-		if (pod->node_ix != BT_NO_NODE && !bt_bitmap_test(snapshot->live, pod->node_ix)) {
-			s->lost_ix = pod->node_ix;
+		for (size_t i = 0; i < leaf->member_n; i++) {
+			const struct bt_pod *pod = bt_ledger_pod(s->ledger, leaf->members[i]);
+
+			if (pod->node_ix != BT_NO_NODE && !bt_bitmap_test(snapshot->live, pod->node_ix)) {
+				s->lost_ix = pod->node_ix;
+			}
 		}
 	}
 }
@@ -116,25 +122,27 @@ static void look_for_lost(struct group_search *s, const struct bt_pod_group *gro
 static void add_pod(struct group_search *s, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(s->ledger, pod_ix);
-	const struct bt_pod_group *group = bt_pod_groups_known(
-		&s->engine->groups, pod->signature->namespace_, pod->signature->pod_group);
-	bool together = group && group->terms.together;
-	int32_t priority = together || (group && !s->by_placing) ? group->terms.priority : pod->priority;
-	uint64_t key = (uint64_t)pod->signature->namespace_ << 32 | pod->signature->pod_group;
+	int32_t of_group = pod->priority;
+	const struct bt_pod_group *unit = bt_pod_groups_unit_of(
+		&s->engine->groups, pod->signature->namespace_, pod->signature->pod_group, &of_group);
+	int32_t priority = unit || !s->by_placing ? of_group : pod->priority;
+	uint64_t key = unit ? unit->number + 1ull : 0;
 	uint32_t unit_ix;
 
-	if (together && !s->by_placing && !bt_map_get(&s->out->together, key, &unit_ix)) {
-		look_for_lost(s, group);
+	if (unit && !s->by_placing && !bt_map_get(&s->out->together, key, &unit_ix)) {
+		look_for_lost(s, unit);
 	}
 	if (priority >= s->request->group->terms.priority) {
 		return;
 	}
-	if (!together) {
+	if (!unit) {
 		add_unit(s, pod, pod_ix, priority);
 	} else if (bt_map_get(&s->out->together, key, &unit_ix)) {
 		join_unit(s, unit_ix, pod, pod_ix);
 	} else {
-		bt_map_put(&s->out->together, key, add_unit(s, pod, pod_ix, priority));
+		unit_ix = add_unit(s, pod, pod_ix, priority);
+		s->out->units[unit_ix].composite = unit->composite;
+		bt_map_put(&s->out->together, key, unit_ix);
 	}
 }
 

@@ -54,7 +54,7 @@ struct bt_group_preemption {
 	struct bt_victim *units, *kept; /* by units */
 	struct bt_victim_part *parts;
 	uint32_t *last_parts;	/* by unit, before they are sorted */
-	struct bt_map together; /* a group that goes together: its namespace and name -> unit */
+	struct bt_map together; /* a group that goes together: its number, from 1 on -> unit */
 	uint32_t *on_node;
 	int32_t *budgets;
 	uint64_t *touched; /* by node slot: the trial that has put a pod there */

@@ -29,6 +29,7 @@ void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, 
 		.trees = whole && gates->on[BT_GATE_COMPOSITE_POD_GROUP],
 		.placements = tracked && gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING],
 		.as_victims = tracked && bt_release_has(gates->release, BT_RULE_PODS_PREEMPT_GROUPS)};
+	groups->leaves = groups->trees ? bt_mem_zalloc(1, sizeof(*groups->leaves)) : NULL;
 }
 
 void bt_pod_groups_fini(struct bt_pod_groups *groups)
@@ -38,7 +39,10 @@ void bt_pod_groups_fini(struct bt_pod_groups *groups)
 	}
 	bt_mem_free(groups->groups);
 	bt_mem_free(groups->free_ixs);
-	bt_mem_free(groups->leaves);
+	if (groups->leaves) {
+		bt_mem_free(groups->leaves->items);
+		bt_mem_free(groups->leaves);
+	}
 	bt_map_fini(&groups->ixs);
 	bt_map_fini(&groups->composites);
 	*groups = (struct bt_pod_groups){.tracked = false};
@@ -76,8 +80,11 @@ static struct bt_pod_group *find_or_make(
 			groups->groups, groups->group_n, &groups->group_cap, sizeof(*groups->groups));
 		ix = (uint32_t)groups->group_n++;
 	}
-	groups->groups[ix] = (struct bt_pod_group){
-		.namespace_ = namespace_, .name = name, .composite = composite, .parent = BT_NO_POD_GROUP};
+	groups->groups[ix] = (struct bt_pod_group){.namespace_ = namespace_,
+		.name = name,
+		.number = ix,
+		.composite = composite,
+		.parent = BT_NO_POD_GROUP};
 	if (groups->intern) {
 		bt_intern_hold_again(groups->intern, namespace_);
 		bt_intern_hold_again(groups->intern, name);
@@ -225,28 +232,33 @@ const struct bt_pod_group *bt_pod_groups_root(
 	return NULL;
 }
 
-static void list_leaves(struct bt_pod_groups *groups, uint32_t number, uint32_t level)
+static void list_leaves(const struct bt_pod_groups *groups, const struct bt_pod_group *group, uint32_t level)
 {
-	const struct bt_pod_group *group = &groups->groups[number];
+	struct bt_leaves *leaves = groups->leaves;
 
 	if (!group->composite) {
-		groups->leaves = bt_mem_grow(
-			groups->leaves, groups->leaf_n, &groups->leaf_cap, sizeof(*groups->leaves));
-		groups->leaves[groups->leaf_n++] = number;
+		leaves->items = bt_mem_grow(leaves->items, leaves->n, &leaves->cap, sizeof(*leaves->items));
+		leaves->items[leaves->n++] = group->number;
 		return;
 	}
 	for (size_t i = 0; i < group->member_n && level < BT_TREE_LEVELS; i++) {
-		list_leaves(groups, group->members[i], level + 1);
+		list_leaves(groups, &groups->groups[group->members[i]], level + 1);
 	}
 }
 
-const uint32_t *bt_pod_groups_leaves(struct bt_pod_groups *groups, uint32_t number, size_t *out_n)
+const uint32_t *bt_pod_groups_leaves(const struct bt_pod_groups *groups, uint32_t number, size_t *out_n)
 {
 	BT_REQUIRE(number < groups->group_n);
-	groups->leaf_n = 0;
-	list_leaves(groups, number, 0);
-	*out_n = groups->leaf_n;
-	return groups->leaves;
+	const struct bt_pod_group *group = &groups->groups[number];
+
+	if (!group->composite) {
+		*out_n = 1;
+		return &group->number;
+	}
+	groups->leaves->n = 0;
+	list_leaves(groups, group, 0);
+	*out_n = groups->leaves->n;
+	return groups->leaves->items;
 }
 
 const struct bt_pod_group *bt_pod_groups_unit(
@@ -261,6 +273,12 @@ const struct bt_pod_group *bt_pod_groups_unit(
 		group = group->parent == BT_NO_POD_GROUP ? NULL : &groups->groups[group->parent];
 	}
 	return highest;
+}
+
+const struct bt_pod_group *bt_pod_groups_unit_of(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, int32_t *out_priority)
+{
+	return bt_pod_groups_unit(groups, bt_pod_groups_known(groups, namespace_, name), out_priority);
 }
 
 /* Are there as many pods and groups as the group needs? Source: isCPGTreeReady, isPGReady, v1.37.2. */

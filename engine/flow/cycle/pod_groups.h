@@ -36,8 +36,9 @@ struct bt_group_terms {
 
 struct bt_pod_group {
 	uint32_t namespace_, name;
-	bool known;	/* its object is there */
-	bool composite; /* its members are groups */
+	uint32_t number; /* bt_pod_groups_number */
+	bool known;	 /* its object is there */
+	bool composite;	 /* its members are groups */
 	bool gang; /* what is below needs a minimum of its pods, or groups, to be placed together; else the
 		      policy is basic */
 	int32_t min_count;
@@ -50,7 +51,13 @@ struct bt_pod_group {
 	size_t member_n, member_cap;
 };
 
-/* All of them. All zeroes is an empty table. Private. */
+/* Groups, by their numbers. */
+struct bt_leaves {
+	uint32_t *items;
+	size_t n, cap;
+};
+
+/* All of them. All zeroes is an empty table without trees. Private. */
 struct bt_pod_groups {
 	struct bt_pod_group *groups;
 	size_t group_n, group_cap;
@@ -58,8 +65,7 @@ struct bt_pod_groups {
 	size_t free_n, free_cap;
 	struct bt_map ixs;	  /* by namespace and name */
 	struct bt_map composites; /* the same of composites */
-	uint32_t *leaves;	  /* of the last tree that was asked for */
-	size_t leaf_n, leaf_cap;
+	struct bt_leaves *leaves; /* of the last tree that was asked for; NULL: there are no trees */
 	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
 	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
 	bool gangs;		  /* init: pods that come concern gangs */
@@ -156,13 +162,17 @@ const struct bt_pod_group *bt_pod_groups_root(
 
 /* The numbers of the PodGroups below a group, itself if it is one, in the order in which they are decided.
  * Valid until this is called again. Source: GetChildGroups, v1.37.2. */
-const uint32_t *bt_pod_groups_leaves(struct bt_pod_groups *groups, uint32_t number, size_t *out_n);
+const uint32_t *bt_pod_groups_leaves(const struct bt_pod_groups *groups, uint32_t number, size_t *out_n);
 
 /* The group that has the disruption mode All, and is the highest of those above a PodGroup and itself that
  * has; NULL: none has. out_priority: of the topmost that is there. Source: getHighestAllAncestor,
  * GetPodPriority, v1.37.2. */
 const struct bt_pod_group *bt_pod_groups_unit(
 	const struct bt_pod_groups *groups, const struct bt_pod_group *group, int32_t *out_priority);
+
+/* The same by what a pod names. Of a pod whose group is not there out_priority is left alone. */
+const struct bt_pod_group *bt_pod_groups_unit_of(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, int32_t *out_priority);
 
 /* Are there trees? */
 static inline bool bt_pod_groups_have_trees(const struct bt_pod_groups *groups)
@@ -211,7 +221,8 @@ static inline uint64_t bt_pod_groups_version(const struct bt_pod_groups *groups)
 static inline uint32_t bt_pod_groups_number(
 	const struct bt_pod_groups *groups, const struct bt_pod_group *group)
 {
-	return (uint32_t)(group - groups->groups);
+	(void)groups;
+	return group->number;
 }
 
 /* The group as plugins see it, whether it is there or not; scheduled_n is 0. */

@@ -11,7 +11,9 @@ uint32_t bt_engine_traits(const struct bt_engine *engine, uint32_t pod_ix)
 	return BT_TRAIT_ANY | (pod->gates ? BT_TRAIT_GATES : 0) | (signature->claim_n ? BT_TRAIT_CLAIMS : 0) |
 	       (signature->volume_n ? BT_TRAIT_VOLUMES : 0) |
 	       (signature->pod_group != BT_NAME_NONE ? BT_TRAIT_GROUP : 0) |
-	       (bt_eviction_is_for(&engine->eviction, engine->cache->ledger, pod_ix) ? BT_TRAIT_PREEMPTS : 0);
+	       (bt_eviction_is_for(&engine->eviction, &engine->groups, engine->cache->ledger, pod_ix)
+			       ? BT_TRAIT_PREEMPTS
+			       : 0);
 }
 
 struct bt_pod_env bt_engine_pod_env(

@@ -79,11 +79,13 @@ static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
 /* As a victim. Source: GetPodPriority, v1.37.2. */
 static int32_t priority_of(const struct bt_pod_groups *groups, const struct bt_pod *pod)
 {
-	const struct bt_pod_group *group =
-		groups ? bt_pod_groups_known(groups, pod->signature->namespace_, pod->signature->pod_group)
-		       : NULL;
+	int32_t priority = pod->priority;
 
-	return group ? group->terms.priority : pod->priority;
+	if (groups) {
+		(void)bt_pod_groups_unit_of(
+			groups, pod->signature->namespace_, pod->signature->pod_group, &priority);
+	}
+	return priority;
 }
 
 bool bt_preempt_lingers(
@@ -224,14 +226,33 @@ static void add_together(struct preempt_search *s, struct bt_victim *unit, const
 	}
 }
 
-/* Is a pod of the group in the list already? */
-static bool is_in_unit(const struct preempt_search *s, const struct bt_signature *signature)
+/* The same of all PodGroups below a group. Source: searchCrossNodesVictimPods, v1.37.2. */
+static void add_tree(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
 {
-	for (uint32_t i = 0; i < s->pod_n; i++) {
-		const struct bt_signature *other =
-			bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix)->signature;
+	const struct bt_pod_groups *groups = s->request->groups;
+	size_t leaf_n;
+	const uint32_t *leaves = bt_pod_groups_leaves(groups, group->number, &leaf_n);
 
-		if (other->pod_group == signature->pod_group && other->namespace_ == signature->namespace_) {
+	for (size_t i = 0; i < leaf_n; i++) {
+		add_together(s, unit, bt_pod_groups_at(groups, leaves[i]));
+	}
+}
+
+/* With which group does the pod go together? Or NULL. */
+static const struct bt_pod_group *unit_of(
+	const struct preempt_search *s, const struct bt_pod *pod, int32_t *out_priority)
+{
+	return bt_pod_groups_unit_of(
+		s->request->groups, pod->signature->namespace_, pod->signature->pod_group, out_priority);
+}
+
+/* Is a pod of what goes together in the list already? */
+static bool is_in_unit(const struct preempt_search *s, const struct bt_pod_group *group)
+{
+	int32_t priority;
+
+	for (uint32_t i = 0; i < s->pod_n; i++) {
+		if (unit_of(s, bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix), &priority) == group) {
 			return true;
 		}
 	}
@@ -242,21 +263,21 @@ static void add_victim_unit(struct preempt_search *s, uint32_t pod_ix)
 {
 	struct bt_preemption *out = s->out;
 	const struct bt_pod *pod = bt_ledger_pod(s->ledger, pod_ix);
-	const struct bt_signature *signature = pod->signature;
-	const struct bt_pod_group *group =
-		bt_pod_groups_known(s->request->groups, signature->namespace_, signature->pod_group);
-	bool together = group && group->terms.together && !bt_ledger_is_frozen(s->ledger);
+	int32_t priority = pod->priority;
+	const struct bt_pod_group *group = unit_of(s, pod, &priority);
+	bool together = group && !bt_ledger_is_frozen(s->ledger);
 	struct bt_victim unit = {.pod_ix = pod_ix,
-		.priority = group ? group->terms.priority : pod->priority,
+		.priority = priority,
 		.place = s->pod_n + 1,
-		.grouped = signature->pod_group != BT_NAME_NONE,
+		.grouped = pod->signature->pod_group != BT_NAME_NONE,
+		.composite = together && group->composite,
 		.first_part = (uint32_t)out->part_n};
 
-	if (together && is_in_unit(s, signature)) {
+	if (together && is_in_unit(s, group)) {
 		return;
 	}
 	if (together) {
-		add_together(s, &unit, group);
+		add_tree(s, &unit, group);
 	} else {
 		add_victim_part(s, &unit, pod_ix);
 	}

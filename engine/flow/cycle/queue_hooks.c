@@ -125,7 +125,7 @@ static bool stuck(void *context, uint32_t pod_ix, int number)
 
 	return !engine->options.flush_skips_gated &&
 	       number == bt_engine_runtime_of(engine, pod_ix)->preemption_number &&
-	       !bt_eviction_is_for(&engine->eviction, engine->cache->ledger, pod_ix) &&
+	       !bt_eviction_is_for(&engine->eviction, &engine->groups, engine->cache->ledger, pod_ix) &&
 	       !bt_preempt_lingers(
 		       ledger, bt_pod_groups_as_victims(&engine->groups), bt_ledger_pod(ledger, pod_ix));
 }

@@ -147,18 +147,19 @@ static void a_preemption_lasts_while_its_last_victim_is_there(void **state)
 	add_node(&t, "n1", "4");
 	const uint32_t victim = add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
 	struct bt_eviction eviction = listed(&t, &victim, 1);
-	assert_false(bt_eviction_is_for(&eviction, ledger_of(&t), 7));
+	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7));
 	eviction.on = true;
 	eviction.pod_ix = 7;
-	assert_true(bt_eviction_is_for(&eviction, ledger_of(&t), 7)); /* the last one's turn is to come */
-	assert_false(bt_eviction_is_for(&eviction, ledger_of(&t), 8));
+	assert_true(
+		bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7)); /* the last one's turn is to come */
+	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 8));
 	eviction.last_ix = victim;
 	eviction.last_uid = bt_ledger_pod(ledger_of(&t), victim)->uid;
-	assert_true(bt_eviction_is_for(&eviction, ledger_of(&t), 7));
+	assert_true(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7));
 	bt_ledger_set_terminating(ledger_of(&t), victim, true);
-	assert_false(bt_eviction_is_for(&eviction, ledger_of(&t), 7));
+	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7));
 	bt_ledger_remove(ledger_of(&t), victim);
-	assert_false(bt_eviction_is_for(&eviction, ledger_of(&t), 7));
+	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7));
 	bt_eviction_fini(&eviction);
 	end(&t);
 }
