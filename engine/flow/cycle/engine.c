@@ -71,8 +71,8 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
-	static const enum bt_gate unsupported[] = {BT_GATE_COMPOSITE_POD_GROUP,
-		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+	static const enum bt_gate unsupported[] = {BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
+		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
 		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* What is on by the usual default is not refused. */

@@ -1,41 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cycle of a PodGroup that waits in the queue as one: its pods are decided in the group's order, as long
- * as PlacementFeasible says that the group may come about; else all are taken back, the last one first.
+ * as PlacementFeasible says that the group may come about; else all are taken back, the last one first. Of
+ * trees of groups group_tree.c does the same.
  * Source: schedule_one_podgroup.go, v1.37.2.
  */
+#include "engine/flow/cycle/group_attempt.h"
+
 #include <string.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* A cycle under way. */
-struct group_attempt {
-	struct bt_engine *engine;
-	struct bt_group_cycle *cycle;
-	const struct bt_group_watch *watch; /* or NULL */
-	const struct bt_profile_runtime *runtime;
-	const struct bt_pod_group *group;
-	uint32_t number;
-	uint64_t scheduled_n, remaining_n; /* members on nodes, with those of this cycle; and to be tried */
-	uint32_t culprit;
-	bool any_scheduled;
-	bool trial;	    /* nothing of it is to stay */
-	bool enough;	    /* PlacementFeasible is content, though perhaps nobody has got a node */
-	bool unschedulable; /* the text says no more of its end than that the group is unschedulable */
-	bool waits;	    /* for a preemption of its own */
-	bool cannot;	    /* what is done for the group as a whole has failed */
-	enum bt_queue_attempt result;
-};
-
-static const struct bt_pod *pod_of(const struct group_attempt *a, uint32_t pod_ix)
+static const struct bt_pod *pod_of(const struct bt_group_attempt *a, uint32_t pod_ix)
 {
 	return bt_ledger_pod(a->engine->cache->ledger, pod_ix);
 }
 
 /* ---- who is decided ---- */
 
-static void take_members(struct group_attempt *a, uint32_t popped)
+static void take_members(struct bt_group_attempt *a, uint32_t popped)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 	uint32_t n = bt_queue_members(a->engine->queue, popped, NULL, 0);
@@ -58,6 +42,12 @@ static void take_members(struct group_attempt *a, uint32_t popped)
 		}
 	}
 	bt_mem_free(pods);
+	a->to = (uint32_t)cycle->member_n;
+	cycle->node_n = 0;
+	if (a->group->composite) {
+		bt_group_tree_begin(a);
+		return;
+	}
 	for (size_t i = 0; i < a->group->member_n; i++) {
 		a->scheduled_n += pod_of(a, a->group->members[i])->state != BT_POD_QUEUED;
 	}
@@ -71,7 +61,7 @@ static const char *policy_text(bool never_preempts)
 }
 
 /* Source: validatePodGroup, v1.37.2. first: whose scheduler and policy all have. */
-static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, const struct bt_pod *pod)
+static bool is_valid(const struct bt_group_attempt *a, const struct bt_pod *first, const struct bt_pod *pod)
 {
 	struct bt_buf *text = &a->cycle->text;
 
@@ -107,8 +97,21 @@ static bool is_valid(const struct group_attempt *a, const struct bt_pod *first, 
 	return true;
 }
 
+static bool those_on_nodes_are_valid(
+	const struct bt_group_attempt *a, const struct bt_pod *first, const struct bt_pod_group *leaf)
+{
+	for (size_t i = 0; i < leaf->member_n; i++) {
+		const struct bt_pod *pod = pod_of(a, leaf->members[i]);
+
+		if (pod->state != BT_POD_QUEUED && !is_valid(a, first, pod)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Those that are decided, then those that are on nodes. */
-static bool all_are_valid(const struct group_attempt *a, const struct bt_pod *first)
+static bool all_are_valid(const struct bt_group_attempt *a, const struct bt_pod *first)
 {
 	const struct bt_group_cycle *cycle = a->cycle;
 
@@ -118,10 +121,10 @@ static bool all_are_valid(const struct group_attempt *a, const struct bt_pod *fi
 			return false;
 		}
 	}
-	for (size_t i = 0; i < a->group->member_n; i++) {
-		const struct bt_pod *pod = pod_of(a, a->group->members[i]);
-
-		if (pod->state != BT_POD_QUEUED && !is_valid(a, first, pod)) {
+	size_t leaf_n;
+	const uint32_t *leaves = bt_pod_groups_leaves(&a->engine->groups, a->number, &leaf_n);
+	for (size_t i = 0; i < leaf_n; i++) {
+		if (!those_on_nodes_are_valid(a, first, bt_pod_groups_at(&a->engine->groups, leaves[i]))) {
 			return false;
 		}
 	}
@@ -131,11 +134,11 @@ static bool all_are_valid(const struct group_attempt *a, const struct bt_pod *fi
 /* ---- deciding ---- */
 
 /* Those that are being deleted are not scheduled any more. */
-static void skip_deleted(struct group_attempt *a)
+static void skip_deleted(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
-	for (size_t i = 0; i < cycle->member_n; i++) {
+	for (uint32_t i = a->from; i < a->to; i++) {
 		struct bt_decision *decision = &cycle->members[i].decision;
 
 		if (decision->outcome != BT_SKIPPED && pod_of(a, decision->pod_ix)->terminating) {
@@ -145,7 +148,7 @@ static void skip_deleted(struct group_attempt *a)
 	}
 }
 
-static struct bt_group_state state_of(const struct group_attempt *a)
+static struct bt_group_state state_of(const struct bt_group_attempt *a)
 {
 	return (struct bt_group_state){.known = a->group->known,
 		.gang = a->group->gang,
@@ -156,21 +159,27 @@ static struct bt_group_state state_of(const struct group_attempt *a)
 		.scheduled_n = a->scheduled_n};
 }
 
-/* PlacementFeasible. What is lacking is what is said of the group. */
-static enum bt_feasible feasible(const struct group_attempt *a, struct bt_buf *text)
+enum bt_feasible bt_group_attempt_feasible(const struct bt_group_attempt *a,
+	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *text)
 {
-	const struct bt_group_state state = state_of(a);
-
 	bt_buf_clear(text);
 	if (a->runtime->groups_number < 0) {
 		return BT_FEASIBLE;
 	}
 	return bt_plugin_at((uint32_t)a->runtime->groups_number)
-		->placement_feasible(&state, a->remaining_n, text);
+		->placement_feasible(group, remaining_n, text);
+}
+
+/* PlacementFeasible. What is lacking is what is said of the group. */
+static enum bt_feasible feasible(const struct bt_group_attempt *a, struct bt_buf *text)
+{
+	const struct bt_group_state state = state_of(a);
+
+	return bt_group_attempt_feasible(a, &state, a->remaining_n, text);
 }
 
 /* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter of pods of groups is not asked. */
-static void decide_member(struct group_attempt *a, uint32_t i)
+static void decide_member(struct bt_group_attempt *a, uint32_t i)
 {
 	struct bt_engine *engine = a->engine;
 	struct bt_group_member *member = &a->cycle->members[i];
@@ -182,7 +191,7 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 	bt_engine_note_for_group(engine, a->runtime, decision->plan, decision->outcome == BT_REFUSED, &notes);
 	a->cycle->met = notes.met;
 	decision->release = notes.release;
-	bt_group_show_decided(engine, a->watch, a->trial, decision);
+	bt_group_show_decided(engine, a->watch, a->trial || a->rehearsal, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {
 		bt_group_member_reserve(engine, member);
@@ -197,7 +206,7 @@ static void decide_member(struct group_attempt *a, uint32_t i)
 
 #define UNSCHEDULABLE "pod group is unschedulable"
 
-static void say_unschedulable(struct bt_buf *text)
+void bt_group_say_unschedulable(struct bt_buf *text)
 {
 	struct bt_buf lacking = {0};
 
@@ -208,12 +217,11 @@ static void say_unschedulable(struct bt_buf *text)
 	bt_buf_fini(&lacking);
 }
 
-/* All are taken back, the last one first; the nominations that their statuses tell are there again. */
-static void take_back(struct group_attempt *a)
+void bt_group_attempt_take_back(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
-	for (size_t i = cycle->member_n; i-- > 0;) {
+	for (uint32_t i = a->to; i-- > a->from;) {
 		if (cycle->members[i].assumed) {
 			uint32_t pod_ix = cycle->members[i].decision.pod_ix;
 
@@ -225,19 +233,19 @@ static void take_back(struct group_attempt *a)
 }
 
 /* Source: podGroupSchedulingDefaultAlgorithm, v1.37.2. */
-static void decide_all(struct group_attempt *a)
+static void decide_all(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
-	enum bt_feasible says = feasible(a, &a->cycle->text);
+	enum bt_feasible says = feasible(a, a->text);
 
 	a->result = BT_ATTEMPT_REJECTED;
 	a->enough = false;
 	a->unschedulable = true;
 	if (says == BT_INFEASIBLE) {
-		say_unschedulable(&a->cycle->text);
+		bt_group_say_unschedulable(a->text);
 		return;
 	}
-	for (uint32_t i = 0; i < cycle->member_n; i++) {
+	for (uint32_t i = a->from; i < a->to; i++) {
 		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
 			continue;
 		}
@@ -245,7 +253,7 @@ static void decide_all(struct group_attempt *a)
 		if (a->result == BT_ATTEMPT_FAILED) {
 			break;
 		}
-		says = feasible(a, &a->cycle->text);
+		says = feasible(a, a->text);
 		if (says == BT_INFEASIBLE) {
 			break;
 		}
@@ -260,53 +268,51 @@ static void decide_all(struct group_attempt *a)
 				return;
 			}
 		}
-		say_unschedulable(&a->cycle->text);
+		bt_group_say_unschedulable(a->text);
 	}
-	take_back(a);
+	bt_group_attempt_take_back(a);
 }
 
 /* ---- in placements ---- */
 
-/* Nobody has been tried yet. */
-static void begin_again(struct group_attempt *a, bool trial)
+void bt_group_attempt_begin_again(struct bt_group_attempt *a, bool trial)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
 	a->trial = trial;
 	a->any_scheduled = false;
 	a->remaining_n = 0;
-	for (size_t i = 0; i < cycle->member_n; i++) {
+	for (uint32_t i = a->from; i < a->to; i++) {
 		a->remaining_n += bt_group_member_begin_again(&cycle->members[i]);
 	}
 }
 
-/* What has been said of the group in a placement becomes what is said of it as a whole. */
-static void say_no_placement(const struct group_attempt *a, struct bt_buf *text)
+void bt_group_say_no_placement(
+	const struct bt_placements *placements, bool unschedulable, struct bt_buf *text)
 {
 	struct bt_buf first = {0};
 
-	bt_buf_str(&first, a->unschedulable ? bt_str(UNSCHEDULABLE) : bt_buf_view(text));
+	bt_buf_str(&first, unschedulable ? bt_str(UNSCHEDULABLE) : bt_buf_view(text));
 	bt_buf_clear(text);
 	bt_buf_text(text, UNSCHEDULABLE ", ");
-	bt_placements_write_none(&a->cycle->placements, bt_buf_view(&first), text);
+	bt_placements_write_none(placements, bt_buf_view(&first), text);
 	bt_buf_fini(&first);
 }
 
 /* bt_placement_request.decide, for the cycle. */
 static enum bt_placement_fit decide_in(void *context, const struct bt_placement *placement, bool trial)
 {
-	struct group_attempt *a = context;
+	struct bt_group_attempt *a = context;
 	struct bt_group_cycle *cycle = a->cycle;
 
 	(void)placement;
-	begin_again(a, trial);
+	bt_group_attempt_begin_again(a, trial);
 	decide_all(a);
-	for (size_t i = 0; trial && i < cycle->member_n; i++) {
+	for (uint32_t i = a->from; trial && i < a->to; i++) {
 		const struct bt_decision *decision = &cycle->members[i].decision;
 
 		if (decision->outcome == BT_PLACED) {
-			bt_placements_add_signature(
-				&cycle->placements, pod_of(a, decision->pod_ix)->signature);
+			bt_placements_add_signature(a->placements, pod_of(a, decision->pod_ix)->signature);
 		}
 	}
 	if (a->result == BT_ATTEMPT_FAILED) {
@@ -315,11 +321,20 @@ static enum bt_placement_fit decide_in(void *context, const struct bt_placement 
 	return a->enough ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
 }
 
-/* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. */
-static void decide_in_placements(struct group_attempt *a)
+void bt_group_attempt_add_pods(struct bt_group_attempt *a, const struct bt_pod_group *leaf)
 {
-	struct bt_placements *placements = &a->cycle->placements;
-	struct bt_buf *text = &a->cycle->text;
+	for (size_t i = 0; i < leaf->member_n; i++) {
+		if (pod_of(a, leaf->members[i])->state != BT_POD_QUEUED) {
+			bt_placements_add_pod(a->placements, a->engine, leaf->members[i]);
+		}
+	}
+}
+
+/* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. */
+static void decide_in_placements(struct bt_group_attempt *a)
+{
+	struct bt_placements *placements = a->placements;
+	struct bt_buf *text = a->text;
 	const struct bt_group_state group = state_of(a);
 	const struct bt_placement_request request = {.engine = a->engine,
 		.runtime = a->runtime,
@@ -331,12 +346,9 @@ static void decide_in_placements(struct group_attempt *a)
 	struct bt_placement_choice choice = {.undecided = true};
 
 	bt_placements_begin(placements);
-	for (size_t i = 0; i < a->group->member_n; i++) {
-		if (pod_of(a, a->group->members[i])->state != BT_POD_QUEUED) {
-			bt_placements_add_pod(placements, a->engine, a->group->members[i]);
-		}
-	}
+	bt_group_attempt_add_pods(a, a->group);
 	a->result = BT_ATTEMPT_REJECTED;
+	a->unschedulable = false;
 	bt_buf_clear(text);
 	choice.fit = bt_placements_generate(placements, a->engine, a->runtime, &group, text);
 	if (choice.fit == BT_PLACEMENT_FITS) {
@@ -350,11 +362,21 @@ static void decide_in_placements(struct group_attempt *a)
 		bt_buf_fini(&why);
 	}
 	if (choice.undecided && choice.fit == BT_PLACEMENT_FAILS) {
-		begin_again(a, false);
+		bt_group_attempt_begin_again(a, false);
 		a->result = BT_ATTEMPT_FAILED;
 		a->cannot = true;
 	} else if (choice.fit == BT_PLACEMENT_UNFIT && !choice.undecided) {
-		say_no_placement(a, text);
+		bt_group_say_no_placement(placements, a->unschedulable, text);
+		a->unschedulable = true;
+	}
+}
+
+void bt_group_attempt_decide(struct bt_group_attempt *a)
+{
+	if (bt_pod_groups_have_placements(&a->engine->groups)) {
+		decide_in_placements(a);
+	} else {
+		decide_all(a);
 	}
 }
 
@@ -362,7 +384,7 @@ static void decide_in_placements(struct group_attempt *a)
 
 /* What came of a trial, in the words that are said of a group. began: somebody was tried. */
 static enum bt_group_fit judge_trial(
-	struct group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
+	struct bt_group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
 {
 	a->enough = a->result != BT_ATTEMPT_FAILED && says == BT_FEASIBLE;
 	a->unschedulable = says != BT_INFEASIBLE || !began;
@@ -375,12 +397,12 @@ static enum bt_group_fit judge_trial(
 		return BT_GROUP_FITS;
 	}
 	if (says != BT_INFEASIBLE || !began) {
-		say_unschedulable(text);
+		bt_group_say_unschedulable(text);
 	}
 	return BT_GROUP_UNFIT;
 }
 
-static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group_preemption *out)
+static void try_member(struct bt_group_attempt *a, uint32_t pod_ix, struct bt_group_preemption *out)
 {
 	enum bt_outcome outcome = bt_group_try(a->engine, a->watch, pod_ix, out);
 
@@ -391,8 +413,23 @@ static void try_member(struct group_attempt *a, uint32_t pod_ix, struct bt_group
 	}
 }
 
-/* Decides the members again while the pods that may be victims are lifted, and adds where they would be. */
-static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_preemption *out)
+void bt_group_attempt_release(
+	const struct bt_group_attempt *a, const struct bt_group_preemption *out, size_t from)
+{
+	struct bt_ledger *ledger = a->engine->cache->ledger;
+
+	for (size_t i = out->place_n; i-- > from;) {
+		uint32_t pod_ix = out->places[i].pod_ix;
+
+		if (bt_ledger_pod(ledger, pod_ix)->state == BT_POD_ASSUMED) {
+			bt_group_release(a->engine, pod_ix);
+			bt_group_nominate_again(a->engine, pod_ix);
+		}
+	}
+}
+
+enum bt_group_fit bt_group_attempt_place(
+	struct bt_group_attempt *a, struct bt_group_preemption *out, bool stay)
 {
 	const struct bt_group_cycle *cycle = a->cycle;
 	const uint64_t scheduled_n = a->scheduled_n;
@@ -401,12 +438,12 @@ static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_
 	a->result = BT_ATTEMPT_REJECTED;
 	a->any_scheduled = false;
 	a->remaining_n = 0;
-	for (size_t i = 0; i < cycle->member_n; i++) {
+	for (uint32_t i = a->from; i < a->to; i++) {
 		a->remaining_n += cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
 	enum bt_feasible says = feasible(a, &out->text);
 	bool began = says != BT_INFEASIBLE;
-	for (size_t i = 0; i < cycle->member_n && says != BT_INFEASIBLE; i++) {
+	for (uint32_t i = a->from; i < a->to && says != BT_INFEASIBLE; i++) {
 		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
 			continue;
 		}
@@ -414,19 +451,17 @@ static enum bt_group_fit place_members(struct group_attempt *a, struct bt_group_
 		says = a->result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(a, &out->text);
 		a->any_scheduled |= says != BT_INFEASIBLE && out->place_n > from;
 	}
-	for (size_t i = out->place_n; i-- > from;) {
-		uint32_t pod_ix = out->places[i].pod_ix;
-
-		bt_group_release(a->engine, pod_ix);
-		bt_group_nominate_again(a->engine, pod_ix);
+	enum bt_group_fit fit = judge_trial(a, says, began, &out->text);
+	if (!stay || !a->enough) {
+		bt_group_attempt_release(a, out, from);
 	}
 	a->scheduled_n = scheduled_n;
-	return judge_trial(a, says, began, &out->text);
+	return fit;
 }
 
 /* Trials in placements. */
 struct group_trial {
-	struct group_attempt attempt;
+	struct bt_group_attempt attempt;
 	struct bt_group_preemption *out;
 	size_t *froms;	     /* by placement: where its places begin, and behind the last one */
 	struct bt_buf first; /* what is said of the group in the first one, or where an error was */
@@ -442,7 +477,7 @@ static enum bt_placement_fit place_in(void *context, const struct bt_placement *
 
 	BT_INVARIANT(trial && ix < placements->n);
 	t->froms[ix] = t->out->place_n;
-	(void)place_members(&t->attempt, t->out);
+	(void)bt_group_attempt_place(&t->attempt, t->out, false);
 	t->froms[ix + 1] = t->out->place_n;
 	for (size_t i = t->froms[ix]; i < t->out->place_n; i++) {
 		bt_placements_add_signature(
@@ -469,13 +504,14 @@ static enum bt_group_fit keep_places(struct group_trial *t, uint32_t ix)
 	out->place_n = n;
 	if (n == 0) {
 		bt_buf_clear(&out->text);
-		say_unschedulable(&out->text);
+		bt_group_say_unschedulable(&out->text);
 	}
 	return n ? BT_GROUP_FITS : BT_GROUP_UNFIT;
 }
 
 /* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. Nodes are divided as they were before. */
-static enum bt_group_fit place_in_placements(const struct group_attempt *a, struct bt_group_preemption *out)
+static enum bt_group_fit place_in_placements(
+	const struct bt_group_attempt *a, struct bt_group_preemption *out)
 {
 	struct bt_placements *placements = &a->cycle->placements;
 	const struct bt_group_state group = state_of(a);
@@ -507,8 +543,7 @@ static enum bt_group_fit place_in_placements(const struct group_attempt *a, stru
 	}
 	if (choice.fit == BT_PLACEMENT_UNFIT) {
 		fit = BT_GROUP_UNFIT;
-		t.attempt.unschedulable = t.first_unschedulable;
-		say_no_placement(&t.attempt, &out->text);
+		bt_group_say_no_placement(placements, t.first_unschedulable, &out->text);
 	}
 	bt_mem_free(t.froms);
 	bt_buf_fini(&t.first);
@@ -519,14 +554,17 @@ static enum bt_group_fit place_in_placements(const struct group_attempt *a, stru
 /* bt_group_preempt_request.fits. */
 static enum bt_group_fit place_all(void *context, struct bt_group_preemption *out)
 {
-	const struct group_attempt *a = context;
-	struct group_attempt trial = *a;
+	const struct bt_group_attempt *a = context;
+	struct bt_group_attempt trial = *a;
 
+	if (a->group->composite) {
+		return bt_group_tree_place(a, out);
+	}
 	return bt_pod_groups_have_placements(&a->engine->groups) ? place_in_placements(a, out)
-								 : place_members(&trial, out);
+								 : bt_group_attempt_place(&trial, out, false);
 }
 
-static enum bt_preempt_outcome post_filter(struct group_attempt *a)
+static enum bt_preempt_outcome post_filter(struct bt_group_attempt *a)
 {
 	struct bt_group_preempt_request request = {.engine = a->engine,
 		.runtime = a->runtime,
@@ -539,7 +577,7 @@ static enum bt_preempt_outcome post_filter(struct group_attempt *a)
 
 /* Where a member is nominated to while the group waits for its victims. Source:
  * applyPodGroupPostFilterResult, buildCurrentNominatingInfos, v1.37.2. */
-static void nominate(const struct group_attempt *a, struct bt_decision *out)
+static void nominate(const struct bt_group_attempt *a, struct bt_decision *out)
 {
 	const struct bt_group_preemption *preemption = &a->cycle->preemption;
 
@@ -561,7 +599,7 @@ static void nominate(const struct group_attempt *a, struct bt_decision *out)
  * The plugin that a member waits for that none has refused, where events alone bring the group back: who fits
  * waits for the others, and so does who might have fitted beside fewer. In upstream time brings it back.
  */
-static uint32_t blame_gang(const struct group_attempt *a)
+static uint32_t blame_gang(const struct bt_group_attempt *a)
 {
 	bool blamed = a->engine->options.groups_by_events && a->runtime->groups_number >= 0;
 
@@ -570,10 +608,14 @@ static uint32_t blame_gang(const struct group_attempt *a)
 
 /* What becomes of a member that is not placed, for the queue and its nomination. Source:
  * submitPodGroupAlgorithmResult, v1.37.2. */
-static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
+static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 {
 	struct bt_group_member *member = &a->cycle->members[i];
 	struct bt_decision *own = &member->decision;
+	const struct bt_group_cycle *cycle = a->cycle;
+	const bool tree = cycle->node_n > 0;
+	const bool tried = own->outcome != BT_FAILED && !(tree && cycle->nodes[member->leaf].lost);
+	const enum bt_queue_attempt result = tree ? bt_group_tree_result(cycle, member)->result : a->result;
 	struct bt_decision out = {.pod_ix = own->pod_ix,
 		.outcome = BT_REFUSED,
 		.node_ix = BT_NO_NODE,
@@ -584,18 +626,18 @@ static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
 		out.outcome = BT_FAILED;
 		if (a->cannot) {
 			member->reason = BT_GROUP_SAYS;
-		} else if (member->reason == BT_GROUP_OWN && i != a->culprit) {
+		} else if (member->reason == BT_GROUP_OWN && (tree || i != a->culprit)) {
 			member->reason = BT_GROUP_FAILED;
 		}
+	} else if (!tried) {
+		member->reason = BT_GROUP_NOT_TRIED;
+		out.unschedulable_plugins = blame_gang(a);
 	} else if (own->outcome == BT_PLACED) {
 		member->reason = a->waits ? BT_GROUP_SAYS : BT_GROUP_REJECTED;
 		out.preempt = a->waits ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_NOWHERE;
 		out.unschedulable_plugins = blame_gang(a);
-	} else if (own->outcome == BT_FAILED) { /* it was not tried */
-		member->reason = BT_GROUP_NOT_TRIED;
-		out.unschedulable_plugins = blame_gang(a);
 	} else {
-		bool taken_back = a->result != BT_ATTEMPT_SUCCEEDED && member->beside_others;
+		bool taken_back = result != BT_ATTEMPT_SUCCEEDED && member->beside_others;
 
 		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(a) : 0);
 		/* No node is there at all: then a nomination ends. */
@@ -609,7 +651,7 @@ static struct bt_decision settled(const struct group_attempt *a, uint32_t i)
 	return out;
 }
 
-static void set_aside(struct group_attempt *a, uint32_t i)
+static void set_aside(struct bt_group_attempt *a, uint32_t i)
 {
 	struct bt_group_member *member = &a->cycle->members[i];
 
@@ -617,7 +659,7 @@ static void set_aside(struct group_attempt *a, uint32_t i)
 	bt_engine_set_aside(a->engine, &member->out);
 }
 
-static void submit(struct group_attempt *a)
+static void submit(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
@@ -632,7 +674,7 @@ static void submit(struct group_attempt *a)
 	}
 }
 
-static void refuse_all(struct group_attempt *a)
+static void refuse_all(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
@@ -645,7 +687,7 @@ static void refuse_all(struct group_attempt *a)
 	}
 }
 
-static enum bt_group_outcome outcome_of(const struct group_attempt *a)
+static enum bt_group_outcome outcome_of(const struct bt_group_attempt *a)
 {
 	if (a->waits) {
 		return BT_GROUP_WAITS_ON_PREEMPTION;
@@ -657,7 +699,7 @@ static enum bt_group_outcome outcome_of(const struct group_attempt *a)
 }
 
 /* The pods are decided, and the queue hears what came of it. */
-static void decide_valid(struct group_attempt *a)
+static void decide_valid(struct bt_group_attempt *a)
 {
 	skip_deleted(a);
 	if (a->remaining_n == 0) {
@@ -665,18 +707,20 @@ static void decide_valid(struct group_attempt *a)
 		return;
 	}
 	int64_t begin_ns = bt_group_cycle_clock(a->engine);
-	if (bt_pod_groups_have_placements(&a->engine->groups)) {
-		decide_in_placements(a);
+	if (a->group->composite) {
+		bt_group_tree_decide(a);
 	} else {
-		decide_all(a);
+		bt_group_attempt_decide(a);
 	}
 	int64_t decided_ns = bt_group_cycle_clock(a->engine);
 	a->cycle->plain_len = a->cycle->text.len;
 	enum bt_queue_attempt before = a->result;
 
 	if (a->result == BT_ATTEMPT_REJECTED) {
+		size_t said = a->text->len;
 		enum bt_preempt_outcome says = post_filter(a);
 
+		bt_group_tree_append(a, said);
 		a->waits = says == BT_PREEMPT_FOUND;
 		a->cannot = says == BT_PREEMPT_FAILED;
 	}
@@ -691,11 +735,14 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 	const struct bt_group_watch *watch, uint32_t *out_culprit)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	struct group_attempt a = {.engine = engine,
+	struct bt_group_attempt a = {.engine = engine,
 		.cycle = cycle,
 		.watch = watch,
 		.runtime = bt_engine_runtime_of(engine, pod_ix),
-		.group = bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group)};
+		.text = &cycle->text,
+		.placements = &cycle->placements,
+		.group = bt_pod_groups_root(&engine->groups,
+			bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group))};
 
 	BT_INVARIANT(a.group && a.group->known);
 	a.number = bt_pod_groups_number(&engine->groups, a.group);

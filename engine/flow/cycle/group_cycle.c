@@ -9,6 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
+#include "engine/flow/cycle/group_attempt.h"
 
 /* A cycle under way. */
 struct group_in_cycle {
@@ -753,6 +754,9 @@ static void write_mixed(
 static void write_failure(const struct bt_engine *engine, const struct bt_group_member *culprit,
 	struct bt_str failure, struct bt_buf *out_text)
 {
+	for (uint32_t i = 0; engine->group_cycle.node_n && i < engine->group_cycle.failed_n; i++) {
+		bt_buf_text(out_text, BT_GROUP_CHILD_ERROR);
+	}
 	bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");
 	bt_buf_str(out_text,
 		culprit->reason == BT_GROUP_GONE ? bt_buf_view(&engine->group_cycle.permit_error) : failure);
@@ -766,6 +770,22 @@ static void write_plain(const struct bt_group_cycle *cycle, struct bt_buf *out_t
 	} else {
 		bt_buf_text(out_text, "pod group is unschedulable");
 	}
+}
+
+/* What is said of a member's group; plain: without what PodGroupPostFilter has said. */
+static struct bt_str group_text(
+	const struct bt_group_cycle *cycle, const struct bt_group_member *member, bool plain)
+{
+	const struct bt_buf *text = &cycle->text;
+	size_t plain_len = cycle->plain_len;
+
+	if (cycle->node_n && cycle->outcome != BT_GROUP_ERROR) {
+		const struct bt_group_node *node = bt_group_tree_result(cycle, member);
+
+		text = &node->text;
+		plain_len = node->plain_len;
+	}
+	return bt_str_sub(bt_buf_view(text), 0, plain ? plain_len : text->len);
 }
 
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
@@ -805,14 +825,13 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 		break;
 	case BT_GROUP_REJECTED:
 		bt_buf_text(out_text, "pod group is unschedulable, ");
-		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
+		bt_buf_str(out_text, group_text(&engine->group_cycle, m, false));
 		break;
 	case BT_GROUP_NOT_TRIED:
-		bt_buf_str(out_text,
-			bt_str_sub(bt_buf_view(&engine->group_cycle.text), 0, engine->group_cycle.plain_len));
+		bt_buf_str(out_text, group_text(&engine->group_cycle, m, true));
 		break;
 	case BT_GROUP_SAYS:
-		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
+		bt_buf_str(out_text, group_text(&engine->group_cycle, m, false));
 		break;
 	}
 }
@@ -852,4 +871,56 @@ void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_
 					      ? ", pod group is waiting for preemption to complete"
 					      : "");
 	}
+}
+
+/* ---- trees ---- */
+
+uint32_t bt_engine_group_leaf_n(const struct bt_engine *engine)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < cycle->node_n; i++) {
+		n += !cycle->nodes[i].composite;
+	}
+	return n;
+}
+
+static enum bt_group_outcome leaf_outcome(
+	const struct bt_group_cycle *cycle, const struct bt_group_node *node)
+{
+	if (cycle->outcome == BT_GROUP_ERROR || cycle->outcome == BT_GROUP_WAITS_ON_PREEMPTION) {
+		return cycle->outcome;
+	}
+	return cycle->nodes[node->says].result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED
+								       : BT_GROUP_UNSCHEDULABLE;
+}
+
+/* Source: submitPodGroupAlgorithmResult, updatePodGroupConditionWithError, v1.37.2. */
+struct bt_group_leaf bt_engine_group_leaf(const struct bt_engine *engine,
+	const struct bt_group_decision *group, uint32_t leaf, struct bt_str failure, struct bt_buf *out_text)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+	uint32_t ix = 0;
+
+	for (uint32_t n = 0; cycle->nodes[ix].composite || n++ < leaf; ix++) {
+		BT_INVARIANT(ix + 1 < cycle->node_n);
+	}
+	const struct bt_group_node *node = &cycle->nodes[ix];
+	const struct bt_pod_group *object = bt_pod_groups_at(&engine->groups, node->number);
+	struct bt_group_leaf out = {
+		.namespace_ = object->namespace_, .name = object->name, .outcome = leaf_outcome(cycle, node)};
+
+	for (uint32_t i = node->from; i < node->to; i++) {
+		enum bt_outcome outcome = cycle->members[i].decision.outcome;
+
+		out.scheduled_n += outcome == BT_PLACED;
+		out.unschedulable_n += outcome != BT_PLACED && outcome != BT_SKIPPED;
+	}
+	if (out.outcome == BT_GROUP_ERROR) {
+		bt_engine_group_says(engine, group, failure, out_text);
+	} else if (out.outcome != BT_GROUP_SCHEDULED) {
+		bt_buf_str(out_text, bt_buf_view(&cycle->nodes[node->says].text));
+	}
+	return out;
 }

@@ -46,7 +46,11 @@ struct bt_group_member {
 	uint64_t order;
 	size_t victims_from, leaving_from, cleared_nominations_from;
 	uint32_t victim_n, leaving_n;
+	uint32_t leaf;	/* in a tree: the node of its PodGroup */
+	uint32_t place; /* and its place among those that were popped with it */
 };
+
+struct bt_group_node;
 
 /* What becomes of the group as a whole. */
 enum bt_group_outcome {
@@ -100,6 +104,10 @@ struct bt_group_cycle {
 	size_t plain_len;
 	uint32_t met; /* bt_group_notes.met */
 	struct bt_placements placements;
+	/* The groups of a tree, the root first; and the same of a trial. */
+	struct bt_group_node *nodes, *tried;
+	size_t node_n, node_cap, tried_n, tried_cap;
+	uint32_t failed_n; /* so many composites are above the PodGroup that failed */
 };
 
 /* Is a group decided now? */
@@ -131,6 +139,10 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle);
  */
 bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
 
+/* The name of the group that a pod is decided with: its PodGroup, or the root of the tree that this is in.
+ * Requires: bt_engine_in_group. */
+uint32_t bt_engine_whole_group(const struct bt_engine *engine, uint32_t pod_ix);
+
 /*
  * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a
  * pod that was popped as a member and has been changed since so that it is none, or waits no more, there are
@@ -145,6 +157,18 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
  */
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);
+
+/* A PodGroup of a tree that was decided. */
+struct bt_group_leaf {
+	uint32_t namespace_, name; /* names */
+	enum bt_group_outcome outcome;
+	uint32_t scheduled_n, unschedulable_n; /* of its pods that were decided */
+};
+
+/* How many a tree has, and one of them with what is said of it, as below. 0: no tree was decided. */
+uint32_t bt_engine_group_leaf_n(const struct bt_engine *engine);
+struct bt_group_leaf bt_engine_group_leaf(const struct bt_engine *engine,
+	const struct bt_group_decision *group, uint32_t leaf, struct bt_str failure, struct bt_buf *out_text);
 
 /* What is said of the group as a whole, in upstream's words; failure: as above. */
 void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,

@@ -5,6 +5,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
+#include "engine/flow/cycle/group_attempt.h"
 
 static const struct bt_signature *member_signature(const struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -15,6 +16,16 @@ bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	return bt_pod_groups_tracked(&engine->groups) &&
 	       member_signature(engine, pod_ix)->pod_group != BT_NAME_NONE;
+}
+
+uint32_t bt_engine_whole_group(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = member_signature(engine, pod_ix);
+	const struct bt_pod_group *root = bt_pod_groups_root(&engine->groups,
+		bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group));
+
+	BT_REQUIRE(bt_engine_in_group(engine, pod_ix));
+	return root ? root->name : signature->pod_group;
 }
 
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix)
@@ -202,6 +213,15 @@ void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cyc
 	}
 }
 
+static void fini_nodes(struct bt_group_node *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bt_buf_fini(&nodes[i].text);
+		bt_placements_fini(&nodes[i].placements);
+	}
+	bt_mem_free(nodes);
+}
+
 void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 {
 	bt_mem_free(cycle->members);
@@ -211,6 +231,8 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_buf_fini(&cycle->permit_error);
 	bt_group_preemption_fini(&cycle->preemption);
 	bt_buf_fini(&cycle->text);
+	fini_nodes(cycle->nodes, cycle->node_cap);
+	fini_nodes(cycle->tried, cycle->tried_cap);
 	bt_placements_fini(&cycle->placements);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }

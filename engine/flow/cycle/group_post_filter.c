@@ -78,8 +78,8 @@ static enum bt_preempt_outcome fail(
 
 static bool is_constrained(const struct bt_group_preempt_request *request)
 {
-	return bt_pod_groups_have_placements(&request->engine->groups) &&
-	       request->group->terms.has_constraints;
+	return request->group->composite || (bt_pod_groups_have_placements(&request->engine->groups) &&
+						    request->group->terms.has_constraints);
 }
 
 enum bt_preempt_outcome bt_engine_group_post_filter(

@@ -106,6 +106,28 @@ static void end_member(struct bt_scheduling_cycle *cycle, const struct bt_group_
 	bt_buf_fini(&message);
 }
 
+/* The same of the PodGroups of a tree. */
+static void end_tree(
+	struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group, struct bt_str failure)
+{
+	struct bt_buf message = {0};
+
+	for (uint32_t i = 0; i < bt_engine_group_leaf_n(cycle->engine); i++) {
+		bt_buf_clear(&message);
+		const struct bt_group_leaf leaf =
+			bt_engine_group_leaf(cycle->engine, group, i, failure, &message);
+		const struct bt_group_end end = {.namespace_ = leaf.namespace_,
+			.name = leaf.name,
+			.outcome = leaf.outcome,
+			.scheduled_n = leaf.scheduled_n,
+			.unschedulable_n = leaf.unschedulable_n,
+			.message = bt_buf_view(&message)};
+
+		cycle->group_ended(cycle->context, &end);
+	}
+	bt_buf_fini(&message);
+}
+
 /* A group whose members have all gone is not spoken of. */
 static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group)
 {
@@ -123,13 +145,17 @@ static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_d
 	if (!any || !cycle->group_ended) {
 		return;
 	}
-	const struct bt_signature *signature = pod_of(cycle, group->members[0].decision.pod_ix)->signature;
 	uint32_t culprit_ix = group->members[group->culprit].decision.pod_ix;
+	struct bt_str failure = scheduling_cycle_text_of(cycle, note_of(cycle, culprit_ix));
+	if (bt_engine_group_leaf_n(cycle->engine)) {
+		end_tree(cycle, group, failure);
+		return;
+	}
+	const struct bt_signature *signature = pod_of(cycle, group->members[0].decision.pod_ix)->signature;
 
 	end.namespace_ = signature->namespace_;
 	end.name = signature->pod_group;
-	bt_engine_group_says(
-		cycle->engine, group, scheduling_cycle_text_of(cycle, note_of(cycle, culprit_ix)), &message);
+	bt_engine_group_says(cycle->engine, group, failure, &message);
 	end.message = bt_buf_view(&message);
 	cycle->group_ended(cycle->context, &end);
 	bt_buf_fini(&message);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
 
 /* A pod with its key, for sorting. */
@@ -28,14 +29,13 @@ static int by_turn(const void *a, const void *b)
 	return x->turn != y->turn ? (x->turn < y->turn ? -1 : 1) : by_key(a, b);
 }
 
-/* The PodGroup that a pod waits in, or BT_NAME_NONE. */
+/* The PodGroup, or tree, that a pod waits in, or BT_NAME_NONE. */
 static uint32_t group_of(const struct bt_api *api, uint32_t pod_ix)
 {
 	struct bt_engine *engine = api->cluster.engine;
 	bool grouped = bt_queue_info(bt_engine_queue(engine), pod_ix).in_group;
 
-	return grouped ? bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->signature->pod_group
-		       : BT_NAME_NONE;
+	return grouped ? bt_engine_whole_group(engine, pod_ix) : BT_NAME_NONE;
 }
 
 static int by_text(const void *a, const void *b)
@@ -64,7 +64,7 @@ struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix)
 
 	bt_buf_clear(&api->text);
 	bt_buf_printf(&api->text, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, signature->namespace_)),
-		BT_STR_ARG(bt_intern_str(intern, signature->pod_group)));
+		BT_STR_ARG(bt_intern_str(intern, bt_engine_whole_group(api->cluster.engine, pod_ix))));
 	return (struct bt_str){
 		bt_arena_copy(&api->cluster.arena, api->text.ptr, api->text.len), api->text.len};
 }

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cycle of a tree of groups: which of its groups are scheduled, what is taken back, and what is said of
+ * each. Texts are those of kube-scheduler v1.37.2.
+ */
+#include "engine_objects.h"
+
+#include "engine/flow/cycle/group_cycle.h"
+#include "engine/flow/cycle/scheduling_cycle.h"
+#include "engine/flow/cycle/source.h"
+
+#define GATES	 "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
+#define LEAF_MAX 4
+
+struct tree {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_engine *engine;
+	int64_t now_ns;
+	struct bt_scheduling_cycle cycle;
+	struct {
+		char name[16], message[512];
+		enum bt_group_outcome outcome;
+		uint32_t scheduled_n, unschedulable_n;
+	} ends[LEAF_MAX];
+	uint32_t end_n;
+};
+
+static void end_leaf(void *context, const struct bt_group_end *end)
+{
+	struct tree *t = context;
+	struct bt_str name = bt_intern_str(bt_engine_cache(t->engine)->dictionary->intern, end->name);
+
+	assert_true(t->end_n < LEAF_MAX);
+	snprintf(t->ends[t->end_n].name, sizeof(t->ends[0].name), "%.*s", BT_STR_ARG(name));
+	snprintf(t->ends[t->end_n].message, sizeof(t->ends[0].message), "%.*s", BT_STR_ARG(end->message));
+	t->ends[t->end_n].outcome = end->outcome;
+	t->ends[t->end_n].scheduled_n = end->scheduled_n;
+	t->ends[t->end_n++].unschedulable_n = end->unschedulable_n;
+}
+
+static void end_pod(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	(void)context;
+	(void)decision;
+	(void)info;
+	(void)nominated;
+	(void)message;
+}
+
+static void apply(struct tree *t, const char *text)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+}
+
+static void add_group(struct tree *t, const char *name, int min_count)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: %s, namespace: "
+		"default}, spec: {parentCompositePodGroupName: train, schedulingPolicy: {gang: {minCount: "
+		"%d}}}}",
+		name, min_count);
+	apply(t, text);
+}
+
+/* A tree with so many of its groups, ring and star, and a node of 4 CPUs. */
+static void begin(struct tree *t, void **state, int min_group_count)
+{
+	struct bt_engine_options options = {.clock = bt_clock_virtual(&t->now_ns), .strict_order = true};
+	struct bt_gates gates;
+	struct bt_buf why = {0};
+	char text[256];
+
+	*t = (struct tree){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
+	bt_gates_init(&gates, bt_release_find(bt_str("1.37")));
+	assert_int_equal(bt_gates_parse(&gates, bt_str(GATES), &why), BT_OK);
+	bt_config_init_default(&t->config, &gates);
+	t->engine = fixture_engine(&t->config, &options);
+	t->cycle = (struct bt_scheduling_cycle){
+		.engine = t->engine, .texts = true, .ended = end_pod, .group_ended = end_leaf, .context = t};
+	engine_add_node(t->engine, t->f, "n1", "4");
+	snprintf(text, sizeof(text),
+		"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: train, "
+		"namespace: default}, spec: {schedulingPolicy: {gang: {minGroupCount: %d}}}}",
+		min_group_count);
+	apply(t, text);
+	add_group(t, "star", 1);
+	add_group(t, "ring", 2);
+	bt_buf_fini(&why);
+}
+
+static void end(struct tree *t)
+{
+	bt_scheduling_cycle_fini(&t->cycle);
+	bt_engine_destroy(t->engine);
+	bt_config_fini(&t->config);
+}
+
+static uint32_t add_pod(struct tree *t, const char *group, const char *cpu)
+{
+	char text[256];
+	enum bt_entry entry;
+	uint32_t ix;
+
+	t->now_ns += 1000000;
+	snprintf(text, sizeof(text),
+		"schedulerName: default-scheduler, schedulingGroup: {podGroupName: %s}, containers: [{name: "
+		"a, "
+		"resources: {requests: {cpu: '%s'}}}]",
+		group, cpu);
+	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
+	return ix;
+}
+
+static void decide(struct tree *t)
+{
+	uint32_t pod_ix = bt_engine_pop(t->engine);
+
+	assert_int_not_equal(pod_ix, BT_QUEUE_EMPTY);
+	t->end_n = 0;
+	bt_schedule_one(&t->cycle, pod_ix);
+}
+
+static enum bt_pod_state state_of(const struct tree *t, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(t->engine)->ledger, pod_ix)->state;
+}
+
+static void a_tree_is_scheduled_without_the_groups_that_it_can_do_without(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 1);
+	uint32_t star = add_pod(&t, "star", "5"), one = add_pod(&t, "ring", "1"),
+		 two = add_pod(&t, "ring", "1");
+	decide(&t);
+	assert_int_not_equal(state_of(&t, one), BT_POD_QUEUED);
+	assert_int_not_equal(state_of(&t, two), BT_POD_QUEUED);
+	assert_int_equal(state_of(&t, star), BT_POD_QUEUED);
+	assert_int_equal(t.end_n, 2);
+	assert_string_equal(t.ends[0].name, "ring");
+	assert_int_equal(t.ends[0].outcome, BT_GROUP_SCHEDULED);
+	assert_int_equal(t.ends[0].scheduled_n, 2);
+	assert_string_equal(t.ends[1].name, "star");
+	assert_int_equal(t.ends[1].outcome, BT_GROUP_UNSCHEDULABLE);
+	assert_string_equal(t.ends[1].message, "pod group is unschedulable, 0/1 placements are available, "
+					       "first placement status: minCount (1) "
+					       "cannot be satisfied: 0 scheduled, 0 remaining");
+	end(&t);
+}
+
+static void a_tree_that_lacks_a_group_takes_back_those_that_fit(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 2);
+	uint32_t star = add_pod(&t, "star", "5"), one = add_pod(&t, "ring", "1"),
+		 two = add_pod(&t, "ring", "1");
+	decide(&t);
+	assert_int_equal(state_of(&t, one), BT_POD_QUEUED);
+	assert_int_equal(state_of(&t, two), BT_POD_QUEUED);
+	assert_int_equal(state_of(&t, star), BT_POD_QUEUED);
+	assert_int_equal(t.end_n, 2);
+	/* The ring fits, and has the text of the tree, to which PodGroupPostFilter has added what it says
+	 * once for the tree and once for the ring. */
+	assert_int_equal(t.ends[0].outcome, BT_GROUP_UNSCHEDULABLE);
+	assert_string_equal(t.ends[0].message, "pod group is unschedulable, 0/1 placements are available, "
+					       "first placement status: minCount (2) "
+					       "cannot be satisfied: 1 scheduled, 0 remaining, pod group "
+					       "preemption: No preemption victims found "
+					       "for incoming preemptor, pod group preemption: No preemption "
+					       "victims found for incoming preemptor");
+	end(&t);
+}
+
+static void pods_of_a_tree_are_decided_group_by_group(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 1);
+	/* The star's pod came first, and the ring is decided first. */
+	uint32_t star = add_pod(&t, "star", "3"), one = add_pod(&t, "ring", "1"),
+		 two = add_pod(&t, "ring", "1");
+	decide(&t);
+	assert_int_not_equal(state_of(&t, one), BT_POD_QUEUED);
+	assert_int_not_equal(state_of(&t, two), BT_POD_QUEUED);
+	assert_int_equal(state_of(&t, star), BT_POD_QUEUED);
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_tree_is_scheduled_without_the_groups_that_it_can_do_without),
+		FIXTURE_TEST(a_tree_that_lacks_a_group_takes_back_those_that_fit),
+		FIXTURE_TEST(pods_of_a_tree_are_decided_group_by_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
