@@ -8,30 +8,30 @@
 #include "engine/base/mem.h"
 #include "engine/base/index_allocator.h"
 
-#define NO_POD	      UINT32_MAX
-#define NO_COUNTER    UINT32_MAX
-#define SMALL_DOMAIN  32  /* nodes, on average */
-#define CARRIED_BYTES 256 /* what most terms take */
+#define NO_POD		    UINT32_MAX
+#define NO_COUNTER	    UINT32_MAX
+#define SMALL_DOMAIN	    32	/* nodes, on average */
+#define EXISTING_TERM_BYTES 256 /* what most terms take */
 
 /* What a counter counts: pods that satisfy a query, or pods that carry a term. */
 struct counter {
 	struct bt_str words; /* what it was interned by */
 	struct bt_pod_query query;
-	uint32_t carried; /* index of the term, or NO_COUNTER */
-	int32_t *column;  /* by node slot */
+	uint32_t existing; /* index of the term, or NO_COUNTER */
+	int32_t *column;   /* by node slot */
 	size_t column_n;
-	struct counters_tally **tallies; /* of the present version */
-	size_t tally_n, tally_cap;
+	struct kept_domain_counts **domain_counts; /* of the present version */
+	size_t domain_counts_n, domain_counts_cap;
 };
 
-struct carried {
+struct existing_term {
 	struct bt_existing_affinity_term view; /* first: readers get its address */
 	struct bt_arena arena;		       /* words, and what the term has */
 	struct bt_str words;
 	struct bt_pod_term term;
-	uint32_t counter; /* NO_COUNTER until somebody asks for the tally */
+	uint32_t counter; /* NO_COUNTER until its domain counts are first needed */
 	uint32_t lister_n;
-	uint64_t tally_version;
+	uint64_t domain_counts_version;
 };
 
 /* The domains of a topology key under the present version. */
@@ -42,7 +42,7 @@ struct domains {
 	uint32_t *members, *first;
 };
 
-struct counters_tally {
+struct kept_domain_counts {
 	struct bt_domain_counts view; /* first: readers get its address */
 	uint32_t words[4];	      /* what it was interned by */
 	const uint32_t *place;	      /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
@@ -71,7 +71,7 @@ struct counters_record {
 	size_t counter_n, counter_cap;
 	uint32_t *terms; /* that its pods carry, each as often as they do */
 	uint32_t term_n;
-	/* The carried terms that concern its pods, of the first seen_n ones. */
+	/* The existing affinity terms that concern its pods, of the first seen_n ones. */
 	const struct bt_existing_affinity_term **concerning;
 	uint32_t *concerning_ixs;
 	size_t concerning_n, concerning_cap, concerning_ix_cap;
@@ -93,9 +93,9 @@ struct bt_counters {
 	struct counter *counters;
 	size_t counter_n, counter_cap;
 	struct bt_map counter_ixs;
-	struct carried **carried; /* pointers: readers keep the addresses of the views */
-	size_t carried_n, carried_cap;
-	struct bt_map carried_ixs;
+	struct existing_term **existing_terms; /* pointers: readers keep the addresses of the views */
+	size_t existing_term_n, existing_term_cap;
+	struct bt_map existing_term_ixs;
 	/* Of the snapshot's node_version, which goes on while a cycle tries nodes with what others change: */
 	uint64_t version;
 	struct domains *domains;
@@ -103,9 +103,9 @@ struct bt_counters {
 	struct bt_map domain_ixs;
 	uint8_t **sets; /* sets[i] is the node set i + 1 */
 	size_t set_n, set_cap;
-	struct counters_tally **tallies;
-	size_t tally_n, tally_cap;
-	struct bt_map tally_ixs;
+	struct kept_domain_counts **domain_counts;
+	size_t domain_counts_n, domain_counts_cap;
+	struct bt_map domain_counts_ixs;
 	struct bt_arena arena;	 /* queries of counters and their words */
 	struct bt_arena scratch; /* resolved terms */
 	struct bt_buf words;
@@ -113,7 +113,7 @@ struct bt_counters {
 
 static uint32_t find_counter(void *context, const struct bt_pod_query *query);
 static uint32_t find_node_set(void *context, const uint8_t *member);
-static const struct bt_domain_counts *find_tally(
+static const struct bt_domain_counts *find_domain_counts(
 	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 static const struct bt_existing_affinity_term *const *find_concerning(
 	void *context, const struct bt_signature *signature, uint32_t *out_n);
@@ -136,7 +136,7 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 		.context = c,
 		.counter = find_counter,
 		.node_set = find_node_set,
-		.tally = find_tally,
+		.domain_counts = find_domain_counts,
 		.concerning = find_concerning,
 		.resolve = resolve,
 		.default_selector = default_selector,
@@ -147,13 +147,13 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 /* Forgets what belongs to a version of the snapshot. */
 static void drop_version(struct bt_counters *c)
 {
-	for (size_t i = 0; i < c->tally_n; i++) {
-		bt_mem_free(c->tallies[i]->own_place);
-		bt_mem_free(c->tallies[i]->sums);
-		bt_mem_free(c->tallies[i]->by_node);
-		bt_mem_free(c->tallies[i]->journal);
-		bt_mem_free(c->tallies[i]->counted);
-		bt_mem_free(c->tallies[i]);
+	for (size_t i = 0; i < c->domain_counts_n; i++) {
+		bt_mem_free(c->domain_counts[i]->own_place);
+		bt_mem_free(c->domain_counts[i]->sums);
+		bt_mem_free(c->domain_counts[i]->by_node);
+		bt_mem_free(c->domain_counts[i]->journal);
+		bt_mem_free(c->domain_counts[i]->counted);
+		bt_mem_free(c->domain_counts[i]);
 	}
 	for (size_t i = 0; i < c->domain_n; i++) {
 		bt_mem_free(c->domains[i].of);
@@ -164,10 +164,10 @@ static void drop_version(struct bt_counters *c)
 		bt_mem_free(c->sets[i]);
 	}
 	for (size_t i = 0; i < c->counter_n; i++) {
-		c->counters[i].tally_n = 0;
+		c->counters[i].domain_counts_n = 0;
 	}
-	c->tally_n = c->domain_n = c->set_n = 0;
-	bt_map_fini(&c->tally_ixs);
+	c->domain_counts_n = c->domain_n = c->set_n = 0;
+	bt_map_fini(&c->domain_counts_ixs);
 	bt_map_fini(&c->domain_ixs);
 	c->version = c->snapshot->node_version;
 }
@@ -177,7 +177,7 @@ static void drop_counters(struct bt_counters *c)
 	drop_version(c);
 	for (size_t i = 0; i < c->counter_n; i++) {
 		bt_mem_free(c->counters[i].column);
-		bt_mem_free(c->counters[i].tallies);
+		bt_mem_free(c->counters[i].domain_counts);
 	}
 	c->counter_n = 0;
 	bt_map_fini(&c->counter_ixs);
@@ -193,10 +193,10 @@ static void drop_record(struct counters_record *record)
 	*record = (struct counters_record){0};
 }
 
-static void drop_carried(struct carried *carried)
+static void drop_existing_term(struct existing_term *existing)
 {
-	bt_arena_fini(&carried->arena);
-	bt_mem_free(carried);
+	bt_arena_fini(&existing->arena);
+	bt_mem_free(existing);
 }
 
 void bt_counters_destroy(struct bt_counters *c)
@@ -208,17 +208,17 @@ void bt_counters_destroy(struct bt_counters *c)
 	for (size_t i = 0; i < c->record_n; i++) {
 		drop_record(&c->records[i]);
 	}
-	for (size_t i = 0; i < c->carried_n; i++) {
-		drop_carried(c->carried[i]);
+	for (size_t i = 0; i < c->existing_term_n; i++) {
+		drop_existing_term(c->existing_terms[i]);
 	}
 	bt_mem_free(c->records);
 	bt_mem_free(c->placed);
 	bt_mem_free(c->counters);
-	bt_mem_free(c->carried);
+	bt_mem_free(c->existing_terms);
 	bt_mem_free(c->domains);
 	bt_mem_free(c->sets);
-	bt_mem_free(c->tallies);
-	bt_map_fini(&c->carried_ixs);
+	bt_mem_free(c->domain_counts);
+	bt_map_fini(&c->existing_term_ixs);
 	bt_namespaces_fini(&c->namespaces);
 	bt_default_spread_selectors_fini(&c->sources);
 	bt_arena_fini(&c->scratch);
@@ -258,7 +258,7 @@ void bt_counters_touch_spread_sources(struct bt_counters *c)
 
 size_t bt_counters_count(const struct bt_counters *c)
 {
-	return c->counter_n + c->carried_n;
+	return c->counter_n + c->existing_term_n;
 }
 
 int32_t bt_counters_on_node(const struct bt_counters *c, uint32_t counter, uint32_t node_ix)
@@ -359,7 +359,7 @@ static struct bt_pod_term keep_term(struct bt_arena *arena, const struct bt_pod_
 
 /* ---- counting ---- */
 
-static void find_lowest(struct counters_tally *t)
+static void find_lowest(struct kept_domain_counts *t)
 {
 	t->view.lowest = INT32_MAX;
 	t->lowest_n = 0;
@@ -378,7 +378,7 @@ static void find_lowest(struct counters_tally *t)
 
 /* Shifts the sum of a node's domain by one. The lowest sum is looked for again only when the last domain that
  * had it has left it. */
-static void shift_tally(struct counters_tally *t, uint32_t node_ix, int32_t by)
+static void shift_domain_counts(struct kept_domain_counts *t, uint32_t node_ix, int32_t by)
 {
 	uint32_t d = node_ix < t->slot_n ? t->place[node_ix] : BT_NO_DOMAIN;
 
@@ -431,20 +431,21 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
 {
 	shift_column(counter, node_ix, by);
-	/* Tallies of an older version are not looked at any more; they are made anew when they are asked for.
+	/* Domain counts of an older version are not read any more; they are made anew on request.
 	 */
-	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->tally_n; t++) {
-		shift_tally(counter->tallies[t], node_ix, by);
+	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->domain_counts_n; t++) {
+		shift_domain_counts(counter->domain_counts[t], node_ix, by);
 	}
 }
 
 /* Pods that carry a term may have been on nodes without its topology key: then it begins to concern somebody
  * only now. */
-static bool concerned_nobody(const struct bt_counters *c, const struct carried *carried)
+static bool concerned_nobody(const struct bt_counters *c, const struct existing_term *existing)
 {
-	return carried->view.pod_n == 0 ||
-	       (carried->view.tally && carried->tally_version == c->snapshot->node_version &&
-		       carried->view.tally->total == 0);
+	return existing->view.pod_n == 0 ||
+	       (existing->view.domain_counts &&
+		       existing->domain_counts_version == c->snapshot->node_version &&
+		       existing->view.domain_counts->total == 0);
 }
 
 static void shift_counters(struct bt_counters *c, const struct counters_record *record,
@@ -464,11 +465,11 @@ static BT_NOINLINE void shift_all(struct bt_counters *c, const struct counters_r
 	const struct counted_pod *pod, int32_t by)
 {
 	for (uint32_t i = 0; i < record->term_n; i++) {
-		struct carried *carried = c->carried[record->terms[i]];
+		struct existing_term *existing = c->existing_terms[record->terms[i]];
 
-		c->view.version += concerned_nobody(c, carried);
-		carried->view.pod_n += by;
-		BT_INVARIANT(carried->view.pod_n >= 0);
+		c->view.version += concerned_nobody(c, existing);
+		existing->view.pod_n += by;
+		BT_INVARIANT(existing->view.pod_n >= 0);
 	}
 	shift_counters(c, record, pod, by);
 }
@@ -497,20 +498,20 @@ static struct counters_record *record_of(struct bt_counters *c, const struct bt_
 }
 
 /* Lets a term be found by its words. */
-static void enter_carried(struct bt_counters *c, uint32_t ix)
+static void enter_existing_term(struct bt_counters *c, uint32_t ix)
 {
-	const struct bt_str words = c->carried[ix]->words;
+	const struct bt_str words = c->existing_terms[ix]->words;
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len) | 1;
 	uint32_t other;
 
-	while (bt_map_get(&c->carried_ixs, hash, &other)) {
+	while (bt_map_get(&c->existing_term_ixs, hash, &other)) {
 		hash += 2;
 	}
-	bt_map_put(&c->carried_ixs, hash, ix);
+	bt_map_put(&c->existing_term_ixs, hash, ix);
 }
 
-static uint32_t carried_ix(struct bt_counters *c, enum bt_existing_affinity_term_kind kind, int32_t weight,
-	const struct bt_pod_term *term)
+static uint32_t existing_term_ix(struct bt_counters *c, enum bt_existing_affinity_term_kind kind,
+	int32_t weight, const struct bt_pod_term *term)
 {
 	uint32_t ix;
 
@@ -520,21 +521,22 @@ static uint32_t carried_ix(struct bt_counters *c, enum bt_existing_affinity_term
 	put_match(c, &term->match);
 	put_selector(c, &term->namespace_selector);
 	uint64_t hash = bt_hash_bytes(c->words.ptr, c->words.len) | 1;
-	for (; bt_map_get(&c->carried_ixs, hash, &ix); hash += 2) {
-		if (bt_str_eq(c->carried[ix]->words, bt_buf_view(&c->words))) {
+	for (; bt_map_get(&c->existing_term_ixs, hash, &ix); hash += 2) {
+		if (bt_str_eq(c->existing_terms[ix]->words, bt_buf_view(&c->words))) {
 			return ix;
 		}
 	}
-	struct carried *carried = bt_mem_zalloc(1, sizeof(*carried));
-	bt_arena_start(&carried->arena, CARRIED_BYTES);
-	carried->view = (struct bt_existing_affinity_term){.kind = kind, .weight = weight};
-	carried->words = keep_words(c, &carried->arena);
-	carried->term = keep_term(&carried->arena, term);
-	carried->counter = NO_COUNTER;
-	c->carried = bt_mem_grow(c->carried, c->carried_n, &c->carried_cap, sizeof(struct carried *));
-	ix = (uint32_t)c->carried_n++;
-	c->carried[ix] = carried;
-	enter_carried(c, ix);
+	struct existing_term *existing = bt_mem_zalloc(1, sizeof(*existing));
+	bt_arena_start(&existing->arena, EXISTING_TERM_BYTES);
+	existing->view = (struct bt_existing_affinity_term){.kind = kind, .weight = weight};
+	existing->words = keep_words(c, &existing->arena);
+	existing->term = keep_term(&existing->arena, term);
+	existing->counter = NO_COUNTER;
+	c->existing_terms = bt_mem_grow(
+		c->existing_terms, c->existing_term_n, &c->existing_term_cap, sizeof(struct existing_term *));
+	ix = (uint32_t)c->existing_term_n++;
+	c->existing_terms[ix] = existing;
+	enter_existing_term(c, ix);
 	c->view.version++;
 	return ix;
 }
@@ -550,26 +552,26 @@ static void list_terms(struct bt_counters *c, struct counters_record *record)
 		   affinity->preferred_anti_affinity.n;
 	uint32_t *terms = bt_mem_zalloc(n + 1, sizeof(*terms)), at = 0;
 	for (uint32_t i = 0; i < affinity->anti_affinity.n; i++) {
-		terms[at++] = carried_ix(
+		terms[at++] = existing_term_ix(
 			c, BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY, 0, &affinity->anti_affinity.items[i]);
 	}
 	for (uint32_t i = 0; i < affinity->affinity.n; i++) {
-		terms[at++] =
-			carried_ix(c, BT_EXISTING_AFFINITY_TERM_AFFINITY, 0, &affinity->affinity.items[i]);
+		terms[at++] = existing_term_ix(
+			c, BT_EXISTING_AFFINITY_TERM_AFFINITY, 0, &affinity->affinity.items[i]);
 	}
 	for (uint32_t i = 0; i < affinity->preferred_affinity.n; i++) {
 		const struct bt_pod_term *term = &affinity->preferred_affinity.items[i];
 
-		terms[at++] = carried_ix(c, BT_EXISTING_AFFINITY_TERM_PREFERENCE, term->weight, term);
+		terms[at++] = existing_term_ix(c, BT_EXISTING_AFFINITY_TERM_PREFERENCE, term->weight, term);
 	}
 	for (uint32_t i = 0; i < affinity->preferred_anti_affinity.n; i++) {
 		const struct bt_pod_term *term = &affinity->preferred_anti_affinity.items[i];
 
-		terms[at++] = carried_ix(
+		terms[at++] = existing_term_ix(
 			c, BT_EXISTING_AFFINITY_TERM_PREFERENCE, (int32_t)(0 - (uint32_t)term->weight), term);
 	}
 	for (uint32_t i = 0; i < at; i++) {
-		c->carried[terms[i]]->lister_n++;
+		c->existing_terms[terms[i]]->lister_n++;
 	}
 	record->terms = terms;
 	record->term_n = at;
@@ -581,12 +583,12 @@ static bool counts(
 {
 	const struct bt_signature *signature = record->signature;
 
-	if (counter->carried == NO_COUNTER) {
+	if (counter->existing == NO_COUNTER) {
 		return bt_pod_query_holds(
 			c->dictionary->intern, &counter->query, signature->namespace_, signature->labels);
 	}
 	for (uint32_t i = 0; i < record->term_n; i++) {
-		if (record->terms[i] == counter->carried) {
+		if (record->terms[i] == counter->existing) {
 			return true;
 		}
 	}
@@ -599,9 +601,9 @@ static uint32_t times(const struct counter *counter, const struct counters_recor
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < record->term_n; i++) {
-		n += record->terms[i] == counter->carried;
+		n += record->terms[i] == counter->existing;
 	}
-	return counter->carried == NO_COUNTER ? 1 : n;
+	return counter->existing == NO_COUNTER ? 1 : n;
 }
 
 static void list_counter(struct bt_counters *c, struct counters_record *record, uint32_t counter_ix)
@@ -784,7 +786,7 @@ void bt_counters_move(
 	const struct counters_record *record = &c->records[signature->ix];
 	struct counted_pod *pod = &c->placed[pod_ix];
 
-	BT_REQUIRE(c->version != c->snapshot->node_version); /* of tallies that anybody looks at */
+	BT_REQUIRE(c->version != c->snapshot->node_version); /* no reader has domain counts of this version */
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
 		BT_REQUIRE_HOT(signature->ix < c->record_n && pod_ix < c->placed_n);
@@ -898,7 +900,7 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 	}
 	const struct counter fresh = {.words = keep_words(c, &c->arena),
 		.query = keep_query(&c->arena, query),
-		.carried = NO_COUNTER};
+		.existing = NO_COUNTER};
 	BT_INVARIANT(fresh.query.n == query->n);
 	ix = add_counter(c, &fresh);
 	bt_map_put(&c->counter_ixs, hash, ix);
@@ -909,26 +911,26 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 /* ---- forgetting ---- */
 
 /* Drops the terms that nobody lists. Returns: for each that there was where it is now, or NO_COUNTER. */
-static uint32_t *compact_carried(struct bt_counters *c)
+static uint32_t *compact_existing_terms(struct bt_counters *c)
 {
-	uint32_t *moved = bt_mem_zalloc(c->carried_n + 1, sizeof(*moved)), kept = 0;
+	uint32_t *moved = bt_mem_zalloc(c->existing_term_n + 1, sizeof(*moved)), kept = 0;
 
-	bt_map_fini(&c->carried_ixs);
-	for (size_t i = 0; i < c->carried_n; i++) {
-		struct carried *carried = c->carried[i];
+	bt_map_fini(&c->existing_term_ixs);
+	for (size_t i = 0; i < c->existing_term_n; i++) {
+		struct existing_term *existing = c->existing_terms[i];
 
-		moved[i] = carried->lister_n ? kept : NO_COUNTER;
-		if (!carried->lister_n) {
-			BT_INVARIANT(carried->view.pod_n == 0);
-			drop_carried(carried);
+		moved[i] = existing->lister_n ? kept : NO_COUNTER;
+		if (!existing->lister_n) {
+			BT_INVARIANT(existing->view.pod_n == 0);
+			drop_existing_term(existing);
 			continue;
 		}
-		carried->counter = NO_COUNTER;
-		carried->view.tally = NULL;
-		c->carried[kept] = carried;
-		enter_carried(c, kept++);
+		existing->counter = NO_COUNTER;
+		existing->view.domain_counts = NULL;
+		c->existing_terms[kept] = existing;
+		enter_existing_term(c, kept++);
 	}
-	c->carried_n = kept;
+	c->existing_term_n = kept;
 	return moved;
 }
 
@@ -944,26 +946,26 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 		}
 		BT_REQUIRE(record->first == NO_POD);
 		for (uint32_t t = 0; t < record->term_n; t++) {
-			BT_INVARIANT(c->carried[record->terms[t]]->lister_n > 0);
-			c->carried[record->terms[t]]->lister_n--;
+			BT_INVARIANT(c->existing_terms[record->terms[t]]->lister_n > 0);
+			c->existing_terms[record->terms[t]]->lister_n--;
 		}
 		drop_record(record);
 	}
 	drop_counters(c);
-	uint32_t *moved = compact_carried(c);
+	uint32_t *moved = compact_existing_terms(c);
 	for (size_t i = 0; i < c->record_n; i++) {
 		struct counters_record *record = &c->records[i];
 
 		record->counter_n = record->concerning_n = record->seen_n = 0;
 		for (uint32_t t = 0; t < record->term_n; t++) {
-			BT_INVARIANT(moved[record->terms[t]] < c->carried_n);
+			BT_INVARIANT(moved[record->terms[t]] < c->existing_term_n);
 			record->terms[t] = moved[record->terms[t]];
 		}
 	}
 	bt_mem_free(moved);
 }
 
-/* ---- domains and tallies ---- */
+/* ---- domains and domain counts ---- */
 
 static void catch_up(struct bt_counters *c)
 {
@@ -1075,7 +1077,7 @@ static uint32_t *places_within(const struct domains *domains, const uint8_t *mem
 	return place;
 }
 
-static void fill_tally(const struct counter *counter, struct counters_tally *t)
+static void fill_domain_counts(const struct counter *counter, struct kept_domain_counts *t)
 {
 	for (uint32_t i = 0; i < t->slot_n; i++) {
 		uint32_t d = t->place[i];
@@ -1099,7 +1101,7 @@ static void fill_tally(const struct counter *counter, struct counters_tally *t)
 }
 
 /* Keeps the sums by node as well, for those who read them for many nodes in a row. */
-static void spread_sums(const struct domains *domains, struct counters_tally *t)
+static void spread_sums(const struct domains *domains, struct kept_domain_counts *t)
 {
 	t->view.members = domains->members;
 	t->view.first = domains->first;
@@ -1110,7 +1112,7 @@ static void spread_sums(const struct domains *domains, struct counters_tally *t)
 	t->view.by_node = t->by_node;
 }
 
-static const struct bt_domain_counts *find_tally(
+static const struct bt_domain_counts *find_domain_counts(
 	void *context, uint32_t counter_ix, uint32_t key, uint32_t node_set, bool lacking)
 {
 	struct bt_counters *c = context;
@@ -1119,16 +1121,16 @@ static const struct bt_domain_counts *find_tally(
 
 	catch_up(c);
 	uint64_t hash = bt_hash_bytes(words, sizeof(words)) | 1;
-	for (; bt_map_get(&c->tally_ixs, hash, &ix); hash += 2) {
-		if (memcmp(c->tallies[ix]->words, words, sizeof(words)) == 0) {
-			return &c->tallies[ix]->view;
+	for (; bt_map_get(&c->domain_counts_ixs, hash, &ix); hash += 2) {
+		if (memcmp(c->domain_counts[ix]->words, words, sizeof(words)) == 0) {
+			return &c->domain_counts[ix]->view;
 		}
 	}
 	BT_REQUIRE_HOT(counter_ix < c->counter_n && node_set <= c->set_n);
 	const struct domains *domains = find_domains(c, key, lacking);
 	struct counter *counter = &c->counters[counter_ix];
-	struct counters_tally *t = bt_mem_zalloc(1, sizeof(*t));
-	*t = (struct counters_tally){
+	struct kept_domain_counts *t = bt_mem_zalloc(1, sizeof(*t));
+	*t = (struct kept_domain_counts){
 		.own_place =
 			node_set ? places_within(domains, c->sets[node_set - 1], c->snapshot->slot_n) : NULL,
 		.slot_n = c->snapshot->slot_n,
@@ -1139,7 +1141,7 @@ static const struct bt_domain_counts *find_tally(
 	memcpy(t->words, words, sizeof(words));
 	t->place = t->own_place ? t->own_place : domains->of;
 	t->view = (struct bt_domain_counts){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
-	fill_tally(counter, t);
+	fill_domain_counts(counter, t);
 	if (key == BT_NAME_NONE) {
 		t->view.by_node = t->sums;
 	} else if (domains->members) {
@@ -1149,12 +1151,13 @@ static const struct bt_domain_counts *find_tally(
 		t->journal = bt_mem_zalloc(BT_DOMAIN_COUNTS_JOURNAL, sizeof(*t->journal));
 		t->view.journal = t->journal;
 	}
-	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct counters_tally *));
-	bt_map_put(&c->tally_ixs, hash, (uint32_t)c->tally_n);
-	c->tallies[c->tally_n++] = t;
-	counter->tallies = bt_mem_grow(
-		counter->tallies, counter->tally_n, &counter->tally_cap, sizeof(struct counters_tally *));
-	counter->tallies[counter->tally_n++] = t;
+	c->domain_counts = bt_mem_grow(c->domain_counts, c->domain_counts_n, &c->domain_counts_cap,
+		sizeof(struct kept_domain_counts *));
+	bt_map_put(&c->domain_counts_ixs, hash, (uint32_t)c->domain_counts_n);
+	c->domain_counts[c->domain_counts_n++] = t;
+	counter->domain_counts = bt_mem_grow(counter->domain_counts, counter->domain_counts_n,
+		&counter->domain_counts_cap, sizeof(struct kept_domain_counts *));
+	counter->domain_counts[counter->domain_counts_n++] = t;
 	BT_INVARIANT(t->view.counted_n <= domains->n);
 	return &t->view;
 }
@@ -1173,7 +1176,7 @@ static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term
 	}
 	/*
 	 * Upstream adds the selected namespaces to the names. Some releases still ask the selector about pods
-	 * without giving it labels: one that is content with no labels at all takes every namespace.
+	 * without giving it labels: one that matches no labels at all takes every namespace.
 	 */
 	if (selector->n == 0 ||
 		(unlabelled_takes_all && bt_selector_matches(intern, selector, (struct bt_labels){0}))) {
@@ -1211,17 +1214,18 @@ static bool concerns(
 
 static void count_carriers(struct bt_counters *c, uint32_t ix)
 {
-	struct carried *carried = c->carried[ix];
+	struct existing_term *existing = c->existing_terms[ix];
 
-	if (carried->counter == NO_COUNTER) {
-		const struct counter fresh = {.carried = ix};
+	if (existing->counter == NO_COUNTER) {
+		const struct counter fresh = {.existing = ix};
 
-		carried->counter = add_counter(c, &fresh);
+		existing->counter = add_counter(c, &fresh);
 	}
-	if (!carried->view.tally || carried->tally_version != c->snapshot->node_version) {
-		carried->view.tally = find_tally(c, carried->counter, carried->term.topology_key, 0, false);
-		BT_INVARIANT(carried->counter < c->counter_n);
-		carried->tally_version = c->snapshot->node_version;
+	if (!existing->view.domain_counts || existing->domain_counts_version != c->snapshot->node_version) {
+		existing->view.domain_counts =
+			find_domain_counts(c, existing->counter, existing->term.topology_key, 0, false);
+		BT_INVARIANT(existing->counter < c->counter_n);
+		existing->domain_counts_version = c->snapshot->node_version;
 	}
 }
 
@@ -1235,8 +1239,8 @@ static const struct bt_existing_affinity_term *const *find_concerning(
 		record->namespace_version = c->view.namespace_version;
 		record->concerning_n = record->seen_n = 0;
 	}
-	for (; record->seen_n < c->carried_n; record->seen_n++) {
-		if (!concerns(c, &c->carried[record->seen_n]->term, signature)) {
+	for (; record->seen_n < c->existing_term_n; record->seen_n++) {
+		if (!concerns(c, &c->existing_terms[record->seen_n]->term, signature)) {
 			continue;
 		}
 		record->concerning_ixs = bt_mem_grow(record->concerning_ixs, record->concerning_n,
@@ -1244,7 +1248,7 @@ static const struct bt_existing_affinity_term *const *find_concerning(
 		record->concerning = bt_mem_grow(record->concerning, record->concerning_n,
 			&record->concerning_cap, sizeof(const struct bt_existing_affinity_term *));
 		record->concerning_ixs[record->concerning_n] = (uint32_t)record->seen_n;
-		record->concerning[record->concerning_n++] = &c->carried[record->seen_n]->view;
+		record->concerning[record->concerning_n++] = &c->existing_terms[record->seen_n]->view;
 	}
 	for (size_t i = 0; i < record->concerning_n; i++) {
 		count_carriers(c, record->concerning_ixs[i]);

@@ -3,9 +3,9 @@
  * affinity terms the pods on nodes carry. Part of the ledger's state (I4): at any time the counters equal a
  * fold over the assumed and scheduled pods.
  *
- * A counter exists from when it is first asked for; its column is then filled from the pods that match.
+ * A counter is created on its first request; its column is then filled from the pods that match.
  * Afterwards a pod that comes or goes touches the counters that its signature matches, which are listed once
- * per signature, and of each the tallies (sums by domain) that were made under the present snapshot. Context:
+ * per signature, and of each the domain counts that were made under the present snapshot. Context:
  * the scheduling thread.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct bt_counters;
 struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct bt_snapshot_writer *snapshot);
 void bt_counters_destroy(struct bt_counters *counters);
 
-/* What readers ask through; the pointer stays the same. */
+/* The readers' interface; the pointer stays the same. */
 const struct bt_counting *bt_counters_view(const struct bt_counters *counters);
 
 /* A pod counts on a node from now on. Requires: it did not before. */
@@ -38,14 +38,14 @@ void bt_counters_move(struct bt_counters *counters, const struct bt_signature *s
 void bt_counters_move_pod(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t from, uint32_t to);
 
-/* Gives up what is kept by slots of nodes, and room from slot_n on. Tallies, sets of nodes and terms are
+/* Frees the data by node slot, and room from slot_n on. Domain counts, sets of nodes and terms are
  * invalid afterwards. Requires: no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);
 
 /* Fetches into the cache what bt_counters_leave of a pod will change. */
 void bt_counters_fetch_pod(const struct bt_counters *counters, uint32_t pod_ix);
 
-/* Gives up room for pods from pod_end on. Requires: none of them counts. */
+/* Frees the room for pods from pod_end on. Requires: none of them counts. */
 void bt_counters_trim_pods(struct bt_counters *counters, uint32_t pod_end);
 
 /*
@@ -58,16 +58,16 @@ void bt_counters_try(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t node_ix, int32_t by);
 
 /*
- * The same of a pod that is on its node, as if it had never been there: where it does not count, because it
- * is being deleted, it does not count less.
+ * Likewise for a pod on its node, as if it had never been there: a pod that does not count, because it is
+ * being deleted, changes nothing.
  */
 void bt_counters_try_absent(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix, bool absent);
 
-/* Makes a signature's terms known before a pod of it is on a node, so that trials can count them. */
+/* Registers a signature's terms before a pod of it is on a node, so that trials can count them. */
 void bt_counters_know(struct bt_counters *counters, const struct bt_signature *signature);
 
-/* What is known of namespaces and sources. After a change: bt_counters_touch_namespaces,
+/* Namespaces, and the selectors of Services and controllers. After a change: bt_counters_touch_namespaces,
  * bt_counters_touch_spread_sources. */
 struct bt_namespaces *bt_counters_namespaces(struct bt_counters *counters);
 struct bt_default_spread_selectors *bt_counters_spread_sources(struct bt_counters *counters);
@@ -75,9 +75,9 @@ void bt_counters_touch_namespaces(struct bt_counters *counters);
 void bt_counters_touch_spread_sources(struct bt_counters *counters);
 
 /*
- * Forgets signatures that have no pods on nodes, and all that only they had been asked for: every counter,
- * which whoever still needs it asks for again.
- * Requires: nobody has counters, tallies, sets of nodes or terms that he has asked for.
+ * Forgets signatures that have no pods on nodes, their terms, and every counter; a counter that is still
+ * needed is requested again.
+ * Requires: the caller's counters, domain counts, sets of nodes and terms are not used any more.
  */
 void bt_counters_forget(struct bt_counters *counters, const uint32_t *signature_ixs, uint32_t n);
 

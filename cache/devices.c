@@ -203,13 +203,13 @@ static void devices_enter(
 
 /* ---- names ---- */
 
-/* They stay for those who still have them in hand. */
+/* Names stay valid for cycles and events that still refer to them. */
 static void devices_give_up(struct bt_devices *d, struct bt_name_refs *names)
 {
 	bt_name_refs_move(&d->gone, names);
 }
 
-/* The same of an arena. */
+/* The same for an arena. */
 static void give_arena_up(struct bt_devices *d, struct bt_arena *arena)
 {
 	d->gone_arenas =
@@ -218,7 +218,7 @@ static void give_arena_up(struct bt_devices *d, struct bt_arena *arena)
 	*arena = (struct bt_arena){0};
 }
 
-/* The same of one that is held once. */
+/* The same for one that is held once. */
 static void give_name_up(struct bt_devices *d, uint32_t name)
 {
 	bt_name_refs_add_name(&d->gone, name);
@@ -386,9 +386,9 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	free_claim(d, ix);
 }
 
-/* What a binder has written counts until it is shown: as upstream, whose cache of claims does not take what
- * is older. Where he does not say what he has written, it counts until the claim is shown as allocated, or
- * its pod has gone. */
+/* A binder's write counts until the watch shows it: like upstream's assume cache, which takes no older
+ * version. Where the binder does not return the written claims, the write counts until the claim is shown as
+ * allocated, or its pod has gone. */
 static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *arena,
 	struct bt_name_refs *names, struct bt_resource_claim *fresh)
 {

@@ -49,8 +49,8 @@ bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind 
 enum bt_status bt_devices_remove(
 	struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
-/* Nobody has in hand any more what claims, slices and classes that have gone were made of: their names go,
- * and what devices of slices were described by. Until then they mean what they meant. */
+/* Releases the names of deleted claims, slices and classes and the descriptions of their devices, which stay
+ * valid until this call. Requires: nothing refers to them any more. */
 void bt_devices_release_names(struct bt_devices *devices);
 
 /* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */

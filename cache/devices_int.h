@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The insides of cache/devices: what the store and the search for pools share.
+ * Private state of cache/devices, shared by devices.c, device_pools.c and device_taints.c.
  */
 #pragma once
 
 #include "cache/devices.h"
 #include "engine/base/index_allocator.h"
 
-/* Selectors' answers of a slice's devices. */
+/* Cached results of CEL selectors for a slice's devices. */
 struct bt_slice_memo {
 	uint8_t *answers; /* answers[device * expression_n + expression]: 0 unknown, else 1 + the answer */
 	/* In the same places: 0 unknown, else 1 + an index in struct bt_derived_values. NULL: none. */
@@ -26,7 +26,7 @@ struct bt_derived_values {
 	uint64_t epoch;		   /* grows when they are dropped */
 };
 
-/* Slices in an order, and where each key begins. */
+/* Slices sorted by a key, and where each key begins. */
 struct bt_slice_index {
 	uint32_t *items;
 	size_t n, cap;
@@ -39,10 +39,10 @@ struct bt_node_pools {
 };
 
 struct bt_pool_index {
-	uint64_t slices, snapshot;    /* versions that it is of */
-	struct bt_slice_index local;  /* by the name of the node that they are for alone */
+	uint64_t slices, snapshot;    /* the versions it was built from */
+	struct bt_slice_index local;  /* slices of one node, by its name */
 	struct bt_slice_index pooled; /* all, by driver and pool */
-	uint32_t *shared;	      /* those that may be for any node */
+	uint32_t *shared;	      /* slices that may serve any node */
 	size_t shared_n;
 	struct bt_node_pools *nodes; /* by node slot */
 	size_t node_cap;
@@ -59,16 +59,16 @@ struct bt_pending {
 	uint32_t n;
 };
 
-/* DeviceTaintRules (their number is the view's), and where those begin that name the same. A vacant place
- * covers nothing. */
+/* DeviceTaintRules (the view has their number), and lists of those with the same selector. A vacant entry
+ * selects nothing. */
 struct bt_taint_rules {
 	struct bt_device_taint_rule *items;
-	uint32_t *next; /* by rule: the next one that names the same, or BT_NO_TAINT_RULE */
+	uint32_t *next; /* by rule: the next one of equal selector, or BT_NO_TAINT_RULE */
 	struct bt_name_refs *names;
 	size_t cap;
 	struct bt_index_allocator vacant;
 	struct bt_map ixs;			    /* name -> index */
-	struct bt_map firsts[BT_TAINT_RULE_SHAPES]; /* hash of what they name -> index */
+	struct bt_map firsts[BT_TAINT_RULE_SHAPES]; /* hash of the selector -> index */
 };
 
 struct bt_devices {
@@ -78,22 +78,22 @@ struct bt_devices {
 	const struct bt_device_judge *judge;
 	void *judging;
 	struct bt_arena scratch;
-	/* Objects and, at the same index, what they are made of. */
+	/* Objects and, at the same index, their memory and names. */
 	struct bt_resource_claim *claims;
 	struct bt_resource_slice *slices;
 	struct bt_device_class *classes;
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
 	struct bt_name_refs *claim_names, *slice_names, *class_names; /* that they have */
-	struct bt_name_refs gone;     /* names of deleted devices, kept for callers that still hold them */
-	struct bt_arena *gone_arenas; /* of claims and slices, for the same: what is found points there */
+	struct bt_name_refs gone;     /* names of deleted devices, kept for callers that still use them */
+	struct bt_arena *gone_arenas; /* of deleted claims and slices, to which results point */
 	size_t gone_arena_n, gone_arena_cap;
 	struct bt_name_refs expression_names; /* of expressions below */
 	struct bt_index_allocator vacant_uses, vacant_classes;
-	uint32_t *class_serves; /* by class: for how many extended resources it counts */
+	uint32_t *class_serves; /* by class: how many extended resources it serves */
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
-	uint32_t *claim_pending_n; /* by claim: choices that wait for it; its claim is pending above 0 */
+	uint32_t *claim_pending_n; /* by claim: pending choices of it; above 0 the claim is pending */
 	uint32_t *free_claims, *free_slices;
 	size_t free_claim_n, free_claim_cap, free_slice_n, free_slice_cap;
 	struct bt_map use_ixs;	   /* hash of driver, pool and device -> index */
@@ -119,13 +119,13 @@ enum bt_status bt_taint_rules_remove(struct bt_devices *devices, uint32_t name);
 
 void bt_taint_rules_fini(struct bt_devices *devices);
 
-/* Do rules without a selector cover every device? Otherwise they cover none. */
+/* Do rules without a selector select every device? Otherwise they select none. */
 bool bt_taint_rules_bare_take_all(const struct bt_devices *devices);
 
 /* The rule of that name, or NULL. */
 const struct bt_device_taint_rule *bt_taint_rules_find(const struct bt_devices *devices, uint32_t name);
 
-/* Does a rule's coming, change or end give devices other taints? old, new: NULL, or a rule.
+/* Does adding, changing or deleting a rule change the taints of devices? old, new: NULL, or a rule.
  * Source: syncSlice, resourceslice/tracker of k8s.io/dynamic-resource-allocation, v0.37.2. */
 bool bt_taint_rules_differ(const struct bt_devices *devices, const struct bt_device_taint_rule *old,
 	const struct bt_device_taint_rule *new);
@@ -133,14 +133,15 @@ bool bt_taint_rules_differ(const struct bt_devices *devices, const struct bt_dev
 const struct bt_taint *bt_taint_rules_next(void *context, const struct bt_resource_slice *slice,
 	const struct bt_device *device, uint32_t *cursor);
 
-/* Is what is shown of a claim another claim of its name, whose predecessor's end nobody saw? */
+/* Is the claim that the watch shows a new one of the same name, whose predecessor's deletion was missed? */
 static inline bool bt_claim_is_other(
 	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
 {
 	return claim->uid != shown->uid && claim->uid > BT_NAME_EMPTY && shown->uid > BT_NAME_EMPTY;
 }
 
-/* Does a claim keep what it got for a pod, because what is shown of it is, or may be, older? */
+/* Does a claim keep its allocation for a pod, because the version that the watch shows is, or may be, older?
+ *  */
 static inline bool bt_claim_is_kept(
 	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
 {

@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* After an event so many nodes get lower slots at most, or this part of the slots. */
+/* The most nodes that get lower slots after an event: a number, or this part of the slots. */
 #define MOVES_MIN  8
 #define MOVES_PART 1024
 

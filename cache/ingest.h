@@ -53,7 +53,7 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 /* Has fetched what describing the object will change soon. Context: the worker's thread. */
 void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta);
 
-/* The same of a pod, and of a node. */
+/* The same for a pod, and of a node. */
 void bt_ingest_describe_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta);
 void bt_ingest_describe_node(
@@ -76,7 +76,7 @@ void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
  */
 void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta);
 
-/* The same of the slots alone: what a node is has to be adopted later (bt_snapshot_adopt). */
+/* The same for the slots alone: what a node is has to be adopted later (bt_snapshot_adopt). */
 void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
 
 /*

@@ -12,9 +12,9 @@
 #define FIRST_SLOTS 64
 #define JOURNAL_N   (1u << 16)
 #define NOT_APART   UINT32_MAX
-#define LISTED_MAX  1024 /* room for so many names is kept */
+#define LISTED_MAX  1024 /* names; a longer list is freed once empty */
 #define WRAP_NEAR   (UINT64_C(1) << 61)
-/* So many indices are vacant, or fewer than that part of those that are not: pods need not move. */
+/* Pods keep their indices while at most VACANT_FEW are vacant, or fewer than 1/DENSE_PART of those in use. */
 #define VACANT_FEW 4
 #define DENSE_PART 8
 
@@ -23,7 +23,7 @@ struct link {
 	uint32_t next, previous;
 };
 
-/* A pod that a trial has on its node (add), or not. */
+/* A pod that a trial has added to a node (add) or removed from it. */
 struct tried {
 	const struct bt_signature *signature;
 	uint32_t pod_ix; /* which counts as one of that signature */
@@ -31,7 +31,7 @@ struct tried {
 	bool add;
 };
 
-/* What frozen nodes have missed: a pod that came (take), or one that was set apart and goes. */
+/* A change that frozen nodes have missed: a pod that came (take), or one that was set apart and goes. */
 struct missed {
 	uint32_t pod_ix, node_ix;
 	bool take;
@@ -45,9 +45,9 @@ struct set_apart {
 	bool kept;	 /* bt_ledger_keep */
 };
 
-/* By what is found what a pod's index means while nodes are frozen. */
+/* Keys of frozen_keys: what a pod's index stands for while nodes are frozen. */
 enum frozen_key {
-	KEY_ARRIVAL = 1, /* in missed: how it has come to its node */
+	KEY_ARRIVAL = 1, /* in missed: its arrival on its node */
 	KEY_APART,	 /* in apart: it was set apart */
 	KEY_LAST_APART,	 /* in apart: what was set apart from it last */
 };
@@ -91,8 +91,7 @@ struct bt_ledger {
 	struct lifted_ports *lifted_ports;
 	size_t lifted_port_n, lifted_port_cap;
 	uint32_t trial_depth;
-	struct tried
-		*tried; /* in order; of trials on nodes whose pods have volumes, which ask for the order */
+	struct tried *tried; /* in order; only for nodes whose pods have volumes, where the order counts */
 	size_t tried_n, tried_cap, tried_from[BT_TRIAL_DEPTH];
 	bool tried_noted;
 	struct tried *listed; /* of list_in_order */
@@ -100,19 +99,19 @@ struct bt_ledger {
 	size_t listed_cap;
 	int32_t nominated_highest;	  /* no nominated pod has a higher priority */
 	struct bt_index_allocator vacant; /* indices to be used again */
-	bool gathers;			  /* they were very many, and are not few yet */
+	bool gathers;			  /* indices are being gathered, until few are vacant */
 	struct bt_map keys;		  /* namespace and name -> index */
 	struct bt_ledger_counts counts;
-	struct bt_intern *intern; /* where names are held; NULL: they are not */
+	struct bt_intern *intern; /* holds the names; NULL: names are not held */
 	uint32_t *gone;		  /* names that are still held for pods that have gone */
 	size_t gone_n, gone_cap;
-	/* Signatures that are not held any more once names go, each as often as a pod has left it. */
+	/* Signatures to release together with the names, one entry for each pod that left. */
 	const struct bt_signature **left;
 	size_t left_n, left_cap;
-	uint32_t *signature_pod_n; /* by signature: pods that have it, and left entries; held while above 0 */
+	uint32_t *signature_pod_n; /* by signature: its pods, and its entries in left; held while above 0 */
 	size_t signature_cap;
-	struct bt_counters *counters; /* NULL: nobody asks by topology */
-	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
+	struct bt_counters *counters; /* NULL: no plugin reads counts by topology */
+	struct bt_volumes *volumes;   /* NULL: no plugin reads volumes */
 	bool frozen;
 	struct missed *missed; /* in order */
 	size_t missed_n, missed_cap;
@@ -239,7 +238,7 @@ uint32_t bt_ledger_trim_pods(struct bt_ledger *l)
 	return (uint32_t)l->pod_end;
 }
 
-/* All pods of a signature hold it once. */
+/* A signature is held once for all of its pods. */
 static void hold_signature(struct bt_ledger *l, const struct bt_signature *signature)
 {
 	if (signature->ix >= l->signature_cap) {
@@ -272,7 +271,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 	}
 }
 
-/* It stays for those who still have it in hand. */
+/* The name stays valid for cycles and events that still refer to it. */
 static void ledger_give_up(struct bt_ledger *l, uint32_t name)
 {
 	if (l->intern && name != BT_NAME_NONE) {
@@ -493,7 +492,7 @@ static BT_NOINLINE void make_column(struct bt_ledger *l, uint32_t slot)
 	l->usage.scalars[slot] = l->scalars[slot];
 }
 
-/* Of rare resources there is an entry where a node has some in use. */
+/* Rare resources have an entry only where a node's use is not 0. */
 static BT_NOINLINE bool shift_rare(
 	struct bt_ledger *l, const struct bt_amount *amount, uint32_t node_ix, bool take)
 {
@@ -526,7 +525,7 @@ static BT_NOINLINE bool shift_rare(
 	return released;
 }
 
-/* The same of what few nodes have. */
+/* Likewise for resources that few nodes have. */
 static BT_NOINLINE bool shift_scalar(
 	struct bt_ledger *l, const struct bt_amount *amount, uint32_t node_ix, bool take)
 {
@@ -539,7 +538,7 @@ static BT_NOINLINE bool shift_scalar(
 	return shift(&l->scalars[amount->slot][node_ix], amount->amount, take);
 }
 
-/* What a pod uses that can be summed up. Returns whether taking may have made room. */
+/* Adds a pod's requests to a node, or subtracts them. Returns whether adding may have made room. */
 BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
 	const struct bt_requests *requests = &signature->requests;
@@ -557,7 +556,7 @@ BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, ui
 	shift(&node->nonzero_milli_cpu, requests->nonzero_milli_cpu, take);
 	shift(&node->nonzero_memory, requests->nonzero_memory, take);
 	shift(&node->pod_n, 1, take);
-	/* It may be below what was scheduled in trials alone. */
+	/* Only trials may bring it below the number of pods on the node. */
 	BT_INVARIANT(node->pod_n >= 0);
 	return released;
 }
@@ -590,8 +589,8 @@ static void unlink_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 }
 
 /*
- * Takes a pod off its node's list; the last one to come, which is the head, takes its place. So upstream's
- * lists change, whose order tells who of equally important pods is preempted.
+ * Takes a pod off its node's list; the newest one, which is the head, takes its place. Upstream's lists
+ * change in the same way, and their order decides which of equally important pods is preempted.
  */
 static void take_off(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 {
@@ -654,7 +653,7 @@ static void mount(struct bt_ledger *l, const struct bt_signature *signature, uin
 	}
 }
 
-/* What few pods have. */
+/* Ports and volumes, which few pods have. */
 static BT_NOINLINE void take_rest(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)
 {
 	take_ports(&l->ports[node_ix], signature);
@@ -663,8 +662,7 @@ static BT_NOINLINE void take_rest(struct bt_ledger *l, const struct bt_signature
 
 static void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take);
 
-/* take is a constant where this is put in, as in what it calls. What l->pods points to may have moved
- * afterwards. */
+/* take is a constant at every call, so that inlining drops a branch. l->pods may be reallocated. */
 BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
@@ -709,7 +707,7 @@ static void move_amount(int64_t *column, uint32_t from, uint32_t to)
 	column[from] = 0;
 }
 
-/* What the node's pods use of rare resources; several may use the same one. */
+/* Moves the node's use of rare resources; several pods may use the same one. */
 static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = l->nodes[from].first_on; i && l->rare.count; i = l->links[i - 1].next) {
@@ -726,7 +724,7 @@ static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 	}
 }
 
-/* Of the pods nominated to the node by their status, only those in its list are found there. */
+/* Pods whose status nominates them to the node: first those in its list of nominations, then all others. */
 static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	uint32_t left_n = l->nodes[from].status_n;
@@ -864,7 +862,7 @@ static BT_NOINLINE void nomination(struct bt_ledger *l, uint32_t pod_ix, uint32_
 	BT_REQUIRE(node_ix < l->slot_cap);
 	link_pod(l, &l->nodes[node_ix].first_nominated, pod_ix);
 	write_journal(l, node_ix);
-	/* One that is in no queue counts as a pod of priority 0. */
+	/* A nominated pod that is not queued counts as one of priority 0. */
 	int32_t priority = pod->priority > 0 ? pod->priority : 0;
 	if (l->nominated_n++ == 0 || priority > l->nominated_highest) {
 		l->nominated_highest = priority;
@@ -1087,7 +1085,7 @@ static size_t list_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 	return n + 1;
 }
 
-/* The last one takes the place of one that goes. */
+/* Removes an entry; the last one takes its place. */
 static size_t unlist_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 {
 	size_t at = 0;
@@ -1100,7 +1098,7 @@ static size_t unlist_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 	return n - 1;
 }
 
-/* The list of the node, turned round, and what trials have made of it. Returns: how many there are. */
+/* Lists the node's pods, oldest first, with the changes of trials applied. Returns: how many there are. */
 static size_t list_in_order(struct bt_ledger *l, uint32_t node_ix)
 {
 	size_t n = 0;
@@ -1149,7 +1147,7 @@ static struct bt_pod_facts facts_of(void *context, uint32_t pod_ix)
 	return (struct bt_pod_facts){pod->signature, pod->name, pod->uid, pod->priority};
 }
 
-/* Without trials nothing is written, so that several threads may do it. */
+/* Without trials nothing is written, so that several threads may call it. */
 static void visit_pods(void *context, uint32_t node_ix,
 	void (*visit)(void *visitor, const struct bt_pod_facts *pod), void *visitor)
 {
@@ -1184,12 +1182,12 @@ static uint64_t level_key(int32_t priority)
 	return (uint64_t)(uint32_t)priority + 1;
 }
 
-/* The level of one more pod. */
+/* Adds a pod to the level of its priority. Returns: the level. */
 static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 {
 	uint32_t ix = l->joined_level;
 
-	/* As a rule it is that of the pod before. */
+	/* Most pods have the priority of the one before. */
 	if (ix < l->level_n && l->levels[ix].known_n && l->levels[ix].priority == priority) {
 		l->levels[ix].known_n++;
 		return ix;
@@ -1208,7 +1206,7 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 	return ix;
 }
 
-/* A pod of the level has gone, or has another. */
+/* Removes a pod from its level. */
 static void quit_level(struct bt_ledger *l, uint32_t ix)
 {
 	BT_INVARIANT(l->levels[ix].known_n > l->levels[ix].pod_n);
@@ -1263,7 +1261,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	return BT_OK;
 }
 
-/* Counts a pod in its set, or no longer. */
+/* Adds a pod to the count of its set, or removes it. */
 static void count_state(struct bt_ledger *l, enum bt_pod_state state, bool add)
 {
 	uint64_t *count = state == BT_POD_QUEUED    ? &l->counts.queued
@@ -1319,7 +1317,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	BT_INVARIANT(every_pod_is_in_one_set(l));
 }
 
-/* A pod on a node is a queued one from now on; what it was, the caller counts. */
+/* Makes a pod on a node a queued one; the caller lowers the count of its former set. */
 static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 {
 	BT_INVARIANT(l->pods[pod_ix].node_ix < l->slot_cap);
@@ -1330,7 +1328,7 @@ static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 	l->counts.queued++;
 }
 
-/* A pod is deleted. Frozen nodes keep the copies that were set apart from it. */
+/* On deletion of a pod: frozen nodes keep the copies that were set apart from it. */
 static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	const uint64_t key = bt_pair_key(KEY_LAST_APART, pod_ix);
@@ -1515,8 +1513,7 @@ void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 
 /* ---- frozen nodes ---- */
 
-/* How a pod that goes has come to its frozen node in the meantime; NULL: it was there before. Nobody asks
- * again. */
+/* Removes and returns the arrival of a pod on its frozen node; NULL: it was there before the freeze. */
 static struct missed *take_arrival(struct bt_ledger *l, uint32_t pod_ix)
 {
 	const uint64_t key = bt_pair_key(KEY_ARRIVAL, pod_ix);
@@ -1529,7 +1526,7 @@ static struct missed *take_arrival(struct bt_ledger *l, uint32_t pod_ix)
 	return &l->missed[at];
 }
 
-/* Lists what has been set apart. */
+/* Records a pod that was set apart. */
 static void enter_apart(struct bt_ledger *l, uint32_t pod_ix, uint32_t now_ix)
 {
 	const uint32_t at = (uint32_t)l->apart_n;
@@ -1542,7 +1539,7 @@ static void enter_apart(struct bt_ledger *l, uint32_t pod_ix, uint32_t now_ix)
 	l->apart[l->apart_n++] = (struct set_apart){.pod_ix = pod_ix, .now_ix = now_ix, .before = before};
 }
 
-/* A pod as it was gets an index of its own, and with it the pod's place on its node. Returns: the index. */
+/* Copies a pod to an index of its own, which takes over its place on the node. Returns: the index. */
 static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	uint32_t to = take_index(l);
@@ -1566,7 +1563,7 @@ static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 	return to;
 }
 
-/* All of it has its turn at the thaw, also what comes and goes: lists depend on that. */
+/* The thaw replays every arrival and departure, as the order of the node's list depends on them all. */
 static BT_NOINLINE void miss(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	BT_INVARIANT(l->frozen && node_ix < l->slot_cap);
@@ -1613,7 +1610,7 @@ void bt_ledger_keep(struct bt_ledger *l, uint32_t pod_ix)
 	apart->kept = true;
 }
 
-/* A pod that was set apart goes, or waits for its end as one without an object. */
+/* Removes a copy that was set apart, or keeps it as a queued pod without an object. */
 static void end_set_apart(struct bt_ledger *l, const struct set_apart *apart)
 {
 	struct bt_pod *pod = &l->pods[apart->pod_ix];

@@ -42,7 +42,7 @@ struct bt_pod {
 	int64_t start_ns;      /* when it began to run; 0 when it has not */
 	uint32_t status_node;  /* status.nominatedNodeName, a name; BT_NAME_NONE when there is none */
 	uint32_t status_ix;    /* its slot, else BT_NO_NODE */
-	bool detached;	       /* its object has gone, but a cycle or a binding still has it in hand */
+	bool detached;	       /* its object is deleted, but a cycle or a binding still refers to it */
 	uint32_t nominated_ix; /* the node that a queued pod is nominated to, else BT_NO_NODE; set by
 				  bt_ledger_nominate */
 	uint32_t level;	       /* private: of its priority */
@@ -78,8 +78,8 @@ const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
  */
 void bt_ledger_hold_in(struct bt_ledger *ledger, struct bt_intern *intern);
 
-/* Nobody has in hand any more what pods that have gone were: the ledger lets their names and signatures go.
- * Until then they mean what they meant. */
+/* Releases the names and signatures of removed pods, which stay valid until this call. Requires: nothing
+ * refers to them any more. */
 void bt_ledger_let_go(struct bt_ledger *ledger);
 
 /*
@@ -157,7 +157,7 @@ void bt_ledger_assume(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_i
 /* Fetches into the cache what assuming a pod of the signature on a node will change. */
 void bt_ledger_fetch(const struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix);
 
-/* The same of a pod that will be removed. */
+/* The same for a pod that will be removed. */
 void bt_ledger_fetch_pod(const struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* The same for what depends on what was fetched. node_ix may be any number. */
@@ -206,7 +206,7 @@ void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
-/* The same of a pod as if that were its signature. Requires: bt_counters_know, as bt_counters_try
+/* The same for a pod as if that were its signature. Requires: bt_counters_know, as bt_counters_try
  * asserts. */
 void bt_ledger_try_like(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t node_ix, bool add);

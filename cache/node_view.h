@@ -33,7 +33,7 @@ struct bt_image {
 	int64_t size_bytes; /* as the first of them reported */
 };
 
-/* Images share stamps of their changes, so many. */
+/* Stamps of changes, which images share. */
 #define BT_IMAGE_STAMPS 1024
 
 /* What a node is. */

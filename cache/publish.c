@@ -72,7 +72,7 @@ struct bt_publisher {
 	size_t replaced_n;
 };
 
-/* A table of which so many names take a quarter at most. */
+/* A table of which n names take a quarter at most. */
 static struct bt_name_table *make_names(size_t name_n)
 {
 	size_t n = NAMES_MIN;

@@ -16,8 +16,8 @@
  * this part of all, which are looked through then. */
 #define DEAD_PART 8
 #define LOOK_PART 512
-/* So many slots may be vacant however few have a name. They lie densely again when this part of those that
- * have one is vacant. */
+/* VACANT_FEW slots may be vacant however few have a name. Slots count as dense again when the vacant ones are
+ * at most 1/DENSE_PART of the named ones. */
 #define VACANT_FEW 2
 #define DENSE_PART 8
 
@@ -143,7 +143,7 @@ static void widen_rare(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 	w->view.rare = w->rare;
 }
 
-/* The same of what is allocatable. */
+/* The same for what is allocatable. */
 static void widen_allocatable(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 {
 	w->rooms = bt_mem_widen(w->rooms, old_n, new_n, sizeof(*w->rooms));
@@ -246,7 +246,7 @@ bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w, uint64_t left_n)
 	return may_go > (w->view.node_n + dead) / DEAD_PART && may_go > w->view.slot_n / LOOK_PART;
 }
 
-/* Columns of so many slots. */
+/* Resizes the columns. */
 static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 {
 	BT_INVARIANT(w->view.slot_n <= cap && cap <= w->slot_cap);

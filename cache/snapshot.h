@@ -107,5 +107,5 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const s
 	const struct bt_node_desc *new);
 
 /* Plans have to be made again, although the nodes' descriptions are as they were. What is made of these alone
- * (tallies) stays: a cycle may be trying nodes by it. */
+ * (domain counts) stays: a cycle may be trying nodes by it. */
 void bt_snapshot_touch(struct bt_snapshot_writer *writer);

@@ -12,7 +12,7 @@
 
 #define BT_NO_DOMAIN UINT32_MAX
 
-/* A tally remembers so many changes. */
+/* How many of their changes domain counts remember. */
 #define BT_DOMAIN_COUNTS_JOURNAL 256
 
 /* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
@@ -26,7 +26,7 @@ struct bt_domain_counts {
 	 * node d is domain d. */
 	const uint32_t *members, *first;
 	/* With by_node: the domains whose sums changed, newest last: entry i is
-	 * journal[i % BT_DOMAIN_COUNTS_JOURNAL], for the last so many. */
+	 * journal[i % BT_DOMAIN_COUNTS_JOURNAL] for the last BT_DOMAIN_COUNTS_JOURNAL. */
 	const uint32_t *journal;
 	uint64_t journal_end;
 	int64_t total;
@@ -44,8 +44,8 @@ enum bt_existing_affinity_term_kind {
 struct bt_existing_affinity_term {
 	enum bt_existing_affinity_term_kind kind;
 	int32_t weight;
-	int64_t pod_n;			      /* pods on nodes that have it */
-	const struct bt_domain_counts *tally; /* of them, by the term's topology key */
+	int64_t pod_n;				      /* pods on nodes that have it */
+	const struct bt_domain_counts *domain_counts; /* of them, by the term's topology key */
 };
 
 struct bt_namespace {
@@ -55,12 +55,12 @@ struct bt_namespace {
 };
 
 /*
- * Pods counted by what they are. A counter, once asked for, follows the ledger: a pod that comes or goes
- * touches only the counters that it matches. Context of all functions: the scheduling thread, between writes
+ * Counts of pods that match a query. A counter, once requested, follows the ledger: adding or removing a pod
+ * updates only the counters that it matches. Context of all functions: the scheduling thread, between writes
  * of the ledger; they may allocate.
  */
 struct bt_counting {
-	/* Grows whenever a pod that no term concerned may be concerned by one, or one that had no default
+	/* Grows whenever a term may concern a pod that none concerned before, or a pod without default
 	 * constraints may get some. */
 	uint64_t version;
 	uint64_t namespace_version, workload_version;
@@ -69,7 +69,7 @@ struct bt_counting {
 	/* The counter of the pods that satisfy a query. */
 	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
 
-	/* The number of a set of nodes, given by a flag per slot. Valid until the snapshot's version changes.
+	/* The number of a set of nodes, from a flag per slot. Valid until the snapshot's version changes.
 	 * 0 is all live nodes. */
 	uint32_t (*node_set)(void *context, const uint8_t *member);
 
@@ -78,18 +78,19 @@ struct bt_counting {
 	 * BT_NAME_NONE each node is a domain. lacking: a node that lacks the key has it with the empty value.
 	 * Valid until the snapshot's version changes.
 	 */
-	const struct bt_domain_counts *(*tally)(
+	const struct bt_domain_counts *(*domain_counts)(
 		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 
-	/* The carried terms that concern pods of a signature, n of them. Valid until the next call or change.
+	/* The existing affinity terms that concern pods of a signature, n of them. Valid until the next call
+	 * or change.
 	 */
 	const struct bt_existing_affinity_term *const *(*concerning)(
 		void *context, const struct bt_signature *signature, uint32_t *out_n);
 
 	/*
 	 * A pending pod's term with its namespace selector turned into names, for the present namespaces.
-	 * unlabelled_takes_all: a selector that is content with no labels at all takes every namespace.
-	 * Valid until a counter was asked for.
+	 * unlabelled_takes_all: a selector that matches a namespace without labels takes every namespace.
+	 * Valid until the next request for a counter.
 	 */
 	struct bt_pod_match (*resolve)(
 		void *context, const struct bt_pod_term *term, bool unlabelled_takes_all);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is kept of volumes beside the view. Context: the scheduling thread.
+ * Lookups of storage objects by name for the folder's own files. Context: the scheduling thread.
  */
 #pragma once
 
 #include "cache/volumes.h"
 
-/* What has that name now, or NULL. */
+/* The object of that name, or NULL. */
 const struct bt_csi_capacity *bt_volumes_capacity(
 	const struct bt_volumes *volumes, uint32_t namespace_, uint32_t name);
 const struct bt_attachment *bt_volumes_attachment(const struct bt_volumes *volumes, uint32_t name);

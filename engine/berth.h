@@ -297,7 +297,7 @@ BERTH_API const char *berth_status_name(enum berth_status status);
 BERTH_API enum berth_status berth_plugin_add(const struct berth_plugin *plugin);
 
 /*
- * The same of a shared object, as berth --plugin takes it. One that is loaded already is left alone.
+ * The same for a shared object, as berth --plugin takes it. One that is loaded already is left alone.
  * Context : any thread.
  * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID. berth_error(NULL) has the words.
  */

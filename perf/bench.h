@@ -21,14 +21,14 @@ struct bt_bench;
  * run sets up what it needs, loops while bt_bench_keep_running, and frees what it holds.
  */
 struct bt_bench_case {
-	const char *name; /* NULL: that of the suite alone */
+	const char *name; /* NULL: the suite's name alone */
 	void (*run)(struct bt_bench *bench);
 	int64_t args[BT_BENCH_ARG_MAX]; /* the smallest first: with BT_BENCH_BRIEF set, as in ctest, it is the
 					   only one */
 	int arg_n;
 	int64_t iterations;  /* 0: as many as the time allows */
 	const void *subject; /* what bt_bench_subject returns, for cases that share a run */
-	bool wall;	     /* rates are by the wall's clock, not by this thread's CPU time */
+	bool wall;	     /* rates are by wall-clock time, not by this thread's CPU time */
 };
 
 /* The benchmarks of one file; full names are suite/case or suite/case/argument. */
@@ -59,18 +59,18 @@ int64_t bt_bench_iterations(const struct bt_bench *bench);
 void bt_bench_pause(struct bt_bench *bench);
 void bt_bench_resume(struct bt_bench *bench);
 
-/* What all iterations together went through, for items/s and bytes/s. Call after the loop. */
+/* The totals of all iterations, for items/s and bytes/s. Call after the loop. */
 void bt_bench_items(struct bt_bench *bench, int64_t item_n);
 void bt_bench_bytes(struct bt_bench *bench, int64_t bytes);
 
-/* A figure beside the time: as it is, or per iteration. Call after the loop. */
+/* A figure beside the time: the value itself, or total divided by iterations. Call after the loop. */
 void bt_bench_counter(struct bt_bench *bench, const char *name, double value);
 void bt_bench_counter_mean(struct bt_bench *bench, const char *name, double total);
 
 /* Gives up: the benchmark reports why, and the program ends with a failure. Leave the loop afterwards. */
 void bt_bench_skip(struct bt_bench *bench, const char *why);
 
-/* Makes the compiler believe that somebody looks at the object. */
+/* Makes the compiler assume that the object is read. */
 static inline void bt_bench_keep(const void *object)
 {
 	__asm__ volatile("" : : "r"(object) : "memory");

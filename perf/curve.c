@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements of 5,000 nodes along one quantity. signatures, own_sizes: how many there are, plain ones in turn
- * or any at random with a size each. fill: how much of the nodes' cpu and memory, in per cent, is taken on
- * average by a pod that each has already, some half of it and some one and a half; one signature.
+ * Placements on 5,000 nodes as one parameter grows. signatures: the number of signatures, plain ones, round
+ * robin. own_sizes: likewise, any kind at random, each with its own requests. fill: percentage of the nodes'
+ * cpu and memory that a bound pod on each node takes on average (from half to one and a half of it); one
+ * signature.
  */
 #include "cache/ingest.h"
 #include "placement.h"
@@ -29,7 +30,7 @@ static void own_sizes(struct bt_bench *bench)
 			       .node_n = NODE_N, .signature_n = (uint32_t)bt_bench_arg(bench), .own = true});
 }
 
-/* A bound pod for a node, which takes so many thousandths of it. */
+/* Binds a pod to a node that takes share thousandths of it. */
 static void fill_node(struct workload *w, struct bt_arena *arena, uint32_t node_ix, int64_t share)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(w->engine)->view.snapshot;

@@ -139,14 +139,15 @@ typedef void bt_plugin_prepare_fn(
 enum bt_equivalence_key_kind {
 	BT_EQUIVALENCE_KEY_VALUE = 0, /* the column's value */
 	BT_EQUIVALENCE_KEY_PRESENCE,  /* whether the column has a value: it is not 0 */
-	BT_EQUIVALENCE_KEY_SUM,	      /* the tally's sum; or both are in no domain */
+	BT_EQUIVALENCE_KEY_SUM,	      /* the sum of its domain; or both are in no domain */
 	BT_EQUIVALENCE_KEY_SIGN	      /* whether that is above 0 */
 };
 
 struct bt_equivalence_key {
 	enum bt_equivalence_key_kind kind;
-	const uint32_t *column;		      /* by node slot, does not change; NULL: it is the tally */
-	const struct bt_domain_counts *tally; /* with by_node, whose journal says which nodes have changed */
+	const uint32_t *column; /* by node slot, does not change; NULL: domain_counts is set */
+	const struct bt_domain_counts
+		*domain_counts; /* with by_node, whose journal says which nodes have changed */
 };
 
 /*
@@ -351,7 +352,7 @@ struct bt_profile {
 static inline bool bt_equivalence_key_eq(
 	const struct bt_equivalence_key *a, const struct bt_equivalence_key *b)
 {
-	return a->kind == b->kind && a->column == b->column && a->tally == b->tally;
+	return a->kind == b->kind && a->column == b->column && a->domain_counts == b->domain_counts;
 }
 
 /* Adds an equivalence key that is not there yet to n that are, as bt_plugin_keys_fn does. */
@@ -372,15 +373,15 @@ static inline uint32_t bt_add_equivalence_key(
 /* Few domains are distinguished for good: nodes need not be sorted again whenever a sum changes. */
 #define BT_FEW_DOMAINS 16
 
-/* The equivalence key of answers that depend on a tally's sums, or on their sign. */
+/* The equivalence key of answers that depend on domain sums, or on their sign. */
 static inline struct bt_equivalence_key bt_domain_counts_key(
-	const struct bt_domain_counts *tally, enum bt_equivalence_key_kind kind)
+	const struct bt_domain_counts *domain_counts, enum bt_equivalence_key_kind kind)
 {
-	bool by_sum = tally->by_node && tally->domain_n > BT_FEW_DOMAINS;
+	bool by_sum = domain_counts->by_node && domain_counts->domain_n > BT_FEW_DOMAINS;
 
-	return by_sum ? (struct bt_equivalence_key){.kind = kind, .tally = tally}
+	return by_sum ? (struct bt_equivalence_key){.kind = kind, .domain_counts = domain_counts}
 		      : (struct bt_equivalence_key){
-				.kind = BT_EQUIVALENCE_KEY_VALUE, .column = tally->domain};
+				.kind = BT_EQUIVALENCE_KEY_VALUE, .column = domain_counts->domain};
 }
 
 static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_code code, uint32_t kind)

@@ -17,10 +17,10 @@ enum {
 	BT_PLUGIN_IN_TREE
 };
 
-/* A set of plugins is a word of 32 bits, of which extenders have one: there is room for so many. */
+/* The most plugins: a set of them is a word of 32 bits, one of which stands for extenders. */
 #define BT_PLUGIN_ROOM 31
 
-/* So many plugins may be added at run time: 6, or what those of the tree leave. */
+/* The most plugins that may be added at run time: 6, or the room that in-tree plugins leave. */
 #define BT_PLUGIN_ADDED_MAX (BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE < 6 ? BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE : 6)
 
 /* More plugins than that there never are. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Why pods came to where they are. Source: uses of SchedulerQueueIncomingPods and InFlightEvents, v1.36.3.
+ * Counts why pods entered each part of the queue. Source: uses of SchedulerQueueIncomingPods and
+ * InFlightEvents, v1.36.3.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,7 @@ void bt_incoming_count(struct bt_queue *queue, uint32_t slot_ix, enum bt_wait fr
 	}
 }
 
-/* Newcomers are counted by their numbers, so that entering one costs nothing. */
+/* New pods are counted from their order numbers, so that adding one costs nothing. */
 uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause)
 {
 	BT_REQUIRE(cause < BT_CAUSE_N);

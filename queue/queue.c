@@ -323,7 +323,7 @@ enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strateg
 	return to_active(queue, ix, false, now_ns);
 }
 
-/* The same of a slot that was somewhere, because of queue->cause. */
+/* The same for a slot that was somewhere, because of queue->cause. */
 static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	enum bt_wait from = bt_slot_leave(queue, ix), to = bt_slot_let_in(queue, ix, strategy, now_ns);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Time as an interface: the engine asks a struct bt_clock and never the operating system, so that simulations
- * run in virtual time and journals replay.
+ * Time as an interface: the engine reads a struct bt_clock and never the operating system, so that
+ * simulations run in virtual time and journals replay.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Nanoseconds since the Unix epoch, from the clock's owner. */
+/* Nanoseconds since the Unix epoch. */
 struct bt_clock {
 	int64_t (*now_ns)(void *context);
 	void *context;

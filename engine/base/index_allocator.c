@@ -28,7 +28,7 @@ static void resize(struct bt_index_allocator *v, uint32_t level, size_t word_n)
 	v->word_n[level] = word_n;
 }
 
-/* Makes room for so many words of indices. */
+/* Makes room for n words of indices. */
 static void grow(struct bt_index_allocator *v, size_t word_n)
 {
 	size_t cap = v->word_n[0] ? v->word_n[0] : 1;

@@ -329,9 +329,9 @@ void *bt_mem_double_for(const char *caller, void *array, size_t count_n, size_t 
 	return bt_mem_realloc_for(caller, array, *cap_n, size);
 }
 
-/* ---- what asks first ---- */
+/* ---- allocations that may be refused ---- */
 
-/* So much of what is left is granted before the allocator is asked again. */
+/* 1/GRANTED_PART of what is left is granted before the allocator's statistics are read again. */
 #define GRANTED_PART 8
 
 static struct {

@@ -98,7 +98,7 @@ void bt_mem_use_arena(bt_mem_arena_ix arena);
 /* Bytes of an arena that are held now; 0 for arena 0. */
 size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena);
 
-/* ---- what asks first ---- */
+/* ---- allocations that may be refused ---- */
 
 /* What asks before it allocates, and what happens when the answer is no. */
 enum bt_mem_use {

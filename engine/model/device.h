@@ -208,9 +208,9 @@ struct bt_resource_claim {
 	 * 0: it is what was shown. */
 	uint64_t written;
 	bool pending; /* a pod that was decided gets it allocated */
-	/* It was allocated for this pod, which has been bound by whom does not say what he has written, and
-	 * has not been shown so yet (the pod's index plus one; 0: it has, or was not). What is shown
-	 * meanwhile may be older; has it been shown as free? */
+	/* It was allocated for this pod by a binder that does not return the written claim, and the watch has
+	 * not shown the allocation yet (the pod's index plus one; 0: it has, or there is none). Until then
+	 * the watch may show older versions; shown_free: it has shown the claim as free. */
 	uint32_t kept_for;
 	bool shown_free;
 	bool shown; /* as allocated, since it is pending */

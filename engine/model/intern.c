@@ -57,8 +57,8 @@
 #define SWEPT_RUNS	16   /* a shard of fewer runs keeps them */
 #define SWEPT_DROPS	32   /* names that have to go for each run before they are looked through */
 #define EMPTY_PART	4    /* and they are when this part is empty, or places are used less than that */
-#define PAGED_SLOTS	8192 /* tables of so many slots or more have pages of their own */
-#define KEPT_SLOTS	1024 /* tables of so many slots are not made smaller */
+#define PAGED_SLOTS	8192 /* tables of at least this size have pages of their own */
+#define KEPT_SLOTS	1024 /* tables of this size are not made smaller */
 #define SPARSE_PART	16   /* others are when less than this part of the slots is used */
 
 /* A state: the generation above, then a bit for pinned, then the number of holders. */
@@ -78,7 +78,7 @@ struct intern_record {
 
 #define PLACE_BYTES sizeof(struct intern_record)
 
-/* Texts up to so many bytes stand in their record; its size is its class. */
+/* Texts up to this size stand in their record; its size is its class. */
 #define SHORT_MAX     255
 #define SHORT_CLASSES ((SHORT_MAX + 1) / PLACE_BYTES + 2)
 #define LONG_CLASSES  33 /* by powers of two */

@@ -61,7 +61,7 @@ void bt_intern_pin(struct bt_intern *intern, uint32_t name);
 void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s);
 void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name);
 
-/* The same of a name whose last holder may go soon. Reads its record, which
+/* The same for a name whose last holder may go soon. Reads its record, which
  * bt_intern_prefetch has fetched. Requires: it is held. */
 void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name);
 

@@ -27,7 +27,7 @@ static inline struct bt_name_refs bt_name_refs_keep(struct bt_intern *intern)
 /* The number of the string, which is held from now on. May allocate. */
 uint32_t bt_name_refs_add(struct bt_name_refs *held, struct bt_str s);
 
-/* The same of a name that somebody holds already. */
+/* The same for a name that somebody holds already. */
 void bt_name_refs_add_name(struct bt_name_refs *held, uint32_t name);
 
 /* The names that another holds are held by this one from now on, and the other is as it began. Requires: both

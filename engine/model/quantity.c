@@ -210,7 +210,7 @@ static inline unsigned digit_at(const struct parts *parts, size_t ix)
 static uwide decimal_nano(const struct parts *parts)
 {
 	size_t n = parts->whole.len + parts->fraction.len;
-	/* So many digits, with zeroes appended if need be, make up the nanos. */
+	/* How many digits, with zeroes appended if need be, make up the nanos. */
 	int64_t kept = (int64_t)parts->whole.len + parts->exponent + NANO_DIGITS;
 	uwide nano = 0;
 	size_t i = 0;

@@ -74,7 +74,7 @@ struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b);
 /* The difference; a zero takes the other one's format. */
 struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b);
 
-/* So many whole units, or thousandths. */
+/* A quantity of whole units, or of thousandths. */
 struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format format);
 struct bt_quantity bt_quantity_of_milli(int64_t milli, enum bt_quantity_format format);
 

@@ -21,15 +21,15 @@ enum bt_resource {
 			       domain */
 	BT_FIRST_RARE = 63, /* from here on: rare ones, which have no columns by node */
 	BT_RESOURCE_MAX = 16384,
-	/* Pods get no slot for a new name from here on: who may create pods may name what he likes, and what
-	 * nodes offer and configurations name must find one all the same. */
+	/* Pods get no slot for a new name from here on: pods may name anything, and the resources of
+	 * nodes and configurations must still find a slot. */
 	BT_RESOURCE_POD_MAX = BT_RESOURCE_MAX - 4096
 };
 
-/* So many resources one pod may ask for. */
+/* The most resources that one pod may request. */
 #define BT_REQUEST_MAX 64
 
-/* What bt_resource_slot says of a name that has no slot. */
+/* What bt_resource_slot returns for a name that has no slot. */
 enum bt_no_slot {
 	BT_SLOT_PODS = -1,    /* the pod count, which is no scalar */
 	BT_SLOT_IGNORED = -2, /* a name that the scheduler drops, such as storage */
@@ -72,10 +72,10 @@ struct bt_dictionary {
 
 struct bt_dictionary *bt_dictionary_create(void);
 
-/* Its maker needs it no longer. It ends when nobody else uses it either. */
+/* Drops a reference. The last one frees the dictionary. */
 void bt_dictionary_destroy(struct bt_dictionary *dictionary);
 
-/* One more who may need it after its maker, until he calls bt_dictionary_destroy. Context: any thread. */
+/* Adds a reference, which the caller drops by bt_dictionary_destroy. Context: any thread. */
 void bt_dictionary_share(struct bt_dictionary *dictionary);
 
 struct bt_amount {
@@ -133,7 +133,7 @@ bool bt_resource_is_scalar(struct bt_str name);
 /* The amount of a slot; 0 when absent. */
 int64_t bt_amounts_get(struct bt_amounts amounts, uint32_t slot);
 
-/* The same of a list that may be long. */
+/* The same for a list that may be long. */
 int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot);
 
 /* A quantity in the unit of the slot, rounded up. */

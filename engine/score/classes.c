@@ -42,8 +42,8 @@ static uint32_t place_in(const struct bt_equivalence_key *node_key, uint32_t nod
 	case BT_EQUIVALENCE_KEY_SIGN:
 		break;
 	}
-	int32_t sum = node_key->tally->by_node[node_ix];
-	if (node_key->tally->domain[node_ix] == BT_NO_DOMAIN) {
+	int32_t sum = node_key->domain_counts->by_node[node_ix];
+	if (node_key->domain_counts->domain[node_ix] == BT_NO_DOMAIN) {
 		return UINT32_MAX;
 	}
 	return node_key->kind == BT_EQUIVALENCE_KEY_SIGN ? sum > 0 : (uint32_t)sum;
@@ -176,7 +176,7 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 	c->vacant_n = 0;
 	reserve(c);
 	for (uint32_t k = 0; k < c->key_n; k++) {
-		c->key_at[k] = c->node_keys[k].tally ? c->node_keys[k].tally->journal_end : 0;
+		c->key_at[k] = c->node_keys[k].domain_counts ? c->node_keys[k].domain_counts->journal_end : 0;
 	}
 	for (uint32_t i = 0; i < c->slot_n; i++) {
 		if (c->group[i] == 0) {
@@ -282,14 +282,14 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 }
 
 /* Moves the nodes of a domain. Returns false when there are too many classes. */
-static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *tally, uint32_t domain)
+static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *domain_counts, uint32_t domain)
 {
-	BT_INVARIANT(domain < tally->domain_n);
-	if (!tally->members) {
+	BT_INVARIANT(domain < domain_counts->domain_n);
+	if (!domain_counts->members) {
 		return move(c, domain);
 	}
-	for (uint32_t m = tally->first[domain]; m < tally->first[domain + 1]; m++) {
-		if (!move(c, tally->members[m])) {
+	for (uint32_t m = domain_counts->first[domain]; m < domain_counts->first[domain + 1]; m++) {
+		if (!move(c, domain_counts->members[m])) {
 			return false;
 		}
 	}
@@ -302,19 +302,20 @@ void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
 		return;
 	}
 	for (uint32_t k = 0; k < c->key_n; k++) {
-		const struct bt_domain_counts *tally = c->node_keys[k].tally;
+		const struct bt_domain_counts *domain_counts = c->node_keys[k].domain_counts;
 
-		if (tally && tally->journal_end - c->key_at[k] > BT_DOMAIN_COUNTS_JOURNAL) {
+		if (domain_counts && domain_counts->journal_end - c->key_at[k] > BT_DOMAIN_COUNTS_JOURNAL) {
 			sort(c, column);
 			return;
 		}
 	}
 	catch_up_alive(c, column);
 	for (uint32_t k = 0; k < c->key_n; k++) {
-		const struct bt_domain_counts *tally = c->node_keys[k].tally;
+		const struct bt_domain_counts *domain_counts = c->node_keys[k].domain_counts;
 
-		for (; tally && c->key_at[k] != tally->journal_end; c->key_at[k]++) {
-			if (!move_domain(c, tally, tally->journal[c->key_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
+		for (; domain_counts && c->key_at[k] != domain_counts->journal_end; c->key_at[k]++) {
+			if (!move_domain(c, domain_counts,
+				    domain_counts->journal[c->key_at[k] % BT_DOMAIN_COUNTS_JOURNAL])) {
 				classes_give_up(c);
 				return;
 			}

@@ -35,8 +35,9 @@ struct bt_classes {
 	struct bt_map ixs; /* hash of a key -> class */
 	uint16_t *vacant;  /* numbers to be used again */
 	uint32_t vacant_n;
-	uint64_t key_at[BT_EQUIVALENCE_KEYS]; /* how far the journal of a key's tally has been taken in */
-	uint64_t flip_at;		      /* and that of the column */
+	uint64_t key_at
+		[BT_EQUIVALENCE_KEYS]; /* how far the journal of a key's domain counts has been taken in */
+	uint64_t flip_at;	       /* and that of the column */
 };
 
 /*
@@ -52,7 +53,7 @@ void bt_classes_destroy(struct bt_classes *classes);
 bool bt_classes_current(
 	const struct bt_classes *classes, const struct bt_equivalence_key *node_keys, uint32_t key_n);
 
-/* Takes in what has changed in the tallies and in the column since the last time. */
+/* Takes in what has changed in the domain counts and in the column since the last time. */
 void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *column);
 
 /* A node of a class. Requires: it has nodes. */

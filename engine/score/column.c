@@ -19,11 +19,12 @@
 #define CALM_ENOUGH  16		     /* catch-ups in a row */
 #define STABLE_SHARE BT_COLUMN_STABLE_SHARE
 #define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
-#define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
-#define ALL_SLOTS    UINT64_MAX
-#define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
-#define STEP	     BT_RANGE_STEP
-#define FEW	     3 /* changes that are asked about one by one for less than a vector costs */
+#define FOLLOW_SHARE                                                                                         \
+	4 /* a journal that names at most 1/FOLLOW_SHARE of the nodes is followed entry by entry */
+#define ALL_SLOTS UINT64_MAX
+#define GATHER	  4 /* nodes from which on gathering them is cheaper than asking one by one */
+#define STEP	  BT_RANGE_STEP
+#define FEW	  3 /* changes that are asked about one by one for less than a vector costs */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,

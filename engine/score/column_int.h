@@ -6,7 +6,7 @@
 #include "engine/score/column.h"
 
 #define BT_COLUMN_STABLE_SHARE                                                                               \
-	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
+	64 /* a short journal names at most 1/64 of the nodes: there moving them costs less than a scan */
 
 /* Slots from which on an index is not in the cache. */
 #define BT_COLUMN_WIDE 50000

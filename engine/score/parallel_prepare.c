@@ -51,10 +51,10 @@ struct bt_parallel_prepare {
 	struct bt_column_found *found; /* by need, then by worker */
 	size_t found_cap;
 	struct bt_parallel_prepare_counts counts;
-	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed, for so many slots */
+	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed */
 	uint32_t placed_slot_n;
 	uint64_t ranges_version; /* of the snapshot whose plans' indexes have */
-	uint32_t ranges;	 /* so many ranges */
+	uint32_t ranges;	 /* how many */
 };
 
 int64_t bt_parallel_prepare_gain_ns(int64_t work_ns, uint32_t worker_n)

@@ -14,7 +14,7 @@
 	5 /* groups are looked at from the start that are behind by less than a fifth of what usage can add  \
 	   */
 
-#define BLOCKS_SHARE 2 /* blocks are looked into one by one while they are at most one of so many */
+#define BLOCKS_SHARE 2 /* blocks are searched one by one while they are at most 1/BLOCKS_SHARE of all */
 
 /* ---- normalisation: the highest raw scores of feasible nodes ---- */
 
@@ -48,7 +48,7 @@ static uint32_t most_of_usage(const struct bt_plan *plan)
 	return plan->usage->value_n - 1;
 }
 
-/* Looks at so many groups from now on. */
+/* Makes room for n groups. */
 static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);

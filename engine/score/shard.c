@@ -4,7 +4,7 @@
 #include "engine/score/shard.h"
 #include "engine/base/check.h"
 
-/* Where a page is larger, the borders move to the next of them. */
+/* Larger pages move the borders between shards up to the next page. */
 #define PAGE_BYTES 4096
 
 struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n)

@@ -26,7 +26,7 @@ struct bt_shards {
 	uint32_t slot_n, step;
 };
 
-/* Below so many bytes an array has no page of its own for more than one shard: it stays where it is. */
+/* A smaller array has no page of its own for more than one shard: it stays where it is. */
 #define BT_SHARD_LEAST_BYTES 8192
 
 /*

@@ -9,7 +9,7 @@
 #include "engine/model/name_refs.h"
 #include "plugins/dynamic_resources/cel.h"
 
-/* So many expressions are kept compiled; one more, and all are dropped. */
+/* Compiled expressions kept; one more, and all are dropped. */
 #define PROGRAM_MAX 256
 
 struct selectors_program {

@@ -16,7 +16,7 @@ struct own_term {
 	const struct bt_pod_term *term;
 	int64_t weight;
 	uint32_t counter;
-	const struct bt_domain_counts *tally;
+	const struct bt_domain_counts *domain_counts;
 };
 
 struct inter_pod_affinity_term {
@@ -149,10 +149,10 @@ static void count_affinity(struct inter_pod_affinity_term *term, const struct bt
 	}
 }
 
-static void find_tallies(const struct bt_counting *counting, struct own_term *terms, uint32_t n)
+static void find_domain_counts(const struct bt_counting *counting, struct own_term *terms, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		terms[i].tally = counting->tally(
+		terms[i].domain_counts = counting->domain_counts(
 			counting->context, terms[i].counter, terms[i].term->topology_key, 0, false);
 	}
 }
@@ -168,23 +168,23 @@ static void resolve(struct inter_pod_affinity_term *term, const struct bt_counti
 	}
 	count_own(term, counting, term->anti_affinity, term->anti_affinity_n);
 	count_own(term, counting, term->preferred, term->preferred_n);
-	find_tallies(counting, term->affinity, term->affinity_n);
-	find_tallies(counting, term->anti_affinity, term->anti_affinity_n);
-	find_tallies(counting, term->preferred, term->preferred_n);
+	find_domain_counts(counting, term->affinity, term->affinity_n);
+	find_domain_counts(counting, term->anti_affinity, term->anti_affinity_n);
+	find_domain_counts(counting, term->preferred, term->preferred_n);
 	term->resolved = true;
 	term->namespace_version = counting->namespace_version;
-	BT_INVARIANT(!term->affinity_n || term->affinity[0].tally);
+	BT_INVARIANT(!term->affinity_n || term->affinity[0].domain_counts);
 }
 
-/* What a carried term adds to the score of a node per pod that carries it. */
-static int64_t carried_weight(
-	const struct inter_pod_affinity_term *term, const struct bt_existing_affinity_term *carried)
+/* What an existing affinity term adds to the score of a node per pod that carries it. */
+static int64_t existing_weight(
+	const struct inter_pod_affinity_term *term, const struct bt_existing_affinity_term *existing)
 {
-	BT_INVARIANT(carried->pod_n >= 0);
-	if (carried->kind == BT_EXISTING_AFFINITY_TERM_AFFINITY) {
+	BT_INVARIANT(existing->pod_n >= 0);
+	if (existing->kind == BT_EXISTING_AFFINITY_TERM_AFFINITY) {
 		return term->settings->hard_weight > 0 ? term->settings->hard_weight : 0;
 	}
-	return carried->kind == BT_EXISTING_AFFINITY_TERM_PREFERENCE ? carried->weight : 0;
+	return existing->kind == BT_EXISTING_AFFINITY_TERM_PREFERENCE ? existing->weight : 0;
 }
 
 static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
@@ -196,13 +196,13 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	resolve(term, counting);
 	term->concerning = counting->concerning(counting->context, term->signature, &term->concerning_n);
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_existing_affinity_term *carried = term->concerning[i];
+		const struct bt_existing_affinity_term *existing = term->concerning[i];
 
 		/* Of pods that carry it only those on nodes with its topology key keep Filter from being
 		 * skipped. */
-		filter |=
-			carried->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY && carried->tally->total > 0;
-		score |= carried_weight(term, carried) != 0 && carried->pod_n > 0;
+		filter |= existing->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY &&
+			  existing->domain_counts->total > 0;
+		score |= existing_weight(term, existing) != 0 && existing->pod_n > 0;
 	}
 	*out_filter_skip = !filter;
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
@@ -216,26 +216,26 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_keys, n,
-			cap);
+			bt_domain_counts_key(term->affinity[i].domain_counts, BT_EQUIVALENCE_KEY_SIGN),
+			out_keys, n, cap);
 	}
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->anti_affinity[i].tally, BT_EQUIVALENCE_KEY_SIGN), out_keys,
-			n, cap);
+			bt_domain_counts_key(term->anti_affinity[i].domain_counts, BT_EQUIVALENCE_KEY_SIGN),
+			out_keys, n, cap);
 	}
 	for (uint32_t i = 0; i < term->preferred_n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->preferred[i].tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n,
-			cap);
+			bt_domain_counts_key(term->preferred[i].domain_counts, BT_EQUIVALENCE_KEY_SUM),
+			out_keys, n, cap);
 	}
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_existing_affinity_term *carried = term->concerning[i];
-		bool refuses = carried->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY;
+		const struct bt_existing_affinity_term *existing = term->concerning[i];
+		bool refuses = existing->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY;
 
-		if (refuses || carried_weight(term, carried)) {
+		if (refuses || existing_weight(term, existing)) {
 			n = bt_add_equivalence_key(
-				bt_domain_counts_key(carried->tally,
+				bt_domain_counts_key(existing->domain_counts,
 					refuses ? BT_EQUIVALENCE_KEY_SIGN : BT_EQUIVALENCE_KEY_SUM),
 				out_keys, n, cap);
 		}
@@ -249,15 +249,15 @@ static bool affinity_passes(const struct inter_pod_affinity_term *term, uint32_t
 	int64_t total = 0;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
-		const struct bt_domain_counts *tally = term->affinity[i].tally;
-		uint32_t domain = tally->domain[node_ix];
-		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < tally->domain_n);
+		const struct bt_domain_counts *domain_counts = term->affinity[i].domain_counts;
+		uint32_t domain = domain_counts->domain[node_ix];
+		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < domain_counts->domain_n);
 
 		if (domain == BT_NO_DOMAIN) {
 			return false;
 		}
-		exist &= tally->sums[domain] > 0;
-		total += tally->total;
+		exist &= domain_counts->sums[domain] > 0;
+		total += domain_counts->total;
 	}
 	/* The first pod of a series that wants to be near itself has nobody to be near to. */
 	return exist || (total == 0 && term->matches_itself);
@@ -266,11 +266,11 @@ static bool affinity_passes(const struct inter_pod_affinity_term *term, uint32_t
 static bool anti_affinity_passes(const struct inter_pod_affinity_term *term, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
-		const struct bt_domain_counts *tally = term->anti_affinity[i].tally;
-		uint32_t domain = tally->domain[node_ix];
-		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < tally->domain_n);
+		const struct bt_domain_counts *domain_counts = term->anti_affinity[i].domain_counts;
+		uint32_t domain = domain_counts->domain[node_ix];
+		BT_INVARIANT(domain == BT_NO_DOMAIN || domain < domain_counts->domain_n);
 
-		if (domain != BT_NO_DOMAIN && tally->sums[domain] > 0) {
+		if (domain != BT_NO_DOMAIN && domain_counts->sums[domain] > 0) {
 			return false;
 		}
 	}
@@ -285,20 +285,21 @@ static void keep_empty(const int32_t *restrict sums, uint32_t n, uint8_t *restri
 	}
 }
 
-/* Clears pass where the domain has pods of the tally. */
-static void keep_apart(const struct bt_domain_counts *tally, uint32_t first, uint32_t n, uint8_t *pass)
+/* Clears pass where the domain has pods that count. */
+static void keep_apart(
+	const struct bt_domain_counts *domain_counts, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	if (tally->total == 0) {
+	if (domain_counts->total == 0) {
 		return;
 	}
-	if (tally->by_node) {
-		keep_empty(tally->by_node + first, n, pass);
+	if (domain_counts->by_node) {
+		keep_empty(domain_counts->by_node + first, n, pass);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t domain = tally->domain[first + i];
+		uint32_t domain = domain_counts->domain[first + i];
 
-		pass[i] &= domain == BT_NO_DOMAIN || tally->sums[domain] <= 0;
+		pass[i] &= domain == BT_NO_DOMAIN || domain_counts->sums[domain] <= 0;
 	}
 }
 
@@ -314,11 +315,11 @@ static void inter_pod_affinity_filter(
 		pass[i] = term->affinity_n == 0 || affinity_passes(term, first + i);
 	}
 	for (uint32_t t = 0; t < term->anti_affinity_n; t++) {
-		keep_apart(term->anti_affinity[t].tally, first, n, pass);
+		keep_apart(term->anti_affinity[t].domain_counts, first, n, pass);
 	}
 	for (uint32_t t = 0; t < term->concerning_n; t++) {
 		if (term->concerning[t]->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY) {
-			keep_apart(term->concerning[t]->tally, first, n, pass);
+			keep_apart(term->concerning[t]->domain_counts, first, n, pass);
 		}
 	}
 }
@@ -336,17 +337,17 @@ static void inter_pod_affinity_reject(
 	}
 }
 
-static void add_weighted(
-	const struct bt_domain_counts *tally, int64_t weight, uint32_t first, uint32_t n, int64_t *raw)
+static void add_weighted(const struct bt_domain_counts *domain_counts, int64_t weight, uint32_t first,
+	uint32_t n, int64_t *raw)
 {
-	if (weight == 0 || tally->total == 0) {
+	if (weight == 0 || domain_counts->total == 0) {
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t domain = tally->domain[first + i];
+		uint32_t domain = domain_counts->domain[first + i];
 
 		if (domain != BT_NO_DOMAIN) {
-			raw[i] = bt_wrap_add(raw[i], bt_wrap_mul(weight, tally->sums[domain]));
+			raw[i] = bt_wrap_add(raw[i], bt_wrap_mul(weight, domain_counts->sums[domain]));
 		}
 	}
 }
@@ -362,11 +363,11 @@ static void inter_pod_affinity_score(
 		raw[i] = 0;
 	}
 	for (uint32_t t = 0; t < term->preferred_n; t++) {
-		add_weighted(term->preferred[t].tally, term->preferred[t].weight, first, n, raw);
+		add_weighted(term->preferred[t].domain_counts, term->preferred[t].weight, first, n, raw);
 	}
 	for (uint32_t t = 0; t < term->concerning_n; t++) {
-		add_weighted(
-			term->concerning[t]->tally, carried_weight(term, term->concerning[t]), first, n, raw);
+		add_weighted(term->concerning[t]->domain_counts, existing_weight(term, term->concerning[t]),
+			first, n, raw);
 	}
 }
 

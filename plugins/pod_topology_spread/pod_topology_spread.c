@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodTopologySpread. Each constraint reads a tally: the matching pods by domain, on the nodes that its
+ * PodTopologySpread. Each constraint reads domain counts: the matching pods by domain, on the nodes that its
  * policies let count. Source: plugins/podtopologyspread, v1.36.3.
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
@@ -26,7 +26,7 @@ struct rule {
 	bool matches_itself;
 	bool nodes_known;
 	uint32_t node_set; /* whose pods count */
-	const struct bt_domain_counts *tally;
+	const struct bt_domain_counts *domain_counts;
 	double weight;	 /* soft: of this cycle */
 	uint32_t *stamp; /* soft: by domain, when it was last seen among feasible nodes */
 };
@@ -45,7 +45,7 @@ struct pod_topology_spread_term {
 	bool require_all; /* nodes that lack a key of a soft constraint are not scored */
 	bool defaults;	  /* the rules are the defaults */
 	bool applies;	  /* they do: something selects the pod's like */
-	bool bound;	  /* tallies are there */
+	bool bound;	  /* domain counts are there */
 	uint64_t workload_version;
 	uint32_t stamp;	  /* of this cycle */
 	uint8_t *ignored; /* by node slot: lacks a key of a soft constraint where all are required; NULL: no
@@ -201,7 +201,7 @@ static uint32_t nodes_that_count(const struct pod_topology_spread_term *term, co
 	return view->counting->node_set(view->counting->context, member);
 }
 
-/* ---- binding rules to tallies ---- */
+/* ---- binding rules to domain counts ---- */
 
 static uint32_t counter_of(const struct pod_topology_spread_term *term, const struct bt_counting *counting,
 	const struct bt_selector *selector)
@@ -234,7 +234,8 @@ static void bind_rule(struct pod_topology_spread_term *term, const struct bt_vie
 
 	rule->matches_itself = bt_selector_matches(term->intern, &rule->selector, term->signature->labels);
 	if (soft && per_node(rule)) {
-		rule->tally = counting->tally(counting->context, counter, BT_NAME_NONE, 0, false);
+		rule->domain_counts =
+			counting->domain_counts(counting->context, counter, BT_NAME_NONE, 0, false);
 		return;
 	}
 	bool need_keys = !soft || term->require_all;
@@ -242,10 +243,11 @@ static void bind_rule(struct pod_topology_spread_term *term, const struct bt_vie
 		rule->node_set = nodes_that_count(term, view, rules, rule, need_keys);
 		rule->nodes_known = true;
 	}
-	rule->tally = counting->tally(counting->context, counter, key, rule->node_set, !need_keys);
+	rule->domain_counts =
+		counting->domain_counts(counting->context, counter, key, rule->node_set, !need_keys);
 	if (soft && !rule->stamp) {
 		rule->stamp = bt_arena_zalloc(
-			term->arena, ((size_t)rule->tally->domain_n + 1) * sizeof(*rule->stamp));
+			term->arena, ((size_t)rule->domain_counts->domain_n + 1) * sizeof(*rule->stamp));
 	}
 	BT_INVARIANT(!soft || per_node(rule) || rule->stamp);
 }
@@ -323,8 +325,8 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 
 	for (uint32_t i = 0; i < term->hard.n; i++) {
 		n = bt_add_equivalence_key(
-			bt_domain_counts_key(term->hard.items[i].tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n,
-			cap);
+			bt_domain_counts_key(term->hard.items[i].domain_counts, BT_EQUIVALENCE_KEY_SUM),
+			out_keys, n, cap);
 	}
 	for (uint32_t i = 0; i < term->soft.n; i++) {
 		const struct rule *rule = &term->soft.items[i];
@@ -336,7 +338,8 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 			(struct bt_equivalence_key){.kind = kind, .column = rule->values}, out_keys, n, cap);
 		if (per_node(rule)) {
 			n = bt_add_equivalence_key(
-				bt_domain_counts_key(rule->tally, BT_EQUIVALENCE_KEY_SUM), out_keys, n, cap);
+				bt_domain_counts_key(rule->domain_counts, BT_EQUIVALENCE_KEY_SUM), out_keys,
+				n, cap);
 		}
 	}
 	return n;
@@ -347,8 +350,10 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 /* How many pods the emptiest domain has; none while there are too few domains. */
 static int64_t lowest_of(const struct rule *rule)
 {
-	BT_INVARIANT(rule->tally->counted_n <= rule->tally->domain_n);
-	return (int64_t)rule->tally->counted_n < rule->constraint->min_domains ? 0 : rule->tally->lowest;
+	BT_INVARIANT(rule->domain_counts->counted_n <= rule->domain_counts->domain_n);
+	return (int64_t)rule->domain_counts->counted_n < rule->constraint->min_domains
+		       ? 0
+		       : rule->domain_counts->lowest;
 }
 
 /* The highest sum with which a domain can take one more pod. */
@@ -359,8 +364,8 @@ static int64_t highest_allowed(const struct rule *rule)
 
 static bool within_skew(const struct rule *rule, uint32_t domain)
 {
-	BT_INVARIANT(domain < rule->tally->domain_n);
-	return rule->tally->sums[domain] <= highest_allowed(rule);
+	BT_INVARIANT(domain < rule->domain_counts->domain_n);
+	return rule->domain_counts->sums[domain] <= highest_allowed(rule);
 }
 
 /* Clears pass where there is no value, or where the sum leaves no room. */
@@ -387,14 +392,14 @@ static void pod_topology_spread_filter(
 		const struct rule *rule = &term->hard.items[r];
 		int64_t room = highest_allowed(rule);
 
-		if (rule->tally->by_node) {
-			keep_low(rule->values + first, rule->tally->by_node + first, room, n, pass);
+		if (rule->domain_counts->by_node) {
+			keep_low(rule->values + first, rule->domain_counts->by_node + first, room, n, pass);
 			continue;
 		}
 		for (uint32_t i = 0; i < n; i++) {
-			uint32_t domain = rule->tally->domain[first + i];
+			uint32_t domain = rule->domain_counts->domain[first + i];
 
-			pass[i] &= domain != BT_NO_DOMAIN && rule->tally->sums[domain] <= room;
+			pass[i] &= domain != BT_NO_DOMAIN && rule->domain_counts->sums[domain] <= room;
 		}
 	}
 }
@@ -408,7 +413,7 @@ static void pod_topology_spread_reject(
 	(void)view;
 	for (uint32_t r = 0; r < term->hard.n; r++) {
 		const struct rule *rule = &term->hard.items[r];
-		uint32_t domain = rule->tally->domain[node_ix];
+		uint32_t domain = rule->domain_counts->domain[node_ix];
 
 		if (domain == BT_NO_DOMAIN) {
 			bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, LABEL);
@@ -445,12 +450,12 @@ static uint32_t count_domains(const struct pod_topology_spread_term *term, struc
 		if (ignored(term, nodes[i])) {
 			continue;
 		}
-		uint32_t domain = rule->tally->domain[nodes[i]];
-		BT_INVARIANT(domain < rule->tally->domain_n);
+		uint32_t domain = rule->domain_counts->domain[nodes[i]];
+		BT_INVARIANT(domain < rule->domain_counts->domain_n);
 		domain_n += rule->stamp[domain] != term->stamp;
 		rule->stamp[domain] = term->stamp;
 	}
-	BT_INVARIANT(per_node(rule) || domain_n <= rule->tally->domain_n);
+	BT_INVARIANT(per_node(rule) || domain_n <= rule->domain_counts->domain_n);
 	return domain_n;
 }
 
@@ -493,7 +498,9 @@ static double score_of(const struct pod_topology_spread_term *term, bool empty, 
 			continue;
 		}
 		double count =
-			empty && per_node(rule) ? 0 : (double)rule->tally->sums[rule->tally->domain[node_ix]];
+			empty && per_node(rule)
+				? 0
+				: (double)rule->domain_counts->sums[rule->domain_counts->domain[node_ix]];
 		/* Rounded after the product and after the sum; upstream fuses neither. */
 		sum += count * rule->weight + (double)(int32_t)((uint32_t)rule->constraint->max_skew - 1);
 	}

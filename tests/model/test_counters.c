@@ -146,9 +146,9 @@ static int32_t satisfying_on(const struct history *h, const struct bt_pod_query 
 	return n;
 }
 
-/* Compares a tally with sums of on_node over the nodes with equal values of the key. */
-static void check_tally(const struct history *h, const struct bt_domain_counts *tally, uint32_t key,
-	const uint8_t *member, const int32_t *on_node)
+/* Compares domain counts with sums of on_node over the nodes with equal values of the key. */
+static void check_domain_counts(const struct history *h, const struct bt_domain_counts *domain_counts,
+	uint32_t key, const uint8_t *member, const int32_t *on_node)
 {
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	int32_t lowest = INT32_MAX;
@@ -162,8 +162,8 @@ static void check_tally(const struct history *h, const struct bt_domain_counts *
 		bool counted = false, first = true;
 
 		if (value == BT_NAME_NONE) {
-			assert_int_equal(tally->domain[i], BT_NO_DOMAIN);
-			assert_true(!tally->by_node || tally->by_node[i] == 0);
+			assert_int_equal(domain_counts->domain[i], BT_NO_DOMAIN);
+			assert_true(!domain_counts->by_node || domain_counts->by_node[i] == 0);
 			continue;
 		}
 		for (uint32_t j = 0; j < snapshot->slot_n; j++) {
@@ -171,22 +171,22 @@ static void check_tally(const struct history *h, const struct bt_domain_counts *
 				bt_labels_get(snapshot->nodes[j].labels, key) != value) {
 				continue;
 			}
-			assert_int_equal(tally->domain[j], tally->domain[i]);
+			assert_int_equal(domain_counts->domain[j], domain_counts->domain[i]);
 			first &= j >= i;
 			counted |= !member || member[j];
 			sum += !member || member[j] ? on_node[j] : 0;
 		}
-		assert_int_equal(tally->sums[tally->domain[i]], sum);
-		assert_true(!tally->by_node || tally->by_node[i] == sum);
+		assert_int_equal(domain_counts->sums[domain_counts->domain[i]], sum);
+		assert_true(!domain_counts->by_node || domain_counts->by_node[i] == sum);
 		if (first) {
 			total += sum;
 			counted_n += counted;
 			lowest = counted && sum < lowest ? sum : lowest;
 		}
 	}
-	assert_int_equal(tally->total, total);
-	assert_int_equal(tally->counted_n, counted_n);
-	assert_int_equal(tally->lowest, lowest);
+	assert_int_equal(domain_counts->total, total);
+	assert_int_equal(domain_counts->counted_n, counted_n);
+	assert_int_equal(domain_counts->lowest, lowest);
 }
 
 static void check_query(struct history *h, const struct bt_pod_query *query)
@@ -204,16 +204,18 @@ static void check_query(struct history *h, const struct bt_pod_query *query)
 	}
 	uint32_t set = counting->node_set(counting->context, member);
 	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
-		check_tally(h, counting->tally(counting->context, counter, h->keys[k], 0, false), h->keys[k],
+		check_domain_counts(h,
+			counting->domain_counts(counting->context, counter, h->keys[k], 0, false), h->keys[k],
 			NULL, on_node);
-		check_tally(h, counting->tally(counting->context, counter, h->keys[k], set, false),
+		check_domain_counts(h,
+			counting->domain_counts(counting->context, counter, h->keys[k], set, false),
 			h->keys[k], member, on_node);
 	}
 }
 
-/* What all carried terms that concern a signature add up to on a node, with made-up weights that tell the
- * kinds apart. */
-static int64_t carried_static_score(enum bt_existing_affinity_term_kind kind, int32_t weight)
+/* What all existing affinity terms that concern a signature add up to on a node, with made-up weights that
+ * tell the kinds apart. */
+static int64_t existing_static_score(enum bt_existing_affinity_term_kind kind, int32_t weight)
 {
 	return kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY ? 1000000
 	       : kind == BT_EXISTING_AFFINITY_TERM_AFFINITY    ? 1000
@@ -237,7 +239,7 @@ static int64_t list_static_score(const struct history *h, const struct bt_signat
 		match.any_namespace = bt_selector_matches(intern, &term->namespace_selector, space);
 		if (value && value == bt_labels_get(*carrier, term->topology_key) &&
 			bt_pod_match_holds(intern, &match, signature->namespace_, signature->labels)) {
-			static_score += carried_static_score(kind, sign * term->weight);
+			static_score += existing_static_score(kind, sign * term->weight);
 		}
 	}
 	return static_score;
@@ -277,7 +279,7 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 	const struct bt_counting *counting = h->cache->view.counting;
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	uint32_t n;
-	const struct bt_existing_affinity_term *const *carried =
+	const struct bt_existing_affinity_term *const *existing =
 		counting->concerning(counting->context, signature, &n);
 
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
@@ -287,13 +289,14 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 			continue;
 		}
 		for (uint32_t c = 0; c < n; c++) {
-			uint32_t domain = carried[c]->tally->domain[i];
+			uint32_t domain = existing[c]->domain_counts->domain[i];
 
-			static_score += domain == BT_NO_DOMAIN
-						? 0
-						: carried_static_score(carried[c]->kind, carried[c]->weight) *
-							  carried[c]->tally->sums[domain];
-			assert_true(carried[c]->pod_n >= carried[c]->tally->total);
+			static_score +=
+				domain == BT_NO_DOMAIN
+					? 0
+					: existing_static_score(existing[c]->kind, existing[c]->weight) *
+						  existing[c]->domain_counts->sums[domain];
+			assert_true(existing[c]->pod_n >= existing[c]->domain_counts->total);
 		}
 		assert_int_equal(static_score, static_score_by_fold(h, signature, i));
 	}

@@ -241,9 +241,9 @@ void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid);
 bool sim_is_grouped(const struct sim *sim, uint32_t slot);
 /* Decides it and its companions, in every engine. */
 void sim_decide_group(struct sim *sim, uint32_t pod_ix);
-/* So many members of a slot's group are on nodes. */
+/* How many members of a slot's group are on nodes. */
 uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot);
-/* So many are on none. */
+/* How many are on none. */
 uint32_t sim_group_waiting_n(const struct sim *sim, uint32_t slot);
 /* What must hold of a group's cycle: all or nothing. fits_n: members that had a node when they were decided;
  * before_n were on nodes before. */

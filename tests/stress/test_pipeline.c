@@ -889,7 +889,8 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 	end_world(&w);
 }
 
-/* EDGE ask.word, EDGE ask.slots, EDGE ask.answers, EDGE crew.ended, EDGE visit.ask, EDGE visit.done. */
+/* EDGE bind_request.word, EDGE bind_request.slots, EDGE bind_request.answers, EDGE crew.ended,
+ * EDGE visit.ask, EDGE visit.done. */
 static void spreading_is_decided_as_one_engine_would(void **state)
 {
 	(void)state;

@@ -86,7 +86,7 @@ const struct bt_command *bt_command_find(const char *name);
 const char *bt_command_suggest(const char *typed);
 const char *bt_option_suggest(const struct bt_command *command, const char *typed);
 
-/* The same of the names that name(context, 0), name(context, 1) and so on give until NULL. */
+/* The same for the names that name(context, 0), name(context, 1) and so on give until NULL. */
 const char *bt_name_suggest(
 	const char *typed, const char *(*name)(const void *context, size_t ix), const void *context);
 

@@ -9,7 +9,7 @@
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
 
-#define TODO_N	   4u /* ranges that a helper has in hand */
+#define TODO_N	   4u /* ranges assigned to a helper */
 #define OWN_SLOTS  4u
 #define HELPER_MAX 15u
 #define BORDER_MAX 256u
@@ -37,7 +37,7 @@ struct helper {
 	struct decoder decoder;
 	struct bt_ring todo, done; /* numbers of ranges */
 	struct bt_thread *thread;
-	uint32_t todo_n; /* owner: the reader; how many it has in hand */
+	uint32_t todo_n; /* owner: the reader; how many are assigned */
 };
 
 struct bt_ahead {
@@ -166,7 +166,7 @@ static void help(void *context)
 
 	while (bt_ring_pop(&helper->todo, &range_ix, BT_EVENTCOUNT_FOREVER)) {
 		decode_range(&helper->decoder, range_ix);
-		(void)bt_ring_try_push(&helper->done, &range_ix); /* it has room for all that are in hand */
+		(void)bt_ring_try_push(&helper->done, &range_ix); /* it has room for all that are assigned */
 	}
 }
 

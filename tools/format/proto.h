@@ -51,7 +51,7 @@ enum bt_proto_extent {
 enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error);
 
-/* The same of its identity alone: namespace, name, UID, resource version and, of a pod, its node. */
+/* The same for its identity alone: namespace, name, UID, resource version and, of a pod, its node. */
 enum bt_proto_extent bt_proto_identify(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error);
 

@@ -303,7 +303,7 @@ static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_d
 	}
 }
 
-/* What had a pod in hand lets go of it. */
+/* Drops the cycle's and the binding's references to a pod. */
 static void let_go(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_queue_remove(engine->queue, pod_ix);

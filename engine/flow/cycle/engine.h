@@ -93,7 +93,7 @@ struct bt_engine_options {
 	 * upstream does; a caller whose clock stands still would never come to an end then. */
 	bool groups_by_events;
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
-	/* So many signatures that no pod has any more are kept in case one comes that has; 0:
+	/* How many signatures without pods are kept for later pods; 0:
 	 * BT_ENGINE_SIGNATURES_KEPT. Changes no decision. */
 	uint32_t signatures_kept;
 	bool keeps_none; /* they go at once; for tests */
@@ -421,8 +421,8 @@ struct bt_binding_answer {
 	bool bound;
 	bool repeats; /* it has failed in the words that the pod's status had before: see bt_decision */
 	struct bt_str reason; /* why it has failed, for people */
-	/* The pod's ResourceClaims that the binder has written, as they are now by what the server has
-	 * answered him last, bound or not; 0: none, or he does not know. */
+	/* The pod's ResourceClaims that the binder has written, as the server's last answer had them,
+	 * whether the pod is bound or not; 0: none, or not known. */
 	const struct bt_written_claim *claims;
 	uint32_t claim_n;
 };

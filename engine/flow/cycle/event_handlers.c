@@ -297,7 +297,7 @@ bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct 
 		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
-/* The same of a pod that has not ended. */
+/* The same for a pod that has not ended. */
 static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
 {
 	return delta->node == BT_NAME_NONE &&
@@ -444,7 +444,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	}
 }
 
-/* Takes a pod out of the queue, unless its cycle or its binding has it in hand. */
+/* Takes a pod out of the queue, unless its cycle or its binding still refers to it. */
 static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;

@@ -81,7 +81,7 @@ bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_
  * when all of them are being deleted already. */
 bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
 
-/* The same of the PodGroup of a pod, which is put back in the place of its pods; victims are listed. */
+/* The same for the PodGroup of a pod, which is put back in the place of its pods; victims are listed. */
 bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix);
 
 /*

@@ -42,10 +42,11 @@ struct bt_placements {
 	struct bt_group_pod *pods; /* of the group, on nodes */
 	size_t pod_n;
 	size_t cap, pod_cap, node_cap, slot_cap, signature_cap, score_cap, signature_n;
-	const struct bt_signature **signatures; /* of pods that would get nodes of the placement in hand */
-	uint32_t *nodes;   /* of all placements: ascending, then in upstream's order twice */
-	uint32_t *part_of; /* by node slot */
-	int64_t *scores;   /* by plugin, then by placement */
+	const struct bt_signature *
+		*signatures; /* of pods that would get nodes of the placement that is tried */
+	uint32_t *nodes;     /* of all placements: ascending, then in upstream's order twice */
+	uint32_t *part_of;   /* by node slot */
+	int64_t *scores;     /* by plugin, then by placement */
 };
 
 void bt_placements_fini(struct bt_placements *placements);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the queue's kept events point to.
+ * Keeps alive what the queue's in-flight events point to.
  */
 #include "engine/flow/cycle/kept_events.h"
 

@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
+/* Signatures remembered. One more, and all are forgotten; each is then evaluated once more. */
 #define KINDS_MAX 65536
 
 void bt_known_unresolvables_fini(struct bt_known_unresolvables *known)

@@ -115,7 +115,7 @@ static inline bool bt_pod_groups_have_placements(const struct bt_pod_groups *gro
 bool bt_pod_groups_apply(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
 
-/* The same of a composite's. Requires: bt_pod_groups_have_trees. */
+/* The same for a composite's. Requires: bt_pod_groups_have_trees. */
 bool bt_pod_groups_apply_composite(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
 
@@ -185,7 +185,7 @@ static inline const struct bt_pod_group *bt_pod_groups_at(const struct bt_pod_gr
 	return &groups->groups[number];
 }
 
-/* The same of a group that has an object. name: or BT_NAME_NONE. */
+/* The same for a group that has an object. name: or BT_NAME_NONE. */
 static inline const struct bt_pod_group *bt_pod_groups_known(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {

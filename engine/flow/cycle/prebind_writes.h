@@ -22,7 +22,7 @@
 struct bt_bind_request_volume {
 	struct bt_str claim, claim_uid;
 	/* The PersistentVolume that it is to have; empty: one is to be provisioned, which the annotation
-	 * volume.kubernetes.io/selected-node says, with the name of the ask's node. */
+	 * volume.kubernetes.io/selected-node says, with the name of the bind request's node. */
 	struct bt_str volume;
 };
 

@@ -6,8 +6,8 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* So many texts that plans point to, and so many counters, be there as few signatures as there may. With one
- * more all plans are made again. */
+/* Limits of the texts that plans point to and of counters, to which PER_LIVE is added for each signature.
+ * Beyond them all plans are rebuilt. */
 #define TEXTS_MAX    16384
 #define COUNTERS_MAX 65536
 #define PER_LIVE     16 /* more of them for each signature */
@@ -60,8 +60,8 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	engine->reclaim.came_n = 0;
 }
 
-/* Has a cycle or a kept event something in hand of what has gone? */
-static bool has_in_hand(const struct bt_engine *engine)
+/* Does a cycle or a kept event still refer to deleted objects? */
+static bool is_referenced(const struct bt_engine *engine)
 {
 	return bt_queue_is_busy(engine->queue) || bt_eviction_is_on(&engine->eviction) ||
 	       bt_group_cycle_is_on(&engine->group_cycle);
@@ -82,7 +82,7 @@ void bt_engine_vacate_slots(struct bt_engine *engine)
 {
 	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
 
-	if (has_in_hand(engine)) {
+	if (is_referenced(engine)) {
 		return;
 	}
 	bt_cache_vacate_slots(engine->cache);
@@ -96,7 +96,7 @@ void bt_engine_vacate_slots(struct bt_engine *engine)
 
 void bt_engine_release_names(struct bt_engine *engine)
 {
-	if (!has_in_hand(engine)) {
+	if (!is_referenced(engine)) {
 		bt_devices_release_names(engine->cache->devices);
 	}
 }
@@ -110,8 +110,8 @@ static void trim_pods(struct bt_engine *engine)
 	bt_queue_trim(engine->queue, pod_end);
 }
 
-/* Do only ledger, queue and counters know the pod by its index? Else a binder does, which has it in hand, a
- * PodGroup, or the claims that it has got. */
+/* Do only ledger, queue and counters refer to the pod by its index? Otherwise a binding, a PodGroup, or the
+ * pod's claims do. */
 static bool may_move(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -157,7 +157,7 @@ void bt_engine_move_pods(struct bt_engine *engine)
 {
 	struct bt_moving *moving = &engine->reclaim.moving;
 
-	if (!engine->options.moves_pods || has_in_hand(engine)) {
+	if (!engine->options.moves_pods || is_referenced(engine)) {
 		return;
 	}
 	if (!bt_ledger_is_sparse(engine->cache->ledger)) {
@@ -177,7 +177,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 			  : options->signatures_kept ? options->signatures_kept
 						     : BT_ENGINE_SIGNATURES_KEPT;
 
-	if (has_in_hand(engine)) {
+	if (is_referenced(engine)) {
 		return;
 	}
 	bt_ledger_let_go(engine->cache->ledger);

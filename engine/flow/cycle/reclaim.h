@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nobody has any more is let go (I7): names of pods, slots of nodes, indices of pods, and signatures
- * with all that was worked out for them. Nothing is while a cycle or a kept event has some of it in hand.
+ * Releases what is not referred to any more (I7): names of pods, slots of nodes, indices of pods, and
+ * signatures with their plans; nothing while a cycle or a kept event still refers to some of it.
  * Owns: when to do so (struct bt_reclaim). Writer: reclaim.c. Thread: the scheduling thread. Its functions
  * take the engine, because what is let go is known to all of its parts.
  */
@@ -37,7 +37,7 @@ void bt_engine_move_pods(struct bt_engine *engine);
 /* Lets names of claims and devices go that have gone. */
 void bt_engine_release_names(struct bt_engine *engine);
 
-/* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
+/* Releases what was held for deleted pods, unless a cycle or a kept event still refers to some of it.
  * Invalidates plans. Context: between cycles. */
 void bt_engine_reclaim(struct bt_engine *engine);
 

@@ -78,7 +78,7 @@ enum bt_reserve bt_reserved_assume(
 	struct bt_reserved *reserved, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
 /*
- * Does PreBind succeed for an assumed pod? Where a binder writes its claims, he says so. Otherwise
+ * Does PreBind succeed for an assumed pod? Where a binder writes its claims, the binder answers. Otherwise
  * bt_reserved_why has upstream's text. env: of the pod. Source: patchPodExtendedResourceClaimStatus,
  * v1.36.3: a pod with claims whose extended resources a device plugin provides on its node, though a
  * DeviceClass serves for them, never gets there.

@@ -34,7 +34,7 @@ struct bt_scheduling_cycle {
 	 */
 	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
-	/* The same of a PodGroup, after its pods. May be NULL. */
+	/* The same for a PodGroup, after its pods. May be NULL. */
 	void (*group_ended)(void *context, const struct bt_group_end *end);
 	void *context;
 	/* private: */

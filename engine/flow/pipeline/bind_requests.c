@@ -47,7 +47,7 @@ static uint64_t word_of(uint32_t tag, enum bt_bind_request_state state)
 
 static enum bt_bind_request_state now_at(const struct bt_bind_request_slot *slot)
 {
-	return state_of(bt_load_acquire(&slot->word)); /* EDGE ask.word acquire: see step */
+	return state_of(bt_load_acquire(&slot->word)); /* EDGE bind_request.word acquire: see step */
 }
 
 /* Context: the scheduling thread, which alone gives a slot a new tag. */
@@ -63,7 +63,8 @@ static uint64_t handle_of(const struct bt_bind_request_slot *slot)
 
 /*
  * Takes a slot from one state to the next. Of several that try, one does.
- * EDGE ask.word release: what was made of the slot before is seen by the thread that reads the new state.
+ * EDGE bind_request.word release: what was made of the slot before is seen by the thread that reads the new
+ * state.
  */
 static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_request_state from,
 	enum bt_bind_request_state to)
@@ -101,7 +102,7 @@ static void add_chunk(struct bt_bind_requests *bind_requests)
 			&bind_requests->vacant_cap, sizeof(*bind_requests->vacant));
 		bind_requests->vacant[bind_requests->vacant_n++] = slot_n + i;
 	}
-	/* EDGE ask.slots release: the chunk is there before anybody believes a handle into it. */
+	/* EDGE bind_request.slots release: the chunk is there before a handle into it is used. */
 	bt_store_release(&bind_requests->slot_n, slot_n + n);
 	BT_INVARIANT(bind_requests->vacant_n >= n);
 }
@@ -218,7 +219,7 @@ static struct bt_bind_request_slot *make(
 		bt_map_put(&bind_requests->by_number[kind], slot->number, slot->ix);
 	}
 	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
-	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
+	/* EDGE bind_request.word release: texts are written afterwards, and the ring hands those over. */
 	bt_store_release(
 		&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_BIND_REQUEST_READY));
 	return slot;
@@ -602,7 +603,7 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 
 bool bt_bind_requests_take_answers(struct bt_pipeline *p)
 {
-	/* EDGE ask.answers acquire: the links and reasons of all that were put there. */
+	/* EDGE bind_request.answers acquire: the links and reasons of all that were put there. */
 	uint32_t at = bt_load_relaxed(&p->bind_requests.answers) ? bt_exchange(&p->bind_requests.answers, 0u)
 								 : 0,
 		 first = 0;
@@ -810,7 +811,7 @@ static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 	do {
 		slot->answer_next = last;
 		BT_TESTPOINT("asks.push_answer");
-		/* EDGE ask.answers release: the link and the reason are written. */
+		/* EDGE bind_request.answers release: the link and the reason are written. */
 	} while (!bt_cas(&p->bind_requests.answers, &last, slot->ix + 1));
 	bt_eventcount_wake(&p->schedule_park);
 }
@@ -861,7 +862,7 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 {
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
-	/* EDGE ask.slots acquire */
+	/* EDGE bind_request.slots acquire */
 	if (at == 0 || at > bt_load_acquire(&p->bind_requests.slot_n) ||
 		eviction != (kind_of(tag) == BT_BIND_REQUEST_EVICT)) {
 		return bind_requests_reject(p, false);

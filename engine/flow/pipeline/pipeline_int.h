@@ -28,7 +28,7 @@ enum bt_bind_request_kind {
 
 #define BT_BIND_REQUEST_KINDS 4
 
-/* Where an ask is. */
+/* Where a bind request is. */
 enum bt_bind_request_state {
 	BT_BIND_REQUEST_FREE = 0,
 	BT_BIND_REQUEST_READY,	   /* on its way to a binder thread */
@@ -46,15 +46,15 @@ enum bt_bind_request_state {
 #define BT_NO_BIND_REQUEST UINT32_MAX
 
 struct bt_bind_request_slot {
-	/* atomic: EDGE ask.word; generation, kind and state. The thread that takes it from one state to the
-	 * next owns what comes of it. */
+	/* atomic: EDGE bind_request.word; generation, kind and state. The thread that takes it from one state
+	 * to the next owns what comes of it. */
 	_Atomic uint64_t word;
-	uint32_t answer_next;	    /* owner: who answers, then who takes answers: the next one, plus one */
+	uint32_t answer_next;	    /* owner: the answering thread, then the scheduling thread */
 	char reason[BT_REASON_MAX]; /* owner: the same */
 	/* owner: the same; what the binder has written of claims, with its texts, or NULL. */
 	struct bt_written_claim *claims;
 	uint32_t claim_n;
-	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
+	/* owner: the scheduling thread; binder threads read text and ends while the request is ready. */
 	uint32_t ix;
 	enum bt_bind_request_kind kind;
 	uint32_t pod_ix;
@@ -97,9 +97,9 @@ struct bt_bind_request_list {
  * for the atomics. */
 struct bt_bind_requests {
 	struct bt_bind_request_slot *chunks[BT_BIND_REQUEST_CHUNKS];
-	_Atomic uint32_t
-		slot_n; /* atomic: EDGE ask.slots; written by the scheduling thread, read by who answers */
-	_Atomic uint32_t answers; /* atomic: EDGE ask.answers; the last answered slot, plus one */
+	/* atomic: EDGE bind_request.slots; written by the scheduling thread, read by answering threads */
+	_Atomic uint32_t slot_n;
+	_Atomic uint32_t answers; /* atomic: EDGE bind_request.answers; the last answered slot, plus one */
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
 	struct bt_bind_request_list outgoing; /* decided, not sent yet */
@@ -136,7 +136,7 @@ struct bt_crew {
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
 };
 
-/* So many watch events are handed over together at most. */
+/* The most watch events that are handed over together. */
 #define BT_RUN BT_LIMITS_RUN
 
 /* What a source and the stages behind it share. */
@@ -303,7 +303,8 @@ bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct b
 /* A node has gone, or another one has its name. */
 void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node);
 
-/* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
+/* The answer to the bind request of a kind and number. Returns: false when there is none such. Context: a
+ * replay. */
 bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind kind, uint64_t number,
 	const struct bt_binding_answer *answer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a quantity: an accepted one can be rounded, added and written, and its canonical text is a
- * fixed point.
+ * Parses any bytes as a quantity: an accepted one can be rounded, added and written, and parsing its
+ * canonical text gives the same quantity.
  */
 #include "engine/base/check.h"
 #include "engine/model/quantity.h"

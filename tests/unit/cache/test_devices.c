@@ -408,8 +408,8 @@ static void claim_at(struct fixture *f, const char *version, const char *status)
 static const char of_a[] = "allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}}";
 
 /* Claim c is shown as of version 10, pod 7 gets device a for it, and its binder has written that as of that
- * version: then so much is news. Returns the claim that it says. */
-static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t news)
+ * version, which makes so many changes. Returns the claim. */
+static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t change_n)
 {
 	const struct bt_device_result result = result_for(f, "a");
 	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
@@ -422,7 +422,7 @@ static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved
 	assert_int_equal(n, 1);
 	uint32_t ix = bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
 		fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes);
-	assert_int_equal(changes, news);
+	assert_int_equal(changes, change_n);
 	assert_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	return ix;
@@ -437,7 +437,7 @@ static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(voi
 	assert_int_equal(write_for_pod(f, 20, true, BT_CHANGED_CLAIM_STATUS), ix_of(f, "c"));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
-	/* Older news do not take it back, whatever they say, and though its pod has gone. */
+	/* An older version does not take it back, whatever it has, and though its pod has gone. */
 	claim_at(f, "19", "reservedFor: [{resource: pods, name: x, uid: x}]");
 	assert_false(let_go(f, 7));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
@@ -929,7 +929,7 @@ static void devices_and_pools_end_with_their_slices(void **state)
 		if (i == 7) {
 			assert_true(is_known(f, "device-7"));
 			remove_one(f, BT_KIND_RESOURCE_SLICE, name);
-			/* Somebody may have it in hand. */
+			/* A cycle may still refer to it. */
 			assert_true(is_known(f, "device-7"));
 		} else {
 			remove_one(f, BT_KIND_RESOURCE_SLICE, name);

@@ -372,7 +372,7 @@ static void gates_and_signatures_go_with_their_pods(void **state)
 
 	assert_str(bt_intern_str(intern, bt_ledger_pod(f->cache->ledger, pod)->gates), "g1 g2");
 	bt_ledger_remove(f->cache->ledger, pod);
-	/* Until then a cycle or an event may have them in hand. */
+	/* Until then a cycle or an event may refer to them. */
 	assert_int_not_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
 	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 0);
 	bt_ledger_let_go(f->cache->ledger);

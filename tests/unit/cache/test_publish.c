@@ -136,7 +136,7 @@ static void a_node_that_is_gone_is_not_found_and_keeps_its_slot(void **state)
 	bt_published_end(&published);
 }
 
-/* So many names fill the first table. */
+/* Names that fill the first table. */
 #define FULL 128
 
 /* Nodes of ever new names, first up to end, each there alone. */

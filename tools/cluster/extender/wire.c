@@ -10,9 +10,9 @@
 #include "tools/format/schema.h"
 #include "tools/kube/config/json_error.h"
 
-/* ---- what is said ---- */
+/* ---- requests ---- */
 
-/* An array of strings, or of what is JSON already. */
+/* An array of strings, or of JSON texts. */
 static void add_array(const struct bt_str *items, uint32_t n, bool quoted, struct bt_buf *out)
 {
 	bt_buf_char(out, '[');
@@ -187,10 +187,10 @@ static const struct bt_schema preempt_schema = BT_SCHEMA(preempt_fields, struct 
 static const struct bt_field binding_fields[] = {FIELD("Error", STR, struct node_reference, name)};
 static const struct bt_schema binding_schema = BT_SCHEMA(binding_fields, struct node_reference);
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
-/* Go says more of a value of a wrong type than is said here: the Go type. Where the text ends too early its
- * decoder of streams has other words than that of texts. */
+/* For a value of a wrong type, Go's message also names the Go type. For a text that ends too early, Go's
+ * stream decoder, which upstream uses here, has another message than json.Unmarshal. */
 static bool extender_wire_fail(struct bt_str body, const struct bt_decode *decode, struct bt_buf *out_error)
 {
 	size_t offset, from = out_error->len;
@@ -216,7 +216,7 @@ static struct bt_decode extender_wire_begin(struct bt_wire *wire, struct bt_str 
 	return (struct bt_decode){.json = wire->json, .arena = wire->arena, .fold = true};
 }
 
-/* One object of a table, or null, which leaves it as it was. */
+/* Reads one object by a schema; null leaves out as it was. */
 static bool read_object(struct bt_wire *wire, struct bt_str body, const struct bt_schema *schema, void *out,
 	struct bt_buf *out_error)
 {

@@ -60,7 +60,7 @@ const char *bt_client_metrics_method(enum bt_http_method method);
 uint64_t bt_client_metrics_code_n(
 	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 
-/* The same of calls that had been sent before. */
+/* The same for calls that had been sent before. */
 uint64_t bt_client_metrics_again_n(
 	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 

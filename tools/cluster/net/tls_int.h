@@ -16,7 +16,7 @@
 /*
  * Whom to trust, and what to show; and the sessions that a server offers to go on with, so that a connection
  * after the first costs neither side signatures. They are of this context alone: another certificate, another
- * context, and so nobody is taken for whom he was. A session is used once (RFC 8446, C.4).
+ * context, so that a session never carries an old identity over. A session is used once (RFC 8446, C.4).
  */
 struct bt_client_tls_context;
 

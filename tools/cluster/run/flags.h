@@ -79,5 +79,5 @@ void bt_run_flags_each(const struct bt_run_flags *flags,
 /* Says of each flag that was given and changes nothing, by a line of the log each, that this is so. */
 void bt_run_flags_warn(const struct bt_invocation *invocation);
 
-/* The same of what the configuration says. */
+/* The same for what the configuration says. */
 void bt_run_config_warn(const struct bt_config *config);

@@ -807,7 +807,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 
 /* ---- the end ---- */
 
-/* So much of the time to end is for what is still to be said of cycles. */
+/* 1/SAID_SHARE of the time to end is for writing the remaining events and conditions. */
 #define SAID_SHARE 4
 
 bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)

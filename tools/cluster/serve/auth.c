@@ -17,7 +17,7 @@
 #include "tools/cluster/serve/front_proxy.h"
 #include "tools/cluster/serve/review.h"
 
-/* So many answers of each kind are remembered; a new one takes the place of the oldest. */
+/* Cached answers of each kind; a new one replaces the oldest. */
 #define REMEMBERED   512
 #define DIGEST_BYTES 32
 #define TOKEN_BYTES  8192
@@ -44,7 +44,7 @@ struct memory {
 	uint32_t next;
 };
 
-/* Reading, that requests in hand go on with while there is a new one. */
+/* A reading of the files; requests go on with the one that they began with. */
 struct believed {
 	struct bt_authorities *authorities; /* NULL: client certificates are not looked at */
 	struct bt_front_proxy *proxy;	    /* NULL: there is none */

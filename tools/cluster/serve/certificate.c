@@ -237,7 +237,7 @@ static enum bt_status fail_by_errno(struct bt_buf *out_error, const char *folder
 	return BT_IO;
 }
 
-/* What belongs to somebody else may be changed by him. */
+/* A file of another user may be changed by that user. */
 static bool is_ours(const struct stat *about)
 {
 	return about->st_uid == 0 || about->st_uid == geteuid();

@@ -246,7 +246,7 @@ void bt_connections_enter(
 	struct client_connection *one = &table->items[ix];
 
 	if (one->state == BT_CONNECTION_CLOSING) {
-		return; /* what it still had in hand changes nothing */
+		return; /* its remaining work changes nothing */
 	}
 	BT_REQUIRE(is_next(one->state, state));
 	set_state(table, ix, state, now_ns);

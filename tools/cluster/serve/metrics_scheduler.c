@@ -21,7 +21,7 @@ struct reason {
 /* What is asked of the engine between two cycles. */
 struct engine_sample {
 	const struct bt_serve_sources *sources;
-	struct bt_exposition *exposition; /* the asker waits meanwhile */
+	struct bt_exposition *exposition; /* the scraping thread waits meanwhile */
 	struct bt_engine_counts counts;
 	uint32_t node_n;
 	struct reason *reasons;

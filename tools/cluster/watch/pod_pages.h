@@ -33,7 +33,7 @@ void bt_pod_pages_destroy(struct bt_pod_pages *pages);
 /* A list begins: of the pods on that node, or with an empty one on any. */
 void bt_pod_pages_begin(struct bt_pod_pages *pages, struct bt_str node);
 
-/* The same of all nodes, for bt_pod_pages_next_nodes. */
+/* The same for all nodes, for bt_pod_pages_next_nodes. */
 void bt_pod_pages_begin_nodes(struct bt_pod_pages *pages);
 
 enum bt_pages {
@@ -47,7 +47,7 @@ enum bt_pages {
 enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
 	void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
 
-/* The same of nodes, which are read as far as they can be. What node points to is there during the call. */
+/* The same for nodes, which are read as far as they can be. What node points to is there during the call. */
 enum bt_pages bt_pod_pages_next_nodes(
 	struct bt_pod_pages *pages, void (*call)(void *context, const struct bt_object *node), void *context);
 

@@ -28,7 +28,7 @@
 /* Watch events that may wait for room in the pipeline before the server has to. */
 #define BT_REFLECTOR_WAITING 512u
 
-/* So many objects of a kind that could not be read whole are named in the log. */
+/* The most objects of a kind that the log names because they could not be read whole. */
 #define BT_REFLECTOR_NAMED 64u
 
 enum bt_reflector_state { BT_REFLECTOR_REST = 0, BT_REFLECTOR_LIST, BT_REFLECTOR_STREAM, BT_REFLECTOR_WATCH };

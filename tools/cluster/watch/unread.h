@@ -28,7 +28,7 @@ struct bt_unread {
 
 void bt_unread_fini(struct bt_unread *unread);
 
-/* Notes how far an object was read. Returns: whether that is news of an object that was not read whole. */
+/* Notes how far an object was read. Returns: whether the object was not read whole and was not noted yet. */
 bool bt_unread_note(struct bt_unread *unread, const struct bt_meta_object *meta, enum bt_proto_extent extent,
 	struct bt_str why);
 

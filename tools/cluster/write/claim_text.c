@@ -228,7 +228,7 @@ enum bt_claim_state bt_claim_state(
 	return results.len ? state : BT_CLAIM_WAITS;
 }
 
-/* ---- the ask's wishes ---- */
+/* ---- the writes of a bind request ---- */
 
 static void write_strings(struct bt_json_writer *json, const char *key, const struct bt_str_list *list)
 {

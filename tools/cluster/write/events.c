@@ -17,13 +17,13 @@
 #define REFRESH_NS (30 * MINUTE_NS)
 #define TRIES	   12
 #define SLEEP_NS   (10 * BT_WRITE_S)
-/* So many are kept; a further one is written, but never becomes a series. */
+/* Events kept; a further one is written, but never becomes a series. */
 #define KEPT_MAX 65536
 /* About what the allocator and the table of names add to a name. */
 #define NAME_BYTES 64
-/* Of those that are kept so many are looked at for one that is not needed, before one that waits goes. */
+/* Kept events that are examined for one that is not needed, before a waiting one is dropped. */
 #define LOOKS 32
-/* So many are ops at a time, which is more than ever are out. */
+/* Ops at a time: more than the writer's window ever lets out. */
 #define OPS_MAX 256
 /* While bindings wait none goes, so that the server has nothing else to do. One that has waited for
  * longer than this goes behind so many other writes; and when half of the room is taken every other write is

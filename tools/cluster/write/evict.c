@@ -16,7 +16,7 @@
 
 enum { TARGET = 0, DELETE };
 
-/* So many preemptions are remembered; one whose last victim never came is forgotten then. */
+/* Preemptions remembered; beyond that, those whose last victim never came are forgotten. */
 #define PREEMPTIONS_MAX 1024
 
 /* ---- the victims of one preemption ---- */

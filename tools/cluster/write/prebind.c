@@ -285,8 +285,8 @@ static struct bt_prebind_volume *volume_of(const struct bt_write_op *op)
 	return &op->prebind->volumes[op->prebind->at];
 }
 
-/* Of a volume that is another claim's by now the decision was made of old news. Upstream writes the whole
- * volume as it was known, and the server says this. */
+/* Of a volume that is another claim's by now the decision was made on a stale object. Upstream writes the
+ * whole volume as it was known, and the server says this. */
 static void take_pv(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);

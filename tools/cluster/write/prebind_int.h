@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is written of volumes and claims before a binding: the ask's wishes
+ * What is written of volumes and claims before a binding: the bind request's writes
  * (engine/flow/cycle/prebind_writes.h) with texts of their own, and how far it has come.
  */
 #pragma once
@@ -116,7 +116,7 @@ bool bt_claim_undo(struct bt_write_op *op);
 
 /* ---- claim_text.c: JSON of claims; all append to out ---- */
 
-/* A copy of the ask's wishes in the op's arena. */
+/* A copy of the bind request's writes in the op's arena. */
 void bt_claim_copy(
 	struct bt_write_op *op, const struct bt_bind_request_claim *from, struct bt_prebind_claim *out);
 

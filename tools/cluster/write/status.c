@@ -12,8 +12,8 @@
 #include "tools/cluster/write/pod_texts.h"
 #include "tools/cluster/write/writer_int.h"
 
-/* So many are ops at a time, which is more than ever are out; of the others there are some hundred bytes, for
- * there may be one a pod that waits. */
+/* Ops at a time: more than the writer's window ever lets out. A patch that waits takes some hundred bytes, as
+ * every pending pod may have one. */
 #define OPS_MAX 256
 
 #define NONE UINT32_MAX

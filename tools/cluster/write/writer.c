@@ -23,11 +23,11 @@
 #define REPORTS	    16384
 #define EVENTS	    65536
 #define EVENT_BYTES ((size_t)32 << 20)
-/* So many writes at a time are never too many for a server that answers. */
+/* The window is never smaller: a server that answers can take this many writes at a time. */
 #define FEW    32
 #define WAY_NS (10 * BT_WRITE_S)
-/* So many bindings wait for their turn at most, and at so few there may be more again: enough for a server to
- * be busy with until the scheduling thread has woken up. */
+/* At AHEAD_MAX waiting bindings no more are taken, until AHEAD_FEW are left: enough to keep a server busy
+ * until the scheduling thread has woken up. */
 #define AHEAD_MAX 512
 #define AHEAD_FEW 256
 /* After 429 without Retry-After. */

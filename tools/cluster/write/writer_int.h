@@ -256,7 +256,7 @@ void bt_bind_failed(
 
 extern const struct bt_write_op_verbs bt_prebind_verbs, bt_shown_verbs;
 
-/* What an ask wants written, in the op's arena; NULL: nothing. Context: any thread. */
+/* A bind request's writes, in the op's arena; NULL: none. Context: any thread. */
 struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_request *bind_request);
 
 /* Begins with it; the binding's turn comes by itself. */

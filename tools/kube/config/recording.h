@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Journals of simulations: what a run shows its engine, and what that decides, into a file that berth replay
- * plays again. Objects are kept as JSON; in front of the configuration are its release of Kubernetes and its
- * feature gates.
+ * Journals of simulations: the inputs of a run's engine and its decisions, written to a file that berth
+ * replay plays again. Objects are kept as JSON; in front of the configuration are its release of Kubernetes
+ * and its feature gates.
  */
 #pragma once
 
@@ -26,13 +26,13 @@ void bt_recording_open_memory(
 	struct bt_recording *recording, struct bt_buf *out_bytes, const struct bt_config *config);
 void bt_recording_close_memory(struct bt_recording *recording);
 
-/* Why nothing is written any more, as an errno; 0: all is well. Context: any thread. */
+/* The errno of the write that failed and ended the journal; 0: none did. Context: any thread. */
 static inline int bt_recording_error(const struct bt_recording *recording)
 {
 	return bt_load_relaxed(&recording->error);
 }
 
-/* Ends the journal, if there is one; whole: else an old file stays as it was. Returns: enum bt_exit. */
+/* Ends the journal, if there is one; unless whole, an older file stays as it was. Returns: enum bt_exit. */
 int bt_recording_close(struct bt_recording *recording, bool whole);
 
 /* The configuration of a journal's header. Returns: BT_OK; else why not in out_error. Owns: bt_config_fini.

@@ -13,9 +13,9 @@
 void bt_report_explain(struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * The same of an attempt of the pod (from 1; 0: of none), under a heading of its own. A pod that is on a node
- * is looked at as if it were not there, and the node's row comes first. Context: not within a cycle of the
- * pod.
+ * The same for an attempt of the pod (from 1; 0: of none), under a heading of its own. A pod that is on a
+ * node is looked at as if it were not there, and the node's row comes first. Context: not within a cycle of
+ * the pod.
  * Returns : the first row, for bt_report_explain_mark.
  */
 bt_emit_row *bt_report_explain_attempt(

@@ -8,7 +8,7 @@
 #include "engine/base/mem.h"
 #include "tools/offline/bench/run_int.h"
 
-/* So many pods are fed between two steps of the pipeline. */
+/* Pods fed between two steps of the pipeline. */
 #define FEED_N 64
 
 /* Pods to be made, with their volumes. */

@@ -157,7 +157,7 @@ const char *bt_bench_op_word(enum bt_bench_op_kind kind);
 enum bt_status bt_workload_file_read(
 	struct bt_workload_file *file, const char *path, bt_diagnosis_fn *report, void *context);
 
-/* The same of a text, with a path for diagnoses and for the folder. */
+/* The same for a text, with a path for diagnoses and for the folder. */
 enum bt_status bt_workload_file_parse(struct bt_workload_file *file, const char *path, struct bt_str text,
 	bt_diagnosis_fn *report, void *context);
 void bt_workload_file_fini(struct bt_workload_file *file);

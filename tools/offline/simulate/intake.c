@@ -20,7 +20,7 @@ static void intake_complain(struct bt_intake *intake, const struct bt_object *ob
 	bt_diagnostics_say(intake->diagnostics, name, path, message, remedy);
 }
 
-/* The same of a pod that does not take part. */
+/* The same for a pod that does not take part. */
 static void lose(struct bt_intake *intake, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {

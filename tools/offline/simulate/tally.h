@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a simulation counts for its report: how long pods waited and how often they were tried, and what
- * became of preemptions. Times are virtual. Context: one thread.
+ * Counts for a simulation's report: how long pods waited, how often they were tried, and how preemptions
+ * ended. Times are virtual. Context: one thread.
  */
 #pragma once
 
 #include "engine/flow/cycle/engine.h"
 #include "tools/kube/report/queueing.h"
 
-/* Zeroes but for the engine. Owns: bt_simulate_tally_fini. */
+/* All zeroes except engine at first. Owns: bt_simulate_tally_fini. */
 struct bt_simulate_tally {
 	struct bt_engine *engine;
 	struct bt_report_attempts attempts;
@@ -23,11 +23,12 @@ struct bt_simulate_tally {
 	struct bt_map open; /* by pod_ix plus one: its last preemption, until it has its node */
 };
 
-/* A decision that has been carried out. info: of its pod, before that. since_ns: when it came. */
+/* Counts a decision after it took effect. info: of its pod, before that. since_ns: when the pod was created.
+ *  */
 void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt_decision *decision,
 	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns);
 
-/* A waiting pod is about to go. */
+/* Counts a pending pod that is about to be deleted. */
 void bt_simulate_tally_leave(struct bt_simulate_tally *tally, uint32_t pod_ix);
 
 /* The simulation is over: counts the pods that still wait. */

@@ -12,5 +12,5 @@ void bt_queue_look(struct bt_api *api, struct bt_json_writer *json);
 /* A pod's namespace/name. Owns: the API's cluster. */
 struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix);
 
-/* The same of its PodGroup. */
+/* The same for its PodGroup. */
 struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix);

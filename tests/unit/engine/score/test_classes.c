@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Classes that follow tallies and a column equal those that are sorted anew: nodes share a class when they
- * agree in group and equivalence keys.
+ * Classes that follow domain counts and a column equal those that are sorted anew: nodes share a class when
+ * they agree in group and equivalence keys.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -24,14 +24,14 @@
 #define GROUP_N 3
 #define KEY_N	4
 
-/* Nodes with a zone, most of them in racks; one tally counts by node, one by rack. */
+/* Nodes with a zone, most of them in racks; one key counts by node, one by rack. */
 struct world {
 	struct bt_rng rng;
 	uint32_t nodes[NODE_N], zones[NODE_N], hosts[NODE_N], racks[NODE_N];
 	uint32_t members[NODE_N], first[RACK_N + 1];
 	int32_t by_host[NODE_N], by_rack[RACK_N], by_node[NODE_N];
 	uint32_t journals[2][BT_DOMAIN_COUNTS_JOURNAL];
-	struct bt_domain_counts host_tally, rack_tally;
+	struct bt_domain_counts host_counts, rack_counts;
 	uint16_t group[NODE_N];
 	struct bt_column column;
 	struct bt_equivalence_key node_keys[KEY_N];
@@ -64,12 +64,12 @@ static struct world *world_create(uint64_t seed)
 		w->hosts[i] = below(w, 4) ? 100 + i : 0;
 		w->group[i] = (uint16_t)below(w, GROUP_N);
 	}
-	w->host_tally = (struct bt_domain_counts){.domain = w->nodes,
+	w->host_counts = (struct bt_domain_counts){.domain = w->nodes,
 		.domain_n = NODE_N,
 		.sums = w->by_host,
 		.by_node = w->by_host,
 		.journal = w->journals[0]};
-	w->rack_tally = (struct bt_domain_counts){.domain = w->racks,
+	w->rack_counts = (struct bt_domain_counts){.domain = w->racks,
 		.domain_n = RACK_N,
 		.sums = w->by_rack,
 		.by_node = w->by_node,
@@ -79,8 +79,8 @@ static struct world *world_create(uint64_t seed)
 	w->node_keys[0] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_VALUE, .column = w->zones};
 	w->node_keys[1] =
 		(struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_PRESENCE, .column = w->hosts};
-	w->node_keys[2] = bt_domain_counts_key(&w->host_tally, BT_EQUIVALENCE_KEY_SIGN);
-	w->node_keys[3] = bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SUM);
+	w->node_keys[2] = bt_domain_counts_key(&w->host_counts, BT_EQUIVALENCE_KEY_SIGN);
+	w->node_keys[3] = bt_domain_counts_key(&w->rack_counts, BT_EQUIVALENCE_KEY_SUM);
 	w->column.slot_n = NODE_N;
 	w->column.value = bt_mem_column(NODE_N + 64, sizeof(*w->column.value));
 	return w;
@@ -107,14 +107,14 @@ static void change(struct world *w, int32_t most)
 	switch (below(w, 3)) {
 	case 0:
 		w->by_host[node] = (int32_t)below(w, 3);
-		w->journals[0][w->host_tally.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = node;
+		w->journals[0][w->host_counts.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = node;
 		break;
 	case 1:
 		w->by_rack[rack] = (int32_t)below(w, (uint32_t)most);
 		for (uint32_t m = w->first[rack]; m < w->first[rack + 1]; m++) {
 			w->by_node[w->members[m]] = w->by_rack[rack];
 		}
-		w->journals[1][w->rack_tally.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = rack;
+		w->journals[1][w->rack_counts.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = rack;
 		break;
 	default:
 		w->column.value[node] = (uint16_t)(w->column.value[node] ? 0 : 5);
@@ -165,7 +165,7 @@ static uint64_t seed_of(uint64_t otherwise)
 	return seed;
 }
 
-static void classes_follow_tallies_and_column_however_far_behind(void **state)
+static void classes_follow_domain_counts_and_column_however_far_behind(void **state)
 {
 	struct world *w = world_create(seed_of(8));
 	struct bt_classes *c = sorted(w);
@@ -223,18 +223,18 @@ static void few_domains_are_distinguished_for_good(void **state)
 
 	(void)state;
 	assert_int_equal(
-		bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).kind, BT_EQUIVALENCE_KEY_SIGN);
-	w->rack_tally.domain_n = BT_FEW_DOMAINS;
-	assert_int_equal(
-		bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).kind, BT_EQUIVALENCE_KEY_VALUE);
-	assert_ptr_equal(bt_domain_counts_key(&w->rack_tally, BT_EQUIVALENCE_KEY_SIGN).column, w->racks);
+		bt_domain_counts_key(&w->rack_counts, BT_EQUIVALENCE_KEY_SIGN).kind, BT_EQUIVALENCE_KEY_SIGN);
+	w->rack_counts.domain_n = BT_FEW_DOMAINS;
+	assert_int_equal(bt_domain_counts_key(&w->rack_counts, BT_EQUIVALENCE_KEY_SIGN).kind,
+		BT_EQUIVALENCE_KEY_VALUE);
+	assert_ptr_equal(bt_domain_counts_key(&w->rack_counts, BT_EQUIVALENCE_KEY_SIGN).column, w->racks);
 	world_destroy(w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_follow_tallies_and_column_however_far_behind),
+		cmocka_unit_test(classes_follow_domain_counts_and_column_however_far_behind),
 		cmocka_unit_test(with_too_many_classes_each_node_is_on_its_own),
 		cmocka_unit_test(other_axes_need_other_classes),
 		cmocka_unit_test(few_domains_are_distinguished_for_good),

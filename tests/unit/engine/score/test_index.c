@@ -116,7 +116,7 @@ static void an_index_answers_as_a_search_does(void **state)
 	bt_mem_free(s);
 }
 
-/* So many that a word of the bitmap on top does not stand for all of them. */
+/* Too many for one word of the top bitmap. */
 #define MANY 600000
 #define FEW  24
 

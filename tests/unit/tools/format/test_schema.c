@@ -221,7 +221,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What a tolerant reader makes of it. Returns: the first error that it has spared, as PATH: MESSAGE. */
+/* Decodes with tolerance. Returns: the first error that was skipped, as PATH: MESSAGE. */
 static const char *tolerate(const char *text, struct outer *out)
 {
 	static char error[BT_PATH_MAX + BT_MESSAGE_MAX + 4];

@@ -762,7 +762,7 @@ static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec
 	return object;
 }
 
-/* So much is used of each of the resources that greedy pods request. */
+/* How much of each of the resources that greedy pods request is used. */
 static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
 {
 	char name[16];

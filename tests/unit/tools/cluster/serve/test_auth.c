@@ -418,7 +418,7 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
 	assert_int_equal(ask_through(test, &proxy, NULL), 401);	   /* it is nobody itself */
 	assert_int_equal(ask_through(test, &other, "alice"), 401); /* its name is not allowed */
-	/* Who is no proxy is who he is, whatever he says. */
+	/* A client that is no proxy keeps its own identity, whatever headers it sends. */
 	assert_int_equal(ask_through(test, &client, "alice"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
 	/* Both CAs are asked for when a connection begins. */

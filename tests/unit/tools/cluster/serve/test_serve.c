@@ -277,7 +277,7 @@ static void a_folder_that_cannot_be_trusted_is_not_written_to(void **state)
 	assert_int_equal(chown(test->folder, 0, 0), 0);
 }
 
-/* Somebody else's certificate would be served with a key that he has. */
+/* A certificate in another user's file would be served with a key that this user knows. */
 static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
 {
 	struct serve_test *test = *state;

@@ -62,7 +62,7 @@ static void who_is_kept_back_has_waited_since_then(void **state)
 	assert_int_equal(bt_rate_limiter_take(&throttle, S / 5 + 2), 0);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, S / 5 + 2), S / 5 + 2);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, S / 5, S / 5 + 2), 2);
-	/* Nobody is kept back when there are tokens again, however long ago he came. */
+	/* No call waits once there are tokens again, however long ago it came. */
 	assert_int_equal(bt_rate_limiter_take(&throttle, 10 * S), 0);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, 10 * S), 0);
 }
