@@ -184,6 +184,10 @@ printf '%0161d\n' 0 >"$tree/cache/README.md"
 expect wide
 
 fresh
+printf '| a | %0160d |\n' 0 >"$tree/cache/README.md"
+expect wide
+
+fresh
 mkdir -p "$tree/tests/unit/gone"
 printf '%s\n' "$header" >"$tree/tests/unit/gone/test_x.c"
 expect mirror
