@@ -233,4 +233,15 @@ for year in 1969 2261 9999; do
 	simulate years.yaml
 	says virtual_s 45
 done
+# Where nothing has a creationTimestamp time begins when the last deletion was asked for, and not in 1970.
+cat >going.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: 1, memory: 8Gi, pods: 20}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: going, deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 20}, spec: {nodeName: node-1, containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: comes}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+YAML
+timeout 20 "$berth" simulate --quiet going.yaml --events calls >out 2>err || fail "a pod that is being deleted: ended with $?"
+grep -q '"time":"2026-01-01T00:00:10.000000Z".*FailedScheduling' calls || fail "time does not begin at the request: $(head -1 calls)"
+grep -qE '"time":"2026-01-01T00:00:[3-9].*pods/binding' calls || fail "the pod does not come when the other has gone: $(tail -2 calls)"
 finish

@@ -249,8 +249,10 @@ static const struct bt_note simulate_notes[] = {
 		"Each pod goes where kube-scheduler of --kubernetes-version would put it if it scored "
 		"every node. Where several nodes have the same highest score, kube-scheduler picks any; "
 		"berth picks by --seed."},
-	{"TIME", "Time is virtual. It begins at the latest creation time in the input, or with a trace's "
-		 "first event, stands still while pods can be decided, and then moves to the next thing "
+	{"TIME", "Time is virtual. It begins at the latest creation time in the input (where there is none, "
+		 "at "
+		 "the latest request of a deletion), or with a trace's first event, stands still while pods "
+		 "can be decided, and then moves to the next thing "
 		 "that happens: the end of a backoff, the end of a pod that is being deleted (preempted "
 		 "pods take their grace period), a pod of a trace that comes or leaves. Pods that have "
 		 "waited for more than five minutes are tried again at the next full 30 s, when something "

@@ -111,7 +111,7 @@ static int decide(struct recorder *s)
 {
 	struct bt_simulate_run *run = &s->run;
 
-	run->now_ns = s->load.latest_ns < BT_VIRTUAL_TIME_MAX ? s->load.latest_ns : BT_VIRTUAL_TIME_MAX;
+	run->now_ns = bt_load_begin_ns(&s->load);
 	run->until_ns = INT64_MAX;
 	run->graces = &s->intake.graces;
 	bt_simulate_run_expect_ends(run, &s->intake);

@@ -229,8 +229,7 @@ static void decide(struct quality_comparison *c, struct trial *trial)
 	struct bt_simulate_run *run = &trial->run;
 	int64_t begin_ns = bt_clock_monotonic_ns();
 
-	run->now_ns =
-		trial->load.latest_ns < BT_VIRTUAL_TIME_MAX ? trial->load.latest_ns : BT_VIRTUAL_TIME_MAX;
+	run->now_ns = bt_load_begin_ns(&trial->load);
 	run->until_ns = INT64_MAX;
 	run->graces = &trial->intake.graces;
 	bt_simulate_run_expect_ends(run, &trial->intake);

@@ -533,7 +533,7 @@ static int read_times(struct simulation *s)
 static int set_clock(struct simulation *s)
 {
 	struct bt_simulate_run *run = &s->run;
-	int64_t zero_ns = s->timed ? BT_TRACE_EPOCH_S * NS_PER_S : s->load.latest_ns;
+	int64_t zero_ns = s->timed ? BT_TRACE_EPOCH_S * NS_PER_S : bt_load_begin_ns(&s->load);
 
 	run->now_ns = zero_ns < BT_VIRTUAL_TIME_MAX ? zero_ns : BT_VIRTUAL_TIME_MAX;
 	run->until_ns = INT64_MAX;

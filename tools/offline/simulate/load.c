@@ -10,6 +10,9 @@
 #include "tools/cli/kubectl_text.h"
 #include "tools/format/object_reader.h"
 #include "tools/offline/simulate/ignored.h"
+#include "tools/offline/simulate/virtual_time.h"
+
+#define NS_PER_S INT64_C(1000000000)
 
 #define NAME_MAX_BYTES 600
 #define NAP_NS	       INT64_C(200000)
@@ -122,8 +125,27 @@ void bt_load_init(struct bt_load *load)
 	load->feeder = (struct bt_feeder){.pipeline = load->pipeline};
 }
 
+int64_t bt_load_begin_ns(const struct bt_load *load)
+{
+	int64_t begin_ns = load->latest_ns ? load->latest_ns : load->deleting_ns;
+
+	return begin_ns < BT_VIRTUAL_TIME_MAX ? begin_ns : BT_VIRTUAL_TIME_MAX;
+}
+
+/* A deletionTimestamp is the grace period after the request. */
+static void note_deletion(struct bt_load *load, const struct bt_meta_object *meta)
+{
+	int64_t grace_s = meta->deletion_grace_s;
+	int64_t grace_ns = grace_s > 0 && grace_s < INT64_MAX / NS_PER_S ? grace_s * NS_PER_S : 0;
+
+	if (meta->deletion_ns > grace_ns && meta->deletion_ns - grace_ns > load->deleting_ns) {
+		load->deleting_ns = meta->deletion_ns - grace_ns;
+	}
+}
+
 void bt_load_object(struct bt_load *load, struct bt_object *object)
 {
+	note_deletion(load, &object->meta);
 	load->counts.objects++;
 	if (object->meta.creation_ns > load->latest_ns) {
 		load->latest_ns = object->meta.creation_ns;

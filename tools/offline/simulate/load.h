@@ -40,6 +40,7 @@ struct bt_load {
 	void *context;
 	struct bt_load_counts counts;
 	int64_t latest_ns;	     /* the latest creation time; 0 when there is none */
+	int64_t deleting_ns;	     /* the latest moment at which a deletion was asked for; likewise */
 	struct bt_kind_count *kinds; /* in order of appearance */
 	size_t kind_n, kind_cap;
 	/* private: */
@@ -50,6 +51,10 @@ struct bt_load {
 	struct bt_references references;
 	struct bt_buf text;
 };
+
+/* Where virtual time begins: at the latest creation time, or where there is none at the latest moment at
+ * which the deletion of something was asked for, or in 1970. */
+int64_t bt_load_begin_ns(const struct bt_load *load);
 
 /* Call once, when the fields above the counts are set. */
 void bt_load_init(struct bt_load *load);
