@@ -566,7 +566,8 @@ struct bt_pod_group_object {
 	bool gang;	   /* schedulingPolicy.gang is there */
 	int32_t min_count; /* or minGroupCount */
 	int32_t priority;
-	struct bt_str preemption_policy;
+	bool has_priority;
+	struct bt_str priority_class_name, preemption_policy;
 	bool together;		    /* disruptionMode: its pods go together or not at all */
 	bool has_constraints;	    /* schedulingConstraints is there */
 	bool constrained;	    /* and its topology has some */

@@ -19,18 +19,18 @@ static bool stopped(const struct bt_admission *admission)
 	return admission->stop && *admission->stop;
 }
 
-static void admission_refuse(struct bt_admission *admission, const struct bt_pod_object *pod,
+static void admission_refuse(struct bt_admission *admission, bool group, const struct bt_meta_object *meta,
 	const char *path, const char *message, const char *remedy)
 {
 	char name[NAME_MAX_BYTES];
 
-	snprintf(name, sizeof(name), "Pod %.*s/%.*s", BT_STR_ARG(pod->meta.namespace_),
-		BT_STR_ARG(pod->meta.name));
+	snprintf(name, sizeof(name), "%s %.*s/%.*s", group ? "PodGroup" : "Pod", BT_STR_ARG(meta->namespace_),
+		BT_STR_ARG(meta->name));
 	admission->report(admission->report_context, &(struct bt_diagnosis){.object = name,
 							     .path = path,
 							     .message = message,
 							     .remedy = remedy,
-							     .loss = BT_LOST_POD});
+							     .loss = group ? BT_LOST_PART : BT_LOST_POD});
 }
 
 static bool has_negative(const struct bt_resource_list *list)
@@ -69,7 +69,7 @@ static void admit_pod(struct bt_admission *admission, const struct bt_pod_object
 	const char *negative = negative_field(&pod->spec);
 
 	if (negative) {
-		admission_refuse(admission, pod, negative, "an amount is below zero",
+		admission_refuse(admission, false, &pod->meta, negative, "an amount is below zero",
 			"the API server would refuse the pod; write 0 or more");
 		return;
 	}
@@ -98,6 +98,31 @@ static void take_pod(struct bt_admission *admission, const struct bt_pod_object 
 	};
 }
 
+/* And so does a PodGroup. */
+static void take_group(struct bt_admission *admission, struct bt_object *object)
+{
+	struct bt_arena *kept = &admission->kept;
+	struct bt_pod_group_object *group = &object->pod_group;
+
+	if (group->has_priority) {
+		admission->admitted(admission->context, object, false);
+		return;
+	}
+	admission->groups = bt_mem_grow(
+		admission->groups, admission->group_n, &admission->group_cap, sizeof(*admission->groups));
+	struct bt_object *copy = &admission->groups[admission->group_n++];
+	*copy = *object;
+	copy->api_version = bt_copy_str(kept, object->api_version);
+	copy->kind_name = bt_copy_str(kept, object->kind_name);
+	copy->pod_group.meta = bt_copy_meta(kept, BT_COPY_ALL, &group->meta);
+	copy->pod_group.parent = bt_copy_str(kept, group->parent);
+	copy->pod_group.priority_class_name = bt_copy_str(kept, group->priority_class_name);
+	copy->pod_group.preemption_policy = bt_copy_str(kept, group->preemption_policy);
+	copy->pod_group.topology_key = bt_copy_str(kept, group->topology_key);
+	copy->pod_group.conditions = NULL; /* nobody who admits objects writes a group's status */
+	copy->pod_group.condition_n = 0;
+}
+
 static uint64_t name_key(struct bt_admission *admission, struct bt_str namespace_, struct bt_str name)
 {
 	bt_buf_clear(&admission->text);
@@ -119,6 +144,10 @@ void bt_admission_object(struct bt_admission *admission, struct bt_object *objec
 		take_pod(admission, &object->pod);
 		return;
 	}
+	if (object->kind == BT_KIND_POD_GROUP || object->kind == BT_KIND_COMPOSITE_POD_GROUP) {
+		take_group(admission, object);
+		return;
+	}
 	if (object->kind == BT_KIND_PRIORITY_CLASS) {
 		bt_priority_table_add(&admission->priorities, &object->priority_class);
 	} else if (object->kind == BT_KIND_REPLICA_SET) {
@@ -130,10 +159,43 @@ void bt_admission_object(struct bt_admission *admission, struct bt_object *objec
 
 /* ---- after the last object ---- */
 
-static void refuse_class(struct bt_admission *admission, const struct bt_pod_object *pod)
+static void refuse_class(struct bt_admission *admission, bool group, const struct bt_meta_object *meta)
 {
-	admission_refuse(admission, pod, "spec.priorityClassName", "there is no such PriorityClass",
-		"the API server would refuse the pod; add the class to the input");
+	admission_refuse(admission, group, meta, "spec.priorityClassName", "there is no such PriorityClass",
+		group ? "the API server would refuse the PodGroup; add the class to the input"
+		      : "the API server would refuse the pod; add the class to the input");
+}
+
+static bool resolve(struct bt_admission *admission, bool group, const struct bt_meta_object *meta,
+	struct bt_str class_name, struct bt_priority *out_priority)
+{
+	bool known = bt_priority_resolve(&admission->priorities, class_name, out_priority) == BT_OK;
+
+	if (!known) {
+		refuse_class(admission, group, meta);
+	}
+	return known;
+}
+
+/* Source: admitPodGroup, plugin/pkg/admission/priority, v1.37.2. */
+static void admit_groups(struct bt_admission *admission)
+{
+	size_t n = admission->group_n;
+
+	admission->group_n = 0;
+	for (size_t i = 0; i < n && !stopped(admission); i++) {
+		struct bt_pod_group_object *group = &admission->groups[i].pod_group;
+		struct bt_priority priority;
+
+		if (resolve(admission, true, &group->meta, group->priority_class_name, &priority)) {
+			group->priority = priority.value;
+			group->has_priority = true;
+			if (group->preemption_policy.len == 0) {
+				group->preemption_policy = priority.preemption_policy;
+			}
+			admission->admitted(admission->context, &admission->groups[i], false);
+		}
+	}
 }
 
 static void admit_deferred(struct bt_admission *admission)
@@ -145,9 +207,7 @@ static void admit_deferred(struct bt_admission *admission)
 		struct bt_pod_object *pod = &admission->deferred[i];
 		struct bt_priority priority;
 
-		if (bt_priority_resolve(&admission->priorities, pod->spec.priority_class_name, &priority) !=
-			BT_OK) {
-			refuse_class(admission, pod);
+		if (!resolve(admission, false, &pod->meta, pod->spec.priority_class_name, &priority)) {
 			continue;
 		}
 		pod->spec.priority = priority.value;
@@ -199,7 +259,7 @@ static void admit_expanded(void *context, struct bt_pod_object *pod)
 	bt_arena_reset(&admission->arena);
 	admit_replica_set(admission, pod);
 	if (bt_defaults_admission(pod, &admission->priorities, &admission->arena) != BT_OK) {
-		refuse_class(admission, pod);
+		refuse_class(admission, false, &pod->meta);
 		return;
 	}
 	admit_pod(admission, pod, true);
@@ -288,6 +348,7 @@ static void expand_on(struct bt_admission *admission, struct bt_engine *engine)
 
 void bt_admission_finish(struct bt_admission *admission, struct bt_engine *engine)
 {
+	admit_groups(admission);
 	admit_deferred(admission);
 	if (!admission->expand || stopped(admission)) {
 		return;
@@ -301,7 +362,7 @@ void bt_admission_finish(struct bt_admission *admission, struct bt_engine *engin
 
 void bt_admission_drop(struct bt_admission *admission)
 {
-	admission->deferred_n = 0;
+	admission->deferred_n = admission->group_n = 0;
 	bt_arena_reset(&admission->kept);
 	bt_workloads_fini(&admission->workloads);
 }
@@ -309,6 +370,7 @@ void bt_admission_drop(struct bt_admission *admission)
 void bt_admission_fini(struct bt_admission *admission)
 {
 	bt_mem_free(admission->deferred);
+	bt_mem_free(admission->groups);
 	bt_arena_fini(&admission->arena);
 	bt_arena_fini(&admission->kept);
 	bt_priority_table_fini(&admission->priorities);

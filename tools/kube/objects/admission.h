@@ -2,7 +2,7 @@
  * What happens to an object between a reader and a scheduler: the API server's defaults and its refusal of
  * negative amounts, priorities from their classes, and the pods that controllers make of workloads.
  *
- *   bt_admission_object (each object) --> admitted            pods whose priority is not known yet are kept
+ *   bt_admission_object (each object) --> admitted            pods and PodGroups without a priority are kept
  *   bt_admission_finish (after the last one) --> admitted     ... and come now, then those of the workloads
  *
  * Context: one thread at a time; allocates.
@@ -27,9 +27,11 @@ struct bt_admission {
 	bool expand;	  /* make pods for workloads, and the ReplicaSets of Deployments */
 	/* private: */
 	struct bt_arena arena; /* one object */
-	struct bt_arena kept;  /* pods that wait for their priority class */
+	struct bt_arena kept;  /* pods and PodGroups that wait for their priority class */
 	struct bt_pod_object *deferred;
 	size_t deferred_n, deferred_cap;
+	struct bt_object *groups; /* PodGroups that do */
+	size_t group_n, group_cap;
 	struct bt_priority_table priorities;
 	struct bt_workloads workloads;
 	struct bt_map replica_sets; /* that the scheduler knows */

@@ -22,6 +22,10 @@ static void note_admitted(void *context, struct bt_object *object, bool made)
 		bt_buf_printf(&outcome->admitted, " %s%d %.*s", object->pod.spec.has_priority ? "" : "?",
 			object->pod.spec.priority, BT_STR_ARG(object->pod.spec.preemption_policy));
 	}
+	if (object->kind == BT_KIND_POD_GROUP) {
+		bt_buf_printf(&outcome->admitted, " %d %.*s", object->pod_group.priority,
+			BT_STR_ARG(object->pod_group.preemption_policy));
+	}
 	bt_buf_char(&outcome->admitted, '\n');
 }
 
@@ -87,6 +91,34 @@ static void pods_without_a_priority_wait_for_their_class(void **state)
 	bt_admission_finish(&admission, NULL);
 	assert_string_equal(outcome.admitted.ptr, "Pod default/late 7 Never\n");
 	assert_string_equal(outcome.refused.ptr, "");
+	end(&admission, &outcome);
+}
+
+#define GROUP(name, spec)                                                                                    \
+	"{\"apiVersion\":\"scheduling.k8s.io/v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"" name \
+	"\"},\"spec\":{" spec "}}"
+
+static void groups_without_a_priority_wait_for_their_class(void **state)
+{
+	struct outcome outcome = {0};
+	struct bt_admission admission = begin(&outcome);
+
+	take(*state, &admission, GROUP("gold", "\"priorityClassName\":\"gold\""));
+	take(*state, &admission, GROUP("plain", ""));
+	take(*state, &admission, GROUP("none", "\"priorityClassName\":\"none\""));
+	take(*state, &admission, POD("member", "\"priorityClassName\":\"gold\""));
+	take(*state, &admission, GROUP("own", "\"priority\":3"));
+	assert_string_equal(outcome.admitted.ptr, "PodGroup default/own 3 \n");
+	bt_buf_clear(&outcome.admitted);
+	take(*state, &admission, CLASS("gold", ",\"preemptionPolicy\":\"Never\""));
+	bt_admission_finish(&admission, NULL);
+	assert_string_equal(outcome.admitted.ptr, "PriorityClass gold\n"
+						  "PodGroup default/gold 7 Never\n"
+						  "PodGroup default/plain 0 PreemptLowerPriority\n"
+						  "Pod default/member 7 Never\n");
+	assert_string_equal(outcome.refused.ptr,
+		"PodGroup default/none: spec.priorityClassName: there is no such PriorityClass; the API "
+		"server would refuse the PodGroup; add the class to the input\n");
 	end(&admission, &outcome);
 }
 
@@ -174,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE(pods_without_a_priority_wait_for_their_class),
+		FIXTURE(groups_without_a_priority_wait_for_their_class),
 		FIXTURE(what_the_api_server_refuses_is_refused),
 		FIXTURE(workloads_get_their_pods_once),
 		FIXTURE(dropping_forgets_what_waits),
