@@ -42,6 +42,9 @@ func runShrink(args []string) error {
 	s := &shrinker{now: data, slack: *slack, other: strings.Fields(*with)}
 	s.history = data["steps"] != nil
 	mode := "verdict"
+	if gates, _ := data["featureGates"].(string); gates != "" { // those that the case is made for; flags count more
+		featureGates = gates + "," + featureGates
+	}
 	if s.history {
 		mode = "history"
 		featureGates = fmt.Sprintf("SchedulerAsyncPreemption=%t,", *async) + featureGates
