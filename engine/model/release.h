@@ -247,6 +247,7 @@ enum bt_release_text {
 	BT_TEXT_CLAIMS_KEPT,		 /* the same, of a pod whose claims stay */
 	BT_TEXT_POD_OF_CLAIM,	 /* of PreEnqueue, of a pod whose claim is another's: what it calls pods */
 	BT_TEXT_GROUP_CONDITION, /* the condition of a PodGroup that says whether it is scheduled */
+	BT_TEXT_GROUP_VERSION,	 /* the API version of the PodGroups that the scheduler reads */
 	BT_TEXT_UNSCHEDULED_POD, /* a pod without a node, in labels of cluster events */
 	BT_TEXT_N
 };

@@ -49,6 +49,33 @@ grep -qE "PodGroup missing +4" out || fail "the report does not say where the po
 grep -q pods/binding calls && fail "somebody is bound"
 [ "$(grep -c '"reason":"FailedScheduling"' calls)" = 4 ] || fail "not four events: $(cat calls)"
 
+# A group that preempts as a whole, and its victim; its priority is that of its class, as its pods' is.
+cat >preempt.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: 2, memory: 8Gi, pods: 20}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {nodeName: node-1, priority: 0, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: high, uid: the-group}, spec: {priorityClassName: high, schedulingPolicy: {gang: {minCount: 2}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high-0}, spec: {priorityClassName: high, schedulingGroup: {podGroupName: high}, containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high-1}, spec: {priorityClassName: high, schedulingGroup: {podGroupName: high}, containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 10}
+YAML
+# preempts VERSION GATES
+preempts() {
+	"$berth" simulate --quiet preempt.yaml --kubernetes-version "$1" --feature-gates "$2" --events calls --decisions log >out 2>err ||
+		fail "$1 ended with $?: $(head -3 err)"
+	[ "$(grep -c '"node":"node-1"' log)" = 2 ] || fail "$1: the group is not placed: $(cat log)"
+	grep -q '"note":"Preempted by podgroup the-group on node cluster"' calls || fail "$1: the victim does not hear of the group: $(cat calls)"
+	grep -q '"message":"default-scheduler: preempting to accommodate a higher priority podgroup"' calls || fail "$1: another condition: $(cat calls)"
+	grep -qF "\"related\":{\"kind\":\"PodGroup\",\"namespace\":\"default\",\"name\":\"high\",\"uid\":\"the-group\",\"apiVersion\":\"scheduling.k8s.io/$3\"}" calls ||
+		fail "$1: the event is not about the group: $(cat calls)"
+}
+preempts 1.37 GenericWorkload=true v1beta1
+preempts 1.36 "$gates,WorkloadAwarePreemption=true" v1alpha2
+
 # Explanations know it.
 expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
 

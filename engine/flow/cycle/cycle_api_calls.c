@@ -187,14 +187,17 @@ static void add_failure(const struct bt_api_cycle *cycle, struct bt_api_calls *c
 static void add_victim(
 	const struct bt_api_cycle *cycle, const struct bt_api_victim *victim, struct bt_api_calls *calls)
 {
+	const char *kind = cycle->group ? "podgroup" : "pod";
+	const struct bt_api_pod *preemptor = cycle->group ? cycle->group : cycle->pod;
+	struct bt_str node = cycle->group ? bt_str(BT_GROUP_DOMAIN) : cycle->node;
 	struct bt_api_event *event;
 
 	if (!victim->in_memory) {
 		const struct bt_pod_condition target = {.type = bt_str("DisruptionTarget"),
 			.status = bt_str("True"),
 			.reason = bt_str("PreemptionByScheduler"),
-			.message = text_of(calls, "%.*s: preempting to accommodate a higher priority pod",
-				BT_STR_ARG(cycle->pod->scheduler_name))};
+			.message = text_of(calls, "%.*s: preempting to accommodate a higher priority %s",
+				BT_STR_ARG(cycle->pod->scheduler_name), kind)};
 
 		patch(calls, cycle, victim->pod, &target, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
 		cycle_api_calls_add(calls, BT_API_DELETE, victim->pod);
@@ -202,9 +205,9 @@ static void add_victim(
 	event = add_event(calls, cycle, victim->pod);
 	event->reason = "Preempted";
 	event->action = "Preempting";
-	event->note = text_of(calls, "Preempted by pod %.*s on node %.*s%s", BT_STR_ARG(cycle->pod->uid),
-		BT_STR_ARG(cycle->node), victim->in_memory ? " (in kube-scheduler memory)." : "");
-	event->related = cycle->pod;
+	event->note = text_of(calls, "Preempted by %s %.*s on node %.*s%s", kind, BT_STR_ARG(preemptor->uid),
+		BT_STR_ARG(node), victim->in_memory ? " (in kube-scheduler memory)." : "");
+	event->related = preemptor;
 }
 
 static void add_victims(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)

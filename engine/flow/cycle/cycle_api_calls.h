@@ -16,6 +16,9 @@
 #include "engine/base/str.h"
 #include "engine/flow/cycle/engine.h"
 
+/* From where a PodGroup's victims go. Source: PodGroupEvaluator.Preempt, v1.37.2. */
+#define BT_GROUP_DOMAIN "cluster"
+
 /* The longest note of an event, in bytes. */
 #define BT_CLUSTER_EVENT_NOTE_BYTES 1024
 
@@ -34,6 +37,8 @@ struct bt_api_pod {
 	const struct bt_pod_condition *conditions;
 	uint32_t condition_n;
 	struct bt_str nominated_node_name;
+	/* It stands for a PodGroup, whose objects have this API version; empty: it is a pod. */
+	struct bt_str group_version;
 };
 
 /* What a cycle does to status.nominatedNodeName. */
@@ -67,6 +72,8 @@ struct bt_api_cycle {
 	enum bt_nomination nomination;
 	const struct bt_api_victim *victims; /* who leaves node for the pod, the most important first */
 	uint32_t victim_n;
+	const struct bt_api_pod
+		*group; /* the PodGroup for which they leave their nodes; NULL: it is the pod */
 	/* Lower pods that were nominated to node and are so no longer. */
 	const struct bt_api_pod *const *cleared_nominations;
 	uint32_t cleared_nominations_n;

@@ -330,6 +330,19 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
  */
 void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix);
 
+/* A PodGroup; its texts are the dictionary's. name is empty: none. */
+struct bt_group_ref {
+	struct bt_str namespace_, name, uid;
+};
+
+/* The PodGroup that a pod names; uid is empty while the group's object is not there. Requires: the pod is in
+ * the ledger. */
+struct bt_group_ref bt_engine_group_of(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* The PodGroup as a whole for which victims are evicted now, or none: a pod preempts for itself. For
+ * bt_evictor.evict. */
+struct bt_group_ref bt_engine_preempting_group(const struct bt_engine *engine);
+
 /* The pod of a namespace and name, or BT_NO_POD. */
 uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name);
 

@@ -220,10 +220,13 @@ static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *del
 	struct bt_intern *intern = engine->cache->dictionary->intern;
 	uint32_t topology_key =
 		object->constrained ? bt_intern_hold(intern, object->topology_key) : BT_NAME_NONE;
+	uint32_t uid = bt_intern_hold(intern, object->meta.uid);
 
 	bt_pod_groups_set_terms(groups, number, &terms);
 	bt_pod_groups_set_topology(groups, number, topology_key);
+	bt_pod_groups_set_uid(groups, number, uid);
 	bt_intern_release(intern, topology_key);
+	bt_intern_release(intern, uid);
 	if (!known) {
 		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
 	}

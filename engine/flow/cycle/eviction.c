@@ -372,6 +372,14 @@ void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 	}
 }
 
+struct bt_group_ref bt_engine_preempting_group(const struct bt_engine *engine)
+{
+	const struct bt_eviction *eviction = &engine->eviction;
+
+	return eviction->on && eviction->group != BT_NAME_NONE ? bt_engine_group_of(engine, eviction->pod_ix)
+							       : (struct bt_group_ref){.name = {.len = 0}};
+}
+
 void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts)
 {
 	counts->evict_failed_n = eviction->failed_n;

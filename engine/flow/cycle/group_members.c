@@ -196,6 +196,24 @@ void bt_group_write_schedulers(
 	bt_quote(out_text, bt_engine_name(engine, other));
 }
 
+struct bt_group_ref bt_engine_group_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	BT_REQUIRE(bt_ledger_has(engine->cache->ledger, pod_ix));
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	const struct bt_pod_group *group =
+		bt_pod_groups_known(&engine->groups, signature->namespace_, signature->pod_group);
+	struct bt_group_ref ref = {.name = {.len = 0}};
+
+	if (signature->pod_group != BT_NAME_NONE) {
+		ref.namespace_ = bt_engine_name(engine, signature->namespace_);
+		ref.name = bt_engine_name(engine, signature->pod_group);
+	}
+	if (group && group->uid != BT_NAME_NONE) {
+		ref.uid = bt_engine_name(engine, group->uid);
+	}
+	return ref;
+}
+
 void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle)
 {
 	struct bt_group_member *member = bt_group_first_decided(cycle);

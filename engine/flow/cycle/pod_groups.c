@@ -107,6 +107,7 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 		bt_intern_release(groups->intern, group->namespace_);
 		bt_intern_release(groups->intern, group->name);
 		bt_intern_release(groups->intern, group->topology_key);
+		bt_intern_release(groups->intern, group->uid);
 	}
 	bt_mem_free(group->members);
 	group->members = NULL;
@@ -150,14 +151,25 @@ void bt_pod_groups_set_terms(
 	groups->groups[number].terms = *terms;
 }
 
+static void replace_name(const struct bt_pod_groups *groups, uint32_t *name, uint32_t by)
+{
+	if (groups->intern) {
+		bt_intern_hold_again(groups->intern, by);
+		bt_intern_release(groups->intern, *name);
+	}
+	*name = by;
+}
+
+void bt_pod_groups_set_uid(struct bt_pod_groups *groups, uint32_t number, uint32_t uid)
+{
+	BT_REQUIRE(number < groups->group_n && groups->groups[number].known);
+	replace_name(groups, &groups->groups[number].uid, uid);
+}
+
 void bt_pod_groups_set_topology(struct bt_pod_groups *groups, uint32_t number, uint32_t topology_key)
 {
 	BT_REQUIRE(number < groups->group_n && groups->groups[number].known);
-	if (groups->intern) {
-		bt_intern_hold_again(groups->intern, topology_key);
-		bt_intern_release(groups->intern, groups->groups[number].topology_key);
-	}
-	groups->groups[number].topology_key = topology_key;
+	replace_name(groups, &groups->groups[number].topology_key, topology_key);
 }
 
 /* ---- trees ---- */

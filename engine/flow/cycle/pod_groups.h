@@ -37,6 +37,7 @@ struct bt_group_terms {
 struct bt_pod_group {
 	uint32_t namespace_, name;
 	uint32_t number; /* bt_pod_groups_number */
+	uint32_t uid;	 /* of its object; a name, or BT_NAME_NONE */
 	bool known;	 /* its object is there */
 	bool composite;	 /* its members are groups */
 	bool gang; /* what is below needs a minimum of its pods, or groups, to be placed together; else the
@@ -131,6 +132,9 @@ uint32_t bt_pod_groups_changes(const struct bt_pod_groups *groups, uint32_t name
 /* What preemption asks of a group whose object is there. */
 void bt_pod_groups_set_terms(
 	struct bt_pod_groups *groups, uint32_t number, const struct bt_group_terms *terms);
+
+/* The UID of a group whose object is there; a name, or BT_NAME_NONE. */
+void bt_pod_groups_set_uid(struct bt_pod_groups *groups, uint32_t number, uint32_t uid);
 
 /* The label key of the topology constraint of a group whose object is there; a name, or BT_NAME_NONE: it has
  * no constraint. */

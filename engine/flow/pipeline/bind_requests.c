@@ -226,17 +226,17 @@ static struct bt_bind_request_slot *make(
 }
 
 static void write_text(struct bt_bind_request_slot *slot, const struct bt_pod_ref *pod, struct bt_str node,
-	const struct bt_pod_ref *other)
+	const struct bt_pod_ref *other, const struct bt_group_ref *group)
 {
-	const struct bt_str parts[] = {
-		pod->namespace_, pod->name, pod->uid, node, other->namespace_, other->name, other->uid};
+	const struct bt_str parts[] = {pod->namespace_, pod->name, pod->uid, node, other->namespace_,
+		other->name, other->uid, group->name, group->uid};
 
 	bt_buf_clear(&slot->text);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 9; i++) {
 		bt_buf_str(&slot->text, parts[i]);
 		slot->ends[i] = slot->text.len;
 	}
-	BT_INVARIANT(slot->ends[6] == slot->text.len);
+	BT_INVARIANT(slot->ends[8] == slot->text.len);
 }
 
 /* Asks for a binding. Returns: its slot. */
@@ -246,7 +246,8 @@ static struct bt_bind_request_slot *send_request(
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
 	struct bt_bind_request_slot *slot = make(p, kind, pod_ix);
 
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0},
+		&(struct bt_group_ref){0});
 	bt_add_owned(&p->bind_requests.open_n, 1u);
 	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
 	return slot;
@@ -298,7 +299,8 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
 	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, pod_ix);
 
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
+	const struct bt_group_ref group = bt_engine_preempting_group(engine);
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other, &group);
 	slot->for_ix = for_ix;
 	join_preemption(&p->bind_requests, slot);
 	bt_add_owned(&p->bind_requests.evicting_n, 1u);
@@ -319,7 +321,7 @@ void bt_bind_requests_release(
 	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, for_ix);
 
 	BT_REQUIRE_HOT(claim_ix < cache->view.devices->claim_n);
-	write_text(slot, &pod, (struct bt_str){0}, &other);
+	write_text(slot, &pod, (struct bt_str){0}, &other, &(struct bt_group_ref){0});
 	slot->for_ix = for_ix;
 	slot->releases = true;
 	slot->deletes = deletes;
@@ -947,6 +949,9 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.pod = part_of(slot, all, 0),
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
 		.other = part_of(slot, all, 4),
+		.group = {bt_str_sub(all, slot->ends[3], slot->ends[4]),
+			bt_str_sub(all, slot->ends[6], slot->ends[7]),
+			bt_str_sub(all, slot->ends[7], slot->ends[8])},
 		.deletes = slot->releases && slot->deletes,
 		.volumes = writes ? writes->volumes : NULL,
 		.volume_n = writes ? writes->volume_n : 0,

@@ -140,6 +140,8 @@ struct bt_bind_request {
 	/* Of an eviction: the pod that it makes room for. Of a release: the ResourceClaim that keeps the pod
 	 * out. */
 	struct bt_pod_ref other;
+	/* Of an eviction: the PodGroup as a whole for which the victim goes; an empty name: it is the pod. */
+	struct bt_pod_ref group;
 	bool deletes; /* of a release: the claim goes wholly */
 	/* Of an eviction of several: the number of the first one for the same preemption, and after how many
 	 * others the last one is to be made, and only if they have succeeded; 0 for all but it. Source:

@@ -73,9 +73,9 @@ struct bt_bind_request_slot {
 	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
 	uint32_t previous, next;		   /* in its list; BT_NO_BIND_REQUEST: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
-	 * claim. */
+	 * claim; of an eviction, also name and uid of the PodGroup that preempts, if it is one. */
 	struct bt_buf text;
-	size_t ends[7];
+	size_t ends[9];
 	uint32_t for_ix;     /* of an eviction: the pod that is to get room */
 	uint64_t preemption; /* and the number of the first one for it */
 	uint32_t others_n;   /* so many were asked for before it */

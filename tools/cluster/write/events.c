@@ -37,6 +37,7 @@ enum { CREATE = 0, PATCH };
 struct reference {
 	uint64_t version; /* 0: none */
 	uint32_t namespace_, name, uid;
+	uint32_t group_version; /* of a PodGroup; of a pod it is the empty text */
 };
 
 /* What an event is made of when its turn comes. Tens of thousands wait at times; most share texts. */
@@ -102,7 +103,8 @@ static struct reference hold_pod(const struct bt_event_recorder *events, const s
 	return (struct reference){.version = bt_version_number(pod->resource_version),
 		.namespace_ = bt_intern_hold(names, pod->namespace_),
 		.name = bt_intern_hold(names, pod->name),
-		.uid = bt_intern_hold(names, pod->uid)};
+		.uid = bt_intern_hold(names, pod->uid),
+		.group_version = bt_intern_hold(names, pod->group_version)};
 }
 
 static void release_pod(struct bt_intern *names, const struct reference *pod)
@@ -110,6 +112,7 @@ static void release_pod(struct bt_intern *names, const struct reference *pod)
 	bt_intern_release(names, pod->namespace_);
 	bt_intern_release(names, pod->name);
 	bt_intern_release(names, pod->uid);
+	bt_intern_release(names, pod->group_version);
 }
 
 /* Its texts are those that are held, and the arena's. */
@@ -122,6 +125,7 @@ static struct bt_api_pod *pod_of(
 	pod->namespace_ = bt_intern_str(names, held->namespace_);
 	pod->name = bt_intern_str(names, held->name);
 	pod->uid = bt_intern_str(names, held->uid);
+	pod->group_version = bt_intern_str(names, held->group_version);
 	pod->resource_version = bt_version_text(held->version, arena);
 	return pod;
 }

@@ -91,6 +91,21 @@ static void note_over(struct bt_writer *writer, uint64_t number, bool gone)
 
 /* ---- one of them ---- */
 
+/* The PodGroup for which the victim goes, or NULL. */
+static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct bt_write_op *op)
+{
+	const struct bt_pod_ref ref = {op->group.namespace_, op->group.name, {.len = 0}};
+
+	if (!op->group.name.len) {
+		return NULL;
+	}
+	struct bt_stored_pod *group = bt_arena_zalloc(&writer->scratch, sizeof(*group));
+	bt_pod_store_get(writer->known_groups, &ref, &writer->scratch, group);
+	group->pod.uid = op->group.uid;
+	group->pod.group_version = group->pod.scheduler_name; /* where the store has it */
+	return &group->pod;
+}
+
 /* The part of a preemption's calls that is about this victim. Valid until the next calls are made. */
 static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const struct bt_api_call **out_patch,
 	const struct bt_api_call **out_event)
@@ -109,6 +124,7 @@ static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const s
 		.node = op->node,
 		.victims = &victim,
 		.victim_n = 1,
+		.group = group_of(writer, op),
 		.preempts_in_turn = true,
 		.host = bt_str(writer->host),
 		.now_s = bt_write_wall(writer) / BT_WRITE_S};

@@ -717,6 +717,10 @@ static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct 
 	(void)pipeline;
 	op->preemption = bind_request->preemption;
 	op->after_n = bind_request->after_n;
+	if (bind_request->group.name.len) {
+		op->group = bt_write_op_copy_ref(op, &bind_request->group);
+		op->node = bt_str(BT_GROUP_DOMAIN);
+	}
 	bt_write_op_post(op);
 }
 

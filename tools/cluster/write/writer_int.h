@@ -85,6 +85,7 @@ struct bt_write_op {
 	/* EVICT: as struct bt_bind_request has them */
 	uint64_t preemption;
 	uint32_t after_n;
+	struct bt_pod_ref group;
 	union {
 		struct { /* BIND, CHECK, RELEASE: */
 			const struct bt_extender_config

@@ -172,11 +172,11 @@ static void write_reference(struct bt_json_writer *json, const char *key, const 
 {
 	bt_json_write_key(json, key);
 	bt_json_write_begin_object(json);
-	member(json, "kind", bt_str("Pod"));
+	member(json, "kind", bt_str(pod->group_version.len ? "PodGroup" : "Pod"));
 	member(json, "namespace", pod->namespace_);
 	member(json, "name", pod->name);
 	member_unless_empty(json, "uid", pod->uid);
-	member(json, "apiVersion", bt_str("v1"));
+	member(json, "apiVersion", pod->group_version.len ? pod->group_version : bt_str("v1"));
 	member_unless_empty(json, "resourceVersion", pod->resource_version);
 	bt_json_write_end(json);
 }

@@ -56,6 +56,17 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct
 	return out;
 }
 
+static struct bt_api_pod api_group(const struct bt_api_log *log, uint32_t pod_ix)
+{
+	const struct bt_group_ref group = bt_engine_group_of(log->engine, pod_ix);
+
+	return (struct bt_api_pod){.namespace_ = group.namespace_,
+		.name = group.name,
+		.uid = group.uid,
+		.group_version =
+			bt_str(bt_release_text(bt_engine_kubernetes(log->engine), BT_TEXT_GROUP_VERSION))};
+}
+
 void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod)
 {
 	struct bt_api_log_pod *known = status_of(log, pod_ix);
@@ -167,6 +178,10 @@ static void point_at_others(
 	}
 	cycle->victims = log->victims;
 	cycle->victim_n = decision->victim_n;
+	if (decision->by_group) {
+		log->group = api_group(log, decision->pod_ix);
+		cycle->group = &log->group;
+	}
 	cycle->cleared_nominations = log->cleared_nominations;
 	cycle->cleared_nominations_n = decision->cleared_nominations_n;
 }

@@ -31,6 +31,7 @@ struct bt_api_log {
 	struct bt_api_victim *victims;
 	const struct bt_api_pod **cleared_nominations;
 	struct bt_evicted evicted;
+	struct bt_api_pod group; /* that preempts */
 	size_t cast_cap, cast_ix_cap, victim_cap, cleared_nominations_cap;
 	struct bt_buf line;
 };

@@ -201,6 +201,33 @@ static void victims_go_after_the_refusal_or_before_it_in_turn(void **state)
 	preempt(true, VICTIMS LOWER REFUSED);
 }
 
+static void victims_of_a_group_hear_of_the_group_and_of_no_node(void **state)
+{
+	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), c = pod_named("c");
+	const struct bt_api_pod group = {
+		.name = bt_str("g"), .uid = bt_str("u-g"), .group_version = bt_str("v")};
+	const struct bt_api_victim victims[] = {{.pod = &a}, {.pod = &c, .in_memory = true}};
+	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_UNSCHEDULABLE);
+	struct bt_api_calls calls = {.n = 0};
+
+	(void)state;
+	cycle.node = bt_str("n1");
+	cycle.nomination = BT_NOMINATION_SET;
+	cycle.victims = victims;
+	cycle.victim_n = 2;
+	cycle.group = &group;
+	expect(&cycle,
+		REFUSED "a DisruptionTarget=True/PreemptionByScheduler @100 g4\n"
+			"a deleted\n"
+			"a Normal Preempted/Preempting: Preempted by podgroup u-g on node cluster <- g\n"
+			"c Normal Preempted/Preempting: Preempted by podgroup u-g on node cluster (in "
+			"kube-scheduler memory). <- g\n");
+	bt_api_calls_of(&cycle, &calls);
+	assert_true(bt_str_is(calls.items[2].status.condition.message,
+		"mine: preempting to accommodate a higher priority podgroup"));
+	bt_api_calls_fini(&calls);
+}
+
 static void nothing_is_sent_when_all_victims_are_going(void **state)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), lower = pod_named("lower");
@@ -298,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_stays_is_not_patched_and_keeps_its_time),
 		cmocka_unit_test(the_nomination_is_set_cleared_or_left),
 		cmocka_unit_test(victims_go_after_the_refusal_or_before_it_in_turn),
+		cmocka_unit_test(victims_of_a_group_hear_of_the_group_and_of_no_node),
 		cmocka_unit_test(nothing_is_sent_when_all_victims_are_going),
 		cmocka_unit_test(a_long_note_is_cut_but_not_the_condition),
 		cmocka_unit_test(pods_without_a_cycle_are_noted),

@@ -589,6 +589,35 @@ static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
 		fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
 }
 
+static void a_victim_of_a_group_hears_of_the_group(void **state)
+{
+	const struct bt_object group = {.kind = BT_KIND_POD_GROUP,
+		.api_version = BT_STR("scheduling.k8s.io/v1beta1"),
+		.pod_group = {.meta = {.name = BT_STR("g"),
+				      .namespace_ = BT_STR("ns"),
+				      .uid = BT_STR("u-g"),
+				      .resource_version = BT_STR("7")}}};
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+	struct bt_bind_request request = fake_ask(5, "v", "v", "n1");
+
+	(void)state;
+	show("v", "3", "n1");
+	hear(BT_WATCH_EVENT_APPLY, &group);
+	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
+	request.group = (struct bt_pod_ref){bt_str("ns"), bt_str("g"), bt_str("u-g")};
+	binder.evict(binder.context, NULL, &request);
+	fake_pass(0);
+	assert_non_null(strstr(fake.calls[0].body,
+		"\"message\":\"s: preempting to accommodate a higher priority podgroup\""));
+	fake_answer(0, 200, "{}");
+	fake_answer(1, 200, "{}");
+	expect_reports("evicted 5\n");
+	assert_non_null(strstr(fake.calls[2].body, "\"note\":\"Preempted by podgroup u-g on node cluster\""));
+	assert_non_null(strstr(fake.calls[2].body,
+		"\"related\":{\"kind\":\"PodGroup\",\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"u-g\","
+		"\"apiVersion\":\"scheduling.k8s.io/v1beta1\",\"resourceVersion\":\"7\"}"));
+}
+
 static void a_victim_that_has_gone_is_evicted_and_nothing_is_said(void **state)
 {
 	(void)state;
@@ -774,6 +803,7 @@ int main(void)
 		CASE(what_is_sent_again_is_marked_as_such),
 		CASE(bindings_go_before_evictions_before_events),
 		CASE(a_victim_is_marked_and_deleted_by_its_uid),
+		CASE(a_victim_of_a_group_hears_of_the_group),
 		CASE(a_victim_that_has_gone_is_evicted_and_nothing_is_said),
 		CASE(a_victim_that_stays_has_failed_to_go),
 		CASE(the_last_victim_goes_after_the_others),
