@@ -68,6 +68,10 @@ static void hash_for_events(struct bt_node_desc *desc, const struct bt_node_obje
 	for (uint32_t i = 0; i < object->taint_n; i++) {
 		desc->taint_times = hash_entry(desc->taint_times, (uint64_t)object->taints[i].added_ns);
 	}
+	desc->policy = object->has_preemption_policy;
+	for (uint32_t i = 0; i < object->no_resize_preemption.n; i++) {
+		desc->policy = hash_entry(desc->policy, hash_text(object->no_resize_preemption.items[i]));
+	}
 }
 
 /* ---- what decisions read ---- */
@@ -268,6 +272,7 @@ struct bt_node_desc *bt_node_desc_create(
 		.name = bt_intern_hold(intern, object->meta.name),
 		.features = bt_features_declared(&object->declared_features),
 		.unschedulable = object->unschedulable,
+		.keeps_resizes_waiting = object->no_resize_preemption.n > 0,
 		.taint_n = object->taint_n,
 	};
 	struct amounts amounts;
@@ -339,9 +344,9 @@ void bt_node_desc_defer(const struct bt_node_desc *desc)
 bool bt_node_desc_alike_but_images(const struct bt_node_desc *a, const struct bt_node_desc *b)
 {
 	return a->hash == b->hash && a->name == b->name && a->features == b->features &&
-	       a->unschedulable == b->unschedulable && a->alloc_pods == b->alloc_pods &&
-	       a->alloc.n == b->alloc.n && a->labels.n == b->labels.n && a->taint_n == b->taint_n &&
-	       memcmp(a->alloc.items, b->alloc.items, compared_bytes(a)) == 0;
+	       a->unschedulable == b->unschedulable && a->keeps_resizes_waiting == b->keeps_resizes_waiting &&
+	       a->alloc_pods == b->alloc_pods && a->alloc.n == b->alloc.n && a->labels.n == b->labels.n &&
+	       a->taint_n == b->taint_n && memcmp(a->alloc.items, b->alloc.items, compared_bytes(a)) == 0;
 }
 
 /* ---- as events show it ---- */
@@ -380,6 +385,7 @@ void bt_node_facts_of(const struct bt_node_desc *desc, struct bt_arena *arena, s
 		.taints = node_desc_keep(arena, desc->taints, desc->taint_n, sizeof(*desc->taints)),
 		.taint_n = desc->taint_n,
 		.unschedulable = desc->unschedulable,
+		.keeps_resizes_waiting = desc->keeps_resizes_waiting,
 		.features = desc->features,
 		.alloc = keep_amounts(arena, desc->alloc),
 		.alloc_pods = desc->alloc_pods,
@@ -388,5 +394,6 @@ void bt_node_facts_of(const struct bt_node_desc *desc, struct bt_arena *arena, s
 		.declared = desc->declared,
 		.allocatable = desc->allocatable,
 		.taint_times = desc->taint_times,
+		.policy = desc->policy,
 	};
 }

@@ -15,7 +15,7 @@ struct bt_node_desc {
 	struct bt_dictionary *dictionary; /* private: name, labels, taints and images are held there */
 	uint32_t name;
 	uint32_t features; /* enum bt_feature bits */
-	bool unschedulable;
+	bool unschedulable, keeps_resizes_waiting;
 	bool too_many_names; /* resources are left out, whose names are beyond BT_RESOURCE_MAX */
 	struct bt_labels labels;
 	const struct bt_taint *taints; /* in the order of the spec */
@@ -27,7 +27,7 @@ struct bt_node_desc {
 	int64_t alloc_pods;
 	uint64_t zone_key; /* region and zone as upstream keys them; 0: neither is known */
 	/* Hashes of what the API says, which events ask for: see struct bt_node_facts. */
-	uint64_t conditions, annotations, declared, allocatable, taint_times;
+	uint64_t conditions, annotations, declared, allocatable, taint_times, policy;
 	uint64_t hash; /* of the lists but the images */
 	size_t bytes;  /* of all lists, which lie behind: image_bytes, alloc, labels, taints, images */
 };

@@ -42,7 +42,8 @@ struct bt_node {
 	struct bt_labels labels;
 	uint32_t taint_set; /* index in bt_snapshot.taint_sets; 0 is the empty set */
 	bool unschedulable;
-	const uint32_t *images; /* names, ascending, each once */
+	bool keeps_resizes_waiting; /* it forbids preemption for the sake of resizes */
+	const uint32_t *images;	    /* names, ascending, each once */
 	uint32_t image_n;
 	uint32_t features; /* enum bt_feature bits */
 };

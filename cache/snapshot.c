@@ -745,6 +745,7 @@ static void snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, const st
 	node->labels = new->labels;
 	node->taint_set = enter_taints(w, new->taints, new->taint_n);
 	node->unschedulable = new->unschedulable;
+	node->keeps_resizes_waiting = new->keeps_resizes_waiting;
 	node->images = new->images;
 	node->image_n = new->image_n;
 	node->features = new->features;

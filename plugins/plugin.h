@@ -87,6 +87,7 @@ struct bt_compile_env {
 struct bt_compiled {
 	const void *term;
 	void *state;	  /* the same term, for prepare and pre_score */
+	bool aside;	  /* the plugin has no say: it was not asked, and all else but the skips is 0 */
 	bool filter_skip; /* PreFilter says Skip: every node passes */
 	bool score_skip;  /* PreScore says Skip: contributes to no node */
 	/* PreFilter refuses the pod on all nodes; the text is upstream's reason. */
@@ -263,6 +264,7 @@ struct bt_plugin {
 	/* PodGroupPostFilter does nothing for groups with constraints, where placements are tried. */
 	bool leaves_constrained_groups;
 	bool judges_node_name; /* its Filter refuses all nodes but the one that the pod's spec names */
+	bool ignores_resizes;  /* it has no say where a pod is that waits for room for its resize */
 	const struct bt_preemption_policy *preemption; /* PostFilter preempts by it; NULL: it does not */
 	bt_plugin_reserve_fn *reserve;
 	bt_plugin_pre_bind_fn *pre_bind;

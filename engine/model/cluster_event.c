@@ -42,8 +42,9 @@ const char *bt_cluster_event_action_name(uint32_t action)
 	BT_REQUIRE(action != 0);
 	static const char *const names[] = {"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel",
 		"UpdateNodeTaint", "UpdateNodeCondition", "UpdateNodeAnnotation", "UpdateNodeDeclaredFeature",
-		"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodScaleUp", "UpdatePodToleration",
-		"UpdatePodSchedulingGatesEliminated", "UpdatePodGeneratedResourceClaim"};
+		"UpdateNodePreemptionPolicy", "UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodScaleUp",
+		"UpdatePodToleration", "UpdatePodSchedulingGatesEliminated",
+		"UpdatePodGeneratedResourceClaim"};
 
 	return action == BT_UPDATE ? "Update" : names[__builtin_ctz(action)];
 }
@@ -151,8 +152,8 @@ bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_n
 	       (a->taint_n == 0 || memcmp(a->taints, b->taints, a->taint_n * sizeof(*a->taints)) == 0);
 }
 
-uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
-	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
+uint32_t bt_node_facts_changes(const struct bt_release *release, const struct bt_node_facts *old,
+	const struct bt_node_facts *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS])
 {
 	const uint32_t actions[] = {
 		old->unschedulable && !new->unschedulable ? BT_UPDATE_NODE_TAINT : 0,
@@ -161,6 +162,9 @@ uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_
 		bt_node_facts_taints_equal(old, new) ? 0 : BT_UPDATE_NODE_TAINT,
 		old->conditions != new->conditions ? BT_UPDATE_NODE_CONDITION : 0,
 		old->annotations != new->annotations ? BT_UPDATE_NODE_ANNOTATION : 0,
+		bt_release_has(release, BT_RULE_RESIZES_MAY_PREEMPT) && old->policy != new->policy
+			? BT_UPDATE_NODE_PREEMPTION_POLICY
+			: 0,
 		old->declared != new->declared ? BT_UPDATE_NODE_DECLARED_FEATURE : 0,
 	};
 	uint32_t n = 0;

@@ -46,13 +46,14 @@ enum bt_cluster_event_action {
 	BT_UPDATE_NODE_CONDITION = 1 << 5,
 	BT_UPDATE_NODE_ANNOTATION = 1 << 6,
 	BT_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
-	BT_UPDATE_POD_LABEL = 1 << 8,
-	BT_UPDATE_POD_SCALE_DOWN = 1 << 9,
-	BT_UPDATE_POD_SCALE_UP = 1 << 10, /* BT_RULE_SCALE_UP_IS_AN_EVENT */
-	BT_UPDATE_POD_TOLERATION = 1 << 11,
-	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 12,
-	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 13,
-	BT_UPDATE = (1 << 14) - (1 << 2) /* an update of another kind, or of none of the aspects above */
+	BT_UPDATE_NODE_PREEMPTION_POLICY = 1 << 8, /* BT_RULE_RESIZES_MAY_PREEMPT */
+	BT_UPDATE_POD_LABEL = 1 << 9,
+	BT_UPDATE_POD_SCALE_DOWN = 1 << 10,
+	BT_UPDATE_POD_SCALE_UP = 1 << 11, /* BT_RULE_SCALE_UP_IS_AN_EVENT */
+	BT_UPDATE_POD_TOLERATION = 1 << 12,
+	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 13,
+	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 14,
+	BT_UPDATE = (1 << 15) - (1 << 2) /* an update of another kind, or of none of the aspects above */
 };
 
 /* A pod as it was or is. */
@@ -73,11 +74,12 @@ struct bt_node_facts {
 	const struct bt_taint *taints; /* in the order of the spec */
 	uint32_t taint_n;
 	bool unschedulable;
-	uint32_t features;	 /* enum bt_feature bits */
-	struct bt_amounts alloc; /* allocatable by ascending slot, those that are not 0 */
+	bool keeps_resizes_waiting; /* it forbids preemption for the sake of resizes */
+	uint32_t features;	    /* enum bt_feature bits */
+	struct bt_amounts alloc;    /* allocatable by ascending slot, those that are not 0 */
 	int64_t alloc_pods;
 	/* Hashes of what the API says: equal objects, equal hashes. taint_times: timeAdded of the taints. */
-	uint64_t conditions, annotations, declared, allocatable, taint_times;
+	uint64_t conditions, annotations, declared, allocatable, taint_times, policy;
 };
 
 /* What of an object of another kind changed, as bits. */
@@ -140,7 +142,7 @@ const char *bt_cluster_event_resource_name(
 const char *bt_cluster_event_action_name(uint32_t action);
 
 /* Events by number: a resource and an action each. */
-#define BT_CLUSTER_EVENT_ACTION_N 15 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
+#define BT_CLUSTER_EVENT_ACTION_N 16 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
 #define BT_CLUSTER_EVENT_LABELS	  (BT_CLUSTER_EVENT_WILDCARD * BT_CLUSTER_EVENT_ACTION_N)
 
 static inline uint32_t bt_cluster_event_action_ix(uint32_t action)
@@ -172,9 +174,9 @@ void bt_cluster_event_label_text(
 uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluster_event_pod *old,
 	const struct bt_cluster_event_pod *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
-/* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3. */
-uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
-	uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
+/* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3, v1.37.2. */
+uint32_t bt_node_facts_changes(const struct bt_release *release, const struct bt_node_facts *old,
+	const struct bt_node_facts *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
 bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
 

@@ -297,6 +297,8 @@ struct bt_node_object {
 	struct bt_condition_object *conditions;
 	uint32_t condition_n;
 	struct bt_str_list declared_features;
+	bool has_preemption_policy;		 /* spec.podPreemptionPolicy is there */
+	struct bt_str_list no_resize_preemption; /* its disableResizePreemption: who forbids it */
 };
 
 struct bt_namespace_object {

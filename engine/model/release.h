@@ -157,6 +157,9 @@ enum bt_rule {
 	/* That a pod requests more is an event of its own. Source: extractPodScaleUp,
 	 * pkg/scheduler/framework/events.go. */
 	BT_RULE_SCALE_UP_IS_AN_EVENT,
+	/* DeferredPodScheduling is there, and that a node's podPreemptionPolicy changes is an event of its
+	 * own. Source: extractNodePreemptionPolicyChange, pkg/scheduler/framework/events.go. */
+	BT_RULE_RESIZES_MAY_PREEMPT,
 	/* The flush of pods that have waited for too long asks PreEnqueue about gated ones, too, and the next
 	 * one is as long after it. Source: flushUnschedulableEntitiesLeftover, scheduling_queue.go. */
 	BT_RULE_FLUSH_ASKS_GATES,

@@ -509,14 +509,16 @@ static struct bt_quantity amount_of(const struct request_sum *sum, int cell)
 	return has(sum, cell) ? sum->quantities[cell] : (struct bt_quantity){0};
 }
 
-static bool resize_infeasible(const struct bt_pod_object *pod)
+/* Why the kubelet does not carry a resize out; empty: there is none that it does not. Source:
+ * IsPodResizeInfeasible, IsPodResizeDeferred, component-helpers, v1.37.2. */
+static struct bt_str resize_pending(const struct bt_pod_object *pod)
 {
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
 		if (bt_str_is(pod->conditions[i].type, "PodResizePending")) {
-			return bt_str_is(pod->conditions[i].reason, "Infeasible");
+			return pod->conditions[i].reason;
 		}
 	}
-	return false;
+	return (struct bt_str){.len = 0};
 }
 
 /* The requests, without those whose names have no slot or no cell. */
@@ -670,19 +672,21 @@ struct bt_request_rules bt_request_rules_of(const struct bt_release *release, co
 	return (struct bt_request_rules){
 		.sums_by_state = bt_release_has(release, BT_RULE_RESIZE_SUMS_BY_STATE),
 		.pod_level_status = gates[BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING],
+		.resizes_wait = gates[BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION],
 	};
 }
 
 void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_request_rules *rules,
 	struct bt_arena *arena, const struct bt_pod_object *pod, struct bt_requests *out_requests)
 {
+	const struct bt_str pending = resize_pending(pod);
 	struct narrow narrow;
 	struct adder adder;
 
 	adder.dictionary = dictionary;
 	adder.pod = pod;
 	adder.rules = *rules;
-	adder.resize_infeasible = resize_infeasible(pod);
+	adder.resize_infeasible = bt_str_is(pending, "Infeasible");
 	begin_narrow(&adder, &narrow);
 	compute(&adder, arena, out_requests);
 	if (BT_UNLIKELY(adder.too_many || adder.cell_n + (int)adder.unknown_n > BT_REQUEST_MAX)) {
@@ -699,4 +703,6 @@ void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_reque
 			out_requests->names_missing = true;
 		}
 	}
+	out_requests->resize_waits =
+		rules->resizes_wait && pod->spec.node_name.len && bt_str_is(pending, "Deferred");
 }

@@ -29,6 +29,8 @@ struct bt_requests {
 	bool names_missing;	/* resources were left out that had no slot: there are more names than
 				   BT_RESOURCE_POD_MAX, and no node offers these; or the pod waits and
 				   asks for too many */
+	bool resize_waits;	/* the pod is on a node whose kubelet has deferred its resize, and the
+				   scheduler is to make room */
 };
 
 /* Does the pod ask for something that nobody decides about? */
@@ -41,6 +43,7 @@ static inline bool bt_requests_incomplete(const struct bt_requests *requests)
 struct bt_request_rules {
 	bool sums_by_state;    /* BT_RULE_RESIZE_SUMS_BY_STATE */
 	bool pod_level_status; /* the pod's own status counts, beside those of its containers */
+	bool resizes_wait;     /* deferred ones, for the scheduler */
 };
 
 /* gates: by enum bt_gate. */

@@ -105,6 +105,8 @@ struct bt_signature {
 	 */
 	const char *incomplete;
 	uint32_t pod_group; /* the name of the PodGroup that it belongs to, or BT_NAME_NONE */
+	/* Of a pod that waits for room for its resize, its node, where that is sought; else BT_NAME_NONE. */
+	uint32_t resize_node;
 	/* The pod's own, when it has ephemeral volumes or ResourceClaims that were made for it, which belong
 	 * to one pod; else BT_NAME_NONE. */
 	uint32_t pod_name, pod_uid;

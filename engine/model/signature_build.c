@@ -365,6 +365,8 @@ struct bt_signature *bt_signature_build(
 		.features = bt_signature_features(spec),
 		.incomplete = incomplete_text(s, pod, requests),
 		.pod_group = spec->pod_group.len ? bt_name_refs_add(held, spec->pod_group) : BT_NAME_NONE,
+		.resize_node =
+			requests->resize_waits ? bt_name_refs_add(held, spec->node_name) : BT_NAME_NONE,
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);

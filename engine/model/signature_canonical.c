@@ -313,7 +313,8 @@ void bt_signature_canonical(
 	signature_canonical_put(s, (uint64_t)requests->nonzero_milli_cpu);
 	signature_canonical_put(s, (uint64_t)requests->nonzero_memory);
 	signature_canonical_put(
-		s, (uint64_t)bt_signature_features(spec) << 4 | (uint64_t)(pod->extended_claim.len > 0) << 3 |
+		s, (uint64_t)bt_signature_features(spec) << 5 | (uint64_t)requests->resize_waits << 4 |
+			   (uint64_t)(pod->extended_claim.len > 0) << 3 |
 			   (uint64_t)requests->names_missing << 2 |
 			   (uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
 	signature_canonical_put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
@@ -336,6 +337,9 @@ void bt_signature_canonical(
 	}
 	if (pod->extended_claim.len) {
 		put_extended_status(s, pod);
+	}
+	if (requests->resize_waits) {
+		put_text(s, spec->node_name);
 	}
 	/* The last word, which most pods do not have. */
 	if (spec->pod_group.len) {

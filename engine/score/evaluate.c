@@ -45,6 +45,9 @@ static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 		struct bt_compiled *compiled = &plan->compiled[u];
 
+		if (compiled->aside) {
+			continue;
+		}
 		if (use->plugin->prepare) {
 			use->plugin->prepare(
 				compiled->state, view, &compiled->filter_skip, &compiled->score_skip);

@@ -340,7 +340,13 @@ static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 
-		use->plugin->compile(use->settings, &env, plan->signature, &plan->compiled[u]);
+		if (BT_UNLIKELY(plan->signature->resize_node != BT_NAME_NONE) &&
+			use->plugin->ignores_resizes) {
+			plan->compiled[u] =
+				(struct bt_compiled){.aside = true, .filter_skip = true, .score_skip = true};
+		} else {
+			use->plugin->compile(use->settings, &env, plan->signature, &plan->compiled[u]);
+		}
 	}
 	uint32_t ran_n = bt_plan_settle(plan, planner->env.view);
 	for (uint32_t i = 0; i < ran_n; i++) {

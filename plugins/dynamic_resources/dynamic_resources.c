@@ -920,6 +920,7 @@ static const struct bt_device_judge judge = {
 
 const struct bt_plugin bt_plugin_dynamic_resources = {
 	.name = "DynamicResources",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(POST_FILTER) | BT_AT(SCORE) |
 		  BT_AT(RESERVE) | BT_AT(PRE_BIND) | BT_AT(POD_GROUP_POST_FILTER),
 	.args = &bt_dynamic_resources_args_info,

@@ -522,6 +522,7 @@ static const struct bt_registration events[] = {
 
 const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.name = "InterPodAffinity",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
 	.args = &bt_inter_pod_affinity_args_info,
 	.settings = bt_inter_pod_affinity_make_settings,

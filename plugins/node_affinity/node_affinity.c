@@ -338,6 +338,7 @@ static const struct bt_registration events[] = {
 
 const struct bt_plugin bt_plugin_node_affinity = {
 	.name = "NodeAffinity",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
 	.args = &bt_node_affinity_args_info,
 	.settings = bt_node_affinity_make_settings,

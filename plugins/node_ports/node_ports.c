@@ -93,6 +93,7 @@ static uint64_t reads(const void *term)
 
 const struct bt_plugin bt_plugin_node_ports = {
 	.name = "NodePorts",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.no_pre_filter_error = "reading \"PreFilterNodePorts\" from cycleState: not found",

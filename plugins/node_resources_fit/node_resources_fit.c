@@ -33,6 +33,8 @@ struct apart {
 struct node_resources_fit_term {
 	const struct bt_fit_settings *settings;
 	const struct bt_amount *wanted; /* positive requests that count */
+	/* What the pod asks for as a whole, by wanted; NULL: that. */
+	const int64_t *whole;
 	uint32_t wanted_n;
 	const struct apart *apart; /* those of them that are asked about node by node */
 	uint32_t apart_n;
@@ -100,6 +102,33 @@ static void compile_wanted(const struct bt_compile_env *env, const struct bt_sig
 	BT_INVARIANT(term->wanted_n + term->apart_n <= fit.n);
 }
 
+/*
+ * On its own node, where alone a pod is judged that waits for room for its resize, what it asks for counts
+ * already: there is room as long as the node does not hold too much. What is not counted yet is wanted.
+ * Source: adjustDeltasToAccomodateCacheDiscrepancy, fitsRequest, v1.37.2.
+ */
+static void compile_resize(const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct node_resources_fit_term *term)
+{
+	struct bt_amounts fit = signature->requests.fit;
+	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
+	int64_t *whole = bt_arena_zalloc(env->arena, fit.n * sizeof(*whole));
+
+	for (uint32_t i = 0; i < fit.n; i++) {
+		int64_t counted = bt_amounts_get(signature->requests.used, fit.items[i].slot);
+		int64_t lacks = fit.items[i].amount > counted ? bt_wrap_sub(fit.items[i].amount, counted) : 0;
+		bool scalar = fit.items[i].slot >= BT_FIRST_SCALAR;
+
+		if (counts(term, env->dictionary, fit.items[i]) && (!scalar || lacks)) {
+			whole[term->wanted_n] = scalar ? lacks : fit.items[i].amount;
+			wanted[term->wanted_n++] = (struct bt_amount){fit.items[i].slot, lacks};
+		}
+	}
+	term->wanted = wanted;
+	term->whole = whole;
+	BT_INVARIANT(term->wanted_n <= fit.n && term->apart_n == 0);
+}
+
 static void compile_scored(const struct bt_compile_env *env, const struct bt_signature *signature,
 	struct node_resources_fit_term *term)
 {
@@ -128,7 +157,11 @@ static void node_resources_fit_compile(const void *settings, const struct bt_com
 	struct node_resources_fit_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->settings = settings;
-	compile_wanted(env, signature, term);
+	if (BT_UNLIKELY(signature->resize_node != BT_NAME_NONE)) {
+		compile_resize(env, signature, term);
+	} else {
+		compile_wanted(env, signature, term);
+	}
 	compile_scored(env, signature, term);
 	out_compiled->term = term;
 }
@@ -184,9 +217,9 @@ static void node_resources_fit_filter(
 	}
 }
 
-/* Adds the reason if there is too little of one resource. */
-static void reject_amount(const struct bt_amount *wanted, const struct bt_view *view, uint32_t node_ix,
-	struct bt_rejection *out)
+/* Adds the reason if there is too little of one resource. whole: what could not be there in any case. */
+static void reject_amount(const struct bt_amount *wanted, int64_t whole, const struct bt_view *view,
+	uint32_t node_ix, struct bt_rejection *out)
 {
 	int64_t alloc = bt_node_alloc(view->snapshot, wanted->slot, node_ix);
 	int64_t available = bt_node_available(view, wanted->slot, node_ix);
@@ -198,7 +231,7 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 			.wanted = wanted->amount,
 			.available = available,
 			.has_numbers = true};
-		out->code = wanted->amount > alloc ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : out->code;
+		out->code = whole > alloc ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : out->code;
 	}
 }
 
@@ -217,11 +250,14 @@ static void node_resources_fit_reject(
 			.has_numbers = true};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
-		reject_amount(&term->wanted[i], view, node_ix, out);
+		reject_amount(&term->wanted[i], term->whole ? term->whole[i] : term->wanted[i].amount, view,
+			node_ix, out);
 	}
 	for (uint32_t i = 0; i < term->apart_n; i++) {
 		if (!left_to_devices(&term->apart[i], view, node_ix)) {
-			reject_amount(&term->apart[i].wanted, view, node_ix, out);
+			const struct bt_amount *wanted = &term->apart[i].wanted;
+
+			reject_amount(wanted, wanted->amount, view, node_ix, out);
 		}
 	}
 	/* Somebody refused the node. */
@@ -383,7 +419,7 @@ static bool describe(
 {
 	const struct node_resources_fit_term *term = opaque;
 
-	if ((filters && term->apart_n) || (scores && term->scored_n != 2) ||
+	if ((filters && (term->apart_n || term->whole)) || (scores && term->scored_n != 2) ||
 		(scores && term->settings->strategy == BT_REQUESTED_TO_CAPACITY_RATIO)) {
 		return false;
 	}
@@ -461,14 +497,28 @@ static bool frees_something(const struct bt_signature *waiting, const struct bt_
 	return false;
 }
 
+/* May what happens on the node matter to the pod? One that waits for room for its resize looks at its own
+ * alone. */
+static bool looks_at(const struct bt_signature *waiting, uint32_t node)
+{
+	return waiting->resize_node == BT_NAME_NONE || waiting->resize_node == node;
+}
+
 static bool after_pod_event(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_cluster_event_pod *now = &event->pod.new;
+	bool resizes = env->signature->resize_node != BT_NAME_NONE;
 
 	if (!now->signature) {
-		return bt_cluster_event_pod_placed(&event->pod.old);
+		return bt_cluster_event_pod_placed(&event->pod.old) &&
+		       looks_at(env->signature, event->pod.old.node);
 	}
-	return env->own || (now->node != BT_NAME_NONE && frees_something(env->signature, event));
+	if (!looks_at(env->signature, now->node)) {
+		return false;
+	}
+	/* A pod on a node is one of the assigned ones, to itself, too. */
+	return (env->own && !resizes) ||
+	       (now->node != BT_NAME_NONE && frees_something(env->signature, event));
 }
 
 /* Do devices serve for a resource that the node itself has not? */
@@ -516,7 +566,16 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 
 	BT_REQUIRE_HOT(new);
-	return fits_empty(env, new) && (!old || has_grown(env, old, new));
+	return looks_at(env->signature, new->name) && fits_empty(env, new) &&
+	       (!old || has_grown(env, old, new));
+}
+
+/* Another pod, or this one, asks for more on the node where room is sought. */
+static bool after_scale_up(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+{
+	return env->signature->resize_node != BT_NAME_NONE &&
+	       (event->resource == BT_CLUSTER_EVENT_TARGET_POD ||
+		       looks_at(env->signature, event->pod.new.node));
 }
 
 /* The name of a resource that is a class's own: this and the name of the class. */
@@ -553,6 +612,10 @@ static bool after_class_event(const struct bt_hint_env *env, const struct bt_clu
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
 	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_UPDATE_POD_SCALE_UP, after_scale_up,
+		BT_NEEDS(IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION)},
+	{BT_CLUSTER_EVENT_TARGET_POD, BT_UPDATE_POD_SCALE_UP, after_scale_up,
+		BT_NEEDS(IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION)},
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change, 0},
 	{BT_CLUSTER_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event,
 		BT_NEEDS(DRA_EXTENDED_RESOURCE)},

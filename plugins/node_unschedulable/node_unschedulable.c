@@ -74,6 +74,7 @@ static const void *settings_of(const struct bt_settings_env *env, const void *ar
 
 const struct bt_plugin bt_plugin_node_unschedulable = {
 	.name = "NodeUnschedulable",
+	.ignores_resizes = true,
 	.points = BT_AT(FILTER),
 	.more_points = BT_AT(PRE_FILTER),
 	.more_by = BT_RULE_NODE_CHECKS_PRE_FILTER,

@@ -583,6 +583,7 @@ static const char *const reasons[] = {
 
 const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.name = "PodTopologySpread",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
 	.args = &bt_pod_topology_spread_args_info,
 	.settings = bt_pod_topology_spread_make_settings,

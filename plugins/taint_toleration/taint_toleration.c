@@ -155,6 +155,7 @@ static const void *settings_of(const struct bt_settings_env *env, const void *ar
 
 const struct bt_plugin bt_plugin_taint_toleration = {
 	.name = "TaintToleration",
+	.ignores_resizes = true,
 	.points = BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
 	.more_points = BT_AT(PRE_FILTER),
 	.more_by = BT_RULE_NODE_CHECKS_PRE_FILTER,

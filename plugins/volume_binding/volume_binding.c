@@ -758,6 +758,7 @@ static const struct bt_registration events[] = {
 
 const struct bt_plugin bt_plugin_volume_binding = {
 	.name = "VolumeBinding",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE) | BT_AT(RESERVE) |
 		  BT_AT(PRE_BIND),
 	.args = &bt_volume_binding_args_info,

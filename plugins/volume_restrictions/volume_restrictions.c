@@ -232,6 +232,7 @@ static const struct bt_registration events[] = {
 
 const struct bt_plugin bt_plugin_volume_restrictions = {
 	.name = "VolumeRestrictions",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "cannot read \"PreFilterVolumeRestrictions\" from cycleState",

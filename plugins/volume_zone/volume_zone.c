@@ -223,6 +223,7 @@ static const void *settings_of(const struct bt_settings_env *env, const void *ar
 
 const struct bt_plugin bt_plugin_volume_zone = {
 	.name = "VolumeZone",
+	.ignores_resizes = true,
 	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,

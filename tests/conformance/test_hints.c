@@ -291,7 +291,7 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 		event.node.new = &after;
 	}
 	if (old && new) {
-		n = bt_node_facts_changes(&before, &after, actions);
+		n = bt_node_facts_changes(bt_release_default(), &before, &after, actions);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		event.action = actions[i];
@@ -436,20 +436,20 @@ static uint32_t actions_of(const struct bt_release *release, uint32_t theirs)
 {
 	static const uint32_t bits[] = {BT_ADD, BT_DELETE, BT_UPDATE_NODE_ALLOCATABLE, BT_UPDATE_NODE_LABEL,
 		BT_UPDATE_NODE_TAINT, BT_UPDATE_NODE_CONDITION, BT_UPDATE_NODE_ANNOTATION,
-		BT_UPDATE_NODE_DECLARED_FEATURE, 0 /* UpdateNodePreemptionPolicy */, BT_UPDATE_POD_LABEL,
+		BT_UPDATE_NODE_DECLARED_FEATURE, BT_UPDATE_NODE_PREEMPTION_POLICY, BT_UPDATE_POD_LABEL,
 		BT_UPDATE_POD_SCALE_DOWN, BT_UPDATE_POD_SCALE_UP, BT_UPDATE_POD_TOLERATION,
 		BT_UPDATE_POD_GATES_ELIMINATED, BT_UPDATE_POD_GENERATED_CLAIM};
 	bool grown = bt_release_has(release, BT_RULE_SCALE_UP_IS_AN_EVENT);
+	const uint32_t late = BT_UPDATE_POD_SCALE_UP | BT_UPDATE_NODE_PREEMPTION_POLICY;
 	uint32_t actions = 0, n = 0;
 
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
-		if (grown || (bits[i] && bits[i] != BT_UPDATE_POD_SCALE_UP)) {
+		if (grown || !(bits[i] & late)) {
 			actions |= theirs >> n++ & 1 ? bits[i] : 0;
 		}
 	}
 	/* All updates are one. */
-	return grown || (actions & BT_UPDATE) != (BT_UPDATE & ~BT_UPDATE_POD_SCALE_UP) ? actions
-										       : actions | BT_UPDATE;
+	return grown || (actions & BT_UPDATE) != (BT_UPDATE & ~late) ? actions : actions | BT_UPDATE;
 }
 
 /* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is it a hint plugin? */

@@ -365,7 +365,16 @@ static const struct bt_field pod_fields[] = {
 };
 
 /* Node. */
+static const struct bt_field preemption_policy_fields[] = {
+	FIELD("disableResizePreemption", STR_LIST, bt_node_object, no_resize_preemption),
+};
+SCHEMA(preemption_policy, preemption_policy_fields, bt_node_object);
+
 static const struct bt_field node_spec_fields[] = {
+	{.name = BT_STR("podPreemptionPolicy"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &preemption_policy,
+		.flag = BT_MEMBER(struct bt_node_object, has_preemption_policy)},
 	ARRAY("taints", bt_node_object, taints, taint_n, bt_taint_schema),
 	FIELD("unschedulable", BOOL, bt_node_object, unschedulable),
 };

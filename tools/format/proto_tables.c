@@ -101,7 +101,9 @@ static const struct bt_proto_number pod_numbers[] = {
 const struct bt_proto_message bt_proto_pod = {pod_numbers, 3};
 
 /* Node. */
-MESSAGE(node_spec, {4, "unschedulable", NULL}, {5, "taints", &taint});
+MESSAGE(node_policy, {1, "disableResizePreemption", NULL});
+MESSAGE(node_spec, {4, "unschedulable", NULL}, {5, "taints", &taint},
+	{8, "podPreemptionPolicy", &node_policy});
 MESSAGE(node_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL});
 MESSAGE(image, {1, "names", NULL}, {2, "sizeBytes", NULL});

@@ -159,7 +159,7 @@ static void fill_all_hooks(struct builder *b)
 /* Source: shouldHaveEnqueueExtensions, v1.36.3. */
 static bool is_asked(const struct bt_plugin *plugin)
 {
-	return plugin->points &
+	return (plugin->points | plugin->more_points) &
 	       (BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(RESERVE) | BT_AT(PERMIT));
 }
 

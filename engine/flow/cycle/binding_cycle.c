@@ -93,11 +93,27 @@ static BT_NOINLINE void fail_placed(
 	}
 }
 
+/* A resize has room on the pod's node. Upstream fails then, as what is on a node cannot be assumed, so that
+ * the pod is tried again. Source: assumeAndReserve, cacheImpl.AssumePod, v1.37.2. */
+static BT_NOINLINE void fail_resize(struct bt_engine *engine, struct bt_decision *decision)
+{
+	if (bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached) {
+		bt_reserved_miss_state(&engine->reserved, decision->plan);
+	}
+	decision->outcome = BT_FAILED;
+	decision->node_ix = BT_NO_NODE;
+	bt_engine_set_aside(engine, decision);
+}
+
 void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t pod_ix = decision->pod_ix;
 
+	if (BT_UNLIKELY(decision->plan && decision->plan->signature->resize_node != BT_NAME_NONE)) {
+		fail_resize(engine, decision);
+		return;
+	}
 	if (bt_ledger_pod(ledger, pod_ix)->state != BT_POD_QUEUED) {
 		/* Somebody else has bound it. */
 		bt_queue_remove(engine->queue, pod_ix);

@@ -169,8 +169,12 @@ static struct bt_str note_of(struct bt_api_calls *calls, struct bt_str message)
 	return text_of(calls, "%.*s%s", BT_STR_ARG(message), suffix);
 }
 
+/* Source: handleSchedulingFailure, v1.37.2, for a pod that waits for room for its resize. */
 static void add_failure(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
 {
+	if (cycle->resizes) {
+		return;
+	}
 	const struct bt_pod_condition condition = {.type = bt_str("PodScheduled"),
 		.status = bt_str("False"),
 		.reason = bt_str(cycle->end == BT_CYCLE_ERROR ? "SchedulerError" : "Unschedulable"),

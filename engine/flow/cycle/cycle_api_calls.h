@@ -77,6 +77,7 @@ struct bt_api_cycle {
 	/* Lower pods that were nominated to node and are so no longer. */
 	const struct bt_api_pod *const *cleared_nominations;
 	uint32_t cleared_nominations_n;
+	bool resizes;	       /* the pod sought room on its own node: nothing is said of it but to others */
 	bool preempts_in_turn; /* the gate SchedulerAsyncPreemption is off: victims go before the rest */
 	struct bt_str host;    /* the scheduler's; part of reportingInstance */
 	int64_t now_s;

@@ -71,9 +71,8 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
-	static const enum bt_gate unsupported[] = {BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
-		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
-		BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION};
+	static const enum bt_gate unsupported[] = {
+		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* What is on by the usual default is not refused. */
 	const struct bt_release *usual = bt_release_binary(gates->release);
@@ -317,7 +316,7 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (!pod->detached && pod->state == BT_POD_QUEUED) {
+	if (!pod->detached && (pod->state == BT_POD_QUEUED || bt_engine_resizes(pod))) {
 		return true;
 	}
 	let_go(engine, pod_ix);
@@ -333,6 +332,10 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 	uint32_t nominated_ix = pod->nominated_ix;
 	bool goes = pod->detached;
 
+	if (bt_engine_resizes(pod)) {
+		let_go(engine, pod_ix);
+		return;
+	}
 	bt_ledger_nominate(ledger, pod_ix, BT_NO_NODE);
 	let_go(engine, pod_ix);
 	if (!goes) {
@@ -417,6 +420,10 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 {
 	struct bt_cache *cache = engine->cache;
 	uint32_t pod_ix = decision->pod_ix;
+
+	if (bt_engine_resizes(bt_ledger_pod(cache->ledger, pod_ix))) {
+		return;
+	}
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
 	bool left_alone =
 		decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE;

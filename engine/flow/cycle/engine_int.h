@@ -89,6 +89,12 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
 
+/* Is the pod on a node, and in the queue for the sake of its resize, if it has a profile? */
+static inline bool bt_engine_resizes(const struct bt_pod *pod)
+{
+	return BT_UNLIKELY(pod->signature->resize_node != BT_NAME_NONE) && pod->state == BT_POD_SCHEDULED;
+}
+
 /* Why the pod does not preempt, though its PodGroup may; NULL: it may. Source: DefaultPreemption.PostFilter,
  * v1.36.3. */
 static inline const char *bt_engine_group_ineligible(const struct bt_engine *engine, const struct bt_pod *pod)

@@ -10,7 +10,7 @@ static void wake_for_node(
 	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
 {
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
-	uint32_t n = old && new ? bt_node_facts_changes(old, new, actions) : 1;
+	uint32_t n = old && new ? bt_node_facts_changes(bt_engine_kubernetes(engine), old, new, actions) : 1;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_cluster_event event = {
@@ -311,13 +311,17 @@ static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta
 static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	bt_scheduling_clock_saw(&engine->clock, pod->creation_ns);
-	return engine->options.strict_order || !pod->creation_ns ? bt_scheduling_clock_now(&engine->clock)
-								 : pod->creation_ns;
+	return engine->options.strict_order || bt_engine_resizes(pod) || !pod->creation_ns
+		       ? bt_scheduling_clock_now(&engine->clock)
+		       : pod->creation_ns;
 }
 
 /* A pod has come into the queue, active or gated: its nomination counts, if it has one. */
 static void nominate_newcomer(struct bt_engine *engine, uint32_t pod_ix, enum bt_wait where)
 {
+	if (bt_engine_resizes(bt_ledger_pod(engine->cache->ledger, pod_ix))) {
+		return;
+	}
 	if (where == BT_WAIT_ACTIVE || bt_nominated_pods_gated_count(&engine->nominated)) {
 		bt_ledger_nominate(engine->cache->ledger, pod_ix,
 			bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix);
@@ -329,16 +333,22 @@ static enum bt_entry entry_at(enum bt_wait where)
 	return where == BT_WAIT_GATED || where == BT_WAIT_INCOMPLETE ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
 }
 
-/* A pod that waits for a node enters the queue. */
+/* A pod that waits for a node, or for room on its own, enters the queue. */
 static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	BT_INVARIANT(pod->state == BT_POD_QUEUED && !pod->detached);
+	BT_INVARIANT((pod->state == BT_POD_QUEUED || bt_engine_resizes(pod)) && !pod->detached);
 	enum bt_wait where =
 		bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod));
 
 	nominate_newcomer(engine, pod_ix, where);
 	return entry_at(where);
+}
+
+/* Does the pod belong into the queue for the sake of its resize? */
+static bool waits_for_room(const struct bt_engine *engine, const struct bt_pod *pod)
+{
+	return bt_engine_resizes(pod) && bt_engine_handles(engine, pod->signature->scheduler_name);
 }
 
 /* A pod is on a node that was not known to be. */
@@ -390,6 +400,9 @@ static enum bt_status event_handlers_enter(
 		wake_for_newcomer(engine, out_taken->ix);
 	} else {
 		out_taken->entry = BT_ENTERED_SCHEDULED;
+		if (waits_for_room(engine, bt_ledger_pod(engine->cache->ledger, out_taken->ix))) {
+			enqueue(engine, out_taken->ix);
+		}
 		wake_for_arrival(engine, out_taken->ix);
 	}
 	return delta->status;
@@ -418,7 +431,8 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 	const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
 	const struct bt_release *kubernetes = bt_engine_kubernetes(engine);
-	const enum bt_cluster_event_resource own = bt_release_has(kubernetes, BT_RULE_POD_EVENTS_BY_KIND)
+	const enum bt_cluster_event_resource own = new.node != BT_NAME_NONE ? BT_CLUSTER_EVENT_ASSIGNED_POD
+						   : bt_release_has(kubernetes, BT_RULE_POD_EVENTS_BY_KIND)
 							   ? BT_CLUSTER_EVENT_TARGET_POD
 							   : BT_CLUSTER_EVENT_UNSCHEDULED_POD;
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(kubernetes, old, &new, actions);
@@ -427,13 +441,13 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	/* A terminating pod whose assumption was forgotten still has its binding under way. */
 	const bool in_flight = before == BT_WAIT_IN_FLIGHT || before == BT_WAIT_BINDING;
 
-	BT_INVARIANT(pod->state == BT_POD_QUEUED);
+	BT_INVARIANT(pod->state == BT_POD_QUEUED || bt_engine_resizes(pod));
 	for (uint32_t i = 0; i < n; i++) {
 		events[i] =
 			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
 	}
 	/* In flight, the nomination stays as it is. */
-	if (!in_flight && before != BT_WAIT_NOWHERE &&
+	if (!in_flight && before != BT_WAIT_NOWHERE && pod->state == BT_POD_QUEUED &&
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
@@ -460,6 +474,22 @@ static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 	return true;
 }
 
+/* A pod on its node has changed: it begins to wait for room for its resize, goes on waiting, or ends it.
+ * Source: updatePod, pkg/scheduler/eventhandlers.go, v1.37.2. */
+static void follow_resize(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old)
+{
+	bool waits = waits_for_room(engine, bt_ledger_pod(engine->cache->ledger, pod_ix));
+	bool known = bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
+
+	if (waits && (known || old->signature->resize_node != BT_NAME_NONE)) {
+		update_waiting(engine, pod_ix, old, BT_NAME_NONE);
+	} else if (waits) {
+		enqueue(engine, pod_ix);
+	} else if (known && old->signature->resize_node != BT_NAME_NONE) {
+		leave_queue(engine, pod_ix);
+	}
+}
+
 /* What has become of a pod that is known. */
 static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -476,6 +506,7 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (before->state == BT_POD_SCHEDULED) {
+		follow_resize(engine, pod_ix, old);
 		if (bt_engine_listens(engine)) {
 			const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
 

@@ -183,8 +183,8 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycl
 	const struct bt_pod *pod = cycle->pod;
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
-	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
-	       pod->signature->claim_n || special ||
+	return pod->detached || bt_engine_resizes(pod) || pod->nominated_ix != BT_NO_NODE ||
+	       pod->status_node != BT_NAME_NONE || pod->signature->claim_n || special ||
 	       bt_extender_calls_interested(engine->extend, cycle->pod_ix) ||
 	       (cycle->runtime && cycle->runtime->profile.plugins.verdicts_stand_alone);
 }

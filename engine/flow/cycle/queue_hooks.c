@@ -135,7 +135,8 @@ static bool pod_group(void *context, uint32_t pod_ix, struct bt_queue_pod_group 
 	const struct bt_engine *engine = context;
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 
-	if (!bt_pod_groups_whole(&engine->groups) || signature->pod_group == BT_NAME_NONE) {
+	if (!bt_pod_groups_whole(&engine->groups) || signature->pod_group == BT_NAME_NONE ||
+		signature->resize_node != BT_NAME_NONE) {
 		return false;
 	}
 	const struct bt_pod_group *group =

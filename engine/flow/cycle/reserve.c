@@ -129,7 +129,7 @@ static BT_NOINLINE void choose_claims(
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 		struct bt_reservation reservation = {0};
 
-		if (!use->reserve || !use->plugin->reserve ||
+		if (!use->reserve || !use->plugin->reserve || plan->compiled[u].aside ||
 			(use->plugin->traits && !(use->plugin->traits & traits))) {
 			continue;
 		}
@@ -453,6 +453,19 @@ void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, u
 	reserved->binding_n = reserved->choice_n = 0;
 	reserved->pod_ix = pod_ix;
 	reserved->node_ix = node_ix;
+}
+
+void bt_reserved_miss_state(struct bt_reserved *reserved, const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		if (use->reserve && plan->compiled[u].aside) {
+			say_plugin(&reserved->why, "Reserve", use->plugin->name);
+			bt_buf_text(&reserved->why, "not found");
+			return;
+		}
+	}
 }
 
 void bt_reserved_choose_once(

@@ -86,6 +86,10 @@ enum bt_reserve bt_reserved_assume(
 bool bt_reserved_prebinds(
 	struct bt_reserved *reserved, const struct bt_hooks *hooks, uint32_t pod_ix, struct bt_pod_env *env);
 
+/* A resize is placed whose pod has gone: the first plugin that would reserve misses what it has not worked
+ * out, which bt_reserved_why says. Source: VolumeBinding.Reserve, v1.37.2. */
+void bt_reserved_miss_state(struct bt_reserved *reserved, const struct bt_plan *plan);
+
 /* What has failed in the second half of a cycle, and that it has: no text yet; a claim has gone that was to
  * be released. Valid until the next call. */
 struct bt_str bt_reserved_why(const struct bt_reserved *reserved);

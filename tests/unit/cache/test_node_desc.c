@@ -32,7 +32,7 @@ static bool alike(struct fixture *f, struct words old, struct words new, uint32_
 	bt_node_facts_of(b, &f->arena, &after);
 	bt_node_desc_destroy(a);
 	bt_node_desc_destroy(b);
-	n = bt_node_facts_changes(&before, &after, actions);
+	n = bt_node_facts_changes(bt_release_default(), &before, &after, actions);
 	*out_actions = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		*out_actions |= actions[i];

@@ -43,6 +43,8 @@ static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	op->cycle.end = bt_cycle_end_of(decision);
 	op->cycle.nomination = bt_nomination_of(decision);
 	op->cycle.message = bt_write_op_copy(op, message);
+	op->cycle.resizes =
+		bt_ledger_pod(cache->ledger, decision->pod_ix)->signature->resize_node != BT_NAME_NONE;
 	op->node = bt_write_op_copy(op, node_name(cache, decision->nominated_ix));
 	if (!op->writer->options.preempts_in_turn && !anybody_leaves(cache, decision)) {
 		return;
@@ -159,7 +161,8 @@ static void speak(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;
 
-	if (writer->options.dry || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
+	if (writer->options.dry || !bt_status_view(writer, &op->pod, &known) ||
+		!(known.waits || op->cycle.resizes)) {
 		return;
 	}
 	op->cycle.pod = &known.pod;

@@ -193,6 +193,8 @@ void bt_api_log_decision(
 		.message = message,
 		.end = bt_cycle_end_of(decision),
 		.nomination = bt_nomination_of(decision),
+		.resizes = bt_ledger_pod(bt_engine_cache(log->engine)->ledger, decision->pod_ix)
+				   ->signature->resize_node != BT_NAME_NONE,
 	};
 
 	if (cycle.end == BT_CYCLE_GATED) {

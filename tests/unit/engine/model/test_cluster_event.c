@@ -253,7 +253,7 @@ static void an_update_of_a_node_has_its_actions_in_order(void **state)
 		struct bt_node_facts old = node_of(f, row->old[0], row->old[1], row->old[2]);
 		struct bt_node_facts new = node_of(f, row->new[0], row->new[1], row->new[2]);
 		uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {0},
-			 n = bt_node_facts_changes(&old, &new, actions);
+			 n = bt_node_facts_changes(bt_release_default(), &old, &new, actions);
 
 		if (memcmp(actions, row->actions, sizeof(actions)) != 0) {
 			fail_msg("row %zu: %u actions, the first is %s", i, n,
