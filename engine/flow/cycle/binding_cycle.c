@@ -97,9 +97,8 @@ static BT_NOINLINE void fail_placed(
  * the pod is tried again. Source: assumeAndReserve, cacheImpl.AssumePod, v1.37.2. */
 static BT_NOINLINE void fail_resize(struct bt_engine *engine, struct bt_decision *decision)
 {
-	if (bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached) {
-		bt_reserved_miss_state(&engine->reserved, decision->plan);
-	}
+	bt_reserved_fail_resize(
+		&engine->reserved, decision->plan, bt_ledger_pod(engine->cache->ledger, decision->pod_ix));
 	decision->outcome = BT_FAILED;
 	decision->node_ix = BT_NO_NODE;
 	bt_engine_set_aside(engine, decision);

@@ -455,8 +455,17 @@ void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, u
 	reserved->node_ix = node_ix;
 }
 
-void bt_reserved_miss_state(struct bt_reserved *reserved, const struct bt_plan *plan)
+void bt_reserved_fail_resize(
+	struct bt_reserved *reserved, const struct bt_plan *plan, const struct bt_pod *pod)
 {
+	if (!pod->detached) {
+		struct bt_str uid = pod->uid == BT_NAME_NONE ? bt_str("") : name_of(reserved, pod->uid);
+
+		bt_buf_printf(&reserved->why, "pod %.*s(%.*s/%.*s) is in the cache, so can't be assumed",
+			BT_STR_ARG(uid), BT_STR_ARG(name_of(reserved, pod->signature->namespace_)),
+			BT_STR_ARG(name_of(reserved, pod->name)));
+		return;
+	}
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 

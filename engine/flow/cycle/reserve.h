@@ -86,9 +86,11 @@ enum bt_reserve bt_reserved_assume(
 bool bt_reserved_prebinds(
 	struct bt_reserved *reserved, const struct bt_hooks *hooks, uint32_t pod_ix, struct bt_pod_env *env);
 
-/* A resize is placed whose pod has gone: the first plugin that would reserve misses what it has not worked
- * out, which bt_reserved_why says. Source: VolumeBinding.Reserve, v1.37.2. */
-void bt_reserved_miss_state(struct bt_reserved *reserved, const struct bt_plan *plan);
+/* A resize has room, which bt_reserved_why takes for a failure: the pod is on the node already; or, if it has
+ * gone meanwhile, the first plugin that would reserve misses what it has not worked out. Source:
+ * cacheImpl.AssumePod, VolumeBinding.Reserve, v1.37.2. */
+void bt_reserved_fail_resize(
+	struct bt_reserved *reserved, const struct bt_plan *plan, const struct bt_pod *pod);
 
 /* What has failed in the second half of a cycle, and that it has: no text yet; a claim has gone that was to
  * be released. Valid until the next call. */

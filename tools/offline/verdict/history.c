@@ -236,7 +236,7 @@ static void end_placed(struct player *p)
 	const struct bt_pod *pod =
 		bt_ledger_pod(bt_engine_cache(p->api.cluster.engine)->ledger, cycle->pod_ix);
 
-	if (pod->state != BT_POD_QUEUED) {
+	if (pod->state != BT_POD_QUEUED && pod->signature->resize_node == BT_NAME_NONE) {
 		bt_buf_printf(&cycle->message, "pod %.*s(%.*s) is in the cache, so can't be assumed",
 			BT_STR_ARG(bt_intern_str(
 				bt_engine_cache(p->api.cluster.engine)->dictionary->intern, pod->uid)),

@@ -248,6 +248,30 @@ static void nothing_is_sent_when_all_victims_are_going(void **state)
 	expect(&cycle, LOWER REFUSED);
 }
 
+static void of_a_resize_only_what_befalls_others_is_said(void **state)
+{
+	struct bt_api_pod pod = pod_named("p"), low = pod_named("low"), lower = pod_named("lower");
+	const struct bt_api_victim victim = {.pod = &low};
+	const struct bt_api_pod *cleared_nominations[] = {&lower};
+	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_ERROR);
+
+	(void)state;
+	cycle.resizes = true;
+	expect(&cycle, "");
+	cycle.end = BT_CYCLE_UNSCHEDULABLE;
+	cycle.nomination = BT_NOMINATION_SET;
+	cycle.node = bt_str("n1");
+	cycle.victims = &victim;
+	cycle.victim_n = 1;
+	lower.nominated_node_name = bt_str("n1");
+	cycle.cleared_nominations = cleared_nominations;
+	cycle.cleared_nominations_n = 1;
+	expect(&cycle, "lower nominated=\n"
+		       "low DisruptionTarget=True/PreemptionByScheduler @100 g4\n"
+		       "low deleted\n"
+		       "low Normal Preempted/Preempting: Preempted by pod u on node n1 <- p\n");
+}
+
 static void a_long_note_is_cut_but_not_the_condition(void **state)
 {
 	struct bt_api_pod pod = pod_named("p");
@@ -327,6 +351,7 @@ int main(void)
 		cmocka_unit_test(victims_go_after_the_refusal_or_before_it_in_turn),
 		cmocka_unit_test(victims_of_a_group_hear_of_the_group_and_of_no_node),
 		cmocka_unit_test(nothing_is_sent_when_all_victims_are_going),
+		cmocka_unit_test(of_a_resize_only_what_befalls_others_is_said),
 		cmocka_unit_test(a_long_note_is_cut_but_not_the_condition),
 		cmocka_unit_test(pods_without_a_cycle_are_noted),
 		cmocka_unit_test(decisions_say_how_the_turn_ended_and_what_becomes_of_the_nomination),
