@@ -65,7 +65,8 @@ struct bt_storage {
 	uint32_t user_slot_n;
 	const struct bt_claim_trial *trials; /* of the trials that go on, trial_n of them, each claim once */
 	uint32_t trial_n;
-	struct bt_arena *scratch; /* VolumeBinding's, for one cycle */
+	struct bt_arena *scratch;    /* VolumeBinding's, for one cycle */
+	bool nodes_migrate_portworx; /* BT_RULE_NODES_MIGRATE_PORTWORX */
 	void *context;
 
 	/* The disk of a claim on a node with a CSINode; without a driver when it counts nowhere. */
@@ -81,6 +82,18 @@ struct bt_storage {
 static inline uint32_t bt_volume_users_n(const struct bt_storage *storage, uint32_t node_ix)
 {
 	return node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0;
+}
+
+/* Does a disk count as its driver's on a node with that CSINode (NULL: it has none)? */
+static inline bool bt_storage_counts_on(
+	const struct bt_storage *storage, const struct bt_csi_node *csi_node, enum bt_in_tree in_tree)
+{
+	if (in_tree == BT_IN_TREE_NONE) {
+		return true;
+	}
+	bool asks = storage->nodes_migrate_portworx && in_tree == BT_IN_TREE_PORTWORX;
+
+	return csi_node && (!asks || (csi_node->migrated >> in_tree & 1));
 }
 
 static inline uint64_t bt_disk_id(const struct bt_csi_disk *disk)

@@ -605,6 +605,9 @@ static uint32_t volumes_fail(
 /* Adds the disks of one pod. Returns false when they cannot be counted. */
 static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct bt_signature *signature)
 {
+	const struct bt_csi_node *csi_node =
+		bt_storage_csi_node(&v->view, v->snapshot->nodes[node - v->nodes].name);
+
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		const struct bt_pod_volume *volume = &signature->volumes[i];
 		struct bt_csi_disk disk = volume->disk;
@@ -636,7 +639,7 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 			}
 			disk = disk_of(v, claim);
 		}
-		if (counts(&disk)) {
+		if (counts(&disk) && (!csi_node || bt_storage_counts_on(&v->view, csi_node, disk.in_tree))) {
 			add_disk(node, &disk);
 		}
 	}
@@ -893,6 +896,9 @@ static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object
 	*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = node;
 	own(v, &v->csi_nodes, ix, &made);
 	v->view.csi_nodes = v->csi_nodes.items;
+	if (v->view.nodes_migrate_portworx) {
+		forget_node(v, node.name);
+	}
 }
 
 static void apply_driver(struct bt_volumes *v, const struct bt_csi_driver_object *object)
@@ -1192,6 +1198,12 @@ void bt_volumes_revert(struct bt_volumes *v, uint32_t pod_ix)
 }
 
 /* ---- life ---- */
+
+void bt_volumes_configure(struct bt_volumes *v, const struct bt_release *release)
+{
+	BT_REQUIRE(v->pvs.n == 0 && v->csi_nodes.n == 0);
+	v->view.nodes_migrate_portworx = bt_release_has(release, BT_RULE_NODES_MIGRATE_PORTWORX);
+}
 
 struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot)
 {

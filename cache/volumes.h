@@ -21,6 +21,9 @@ struct bt_volumes;
 struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_volumes_destroy(struct bt_volumes *volumes);
 
+/* By whose rules volumes count. Requires: there are none yet. */
+void bt_volumes_configure(struct bt_volumes *volumes, const struct bt_release *release);
+
 const struct bt_storage *bt_volumes_view(const struct bt_volumes *volumes);
 
 /* Adds or replaces an object of a kind that is kept here, which ends what was assumed of it. Others are left

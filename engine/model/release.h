@@ -75,6 +75,10 @@ enum bt_rule {
 	 * whose CSIDriver says preventPodSchedulingIfMissing. Source: checkCSIDriverOnNode,
 	 * plugins/nodevolumelimits. */
 	BT_RULE_EVERY_DRIVER_INSISTS,
+	/* A Portworx volume counts as its CSI driver's only on a node whose CSINode says that the kubelet has
+	 * migrated the plugin. Since, on every node with a CSINode, as others always did. Source:
+	 * isCSIMigrationOn, plugins/nodevolumelimits/utils.go. */
+	BT_RULE_NODES_MIGRATE_PORTWORX,
 	/* A namespace selector of an incoming pod's term, when it is content with no labels at all, takes
 	 * every namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
 	BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES,

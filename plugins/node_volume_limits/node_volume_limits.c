@@ -22,7 +22,7 @@ struct node_volume_limits_trouble {
 struct node_volume_limits_wanted {
 	uint64_t id;
 	uint32_t driver;
-	bool migrated; /* it counts only on nodes with a CSINode */
+	enum bt_in_tree in_tree; /* as that it counts, where such disks do */
 };
 
 struct node_volume_limits_term {
@@ -73,12 +73,12 @@ static void want(struct node_volume_limits_term *term, const struct bt_csi_disk 
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		if (term->wanted[i].id == id) {
+			term->wanted[i].in_tree = disk->in_tree ? term->wanted[i].in_tree : BT_IN_TREE_NONE;
 			return;
 		}
 	}
 	BT_INVARIANT(term->wanted_n < term->signature->volume_n);
-	term->wanted[term->wanted_n++] =
-		(struct node_volume_limits_wanted){id, disk->driver, disk->in_tree != BT_IN_TREE_NONE};
+	term->wanted[term->wanted_n++] = (struct node_volume_limits_wanted){id, disk->driver, disk->in_tree};
 }
 
 static void add_claim(
@@ -203,8 +203,8 @@ static bool limited(const struct bt_csi_node *csi_node)
 }
 
 /* Do the volumes fit beside those that are there? */
-static bool fits(const struct node_volume_limits_term *term, const struct bt_csi_node *csi_node,
-	const struct bt_attached *attached)
+static bool fits(const struct node_volume_limits_term *term, const struct bt_storage *storage,
+	const struct bt_csi_node *csi_node, const struct bt_attached *attached)
 {
 	BT_INVARIANT(csi_node);
 	for (uint32_t d = 0; d < csi_node->driver_n; d++) {
@@ -213,6 +213,7 @@ static bool fits(const struct node_volume_limits_term *term, const struct bt_csi
 
 		for (uint32_t i = 0; i < term->wanted_n; i++) {
 			fresh += term->wanted[i].driver == limit->driver &&
+				 bt_storage_counts_on(storage, csi_node, term->wanted[i].in_tree) &&
 				 !is_attached(attached, term->wanted[i].id);
 		}
 		for (uint32_t i = 0; i < attached->count_n; i++) {
@@ -252,7 +253,7 @@ static struct node_volume_limits_answer judge(
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		const struct node_volume_limits_wanted *wanted = &term->wanted[i];
 
-		if (wanted->migrated && !csi_node) {
+		if (!bt_storage_counts_on(storage, csi_node, wanted->in_tree)) {
 			continue;
 		}
 		wanted_n++;
@@ -270,7 +271,7 @@ static struct node_volume_limits_answer judge(
 		return (struct node_volume_limits_answer){.error = bt_view_str(view, attached->error).ptr};
 	}
 	return (struct node_volume_limits_answer){
-		.refused = !fits(term, csi_node, attached), .reason = {.kind = TOO_MANY}};
+		.refused = !fits(term, storage, csi_node, attached), .reason = {.kind = TOO_MANY}};
 }
 
 static void node_volume_limits_filter(

@@ -111,6 +111,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_nominated_pods_init(&engine->nominated, engine->cache, engine->queue, config->gates.release);
 	bt_late_nominations_init(&engine->late, &config->gates);
 	configure_devices(engine, &config->gates);
+	bt_volumes_configure(engine->cache->volumes, config->gates.release);
 	bt_batch_set_team(&engine->batch, options->team, options->batch ? options->batch : BT_ENGINE_BATCH,
 		options->always_share);
 	if (bt_engine_check_gates(&config->gates, errors) != BT_OK ||

@@ -186,6 +186,59 @@ static void in_tree_disks_count_for_their_drivers(void **state)
 		"format for AWS volume (aws://z/odd)");
 }
 
+#define PORTWORX(id) "volumes: [{name: v, portworxVolume: {volumeID: " id "}}]"
+
+/* n1 has room for one Portworx volume, and has one; its kubelet has migrated the plugins of the list. */
+static void show_portworx_node(struct fixture *f, const char *list)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{" STORAGE "kind: CSINode, metadata: {name: n1, annotations: "
+		"{storage.alpha.kubernetes.io/migrated-plugins: '%s'}}, spec: {drivers: [{name: "
+		"pxd.portworx.com, allocatable: {count: 1}}]}}",
+		list);
+	storage(f, text);
+}
+
+static bool portworx_counts(struct fixture *f, uint32_t node)
+{
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, PORTWORX("b"));
+
+	return !passes(&subject, node);
+}
+
+static void portworx_counts_on_every_node_with_a_csi_node(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	fixture_pod(f, "nodeName: n1, " PORTWORX("a"));
+	assert_false(portworx_counts(f, node));
+	show_portworx_node(f, "kubernetes.io/gce-pd");
+	assert_true(portworx_counts(f, node));
+}
+
+static void portworx_counted_on_nodes_that_had_migrated_it_until_1_35(void **state)
+{
+	static const char csi_pod[] = "volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]";
+	struct fixture *f = *state;
+
+	bt_volumes_configure(f->cache->volumes, bt_release_find(bt_str("1.35")));
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+	fixture_pod(f, "nodeName: n1, " PORTWORX("a"));
+	show_portworx_node(f, "kubernetes.io/gce-pd");
+	assert_false(portworx_counts(f, node));
+	/* What is there counts no more than what comes. */
+	claim(f, "a", BOUND, "volumeName: pa", "Bound");
+	volume(f, "pa", "", "csi: {driver: pxd.portworx.com, volumeHandle: h}");
+	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, csi_pod);
+	assert_true(passes(&subject, node));
+	show_portworx_node(f, "kubernetes.io/gce-pd,kubernetes.io/portworx-volume");
+	assert_true(portworx_counts(f, node));
+	assert_false(passes(&subject, node));
+}
+
 static void a_driver_may_be_demanded(void **state)
 {
 	static const struct bt_node_volume_limits_settings insisting = {BT_DEMAND_DRIVERS_THAT_INSIST},
@@ -607,6 +660,8 @@ int main(void)
 		FIXTURE_TEST(a_claim_for_one_pod_is_not_shared),
 		FIXTURE_TEST(volumes_beyond_a_nodes_limit_are_refused),
 		FIXTURE_TEST(in_tree_disks_count_for_their_drivers),
+		FIXTURE_TEST(portworx_counts_on_every_node_with_a_csi_node),
+		FIXTURE_TEST(portworx_counted_on_nodes_that_had_migrated_it_until_1_35),
 		FIXTURE_TEST(a_driver_may_be_demanded),
 		FIXTURE_TEST(a_volumes_zone_is_its_nodes),
 		FIXTURE_TEST(claims_without_zones_are_refused_in_words),
