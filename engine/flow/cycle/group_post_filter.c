@@ -5,6 +5,8 @@
 #include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
+#define NS_PER_S INT64_C(1000000000)
+
 /* Source: resolvePreemptionPolicy, v1.37.2. */
 static bool never_preempts(
 	const struct bt_engine *engine, const struct bt_group_cycle *cycle, const struct bt_pod_group *group)
@@ -40,6 +42,44 @@ static bool is_ongoing(const struct bt_engine *engine, const struct bt_group_cyc
 	return false;
 }
 
+static enum bt_cycle_metric_status status_of(
+	enum bt_preempt_outcome says, const struct bt_group_preemption *preemption)
+{
+	switch (says) {
+	case BT_PREEMPT_FOUND:
+		return BT_CYCLE_METRIC_SUCCESS;
+	case BT_PREEMPT_FAILED:
+		return BT_CYCLE_METRIC_ERROR;
+	case BT_PREEMPT_NOWHERE:
+		return preemption->unit_n ? BT_CYCLE_METRIC_UNSCHEDULABLE : BT_CYCLE_METRIC_UNRESOLVABLE;
+	case BT_PREEMPT_INELIGIBLE:
+		break;
+	}
+	return BT_CYCLE_METRIC_UNSCHEDULABLE;
+}
+
+/* Source: DefaultPreemption.PodGroupPostFilter, observeVictims, v1.37.2. */
+static void note_preemption(const struct bt_engine *engine, enum bt_preempt_outcome says,
+	const struct bt_group_preemption *preemption, int64_t begin_ns)
+{
+	const uint16_t labels[4] = {(uint16_t)status_of(says, preemption)}, none[4] = {0};
+
+	if (!engine->metrics) {
+		return;
+	}
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, labels,
+		bt_group_cycle_clock(engine) - begin_ns);
+	if (says != BT_PREEMPT_FOUND || preemption->is_ongoing) {
+		return;
+	}
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none,
+		(int64_t)preemption->victim_n * NS_PER_S);
+	if (preemption->disrupted_n) {
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, none,
+			preemption->disrupted_n * NS_PER_S);
+	}
+}
+
 /* Source: DefaultPreemption.PodGroupPostFilter, v1.37.2. */
 static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 	struct bt_group_preempt_request *request, const struct bt_plugin *plugin)
@@ -49,7 +89,9 @@ static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 	request->policy = plugin->preemption;
 	request->never_preempts = never_preempts(engine, cycle, request->group);
 	request->is_ongoing = is_ongoing(engine, cycle);
+	int64_t begin_ns = bt_group_cycle_clock(engine);
 	enum bt_preempt_outcome says = bt_group_preempt(request, &cycle->preemption);
+	note_preemption(engine, says, &cycle->preemption, begin_ns);
 	if (says == BT_PREEMPT_FOUND && !cycle->preemption.is_ongoing) {
 		bt_group_cycle_preempt(engine, cycle);
 	}

@@ -24,8 +24,13 @@ enum bt_cycle_metric {
 	BT_CYCLE_METRIC_EVICTING,
 	BT_CYCLE_METRIC_GROUP,		/* the cycle of a pod group: enum bt_cycle_metric_group, profile */
 	BT_CYCLE_METRIC_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
-	BT_CYCLE_METRIC_PLACEMENT,	/* a group is tried in a placement: whether it fits, profile */
-	BT_CYCLE_METRIC_PLACEMENTS,	/* a placement is made, which takes no time: profile */
+	/* Preemption by a pod group as a whole: enum bt_cycle_metric_status; its victims; and of these groups
+	 * that go together, and pods of others. The latter two have no labels, and n seconds stand for n. */
+	BT_CYCLE_METRIC_GROUP_PREEMPTING,
+	BT_CYCLE_METRIC_GROUP_VICTIMS,
+	BT_CYCLE_METRIC_GROUP_DISRUPTIONS,
+	BT_CYCLE_METRIC_PLACEMENT,  /* a group is tried in a placement: whether it fits, profile */
+	BT_CYCLE_METRIC_PLACEMENTS, /* a placement is made, which takes no time: profile */
 	BT_CYCLE_METRIC_N
 };
 
@@ -35,7 +40,8 @@ enum bt_cycle_metric_point { BT_CYCLE_METRIC_FILTER = 0, BT_CYCLE_METRIC_POST_FI
 enum bt_cycle_metric_status {
 	BT_CYCLE_METRIC_SUCCESS = 0,
 	BT_CYCLE_METRIC_ERROR,
-	BT_CYCLE_METRIC_UNSCHEDULABLE
+	BT_CYCLE_METRIC_UNSCHEDULABLE,
+	BT_CYCLE_METRIC_UNRESOLVABLE
 };
 
 /* What came of a pod group's cycle. */

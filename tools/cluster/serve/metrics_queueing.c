@@ -5,7 +5,8 @@
 #include "engine/flow/cycle/hints.h"
 #include "metrics_int.h"
 
-static const char *const status_texts[] = {"Success", "Error", "Unschedulable"};
+static const char *const status_texts[] = {
+	"Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable"};
 static const char *const point_texts[] = {"Filter", "PostFilter", "Bind"};
 static const char *const plugin_texts[] = {NULL, "DefaultPreemption", "DefaultBinder"};
 
@@ -165,6 +166,16 @@ static void label_nothing(const struct metrics_reading *r, const struct bt_serie
 	(void)series;
 }
 
+/* The one series of a metric without labels, which is there before it has a value. */
+static void add_one(const struct metrics_reading *r, enum bt_cycle_metric metric)
+{
+	if (r->tables[metric].n) {
+		add_table(r, metric, label_nothing);
+	} else {
+		add_series(r, metric, r->tables[metric].series);
+	}
+}
+
 /* How many values the series of a metric have. */
 static void add_totals(const struct metrics_reading *r, enum bt_cycle_metric metric,
 	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
@@ -191,10 +202,39 @@ static void add_evictions(const struct metrics_reading *r)
 	add_totals(r, BT_CYCLE_METRIC_EVICTING, label_evicting);
 }
 
+static void label_preempting(const struct metrics_reading *r, const struct bt_series *series)
+{
+	label(r->x, "result", status_texts[series->labels[0]]);
+}
+
+static void label_preemptor(const struct metrics_reading *r, const struct bt_series *series)
+{
+	(void)series;
+	label(r->x, "preemptor", "podgroup");
+}
+
+/* Where groups preempt by themselves, since 1.37. Upstream notes no disruptions by pods. */
+static void add_group_preemption(const struct metrics_reading *r)
+{
+	struct bt_exposition *x = r->x;
+
+	bt_expose(x, "scheduler_workload_preemption_attempts_total", BT_METRIC_COUNTER,
+		"[ALPHA] Total preemption attempts initiated by workload (including pod groups) in the "
+		"cluster till now.");
+	add_totals(r, BT_CYCLE_METRIC_GROUP_PREEMPTING, label_preempting);
+	bt_expose(x, "scheduler_workload_preemption_victims", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Number of pod preemption victims caused by workload preemption.");
+	add_one(r, BT_CYCLE_METRIC_GROUP_VICTIMS);
+	bt_expose(x, "scheduler_preemption_workload_disruptions", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Number of workload preemption units being preempted. A single preemption unit can "
+		"be all pods in a pod group (in case of DisruptionMode=all), or a single pod (in case of "
+		"DisruptionMode=single).");
+	add_table(r, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, label_preemptor);
+}
+
 /* Gate GenericWorkload. */
 static void add_groups(const struct metrics_reading *r)
 {
-	const struct bt_series *deciding = r->tables[BT_CYCLE_METRIC_GROUP_DECIDING].series;
 	struct bt_exposition *x = r->x;
 
 	bt_expose(x, "scheduler_podgroup_schedule_attempts_total", BT_METRIC_COUNTER,
@@ -203,11 +243,7 @@ static void add_groups(const struct metrics_reading *r)
 	add_totals(r, BT_CYCLE_METRIC_GROUP, label_group);
 	bt_expose(x, "scheduler_podgroup_scheduling_algorithm_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Pod group scheduling algorithm latency in seconds");
-	if (r->tables[BT_CYCLE_METRIC_GROUP_DECIDING].n) {
-		add_table(r, BT_CYCLE_METRIC_GROUP_DECIDING, label_nothing);
-	} else {
-		add_series(r, BT_CYCLE_METRIC_GROUP_DECIDING, deciding);
-	}
+	add_one(r, BT_CYCLE_METRIC_GROUP_DECIDING);
 	bt_expose(x, "scheduler_podgroup_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Pod group scheduling attempt latency in seconds (scheduling algorithm + binding)");
 	add_table(r, BT_CYCLE_METRIC_GROUP, label_group);
@@ -289,6 +325,9 @@ static void add_durations(const struct metrics_reading *r)
 	}
 	if (r->config->gates.on[BT_GATE_GENERIC_WORKLOAD]) {
 		add_groups(r);
+		if (bt_release_has(r->config->gates.release, BT_RULE_GROUPS_ARE_QUEUED)) {
+			add_group_preemption(r);
+		}
 	}
 	if (r->config->gates.on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] &&
 		bt_release_has(r->config->gates.release, BT_RULE_PLACEMENTS_ARE_COUNTED)) {

@@ -688,6 +688,40 @@ static void placements_of_groups_are_counted_by_whether_the_group_fits(void **st
 	free(p);
 }
 
+static void preemption_by_pod_groups_is_counted_since_1_37(void **state)
+{
+	struct serve_test *test = *state;
+	struct bt_cycle_metrics *metrics = NULL;
+	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
+	const uint16_t found[4] = {BT_CYCLE_METRIC_SUCCESS}, nobody[4] = {BT_CYCLE_METRIC_UNRESOLVABLE},
+		       none[4] = {0};
+
+	memcpy(&metrics, &shared, sizeof(metrics));
+	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	struct prometheus *p = metrics_of(test);
+	assert_true(prometheus_value(p, "scheduler_workload_preemption_victims_count") == 0);
+	free(p);
+	/* What PodGroupPostFilter notes (test_group_attempt). */
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, found, 5);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, nobody, 5);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none, 3 * LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, none, 2 * LAB_SECOND);
+	p = metrics_of(test);
+	assert_true(
+		prometheus_value(p, "scheduler_workload_preemption_attempts_total{result=\"Success\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_workload_preemption_attempts_total{result="
+					"\"UnschedulableAndUnresolvable\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_workload_preemption_victims_sum") == 3);
+	assert_true(prometheus_value(p, "scheduler_workload_preemption_victims_bucket{le=\"2\"}") == 0);
+	assert_true(prometheus_value(p, "scheduler_preemption_workload_disruptions_bucket{preemptor="
+					"\"podgroup\",le=\"2\"}") == 1);
+	free(p);
+	test->lab.config.gates.release = bt_release_find(bt_str("1.36"));
+	p = metrics_of(test);
+	assert_string_equal(prometheus_type(p, "scheduler_workload_preemption_victims"), "");
+	free(p);
+}
+
 static struct bt_writer_counts written_before(const struct bt_writer *writer)
 {
 	(void)writer;
@@ -863,6 +897,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			preemptions_are_counted_when_their_evictions_have_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(metrics_of_gates_are_there_with_them_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			preemption_by_pod_groups_is_counted_since_1_37, setup, teardown),
 		cmocka_unit_test_setup_teardown(pod_groups_are_counted_by_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			placements_of_groups_are_counted_by_whether_the_group_fits, setup, teardown),
