@@ -15,7 +15,8 @@
 
 /* ---- the queue alone ---- */
 
-static bool no_hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+static bool no_hint(
+	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	(void)context;
 	(void)pod_ix;
@@ -56,7 +57,7 @@ static void through(struct bt_bench *bench)
 
 /* A queue with pods that were refused, of as many kinds. */
 static struct bt_queue *make_waiting(
-	bool (*hint)(void *, uint32_t, const struct bt_cluster_event *, uint32_t), uint32_t kind_n)
+	bool (*hint)(void *, uint32_t, const struct bt_cluster_event *, bt_plugin_set), uint32_t kind_n)
 {
 	struct bt_queue_options options = usual;
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 #include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
 #include "engine/model/kind.h"
+#include "engine/model/plugin_set.h"
 #include "plugins/args.h"
 #include "plugins/points.h"
 
@@ -335,6 +337,8 @@ static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
 
 /* So many plugins of a profile may judge nodes: those of the tree that compile, and all that are added. */
 #define BT_PROFILE_USES 28
+
+static_assert(BT_PROFILE_USES <= BT_PLUGIN_SET_ROOM, "uses are numbers in sets of plugins");
 
 /* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
  * after start. */

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "engine/base/status.h"
+#include "engine/model/plugin_set.h"
 #include "plugins/plugin.h"
 
 enum {
@@ -17,11 +18,8 @@ enum {
 	BT_PLUGIN_IN_TREE
 };
 
-/* The most plugins: a set of them is a word of 32 bits, one of which stands for extenders. */
-#define BT_PLUGIN_ROOM 31
-
-/* The most plugins that may be added at run time: 6, or the room that in-tree plugins leave. */
-#define BT_PLUGIN_ADDED_MAX (BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE < 6 ? BT_PLUGIN_ROOM - BT_PLUGIN_IN_TREE : 6)
+/* The most plugins that may be added at run time. */
+#define BT_PLUGIN_ADDED_MAX 8
 
 /* More plugins than that there never are. */
 #define BT_PLUGIN_MAX (BT_PLUGIN_IN_TREE + BT_PLUGIN_ADDED_MAX)
@@ -29,8 +27,8 @@ enum {
 /* No plugin's id. */
 #define BT_PLUGIN_NONE BT_PLUGIN_MAX
 
-static_assert(BT_PLUGIN_ADDED_MAX >= 2,
-	"registry.def lists too many plugins: make sets of plugins (engine/flow/cycle/hints.h) wider");
+static_assert(BT_PLUGIN_MAX < BT_PLUGIN_SET_ROOM, "registry.def lists too many plugins: with extenders they "
+						  "must fit a set (engine/model/plugin_set.h)");
 
 /* How many plugins there are now: those in the tree, and behind them those that were added. */
 uint32_t bt_plugin_n(void);

@@ -486,7 +486,7 @@ uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places)
 	return there ? line->items[line->head + places].slot : BT_NO_SLOT;
 }
 
-void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
+void bt_active_park(struct bt_queue *queue, uint32_t slot, bt_plugin_set plugins)
 {
 	struct bt_active *active = &queue->active;
 	uint32_t kind_ix = queue->slots[slot].kind;

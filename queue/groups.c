@@ -16,17 +16,20 @@ static bool same(const struct bt_waiting_group *group, const struct bt_slot *slo
 /* Groups whose keys are equal are chained. Never 0. */
 static uint64_t groups_key_of(const struct bt_slot *slot)
 {
-	const uint32_t words[] = {
-		slot->kind, slot->unschedulable_plugins, slot->pending, (uint32_t)slot->gate};
+	const uint64_t words[] = {
+		(uint64_t)slot->kind << 32 | (uint8_t)slot->gate, slot->unschedulable_plugins, slot->pending};
 
 	return bt_hash_bytes(words, sizeof(words)) | 1;
 }
 
 static void count_plugins(struct bt_queue *queue, const struct bt_waiting_group *group, bool add)
 {
-	for (uint32_t rest = group->unschedulable_plugins | group->pending; rest; rest &= rest - 1) {
-		BT_INVARIANT(add || queue->plugin_groups[__builtin_ctz(rest)] > 0);
-		queue->plugin_groups[__builtin_ctz(rest)] += add ? 1 : (uint64_t)-1;
+	for (bt_plugin_set rest = group->unschedulable_plugins | group->pending; rest;
+		rest = bt_plugin_set_rest(rest)) {
+		uint64_t *group_n = &queue->plugin_groups[bt_plugin_set_first(rest)];
+
+		BT_INVARIANT(add || *group_n > 0);
+		*group_n += add ? 1 : (uint64_t)-1;
 	}
 }
 

@@ -276,8 +276,8 @@ bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	if (slot->gate == BT_QUEUE_NO_GATE) {
 		return true;
 	}
-	BT_INVARIANT(slot->gate >= 0 && slot->gate < 32);
-	slot->unschedulable_plugins |= 1u << slot->gate;
+	BT_INVARIANT(slot->gate >= 0);
+	slot->unschedulable_plugins |= bt_plugin_set_of((uint32_t)slot->gate);
 	return false;
 }
 
@@ -557,8 +557,8 @@ static enum bt_strategy weigh_log(struct bt_queue *queue, const struct bt_slot *
 	return best;
 }
 
-enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
-	uint32_t pending, int64_t now_ns)
+enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins,
+	bt_plugin_set pending, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
@@ -587,7 +587,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t u
 		       : requeue(queue, ix, strategy, now_ns);
 }
 
-void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins)
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
 	uint32_t ix = queue_find(queue, pod_ix);
@@ -780,7 +780,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 }
 
 /* Lets parked kinds come forward that the event may help, and those whose example has gone. */
-static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t plugins)
+static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
@@ -801,14 +801,14 @@ static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event,
 }
 
 /* Did any of these plugins refuse a pod that waits? */
-static bool concerns(const struct bt_queue *queue, uint32_t plugins)
+static bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
 {
 	/* One of its pods may have been refused by none. */
 	if (queue->counts.pod_groups[BT_WAIT_UNSCHEDULABLE] | queue->counts.pod_groups[BT_WAIT_GATED]) {
 		return true;
 	}
-	for (uint32_t rest = plugins; rest; rest &= rest - 1) {
-		if (queue->plugin_groups[__builtin_ctz(rest)]) {
+	for (bt_plugin_set rest = plugins; rest; rest = bt_plugin_set_rest(rest)) {
+		if (queue->plugin_groups[bt_plugin_set_first(rest)]) {
 			return true;
 		}
 	}
@@ -829,7 +829,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
-	uint32_t plugins = hooks->matters ? hooks->matters(hooks->context, event) : UINT32_MAX;
+	bt_plugin_set plugins = hooks->matters ? hooks->matters(hooks->context, event) : BT_PLUGIN_SET_ALL;
 	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : queue_find(queue, own_ix);
 	size_t group_n = queue->group_n;
 

@@ -38,6 +38,7 @@
 #include "engine/base/owner.h"
 #include "engine/base/status.h"
 #include "engine/model/cluster_event.h"
+#include "engine/model/plugin_set.h"
 
 #define BT_QUEUE_EMPTY	 UINT32_MAX
 #define BT_QUEUE_NO_GATE (-1)
@@ -74,11 +75,12 @@ struct bt_queue_hooks {
 	 * that keeps it out now, which is asked before the others. */
 	int (*gate)(void *context, uint32_t pod_ix, int first);
 	/* The plugins of the pod's profile that registered for the event. */
-	uint32_t (*interested)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event);
+	bt_plugin_set (*interested)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event);
 	/* The same, joined over all profiles; 0: the event is nobody's business. */
-	uint32_t (*matters)(void *context, const struct bt_cluster_event *event);
+	bt_plugin_set (*matters)(void *context, const struct bt_cluster_event *event);
 	/* Does the hint of any of these plugins say Queue? */
-	bool (*hint)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins);
+	bool (*hint)(
+		void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins);
 	/* A pod that this plugin keeps out has waited for too long: has what it waits for come about, so that
 	 * no event will let it go on? NULL: never. */
 	bool (*stuck)(void *context, uint32_t pod_ix, int gate);
@@ -99,7 +101,7 @@ struct bt_queue_observer {
 	void (*kept)(void *context, uint32_t cause);
 	/* Hints of these plugins were asked about an event, until one said Queue. by: which one; -1: none
 	 * has. */
-	void (*hinted)(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plugins, int by);
+	void (*hinted)(void *context, uint32_t pod_ix, uint32_t cause, bt_plugin_set plugins, int by);
 	void *context;
 };
 
@@ -142,16 +144,17 @@ static inline uint64_t bt_queue_kind_key(struct bt_queue_kind kind)
 /* What the queue knows of a pod; reading only. */
 struct bt_queue_info {
 	enum bt_wait where;
-	int gate;				 /* of a gated pod: the plugin */
-	uint32_t unschedulable_plugins, pending; /* plugins that refused it, or let it wait, the last time */
-	uint32_t attempts;			 /* how often it was popped */
-	int64_t entered_ns, timestamp_ns;	 /* since when it is known; since when it waits this time */
-	int64_t expiry_ns; /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
-	bool patient;	   /* of a pod in backoff: it is not popped before that ends */
-	bool flushed;	   /* it was let back because it had waited too long */
-	int64_t first_ns;  /* when it was active first; INT64_MAX: never */
-	uint64_t order;	   /* of arrival */
-	bool in_group;	   /* it waits in its PodGroup, whose place, gate, times and expiry are given */
+	int gate; /* of a gated pod: the plugin */
+	bt_plugin_set unschedulable_plugins,
+		pending;		  /* plugins that refused it, or let it wait, the last time */
+	uint32_t attempts;		  /* how often it was popped */
+	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
+	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
+	bool patient;			  /* of a pod in backoff: it is not popped before that ends */
+	bool flushed;			  /* it was let back because it had waited too long */
+	int64_t first_ns;		  /* when it was active first; INT64_MAX: never */
+	uint64_t order;			  /* of arrival */
+	bool in_group; /* it waits in its PodGroup, whose place, gate, times and expiry are given */
 };
 
 struct bt_queue_counts {
@@ -251,15 +254,15 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
  * an event, or for its backoff when one has come already. Requires: it is in flight or binding.
  * Returns: where it is now.
  */
-enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins,
-	uint32_t pending, int64_t now_ns);
+enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins,
+	bt_plugin_set pending, int64_t now_ns);
 
 /*
  * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
  * until an event lets them come forward that a hint of these plugins likes, or bt_queue_flush_backoff.
  * Requires: the pod is here.
  */
-void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t unschedulable_plugins);
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins);
 
 /* A pod has gone, wherever it is. BT_NOT_FOUND when it is nowhere. */
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);

@@ -23,7 +23,7 @@ struct bt_slot {
 	uint32_t leaf;	 /* of a pod of it: the number of the group that it names; the same, but in a tree */
 	bool is_entity;	 /* it is a PodGroup */
 	uint64_t turn;	 /* of a pod of a PodGroup: which wait this is of all, for the order in the group */
-	uint32_t unschedulable_plugins, pending;
+	bt_plugin_set unschedulable_plugins, pending;
 	uint32_t attempts, unschedulable_n, error_n;
 	uint8_t where; /* enum bt_wait */
 	int8_t gate;
@@ -78,7 +78,7 @@ struct bt_kind_line {
 	uint32_t pod_n; /* that are known to the queue */
 	bool is_parked;
 	uint32_t parked_ix;	      /* in bt_active.parked */
-	uint32_t parked_for;	      /* the plugins that refused the kind */
+	bt_plugin_set parked_for;     /* the plugins that refused the kind */
 	uint32_t example;	      /* the slot of a pod that they refused */
 	struct bt_active_line parked; /* its pods whose turn has come meanwhile, in order */
 	uint32_t stocked_ix;	      /* in bt_active.stocked plus one, or 0 */
@@ -100,13 +100,14 @@ struct bt_active {
 	size_t parked_n, parked_cap;
 	uint32_t *stocked; /* of these, those with entries of their own: a heap by their first ones */
 	size_t stocked_n, stocked_cap;
-	uint32_t parked_for; /* no other plugins have refused any of them */
+	bt_plugin_set parked_for; /* no other plugins have refused any of them */
 };
 
 /* Pods that events are weighed for together: of one kind, refused by the same plugins. What a hint says
  * depends on the signature, and on whether the event is the pod's own, which is weighed by itself. */
 struct bt_waiting_group {
-	uint32_t kind, unschedulable_plugins, pending;
+	uint32_t kind;
+	bt_plugin_set unschedulable_plugins, pending;
 	int gate;
 	uint32_t first, last; /* slots */
 	uint32_t n;
@@ -139,8 +140,8 @@ struct bt_queue {
 	size_t group_n, group_cap;
 	uint32_t free_group; /* linked by chain */
 	struct bt_map group_ixs;
-	uint64_t plugin_groups[32]; /* how many groups a plugin has refused */
-	struct bt_entity *entities; /* PodGroups, by number */
+	uint64_t plugin_groups[BT_PLUGIN_SET_ROOM]; /* how many groups a plugin has refused */
+	struct bt_entity *entities;		    /* PodGroups, by number */
 	size_t entity_n, entity_cap;
 	uint64_t entity_pods[BT_WAIT_N]; /* pods in PodGroups, by the places of these */
 	uint64_t turns;
@@ -256,7 +257,7 @@ uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots,
 uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places);
 
 /* Parks the kind of a slot that those plugins have refused. */
-void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins);
+void bt_active_park(struct bt_queue *queue, uint32_t slot, bt_plugin_set plugins);
 void bt_active_unpark(struct bt_queue *queue, uint32_t kind);
 
 /* ---- backoff.c ---- */

@@ -200,7 +200,7 @@ static void write_names(struct names *names, struct bt_buf *out)
 static void ask(
 	struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event)
 {
-	uint32_t interested = bt_hints_interested(&t->hints, event);
+	bt_plugin_set interested = bt_hints_interested(&t->hints, event);
 	const struct bt_hint_waiting hinted = {waiting, own, false};
 	struct names asked = {0}, queue = {0};
 
@@ -210,10 +210,10 @@ static void ask(
 		if (!t->hints.hint_plugins[i].is_there) {
 			continue;
 		}
-		if (interested >> i & 1) {
+		if (bt_plugin_set_has(interested, i)) {
 			add_name(&asked, name);
 		}
-		if (bt_hints_queue(&t->hints, &t->cache->view, &hinted, event, 1u << i, NULL) !=
+		if (bt_hints_queue(&t->hints, &t->cache->view, &hinted, event, bt_plugin_set_of(i), NULL) !=
 			BT_HINT_NONE) {
 			add_name(&queue, name);
 		}
@@ -382,9 +382,9 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 	for (uint32_t resource = 0; resource < BT_CLUSTER_EVENT_WILDCARD; resource++) {
 		for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
 			for (uint32_t i = 0; i < BT_HINT_PLUGINS; i++) {
-				bool always = hints->always[resource][action] >> i & 1;
+				bool always = bt_plugin_set_has(hints->always[resource][action], i);
 
-				if (hints->interested[resource][action] >> i & 1) {
+				if (bt_plugin_set_has(hints->interested[resource][action], i)) {
 					bt_buf_printf(out, "%s%s %s%s\n",
 						bt_cluster_event_resource_name(hints->release,
 							(enum bt_cluster_event_resource)resource),
@@ -466,6 +466,8 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 	}
 	bt_mem_free(text);
 	int hint_plugin = bt_hints_number(hints, bt_plugin_find(bt_str(plugin)));
+	const bt_plugin_set own = hint_plugin >= 0 ? bt_plugin_set_of((uint32_t)hint_plugin) : 0;
+
 	actions = actions_of(hints->release, actions);
 	for (uint32_t r = 0; hint_plugin >= 0 && r < BT_CLUSTER_EVENT_WILDCARD; r++) {
 		for (uint32_t a = 0; a < BT_CLUSTER_EVENT_ACTION_N; a++) {
@@ -479,8 +481,8 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 					: BT_CLUSTER_EVENT_WILDCARD;
 
 			if (bt_cluster_event_matches(named, actions, &event)) {
-				hints->interested[r][a] |= 1u << hint_plugin;
-				hints->always[r][a] |= strcmp(word, "always") == 0 ? 1u << hint_plugin : 0;
+				hints->interested[r][a] |= own;
+				hints->always[r][a] |= strcmp(word, "always") == 0 ? own : 0;
 			}
 		}
 	}

@@ -56,7 +56,7 @@ static bool passes(struct plain_queue *q, uint32_t pod_ix)
 
 	pod->gate = q->options.hooks.gate(q->options.hooks.context, pod_ix, pod->gate);
 	if (pod->gate != BT_QUEUE_NO_GATE) {
-		pod->unschedulable_plugins |= 1u << pod->gate;
+		pod->unschedulable_plugins |= bt_plugin_set_of((uint32_t)pod->gate);
 	}
 	return pod->gate == BT_QUEUE_NO_GATE;
 }
@@ -103,8 +103,8 @@ static enum static_score static_score_of(
 	if (!refused(pod) || event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return AFTER_BACKOFF;
 	}
-	for (uint32_t plugin = 0; plugin < 32; plugin++) {
-		uint32_t bit = 1u << plugin;
+	for (uint32_t plugin = 0; plugin < BT_PLUGIN_SET_ROOM; plugin++) {
+		bt_plugin_set bit = bt_plugin_set_of(plugin);
 
 		if (((pod->unschedulable_plugins | pod->pending) & bit) &&
 			hooks->hint(hooks->context, pod_ix, event, bit)) {
@@ -262,8 +262,8 @@ void plain_done(struct plain_queue *q, uint32_t pod_ix)
 	q->pods[pod_ix].where = BT_WAIT_BINDING;
 }
 
-enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, uint32_t unschedulable_plugins,
-	uint32_t pending, int64_t now_ns)
+enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, bt_plugin_set unschedulable_plugins,
+	bt_plugin_set pending, int64_t now_ns)
 {
 	struct plain_pod *pod = &q->pods[pod_ix];
 

@@ -18,7 +18,8 @@ struct plain_pod {
 	enum bt_wait where;
 	struct bt_queue_kind kind;
 	int gate;
-	uint32_t unschedulable_plugins, pending, attempts, refusals, errors;
+	bt_plugin_set unschedulable_plugins, pending;
+	uint32_t attempts, refusals, errors;
 	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: there is no backoff */
 	int64_t first_ns;			     /* INT64_MAX: it was never active */
 	int64_t flush_ns;			     /* when it was flushed last; INT64_MIN: never */
@@ -43,8 +44,8 @@ enum bt_wait plain_add(
 uint32_t plain_pop(struct plain_queue *q);
 enum bt_status plain_take(struct plain_queue *q, uint32_t pod_ix);
 void plain_done(struct plain_queue *q, uint32_t pod_ix);
-enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, uint32_t unschedulable_plugins,
-	uint32_t pending, int64_t now_ns);
+enum bt_wait plain_refuse(struct plain_queue *q, uint32_t pod_ix, bt_plugin_set unschedulable_plugins,
+	bt_plugin_set pending, int64_t now_ns);
 enum bt_status plain_remove(struct plain_queue *q, uint32_t pod_ix);
 enum bt_wait plain_update(struct plain_queue *q, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns);

@@ -32,8 +32,8 @@
 struct world {
 	uint64_t seed;
 	uint32_t signatures[PLAIN_PODS];
-	uint32_t gates[PLAIN_PODS]; /* the plugins that keep a pod out */
-	uint32_t own;		    /* the pod that the event is about, for which hints say the opposite */
+	bt_plugin_set gates[PLAIN_PODS]; /* the plugins that keep a pod out */
+	uint32_t own; /* the pod that the event is about, for which hints say the opposite */
 	uint64_t hint_n;
 };
 
@@ -52,32 +52,42 @@ struct history {
 
 static int gate(void *context, uint32_t pod_ix, int first)
 {
-	uint32_t gates = ((const struct world *)context)->gates[pod_ix];
+	bt_plugin_set gates = ((const struct world *)context)->gates[pod_ix];
 
-	if (first >= 0 && (gates >> first & 1)) {
+	if (first >= 0 && bt_plugin_set_has(gates, (uint32_t)first)) {
 		return first;
 	}
-	return gates ? __builtin_ctz(gates) : BT_QUEUE_NO_GATE;
+	return gates ? (int)bt_plugin_set_first(gates) : BT_QUEUE_NO_GATE;
+}
+
+/* The plugins of these bits, over all numbers that there are: 3, 15, ... 63. */
+static bt_plugin_set plugins_of(uint64_t bits)
+{
+	bt_plugin_set plugins = 0;
+
+	for (uint32_t i = 0; i < PLUGINS; i++) {
+		plugins |= bits >> i & 1 ? bt_plugin_set_of(12 * i + 3) : 0;
+	}
+	return plugins;
 }
 
 /* Signatures with odd numbers are of another profile. */
-static uint32_t interested_profile(
+static bt_plugin_set interested_profile(
 	const struct world *world, uint32_t profile, const struct bt_cluster_event *event)
 {
 	uint64_t bits = bt_hash_u64(world->seed ^ ((uint64_t)event->action << 8 | profile));
 
-	return event->action == LIKED_BY_ALL ? (1u << PLUGINS) - 1
-					     : (uint32_t)(bits & bits >> 8) & ((1u << PLUGINS) - 1);
+	return plugins_of(event->action == LIKED_BY_ALL ? UINT64_MAX : bits & bits >> 8);
 }
 
-static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+static bt_plugin_set interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	const struct world *world = context;
 
 	return interested_profile(world, world->signatures[pod_ix] % 2, event);
 }
 
-static uint32_t matters(void *context, const struct bt_cluster_event *event)
+static bt_plugin_set matters(void *context, const struct bt_cluster_event *event)
 {
 	return interested_profile(context, 0, event) | interested_profile(context, 1, event);
 }
@@ -88,7 +98,7 @@ static bool stuck(void *context, uint32_t pod_ix, int first)
 	return pod_ix % 2 && !(((const struct world *)context)->gates[pod_ix] >> first & 1);
 }
 
-static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	struct world *world = context;
 	uint64_t likes =
@@ -188,9 +198,9 @@ static bool chance(struct history *h, uint32_t percent)
 	return below(h, 100) < percent;
 }
 
-static uint32_t any_plugins(struct history *h)
+static bt_plugin_set any_plugins(struct history *h)
 {
-	return below(h, 1u << PLUGINS) & below(h, 1u << PLUGINS);
+	return plugins_of(below(h, 1u << PLUGINS) & below(h, 1u << PLUGINS));
 }
 
 /* A pod in one of two places, or BT_QUEUE_EMPTY. */
@@ -295,7 +305,7 @@ static void step_pop(struct history *h)
 	plain_begin(&h->plain, got);
 }
 
-static void park(struct history *h, uint32_t pod, uint32_t unschedulable_plugins)
+static void park(struct history *h, uint32_t pod, bt_plugin_set unschedulable_plugins)
 {
 	struct bt_queue_kind kind = h->plain.pods[pod].kind;
 
@@ -306,8 +316,8 @@ static void park(struct history *h, uint32_t pod, uint32_t unschedulable_plugins
 static void step_refuse(struct history *h)
 {
 	uint32_t pod = any_in(h, BT_WAIT_IN_FLIGHT, chance(h, 40) ? BT_WAIT_BINDING : BT_WAIT_IN_FLIGHT);
-	uint32_t unschedulable_plugins = chance(h, 15) ? 0 : any_plugins(h),
-		 pending = chance(h, 15) ? any_plugins(h) : 0;
+	bt_plugin_set unschedulable_plugins = chance(h, 15) ? 0 : any_plugins(h),
+		      pending = chance(h, 15) ? any_plugins(h) : 0;
 
 	if (pod == BT_QUEUE_EMPTY) {
 		return;
@@ -417,7 +427,7 @@ static void drain(struct history *h)
 
 	for (uint32_t i = plain_list(&h->plain, BT_WAIT_ACTIVE, pods); h->parks && i-- > 0;) {
 		if (chance(h, 30)) {
-			park(h, pods[i], 1);
+			park(h, pods[i], plugins_of(1));
 		}
 	}
 	while (plain_list(&h->plain, BT_WAIT_ACTIVE, pods)) {

@@ -270,13 +270,11 @@ static void note_unschedulable_plugins(struct sim *sim, const struct sim_cycle *
 
 	known->refused_at = sim->shown_n;
 	known->by_other_pods = known->by_claims = false;
-	for (uint32_t i = 0; i < 32; i++) {
-		if (cycle->unschedulable_plugins >> i & 1) {
-			const char *name = bt_hints_name(i);
+	for (bt_plugin_set rest = cycle->unschedulable_plugins; rest; rest = bt_plugin_set_rest(rest)) {
+		const char *name = bt_hints_name(bt_plugin_set_first(rest));
 
-			known->by_other_pods |= strcmp(name, "InterPodAffinity") == 0;
-			known->by_claims |= strcmp(name, "VolumeRestrictions") == 0;
-		}
+		known->by_other_pods |= strcmp(name, "InterPodAffinity") == 0;
+		known->by_claims |= strcmp(name, "VolumeRestrictions") == 0;
 	}
 }
 

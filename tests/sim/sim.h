@@ -57,7 +57,8 @@ struct sim_cycle {
 	enum bt_outcome outcome;
 	uint32_t node;	    /* SIM_NONE: none */
 	uint32_t nominated; /* before the cycle; the same */
-	uint32_t victim_n, unschedulable_plugins;
+	uint32_t victim_n;
+	bt_plugin_set unschedulable_plugins;
 	bool grouped; /* with its PodGroup: what it comes to depends on the others */
 	bool yields;  /* a pod that it has to yield to may be nominated to a node */
 };

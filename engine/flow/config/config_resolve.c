@@ -2,15 +2,13 @@
  * Building a profile: which plugins run at each extension point, in which order and with which weight.
  * Source: framework/runtime and the profile map of kube-scheduler v1.36.3, rule by rule and error by error.
  */
-#include <assert.h>
 #include <stdio.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
 #include "engine/flow/config/config.h"
-
-static_assert(BT_PLUGIN_MAX <= 32, "a set of plugins is a word");
+#include "engine/model/plugin_set.h"
 
 /* Upstream's order of building, which decides the error that is met first. */
 static const enum bt_point build_order[BT_POINT_N] = {
@@ -40,11 +38,6 @@ struct build {
 	struct bt_str prefix;
 	struct bt_resolved_profile *out;
 };
-
-static uint32_t bit(uint32_t id)
-{
-	return UINT32_C(1) << id;
-}
 
 static enum bt_status refuse_unknown(struct build *build, enum bt_point point, struct bt_str name)
 {
@@ -80,25 +73,25 @@ static void append(struct bt_resolved_point *point, uint32_t id)
 	point->plugins[point->n++] = (struct bt_resolved_plugin){.id = id};
 }
 
-static uint32_t set_of(const struct bt_config_plugin_list *list, bool *out_all)
+static bt_plugin_set set_of(const struct bt_config_plugin_list *list, bool *out_all)
 {
-	uint32_t set = 0;
+	bt_plugin_set set = 0;
 
 	*out_all = false;
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t id = bt_plugin_find(list->items[i].name);
 
-		set |= id != BT_PLUGIN_NONE ? bit(id) : 0;
+		set |= id != BT_PLUGIN_NONE ? bt_plugin_set_of(id) : 0;
 		*out_all = *out_all || bt_str_is(list->items[i].name, "*");
 	}
 	return set;
 }
 
 /* The plugins that any set of the profile enables. */
-static uint32_t needed_plugins(const struct bt_config_plugins *plugins)
+static bt_plugin_set needed_plugins(const struct bt_config_plugins *plugins)
 {
 	bool all;
-	uint32_t set = set_of(&plugins->multi_point.enabled, &all);
+	bt_plugin_set set = set_of(&plugins->multi_point.enabled, &all);
 
 	for (unsigned point = 0; point < BT_POINT_N; point++) {
 		set |= set_of(&plugins->points[point].enabled, &all);
@@ -123,7 +116,7 @@ static uint32_t find_plugin(const struct build *build, struct bt_str name)
 static enum bt_status take_own(struct build *build, enum bt_point point)
 {
 	const struct bt_config_plugin_list *enabled = &build->profile->plugins.points[point].enabled;
-	uint32_t seen = 0;
+	bt_plugin_set seen = 0;
 
 	for (uint32_t i = 0; i < enabled->n; i++) {
 		struct bt_str name = enabled->items[i].name;
@@ -137,10 +130,10 @@ static enum bt_status take_own(struct build *build, enum bt_point point)
 				BT_STR_ARG(build->prefix), BT_STR_ARG(name), bt_point_interface(point));
 			return BT_INVALID;
 		}
-		if (seen & bit(id)) {
+		if (bt_plugin_set_has(seen, id)) {
 			return refuse_twice(build, point, name);
 		}
-		seen |= bit(id);
+		seen |= bt_plugin_set_of(id);
 		append(&build->out->points[point], id);
 	}
 	return BT_OK;
@@ -155,7 +148,7 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 	const struct bt_config_plugins *plugins = &build->profile->plugins;
 	const struct bt_config_plugin_list *multi = &plugins->multi_point.enabled;
 	struct bt_resolved_point own = build->out->points[point], merged = {.n = 0}, spread = {.n = 0};
-	uint32_t own_set, disabled, overridden = 0, seen = 0;
+	bt_plugin_set own_set, disabled, overridden = 0, seen = 0;
 	bool none;
 
 	own_set = set_of(&plugins->points[point].enabled, &none);
@@ -166,21 +159,22 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 		if (id == BT_PLUGIN_NONE) {
 			return refuse_unknown(build, point, multi->items[i].name);
 		}
-		if (!bt_plugin_serves(id, point, build->config->gates.release) || (disabled & bit(id))) {
+		if (!bt_plugin_serves(id, point, build->config->gates.release) ||
+			bt_plugin_set_has(disabled, id)) {
 			continue;
 		}
-		if (own_set & bit(id)) {
-			overridden |= bit(id);
+		if (bt_plugin_set_has(own_set, id)) {
+			overridden |= bt_plugin_set_of(id);
 			continue;
 		}
-		if (seen & bit(id)) {
+		if (bt_plugin_set_has(seen, id)) {
 			return refuse_twice(build, point, multi->items[i].name);
 		}
-		seen |= bit(id);
+		seen |= bt_plugin_set_of(id);
 		append(&spread, id);
 	}
 	for (uint32_t i = 0; i < own.n; i++) {
-		if (overridden & bit(own.plugins[i].id)) {
+		if (bt_plugin_set_has(overridden, own.plugins[i].id)) {
 			append(&merged, own.plugins[i].id);
 		}
 	}
@@ -188,7 +182,7 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 		append(&merged, spread.plugins[i].id);
 	}
 	for (uint32_t i = 0; i < own.n; i++) {
-		if (!(overridden & bit(own.plugins[i].id))) {
+		if (!bt_plugin_set_has(overridden, own.plugins[i].id)) {
 			append(&merged, own.plugins[i].id);
 		}
 	}
@@ -283,12 +277,12 @@ static enum bt_status check_late(struct build *build, uint32_t id)
 /* Gives the needed plugins their arguments. */
 static enum bt_status init_plugins(struct build *build)
 {
-	uint32_t needed = needed_plugins(&build->profile->plugins);
+	bt_plugin_set needed = needed_plugins(&build->profile->plugins);
 
 	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
 		const struct bt_config_args *args = args_of(build->profile, bt_plugin_name(id));
 
-		if (!(needed & bit(id)) || !args || !args->type) {
+		if (!bt_plugin_set_has(needed, id) || !args || !args->type) {
 			continue;
 		}
 		build->out->args[id] = args->value;

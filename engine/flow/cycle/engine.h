@@ -164,9 +164,9 @@ struct bt_decision {
 	/* Pods of lower priority that were nominated to that node and are so no longer. Valid as victims. */
 	const uint32_t *cleared_nominations;
 	uint32_t cleared_nominations_n;
-	uint32_t unschedulable_plugins;	 /* BT_REFUSED: who refused some node, as bits (bt_hints_name) */
-	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
-	struct bt_claim_release release; /* BT_REFUSED: what PostFilter does about a claim of the pod */
+	bt_plugin_set unschedulable_plugins; /* BT_REFUSED: who refused some node, as bits (bt_hints_name) */
+	enum bt_preempt_outcome preempt;     /* BT_REFUSED: what PostFilter came to */
+	struct bt_claim_release release;     /* BT_REFUSED: what PostFilter does about a claim of the pod */
 	/* BT_PLACED, when nodes are counted (bt_engine_count_nodes): how many were filtered, and how many of
 	 * them fit; else 0 where columns have decided. */
 	uint32_t evaluated_n, feasible_n;
@@ -387,7 +387,7 @@ struct bt_imposed {
 	enum bt_outcome outcome; /* BT_PLACED, BT_REFUSED, BT_FAILED */
 	uint32_t node_ix;	 /* BT_PLACED */
 	bool fits; /* the node is feasible here, too: the pod's claims get what is found there */
-	uint32_t unschedulable_plugins;
+	bt_plugin_set unschedulable_plugins;
 	enum bt_preempt_outcome preempt;
 	uint32_t nominated_ix;
 	struct bt_victim *victims; /* kept by the caller until the next cycle */

@@ -599,11 +599,11 @@ static void nominate(const struct bt_group_attempt *a, struct bt_decision *out)
  * The plugin that a member waits for that none has refused, where events alone bring the group back: who fits
  * waits for the others, and so does who might have fitted beside fewer. In upstream time brings it back.
  */
-static uint32_t blame_gang(const struct bt_group_attempt *a)
+static bt_plugin_set blame_gang(const struct bt_group_attempt *a)
 {
 	bool blamed = a->engine->options.groups_by_events && a->runtime->groups_number >= 0;
 
-	return blamed ? 1u << a->runtime->groups_number : 0;
+	return blamed ? bt_plugin_set_of((uint32_t)a->runtime->groups_number) : 0;
 }
 
 /* What becomes of a member that is not placed, for the queue and its nomination. Source:

@@ -466,11 +466,11 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
  * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
  * GangScheduling.EventsToRegister, v1.36.3.
  */
-static uint32_t blame_gang(const struct group_in_cycle *w)
+static bt_plugin_set blame_gang(const struct group_in_cycle *w)
 {
 	bool blamed = w->engine->options.groups_by_events && w->cycle.runtime->groups_number >= 0;
 
-	return blamed ? 1u << w->cycle.runtime->groups_number : 0;
+	return blamed ? bt_plugin_set_of((uint32_t)w->cycle.runtime->groups_number) : 0;
 }
 
 /* What becomes of a member that is not placed, for the queue and its nomination. */

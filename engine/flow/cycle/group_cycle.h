@@ -102,7 +102,7 @@ struct bt_group_cycle {
 	 * PodGroupPostFilter. */
 	struct bt_buf text;
 	size_t plain_len;
-	uint32_t met; /* bt_group_notes.met */
+	bt_plugin_set met; /* bt_group_notes.met */
 	struct bt_placements placements;
 	/* The groups of a tree, the root first; and the same of a trial. */
 	struct bt_group_node *nodes, *tried;

@@ -227,13 +227,13 @@ static void mark_violations(struct group_search *s)
 
 /* ---- do those that have got nodes still fit there? ---- */
 
-static bool asks_for_usage_alone(const struct bt_plan *plan, uint32_t skipped)
+static bool asks_for_usage_alone(const struct bt_plan *plan, bt_plugin_set skipped)
 {
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
 		enum bt_dependence depends = plan->profile->uses[u].plugin->filter_depends;
 
-		if (!(skipped >> u & 1) && depends != BT_DEPENDS_ON_DESCRIPTION &&
+		if (!bt_plugin_set_has(skipped, u) && depends != BT_DEPENDS_ON_DESCRIPTION &&
 			depends != BT_DEPENDS_ON_USAGE) {
 			return false;
 		}

@@ -33,7 +33,8 @@ struct bt_group_preempt_request {
 /* A member, the node that it would get, and which uses PreFilter has their filters skipped (bits): they are
  * skipped again when a victim comes back. */
 struct bt_group_place {
-	uint32_t pod_ix, node_ix, skipped;
+	uint32_t pod_ix, node_ix;
+	bt_plugin_set skipped;
 };
 
 /* A pod of a victim, and the next one of the same. */

@@ -7,9 +7,9 @@
 
 #include "engine/base/check.h"
 
-static_assert(BT_HINT_PLUGINS <= 32, "sets of hint plugins are words");
+static_assert(BT_HINT_PLUGINS <= BT_PLUGIN_SET_ROOM, "sets of hint plugins are sets of plugins");
 
-#define ALL (UINT32_MAX >> (32 - BT_HINT_PLUGINS))
+#define ALL (BT_PLUGIN_SET_ALL >> (BT_PLUGIN_SET_ROOM - BT_HINT_PLUGINS))
 
 static uint32_t action_at(uint32_t ix)
 {
@@ -38,6 +38,7 @@ static struct bt_hint_row *row_of(
 static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
 	const struct bt_registration *registration, bool joined)
 {
+	const bt_plugin_set own = bt_plugin_set_of(hint_plugin);
 	uint32_t actions = registration->actions;
 
 	BT_INVARIANT(hint_plugin < BT_HINT_PLUGINS);
@@ -48,8 +49,8 @@ static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plu
 	}
 	for (uint32_t action = 0; action < BT_CLUSTER_EVENT_ACTION_N; action++) {
 		if (bt_cluster_event_action_matches(actions, action_at(action))) {
-			hints->interested[resource][action] |= 1u << hint_plugin;
-			hints->always[resource][action] |= registration->hint ? 0 : 1u << hint_plugin;
+			hints->interested[resource][action] |= own;
+			hints->always[resource][action] |= registration->hint ? 0 : own;
 		}
 	}
 }
@@ -151,12 +152,13 @@ const char *bt_hints_name(uint32_t number)
 	return number < bt_plugin_n() ? bt_plugin_at(number)->name : "";
 }
 
-uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)
+bt_plugin_set bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
 		return ALL;
 	}
-	uint32_t interested = hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
+	bt_plugin_set interested =
+		hints->interested[event->resource][bt_cluster_event_action_ix(event->action)];
 
 	BT_INVARIANT((interested & ~ALL) == 0);
 	return interested;
@@ -176,24 +178,23 @@ static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row
 
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_hint_waiting *waiting, const struct bt_cluster_event *event,
-	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics)
+	bt_plugin_set unschedulable_plugins, struct bt_cycle_metrics *metrics)
 {
 	if (event->resource == BT_CLUSTER_EVENT_WILDCARD) {
-		return unschedulable_plugins ? __builtin_ctz(unschedulable_plugins) : 0;
+		return unschedulable_plugins ? (int)bt_plugin_set_first(unschedulable_plugins) : 0;
 	}
 	uint32_t action = bt_cluster_event_action_ix(event->action);
-	uint32_t asked = unschedulable_plugins & hints->interested[event->resource][action];
-
-	uint32_t always = unschedulable_plugins & hints->always[event->resource][action];
+	bt_plugin_set asked = unschedulable_plugins & hints->interested[event->resource][action];
+	bt_plugin_set always = unschedulable_plugins & hints->always[event->resource][action];
 
 	if (always) {
-		return __builtin_ctz(always);
+		return (int)bt_plugin_set_first(always);
 	}
 	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
 		BT_INVARIANT(row->hint && row->hint_plugin < BT_HINT_PLUGINS);
 
-		if (!(asked >> row->hint_plugin & 1) ||
+		if (!bt_plugin_set_has(asked, row->hint_plugin) ||
 			!bt_cluster_event_action_matches(row->actions, event->action)) {
 			continue;
 		}

@@ -4,13 +4,14 @@
  *
  * A hint plugin is a plugin of a profile that upstream asks for its events. Its number is the same in all
  * profiles, because a pod may be given another one while it waits: its id (plugins/registry.h), and that of
- * extenders behind them. Sets of hint plugins are masks, bit 1 << number. Context of all functions but the
+ * extenders behind them. Sets of hint plugins are by that number. Context of all functions but the
  * constructor: the scheduling thread.
  */
 #pragma once
 
 #include "engine/flow/cycle/metrics.h"
 #include "engine/flow/config/profile.h"
+#include "engine/model/plugin_set.h"
 
 #define BT_HINT_ROWS 32 /* of one resource */
 
@@ -31,8 +32,8 @@ struct bt_hints {
 	struct bt_hint_row rows[BT_CLUSTER_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
 	uint32_t row_n[BT_CLUSTER_EVENT_WILDCARD];
 	/* By resource and action: who has registered the event, and who has without a hint. */
-	uint32_t interested[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
-	uint32_t always[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
+	bt_plugin_set interested[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
+	bt_plugin_set always[BT_CLUSTER_EVENT_WILDCARD][BT_CLUSTER_EVENT_ACTION_N];
 };
 
 /* The hints of a profile, which must outlive them. Context: any thread. */
@@ -51,7 +52,7 @@ int bt_hints_number(const struct bt_hints *hints, uint32_t id);
 const char *bt_hints_name(uint32_t number);
 
 /* The hint plugins that have registered the event; of BT_CLUSTER_EVENT_WILDCARD all have. */
-uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event);
+bt_plugin_set bt_hints_interested(const struct bt_hints *hints, const struct bt_cluster_event *event);
 
 /* The pod that an event may make fit. own: the event's object is the pod itself; same_tree: it is in the tree
  * of the pod's PodGroup, or a pod of that. */
@@ -68,4 +69,4 @@ struct bt_hint_waiting {
 #define BT_HINT_NONE (-1)
 int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_hint_waiting *waiting, const struct bt_cluster_event *event,
-	uint32_t unschedulable_plugins, struct bt_cycle_metrics *metrics);
+	bt_plugin_set unschedulable_plugins, struct bt_cycle_metrics *metrics);

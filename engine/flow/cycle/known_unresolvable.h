@@ -26,7 +26,7 @@ struct bt_state_of_things {
  */
 struct bt_known_unresolvable {
 	struct bt_state_of_things when;
-	uint32_t unschedulable_plugins;
+	bt_plugin_set unschedulable_plugins;
 	enum bt_preempt_outcome preempt;
 };
 

@@ -93,7 +93,7 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 		if (hook->plugin->preemption || misses_pre_filter(hook, plan)) {
 			continue;
 		}
-		notes->met |= 1u << i;
+		notes->met |= bt_plugin_set_of(i);
 		if (refused) {
 			hook->plugin->post_filter(&env, &result, &text);
 			notes->release = result.release.what ? result.release : notes->release;
@@ -202,40 +202,41 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 }
 
 /* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
-static uint32_t unschedulable_plugins_of(const struct bt_engine *engine, const struct bt_cycle *cycle)
+static bt_plugin_set unschedulable_plugins_of(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	const struct bt_evaluation *evaluation = bt_schedule_pod_evaluation(&engine->schedule);
 	const struct bt_profile_runtime *runtime = cycle->runtime;
 	const struct bt_plan *plan = cycle->plan;
-	uint32_t plugins = 0;
+	bt_plugin_set plugins = 0;
 
 	if (plan->refusal) {
-		return 1u << runtime->number_of_use[plan->refused_by];
+		return bt_plugin_set_of((uint32_t)runtime->number_of_use[plan->refused_by]);
 	}
 	if (plan->narrowed) {
-		plugins |= 1u << runtime->number_of_use[plan->narrowed_by];
+		plugins |= bt_plugin_set_of((uint32_t)runtime->number_of_use[plan->narrowed_by]);
 	}
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
 		uint32_t use = evaluation->refused_by[i];
 		int number = use < BT_HOOKED ? runtime->number_of_use[use] : runtime->extender_number;
 
 		if (use != BT_PASSED && number >= 0) {
-			plugins |= 1u << number;
+			plugins |= bt_plugin_set_of((uint32_t)number);
 		}
 	}
 	return plugins;
 }
 
 /* The same by notes. */
-static uint32_t noted_unschedulable_plugins(const struct bt_profile_runtime *runtime,
+static bt_plugin_set noted_unschedulable_plugins(const struct bt_profile_runtime *runtime,
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
-	uint32_t plugins = 0;
+	bt_plugin_set plugins = 0;
 
-	for (uint32_t uses = bt_preempt_unschedulable_plugins(request, notes); uses; uses &= uses - 1) {
-		int number = runtime->number_of_use[__builtin_ctz(uses)];
+	for (bt_plugin_set uses = bt_preempt_unschedulable_plugins(request, notes); uses;
+		uses = bt_plugin_set_rest(uses)) {
+		int number = runtime->number_of_use[bt_plugin_set_first(uses)];
 
-		plugins |= number >= 0 ? 1u << number : 0;
+		plugins |= number >= 0 ? bt_plugin_set_of((uint32_t)number) : 0;
 	}
 	return plugins;
 }

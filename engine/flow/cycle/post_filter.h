@@ -33,7 +33,7 @@ struct bt_post_filter {
 	bool known;			/* what it says was known, and still is if things are as then */
 	struct bt_state_of_things when; /* the cycle began */
 	struct bt_cycle cycle;		/* that refused the pod */
-	uint32_t unschedulable_plugins;
+	bt_plugin_set unschedulable_plugins;
 	enum bt_preempt_outcome outcome, known_outcome;
 	struct bt_claim_release release;
 	struct bt_buf text;
@@ -95,7 +95,7 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 
 /* What PodGroupPostFilter is to know of a member of a group. */
 struct bt_group_notes {
-	uint32_t met; /* a bit for each plugin at that point whose PreFilter was asked */
+	bt_plugin_set met; /* a bit for each plugin at that point whose PreFilter was asked */
 	struct bt_claim_release release;
 };
 

@@ -920,7 +920,7 @@ static void catch_up(struct preempt_search *s, struct bt_preempt_notes *notes)
 	notes->journal_end = usage->journal_end;
 }
 
-uint32_t bt_preempt_unschedulable_plugins(
+bt_plugin_set bt_preempt_unschedulable_plugins(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
 	struct preempt_search s = {
@@ -929,12 +929,12 @@ uint32_t bt_preempt_unschedulable_plugins(
 		.view = &request->cache->view,
 		.pod = request->cycle->pod,
 	};
-	uint32_t uses = 0;
+	bt_plugin_set uses = 0;
 
 	BT_REQUIRE_HOT(bt_preempt_notable(request->cycle->plan));
 	catch_up(&s, notes);
 	for (uint32_t u = 0; u < BT_PROFILE_USES; u++) {
-		uses |= notes->by_n[u] ? 1u << u : 0;
+		uses |= notes->by_n[u] ? bt_plugin_set_of(u) : 0;
 	}
 	return uses;
 }

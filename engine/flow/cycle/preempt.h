@@ -12,6 +12,7 @@
 #include "engine/flow/cycle/pod_groups.h"
 #include "engine/score/evaluate.h"
 #include "engine/flow/config/profile.h"
+#include "engine/model/plugin_set.h"
 
 struct bt_extender_calls;
 
@@ -61,7 +62,7 @@ bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n)
 bool bt_preempt_notable(const struct bt_plan *plan);
 
 /* The uses that refuse nodes, as bits; brings the notes up to date. Requires: bt_preempt_notable. */
-uint32_t bt_preempt_unschedulable_plugins(
+bt_plugin_set bt_preempt_unschedulable_plugins(
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes);
 
 struct bt_preempt_candidate {

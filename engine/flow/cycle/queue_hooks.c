@@ -30,15 +30,15 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	return BT_QUEUE_NO_GATE;
 }
 
-static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+static bt_plugin_set interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	return bt_hints_interested(&bt_engine_runtime_of(context, pod_ix)->hints, event);
 }
 
-static uint32_t matters(void *context, const struct bt_cluster_event *event)
+static bt_plugin_set matters(void *context, const struct bt_cluster_event *event)
 {
 	const struct bt_engine *engine = context;
-	uint32_t plugins = 0;
+	bt_plugin_set plugins = 0;
 	const struct bt_profile_runtime *runtime;
 
 	for (uint32_t i = 0; (runtime = bt_profile_runtimes_at(&engine->runtimes, i)); i++) {
@@ -92,7 +92,7 @@ static bool is_about_tree(const struct bt_pod_groups *groups, const struct bt_si
 				       bt_pod_groups_find(groups, waiting->namespace_, waiting->pod_group));
 }
 
-static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	const struct bt_engine *engine = context;
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
@@ -106,7 +106,7 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	const struct bt_queue_observer *observer = &engine->options.observer;
 
 	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {
-		uint32_t asked = plugins & bt_hints_interested(&runtime->hints, event);
+		bt_plugin_set asked = plugins & bt_hints_interested(&runtime->hints, event);
 
 		if (asked) {
 			observer->hinted(observer->context, pod_ix,

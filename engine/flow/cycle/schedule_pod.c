@@ -244,28 +244,28 @@ uint32_t bt_engine_try_pod(
 	return node_ix;
 }
 
-uint32_t bt_engine_skipped(const struct bt_plan *plan)
+bt_plugin_set bt_engine_skipped(const struct bt_plan *plan)
 {
-	uint32_t skipped = 0;
+	bt_plugin_set skipped = 0;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
-		skipped |= plan->compiled[u].filter_skip ? 1u << u : 0;
+		skipped |= plan->compiled[u].filter_skip ? bt_plugin_set_of(u) : 0;
 	}
 	return skipped;
 }
 
 /* Swaps what is skipped for what was skipped. */
-static uint32_t skip_uses(struct bt_plan *plan, uint32_t skipped)
+static bt_plugin_set skip_uses(struct bt_plan *plan, bt_plugin_set skipped)
 {
-	uint32_t before = bt_engine_skipped(plan);
+	bt_plugin_set before = bt_engine_skipped(plan);
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
-		plan->compiled[u].filter_skip = skipped >> u & 1;
+		plan->compiled[u].filter_skip = bt_plugin_set_has(skipped, u);
 	}
 	return before;
 }
 
-bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, uint32_t skipped,
+bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, bt_plugin_set skipped,
 	struct bt_plan **out_plan)
 {
 	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
@@ -278,7 +278,7 @@ bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_
 	if (cycle.plan->refusal || cycle.plan->pre_filter_error) {
 		return false;
 	}
-	uint32_t before = skip_uses(cycle.plan, bt_engine_skipped(cycle.plan) | skipped);
+	bt_plugin_set before = skip_uses(cycle.plan, bt_engine_skipped(cycle.plan) | skipped);
 	uint32_t by = bt_filter_node(cycle.plan, &engine->cache->view, nominations, node_ix, &error);
 	skip_uses(cycle.plan, before);
 	return by == BT_PASSED;

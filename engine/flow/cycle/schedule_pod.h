@@ -71,11 +71,11 @@ uint32_t bt_engine_try_pod(
 	struct bt_engine *engine, uint32_t pod_ix, struct bt_plan **out_plan, enum bt_outcome *out_outcome);
 
 /* The uses whose filters the plan skips, as bits. */
-uint32_t bt_engine_skipped(const struct bt_plan *plan);
+bt_plugin_set bt_engine_skipped(const struct bt_plan *plan);
 
 /* Would the pod's filters let it on the node, but for those that were skipped (bits) when the pod was tried?
  * Extenders are not asked. */
-bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, uint32_t skipped,
+bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, bt_plugin_set skipped,
 	struct bt_plan **out_plan);
 
 /* Adds what decisions were made by to what the engine counts. */

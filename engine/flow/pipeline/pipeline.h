@@ -102,8 +102,8 @@ struct bt_pipeline_decision {
 	struct bt_str nominated; /* BT_REFUSED, and preemption helps: where */
 	const struct bt_pod_ref *victims;
 	uint32_t victim_n;
-	struct bt_str message;		/* why it was refused or failed, when messages are on */
-	uint32_t unschedulable_plugins; /* as in struct bt_decision */
+	struct bt_str message;		     /* why it was refused or failed, when messages are on */
+	bt_plugin_set unschedulable_plugins; /* as in struct bt_decision */
 	int32_t priority;
 	uint32_t attempts;
 	int64_t entered_ns; /* since when the pod is known to the queue */

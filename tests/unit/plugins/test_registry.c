@@ -36,7 +36,7 @@ static void a_name_that_is_taken_is_refused(void **state)
 
 static void there_is_room_for_a_few(void **state)
 {
-	static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 	static struct bt_plugin plugins[BT_PLUGIN_ADDED_MAX];
 	uint32_t i = 0;
 

@@ -38,20 +38,20 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	return ((const struct grouped_world *)context)->gated[pod_ix] ? 3 : BT_QUEUE_NO_GATE;
 }
 
-static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+static bt_plugin_set interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	(void)context;
 	(void)pod_ix;
 	(void)event;
-	return UINT32_MAX;
+	return BT_PLUGIN_SET_ALL;
 }
 
-static uint32_t matters(void *context, const struct bt_cluster_event *event)
+static bt_plugin_set matters(void *context, const struct bt_cluster_event *event)
 {
 	return interested(context, 0, event);
 }
 
-static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	(void)event;
 	return plugins && ((const struct grouped_world *)context)->likes >> pod_ix & 1;

@@ -26,8 +26,8 @@ static const struct bt_queue_options usual = {.initial_backoff_ns = SECOND,
 	.pop_from_backoff = true};
 
 /* A plugin that is asked about everything, for hooks. */
-#define PLUGIN 3
-#define MASK   (1u << PLUGIN)
+#define PLUGIN 43
+#define MASK   (UINT64_C(1) << PLUGIN)
 
 static struct bt_queue_kind kind(uint32_t signature_ix, int32_t priority)
 {
@@ -36,7 +36,7 @@ static struct bt_queue_kind kind(uint32_t signature_ix, int32_t priority)
 
 /* Pops a pod and refuses it. */
 static enum bt_wait refuse(
-	struct bt_queue *queue, uint32_t pod, uint32_t unschedulable_plugins, int64_t now_ns)
+	struct bt_queue *queue, uint32_t pod, bt_plugin_set unschedulable_plugins, int64_t now_ns)
 {
 	assert_int_equal(bt_queue_pop(queue), pod);
 	return bt_queue_refuse(queue, pod, unschedulable_plugins, 0, now_ns);
@@ -383,10 +383,10 @@ static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
 /* ---- hooks that say what a test wants ---- */
 
 struct hooked {
-	uint32_t gates[16];  /* by pod: the plugins that keep it out */
-	int asked_first[16]; /* by pod: the plugin that was to be asked first, the last time */
-	uint32_t interested; /* the plugins that registered for the event */
-	uint32_t likes;	     /* the plugins whose hint says Queue */
+	bt_plugin_set gates[16];  /* by pod: the plugins that keep it out */
+	int asked_first[16];	  /* by pod: the plugin that was to be asked first, the last time */
+	bt_plugin_set interested; /* the plugins that registered for the event */
+	bt_plugin_set likes;	  /* the plugins whose hint says Queue */
 	uint64_t gate_n, hint_n;
 };
 
@@ -396,26 +396,26 @@ static int hooked_gate(void *context, uint32_t pod_ix, int first)
 
 	h->gate_n++;
 	h->asked_first[pod_ix] = first;
-	if (first >= 0 && (h->gates[pod_ix] >> first & 1)) {
+	if (first >= 0 && bt_plugin_set_has(h->gates[pod_ix], (uint32_t)first)) {
 		return first;
 	}
-	return h->gates[pod_ix] ? __builtin_ctz(h->gates[pod_ix]) : BT_QUEUE_NO_GATE;
+	return h->gates[pod_ix] ? (int)bt_plugin_set_first(h->gates[pod_ix]) : BT_QUEUE_NO_GATE;
 }
 
-static uint32_t hooked_interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+static bt_plugin_set hooked_interested(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	(void)pod_ix;
 	(void)event;
 	return ((const struct hooked *)context)->interested;
 }
 
-static uint32_t hooked_matters(void *context, const struct bt_cluster_event *event)
+static bt_plugin_set hooked_matters(void *context, const struct bt_cluster_event *event)
 {
 	return hooked_interested(context, 0, event);
 }
 
 static bool hooked_hint(
-	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	struct hooked *h = context;
 
@@ -515,7 +515,7 @@ static void errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row(void
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 	static const struct {
-		uint32_t unschedulable_plugins;
+		bt_plugin_set unschedulable_plugins;
 		int64_t wait;
 	} turns[] = {{MASK, 1}, {MASK, 2}, {MASK, 4}, {0, 1}, {0, 2}, {MASK, 8}, {0, 1}, {MASK, 10}};
 
@@ -552,19 +552,19 @@ static void in_one_window_the_higher_priority_leaves_backoff_first(void **state)
 
 static void a_gated_pod_is_looked_at_for_events_of_its_plugin_alone(void **state)
 {
-	struct hooked h = {.gates = {1u << 4}, .interested = MASK, .likes = UINT32_MAX};
+	struct hooked h = {.gates = {bt_plugin_set_of(4)}, .interested = MASK, .likes = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
 	assert_int_equal(bt_queue_add(queue, 0, kind(0, 0), 0), BT_WAIT_GATED);
 	assert_int_equal(bt_queue_info(queue, 0).gate, 4);
-	assert_int_equal(bt_queue_info(queue, 0).unschedulable_plugins, 1u << 4);
+	assert_int_equal(bt_queue_info(queue, 0).unschedulable_plugins, bt_plugin_set_of(4));
 	h.gates[0] = 0;
 	uint64_t asked = h.gate_n;
 	move(queue, SECOND);
 	assert_int_equal(where(queue, 0), BT_WAIT_GATED);
 	assert_int_equal(h.gate_n, asked);
-	h.interested = 1u << 4;
+	h.interested = bt_plugin_set_of(4);
 	move(queue, SECOND);
 	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
 	assert_int_equal(bt_queue_info(queue, 0).gate, BT_QUEUE_NO_GATE);
@@ -573,26 +573,28 @@ static void a_gated_pod_is_looked_at_for_events_of_its_plugin_alone(void **state
 
 static void the_plugin_that_gates_a_pod_is_asked_first(void **state)
 {
-	struct hooked h = {.gates = {1u << 5}, .interested = UINT32_MAX, .likes = UINT32_MAX};
+	struct hooked h = {
+		.gates = {bt_plugin_set_of(5)}, .interested = BT_PLUGIN_SET_ALL, .likes = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
 	bt_queue_add(queue, 0, kind(0, 0), 0);
 	assert_int_equal(h.asked_first[0], BT_QUEUE_NO_GATE);
-	h.gates[0] = 1u << 5 | 1u << 2;
+	h.gates[0] = bt_plugin_set_of(5) | bt_plugin_set_of(2);
 	move(queue, SECOND);
 	assert_int_equal(h.asked_first[0], 5);
 	assert_int_equal(bt_queue_info(queue, 0).gate, 5);
-	h.gates[0] = 1u << 2;
+	h.gates[0] = bt_plugin_set_of(2);
 	move(queue, SECOND);
 	assert_int_equal(bt_queue_info(queue, 0).gate, 2);
-	assert_int_equal(bt_queue_info(queue, 0).unschedulable_plugins, 1u << 5 | 1u << 2);
+	assert_int_equal(
+		bt_queue_info(queue, 0).unschedulable_plugins, bt_plugin_set_of(5) | bt_plugin_set_of(2));
 	bt_queue_destroy(queue);
 }
 
 static void a_pod_that_its_gate_closes_for_on_the_way_to_backoff_is_gated(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX, .likes = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL, .likes = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
@@ -655,7 +657,7 @@ static void five_minutes_let_a_pod_back_whose_gate_has_opened_unnoticed(void **s
 
 static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
@@ -696,7 +698,7 @@ static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **
 
 static void activation_in_flight_concerns_that_pod_alone(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
@@ -719,7 +721,7 @@ static void activation_in_flight_concerns_that_pod_alone(void **state)
 /* Puts pod 0 into a place. */
 static void bring(struct bt_queue *queue, struct hooked *h, enum bt_wait place)
 {
-	*h = (struct hooked){.interested = UINT32_MAX,
+	*h = (struct hooked){.interested = BT_PLUGIN_SET_ALL,
 		.gates = {place == BT_WAIT_GATED},
 		.likes = place == BT_WAIT_BACKOFF};
 	bt_queue_add(queue, 0, kind(0, 0), 0);
@@ -773,7 +775,7 @@ static void an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it(void **sta
 	for (enum bt_wait place = BT_WAIT_ACTIVE; place <= BT_WAIT_BINDING; place++) {
 		bring(queue, &h, place);
 		assert_int_equal(bt_queue_update(queue, 0, kind(1, 5), &changed, 1, SECOND), place);
-		h.likes = UINT32_MAX;
+		h.likes = BT_PLUGIN_SET_ALL;
 		h.gates[0] = 0;
 		assert_int_equal(bt_queue_update(queue, 0, kind(2, 7), &changed, 1, SECOND), liked[place]);
 		bt_queue_remove(queue, 0);
@@ -816,7 +818,7 @@ static void an_event_reaches_pods_up_to_its_priority(void **state)
 
 static void an_event_that_nobody_registered_is_not_kept(void **state)
 {
-	struct hooked h = {.likes = UINT32_MAX};
+	struct hooked h = {.likes = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
@@ -831,13 +833,13 @@ static void an_event_that_nobody_registered_is_not_kept(void **state)
 
 static void a_pod_that_let_itself_wait_is_active_at_once(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX, .likes = 1u << 6};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL, .likes = bt_plugin_set_of(6)};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
 	bt_queue_add(queue, 0, kind(0, 0), 0);
 	bt_queue_pop(queue);
-	bt_queue_refuse(queue, 0, MASK, 1u << 6, SECOND);
+	bt_queue_refuse(queue, 0, MASK, bt_plugin_set_of(6), SECOND);
 	move(queue, SECOND);
 	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
 	bt_queue_destroy(queue);
@@ -845,7 +847,7 @@ static void a_pod_that_let_itself_wait_is_active_at_once(void **state)
 
 static void a_hundred_thousand_pods_of_a_kind_cost_one_hint(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue_options options = usual;
 	const uint32_t n = 100000;
 
@@ -890,7 +892,7 @@ static struct bt_queue *make_parked(struct hooked *h)
 
 static void a_parked_kind_comes_forward_when_a_hint_likes_an_event(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
 
 	(void)state;
@@ -908,7 +910,7 @@ static void a_parked_kind_comes_forward_when_a_hint_likes_an_event(void **state)
 
 static void a_parked_kind_whose_example_has_gone_comes_forward(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
 
 	(void)state;
@@ -958,7 +960,7 @@ static void kinds_that_have_gone_make_room_for_others(void **state)
 
 static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
 
 	(void)state;
@@ -970,7 +972,7 @@ static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
 
 static void when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked(void **state)
 {
-	struct hooked h = {.interested = UINT32_MAX};
+	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
 
 	(void)state;
@@ -1162,7 +1164,7 @@ static int closed(void *context, uint32_t pod_ix, int first)
 	return *(const bool *)context ? PLUGIN : BT_QUEUE_NO_GATE;
 }
 
-static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
+static bt_plugin_set everybody(void *context, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
 	(void)context, (void)pod_ix, (void)event;
 	return MASK;

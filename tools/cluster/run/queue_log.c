@@ -23,10 +23,10 @@ struct plugin_names {
 	size_t n;
 };
 
-static struct bt_str name_plugins(struct plugin_names *names, uint32_t plugins)
+static struct bt_str name_plugins(struct plugin_names *names, bt_plugin_set plugins)
 {
-	for (uint32_t rest = plugins; rest; rest &= rest - 1) {
-		const struct bt_str name = bt_str(bt_hints_name((uint32_t)__builtin_ctz(rest)));
+	for (bt_plugin_set rest = plugins; rest; rest = bt_plugin_set_rest(rest)) {
+		const struct bt_str name = bt_str(bt_hints_name(bt_plugin_set_first(rest)));
 
 		if (names->n + name.len + 1 < sizeof(names->text)) {
 			names->n += (size_t)snprintf(names->text + names->n, sizeof(names->text) - names->n,
@@ -93,7 +93,7 @@ static void kept(void *context, uint32_t cause)
 		bt_log_fields(bt_log_str("event", name_cause(engine_of(context), event, cause))));
 }
 
-static void hinted(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plugins, int by)
+static void hinted(void *context, uint32_t pod_ix, uint32_t cause, bt_plugin_set plugins, int by)
 {
 	char event[BT_CLUSTER_EVENT_LABEL_BYTES];
 	struct plugin_names names = {.n = 0};
@@ -102,9 +102,10 @@ static void hinted(void *context, uint32_t pod_ix, uint32_t cause, uint32_t plug
 		return;
 	}
 	struct bt_engine *engine = engine_of(context);
+	const bt_plugin_set shown = by >= 0 ? bt_plugin_set_of((uint32_t)by) : plugins;
 	bt_log(BT_LOG_INFO, ABOUT_MOVES, "Queueing hint returned",
 		bt_log_fields(bt_cycle_log_pod(engine, "pod", pod_ix),
-			bt_log_str("plugin", name_plugins(&names, by >= 0 ? 1u << by : plugins)),
+			bt_log_str("plugin", name_plugins(&names, shown)),
 			bt_log_str("event", name_cause(engine, event, cause)),
 			bt_log_str("hint", bt_str(by >= 0 ? "Queue" : "QueueSkip"))));
 }

@@ -81,14 +81,12 @@ static void add_pod_name(struct bt_doc *doc, const char *key, struct bt_engine *
 
 /* ---- the queue ---- */
 
-static void add_plugins(struct bt_doc *doc, uint32_t plugins)
+static void add_plugins(struct bt_doc *doc, bt_plugin_set plugins)
 {
 	bt_doc_key(doc, "plugins");
 	bt_doc_begin_array(doc);
-	for (uint32_t k = 0; k < 32 && plugins >> k; k++) {
-		if (plugins >> k & 1) {
-			bt_doc_text(doc, bt_hints_name(k));
-		}
+	for (; plugins; plugins = bt_plugin_set_rest(plugins)) {
+		bt_doc_text(doc, bt_hints_name(bt_plugin_set_first(plugins)));
 	}
 	bt_doc_end(doc);
 }
@@ -97,10 +95,10 @@ static void add_waiting(struct debug_request *look, struct bt_engine *engine, ui
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
-	uint32_t plugins = info.unschedulable_plugins | info.pending;
+	bt_plugin_set plugins = info.unschedulable_plugins | info.pending;
 
 	if (info.where == BT_WAIT_GATED && info.gate >= 0) {
-		plugins = 1u << info.gate;
+		plugins = bt_plugin_set_of((uint32_t)info.gate);
 	}
 	bt_doc_begin_object(&look->doc);
 	add_pod_name(&look->doc, "pod", engine, pod_ix);

@@ -60,17 +60,14 @@ static void add_reason(struct engine_sample *look, const char *plugin, uint32_t 
 static void add_pod(struct engine_sample *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
-	uint32_t plugins = info.unschedulable_plugins | info.pending;
+	bt_plugin_set plugins = info.unschedulable_plugins | info.pending;
 
-	if (info.where == BT_WAIT_GATED) {
-		plugins |= info.gate >= 0 ? 1u << info.gate : 0;
+	if (info.where == BT_WAIT_GATED && info.gate >= 0) {
+		plugins |= bt_plugin_set_of((uint32_t)info.gate);
 	}
-	for (uint32_t k = 0; plugins >> k && k < 32; k++) {
-		const char *plugin = plugins >> k & 1 ? bt_hints_name(k) : NULL;
-
-		if (plugin) {
-			add_reason(look, plugin, profile_of(look, engine, pod_ix));
-		}
+	for (; plugins; plugins = bt_plugin_set_rest(plugins)) {
+		add_reason(
+			look, bt_hints_name(bt_plugin_set_first(plugins)), profile_of(look, engine, pod_ix));
 	}
 }
 

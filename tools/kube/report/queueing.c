@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/hints.h"
@@ -101,7 +102,8 @@ static void report_queue(
 
 /* Pods in one place, kept there by the same plugins. */
 struct queue_place {
-	uint32_t example, plugins;
+	uint32_t example, profile;
+	bt_plugin_set plugins;
 	enum bt_wait where;
 	uint64_t pod_n;
 };
@@ -111,12 +113,20 @@ struct places {
 	size_t n, cap;
 };
 
-static void queueing_count(
-	struct places *places, struct bt_map *ixs, const struct queue_place *place, uint32_t profile)
+static bool is_same_place(const struct queue_place *a, const struct queue_place *b)
 {
-	uint64_t key = ((uint64_t)profile << 40 ^ (uint64_t)place->plugins << 8 ^ place->where) + 1;
+	return a->profile == b->profile && a->plugins == b->plugins && a->where == b->where;
+}
+
+static void queueing_count(struct places *places, struct bt_map *ixs, const struct queue_place *place)
+{
+	const uint64_t words[] = {place->plugins, (uint64_t)place->profile << 32 | place->where};
+	uint64_t key = bt_hash_bytes(words, sizeof(words)) | 1;
 	uint32_t ix;
 
+	while (bt_map_get(ixs, key, &ix) && !is_same_place(&places->items[ix], place)) {
+		key += 2;
+	}
 	if (!bt_map_get(ixs, key, &ix)) {
 		ix = (uint32_t)places->n;
 		places->items = bt_mem_grow(places->items, places->n, &places->cap, sizeof(*places->items));
@@ -134,17 +144,18 @@ static void collect(struct bt_engine *engine, struct places *out)
 	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
 		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
 		const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), i);
-		struct queue_place place = {.example = i, .where = info.where};
+		struct queue_place place = {
+			.example = i, .profile = pod->signature->scheduler_name, .where = info.where};
 
 		if (pod->state != BT_POD_QUEUED || info.where == BT_WAIT_NOWHERE) {
 			continue;
 		}
 		if (info.where == BT_WAIT_GATED) {
-			place.plugins = 1u << info.gate;
+			place.plugins = bt_plugin_set_of((uint32_t)info.gate);
 		} else if (info.where != BT_WAIT_ACTIVE) {
 			place.plugins = info.unschedulable_plugins | info.pending;
 		}
-		queueing_count(out, &ixs, &place, pod->signature->scheduler_name);
+		queueing_count(out, &ixs, &place);
 	}
 	bt_map_fini(&ixs);
 }
@@ -165,9 +176,8 @@ static int by_place(const void *a, const void *b)
 static void name_plugins(const struct queue_place *place, struct bt_buf *out)
 {
 	bt_buf_clear(out);
-	for (uint32_t rest = place->plugins; rest; rest &= rest - 1) {
-		bt_buf_printf(
-			out, "%s%s", out->len ? ", " : "", bt_hints_name((uint32_t)__builtin_ctz(rest)));
+	for (bt_plugin_set rest = place->plugins; rest; rest = bt_plugin_set_rest(rest)) {
+		bt_buf_printf(out, "%s%s", out->len ? ", " : "", bt_hints_name(bt_plugin_set_first(rest)));
 	}
 }
 

@@ -144,13 +144,13 @@ static void write_backoff(struct bt_api *api, struct bt_json_writer *json)
 }
 
 /* The plugins of a mask, sorted by name. */
-static void write_plugins(struct bt_json_writer *json, uint32_t plugins)
+static void write_plugins(struct bt_json_writer *json, bt_plugin_set plugins)
 {
-	const char *names[32];
+	const char *names[BT_PLUGIN_SET_ROOM];
 	uint32_t n = 0;
 
-	for (; plugins; plugins &= plugins - 1) {
-		names[n++] = bt_hints_name((uint32_t)__builtin_ctz(plugins));
+	for (; plugins; plugins = bt_plugin_set_rest(plugins)) {
+		names[n++] = bt_hints_name(bt_plugin_set_first(plugins));
 	}
 	qsort(names, n, sizeof(*names), by_text);
 	bt_json_write_key(json, "plugins");
@@ -175,9 +175,10 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 		bt_json_write_begin_object(json);
 		bt_json_write_key(json, "pod");
 		bt_json_write_str(json, pods[i].key);
-		uint32_t refused_by = info.in_group ? 0 : info.unschedulable_plugins | info.pending;
+		bt_plugin_set refused_by = info.in_group ? 0 : info.unschedulable_plugins | info.pending;
 
-		write_plugins(json, where == BT_WAIT_GATED ? 1u << info.gate : refused_by);
+		write_plugins(
+			json, where == BT_WAIT_GATED ? bt_plugin_set_of((uint32_t)info.gate) : refused_by);
 		bt_json_write_end(json);
 	}
 	bt_json_write_end(json);

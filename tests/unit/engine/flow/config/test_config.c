@@ -530,14 +530,14 @@ static void random_sets_expand_to_lists_without_repetition(void **state)
 		}
 		for (unsigned point = 0; point < BT_POINT_N; point++) {
 			const struct bt_resolved_point *list = &fixture.resolved.points[point];
-			uint32_t seen = 0;
+			bt_plugin_set seen = 0;
 
 			for (uint32_t i = 0; i < list->n; i++) {
 				assert_true(bt_plugin_serves(
 					list->plugins[i].id, (enum bt_point)point, bt_release_default()));
-				assert_false(seen >> list->plugins[i].id & 1);
+				assert_false(bt_plugin_set_has(seen, list->plugins[i].id));
 				assert_true(point != BT_POINT_SCORE || list->plugins[i].weight > 0);
-				seen |= UINT32_C(1) << list->plugins[i].id;
+				seen |= bt_plugin_set_of(list->plugins[i].id);
 			}
 		}
 		end(&fixture);

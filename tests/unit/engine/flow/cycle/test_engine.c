@@ -393,8 +393,8 @@ static void assert_refused_by(struct trial *t, uint32_t pod, const char *plugin)
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(t->engine), pod);
 
 	assert_int_equal(info.where, BT_WAIT_UNSCHEDULABLE);
-	assert_int_equal(__builtin_popcount(info.unschedulable_plugins), 1);
-	assert_string_equal(bt_hints_name((uint32_t)__builtin_ctz(info.unschedulable_plugins)), plugin);
+	assert_int_equal(__builtin_popcountll(info.unschedulable_plugins), 1);
+	assert_string_equal(bt_hints_name(bt_plugin_set_first(info.unschedulable_plugins)), plugin);
 }
 
 /* Nobody is asked for a hint whom the other profile does not have. Source: isPodWorthRequeuing, v1.36.3. */

@@ -188,10 +188,10 @@ static struct bt_queue_info info(const struct trial *t, uint32_t pod_ix)
 
 static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin)
 {
-	uint32_t unschedulable_plugins = info(t, pod_ix).unschedulable_plugins;
+	bt_plugin_set unschedulable_plugins = info(t, pod_ix).unschedulable_plugins;
 
-	for (uint32_t rest = unschedulable_plugins; rest; rest &= rest - 1) {
-		if (strcmp(bt_hints_name((uint32_t)__builtin_ctz(rest)), plugin) == 0) {
+	for (bt_plugin_set rest = unschedulable_plugins; rest; rest = bt_plugin_set_rest(rest)) {
+		if (strcmp(bt_hints_name(bt_plugin_set_first(rest)), plugin) == 0) {
 			return true;
 		}
 	}

@@ -437,7 +437,7 @@ enum { PODS = 48, ROUNDS = 60, STORIES = 40 };
 static void describe(const struct trial *t, const struct bt_decision *decision, struct bt_buf *out)
 {
 	bt_buf_clear(out);
-	bt_buf_printf(out, "%s: %d on %" PRIu32 ", promised %" PRIu32 ", refused by %" PRIx32 ", for it go",
+	bt_buf_printf(out, "%s: %d on %" PRIu32 ", promised %" PRIu32 ", refused by %" PRIx64 ", for it go",
 		name_at(t, decision->pod_ix), (int)decision->outcome, decision->node_ix,
 		decision->nominated_ix, decision->unschedulable_plugins);
 	for (uint32_t i = 0; i < decision->victim_n; i++) {

@@ -19,7 +19,7 @@ struct trial {
 };
 
 static bool always_queue(
-	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, uint32_t plugins)
+	void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	(void)context, (void)pod_ix, (void)event, (void)plugins;
 	return true;
@@ -39,7 +39,7 @@ static void begin(struct trial *t, int64_t now_ns)
 }
 
 /* A pod is refused by plugin 0 (by none: it failed). */
-static void refuse(struct trial *t, uint32_t plugins)
+static void refuse(struct trial *t, bt_plugin_set plugins)
 {
 	bt_queue_add(t->queue, 0, (struct bt_queue_kind){.signature_ix = 1}, t->now_ns);
 	assert_int_equal(bt_queue_pop(t->queue), 0);
