@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 6 and 8: who is where, and what that uses.
+ * Stages 6 and 8: the pods on each node, and the resources that they use.
  */
 #include "cache/ledger.h"
 

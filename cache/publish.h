@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: the nodes as everybody may see them. The publisher enters deltas and makes a batch of them visible
- * with one store; visitors see one version as long as they look. Its slots are those of versions only: the
- * scheduling thread gives its own (cache/snapshot.h).
+ * Stage 3: versions of the nodes, for readers on any thread. The publisher applies deltas and publishes them
+ * in batches by one store; a reader sees one version throughout its read section. Slots here are those of
+ * versions only: the scheduling thread assigns its own (cache/snapshot.h).
  *
  * The versions share what they have in common: a vector of descriptions by slot is a tree of small chunks, of
  * which a change copies those on the way to the slot, once a batch.
  *
  * The life of a description: bt_node_desc_create makes it, on an ingestion thread; bt_publisher_take enters
  * it; bt_publisher_publish makes it visible; bt_snapshot_adopt has the scheduling thread's columns point into
- * it. The delta that replaces it brings it to the scheduling thread as "old". That thread is the last to know
- * it, and so it is who defers its end (bt_node_desc_defer), after it has adopted what replaces it. Therefore
+ * it. The delta that replaces it hands it to the scheduling thread as "old". That thread is the last to use
+ * it, and so it frees it by RCU (bt_node_desc_defer), after it has adopted the replacement. Therefore
  * a batch's deltas go on only after it was published. For the same reason a delta that was taken may be
  * dropped (bt_delta_drop) only then, and after the columns have turned to what replaces the old description
  * (bt_ingest_adopt); one that was not taken may be dropped at any time.
@@ -54,13 +54,13 @@ struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publis
 
 /* ---- visitors ----
  *
- * Any thread may read a version, without the scheduling thread's help. The program itself decides from the
- * columns that have adopted the same descriptions (cache/snapshot.h): what bt_published shows is what tests,
- * the simulation and benchmarks hold these against, while the publisher goes on. */
+ * A lock-free view of the latest published version, for any thread. Only tests and benchmarks use it: they
+ * compare the scheduling thread's columns (cache/snapshot.h), from which decisions are made, with what was
+ * published, while the publisher goes on. */
 
 struct bt_version;
 
-/* A look at one version; on the stack of who looks. The numbers may be read, the rest is private. */
+/* A read section over one version; on the reader's stack. The numbers may be read, the rest is private. */
 struct bt_published {
 	uint64_t version; /* grows with every batch */
 	uint32_t slot_n;  /* slots, vacant ones included */
@@ -69,14 +69,14 @@ struct bt_published {
 };
 
 /*
- * Begins to look. What is read until the end is one version, and stays as it is.
+ * Begins a read section. All that is read until its end is one version, which does not change.
  * Context : any thread that may read (see engine/base/rcu.h); begins a read section: no lock, no wait, no
  *           pointer that outlives it.
  */
 void bt_published_begin(const struct bt_publisher *publisher, struct bt_published *out);
 void bt_published_end(struct bt_published *published);
 
-/* What is known of a node; NULL when it is not live. Wait-free. Context: a read section. */
+/* A node's description; NULL when it is not live. Wait-free. Context: a read section. */
 const struct bt_node_desc *bt_published_node(const struct bt_published *published, uint32_t slot);
 
 /* The first live node of a slot from *slot on, whose slot is *slot then; NULL: there is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A loop that reads two columns and does next to nothing: the limit of any scan over them.
+ * A loop that reads two columns and does almost nothing else: the lower bound of any scan over them.
  */
 #pragma once
 

@@ -106,6 +106,7 @@ bool bt_point_exists(enum bt_point point, const struct bt_release *release)
 
 bool bt_plugin_serves(uint32_t id, enum bt_point point, const struct bt_release *release)
 {
+	BT_REQUIRE(id < bt_plugin_n());
 	const struct bt_plugin *plugin = bt_plugin_at(id);
 	bool more = plugin->more_points && bt_release_has(release, plugin->more_by);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Patterns in the syntax of Go's regexp, by RE2, from which that comes: what this RE2 reads in another way,
- * and bounds to memory and work. Source: Go, regexp/syntax, 1.26.
+ * Patterns in the syntax of Go's regexp, matched by RE2, from which Go's package derives: translates what
+ * this RE2 reads differently, and bounds memory and work. Source: Go, regexp/syntax, 1.26.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
 #define PATTERN_BYTES	  1024	     /* what a small pattern takes */
 #define INSTRUCTION_BYTES 32	     /* and each of its instructions */
 #define TOO_LARGE_BYTES	  (1u << 20) /* what it takes to find that a pattern is too large */
-#define STEP_BYTES	  64	     /* of text that is looked at in a step */
-#define STEP_INSTRUCTIONS 128	     /* with at most so many instructions */
+#define STEP_BYTES	  64	     /* of text per evaluation step */
+#define STEP_INSTRUCTIONS 128	     /* of a pattern with at most this many instructions */
 
 /* Where the item at from ends: an escape, a quoted run, a class, or a character. */
 static size_t skip_item(struct bt_str pattern, size_t from)
@@ -81,7 +81,7 @@ static void write_fault(const char *why, struct bt_str part, struct bt_str patte
 	bt_buf_char(error, '`');
 }
 
-/* Takes what the pattern costs from *left_bytes. Returns whether so much was left. */
+/* Subtracts the pattern's memory from *left_bytes. Returns whether enough was left. */
 static bool charge(size_t *left_bytes, size_t bytes)
 {
 	bool enough = bytes <= *left_bytes;

@@ -36,6 +36,6 @@ bool bt_run_access_reads(
 	const struct bt_run_access *access, const struct bt_config *config, const char *path);
 
 /* Gives up the rights that the process does not need from now on (sandbox.h); nothing the second time.
- * Requires: there is no other thread. Returns: false with the reason in out_error. */
+ * Context: as bt_sandbox_enter. Returns: false with the reason in out_error. */
 bool bt_run_access_confine(
 	struct bt_run_access *access, const struct bt_config *config, struct bt_buf *out_error);

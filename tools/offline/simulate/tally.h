@@ -23,8 +23,7 @@ struct bt_simulate_tally {
 	struct bt_map open; /* by pod_ix plus one: its last preemption, until it has its node */
 };
 
-/* Counts a decision after it took effect. info: of its pod, before that. since_ns: when the pod was created.
- *  */
+/* Counts a decision after it took effect. info: of its pod, before that. since_ns: when it was created. */
 void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt_decision *decision,
 	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns);
 

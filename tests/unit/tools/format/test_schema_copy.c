@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Copies of decoded structs: every type of field is the copy's own afterwards.
+ * Deep copies of decoded structs: no type of field refers to the source afterwards.
  */
 #include <setjmp.h>
 #include <stdarg.h>
