@@ -500,13 +500,14 @@ static enum bt_group_fit keep_places(struct group_trial *t, uint32_t ix)
 	struct bt_group_preemption *out = t->out;
 	size_t n = t->froms[ix + 1] - t->froms[ix];
 
-	memmove(out->places, out->places + t->froms[ix], n * sizeof(*out->places));
 	out->place_n = n;
 	if (n == 0) {
 		bt_buf_clear(&out->text);
 		bt_group_say_unschedulable(&out->text);
+		return BT_GROUP_UNFIT;
 	}
-	return n ? BT_GROUP_FITS : BT_GROUP_UNFIT;
+	memmove(out->places, out->places + t->froms[ix], n * sizeof(*out->places));
+	return BT_GROUP_FITS;
 }
 
 /* Source: podGroupSchedulingPlacementAlgorithm, v1.37.2. Nodes are divided as they were before. */

@@ -85,7 +85,9 @@ static void reserve_nodes(struct bt_placements *p, const struct bt_engine *engin
 		p->part_of = bt_mem_realloc(p->part_of, slot_n, sizeof(*p->part_of));
 		p->slot_cap = slot_n;
 	}
-	memset(p->part_of, 0xff, slot_n * sizeof(*p->part_of));
+	if (slot_n) {
+		memset(p->part_of, 0xff, slot_n * sizeof(*p->part_of));
+	}
 }
 
 /* Puts a node in its part's list, which begins at from and has n nodes so far. */

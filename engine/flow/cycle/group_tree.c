@@ -101,7 +101,9 @@ void bt_group_tree_begin(struct bt_group_attempt *a)
 		cycle->members[i].leaf = leaf_of(a, cycle->members[i].decision.pod_ix);
 		cycle->members[i].place = i;
 	}
-	qsort(cycle->members, cycle->member_n, sizeof(*cycle->members), by_leaf);
+	if (cycle->member_n > 1) {
+		qsort(cycle->members, cycle->member_n, sizeof(*cycle->members), by_leaf);
+	}
 	uint32_t at = 0;
 	for (uint32_t ix = 0; ix < cycle->node_n; ix++) {
 		cycle->nodes[ix].from = at;
