@@ -7,7 +7,7 @@
 
 /* Go's latest year, 292277026596, has twelve digits. */
 #define YEAR_DIGITS 12
-#define YEAR_MAX    99999
+#define YEAR_MAX    99999 /* nanoseconds of 64 bits end long before */
 
 static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
 {
@@ -54,8 +54,7 @@ static bool read_fraction(const char **p, const char *end, int64_t *out_ns)
 
 /*
  * A year as Go writes it: four digits, or as many as it takes, with a sign before the year 0. A server stores
- * any number of seconds that protobuf brings, and writes it so. Nanoseconds of 64 bits end long before
- * YEAR_MAX.
+ * any number of seconds that protobuf brings, and writes it so.
  */
 static bool read_year(const char **p, const char *end, int64_t *out)
 {
@@ -63,8 +62,8 @@ static bool read_year(const char **p, const char *end, int64_t *out)
 	const char *first = *p + negative;
 
 	*out = 0;
-	for (*p = first; *p < end && **p >= '0' && **p <= '9'; (*p)++) {
-		*out = *out > YEAR_MAX ? *out : *out * 10 + (**p - '0');
+	for (*p = first; *p < end && **p >= '0' && **p <= '9' && *p - first <= YEAR_DIGITS; (*p)++) {
+		*out = *out * 10 + (**p - '0');
 	}
 	ptrdiff_t n = *p - first;
 	*out = negative ? -*out : *out;
@@ -115,6 +114,7 @@ enum bt_status bt_time_parse(struct bt_str text, int64_t *out_ns)
 		hour > 23 || minute > 59 || second > 59) {
 		return BT_INVALID;
 	}
+	year = year > YEAR_MAX ? YEAR_MAX : year < -YEAR_MAX ? -YEAR_MAX : year;
 	int64_t s = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - zone;
 	if (__builtin_mul_overflow(s, (int64_t)1000000000, out_ns) ||
 		__builtin_add_overflow(*out_ns, fraction, out_ns)) {
