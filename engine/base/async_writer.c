@@ -106,7 +106,7 @@ void bt_async_writer_put(struct bt_async_writer *writer, const char *bytes, size
 		uint32_t piece = n < PIECE_BYTES ? (uint32_t)n : PIECE_BYTES;
 
 		uint32_t pushed_n = bt_ring_push_n(&writer->ring, bytes, piece, BT_EVENTCOUNT_FOREVER);
-		BT_REQUIRE(pushed_n == piece); /* nobody abandons the ring */
+		BT_REQUIRE(pushed_n == piece); /* no thread abandons the ring */
 		bytes += piece;
 		n -= piece;
 	}

@@ -158,7 +158,7 @@ bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix)
 
 /* ---- carrying it out ---- */
 
-/* The group that preempts, or NULL: it has gone, or a pod does. */
+/* The preempting group; NULL when it was deleted, or when a single pod preempts. */
 static const struct bt_pod_group *preempting_group(
 	const struct bt_eviction *eviction, const struct bt_pod_groups *groups)
 {

@@ -19,6 +19,16 @@ static const struct bt_pod *pod_of(const struct bt_group_attempt *a, uint32_t po
 
 /* ---- who is decided ---- */
 
+uint64_t bt_group_attempt_scheduled_in(const struct bt_group_attempt *a, const struct bt_pod_group *leaf)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < leaf->member_n; i++) {
+		n += pod_of(a, leaf->members[i])->state != BT_POD_QUEUED;
+	}
+	return n;
+}
+
 static void take_members(struct bt_group_attempt *a, uint32_t popped)
 {
 	struct bt_group_cycle *cycle = a->cycle;
@@ -48,9 +58,7 @@ static void take_members(struct bt_group_attempt *a, uint32_t popped)
 		bt_group_tree_begin(a);
 		return;
 	}
-	for (size_t i = 0; i < a->group->member_n; i++) {
-		a->scheduled_n += pod_of(a, a->group->members[i])->state != BT_POD_QUEUED;
-	}
+	a->scheduled_n = bt_group_attempt_scheduled_in(a, a->group);
 }
 
 /* ---- may they be one group? ---- */

@@ -25,7 +25,7 @@ struct bt_group_attempt {
 	bool any_scheduled;
 	bool trial;	    /* nothing of it is to stay */
 	bool rehearsal;	    /* nor of what it is a part of */
-	bool enough;	    /* PlacementFeasible is content, though perhaps nobody has got a node */
+	bool enough;	    /* PlacementFeasible accepts, even where no pod has a node */
 	bool unschedulable; /* the text says no more of its end than that the group is unschedulable */
 	bool waits;	    /* for a preemption of its own */
 	bool cannot;	    /* what is done for the group as a whole has failed */
@@ -75,6 +75,9 @@ enum bt_feasible bt_group_attempt_feasible(const struct bt_group_attempt *a,
 	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *text);
 
 void bt_group_attempt_add_pods(struct bt_group_attempt *a, const struct bt_pod_group *leaf);
+
+/* How many pods of a PodGroup are on nodes, assumed ones too. */
+uint64_t bt_group_attempt_scheduled_in(const struct bt_group_attempt *a, const struct bt_pod_group *leaf);
 
 /* What is lacking becomes what is said of a group; the same of one that fits in no placement. */
 void bt_group_say_unschedulable(struct bt_buf *text);

@@ -762,7 +762,7 @@ static void write_failure(const struct bt_engine *engine, const struct bt_group_
 		culprit->reason == BT_GROUP_GONE ? bt_buf_view(&engine->group_cycle.permit_error) : failure);
 }
 
-/* What is said of a group of which no placement, or nobody, says more. */
+/* The text of a group: its own, or the general one where it has none. */
 static void write_plain(const struct bt_group_cycle *cycle, struct bt_buf *out_text)
 {
 	if (cycle->text.len) {

@@ -51,7 +51,7 @@ struct bt_placements {
 
 void bt_placements_fini(struct bt_placements *placements);
 
-/* The group is another one, or tried anew: nobody is known to be on a node. */
+/* Begins an attempt of a group: no placement and no pod on a node is known yet. */
 static inline void bt_placements_begin(struct bt_placements *placements)
 {
 	placements->n = 0;

@@ -98,7 +98,7 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 	unit->start_ns = older && !s->by_placing ? pod->start_ns : unit->start_ns;
 }
 
-/* Notes a node that has gone and that a pod of the group, or below it, is still on. */
+/* Notes a deleted node that still has a pod of the group, or of a group below it. */
 static void look_for_lost(struct group_search *s, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;

@@ -152,16 +152,6 @@ static void forget_below(struct tree_attempt *t, uint32_t ix)
 
 /* ---- what is known of a group ---- */
 
-static uint64_t scheduled_in(const struct bt_group_attempt *a, const struct bt_pod_group *leaf)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < leaf->member_n; i++) {
-		n += pod_of(a, leaf->members[i])->state != BT_POD_QUEUED;
-	}
-	return n;
-}
-
 /* With its pods that are on nodes. */
 static struct bt_group_state begin_composite(
 	const struct tree_attempt *t, uint32_t ix, struct bt_placements *placements)
@@ -182,7 +172,7 @@ static struct bt_group_state begin_composite(
 			const struct bt_pod_group *leaf = group_at(t->whole, t->nodes[i].number);
 
 			bt_group_attempt_add_pods(&pods, leaf);
-			state.scheduled_n += scheduled_in(t->whole, leaf);
+			state.scheduled_n += bt_group_attempt_scheduled_in(t->whole, leaf);
 		}
 	}
 	return state;
@@ -205,7 +195,7 @@ static struct bt_group_attempt leaf_attempt(struct tree_attempt *t, uint32_t ix)
 		.placements = &node->placements,
 		.rehearsal = t->rehearsal_n > 0};
 
-	leaf.scheduled_n = scheduled_in(t->whole, leaf.group);
+	leaf.scheduled_n = bt_group_attempt_scheduled_in(t->whole, leaf.group);
 	return leaf;
 }
 
@@ -215,6 +205,13 @@ static enum bt_placement_fit fit_of(const struct bt_group_attempt *leaf)
 		return BT_PLACEMENT_FAILS;
 	}
 	return leaf->enough ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
+}
+
+static enum bt_queue_attempt result_of(enum bt_placement_fit fit)
+{
+	return fit == BT_PLACEMENT_FITS	   ? BT_ATTEMPT_SUCCEEDED
+	       : fit == BT_PLACEMENT_FAILS ? BT_ATTEMPT_FAILED
+					   : BT_ATTEMPT_REJECTED;
 }
 
 static void add_signatures(const struct node_attempt *n, size_t from)
@@ -301,9 +298,7 @@ static enum bt_placement_fit decide_leaf(struct tree_attempt *t, uint32_t ix)
 	node->there = true;
 	node->unschedulable = leaf.unschedulable;
 	node->any_scheduled = fit == BT_PLACEMENT_FITS && leaf.any_scheduled;
-	node->result = fit == BT_PLACEMENT_FITS	   ? BT_ATTEMPT_SUCCEEDED
-		       : fit == BT_PLACEMENT_FAILS ? BT_ATTEMPT_FAILED
-						   : BT_ATTEMPT_REJECTED;
+	node->result = result_of(fit);
 	if (fit == BT_PLACEMENT_FAILS) {
 		t->whole->culprit = leaf.culprit;
 		t->whole->cannot = leaf.cannot;
@@ -429,9 +424,7 @@ static enum bt_placement_fit decide_composite(struct tree_attempt *t, uint32_t i
 	} else {
 		begin_below(t, node);
 	}
-	node->result = choice.fit == BT_PLACEMENT_FITS	  ? BT_ATTEMPT_SUCCEEDED
-		       : choice.fit == BT_PLACEMENT_FAILS ? BT_ATTEMPT_FAILED
-							  : BT_ATTEMPT_REJECTED;
+	node->result = result_of(choice.fit);
 	if (choice.undecided) { /* plugins say so */
 		bt_buf_clear(&node->text);
 		bt_buf_str(&node->text, bt_buf_view(&why));

@@ -213,7 +213,7 @@ void bt_pod_groups_place(
 	groups->groups[number].parent = (uint32_t)(above - groups->groups);
 }
 
-/* A group whose object has gone is not its parent's any more. */
+/* Takes a group whose object was deleted from its parent. */
 static void leave_parent(struct bt_pod_groups *groups, uint32_t number)
 {
 	if (groups->groups[number].parent == BT_NO_POD_GROUP) {
