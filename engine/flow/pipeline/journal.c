@@ -49,12 +49,6 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 		journal->options.buffer_bytes = BUFFER_BYTES;
 	}
 	if (options->ring_bytes) {
-		const struct bt_async_writer_options writer = {.take = options->write,
-			.context = options->context,
-			.name = "journal",
-			.capacity = options->ring_bytes};
-
-		journal->writer = bt_async_writer_create(&writer);
 		journal->options.buffer_bytes = 1; /* every record goes on at once */
 	}
 	bt_buf_text(&journal->out, MAGIC);
@@ -109,6 +103,16 @@ enum bt_status bt_journal_finish(struct bt_journal *journal)
 	return journal->failed ? BT_IO : BT_OK;
 }
 
+static void start_writer(struct bt_journal *journal)
+{
+	const struct bt_async_writer_options options = {.take = journal->options.write,
+		.context = journal->options.context,
+		.name = "journal",
+		.capacity = journal->options.ring_bytes};
+
+	journal->writer = bt_async_writer_create(&options);
+}
+
 void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header *header)
 {
 	const bool flags[] = {header->has_clock, header->binds, header->evicts, header->evicts_at_once,
@@ -119,6 +123,9 @@ void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header
 
 	BT_REQUIRE(!journal->begun);
 	journal->begun = true;
+	if (journal->options.ring_bytes) {
+		start_writer(journal);
+	}
 	journal->now_ns = header->begin_ns;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		bits |= (uint64_t)flags[i] << i;

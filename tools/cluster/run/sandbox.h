@@ -2,8 +2,8 @@
  * What the process takes from itself once it knows what it needs, so that who takes it over gains little: no
  * new privileges, no core dump and no debugger of the same user, a seccomp filter, and Landlock for files and
  * ports.
- * There is no way back. Context: before other threads are started; one that runs already, such as a
- * journal's writer, gets the seccomp filter and is not bound by Landlock.
+ * There is no way back. Context: before other threads are started. One that runs already would get the
+ * seccomp filter and not Landlock.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
  */
 #include "lab.h"
 
+#include <dirent.h>
+
 #include "engine/base/thread.h"
 #include "tools/kube/objects/watch_event.h"
 
@@ -705,6 +707,39 @@ static void a_journal_that_cannot_be_written_says_so_at_the_end(void **state)
 	}
 }
 
+/* Threads of this process, by the kernel. Under a sanitizer there may be one of its own. */
+static size_t count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	size_t n = 0;
+
+	assert_non_null(tasks);
+	for (const struct dirent *task; (task = readdir(tasks)) != NULL;) {
+		n += task->d_name[0] != '.';
+	}
+	closedir(tasks);
+	return n;
+}
+
+/* What confines itself between the two, confines the journal's thread too. */
+static void a_journal_starts_its_thread_when_it_begins_and_not_before(void **state)
+{
+	struct bt_buf bytes = {0};
+	const struct bt_journal_options options = {
+		.write = write_bytes, .context = &bytes, .codec = bt_journal_json(NULL), .ring_bytes = 4096};
+	size_t before = count_threads();
+	struct bt_journal *journal = bt_journal_create(&options);
+
+	(void)state;
+	assert_int_equal(count_threads(), before);
+	bt_journal_begin(journal, &(struct bt_journal_header){.seed = 1});
+	assert_int_equal(count_threads(), before + 1);
+	assert_int_equal(bt_journal_finish(journal), BT_OK);
+	bt_journal_destroy(journal);
+	assert_true(bytes.len > 0);
+	bt_buf_fini(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -720,6 +755,7 @@ int main(void)
 		cmocka_unit_test(a_journal_that_breaks_off_is_played_up_to_there),
 		cmocka_unit_test(a_damaged_record_is_named_by_its_place),
 		cmocka_unit_test(a_journal_that_cannot_be_written_says_so_at_the_end),
+		cmocka_unit_test(a_journal_starts_its_thread_when_it_begins_and_not_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
