@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls of extenders. A client, and so a thread, for each of them, and one more for the API server; who asks
- * waits, a binding is answered by a callback. owner: who asks, one thread at a time, but for what says
- * otherwise.
+ * Calls of extenders. One client, and so one thread, for each extender, and one for the API server. The
+ * caller waits; a binding is answered by a callback. owner: the caller, one thread at a time, unless noted.
  */
 #include "tools/cluster/extender/extender.h"
 
@@ -22,10 +21,10 @@ struct http_extender {
 	struct bt_client_config *access;	   /* init: */
 	struct bt_http *http;			   /* init: */
 	_Atomic uint64_t call_n, error_n, wait_ns; /* atomic: relaxed */
-	/* The call that is waited for, one at a time; until over is open the client's thread writes the rest.
-	 */
+	/* The call that is waited for, one at a time. Until over is open, the client's thread writes the
+	 * rest. */
 	struct bt_latch over;
-	uint64_t waits_for; /* x->lock: the call; 0: nobody waits */
+	uint64_t waits_for; /* x->lock: the call; 0: none */
 	int64_t began_ns;
 	enum bt_http_end end;
 	struct bt_http_head head;
@@ -38,7 +37,7 @@ struct bt_extenders {
 	uint32_t n;
 	struct bt_http *api; /* init: */
 	struct bt_objects *objects;
-	struct bt_arena arena; /* names and answers of the calls of one question */
+	struct bt_arena arena; /* names and answers of the calls of one request */
 	struct bt_json *json;
 	struct bt_buf body;
 	struct bt_lock lock;
@@ -80,7 +79,7 @@ static void add_dial(const struct bt_extender_config *config, struct bt_buf *out
 								: ":80");
 }
 
-/* The client's own words: without the URL, which is said already, and without the remedy, which is one for
+/* The client's error without the URL, which the message already has, and without the remedy, which is about
  * API servers. */
 static struct bt_str reason_of(struct bt_str error, size_t url_n)
 {
@@ -91,11 +90,11 @@ static struct bt_str reason_of(struct bt_str error, size_t url_n)
 	return bt_str_sub(error, from, to);
 }
 
-/* Why no answer came, in the words of Go's client where they are known. */
+/* Why no answer came, with the texts of Go's client where they are known. */
 static void add_failure(const struct bt_extender_config *config, struct bt_str verb,
 	const struct bt_http_head *head, struct bt_str error, struct bt_buf *out)
 {
-	if (head->status == 200) { /* its beginning came */
+	if (head->status == 200) { /* the start of the answer came */
 		bt_buf_text(out,
 			head->cause == BT_HTTP_CAUSE_TIMEOUT
 				? "context deadline exceeded (Client.Timeout or context cancellation while "
@@ -135,7 +134,7 @@ static void add_failure(const struct bt_extender_config *config, struct bt_str v
 	}
 }
 
-/* Is the answer one that can be read? */
+/* Whether the answer has a body to read. */
 static bool is_good(const struct bt_extender_config *config, struct bt_str verb, enum bt_http_end end,
 	const struct bt_http_head *head, struct bt_str error, struct bt_buf *out_error)
 {
@@ -152,7 +151,7 @@ static bool is_good(const struct bt_extender_config *config, struct bt_str verb,
 	return true;
 }
 
-/* Whom an error of an extender that may be ignored is hidden from hears of it here. */
+/* Logs the error of an ignorable extender, which the caller does not see. */
 static void note_ignored(
 	const struct bt_extender_config *config, const char *what, int verbosity, struct bt_str why)
 {
@@ -189,7 +188,7 @@ static struct bt_http_call post(
 		.timeout_ns = config->http_timeout_ns};
 }
 
-/* Sends x->body; take_answer has to follow. */
+/* Sends x->body; take_answer must follow. */
 static void send(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	struct bt_buf path = {.len = 0};
@@ -208,7 +207,7 @@ static void send(struct bt_extenders *x, struct http_extender *e, struct bt_str 
 	bt_buf_fini(&path);
 }
 
-/* Waits for what was sent. Returns: whether e->answer is an answer; else e->error says why not. */
+/* Waits for the answer. Returns: whether e->answer is valid; else e->error has the reason. */
 static bool take_answer(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	struct bt_buf why = {.len = 0};
@@ -243,7 +242,7 @@ static void failed(struct http_extender *e, struct bt_extender_reply *reply)
 	bt_extender_fail(reply, bt_buf_view(&e->error));
 }
 
-/* ---- what the engine asks ---- */
+/* ---- the engine's requests ---- */
 
 static struct http_extender *extender_of(struct bt_extenders *x, const struct bt_extender_config *config)
 {
@@ -268,7 +267,7 @@ static struct bt_pod_ref pod_ref(const struct bt_extender_call *call, uint32_t p
 		name_of(call, pod->signature->namespace_), name_of(call, pod->name), name_of(call, pod->uid)};
 }
 
-/* Begins a call: what the last one of this extender left is over. */
+/* Begins a call; what the extender's last call returned becomes invalid. */
 static struct http_extender *extender_begin(struct bt_extenders *x, const struct bt_extender_call *call)
 {
 	struct http_extender *e = extender_of(x, call->extender);
@@ -334,7 +333,7 @@ static void take_points(
 	}
 }
 
-/* All are asked before the first answer is waited for. */
+/* All calls are sent before the first answer is waited for. */
 static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
 	struct bt_extender_reply *const *replies)
 {
@@ -356,7 +355,7 @@ static void prioritize(void *context, const struct bt_extender_call *calls, uint
 	}
 }
 
-/* The victims of all candidates, one behind the other: UIDs, or pods as JSON. The pod itself comes first. */
+/* The victims of all candidates, concatenated: UIDs, or pods as JSON. The pod itself comes first. */
 static const struct bt_str *victim_texts(struct bt_extenders *x, struct http_extender *e,
 	const struct bt_extender_call *call, uint32_t victim_n, struct bt_str *out_pod)
 {
@@ -391,7 +390,7 @@ static int by_node(const void *a, const void *b)
 	return bt_str_cmp(one->node, other->node);
 }
 
-/* ExtenderPreemptionArgs into x->body; nodes by their names, as Go writes maps. */
+/* ExtenderPreemptionArgs into x->body; sorted by node name, as Go writes maps. */
 static bool write_preempt_args(
 	struct bt_extenders *x, struct http_extender *e, const struct bt_extender_call *call)
 {
@@ -502,7 +501,7 @@ void bt_extenders_bind(struct bt_extenders *x, const struct bt_extender_config *
 	bt_buf_fini(&body);
 }
 
-/* ---- what the watch shows ---- */
+/* ---- watch events ---- */
 
 static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
@@ -516,7 +515,7 @@ struct bt_watch_listener bt_extenders_listener(struct bt_extenders *x)
 	return (struct bt_watch_listener){.event = hear, .context = x};
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 /* Source: makeTransport, v1.36.3. */
 static bool open_extender(

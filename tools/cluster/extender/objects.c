@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods and nodes as JSON, fetched when they are wanted. What is kept is marked by the watch's thread and
- * fetched, and freed, by the thread that asks, so that texts that were given out stay as they are.
+ * Pods and nodes as JSON, fetched on demand. The watch's thread marks cached entries; the calling thread
+ * fetches and frees them, so texts that were returned do not change.
  */
 #include "tools/cluster/extender/objects_int.h"
 
@@ -17,18 +17,18 @@
 
 #define FETCH_NS  (5 * INT64_C(1000000000))
 #define AT_A_TIME 64u
-#define MANY	  256u /* so many nodes are asked for by a list rather than one by one */
+#define MANY	  256u /* from this many nodes on, one list replaces single requests */
 #define PAGE	  500u
 
-/* An object that has been fetched, or is to be. */
+/* An object that was fetched, or will be. */
 struct extender_entry {
 	uint64_t key; /* of kind, namespace and name; 0: vacant */
 	uint64_t uid; /* a hash; of pods */
 	struct bt_buf text;
-	uint64_t round; /* of the call that asked for it last */
+	uint64_t round; /* of the call that last used it */
 	bool is_pod;
-	bool fresh; /* lock(lock): nothing has changed since it was asked for */
-	bool gone;  /* lock(lock): the watch has shown its end */
+	bool fresh; /* lock(lock): unchanged since it was requested */
+	bool gone;  /* lock(lock): the watch has shown its deletion */
 };
 
 struct bt_objects {
@@ -92,7 +92,7 @@ static uint64_t extender_objects_key_of(bool is_pod, struct bt_str namespace_, s
 	return key ? key : 1;
 }
 
-/* ---- what is kept; under the lock ---- */
+/* ---- the cache; under the lock ---- */
 
 static uint32_t extender_objects_enter(struct bt_objects *o, uint64_t key, bool is_pod)
 {
@@ -124,7 +124,7 @@ static void drop(struct bt_objects *o, uint32_t ix)
 	o->vacant[o->vacant_n++] = ix;
 }
 
-/* Pods that were not asked for this time, and what has gone, are not kept. */
+/* Drops pods that this call did not use, and deleted objects. */
 static void sweep(struct bt_objects *o, bool pods)
 {
 	if (!pods && !o->any_gone) {
@@ -173,7 +173,7 @@ struct one {
 
 struct extender_fetch {
 	struct bt_latch over;
-	_Atomic uint32_t left; /* atomic: the last one opens the latch */
+	_Atomic uint32_t left; /* atomic: the last call opens the latch */
 };
 
 /* Context: the client's thread. */
@@ -234,7 +234,7 @@ struct pod_reference {
 		.offset = offsetof(struct pod_reference, member)                                             \
 	}
 
-/* Reads what tells an object from others. Returns: false: it is none. */
+/* Reads the object's identity. Returns: false: not an object. */
 static bool read_object(
 	struct bt_objects *o, struct bt_json *json, struct bt_str text, struct pod_reference *out)
 {
@@ -251,7 +251,7 @@ static bool read_object(
 	return bt_schema_decode(&decode, &schema, out) && out->name.len;
 }
 
-/* Keeps the text of an object, of a pod without what its managers own. */
+/* Keeps the text of an object, without a pod's managedFields. */
 static void extender_objects_keep(
 	struct extender_entry *entry, struct bt_str text, const struct pod_reference *seen)
 {
@@ -271,7 +271,7 @@ static void extender_objects_keep(
 	entry->uid = hash_of(seen->uid);
 }
 
-/* An answer that is no object: why. */
+/* Appends why the answer is not an object. */
 static bool extender_objects_complain(const struct one *one, struct bt_str what, struct bt_buf *out_error)
 {
 	bt_buf_printf(out_error,
@@ -286,7 +286,7 @@ static bool extender_objects_complain(const struct one *one, struct bt_str what,
 	return false;
 }
 
-/* Fetches those entries one by one; path writes the path of the i-th. */
+/* Fetches the entries one by one; path writes the path of the i-th. */
 static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n,
 	void (*path)(const void *context, uint32_t i, struct bt_buf *out), const void *context,
 	struct bt_buf *out_error)
@@ -321,13 +321,12 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 	return good;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* Begins a call for n objects: of those that have to be fetched, wanted has the entries, and order which
- * they are. */
+/* Begins a call for n objects. wanted has the entries that have to be fetched, order their positions. */
 struct asking {
 	uint32_t *entries; /* of all n */
-	uint32_t *order;   /* which of the n are wanted */
+	uint32_t *order;   /* positions of the wanted ones */
 	uint32_t *wanted;  /* their entries */
 	uint32_t wanted_n;
 };
@@ -346,7 +345,7 @@ static struct asking reserve(struct bt_objects *o, uint32_t n)
 	return (struct asking){.entries = o->wanted, .order = o->wanted + n, .wanted = o->wanted + 2 * n};
 }
 
-/* From now on a change that is heard of makes it stale again. Under the lock. */
+/* From now on, an observed change makes the entry stale again. Under the lock. */
 static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uint64_t key, bool is_pod)
 {
 	uint32_t ix = extender_objects_enter(o, key, is_pod);
@@ -437,8 +436,8 @@ static void write_node_path(const void *context, uint32_t i, struct bt_buf *out)
 	bt_escape(out, path->names[path->order[i]]);
 }
 
-/* Takes the nodes of a page that are wanted. Returns: false when it is none; out_continue is empty behind the
- * last one. */
+/* Takes the wanted nodes of a page. Returns: false when it is not a page; out_continue is empty after the
+ * last page. */
 static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *out_continue)
 {
 	struct bt_str key, text;
@@ -474,7 +473,7 @@ static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *o
 	return bt_json_error(o->json)->status == BT_OK;
 }
 
-/* Nodes that the list does not show stay without a text. */
+/* Nodes that the list does not contain stay without a text. */
 static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct bt_buf *out_error)
 {
 	struct bt_buf next = {.len = 0};

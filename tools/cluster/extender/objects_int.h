@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods and nodes as the API server writes them, for extenders: the engine keeps of an object what decisions
- * depend on, an extender gets all of it. A pod is asked for in the cycle that needs it, and kept until the
- * watch shows another version; nodes are kept as long as the watch shows nothing new of them. Nothing is
- * asked for unless an extender is.
+ * Pods and nodes as the API server writes them, for extenders: the engine keeps only the fields that
+ * decisions depend on, an extender gets the whole object. A pod is fetched in the cycle that needs it, and
+ * cached until the watch shows another version; a node is cached until the watch shows a change. Nothing is
+ * fetched unless an extender is called.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ void bt_objects_destroy(struct bt_objects *objects);
 bool bt_objects_pods(struct bt_objects *objects, const struct bt_pod_ref *pods, uint32_t n,
 	const struct bt_str **out_texts, struct bt_buf *out_error);
 
-/* The same for nodes, by their names. Valid until the next call of this one. */
+/* The same for nodes, by name. Valid until the next call of this function. */
 bool bt_objects_nodes(struct bt_objects *objects, const struct bt_str *names, uint32_t n,
 	const struct bt_str **out_texts, struct bt_buf *out_error);
 
-/* The watch has shown an object, or its end. Context: any thread. */
+/* The watch has shown an object, or its deletion. Context: any thread. */
 void bt_objects_hear(
 	struct bt_objects *objects, enum bt_watch_event_kind what, const struct bt_object *object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is said to extenders and what they answer: the JSON of extender/v1, as Go writes and reads it (the
- * case of letters in names of members does not matter). Source: k8s.io/kube-scheduler/extender/v1, v1.36.3.
+ * Requests and responses of extenders: the JSON of extender/v1, as Go writes and reads it (member names match
+ * in any case). Source: k8s.io/kube-scheduler/extender/v1, v1.36.3.
  * Context: one thread at a time.
  */
 #pragma once
@@ -15,7 +15,7 @@
 void bt_wire_args(
 	struct bt_str pod, const struct bt_str *nodes, uint32_t node_n, bool by_name, struct bt_buf *out);
 
-/* A node that victims leave. */
+/* A node, and the victims on it. */
 struct bt_wire_candidate {
 	struct bt_str node;
 	const struct bt_str *victims; /* UIDs when by_uid, JSON of pods else */
@@ -30,7 +30,7 @@ void bt_wire_preempt_args(struct bt_str pod, const struct bt_wire_candidate *can
 /* ExtenderBindingArgs. */
 void bt_wire_binding_args(const struct bt_pod_ref *pod, struct bt_str node, struct bt_buf *out);
 
-/* One reading; texts live in the arena or in the body. */
+/* Context of one decode; texts live in the arena or in the body. */
 struct bt_wire {
 	struct bt_json *json;
 	struct bt_arena *arena;
@@ -38,9 +38,9 @@ struct bt_wire {
 
 /*
  * Reads an answer into a reply: ExtenderFilterResult, HostPriorityList, ExtenderPreemptionResult. by_name:
- * the extender keeps nodes of its own, so that NodeNames counts before Nodes.
- * Returns: false with Go's words, where they are known, in out_error: the answer cannot be read. An error
- * that the answer itself has fails the reply.
+ * the extender has a node cache, so NodeNames is read before Nodes.
+ * Returns: false when the answer cannot be read, with Go's text, where it is known, in out_error. An error
+ * that the answer itself contains fails the reply.
  */
 bool bt_wire_filter_result(struct bt_wire *wire, struct bt_str body, bool by_name,
 	struct bt_extender_reply *reply, struct bt_buf *out_error);
@@ -49,5 +49,5 @@ bool bt_wire_priorities(
 bool bt_wire_preempt_result(
 	struct bt_wire *wire, struct bt_str body, struct bt_extender_reply *reply, struct bt_buf *out_error);
 
-/* Reads an ExtenderBindingResult. Returns: whether the pod is bound; else out_error says why. */
+/* Reads an ExtenderBindingResult. Returns: whether the pod is bound; else out_error has the reason. */
 bool bt_wire_binding_result(struct bt_wire *wire, struct bt_str body, struct bt_buf *out_error);

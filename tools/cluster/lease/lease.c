@@ -12,9 +12,9 @@
  *   LEADING --lose (too old, or another holds it)--> OVER      any --stop--> RELEASING (PUT) --> OVER
  *
  * Upholds I8: held_until_ns is counted from before the request was sent, by a clock that goes on while the
- * machine sleeps, and it is moved forward by an answer alone. Others may take the lease no sooner than its
- * duration after they have seen the renewal, which is later; the difference of the two durations is the
- * margin for what is written just before the end.
+ * machine sleeps, and only an answer moves it forward. Others may take the lease no sooner than its duration
+ * after they have seen the renewal, which is later; the difference of the two durations is the margin for
+ * what is written just before the end.
  */
 #include "tools/cluster/lease/lease.h"
 
@@ -32,15 +32,14 @@
 #include "tools/cluster/net/latch.h"
 
 #define NS_PER_S    ((int64_t)1000000000)
-#define AFTER_NS    1000000    /* how long after the end of another's lease it is tried for */
-#define JITTER	    1.2	       /* of the retry period, at most so much is added. Source: client-go */
-#define EVENT_BYTES (1u << 20) /* one event of the watch */
+#define AFTER_NS    1000000    /* delay after another's lease expires, before the attempt */
+#define JITTER	    1.2	       /* of the retry period, the most that is added. Source: client-go */
+#define EVENT_BYTES (1u << 20) /* limit for one event of the watch */
 #define LEASE_PATH  "/apis/coordination.k8s.io/v1/namespaces/%s/leases"
 
 enum state { STATE_FOLLOWING = 0, STATE_LEADING, STATE_RELEASING, STATE_OVER };
 
-/* What is asked of the server now; one thing at a time, besides the watch. CUT: whatever it was, it is
- * cancelled. */
+/* The request under way; one at a time, besides the watch. CUT: it was cancelled. */
 enum step { STEP_NONE = 0, STEP_READ, STEP_WRITE, STEP_RELEASE, STEP_CUT };
 
 /* What events report, each at most once. */
@@ -51,23 +50,23 @@ struct bt_lease {
 	struct bt_buf lock;			/* init: namespace/name, for logs */
 	struct bt_buf folder, path, watch_path; /* init: of URLs */
 	_Atomic int64_t held_until_ns;		/* atomic: by the steady clock; 0: not held */
-	_Atomic int64_t renewed_ns; /* atomic: when our lease was seen to change; 0: it is not ours */
+	_Atomic int64_t renewed_ns; /* atomic: when our lease was last seen to change; 0: it is not ours */
 	_Atomic uint64_t slow_n;    /* atomic: */
 	/* owner: the client's thread */
 	enum state state;
 	enum step step;
 	bool optimistic;      /* the write under way was not preceded by a read */
-	bool detached;	      /* no callback any more: waits for calls to end */
+	bool detached;	      /* no callbacks any more; waits for calls to end */
 	uint64_t call, watch; /* under way; 0: none */
 	uint64_t events[LEADERSHIP_N];
 	uint32_t event_n; /* of these, under way */
-	int64_t sent_ns;  /* when the call was */
+	int64_t sent_ns;  /* when the call was sent */
 	struct bt_lease_record record, scratch;
 	int64_t observed_ns; /* when record was seen to change */
 	struct bt_buf body, event, reported;
 	struct bt_rng rng;
-	bool again; /* something has happened while a call was under way: try again behind it */
-	/* contexts of timers, each of its own so that it can be forgotten alone */
+	bool again; /* something happened during the call: try again after it */
+	/* contexts of timers; each has its own, so that it can be cancelled alone */
 	struct bt_lease *wake, *deadline, *watcher, *ender;
 	struct bt_latch released, gone;
 	bool stopping, released_said;
@@ -75,7 +74,7 @@ struct bt_lease {
 
 /* ---- clocks ---- */
 
-/* Goes on while the machine sleeps, and does not jump. */
+/* Advances while the machine sleeps, and does not jump. */
 static int64_t boot_ns(void *context)
 {
 	struct timespec now;
@@ -127,7 +126,7 @@ static bool is_ours(const struct bt_lease *lease)
 	return bt_str_is(lease->record.holder, lease->options.identity);
 }
 
-/* When the lease that was seen may be taken by others. */
+/* When others may take the observed lease. */
 static int64_t expires_ns(const struct bt_lease *lease)
 {
 	return lease->observed_ns + (int64_t)lease->record.duration_s * NS_PER_S;
@@ -147,7 +146,7 @@ static void report_leader(struct bt_lease *lease)
 	}
 }
 
-/* Takes scratch for what is known. */
+/* Makes scratch the observed record. */
 static void observe(struct bt_lease *lease)
 {
 	struct bt_lease_record old = lease->record;
@@ -179,7 +178,7 @@ static void wake_in(struct bt_lease *lease, int64_t delay_ns)
 	bt_http_after(lease->options.http, delay_ns, woken, &lease->wake);
 }
 
-/* A follower tries again after the retry period and some more, or when the lease ends if that is sooner. */
+/* A follower tries again after the jittered retry period, or when the lease expires if that is sooner. */
 static void wake_later(struct bt_lease *lease)
 {
 	double extra = (double)bt_rng_below(&lease->rng, 1000000) / 1e6 * JITTER;
@@ -221,7 +220,7 @@ static const struct bt_field refusal_fields[] = {
 };
 static const struct bt_schema refusal_schema = BT_SCHEMA(refusal_fields, struct refusal);
 
-/* A Status of the API as words: its message, or the number alone. */
+/* The message of a Status; the code if there is none. */
 static void describe(const struct bt_http_head *head, struct bt_str body, struct bt_buf *out)
 {
 	struct bt_json *cursor = bt_json_create();
@@ -262,7 +261,7 @@ static void end_event(void *context, enum bt_http_end how, const struct bt_http_
 	}
 }
 
-/* Tells of the Lease object what has become of this candidate. Nobody tries again: it is for people. */
+/* Records an event about this candidate on the Lease. It is never retried: it only informs people. */
 static void record_event(struct bt_lease *lease, enum leadership change)
 {
 	static const char *const words[] = {"became leader", "stopped leading"};
@@ -297,7 +296,7 @@ static void record_event(struct bt_lease *lease, enum leadership change)
 
 /* ---- ends ---- */
 
-/* Nothing that has to be written is on its way any more. */
+/* Opens the latch once no write is under way. */
 static void say_released(struct bt_lease *lease)
 {
 	if (!lease->released_said && !lease->event_n) {
@@ -334,7 +333,7 @@ static void open_gone(void *context)
 	bt_latch_open(context);
 }
 
-/* No call refers to the lease any more, and no timer will. */
+/* Opens the gone latch once no call and no timer refers to the lease. */
 static void leave(struct bt_lease *lease)
 {
 	if (lease->detached && !lease->call && !lease->watch && !lease->event_n) {
@@ -441,7 +440,7 @@ static void lead(struct bt_lease *lease)
 	}
 }
 
-/* The server has written that we hold it. */
+/* The server's answer says that we hold the lease. */
 static void renewed(struct bt_lease *lease)
 {
 	int64_t until_ns = lease->sent_ns + lease->options.renew_deadline_ns;
@@ -452,7 +451,7 @@ static void renewed(struct bt_lease *lease)
 		return;
 	}
 	bt_store_relaxed(&lease->held_until_ns, until_ns);
-	if (!bt_lease_is_held(lease)) { /* the answer came too late to count on it */
+	if (!bt_lease_is_held(lease)) { /* the answer came too late to rely on it */
 		fail_attempt(
 			lease, BT_LOG_ERROR, "Failed to update lease", bt_str("the answer came too late"));
 		return;
@@ -463,7 +462,7 @@ static void renewed(struct bt_lease *lease)
 	wake_later(lease);
 }
 
-/* Somebody may hold it, or nobody. */
+/* Acts on a lease that was just read. */
 static void decide(struct bt_lease *lease)
 {
 	bool valid = expires_ns(lease) > steady_ns(lease);
@@ -527,7 +526,7 @@ static void answer_write(struct bt_lease *lease, uint32_t status, struct bt_str 
 	fail_attempt(lease, BT_LOG_ERROR, "Failed to update lease", why);
 }
 
-/* A renewal that was under way when the end came may have been written: read what is there, once. */
+/* The renewal that was under way at the stop may have been written: reads the lease once to find out. */
 static void answer_release(struct bt_lease *lease, uint32_t status, struct bt_str body, struct bt_str why)
 {
 	struct bt_buf unused = {0};
@@ -590,7 +589,7 @@ static const struct bt_field event_fields[] = {
 };
 static const struct bt_schema event_schema = BT_SCHEMA(event_fields, struct lease_event);
 
-/* A line of the watch. Returns: false: it makes no sense; the watch ends, and reading goes on. */
+/* Reads a line of the watch. Returns: false: it is invalid; the watch ends, and the reads go on. */
 static bool take_event(struct bt_lease *lease, struct bt_str line)
 {
 	struct bt_json *cursor = bt_json_create();

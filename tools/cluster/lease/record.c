@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lease objects from JSON, and to it.
+ * Reads and writes Lease objects as JSON.
  */
 #include "tools/cluster/lease/record_int.h"
 
@@ -70,7 +70,7 @@ bool bt_lease_record_same(const struct bt_lease_record *a, const struct bt_lease
 	       bt_str_eq(a->renew_time, b->renew_time) && !a->metadata.len == !b->metadata.len;
 }
 
-/* A MicroTime: always six digits behind the point. */
+/* A MicroTime: always six digits after the point. */
 static void write_time(struct bt_buf *out, int64_t ns)
 {
 	int64_t micro = ns / 1000 % 1000000;
@@ -164,8 +164,8 @@ static void write_raw(struct bt_buf *out, const char *name, struct bt_str json)
 	}
 }
 
-/* A year of five digits or before 0, which protobuf carries, is one that the server writes and does not read.
- */
+/* Protobuf carries years of five digits and years before 0; the server writes them and does not parse
+ * them. */
 static bool server_reads(struct bt_str time)
 {
 	int64_t ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A Lease object as an election sees it: who holds it, since when and for how long; the rest is kept as text
- * and written back as it was. Source: client-go's resourcelock.LeaderElectionRecord, v0.36.3.
+ * A Lease object for leader election: holder, times and duration. The rest is kept as text and written back
+ * unchanged. Source: client-go's resourcelock.LeaderElectionRecord, v0.36.3.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 #include "engine/base/str.h"
 
 struct bt_lease_record {
-	struct bt_buf text;	/* private: what the views below are of */
+	struct bt_buf text;	/* private: backs the views below */
 	struct bt_arena arena;	/* private */
 	struct bt_str metadata; /* JSON, with the resourceVersion; empty: there is no object */
-	struct bt_str holder;	/* empty: nobody */
+	struct bt_str holder;	/* empty: no holder */
 	int32_t duration_s, transitions;
 	struct bt_str acquire_time, renew_time;
-	struct bt_str strategy, preferred_holder; /* JSON, of coordinated leader election; empty: not there */
+	struct bt_str strategy, preferred_holder; /* JSON, of coordinated leader election; empty: absent */
 };
 
 void bt_lease_record_fini(struct bt_lease_record *record);
@@ -26,15 +26,15 @@ void bt_lease_record_fini(struct bt_lease_record *record);
 /* Reads a Lease. Returns: false with the reason appended to out_error; record is then empty. */
 bool bt_lease_record_read(struct bt_lease_record *record, struct bt_str json, struct bt_buf *out_error);
 
-/* Whether both say the same of who holds the lease, and until when. */
+/* Whether both have the same holder and times. */
 bool bt_lease_record_same(const struct bt_lease_record *a, const struct bt_lease_record *b);
 
-/* What is to be written: a record of ours on top of an old one. */
+/* What to write: our record on top of an old one. */
 struct bt_lease_write {
 	struct bt_str namespace_, name; /* of a new object */
 	struct bt_str holder;
 	int32_t duration_s, transitions;
-	struct bt_str acquire_time; /* no time, such as empty: now_ns */
+	struct bt_str acquire_time; /* not a time, such as empty: now_ns */
 	int64_t now_ns;		    /* wall clock */
 };
 
@@ -50,6 +50,6 @@ struct bt_lease_event {
 void bt_lease_event_write(
 	const struct bt_lease_record *lease, const struct bt_lease_event *event, struct bt_buf *out);
 
-/* Writes the Lease: metadata and what else was there as in old. out is replaced. */
+/* Writes the Lease; metadata and unknown fields are kept from old. out is replaced. */
 void bt_lease_record_write(
 	const struct bt_lease_record *old, const struct bt_lease_write *write, struct bt_buf *out);
