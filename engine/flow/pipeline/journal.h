@@ -82,8 +82,8 @@ void bt_journal_destroy(struct bt_journal *journal);
 /* Writes the end. Returns: BT_OK; BT_IO when something could not be written. */
 enum bt_status bt_journal_finish(struct bt_journal *journal);
 
-/* The header, once and first; config is the options'. Starts the thread of a journal with a ring: a caller that
- * confines itself (Landlock) does so before. */
+/* The header, once and first; config is the options'. Starts the thread of a journal with a ring: a caller
+ * that confines itself (Landlock) does so before. */
 void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header *header);
 
 /* The bytes of an object. Context: any thread. */
