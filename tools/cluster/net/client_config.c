@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server and the identity that is shown to it. Files that an identity comes from are looked at every ten
- * seconds, and at once when the server has refused it; when one has changed, an identity with another number
- * takes the old one's place. What TLS cannot use (a certificate whose key has not been replaced yet, a CA
- * that is none) waits until it can. Thread: any; a lock guards what changes.
+ * The server and the identity for it. Files of an identity are checked every ten seconds, and immediately
+ * when the server has refused it; when one has changed, an identity with another number replaces the old one.
+ * Files that TLS cannot use (a certificate whose key has not been replaced yet, an invalid CA) do not replace
+ * the old one until they are valid. Thread: any; a lock guards what changes.
  */
 #include "tools/cluster/net/client_config.h"
 
@@ -31,16 +31,16 @@
 #define PAIR_NS	  ((int64_t)1000000000) /* the same while a certificate waits for its key */
 #define SAY_NS	  ((int64_t)60 * 1000000000)
 #define FILE_SIZE (4u << 20)
-#define PLUGIN_NS ((int64_t)60 * 1000000000) /* how long a plugin may take */
-#define AGAIN_NS  ((int64_t)1000000000)	     /* how soon one that failed is run again */
+#define PLUGIN_NS ((int64_t)60 * 1000000000) /* limit of a plugin's run */
+#define AGAIN_NS  ((int64_t)1000000000)	     /* delay before a failed plugin runs again */
 
 #ifndef BERTH_VERSION
 #define BERTH_VERSION "dev"
 #endif
 
-/* A file that may be replaced while we run. */
+/* A file that may be replaced at run time. */
 struct watched {
-	const char *path; /* NULL: there is none */
+	const char *path; /* NULL: none */
 	struct timespec changed;
 	off_t size;
 	ino_t inode;
@@ -52,19 +52,19 @@ enum { FILE_AUTHORITY = 0, FILE_CERTIFICATE, FILE_KEY, FILE_TOKEN, FILE_N };
 static const char *const part_names[FILE_N] = {
 	"certificate-authority", "client-certificate", "client-key", "tokenFile"};
 
-/* Who waits for a plugin. */
+/* A callback that waits for a plugin. */
 struct waiter {
 	void (*ready)(void *context);
 	void *context;
 };
 
-/* A plugin runs in a thread of its own, one at a time. */
+/* A plugin runs on a thread of its own, one run at a time. */
 struct client_config_plugin {
 	struct bt_thread *thread;	      /* lock(lock): of the last run */
-	int stop;			      /* init: an eventfd; -1: there is no plugin */
-	bool runs, known;		      /* lock(lock): known: credential is good until it expires */
+	int stop;			      /* init: an eventfd; -1: no plugin */
+	bool runs, known;		      /* lock(lock): known: credential is valid until it expires */
 	struct bt_exec_credential credential; /* lock(lock): */
-	struct bt_buf error;		      /* lock(lock): of the last run; empty: it was good */
+	struct bt_buf error;		      /* lock(lock): of the last run; empty: it succeeded */
 	int64_t ran_ns;			      /* lock(lock): */
 	struct waiter *waiters;		      /* lock(lock): */
 	size_t waiter_n, waiter_cap;
@@ -76,12 +76,12 @@ struct bt_client_config {
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
 	struct watched files[FILE_N]; /* lock(lock): but for their paths, which are init: */
-	int64_t look_ns;	      /* lock(lock): when they are looked at again */
+	int64_t look_ns;	      /* lock(lock): when they are checked again */
 	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_log_limit said;
 	struct bt_identity *identity;	       /* lock(lock): held; never NULL */
 	struct bt_client_metrics *metrics;     /* init: */
-	struct bt_client_config_counts counts; /* lock(lock): but for what stands in the credential */
+	struct bt_client_config_counts counts; /* lock(lock): without those of the credential */
 	struct bt_buf address;		       /* init: host and port of the server */
 	struct client_config_plugin plugin;
 };
@@ -136,8 +136,8 @@ static struct bt_str copy_of(const struct bt_secret *data, const struct watched 
 	return from->len ? (struct bt_str){bt_mem_copy(from->ptr, from->len), from->len} : (struct bt_str){0};
 }
 
-/* Without what is no certificate: libcurl is given it as well, and ends at the first block that is no PEM.
- * What has none stays as it is, so that whom the system trusts is not trusted in its place. */
+/* Without blocks that are not certificates: libcurl gets it as well, and stops at the first block that is not
+ * PEM. A bundle without any certificate stays as it is, so that the system's are not trusted instead. */
 static struct bt_str copy_of_authority(const struct bt_secret *data, const struct watched *file)
 {
 	const struct bt_secret *from = data->len ? data : &file->bytes;
@@ -197,7 +197,7 @@ static void add_impersonation(struct bt_identity *identity, const struct bt_clie
 	}
 }
 
-/* The token of a file counts more than one in the kubeconfig, once it could be read. */
+/* The token of a file overrides the kubeconfig's, once it could be read. */
 static struct bt_identity *make_identity(const struct bt_client_config *access, uint64_t number)
 {
 	const struct bt_client_config_plan *plan = &access->plan;
@@ -209,7 +209,7 @@ static struct bt_identity *make_identity(const struct bt_client_config *access, 
 
 	*identity = (struct bt_identity){.holder_n = 1, .number = number};
 	if (!access->endpoint.tls) {
-		return identity; /* nothing secret goes out in the clear */
+		return identity; /* no secrets without TLS */
 	}
 	identity->authority = copy_of_authority(&plan->authority, &access->files[FILE_AUTHORITY]);
 	if (exec->certificate.len) {
@@ -242,7 +242,7 @@ static bool read_whole(int fd, struct bt_buf *out)
 	return n == 0;
 }
 
-/* Spaces around a token, and its line end, are none of it; a header cannot have line ends. */
+/* Removes spaces and line ends around a token; a header cannot contain line ends. */
 static void trim(struct bt_buf *text)
 {
 	size_t from = 0;
@@ -257,9 +257,8 @@ static void trim(struct bt_buf *text)
 	text->len -= from;
 }
 
-/* Reads a file again that has changed. What cannot be read, or is a CA that is none, leaves the old bytes.
- * Source:
- * client-go's transport/ca_rotation.go, v0.36.3. Returns: for BT_RELOAD_UNREAD with errno. */
+/* Reads a changed file again. An unreadable file, or an invalid CA, leaves the old bytes. Source: client-go's
+ * transport/ca_rotation.go, v0.36.3. Returns: for BT_RELOAD_UNREAD with errno. */
 static enum bt_reload look_at_file(struct watched *file, int part)
 {
 	enum bt_reload outcome = BT_RELOAD_UNREAD;
@@ -302,7 +301,7 @@ static enum bt_reload look_at_file(struct watched *file, int part)
 	return outcome;
 }
 
-/* Under the lock: what the identity is made of has changed. */
+/* Under the lock: the data of the identity have changed. */
 static void renew_identity(struct bt_client_config *access)
 {
 	uint64_t number = access->identity->number + 1;
@@ -318,7 +317,7 @@ static struct bt_str view_of(const struct bt_secret *data, const struct watched 
 	return (struct bt_str){from->ptr, from->len};
 }
 
-/* Appends which of them it is: a file by its path, or text in the kubeconfig. */
+/* Appends the part's source: a file by its path, or text in the kubeconfig. */
 static void name_part(const struct bt_client_config *access, int part, struct bt_buf *out)
 {
 	bt_buf_text(out, part_names[part]);
@@ -337,7 +336,7 @@ static void say_no_authority(const struct bt_client_config *access, struct bt_bu
 		"server's certificate");
 }
 
-/* Who replaces a certificate and its key does so one after the other. */
+/* A certificate and its key are replaced one after the other. */
 static bool is_paired(const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	const struct bt_client_config_plan *plan = &access->plan;
@@ -390,7 +389,7 @@ static void look_at_files(struct bt_client_config *access, int64_t now_ns)
 	}
 	access->owed = changed && !is_paired(access, &why);
 	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
-	if (access->owed && was_owed) { /* who replaces them has had time */
+	if (access->owed && was_owed) { /* there was time to replace the others */
 		say_unusable(access, &why);
 	}
 	bt_buf_fini(&why);
@@ -415,7 +414,7 @@ static bool same_credential(const struct bt_exec_credential *a, const struct bt_
 const double bt_client_config_age_bounds[BT_EXEC_AGES] = {
 	600, 1800, 3600, 14400, 86400, 604800, 2592000, 7776000, 15552000, 31104000, 124416000};
 
-/* Under the lock. A plugin has run. */
+/* Under the lock. Counts a run of the plugin. */
 static void count_run(struct bt_client_config_counts *counts, const struct bt_exec_credential *fresh)
 {
 	counts->killed_n += fresh->end == BT_EXEC_KILLED;
@@ -426,7 +425,7 @@ static void count_run(struct bt_client_config_counts *counts, const struct bt_ex
 	}
 }
 
-/* Under the lock. Another certificate takes the place of an old one, if there was one. */
+/* Under the lock. Records the age of a certificate that is replaced, if there was one. */
 static void count_age(struct bt_client_config_counts *counts, const struct bt_exec_credential *old)
 {
 	struct bt_clock wall = bt_clock_real();
@@ -444,7 +443,7 @@ static void count_age(struct bt_client_config_counts *counts, const struct bt_ex
 	counts->age_sum_s += age_s;
 }
 
-/* Whom the kubeconfig trusts, by itself or by a file. */
+/* The kubeconfig's CA, inline or from a file. */
 static void authority_of(const struct bt_client_config *access, struct bt_buf *out)
 {
 	const struct bt_secret *data = &access->plan.authority;
@@ -490,7 +489,7 @@ static void run_plugin(void *context)
 			renew_identity(access);
 		}
 	}
-	for (size_t i = 0; i < plugin->waiter_n; i++) { /* under the lock: forgotten is forgotten */
+	for (size_t i = 0; i < plugin->waiter_n; i++) { /* under the lock: no cancelled waiter is called */
 		plugin->waiters[i].ready(plugin->waiters[i].context);
 	}
 	plugin->waiter_n = 0;
@@ -510,7 +509,8 @@ static void add_waiter(struct client_config_plugin *plugin, void (*ready)(void *
 	plugin->waiters[plugin->waiter_n++] = (struct waiter){ready, context};
 }
 
-/* Under the lock. Returns whether what the plugin said is still good; if not, it runs, or has just failed. */
+/* Under the lock. Returns READY while the plugin's credential is valid; otherwise the plugin is running, or
+ * has just failed. */
 static enum bt_client_config_answer ask_plugin(
 	struct bt_client_config *access, uint64_t refused, struct bt_buf *out_error)
 {
@@ -527,7 +527,8 @@ static enum bt_client_config_answer ask_plugin(
 	bool recent = bt_clock_monotonic_ns() - plugin->ran_ns < AGAIN_NS;
 	bool expired = bt_clock_now_ns(&wall) >= plugin->credential.expires_ns;
 
-	/* One that has expired when it comes is shown once, rather than asked for without end. */
+	/* A credential that arrives already expired is used once, rather than running the plugin without
+	 * end. */
 	if (plugin->known && (!expired || recent) && refused != access->identity->number) {
 		return BT_CLIENT_CONFIG_READY;
 	}
@@ -535,7 +536,7 @@ static enum bt_client_config_answer ask_plugin(
 		bt_buf_str(out_error, bt_buf_view(&plugin->error));
 		return BT_CLIENT_CONFIG_FAILED;
 	}
-	bt_thread_join(&plugin->thread); /* it has ended, or ends now */
+	bt_thread_join(&plugin->thread); /* it has ended, or is about to */
 	if (bt_thread_start(&options, run_plugin, access, &plugin->thread, out_error) != BT_OK) {
 		return BT_CLIENT_CONFIG_FAILED;
 	}
@@ -544,7 +545,7 @@ static enum bt_client_config_answer ask_plugin(
 	return BT_CLIENT_CONFIG_LATER;
 }
 
-/* To its users an access is constant: what changes in it is under its lock. */
+/* Callers see a const config: its mutable fields are under its lock. */
 static struct bt_client_config *within(const struct bt_client_config *shared)
 {
 	union {
@@ -597,7 +598,7 @@ void bt_client_config_forget(const struct bt_client_config *shared, void *contex
 
 /* ---- the server ---- */
 
-/* Returns: what is wrong with a URL behind its scheme, or NULL. */
+/* Returns: what is wrong with a URL after its scheme, or NULL. */
 static const char *fault_of_url(struct bt_str rest)
 {
 	struct bt_str authority = bt_str_sub(rest, 0, bt_str_find(rest, '/', 0));
@@ -625,7 +626,7 @@ static const char *fault_of_url(struct bt_str rest)
 	return !authority.len || authority.ptr[0] == ':' ? "it names no host" : NULL;
 }
 
-/* A URL, or host:port as client-go takes it too: over TLS if something says so. */
+/* A URL, or host:port as client-go also accepts it: over TLS if any TLS setting is present. */
 static bool set_url(struct bt_client_config *access, struct bt_str server, struct bt_buf *out_error)
 {
 	const struct bt_client_config_plan *plan = &access->plan;
@@ -658,8 +659,8 @@ static bool set_url(struct bt_client_config *access, struct bt_str server, struc
 	return true;
 }
 
-/* libcurl asks TLS for the host of the URL, so another name to ask for becomes that host, and the address is
- * where to connect instead. */
+/* libcurl sends the URL's host as the name for TLS. So another name becomes the URL's host, and the address
+ * is where to connect instead. */
 static void set_tls_name(struct bt_client_config *access, struct bt_str name)
 {
 	struct bt_str url = bt_buf_view(&access->url);
@@ -715,9 +716,9 @@ static bool set_endpoint(struct bt_client_config *access, const struct bt_client
 	return true;
 }
 
-/* ---- where everything comes from ---- */
+/* ---- sources of the settings ---- */
 
-/* By hand, outside a cluster, where kube-scheduler would end. */
+/* Outside of a cluster and without flags, where kube-scheduler would exit: as kubectl. */
 static bool read_as_kubectl(const struct bt_client_config_options *options,
 	struct bt_client_config_plan *out_plan, struct bt_buf *out_error)
 {
@@ -742,9 +743,9 @@ static bool read_as_kubectl(const struct bt_client_config_options *options,
 }
 
 /*
- * kube-scheduler knows --kubeconfig and --master, and else the pod that it runs in; $KUBECONFIG never counts
- * before those. A server that --master names alone gets nobody's credentials. Source: BuildConfigFromFlags,
- * v0.36.3.
+ * kube-scheduler uses --kubeconfig and --master, and otherwise the pod that it runs in; $KUBECONFIG never
+ * comes before those. A server that is named by --master alone gets no credentials. Source:
+ * BuildConfigFromFlags, v0.36.3.
  */
 static bool make_plan(const struct bt_client_config_options *options, struct bt_client_config_plan *out_plan,
 	struct bt_buf *out_error)
@@ -789,7 +790,7 @@ static bool open_files(struct bt_client_config *access, struct bt_buf *out_error
 	return true;
 }
 
-/* What TLS cannot use is refused before anything is begun, as client-go does. */
+/* Rejects what TLS cannot use before anything starts, as client-go does. */
 static bool check_data(const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	const struct bt_secret *authority = &access->plan.authority;
@@ -801,7 +802,7 @@ static bool check_data(const struct bt_client_config *access, struct bt_buf *out
 	return is_paired(access, out_error);
 }
 
-/* Of "https://HOST:PORT/path". */
+/* The host of "https://HOST:PORT/path". */
 static struct bt_str host_of(struct bt_str server)
 {
 	size_t at = bt_str_find(server, '/', 0);
@@ -813,7 +814,7 @@ static struct bt_str host_of(struct bt_str server)
 	return bt_str_sub(rest, 0, bt_str_find(rest, '/', 0));
 }
 
-/* Where everything comes from is known. Returns: NULL with the reason in out_error. */
+/* Opens the config once its plan is known. Returns: NULL with the reason in out_error. */
 static struct bt_client_config *open_access(struct bt_client_config *access,
 	const struct bt_client_config_options *options, struct bt_buf *out_error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counting what was asked of a server.
+ * Metrics of calls to a server.
  */
 #include "tools/cluster/net/client_metrics.h"
 
@@ -12,7 +12,7 @@ static const double byte_bounds[] = {
 static const struct {
 	const double *bounds;
 	uint32_t n;
-	double unit; /* so many of the values are one of the bounds' */
+	double unit; /* values per unit of the bounds */
 } shapes[] = {
 	[BT_CLIENT_METRICS_DURATION] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
 	[BT_CLIENT_METRICS_SENT] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What was asked of a server, by all clients that share its access: counted as client-go counts it, in its
+ * Metrics of calls to a server, by all clients of one client config: counted as client-go counts them, in its
  * buckets. Source: component-base's metrics/prometheus/restclient and client-go's rest/request.go, v0.36.3.
  */
 #pragma once
@@ -15,16 +15,18 @@
 #define BT_CLIENT_METRICS_CODES	  600 /* HTTP status codes; 0: no answer came */
 #define BT_CLIENT_METRICS_BOUNDS  12
 
-/* How many values fell into each bucket, the last one being what is beyond.
- * atomic: relaxed; every client adds, and a reader may miss the newest */
+/*
+ * A histogram: values by bucket, the last one for values beyond all bounds.
+ * atomic: relaxed; every client adds, and a reader may miss the latest values
+ */
 struct bt_client_metrics_buckets {
 	_Atomic uint64_t counts[BT_CLIENT_METRICS_BOUNDS + 1];
 	_Atomic uint64_t sum; /* ns, or bytes */
 };
 
-/* All zeroes: nothing yet. Private. */
+/* All zeroes: empty. Private. */
 struct bt_client_metrics {
-	/* atomic: as the buckets; again: those of calls that had been sent before */
+	/* atomic: as the buckets; again: retried calls only */
 	_Atomic uint64_t codes[BT_CLIENT_METRICS_METHODS][BT_CLIENT_METRICS_CODES],
 		again[BT_CLIENT_METRICS_METHODS][BT_CLIENT_METRICS_CODES];
 	struct bt_client_metrics_buckets durations[BT_CLIENT_METRICS_METHODS],
@@ -32,12 +34,12 @@ struct bt_client_metrics {
 		waits[BT_CLIENT_METRICS_METHODS];
 };
 
-/* A call that is over. */
+/* A finished call. */
 struct bt_client_metrics_call {
 	enum bt_http_method method;
 	uint32_t status; /* 0: no answer */
-	bool watch;	 /* lasts as long as it can: its duration and sizes say nothing */
-	bool again;	 /* it had been sent before, by whoever sends it */
+	bool watch;	 /* unbounded in time: duration and sizes are not recorded */
+	bool again;	 /* a retry by the caller */
 	int64_t took_ns;
 	uint64_t sent_bytes, received_bytes; /* of the bodies */
 };
@@ -45,11 +47,10 @@ struct bt_client_metrics_call {
 /* Context: any thread. */
 void bt_client_metrics_note(struct bt_client_metrics *metrics, const struct bt_client_metrics_call *call);
 
-/* A call has waited so long for its turn under the client's own limit of calls a second. Context: any
- * thread. */
+/* Records how long a call waited for the client's own rate limiter. Context: any thread. */
 void bt_client_metrics_waited(struct bt_client_metrics *metrics, enum bt_http_method method, int64_t wait_ns);
 
-/* Adds what other has. Context: the thread that alone has sum. */
+/* Adds the values of other. Context: the thread that owns sum. */
 void bt_client_metrics_merge(struct bt_client_metrics *sum, const struct bt_client_metrics *other);
 
 /* ---- reading; any thread ---- */
@@ -60,7 +61,7 @@ const char *bt_client_metrics_method(enum bt_http_method method);
 uint64_t bt_client_metrics_code_n(
 	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 
-/* The same for calls that had been sent before. */
+/* The same for retried calls. */
 uint64_t bt_client_metrics_again_n(
 	const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status);
 
@@ -71,7 +72,7 @@ enum bt_client_metric {
 	BT_CLIENT_METRICS_WAIT
 };
 
-/* Of one method; counts are of each bucket alone. */
+/* One method's histogram; counts are per bucket, not cumulative. */
 struct bt_client_metrics_view {
 	uint32_t bound_n;
 	const double *bounds; /* seconds, or bytes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The C library's resolver waits, so it runs in a thread.
+ * The C library's resolver blocks, so it runs on a thread.
  */
 #include "tools/cluster/net/dial_int.h"
 
@@ -21,7 +21,7 @@ struct bt_resolver {
 	const char *host, *port;	/* init: */
 	void (*came)(void *context);	/* init: */
 	void *context;			/* init: */
-	struct bt_thread *thread;	/* owner: who asks; NULL: none runs */
+	struct bt_thread *thread;	/* owner: the caller; NULL: not running */
 	struct bt_dial_addresses found; /* owner: the thread, until it is joined */
 	struct bt_buf why;		/* likewise */
 };
@@ -120,7 +120,8 @@ int bt_dial(const struct bt_dial_addresses *addresses, uint32_t ix, int64_t dead
 	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_STEP_S);
-	/* A peer that acknowledges nothing for so long is gone, however much is on the way to it. */
+	/* Closes a connection whose peer acknowledges nothing for this long, however much data is in
+	 * flight. */
 	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)(dead_ms > INT_MAX ? INT_MAX : dead_ms));
 	if (connect(fd, to, addresses->sizes[ix]) != 0 && errno != EINPROGRESS) {
 		int error = errno;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs a credential plugin. Where we have a terminal that it may use, standard input and error are ours; else
- * its input is empty, and of what it says on standard error the beginning is passed on. When it takes too
- * long, all that it has begun is killed with it. What it leaves running when it ends may go on, and is not
- * waited for.
+ * Runs a credential plugin. With a terminal that it may use, it inherits standard input and error. Otherwise
+ * its input is empty, and the beginning of its standard error is forwarded. On timeout its process group is
+ * killed. Children that outlive it may continue and are not waited for.
  */
 #include "tools/cluster/net/exec_plugin_int.h"
 
@@ -31,10 +30,10 @@
 #include "tools/cluster/net/tls_int.h"
 
 #define OUTPUT_BYTES (1u << 20)
-#define SAID_BYTES   (64u << 10) /* of its standard error, that are passed on */
+#define SAID_BYTES   (64u << 10) /* of its standard error, that are forwarded */
 #define EXEC_INFO    "KUBERNETES_EXEC_INFO"
 #define NS_PER_MS    1000000
-#define SLOW_NS	     INT64_C(10000000000) /* after that it is said that it takes long */
+#define SLOW_NS	     INT64_C(10000000000) /* after that a message reports that it is slow */
 
 extern char **environ;
 
@@ -87,7 +86,7 @@ static bool exec_plugin_fail(
 	return false;
 }
 
-/* ---- what the plugin gets ---- */
+/* ---- the plugin's input ---- */
 
 static void add_member(struct bt_buf *json, const char *name, struct bt_str value)
 {
@@ -143,7 +142,7 @@ static bool is_overridden(const struct bt_client_config_plan *plan, const char *
 	return bt_str_is(name, EXEC_INFO);
 }
 
-/* Our environment, what the kubeconfig adds, and the info. Owns: free_list. */
+/* Our environment, the kubeconfig's additions, and the info. Owns: free_list. */
 static char **make_environment(const struct bt_client_config_plan *plan, const struct bt_buf *info)
 {
 	size_t n = 0;
@@ -233,14 +232,14 @@ static int wait_ms(int64_t until_ns)
 							    : (int)(left_ns / NS_PER_MS) + 1;
 }
 
-/* A run of the program, and what it has printed. */
+/* A run of the program, and its output. */
 struct exec_plugin_run {
 	int64_t until_ns;
 	int stop;
-	int ended;	   /* readable when the program has ended */
-	int output;	   /* its standard output; -1: over */
-	int errors;	   /* its standard error; -1: ours, or over */
-	size_t said_bytes; /* of it, that were passed on */
+	int ended;	   /* readable when the program has exited */
+	int output;	   /* its standard output; -1: closed */
+	int errors;	   /* its standard error; -1: inherited, or closed */
+	size_t said_bytes; /* bytes of standard error that were forwarded */
 	struct bt_buf printed;
 	enum bt_exec_end end;
 	int code;
@@ -252,7 +251,7 @@ static void say_slow(const struct bt_client_config_plan *plan)
 		bt_log_fields(bt_log_str("command", plan->exec.command)));
 }
 
-/* Passes on what it has said on standard error, up to a limit: the rest would fill the disk of our log. */
+/* Forwards standard error up to a limit: more would fill the disk of our log. */
 static void pass_errors_on(struct exec_plugin_run *run)
 {
 	static const char cut[] = "\n(the plugin says more)\n";
@@ -276,7 +275,7 @@ static void pass_errors_on(struct exec_plugin_run *run)
 	(void)waste;
 }
 
-/* Reads a piece of its output, if there is one. Returns: false: there is nothing now. */
+/* Reads a piece of its output, if there is one. Returns: false: nothing to read now. */
 static bool read_piece(struct exec_plugin_run *run)
 {
 	ssize_t got;
@@ -296,8 +295,8 @@ static bool read_piece(struct exec_plugin_run *run)
 	return got > 0;
 }
 
-/* Reads until the program has ended. Who else holds its output open, a child that it has left, is not waited
- * for: what it has printed itself is in the pipe by then. Returns: NULL, or what went wrong. */
+/* Reads until the program has exited. A child that still holds the output open is not waited for: the
+ * program's own output is in the pipe by then. Returns: NULL, or what went wrong. */
 static const char *read_output(const struct bt_client_config_plan *plan, struct exec_plugin_run *run)
 {
 	static const char late[] = "it did not end in time; run it by hand to see what it waits for";
@@ -328,15 +327,14 @@ static const char *read_output(const struct bt_client_config_plan *plan, struct 
 		if (files[3].revents && !read_some) {
 			return NULL;
 		}
-		if (!files[3].revents && wait_ms(run->until_ns) == 0) { /* it may say something without end */
+		if (!files[3].revents && wait_ms(run->until_ns) == 0) { /* it may print without end */
 			return late;
 		}
 	}
 	return "it prints more than 1 MiB; it must print one ExecCredential";
 }
 
-/* What is there already is still passed on; who holds the pipe open, a child that it has left, is not waited
- * for. */
+/* Forwards what is there already. A child that holds the pipe open is not waited for. */
 static void end_errors(struct exec_plugin_run *run)
 {
 	struct pollfd file = {.events = POLLIN};
@@ -354,7 +352,7 @@ static void end_errors(struct exec_plugin_run *run)
 	}
 }
 
-/* Two pipes; an interactive program has our standard error. */
+/* Two pipes; an interactive program inherits standard error. */
 static bool open_pipes(bool interactive, int output[2], int errors[2])
 {
 	if (pipe2(output, O_CLOEXEC) != 0) {
@@ -380,7 +378,7 @@ static void close_file(int *fd)
 	*fd = -1;
 }
 
-/* Begins the program. Returns: 0 with its output, errors and end in run; or an errno. */
+/* Starts the program. Returns: 0 with its output, errors and end in run; or an errno. */
 static int begin_program(const struct bt_exec_call *call, const struct bt_buf *info, bool interactive,
 	struct exec_plugin_run *run, pid_t *out_pid)
 {
@@ -458,7 +456,7 @@ static bool run_program(const struct bt_exec_call *call, const struct bt_buf *in
 	return true;
 }
 
-/* ---- what it says ---- */
+/* ---- the plugin's output ---- */
 
 static bool check_answer(const struct bt_client_config_plan *plan, const struct exec_plugin_answer *answer,
 	struct bt_buf *out_error)
@@ -514,7 +512,7 @@ static void read_validity(struct bt_str pem, struct bt_exec_credential *out)
 	ERR_clear_error();
 }
 
-/* Clears what was decoded: in the output, or in the arena. */
+/* Clears decoded text: in the output, or in the arena. */
 static void clear(struct bt_str text)
 {
 	union {
@@ -562,7 +560,7 @@ static bool keep_answer(const struct bt_client_config_plan *plan, const struct s
 	return true;
 }
 
-/* As client-go's decoder: what does not begin like a JSON object is YAML; its first document counts. */
+/* As client-go's decoder: what does not start like a JSON object is YAML; its first document is used. */
 static bool read_answer(const struct bt_client_config_plan *plan, struct bt_str output,
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {

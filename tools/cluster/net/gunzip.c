@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to zlib for what comes in pieces.
+ * The seam to zlib for streamed data.
  */
 #include "tools/cluster/net/gunzip_int.h"
 
@@ -13,7 +13,7 @@
 
 struct bt_gunzip {
 	z_stream z;
-	bool ended; /* a member is over */
+	bool ended; /* a member has ended */
 };
 
 struct bt_gunzip *bt_gunzip_create(void)

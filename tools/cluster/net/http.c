@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls, whatever carries them: a client has a thread that waits by epoll for sockets, for commands of other
- * threads and for the time of timers and calls. Calls are spread over lanes, each a set of connections of its
- * own, usually one, by giving each to the lane that has the fewest.
+ * Calls, on any transport: a client has a thread that waits by epoll for sockets, for commands of other
+ * threads, and for timers and timeouts. Calls are spread over lanes, each with its own set of connections,
+ * usually one; a call goes to the lane with the fewest calls.
  *
- *	bt_http_send -> command -> start -> [waits for credentials] -> launch -> bt_http_settle -> finish
- *	                             ^  ^-- bt_http_relaunch, where it has not gone out --'  '
- *	                             '------------- answered by 401, once -------------------'
+ *  bt_http_send -> command -> start -> [waits for credentials] -> launch -> bt_http_settle -> finish
+ *                               ^  ^-- bt_http_relaunch, unless it was sent ------------'  '
+ *                               '------------- answered by 401, once -------------------'
  */
 #include "tools/cluster/net/http.h"
 
@@ -26,11 +26,11 @@
 #include "tools/cluster/net/latch.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define LOOK_NS	    INT64_C(50000000) /* how often who waits asks whether it shall go on */
-#define FIELD_BYTES 32u		      /* what a field of a head costs beside its bytes */
+#define LOOK_NS	    INT64_C(50000000) /* how often a waiting thread polls gives_up */
+#define FIELD_BYTES 32u		      /* added to a field's bytes */
 #define EVENT_MAX   64
 #define IDLE_MAX    256u	/* calls that are kept for reuse, with their handles */
-#define IDLE_BYTES  (64u << 10) /* and the largest buffer of one that is kept */
+#define IDLE_BYTES  (64u << 10) /* largest buffer of a call that is kept */
 #define REST_BYTES  (32u << 10)
 /* Source: client-go's HTTP/2 health check (ReadIdleTimeout; PingTimeout is half of it), v0.36.3. */
 #define QUIET_NS ((int64_t)30 * NS_PER_S)
@@ -93,7 +93,7 @@ static struct bt_http_command *take_commands(struct bt_http *http, bool *out_end
 	return first;
 }
 
-/* Returns: false: there are commands, so the thread does not sleep; otherwise who posts one wakes it. */
+/* Returns: false: there are commands, so the thread does not sleep; otherwise a poster wakes it. */
 static bool fall_asleep(struct bt_http *http)
 {
 	bt_lock_acquire(&http->lock);
@@ -117,7 +117,7 @@ static struct bt_call *call_of(const struct bt_http *http, uint64_t id)
 	return id && bt_map_get(&http->slots, id, &slot) ? http->calls[slot] : NULL;
 }
 
-/* ---- calls come and go ---- */
+/* ---- start and free calls ---- */
 
 static struct bt_call *take_call(struct bt_http *http)
 {
@@ -281,7 +281,7 @@ static void tell_head(struct bt_call *call)
 	}
 }
 
-/* Tells of a 401 that was held back, as if it came now. */
+/* Reports a 401 that was held back. */
 static void tell_held(struct bt_call *call)
 {
 	call->held = false;
@@ -291,7 +291,7 @@ static void tell_held(struct bt_call *call)
 	}
 }
 
-/* What went wrong, with the call but without its query: "GET https://host/path: why". */
+/* The error, with the call but without its query: "GET https://host/path: why". */
 static void describe(const struct bt_call *call, struct bt_str why, struct bt_buf *out_error)
 {
 	struct bt_str path = call->request.path;
@@ -301,7 +301,7 @@ static void describe(const struct bt_call *call, struct bt_str why, struct bt_bu
 	bt_buf_str(out_error, why);
 }
 
-/* Is it one that a server answers for as long as it can? */
+/* Whether the server answers for as long as it can. */
 static bool is_watch(const struct bt_http_call *request)
 {
 	return request->method == BT_HTTP_GET && strstr(request->path.ptr, "watch=true");
@@ -352,7 +352,7 @@ static void finish(struct bt_call *call, enum bt_http_end end, struct bt_str why
 	give_call(http, call);
 }
 
-/* A call is with no transport any more. */
+/* The call leaves its transport. */
 static void detach(struct bt_call *call)
 {
 	call->http->lane_call_n[call->lane]--;
@@ -361,7 +361,8 @@ static void detach(struct bt_call *call)
 	call->identity = NULL;
 }
 
-/* Takes a call back from its transport, which then ends its stream or its connection if it is not over. */
+/* Takes a call back from its transport, which then resets its stream or its connection if it has not
+ * ended. */
 static void take_back(struct bt_call *call)
 {
 	if (call->transport) {
@@ -443,15 +444,15 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
 	bt_buf_fini(&text);
 }
 
-/* ---- how an answer comes ---- */
+/* ---- answers ---- */
 
 void bt_http_count(struct bt_http *http, enum bt_http_count what, uint64_t n)
 {
 	bt_add_owned(&http->counts[what], n);
 }
 
-/* All that is no body counts, whatever part of an answer it is, and empty fields as something: else interim
- * heads, or trailers, could go on for ever. */
+/* Everything outside of the body counts, in any part of an answer, and empty fields count as well. Otherwise
+ * interim heads, or trailers, could go on forever. */
 static bool count_head(struct bt_call *call, size_t n)
 {
 	call->head_bytes += n + FIELD_BYTES;
@@ -466,7 +467,7 @@ bool bt_http_begin_head(struct bt_call *call, uint32_t status)
 	return count_head(call, 0);
 }
 
-/* A number of seconds; a date counts as none, as in client-go. */
+/* A number of seconds; a date is ignored, as in client-go. */
 static int64_t retry_after_of(struct bt_str value)
 {
 	int64_t seconds = value.len ? 0 : -1;
@@ -529,7 +530,7 @@ bool bt_http_take_data(struct bt_call *call, const char *bytes, size_t n)
 	return true;
 }
 
-/* ---- how a call begins ---- */
+/* ---- launch ---- */
 
 static void launch(struct bt_http *http, struct bt_call *call, struct bt_identity *identity)
 {
@@ -565,8 +566,8 @@ void bt_http_relaunch(struct bt_call *call)
 	launch(call->http, call, identity);
 }
 
-/* A server that has not chosen HTTP/2 may have learnt it: it is asked once in a while, by calls that find it
- * out on a connection of their own. */
+/* A server that has not chosen HTTP/2 may have been upgraded: calls on a connection of their own try it from
+ * time to time. */
 static void choose_transport(struct bt_http *http)
 {
 	if (http->h2_again_ns != INT64_MAX && http->h2_again_ns <= bt_clock_monotonic_ns()) {
@@ -575,7 +576,7 @@ static void choose_transport(struct bt_http *http)
 	}
 }
 
-/* Other credentials have come, or none will: in another thread. */
+/* New credentials have arrived, or none will. Context: another thread. */
 static void credentials_came(void *context)
 {
 	post_new(context, (struct bt_http_command){.kind = COMMAND_READY});
@@ -615,7 +616,7 @@ static void stop_waiting(struct bt_http *http, struct bt_call *call)
 	call->waits = false;
 }
 
-/* Credentials came, or none will. */
+/* Credentials have arrived, or none will. */
 static void start_waiting(struct bt_http *http)
 {
 	for (size_t i = http->waiting_n ? http->call_n : 0; i-- > 0;) {
@@ -638,8 +639,8 @@ static void time_out(struct bt_http *http, struct bt_call *call)
 	finish(call, call->went_out ? BT_HTTP_LOST : BT_HTTP_UNSENT, bt_str(why));
 }
 
-/* Ends calls whose time is over. limit_ns is not raised when the call ends that it came from, so calls are
- * looked at once for many of them. */
+/* Ends calls whose timeout has expired. limit_ns is a lower bound: it is not raised when the call that it
+ * came from ends, so one scan serves many calls. */
 static void look_at_limits(struct bt_http *http, int64_t now_ns)
 {
 	if (http->limit_ns > now_ns) {
@@ -690,7 +691,7 @@ static void obey(struct bt_http *http, struct bt_http_command *command, bool end
 	switch (command->kind) {
 	case COMMAND_SEND:
 		http_begin(http, (struct bt_call *)command, ending);
-		return; /* it is the call's own */
+		return; /* the call's own */
 	case COMMAND_CANCEL:
 		if (call) {
 			cancel(http, call);
@@ -778,20 +779,20 @@ static void wait_for_events(struct bt_http *http)
 	for (int i = 0; i < n; i++) {
 		take_event(http, &events[i]);
 	}
-	/* Who reads something long goes on. */
+	/* While a long answer is being read, the thread does not sleep. */
 	if (n > 0 && http->rest_ns && http->taken < REST_BYTES) {
 		nanosleep(&(struct timespec){.tv_nsec = http->rest_ns}, NULL);
 	}
 }
 
-/* Returns whether the client's end was asked for. */
+/* Returns whether the client must end. */
 static bool serve_times(struct bt_http *http)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
 	bool ending = false;
 	struct bt_timer timer;
 
-	/* One may forget the next, so commands are obeyed in between. */
+	/* A timer may cancel the next, so commands run in between. */
 	while (!ending && bt_timers_take(&http->timers, now_ns, &timer)) {
 		timer.call(timer.context);
 		obey_all(http, &ending);
@@ -910,7 +911,7 @@ void bt_http_destroy(struct bt_http *http)
 	wake(http);
 	bt_thread_join(&http->thread);
 	bt_client_config_forget(http->access, http);
-	bt_h2_close(http); /* its resolver may still tell of something */
+	bt_h2_close(http); /* its resolver may still report a result */
 	for (struct bt_http_command *command = http->first, *next; command; command = next) {
 		next = command->next;
 		bt_mem_free(command);
@@ -929,7 +930,7 @@ struct bt_http_counts bt_http_counts(const struct bt_http *http)
 	};
 }
 
-/* ---- a call that is waited for ---- */
+/* ---- synchronous calls ---- */
 
 struct http_fetch {
 	struct bt_latch over;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls by libcurl, whose only user this file is: through proxies, without TLS, and to servers that speak
- * HTTP/1.1 alone. A lane is a multi handle; libcurl fills one connection before it opens another.
+ * Calls by libcurl, used only in this file: through proxies, without TLS, and to servers that speak HTTP/1.1
+ * only. A lane is a multi handle; libcurl fills one connection before it opens another.
  *
- * What a call has done to the server is known from one thing alone: whether libcurl has come to the point
- * right before the first byte of the request (prereq). libcurl comes there again when it wants to repeat a
- * request, which it does when a connection that was used before dies without an answer, or when the server
- * refuses the stream; that is stopped for all but GET, because the server may have obeyed the first one.
+ * Only the pre-request hook tells whether a request may have reached the server: libcurl calls it right
+ * before the first byte (prereq). libcurl calls it again when it repeats a request, because a reused
+ * connection died without an answer, or because the server refused the stream. The repeat is stopped for all
+ * but GET, because the server may have processed the first one.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -23,37 +23,37 @@
 #include "tools/cluster/net/tls_int.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define BUFFER_BYTES (128L << 10) /* what libcurl reads at once */
-#define CONNECT_MAX  (64u << 10)  /* bytes of an answer to CONNECT, with its body */
+#define BUFFER_BYTES (128L << 10) /* size of libcurl's reads */
+#define CONNECT_MAX  (64u << 10)  /* limit of an answer to CONNECT, with its body */
 
-/* What libcurl has of a call. */
+/* libcurl's state of a call. */
 struct bt_curl_call {
 	CURL *easy;
 	struct curl_slist *headers;
 	uint32_t header_cap;
-	uint64_t shown;	 /* the identity that easy was set to */
+	uint64_t shown;	 /* the identity that easy was set up with */
 	bool died;	 /* without an answer; libcurl would have repeated it */
-	int64_t due_ns;	 /* the request is to have gone out by then */
-	long connect_n;	 /* connections made for it until it went out */
-	uint32_t step_n; /* what libcurl has reported since, on the way to a connection */
+	int64_t due_ns;	 /* when the request must have been sent */
+	long connect_n;	 /* connections opened for it until it was sent */
+	uint32_t step_n; /* progress callbacks since, on the way to a connection */
 	char error[CURL_ERROR_SIZE];
 };
 
 struct curl_lane {
 	struct bt_http *http;
 	CURLM *multi;
-	int64_t due_ns; /* when libcurl wants to be called; INT64_MAX: it does not */
+	int64_t due_ns; /* when libcurl needs a call; INT64_MAX: not */
 	uint32_t call_n;
-	int64_t heard_ns; /* when anything came on its connections, or its first call began */
-	uint64_t probe;	  /* the call that tries the connection; 0: none */
+	int64_t heard_ns; /* when its connections last received anything, or its first call started */
+	uint64_t probe;	  /* the call that probes the connection; 0: none */
 	bool shared;	  /* its calls share a connection (HTTP/2) */
-	bool broken;	  /* to be given up */
+	bool broken;	  /* to be closed */
 };
 
 struct bt_curl {
 	struct curl_slist connect_to;
 	struct bt_client_tls_judge judge;
-	int64_t wait_ns; /* no call's due_ns is before; INT64_MAX: none waits */
+	int64_t wait_ns; /* lower bound of the calls' due_ns; INT64_MAX: none waits */
 	struct curl_lane lanes[BT_HTTP_LANES];
 };
 
@@ -74,7 +74,7 @@ static void count_transfer(struct bt_http *http, CURL *easy)
 	bt_http_count(http, BT_COUNT_CONNECTS, (uint64_t)connects);
 }
 
-/* Takes a call back from libcurl, which then ends its stream or its connection if it is not over. */
+/* Takes a call back from libcurl, which then resets its stream or its connection if it has not ended. */
 static void take_back(struct bt_http *http, struct bt_call *call)
 {
 	struct curl_lane *lane = &http->curl->lanes[call->lane];
@@ -114,7 +114,7 @@ static enum bt_http_fault fault_of(CURL *easy, CURLcode code)
 	}
 }
 
-/* libcurl is done with a call. */
+/* libcurl has finished a call. */
 static void settle(struct bt_call *call, CURLcode code)
 {
 	const struct bt_curl_call *part = call->curl;
@@ -141,7 +141,7 @@ static void settle(struct bt_call *call, CURLcode code)
 	}
 }
 
-/* Ends a call that libcurl is not done with. */
+/* Ends a call that libcurl has not finished. */
 static void end_early(struct bt_http *http, struct bt_call *call, enum bt_http_fault fault, const char *why)
 {
 	take_back(http, call);
@@ -165,7 +165,7 @@ static void collect(struct curl_lane *lane)
 	}
 }
 
-/* ---- what libcurl calls ---- */
+/* ---- libcurl's callbacks ---- */
 
 static long connect_n_of(const struct bt_call *call)
 {
@@ -191,8 +191,8 @@ static int before_request(void *context, char *there, char *here, int port, int 
 	return CURL_PREREQFUNC_OK;
 }
 
-/* libcurl reads a proxy's answer to CONNECT byte by byte for as long as there is one, without a look at time
- * or size, and no other call goes on meanwhile; after each it calls here. */
+/* libcurl reads a proxy's answer to CONNECT byte by byte to its end, without a limit of time or size, and
+ * blocks all other calls meanwhile. It calls this after each byte. */
 static int take_step(void *context, curl_off_t down, curl_off_t got, curl_off_t up, curl_off_t sent)
 {
 	struct bt_call *call = context;
@@ -262,7 +262,7 @@ static size_t take_data(char *bytes, size_t one, size_t n, void *context)
 	return bt_http_take_data(call, bytes, one * n) ? one * n : CURL_WRITEFUNC_ERROR;
 }
 
-/* A peer that acknowledges nothing for so long is gone, however much is on the way to it. */
+/* Closes a connection whose peer acknowledges nothing for this long, however much data is in flight. */
 static int set_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
 	const struct bt_http *http = context;
@@ -302,9 +302,9 @@ static int watch_time(CURLM *multi, long timeout_ms, void *context)
 	return 0;
 }
 
-/* ---- how a call begins ---- */
+/* ---- launch ---- */
 
-/* What is the same for every call. Returns 0, or that libcurl lacks something. */
+/* Options that are the same for every call. Returns 0, or nonzero when libcurl lacks a feature. */
 static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 {
 	const struct bt_endpoint *endpoint = http->endpoint;
@@ -334,7 +334,7 @@ static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 	bad |= curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, endpoint->compressed ? "gzip" : NULL);
 	bad |= curl_easy_setopt(easy, CURLOPT_PROXY, endpoint->proxy);
 	bad |= curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
-	/* As Go, which knows no GSSAPI: a proxy that has it would choose it. */
+	/* As Go, which does not support GSSAPI: a proxy that supports it would choose it. */
 	bad |= curl_easy_setopt(easy, CURLOPT_SOCKS5_AUTH, CURLAUTH_BASIC);
 	if (endpoint->connect_to) {
 		bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_TO, &http->curl->connect_to);
@@ -345,19 +345,20 @@ static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 	bad |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 2L);
 	bad |= curl_easy_setopt(
 		easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(http->connect_timeout_ns / NS_PER_MS));
-	/* Calls wait for a connection that may take them all; a server without TLS speaks HTTP/1.1. */
+	/* Calls wait for a connection that may carry them all; a server without TLS speaks HTTP/1.1. */
 	bad |= curl_easy_setopt(easy, CURLOPT_PIPEWAIT, endpoint->tls ? 1L : 0L);
 	bad |= curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 		endpoint->tls ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, endpoint->insecure ? 0L : 1L);
-	/* The judge knows names better (Go's rules), but not which of two a connection leads to. */
+	/* The judge checks names by Go's rules, but cannot tell whether a connection leads to the proxy or to
+	 * the server. */
 	bad |= curl_easy_setopt(
 		easy, CURLOPT_SSL_VERIFYHOST, !endpoint->insecure && http->curl->judge.proxy.len ? 2L : 0L);
 	return bad;
 }
 
-/* libcurl's structs are not const; it only reads what they name. */
+/* libcurl's structs are not const; it only reads their fields. */
 static char *own_text(const char *text)
 {
 	union {
@@ -382,7 +383,7 @@ static CURLcode prepare_tls(CURL *easy, void *ssl, void *context)
 	return CURLE_OK;
 }
 
-/* Certificates and keys. Connections are shared only by calls that show the same. */
+/* Certificates and keys. Only calls with the same ones share connections. */
 static unsigned set_identity(struct bt_call *call, const struct bt_identity *identity)
 {
 	CURL *easy = call->curl->easy;
@@ -394,7 +395,7 @@ static unsigned set_identity(struct bt_call *call, const struct bt_identity *ide
 		return 0;
 	}
 	call->curl->shown = identity->number;
-	if (authority.len) { /* instead of whom the system trusts, whom libcurl would trust as well */
+	if (authority.len) { /* instead of the system's, which libcurl would trust as well */
 		bad |= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 		bad |= curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
 		bad |= curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &authority);
@@ -522,7 +523,7 @@ static void forget(struct bt_call *call)
 
 const struct bt_transport bt_transport_curl = {launch, take_back, resume, forget};
 
-/* ---- connections that have gone silent ---- */
+/* ---- silent connections ---- */
 
 static bool open_lane(struct bt_http *http, struct curl_lane *lane)
 {
@@ -538,7 +539,7 @@ static bool open_lane(struct bt_http *http, struct curl_lane *lane)
 	return true;
 }
 
-/* When to act on a lane that says nothing; INT64_MAX: there is nothing to wait for. */
+/* When to act on a silent lane; INT64_MAX: nothing to wait for. */
 static int64_t probe_due_ns(const struct curl_lane *lane)
 {
 	if (lane->broken) {
@@ -591,8 +592,8 @@ static void look_after_lane(struct bt_http *http, struct curl_lane *lane, int64_
 
 /* ---- calls that wait for a connection ---- */
 
-/* Calls of a lane wait for the one connection that is being made. When it fails, libcurl has the next one
- * try, with a time limit of its own, and so on: the last one would wait as often as there are calls. */
+/* Calls of a lane wait for the one connection that is being opened. When that fails, libcurl lets the next
+ * call try, with a new timeout, and so on: the last call would wait n timeouts. */
 static void end_waits(struct bt_http *http, int64_t now_ns)
 {
 	if (http->curl->wait_ns > now_ns) {

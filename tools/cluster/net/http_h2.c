@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls by HTTP/2 over TLS, to a server that no proxy stands before. nghttp2 knows the protocol, and only
- * this file knows nghttp2. A wake-up reads a socket once, whatever is in it; what has become due meanwhile
- * on all of a connection's streams goes out in one write, when the thread is about to wait (bt_h2_flush).
+ * Calls by HTTP/2 over TLS, to a server without a proxy. nghttp2 implements the protocol, and only this file
+ * uses it. A wake-up reads a socket once; everything that has become due on a connection's streams goes out
+ * in one write, before the thread waits (bt_h2_flush).
  *
  *   launch -> the lane's queue -> (a connection is opened) -> submit -> stream callbacks -> bt_http_settle
  *
- * A call has gone out from submit on, which comes right before the write. It has not after all where the
- * server says so: by GOAWAY, or REFUSED_STREAM. A server that does not choose HTTP/2 gets its calls by
- * libcurl, and is asked again later.
+ * A call counts as sent from submit on, which comes right before the write, unless the server reports by
+ * GOAWAY or REFUSED_STREAM that it did not process it. A server that does not choose HTTP/2 is called by
+ * libcurl, and HTTP/2 is tried again later.
  */
 #include <errno.h>
 #include <nghttp2/nghttp2.h>
@@ -25,35 +25,35 @@
 #include "tools/cluster/net/tls_int.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define READ_BYTES	  (256u << 10) /* of a socket at once */
+#define READ_BYTES	  (256u << 10) /* size of a read */
 #define PLAIN_BYTES	  (64u << 10)
 #define WRITE_BYTES	  (256u << 10) /* frames that are packed into one write */
 #define STREAM_WINDOW	  (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
-#define IDLE_FRAMES	  5000u /* in a second that bring nothing, until the server is taken for hostile */
-#define IDLE_BYTES	  4096u /* of unknown frames, or for streams that have ended, count as one of them */
-#define IDLE_A_REQUEST	  8u	/* of them come with a request and are not counted */
-#define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has said how many it takes */
+#define IDLE_FRAMES	  5000u /* frames without effect in a second; more: a hostile server */
+#define IDLE_BYTES	  4096u /* of unknown frames, or for ended streams; count as one such frame */
+#define IDLE_A_REQUEST	  8u	/* such frames that come with a request and are not counted */
+#define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has announced its limit */
 #define LANE_CONNECTIONS  8u
 #define CALM_NS		  ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
 #define FIELDS		  9u		      /* of a request, besides those of an identity */
 
 enum stage { RESOLVING = 0, CONNECTING, SHAKING, OPEN, DEAD };
 
-/* What we have of a call. */
+/* HTTP/2's state of a call. */
 struct bt_h2_call {
 	struct bt_call *call;
 	struct bt_h2_call *prev, *next;	  /* of the lane's queue, or of the connection */
-	struct h2_connection *connection; /* NULL: in the queue, or over */
+	struct h2_connection *connection; /* NULL: in the queue, or ended */
 	int32_t stream;
 	bool queued;
-	bool whole;		  /* the answer has come to its end */
-	bool ended;		  /* the stream is over, but the caller has paused */
-	uint32_t code;		  /* with which it is over */
+	bool whole;		  /* the answer is complete */
+	bool ended;		  /* the stream has ended, but the caller has paused */
+	uint32_t code;		  /* error code of the end */
 	size_t sent_bytes;	  /* of the body */
-	struct bt_buf kept;	  /* what came while the caller pauses, as it came */
-	struct bt_gunzip *gunzip; /* NULL: it is not packed */
-	bool spoilt;		  /* it is said to be packed, and is not */
+	struct bt_buf kept;	  /* data received while the caller pauses, still encoded */
+	struct bt_gunzip *gunzip; /* NULL: not compressed */
+	bool spoilt;		  /* labelled as compressed, but is not */
 };
 
 struct call_list {
@@ -67,26 +67,26 @@ struct h2_connection {
 	uint64_t id;
 	enum stage stage;
 	int fd;		   /* -1: none */
-	uint32_t interest; /* events that the epoll tells of */
+	uint32_t interest; /* epoll's event mask */
 	struct bt_identity *identity;
 	struct bt_dial_addresses addresses;
 	uint32_t address_ix;
-	int64_t due_ns;	 /* when the connection has to be there */
+	int64_t due_ns;	 /* deadline of the connection */
 	int64_t step_ns; /* when the next address is tried */
 	struct bt_client_tls tls;
 	nghttp2_session *session;
 	struct call_list streams;
 	uint32_t stream_n;
-	uint32_t nominated_n;  /* of the queue, to be sent here once it is open, or writable again */
-	int64_t heard_ns;      /* when anything came, or its first stream began */
-	int64_t idle_since_ns; /* since when idle_n counts */
+	uint32_t nominated_n;  /* calls of the queue, to be sent here once it is open, or writable again */
+	int64_t heard_ns;      /* when anything was received, or its first stream started */
+	int64_t idle_since_ns; /* start of the second that idle_n counts */
 	uint32_t idle_n;
-	size_t useful_bytes; /* of what is being read: fields and data that a call was given */
-	size_t idle_bytes;   /* that bring nothing, and are not yet counted as frames */
-	size_t late_bytes;   /* of streams that we have cancelled may still be under way */
+	size_t useful_bytes; /* of the current read: fields and data that calls received */
+	size_t idle_bytes;   /* without effect, not yet counted as frames */
+	size_t late_bytes;   /* of streams that we have cancelled; may still be in flight */
 	bool pinged;
-	bool agreed;  /* the server has said in SETTINGS how many streams it takes */
-	bool drained; /* it takes no more streams */
+	bool agreed;  /* the server has announced in SETTINGS how many streams it allows */
+	bool drained; /* it accepts no more streams */
 	bool used;    /* it has carried a stream */
 	bool silent;
 	enum bt_http_fault fault; /* why it is dead */
@@ -101,23 +101,23 @@ struct h2_lane {
 };
 
 struct bt_h2 {
-	struct bt_buf host, port, authority; /* init: where to connect, and what is asked for */
+	struct bt_buf host, port, authority; /* init: where to connect, and the authority of requests */
 	struct bt_client_tls_judge judge;
 	size_t path_at;			      /* init: in a call's URL */
 	nghttp2_session_callbacks *callbacks; /* init: */
 	nghttp2_option *option;		      /* init: */
 	struct bt_resolver *resolver;
 	uint64_t connection_id;
-	struct bt_identity *identity; /* that context shows; NULL: none */
+	struct bt_identity *identity; /* the identity of the TLS context; NULL: none */
 	struct bt_client_tls_context *context;
 	struct h2_lane lanes[BT_HTTP_LANES];
 	bool any_dead;
-	bool any_launched; /* since calls were given to connections */
+	bool any_launched; /* since calls were last assigned to connections */
 	nghttp2_nv *fields;
 	size_t field_cap;
 	struct bt_buf frames;
 	char *bytes, *plain;
-	char length[24]; /* of the body of the request that is submitted */
+	char length[24]; /* content-length of the request that is submitted */
 };
 
 static struct bt_str endpoint_part(struct bt_str text, size_t from, size_t to)
@@ -166,7 +166,7 @@ static void leave(struct bt_h2_call *part)
 	}
 }
 
-/* Connections are shared by calls that show the same certificate and trust the same. */
+/* Connections are shared by calls with the same certificate and the same trusted ones. */
 static bool shows(const struct bt_identity *a, const struct bt_identity *b)
 {
 	return a->number == b->number ||
@@ -190,7 +190,7 @@ static void settle(struct bt_h2_call *part, enum bt_http_fault fault, const char
 	bt_http_settle(part->call, fault, bt_str(why));
 }
 
-/* A GET of which nothing was answered goes out again, once. */
+/* Sends a GET without any answer again, once. */
 static bool repeat(struct bt_h2_call *part)
 {
 	struct bt_call *call = part->call;
@@ -204,7 +204,7 @@ static bool repeat(struct bt_h2_call *part)
 	return true;
 }
 
-/* A stream is over, and the caller has what came. */
+/* A stream has ended, and the caller has all data. */
 static void end_stream(struct bt_h2_call *part)
 {
 	struct bt_call *call = part->call;
@@ -218,7 +218,7 @@ static void end_stream(struct bt_h2_call *part)
 		return;
 	}
 	if (part->code == NGHTTP2_REFUSED_STREAM && !call->head.status) {
-		call->went_out = false; /* the server has not looked at it */
+		call->went_out = false; /* the server did not process it */
 		if (!repeat(part)) {
 			settle(part, BT_HTTP_BROKEN, "the server refused the stream");
 		}
@@ -242,7 +242,7 @@ static void cancel_stream(struct bt_h2_call *part)
 	leave(part);
 }
 
-/* Its caller does not want it, or cannot have it. */
+/* The caller does not want the answer, or cannot have it. */
 static void abort_stream(struct bt_h2_call *part)
 {
 	if (part->connection) {
@@ -263,7 +263,7 @@ static void die(struct h2_connection *connection, enum bt_http_fault fault)
 
 /* ---- an answer ---- */
 
-/* Hands on what came; returns how much of it, less where the caller pauses. */
+/* Delivers data; returns how much of it, less where the caller pauses. */
 static size_t unpack(struct bt_h2_call *part, struct bt_str bytes)
 {
 	struct bt_str left = bytes;
@@ -279,12 +279,12 @@ static size_t unpack(struct bt_h2_call *part, struct bt_str bytes)
 			break;
 		}
 	}
-	/* What the caller has not seen yet may be in the unpacker alone. */
+	/* The decompressor alone may hold data that the caller has not seen. */
 	part->call->stalled |= part->call->paused && n == sizeof(plain);
 	return bytes.len - left.len;
 }
 
-/* Returns: false: the call has to end. */
+/* Returns: false: the call must end. */
 static bool hand_on(struct bt_h2_call *part, struct bt_str bytes)
 {
 	struct bt_call *call = part->call;
@@ -362,8 +362,8 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	return bt_http_take_field(part->call, field, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* Frames that cost work and bring nothing. A few come with each request (windows, a reset), and a server's
- * PING in a quiet hour is none; thousands in a second are. */
+/* Frames that cost work and have no effect. A few come with each request (windows, a reset), and a server's
+ * PING now and then is harmless; thousands in a second are not. */
 static bool brings_nothing(
 	const struct h2_connection *connection, const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
 {
@@ -379,7 +379,7 @@ static bool brings_nothing(
 	}
 }
 
-/* Returns: false: there were too many; connection->why says so. */
+/* Returns: false: there were too many; connection->why has the error. */
 static bool count_idle(struct h2_connection *connection)
 {
 	if (connection->heard_ns - connection->idle_since_ns > NS_PER_S) {
@@ -394,8 +394,8 @@ static bool count_idle(struct h2_connection *connection)
 	return false;
 }
 
-/* Of n bytes, those that no call was given: nghttp2 shows neither frames of unknown types nor what comes for
- * streams that have ended. Returns: as count_idle. */
+/* Counts those of n bytes that no call received: nghttp2 reports neither frames of unknown types nor data for
+ * ended streams. Returns: as count_idle. */
 static bool count_idle_bytes(struct h2_connection *connection, size_t n)
 {
 	size_t idle = n - (connection->useful_bytes < n ? connection->useful_bytes : n);
@@ -420,7 +420,7 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 		       : 0;
 }
 
-/* DATA that is padding alone. */
+/* DATA that is only padding. */
 static bool is_padding(const nghttp2_frame *frame)
 {
 	return frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0 &&
@@ -471,7 +471,7 @@ static int close_stream(nghttp2_session *session, int32_t stream, uint32_t code,
 	return 0;
 }
 
-/* A request that may not go out here after all: it is as if it had not been tried. */
+/* A request that cannot be sent here after all: undoes the attempt. */
 static int not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *context)
 {
 	struct h2_connection *connection = context;
@@ -490,7 +490,7 @@ static int not_sent(nghttp2_session *session, const nghttp2_frame *frame, int er
 	return 0;
 }
 
-/* What the server does wrong, in nghttp2's words. */
+/* The server's protocol error, as nghttp2 describes it. */
 static int note_error(nghttp2_session *session, int code, const char *text, size_t n, void *context)
 {
 	struct h2_connection *connection = context;
@@ -602,7 +602,7 @@ static size_t add_fields(struct bt_h2 *h2, const struct bt_call *call)
 	return n;
 }
 
-/* Returns: false: the connection takes no more. */
+/* Returns: false: the connection accepts no more. */
 static bool submit(struct h2_connection *connection, struct bt_h2_call *part)
 {
 	struct bt_call *call = part->call;
@@ -614,7 +614,7 @@ static bool submit(struct h2_connection *connection, struct bt_h2_call *part)
 
 	if (stream < 0) {
 		connection->drained = true;
-		h2->any_launched = true; /* to be looked at again */
+		h2->any_launched = true; /* to be checked again */
 		return false;
 	}
 	leave(part);
@@ -679,7 +679,7 @@ static void watch(struct h2_connection *connection, uint32_t events)
 	}
 }
 
-/* The system closes it for the epoll as well. */
+/* close() also removes it from the epoll. */
 static void close_socket(struct h2_connection *connection)
 {
 	if (connection->fd >= 0) {
@@ -703,7 +703,7 @@ static enum bt_http_fault fault_of(int error)
 	return error == ECONNREFUSED ? BT_HTTP_NO_LISTENER : BT_HTTP_UNREACHABLE;
 }
 
-/* Tries the addresses from address_ix on; each has its part of the time that is left. */
+/* Tries the addresses from address_ix on; each has its share of the time that is left. */
 static void connect_next(struct h2_connection *connection)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
@@ -726,7 +726,7 @@ static void connect_next(struct h2_connection *connection)
 	fail_to_connect(connection, fault_of(error), strerror(error));
 }
 
-/* One address has failed: the next, if there is one. */
+/* One address has failed: tries the next, if there is one. */
 static void connect_after(struct h2_connection *connection, enum bt_http_fault fault, const char *why)
 {
 	if (++connection->address_ix < connection->addresses.n) {
@@ -765,13 +765,13 @@ static void addresses_came(void *context)
 	bt_buf_fini(&why);
 }
 
-/* In the resolver's thread. */
+/* Context: the resolver's thread. */
 static void tell_addresses(void *context)
 {
 	bt_http_after(context, 0, addresses_came, context);
 }
 
-/* What a certificate and whom to trust need is made once for all connections that show it. */
+/* The TLS context is created once for all connections with that identity. */
 static bool set_context(struct bt_http *http, struct h2_connection *connection)
 {
 	struct bt_h2 *h2 = http->h2;
@@ -823,7 +823,7 @@ static void free_connection(struct h2_connection *connection)
 	bt_mem_free(connection);
 }
 
-/* What came on the socket's way up. Returns: false: it is dead, or blocked. */
+/* Writes pending bytes to the socket. Returns: false: it is dead, or blocked. */
 static bool send_out(struct h2_connection *connection)
 {
 	struct bt_str out = bt_client_tls_out(&connection->tls);
@@ -845,7 +845,7 @@ static bool send_out(struct h2_connection *connection)
 	return over;
 }
 
-/* Packs the frames that are due. Returns: false: there are none, or the connection is dead. */
+/* Packs the due frames. Returns: false: none, or the connection is dead. */
 static bool pack_frames(struct h2_connection *connection)
 {
 	struct bt_buf *frames = &connection->http->h2->frames;
@@ -896,7 +896,7 @@ static bool begin_session(struct h2_connection *connection)
 		       connection->session, NGHTTP2_FLAG_NONE, 0, CONNECTION_WINDOW) == 0;
 }
 
-/* The server speaks something else: libcurl has the calls for a while. */
+/* The server does not speak HTTP/2: libcurl takes the calls for a while. */
 static void fall_back(struct bt_http *http)
 {
 	struct bt_h2_call *part;
@@ -943,7 +943,7 @@ static void shake(struct h2_connection *connection)
 	}
 }
 
-/* What TLS has unpacked goes to the session. */
+/* Feeds decrypted bytes to the session. */
 static void take_records(struct h2_connection *connection)
 {
 	struct bt_h2 *h2 = connection->http->h2;
@@ -1009,7 +1009,7 @@ static void end_connecting(struct h2_connection *connection)
 
 /* ---- connections of a lane ---- */
 
-/* How many streams it takes at once. */
+/* How many concurrent streams the server allows. */
 static uint32_t limit_of(const struct h2_connection *connection)
 {
 	return connection->agreed ? nghttp2_session_get_remote_settings(
@@ -1017,7 +1017,7 @@ static uint32_t limit_of(const struct h2_connection *connection)
 				  : STREAMS_AT_FIRST;
 }
 
-/* Whether the server has come to the point where a call may begin; one that never takes any is none. */
+/* Whether calls may start; a server that never allows a stream does not count as ready. */
 static bool takes_calls(const struct h2_connection *connection)
 {
 	return connection->agreed && (connection->used || limit_of(connection));
@@ -1030,7 +1030,7 @@ static uint32_t room_of(const struct h2_connection *connection)
 	return limit > used ? limit - used : 0;
 }
 
-/* Where a call may go now, or will. */
+/* The connection that can take a call now, or will. */
 static struct h2_connection *connection_for(const struct h2_lane *lane, const struct bt_identity *identity)
 {
 	struct h2_connection *best = NULL;
@@ -1044,7 +1044,7 @@ static struct h2_connection *connection_for(const struct h2_lane *lane, const st
 	return best;
 }
 
-/* Gives the calls of a queue to connections; opens those that are needed. */
+/* Assigns the calls of a queue to connections; opens connections as needed. */
 static void feed_lane(struct bt_http *http, struct h2_lane *lane)
 {
 	for (struct h2_connection *one = lane->first; one && lane->queue.first; one = one->next) {
@@ -1059,7 +1059,7 @@ static void feed_lane(struct bt_http *http, struct h2_lane *lane)
 			connection = open_connection(http, lane, part->call->identity);
 		}
 		if (!connection) {
-			break; /* nor is there one for those behind it */
+			break; /* nor is there one for the calls behind it */
 		}
 		if (connection->stage != OPEN || !connection->agreed ||
 			bt_client_tls_out(&connection->tls).len || !submit(connection, part)) {
@@ -1068,7 +1068,7 @@ static void feed_lane(struct bt_http *http, struct h2_lane *lane)
 	}
 }
 
-/* The calls of a connection that is dead. */
+/* Ends the calls of a dead connection. */
 static void end_streams(struct h2_connection *connection)
 {
 	struct bt_h2_call *part;
@@ -1091,7 +1091,7 @@ static void end_streams(struct h2_connection *connection)
 	bt_buf_fini(&why);
 }
 
-/* A connection is of no use: who has no other to wait for has waited for it. */
+/* A connection failed: ends the calls that waited for it and have no other connection. */
 static void end_queue(struct h2_connection *connection)
 {
 	struct h2_lane *lane = connection->lane;
@@ -1111,7 +1111,7 @@ static void end_queue(struct h2_connection *connection)
 	}
 }
 
-/* Whether nobody will use it again. */
+/* Whether no call will use it again. */
 static bool is_spent(const struct h2_connection *connection)
 {
 	const struct bt_http *http = connection->http;
@@ -1175,7 +1175,7 @@ void bt_h2_flush(struct bt_http *http)
 	do {
 		http->h2->any_launched = false;
 		write_all(http);
-	} while (http->h2->any_launched); /* what a connection that died has left goes to another */
+	} while (http->h2->any_launched); /* calls of a connection that died go to another */
 }
 
 void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events)
@@ -1308,7 +1308,7 @@ static void split_address(struct bt_str address, struct bt_buf *out_host, struct
 						   : bt_str("443")));
 }
 
-/* The URL's host is the name that TLS asks for; another one to connect to is the header's. */
+/* The URL's host is the name for TLS; if connect_to is set, its host is the one to connect to. */
 static void set_endpoint(struct bt_h2 *h2, const struct bt_endpoint *endpoint)
 {
 	struct bt_str url = bt_str(endpoint->url);

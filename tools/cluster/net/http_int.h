@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a client of calls and its transports share. http.c has what every call goes through: commands, time
- * limits, credentials, ends. A transport brings one request to the server and its answer back; there are two:
- * libcurl (http_curl.c), and HTTP/2 by ourselves (http_h2.c). All of it belongs to the client's thread, where
- * nothing else is said.
+ * Shared by a client and its transports. http.c has what every call goes through: commands, timeouts,
+ * credentials, ends. A transport sends one request to the server and returns its answer; there are two:
+ * libcurl (http_curl.c), and our HTTP/2 (http_h2.c). All of it belongs to the client's thread, unless noted.
  */
 #pragma once
 
@@ -25,39 +24,39 @@ struct bt_transport;
 struct bt_http_command {
 	struct bt_http_command *next;
 	int kind;
-	uint64_t id;	/* of the call, where it is about one */
+	uint64_t id;	/* of the call, for commands about one */
 	int64_t due_ns; /* of a timer */
 	void (*call)(void *context);
-	void *context; /* of a timer, or of those that are forgotten */
+	void *context; /* of a timer, or of the cancelled functions */
 };
 
-/* A call from bt_http_send to its done. */
+/* A call, from bt_http_send to its done callback. */
 struct bt_call {
 	struct bt_http_command command; /* first: the one that begins it */
 	struct bt_http *http;
 	uint64_t id;
 	uint32_t slot; /* in calls */
 	struct bt_http_call request;
-	struct bt_buf text; /* what request points to, and the header lines */
+	struct bt_buf text; /* backs request, and the header lines */
 	size_t accept_at, content_type_at;
 	int64_t begun_ns;
 	uint64_t received_bytes;	      /* of the answer's body, as the caller sees it */
 	int64_t due_ns;			      /* INT64_MAX: no limit */
-	const struct bt_transport *transport; /* who has it; NULL: nobody */
+	const struct bt_transport *transport; /* the transport that has the call; NULL: none */
 	uint32_t lane;			      /* while a transport has it */
 	struct bt_identity *identity;	      /* likewise */
 	uint64_t refused;		      /* the identity that was answered by 401; 0: none */
 	bool waits;			      /* for credentials */
-	bool asked;			      /* for other credentials than those refused */
+	bool asked;			      /* new credentials were requested after a 401 */
 	bool went_out;			      /* a byte of the request may have reached the server */
-	bool repeated;			      /* a GET that has gone out a second time */
+	bool repeated;			      /* a GET that was sent a second time */
 	uint64_t head_bytes;		      /* of the answer, with trailers */
 	bool cancelled, too_long, long_head;
 	bool paused, stalled; /* stalled: the transport holds data back */
 	bool head_over, held; /* held: a 401 that was not reported yet */
 	struct bt_http_head head;
 	struct bt_buf content_type, body;
-	struct bt_curl_call *curl; /* what transports keep with it, also for its next use; NULL: nothing */
+	struct bt_curl_call *curl; /* state of the transport, kept for reuse of the call; NULL: none */
 	struct bt_h2_call *h2;
 };
 
@@ -78,42 +77,42 @@ struct bt_http {
 	struct bt_call *idle;		       /* lock(lock): */
 	uint32_t idle_n;		       /* lock(lock): */
 	bool ending;			       /* lock(lock): */
-	bool sleeps;			       /* lock(lock): the thread waits, so who posts has to wake it */
+	bool sleeps;			       /* lock(lock): the thread waits; a poster must wake it */
 	/* owner: the client's thread, from here on */
-	const struct bt_transport *transport; /* of calls that begin */
-	int64_t h2_again_ns;		      /* when it is HTTP/2 again; INT64_MAX: it is, or never is */
+	const struct bt_transport *transport; /* of new calls */
+	int64_t h2_again_ns;		      /* when HTTP/2 is tried again; INT64_MAX: no need, or never */
 	struct bt_curl *curl;		      /* the transports; NULL: not in use */
 	struct bt_h2 *h2;
-	uint32_t lane_call_n[BT_HTTP_LANES]; /* calls that a transport has, by lane */
+	uint32_t lane_call_n[BT_HTTP_LANES]; /* calls per lane that a transport has */
 	struct bt_call **calls;
 	size_t call_n, call_cap;
 	struct bt_map slots; /* of calls, by id */
 	uint32_t waiting_n;
-	int64_t limit_ns; /* no call's time is over before; INT64_MAX: none has a limit */
-	size_t taken;	  /* bytes of answers, since it waited last */
+	int64_t limit_ns; /* lower bound of the calls' due_ns; INT64_MAX: none has a limit */
+	size_t taken;	  /* bytes of answers since the last wait */
 	struct bt_timers timers;
 };
 
-/* A transport. A call that it has is its own until bt_http_settle, or take_back. */
+/* A transport. It owns a call until bt_http_settle, or take_back. */
 struct bt_transport {
-	/* Begins a request; call->identity is held for as long as it has it. May change call->lane. Returns:
-	 * false: it cannot; out_why says why. */
+	/* Starts a request; call->identity is held while the transport has the call. May change call->lane.
+	 * Returns: false with the reason in out_why. */
 	bool (*launch)(struct bt_http *http, struct bt_call *call, struct bt_buf *out_why);
-	/* Gives a call up: its stream ends if it is not over. */
+	/* Gives a call up: resets its stream unless it has ended. */
 	void (*take_back)(struct bt_http *http, struct bt_call *call);
-	/* The caller takes data again. */
+	/* The caller reads again. */
 	void (*resume)(struct bt_http *http, struct bt_call *call);
-	/* Frees what is kept with a call. Context: any thread. */
+	/* Frees the transport's state of a call. Context: any thread. */
 	void (*forget)(struct bt_call *call);
 };
 
 extern const struct bt_transport bt_transport_curl, bt_transport_h2;
 
-/* Events of the epoll: the eventfd; those of HTTP/2 have this bit, those of libcurl have not. */
+/* Data of epoll events: the eventfd; those of HTTP/2 have this bit, those of libcurl do not. */
 #define BT_HTTP_WAKE	 UINT64_MAX
 #define BT_HTTP_EVENT_H2 ((uint64_t)1 << 63)
 
-/* ---- libcurl; what it needs is made at its first call ---- */
+/* ---- libcurl; initialised at its first call ---- */
 
 bool bt_curl_open(struct bt_http *http);
 void bt_curl_close(struct bt_http *http);
@@ -123,7 +122,7 @@ void bt_curl_take_event(struct bt_http *http, uint64_t data, uint32_t events);
 
 /* ---- HTTP/2 ---- */
 
-/* Whether it can be spoken there: TLS, no proxy. */
+/* Whether the endpoint supports it: TLS, no proxy. */
 bool bt_h2_suits(const struct bt_endpoint *endpoint);
 bool bt_h2_open(struct bt_http *http);
 void bt_h2_close(struct bt_http *http);
@@ -131,47 +130,46 @@ int64_t bt_h2_due_ns(const struct bt_http *http);
 void bt_h2_serve(struct bt_http *http, int64_t now_ns);
 void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events);
 
-/* Writes what has become due, all of a connection at once. */
+/* Writes everything that has become due, one write per connection. */
 void bt_h2_flush(struct bt_http *http);
 
-/* ---- what transports tell ---- */
+/* ---- callbacks of transports ---- */
 
-/* Of an answer's status lines, fields and trailers together; an empty field counts for 32 bytes, as in
- * HTTP/2. */
+/* Limit of an answer's status lines, fields and trailers together; a field counts 32 bytes more than its
+ * text, as in HTTP/2. */
 #define BT_HTTP_HEAD_MAX (256u << 10)
 
-/* The beginning of an answer, also of an interim one; its fields follow. */
+/* The start of an answer, also of an interim one; its fields follow. */
 bool bt_http_begin_head(struct bt_call *call, uint32_t status);
 bool bt_http_take_field(struct bt_call *call, struct bt_str name, struct bt_str value);
 
-/* All fields have come. Returns: false: the call is cancelled. */
+/* All fields have arrived. Returns: false: the call is cancelled. */
 bool bt_http_end_head(struct bt_call *call);
 
-/* A part of the body. Returns: false: the call has to end. Not for a call that is paused. */
+/* A part of the body. Returns: false: the call must end. Requires: the call is not paused. */
 bool bt_http_take_data(struct bt_call *call, const char *bytes, size_t n);
 
-/* What went wrong, beyond what the transport's words say. */
+/* What went wrong, in addition to the transport's error text. */
 enum bt_http_fault {
-	BT_HTTP_NO_FAULT = 0, /* the whole answer came */
+	BT_HTTP_NO_FAULT = 0, /* the whole answer arrived */
 	BT_HTTP_BROKEN,
-	BT_HTTP_CLOSED,	     /* the connection ended */
+	BT_HTTP_CLOSED,	     /* the connection closed */
 	BT_HTTP_NO_HOST,     /* the name has no address */
-	BT_HTTP_NO_LISTENER, /* nobody listens there */
+	BT_HTTP_NO_LISTENER, /* connection refused */
 	BT_HTTP_UNREACHABLE, /* no connection for another reason */
-	BT_HTTP_LATE,	     /* none in time */
+	BT_HTTP_LATE,	     /* no connection in time */
 	BT_HTTP_NOT_TRUSTED, /* the server's certificate */
 	BT_HTTP_NO_IDENTITY, /* our certificate or key */
-	BT_HTTP_NO_AUTHORITY /* whom to trust */
+	BT_HTTP_NO_AUTHORITY /* the trusted certificates */
 };
 
-/* How a shared connection ended on which nothing came. */
+/* The error of a shared connection that became silent. */
 #define BT_HTTP_SILENT "the server has sent nothing for too long; its connection is given up"
 
-/* A call is over: the transport has it no more. */
+/* A call has ended: the transport no longer owns it. */
 void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_str why);
 
-/* Brings a call that has not gone out, or a GET without a byte of an answer, to the transport of calls that
- * begin now. */
+/* Moves a call that was not sent, or a GET without a byte of an answer, to the current transport. */
 void bt_http_relaunch(struct bt_call *call);
 
 enum bt_http_count {

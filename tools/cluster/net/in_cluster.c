@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The API server of the cluster that we run in as a pod, by its service account. Source: client-go's rest
+ * The API server of the cluster in which we run as a pod, by its service account. Source: client-go's rest
  * package, v0.36.3.
  */
 #include <stdlib.h>

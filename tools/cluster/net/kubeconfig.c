@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubeconfig files: which context, cluster and user they name, and where in which file. Entries stay text
- * until one is chosen, so that what is wrong with the others does no harm. Source: client-go's
- * tools/clientcmd, v0.36.3: the first of several files that names an entry, or a current context, decides.
+ * Kubeconfig files: resolves context, cluster and user. Entries stay text until one is chosen, so errors in
+ * the others do no harm. Source: client-go's tools/clientcmd, v0.36.3: the first of several files that has an
+ * entry, or a current context, decides.
  */
 #include "tools/cluster/net/plan_int.h"
 
@@ -19,7 +19,7 @@
 #include "tools/format/yaml.h"
 
 #define FILE_SIZE (8u << 20)
-#define NAMES_MAX 10 /* as many are named where one is to be chosen */
+#define NAMES_MAX 10 /* names listed in an error */
 
 /* A named entry, whose rest is still text. */
 struct kubeconfig_entry {
@@ -223,7 +223,7 @@ static bool read_bytes(struct kubeconfig_reading *reading, struct file *file, in
 	       kubeconfig_fail(reading, file, NULL, NULL, "more than 8 MiB", "is it a kubeconfig?");
 }
 
-/* The JSON text of a part of a file into a struct. */
+/* Decodes a part of a file's JSON into a struct. */
 static bool decode(struct kubeconfig_reading *reading, struct file *file, struct bt_str text,
 	const struct bt_schema *schema, const struct bt_path *path, void *out)
 {
@@ -246,7 +246,7 @@ static bool parse_file(struct kubeconfig_reading *reading, struct file *file)
 	enum bt_status status = bt_yaml_next(file->yaml, &file->json);
 
 	if (status == BT_NOT_FOUND) {
-		return true; /* an empty file names nothing */
+		return true; /* an empty file has no entries */
 	}
 	if (status != BT_OK) {
 		bad = bt_yaml_error(file->yaml);
@@ -267,7 +267,7 @@ static bool parse_file(struct kubeconfig_reading *reading, struct file *file)
 		       reading, file, file->kind.ptr, "kind", "not a kubeconfig", "kind must be Config");
 }
 
-/* Returns: false on an error; a file that is not there is passed over unless it must be. */
+/* Returns: false on an error; a missing file is skipped unless needed. */
 static bool read_file(struct kubeconfig_reading *reading, const char *path, bool needed)
 {
 	struct file *file = &reading->files[reading->file_n];
@@ -313,7 +313,7 @@ static struct entries *entries_of(struct file *file, const char *kind)
 					: &file->contexts;
 }
 
-/* What there is to choose from. */
+/* Appends the available names. */
 static void name_entries(struct kubeconfig_reading *reading, const char *kind, struct bt_buf *out)
 {
 	uint32_t n = 0;
@@ -333,7 +333,7 @@ static void name_entries(struct kubeconfig_reading *reading, const char *kind, s
 	bt_buf_text(out, !n ? "it has none" : n > NAMES_MAX ? ", and more" : "");
 }
 
-/* The entry of a name in the first file that has one, decoded. */
+/* Finds the entry of a name in the first file that has one, and decodes it. */
 static bool choose(struct kubeconfig_reading *reading, const char *kind, struct bt_str name,
 	const struct bt_schema *schema, void *out, struct file **out_file,
 	struct kubeconfig_entry **out_entry)
@@ -432,7 +432,7 @@ static void keep_secret(struct bt_str text, struct bt_secret *out)
 	}
 }
 
-/* ---- what was chosen ---- */
+/* ---- the chosen entries ---- */
 
 static bool take_cluster(struct kubeconfig_reading *reading, struct bt_str name, bool server_is_given)
 {
@@ -501,7 +501,7 @@ static bool take_exec(struct kubeconfig_reading *reading, const struct file *fil
 
 	*to = (struct bt_exec_plan){.cluster = from->cluster, .cluster_config = config, .env_n = from->env_n};
 	to->command = kubeconfig_keep(reading, from->command);
-	/* A command with a slash is a path relative to the file, as client-go has it. */
+	/* A command with a slash is a path relative to the file, as in client-go. */
 	if (bt_str_find(from->command, '/', 0) < from->command.len) {
 		to->command = bt_str(keep_path(reading, file, from->command));
 	}
@@ -561,7 +561,7 @@ static bool take_extra(struct kubeconfig_reading *reading, struct file *file, st
 		       "write it as {\"key\": [\"value\"]}");
 }
 
-/* What of a user cannot go together. Source: client-go's clientcmd validation, v0.36.3. */
+/* Rejects fields of a user that exclude each other. Source: client-go's clientcmd validation, v0.36.3. */
 static bool check_user(struct kubeconfig_reading *reading, const struct file *file,
 	const struct kubeconfig_entry *entry, const struct user *user)
 {

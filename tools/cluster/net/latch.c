@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A latch: the state is under the lock, the sleep is the park's.
+ * A latch: a lock guards the state, an eventcount does the wait.
  */
 #include "tools/cluster/net/latch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Certificates of a bundle, by OpenSSL's reader, which is asked again behind what it cannot read.
+ * Certificates of a bundle, by OpenSSL's reader, which is restarted after an unreadable block.
  */
 #include "tools/cluster/net/pem.h"
 
@@ -34,7 +34,7 @@ static void add_to_store(X509 *one, void *context)
 	X509_STORE_add_cert(context, one);
 }
 
-/* Hands each certificate to take, which keeps none. Returns: how many. */
+/* Calls take for each certificate; take keeps no reference. Returns: how many. */
 static uint32_t read_each(
 	struct bt_str text, void (*take)(X509 *one, void *context), void *context, uint32_t *out_broken_n)
 {
@@ -44,7 +44,7 @@ static uint32_t read_each(
 	*out_broken_n = 0;
 	BT_REQUIRE(bio);
 	ERR_clear_error();
-	/* Each turn reads a line at least. */
+	/* Each iteration reads at least a line. */
 	for (size_t left = BIO_ctrl_pending(bio), before = left + 1; left < before;) {
 		X509 *one = PEM_read_bio_X509(bio, NULL, bt_pem_no_password, NULL);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bundles of certificates in PEM. What is no certificate does not end a bundle: as in Go, those behind it
- * count.
+ * Bundles of certificates in PEM. A block that is not a certificate does not end a bundle: as in Go, later
+ * ones are still read.
  * Context: any thread.
  */
 #pragma once
@@ -12,14 +12,15 @@
 #include "engine/base/str.h"
 
 /*
- * Appends the certificates of a text to out, in PEM and nothing between them. Text between blocks, blocks of
- * another type, and what is no block are passed over.
- * Returns: how many; out_broken_n: how many blocks say that they are a certificate, and are none.
+ * Appends the certificates of a text to out, in PEM without anything between them. Text between blocks,
+ * blocks of another type, and invalid blocks are skipped.
+ * Returns: the number of certificates; out_broken_n: the number of blocks labelled as certificates that are
+ * not.
  */
 uint32_t bt_pem_certificates(struct bt_str text, struct bt_buf *out, uint32_t *out_broken_n);
 
 /* The same, into a store. */
 uint32_t bt_pem_trust(struct bt_str text, X509_STORE *store, uint32_t *out_broken_n);
 
-/* For OpenSSL's readers of PEM: nobody is asked for a password. */
+/* A password callback for OpenSSL's PEM readers that never prompts. */
 int bt_pem_no_password(char *out, int size, int writes, void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which proxy leads to a server. Source: golang.org/x/net/http/httpproxy, which net/http's
- * ProxyFromEnvironment uses, v0.49.0.
+ * The proxy for a server. Source: golang.org/x/net/http/httpproxy, which net/http's ProxyFromEnvironment
+ * uses, v0.49.0.
  */
 #include "tools/cluster/net/plan_int.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* An address of a host, IPv4 as an IPv6 that stands for it. */
+/* The address of a host; IPv4 is mapped to IPv6. */
 struct address {
 	uint8_t bytes[16];
 };
@@ -50,7 +50,7 @@ static bool is_loopback(const struct address *address)
 				: IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)(const void *)address->bytes);
 }
 
-/* Splits "host:port" and "[host]:port" as Go's net.SplitHostPort. Returns: false: there is no port. */
+/* Splits "host:port" and "[host]:port" as Go's net.SplitHostPort. Returns: false: no port. */
 static bool split_port(struct bt_str text, struct bt_str *out_host, struct bt_str *out_port)
 {
 	size_t colon = text.len;
@@ -78,7 +78,7 @@ static bool same_text(struct bt_str a, struct bt_str b)
 	return a.len == b.len && (!a.len || strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Whether an address is in "10.0.0.0/8". out_is: whether text is of that form at all. */
+/* Whether an address is in "10.0.0.0/8". out_is: whether text is a range at all. */
 static bool in_range(struct bt_str text, const struct address *address, bool *out_is)
 {
 	size_t slash = bt_str_find(text, '/', 0);
@@ -93,7 +93,7 @@ static bool in_range(struct bt_str text, const struct address *address, bool *ou
 	}
 	bits += bt_str_find(text, ':', 0) < text.len ? 0 : 96;
 	*out_is = *out_is && bits <= 128;
-	/* As Go: a range of IPv6, all of it too, has no address of IPv4. */
+	/* As Go: a range of IPv6, even ::/0, contains no address of IPv4. */
 	if (!*out_is || !address || (is_ipv4(&network) && bits >= 96) != is_ipv4(address)) {
 		return false;
 	}
@@ -107,8 +107,8 @@ static bool in_range(struct bt_str text, const struct address *address, bool *ou
 	return true;
 }
 
-/* Whether "example.com", ".example.com", "*.example.com" or an address, each also with a port, means a host.
- */
+/* Whether "example.com", ".example.com", "*.example.com" or an address, each also with a port, matches a
+ * host. */
 static bool names_host(
 	struct bt_str rule, struct bt_str host, struct bt_str port, const struct address *address)
 {
@@ -175,8 +175,8 @@ static bool is_exempt(struct bt_str host, struct bt_str port)
 	return false;
 }
 
-/* As libcurl expects it: socks5h means that the proxy looks names up, as with Go, and without a port
- * libcurl takes 1080 for any proxy that is not spoken to by TLS. */
+/* As libcurl expects it. socks5h: the proxy resolves names, as with Go. Without a port libcurl uses 1080 for
+ * any proxy without TLS. */
 static const struct {
 	const char *scheme, *curl, *port;
 } schemes[] = {
@@ -186,7 +186,7 @@ static const struct {
 	{"socks5h://", "socks5h://", "1080"},
 };
 
-/* "user@host:port/path" with the port, which another takes the place of where it is empty. */
+/* "user@host:port/path" with the port, or the default one where it is empty. */
 static bool add_with_port(struct bt_str rest, const char *port, struct bt_buf *out)
 {
 	struct bt_str authority = rest, host, given = {0};

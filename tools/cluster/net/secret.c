@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes that are cleared.
+ * Bytes that are cleared when they are freed.
  */
 #include "tools/cluster/net/plan_int.h"
 

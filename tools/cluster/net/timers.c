@@ -34,7 +34,7 @@ void bt_timers_add(struct bt_timers *timers, int64_t due_ns, void (*call)(void *
 	insert(timers, timer);
 }
 
-/* The array before a timer is a heap of those that stay. */
+/* While it runs, the array before timer i is a heap of those that stay. */
 void bt_timers_forget(struct bt_timers *timers, const void *context)
 {
 	size_t n = timers->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions to be called at a time, earliest first, and in the order of asking for those of one time.
+ * Functions to call at a time, earliest first; those of one time in the order of their registration.
  * Context: one thread.
  */
 #pragma once
@@ -25,11 +25,11 @@ struct bt_timers {
 void bt_timers_fini(struct bt_timers *timers);
 void bt_timers_add(struct bt_timers *timers, int64_t due_ns, void (*call)(void *context), void *context);
 
-/* When the first one is due; INT64_MAX: there is none. */
+/* When the first one is due; INT64_MAX: none. */
 int64_t bt_timers_due_ns(const struct bt_timers *timers);
 
-/* Takes the first one. Returns false when it is not due yet, or there is none. */
+/* Takes the first one. Returns false when none is due. */
 bool bt_timers_take(struct bt_timers *timers, int64_t now_ns, struct bt_timer *out_timer);
 
-/* Takes out those of a context. */
+/* Removes all timers of a context. */
 void bt_timers_forget(struct bt_timers *timers, const void *context);

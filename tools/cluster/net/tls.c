@@ -16,13 +16,13 @@
 #include "tools/cluster/net/pem.h"
 #include "tools/cluster/net/verify.h"
 
-#define SESSIONS 16u /* that are kept; a server offers one or two with each connection */
+#define SESSIONS 16u /* that are kept; a server offers one or two per connection */
 
-/* What ALPN offers, best first. */
+/* The protocols for ALPN, best first. */
 static const unsigned char PROTOCOLS[] = "\x02h2\x08http/1.1";
 
-/* Of TLS 1.2, as Go's: forward secrecy, no CBC with SHA-256, nothing that exchanges keys by RSA alone. Those
- * of TLS 1.3 are OpenSSL's. */
+/* Suites of TLS 1.2, as Go's: forward secrecy, no CBC with SHA-256, no plain RSA key exchange. Those of TLS
+ * 1.3 are OpenSSL's. */
 static const char SUITES[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
 			     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
 			     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
@@ -38,7 +38,8 @@ struct bt_client_tls_context {
 
 /* ---- sessions ---- */
 
-/* A server offers one: the oldest goes when there is no room. Returns: 1: it is ours now. */
+/* Keeps a session that a server offers; drops the oldest when there is no room. Returns: 1: it is ours
+ * now. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct bt_client_tls_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -52,7 +53,8 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 	return 1;
 }
 
-/* Has the server's certificate run out, which is not looked at again? Then the session has as well. */
+/* Whether the server's certificate is still valid: resumption does not check it again, so an expired one ends
+ * the session. */
 static bool is_fresh(SSL_SESSION *session)
 {
 	X509 *server = SSL_SESSION_get0_peer(session);
@@ -131,7 +133,7 @@ bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
-/* ---- who the server is ---- */
+/* ---- the server's identity ---- */
 
 /* The host of "https://user@host:port/path", without brackets. */
 static void add_host(struct bt_str url, struct bt_buf *out)
@@ -168,8 +170,8 @@ void bt_client_tls_judge_fini(struct bt_client_tls_judge *judge)
 	bt_buf_fini(&judge->refusal);
 }
 
-/* In place of OpenSSL's own verdict. Which of the two a connection leads to is libcurl's to tell, where there
- * is a proxy: it looks at the name as well. */
+/* Replaces OpenSSL's own verification. With a proxy, only libcurl knows whether a connection leads to the
+ * proxy or to the server, so it checks the name as well. */
 static int judge_server(X509_STORE_CTX *context, void *data)
 {
 	const SSL *ssl = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -203,7 +205,7 @@ void bt_client_tls_prepare(SSL_CTX *ssl, struct bt_client_tls_judge *judge)
 	}
 }
 
-/* Returns: false: *out_fault and out_why say why. */
+/* Returns: false: *out_fault and out_why have the reason. */
 static bool set_identity(SSL_CTX *ssl, const struct bt_identity *identity, enum bt_http_fault *out_fault,
 	struct bt_buf *out_why)
 {
@@ -248,7 +250,7 @@ void bt_client_tls_context_free(struct bt_client_tls_context *context)
 	if (!context) {
 		return;
 	}
-	SSL_CTX_sess_set_new_cb(context->ssl, NULL); /* its connections may live on */
+	SSL_CTX_sess_set_new_cb(context->ssl, NULL); /* its connections may outlive it */
 	while (context->session_n) {
 		SSL_SESSION_free(context->sessions[--context->session_n]);
 	}
@@ -256,7 +258,7 @@ void bt_client_tls_context_free(struct bt_client_tls_context *context)
 	bt_mem_free(context);
 }
 
-/* A name without the dot at its end, as Go sends it; of an address nothing is sent. */
+/* Sends SNI without the trailing dot, as Go does; none for an address. */
 static bool send_name(SSL *ssl, struct bt_str name)
 {
 	unsigned char address[16];
@@ -288,7 +290,7 @@ bool bt_client_tls_init(struct bt_client_tls *tls, struct bt_client_tls_context 
 void bt_client_tls_fini(struct bt_client_tls *tls)
 {
 	if (tls->ssl) {
-		/* That the server closes without a word is usual, and no reason not to go on with it. */
+		/* A server usually closes without close_notify; the session stays usable. */
 		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	}
 	SSL_free(tls->ssl); /* with its buffers */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Chains of certificates. Source: crypto/x509 of Go 1.26, Certificate.Verify and VerifyHostname.
  *
- * OpenSSL follows one issuer of each certificate, the first whose name fits, and gives up where that one did
- * not sign; two authorities of one name are usual while a cluster's CA is replaced. So the search for a chain
- * is ours, and OpenSSL is asked about each chain that is found.
+ * OpenSSL follows one issuer of each certificate, the first with a matching name, and fails if that one did
+ * not sign; two CAs of one name are common while a cluster's CA is replaced. So the search for a chain is
+ * here, and OpenSSL checks each chain that is found.
  */
 #include "tools/cluster/net/verify.h"
 
@@ -15,8 +15,8 @@
 
 #include "engine/base/check.h"
 
-#define CHAIN_MAX     16   /* certificates; usual are two or three */
-#define SIGNATURE_MAX 100u /* that are checked for one certificate, as Go does */
+#define CHAIN_MAX     16   /* certificates; two or three are usual */
+#define SIGNATURE_MAX 100u /* checked per certificate, as Go does */
 #define ADDRESS_MAX   64u
 #define NAME_MAX_N    100u /* that a message lists */
 
@@ -24,11 +24,11 @@ struct verify_search {
 	X509_STORE_CTX *roots; /* to look issuers up */
 	STACK_OF(X509) * others;
 	int level;
-	int usage; /* the NID of what the certificate must be good for */
+	int usage; /* NID of the required usage */
 	X509 *chain[CHAIN_MAX];
 	int chain_n;
 	uint32_t signature_n;
-	int error; /* of the issuer that came nearest */
+	int error; /* of the best candidate issuer */
 	X509 *culprit;
 };
 
@@ -43,7 +43,7 @@ static bool verify_fail(struct verify_search *search, int error, X509 *culprit)
 
 /* ---- a chain that was found ---- */
 
-/* Whether every certificate that lists uses lists this one. */
+/* Whether every certificate that lists usages lists this one. */
 static bool is_for(const struct verify_search *search)
 {
 	for (int i = 0; i < search->chain_n; i++) {
@@ -63,8 +63,8 @@ static bool is_for(const struct verify_search *search)
 	return true;
 }
 
-/* For OpenSSL each certificate of a chain has the issuer that the search has found, whatever key identifiers
- * say. */
+/* In OpenSSL's check, each certificate's issuer is the one that the search found, whatever the key
+ * identifiers are. */
 static int is_issuer(X509_STORE_CTX *context, X509 *one, X509 *issuer)
 {
 	const struct verify_search *search = X509_STORE_CTX_get_app_data(context);
@@ -77,7 +77,7 @@ static int is_issuer(X509_STORE_CTX *context, X509 *one, X509 *issuer)
 	return one == issuer && one == search->chain[search->chain_n - 1];
 }
 
-/* Times, authorities, lengths, constraints of names, extensions that nobody knows, keys and digests. */
+/* Times, CAs, path lengths, name constraints, unknown critical extensions, keys and digests. */
 static int check_by_openssl(struct verify_search *search)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -141,7 +141,7 @@ static bool same_names(const X509 *a, const X509 *b)
 					X509_EXTENSION_get_data(X509_get_ext(b, k))) == 0;
 }
 
-/* An authority in a chain already is not taken again: two that sign each other would never end. */
+/* Whether a CA is in the chain already: two that sign each other would loop forever. */
 static bool is_in_chain(const struct verify_search *search, X509 *one)
 {
 	for (int i = 0; i < search->chain_n; i++) {
@@ -156,7 +156,7 @@ static bool is_in_chain(const struct verify_search *search, X509 *one)
 	return false;
 }
 
-/* Whether it may sign certificates at all. Of version 1, which had no extensions, only who is trusted. */
+/* Whether it may sign certificates at all. Version 1 has no extensions: only a trusted root may. */
 static bool may_sign(X509 *issuer, bool root)
 {
 	uint32_t flags = X509_get_extension_flags(issuer);
@@ -185,7 +185,7 @@ static bool has_signed(struct verify_search *search, X509 *issuer, X509 *one, bo
 
 static bool extend(struct verify_search *search);
 
-/* One of the issuers that a certificate may have. */
+/* Tries one candidate issuer. */
 static bool try_issuer(struct verify_search *search, X509 *issuer, bool root)
 {
 	X509 *one = search->chain[search->chain_n - 1];
@@ -200,8 +200,8 @@ static bool try_issuer(struct verify_search *search, X509 *issuer, bool root)
 	return good;
 }
 
-/* From the chain's last certificate on: first who is trusted, then who was shown. Recursion: CHAIN_MAX deep.
- */
+/* Extends the chain from its last certificate: first by trusted certificates, then by the peer's. Recursion:
+ * CHAIN_MAX deep. */
 static bool extend(struct verify_search *search)
 {
 	const X509_NAME *name = X509_get_issuer_name(search->chain[search->chain_n - 1]);
@@ -222,7 +222,7 @@ static bool extend(struct verify_search *search)
 	return good;
 }
 
-/* Who is trusted itself needs no issuer. */
+/* Whether the certificate is itself trusted and needs no issuer. */
 static bool is_root(const struct verify_search *search, X509 *own)
 {
 	STACK_OF(X509) *same = X509_STORE_CTX_get1_certs(search->roots, X509_get_subject_name(own));
@@ -289,8 +289,8 @@ static struct bt_str without_dot(struct bt_str host)
 	return host.len && host.ptr[host.len - 1] == '.' ? bt_str_sub(host, 0, host.len - 1) : host;
 }
 
-/* Letters, digits, '-' (not first) and '_' in labels that are not empty; of a pattern the first may be "*".
- */
+/* Letters, digits, '-' (not first) and '_' in labels that are not empty; the first label of a pattern may be
+ * "*". */
 static bool is_host(struct bt_str host, bool pattern)
 {
 	size_t label = 0;
@@ -326,7 +326,8 @@ static bool matches(struct bt_str pattern, struct bt_str host)
 	return same_name(pattern, host);
 }
 
-/* An address in bytes, IPv4 as 4 also where it is written as IPv6. Returns: how many; 0: it is none. */
+/* Parses an address; IPv4 gives 4 bytes also where it is written as IPv6. Returns: its length; 0: not an
+ * address. */
 static int parse_address(struct bt_str host, unsigned char *out)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -375,7 +376,7 @@ static bool has_common_name(const X509 *own, struct bt_str host)
 	return matches(bt_str(name), host);
 }
 
-/* One name of a certificate, which a stranger may have made: nothing that is no name goes to a terminal. */
+/* Appends a name of a certificate, which may be hostile: only valid names go to a terminal. */
 static bool say_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
 {
 	char text[INET6_ADDRSTRLEN] = "";
@@ -395,7 +396,7 @@ static bool say_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
 	return true;
 }
 
-/* In crypto/x509's words, which operators know. */
+/* As the error of crypto/x509, which operators know. */
 static void say_names(
 	const X509 *own, const GENERAL_NAMES *names, struct bt_str host, bool address, struct bt_buf *out_why)
 {
