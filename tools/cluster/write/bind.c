@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A binding, until it is sure what became of it (I2). A call that was lost may have an effect yet, so a pod
- * is not said to be unbound because nobody saw it bound: the same binding is sent again, which the server
- * refuses when the pod is on a node and then names the node.
+ * A binding, until its outcome is certain (I2). A lost call may still take effect, so a pod is not reported
+ * as unbound because nobody saw it bound: the same binding is sent again, which the server refuses when the
+ * pod is on a node and then names the node.
  *
  *                 +--later-- 5xx, unsent, lost ---+
  *                 v                               |
@@ -11,7 +11,7 @@
  *                 v     \ unsure, or 409 without --> GET --> its node ------> bound, failed
  *               too late: unsure, left to check              +-- none, twice ---> failed
  *
- * An extender that binds the pod is asked in place of POST; when it fails and may be ignored, POST follows.
+ * An extender that binds the pod is called instead of POST; when it fails and is ignorable, POST follows.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
@@ -19,7 +19,7 @@
 #include "tools/cluster/write/proto.h"
 #include "tools/cluster/write/writer_int.h"
 
-/* How long an answer that did not come may still be on its way through the server, at each of two looks. */
+/* How long a call without an answer may still be in progress in the server, before each of two reads. */
 #define CONFIRM_NS (2 * BT_WRITE_S)
 #define CONFIRMS   2
 
@@ -60,7 +60,7 @@ static void bound(struct bt_writer *writer, struct bt_write_op *op)
 	bind_end(writer, op);
 }
 
-/* Upstream's cycle ends in an error then; a pod that has gone, or is on a node, hears nothing of it. */
+/* Upstream's cycle ends in an error then; nothing is reported for a pod that is deleted or bound. */
 static void say_failed(struct bt_writer *writer, const struct bt_write_op *op, struct bt_str message)
 {
 	struct bt_stored_pod known;
@@ -86,7 +86,7 @@ void bt_bind_failed(
 	bind_end(writer, op);
 }
 
-/* A pod that is on another node, or has gone, is not spoken of: silent. */
+/* silent: no report, because the pod is on another node, or deleted. */
 static void bind_fail(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why, bool silent)
 {
 	struct bt_str message = {.len = 0};
@@ -107,7 +107,7 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	bind_fail(writer, op, why, false);
 }
 
-/* The pipeline keeps the assumption and asks again (check). */
+/* The pipeline keeps the assumption and checks later. */
 static void unsure(struct bt_writer *writer, struct bt_write_op *op)
 {
 	BT_WRITE_COUNT(writer, unsure_n);
@@ -115,9 +115,9 @@ static void unsure(struct bt_writer *writer, struct bt_write_op *op)
 	bind_end(writer, op);
 }
 
-/* ---- what the server has ---- */
+/* ---- conflicts ---- */
 
-/* Which node the message of a conflict names. */
+/* The node that a conflict's message names. */
 static bool names_node(struct bt_str message, struct bt_str *out_node)
 {
 	static const char words[] = "is already assigned to node \"";
@@ -161,14 +161,14 @@ static void take_conflict(struct bt_writer *writer, struct bt_write_op *op, stru
 	struct bt_str node;
 
 	if (names_node(why, &node)) {
-		/* The UID is compared first: it is this very pod. */
+		/* The server compares the UID first: it is this pod. */
 		if (bt_str_eq(node, op->node)) {
 			bound(writer, op);
 		} else {
 			bind_fail(writer, op, why, true);
 		}
 	} else if (contains(why, "is being deleted") || contains(why, "UID in precondition")) {
-		/* What is still on its way will be refused for the same reason. */
+		/* A call in flight will be refused for the same reason. */
 		bind_fail(writer, op, why, true);
 	} else {
 		confirm(op, why, 0);
@@ -188,7 +188,7 @@ static bool request_bind(struct bt_writer *writer, struct bt_write_op *op, struc
 		bt_api_binding_write(&call, &writer->body);
 		bt_buf_char(&writer->body, '\n');
 	} else {
-		/* The server makes its answer, of which little is read, in a sixth of the time. */
+		/* The server encodes protobuf in a sixth of the time, and little of the answer is read. */
 		out_call->accept = bt_str(BT_PROTO_TYPE ",application/json");
 		bt_proto_binding(&op->pod, op->node, &writer->body);
 	}
@@ -209,7 +209,7 @@ static void extended(void *context, enum bt_extender_end end, struct bt_str erro
 	bt_write_op_post(op);
 }
 
-/* Nothing goes to the server; the op comes back by the inbox. */
+/* Sends nothing to the server; the op comes back through the inbox. */
 static void ask_extender(struct bt_writer *writer, struct bt_write_op *op)
 {
 	op->stage = EXTENDED;
@@ -308,7 +308,7 @@ static void read_member(struct bt_json *json, const char *name, struct bt_str *o
 	}
 }
 
-/* Returns: false when the text is no pod. */
+/* Returns: false when the text is not a pod. */
 static bool read_pod(struct bt_writer *writer, struct bt_str body, struct bound_pod *out)
 {
 	struct bt_str key;
@@ -335,7 +335,7 @@ static void take_unbound(struct bt_writer *writer, struct bt_write_op *op)
 	if (op->verbs == &bt_check_verbs && !op->confirmed) {
 		op->confirmed = CONFIRMS;
 		if (bt_map_get(&writer->bindings, op->number, &ix)) {
-			unsure(writer, op); /* it is on its way */
+			unsure(writer, op); /* a call is in flight */
 			return;
 		}
 		op->stage = POST;
@@ -378,10 +378,10 @@ static void confirm_answered(struct bt_writer *writer, struct bt_write_op *op, c
 	}
 }
 
-/* ---- what an extender has answered ---- */
+/* ---- an extender's answer ---- */
 
-/* A lost answer is looked into, for the extender may have bound the pod. Source: extendersBinding, v1.36.3.
- */
+/* After a lost answer the pod is read, because the extender may have bound it. Source: extendersBinding,
+ * v1.36.3. */
 static void take_extended(struct bt_writer *writer, struct bt_write_op *op)
 {
 	op->unsure = op->extended == BT_EXTENDER_LOST;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON of ResourceClaims: what is read of the server's, and what is written. Parts that the scheduler does
- * not understand (configurations, tolerations) are passed on as they are. Source: bindClaim, and the
- * allocator of k8s.io/dynamic-resource-allocation, v0.36.3.
+ * JSON of ResourceClaims: reads the server's, and writes patches. Parts that the scheduler does not interpret
+ * (configurations, tolerations) are copied unchanged. Source: bindClaim, and the allocator of
+ * k8s.io/dynamic-resource-allocation, v0.36.3.
  */
 #include <time.h>
 
@@ -148,7 +148,7 @@ static bool same_member(struct bt_writer *writer, struct bt_str a, struct bt_str
 	return bt_str_eq(bt_json_member(writer, a, name), bt_json_member(writer, b, name));
 }
 
-/* The conditions of a result's device in the claim's status; empty: there is no such device. */
+/* The conditions of a result's device in the claim's status; empty: no such device. */
 static struct bt_str conditions_of(
 	struct bt_writer *writer, struct bt_str claim, struct bt_str result, bool *out_there)
 {
@@ -167,7 +167,7 @@ static struct bt_str conditions_of(
 	return (struct bt_str){.len = 0};
 }
 
-/* The condition of that type when it is true; else empty. */
+/* The condition of that type if it is true; else empty. */
 static struct bt_str true_condition(struct bt_writer *writer, struct bt_str conditions, struct bt_str type)
 {
 	struct bt_str condition;
@@ -267,7 +267,7 @@ static void write_consumed(struct bt_json_writer *json, const struct bt_resource
 	bt_json_write_end(json);
 }
 
-/* Without the last brace. */
+/* Without the closing brace. */
 static void write_result(const struct bt_device_result_object *from, struct bt_buf *out)
 {
 	struct bt_json_writer json = {.out = out};
@@ -389,7 +389,7 @@ static struct bt_str base_of(struct bt_str request)
 	return bt_str_sub(request, 0, bt_str_find(request, '/', 0));
 }
 
-/* The tolerations of a request, or of the alternative that was chosen, in the claim's spec. */
+/* The tolerations of a request, or of the chosen alternative, in the claim's spec. */
 static struct bt_str tolerations_of(
 	struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_str name)
 {
@@ -414,7 +414,7 @@ static struct bt_str tolerations_of(
 	return (struct bt_str){.len = 0};
 }
 
-/* Does the array name the request, or that of which it is an alternative? */
+/* Whether the array names the request, or the parent of this alternative. */
 static bool names_request(struct bt_writer *writer, struct bt_str requests, struct bt_str name)
 {
 	return has_string(writer, requests, base_of(name)) || has_string(writer, requests, name);
@@ -430,7 +430,7 @@ static bool names_all(struct bt_writer *writer, const struct bt_prebind_claim *c
 	return i == claim->request_n;
 }
 
-/* One of a configuration's members besides requests follow as they are. */
+/* One configuration; its members besides requests are copied unchanged. */
 static void add_config(struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_str element,
 	const char *source, struct bt_str requests, struct bt_buf *out)
 {
@@ -448,7 +448,7 @@ static void add_config(struct bt_writer *writer, const struct bt_prebind_claim *
 	bt_buf_text(out, "},");
 }
 
-/* Those requests that are of a class, as a JSON array. */
+/* The requests of a class, as a JSON array. */
 static void list_requests(const struct bt_prebind_claim *claim, struct bt_str class_, struct bt_buf *out)
 {
 	struct bt_json_writer json = {.out = out};
@@ -489,7 +489,7 @@ static void add_class_configs(
 	}
 }
 
-/* Once for all requests, or for each that it names; later releases once in any case. */
+/* Once for all requests, or for each request that it names; later releases write it once in any case. */
 static void add_claim_config(struct bt_writer *writer, const struct bt_prebind_claim *claim,
 	struct bt_str element, struct bt_buf *out)
 {
@@ -541,7 +541,7 @@ static void add_devices(struct bt_writer *writer, const struct bt_prebind_claim 
 	bt_buf_text(out, "]}");
 }
 
-/* One operation of a JSON patch, up to its value. */
+/* The start of one operation of a JSON patch, up to its value. */
 static void begin_change(const char *verb, const char *path, struct bt_buf *out)
 {
 	bt_buf_printf(out, "{\"op\":\"%s\",\"path\":\"%s\",\"value\":", verb, path);
@@ -590,8 +590,8 @@ static void add_meta(const struct bt_prebind_claim *claim, struct bt_buf *out)
 	bt_quote_json(out, claim->version);
 }
 
-/* A JSON patch, for a merge patch would take null out of parameters, which are not ours. Another UID or
- * version is a conflict. */
+/* A JSON patch: a merge patch would remove null values from opaque parameters. Another UID or version is a
+ * conflict. */
 void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
 	const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
@@ -631,7 +631,7 @@ void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out)
 	bt_buf_text(out, "}}\n");
 }
 
-/* Of one that is to go whatever happens to it meanwhile the version does not matter. */
+/* A removal is unconditional and does not test the version. */
 void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct bt_buf *out)
 {
 	if (!adds) {

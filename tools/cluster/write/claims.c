@@ -14,7 +14,7 @@
 
 #define CLAIMS	  "/apis/resource.k8s.io/v1"
 #define RETRIES	  5		   /* after conflicts */
-#define READY_NS  (5 * BT_WRITE_S) /* between two looks at devices that have to get ready */
+#define READY_NS  (5 * BT_WRITE_S) /* between two checks of devices' conditions */
 #define RETRY_NS  (BT_WRITE_S / 100)
 #define DEVICES	  "DynamicResources"
 #define MERGE	  "application/merge-patch+json"
@@ -85,7 +85,7 @@ static void write_unreserve(const struct bt_write_op *op, struct bt_buf *out)
 	bt_buf_text(out, "}]}}");
 }
 
-/* A class whose configuration is not there yet. */
+/* A class whose configuration is not known yet. */
 static struct bt_prebind_request *unknown_class(const struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
@@ -207,7 +207,7 @@ static uint64_t number_of(struct bt_str version)
 	return number;
 }
 
-/* What the claim needs next. */
+/* Moves on to the claim's next step. */
 static void go_on(struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
@@ -221,7 +221,8 @@ static void go_on(struct bt_write_op *op)
 	}
 }
 
-/* Has the pod named the claim before? Upstream writes it again, as it was before that, and fails. */
+/* Whether an earlier reference of the pod is to the same claim. Upstream writes the claim again, from its
+ * state before that, and fails. */
 static bool was_named(const struct bt_write_op *op)
 {
 	const struct bt_prebind *prebind = op->prebind;
@@ -328,7 +329,7 @@ static void take_created(struct bt_writer *writer, struct bt_write_op *op, struc
 	take_claim(writer, op, body);
 }
 
-/* ---- devices that have to get ready ---- */
+/* ---- devices with binding conditions ---- */
 
 static void say_pending(struct bt_writer *writer, struct bt_write_op *op)
 {
@@ -358,7 +359,7 @@ void bt_claim_wait(struct bt_writer *writer, struct bt_write_op *op)
 	bt_prebind_go(op, BT_PREBIND_READY);
 }
 
-/* It was begun when its time was set. All devices of all claims count, as upstream. */
+/* The wait started when its timeout was set. As upstream, all devices of all claims count. */
 void bt_claim_waited(struct bt_writer *writer, const struct bt_write_op *op, enum bt_devices_end end)
 {
 	const struct bt_prebind *prebind = op->prebind;
@@ -448,8 +449,7 @@ static void read_anew(struct bt_writer *writer, struct bt_write_op *op, const st
 	bt_write_op_later(op, RETRY_NS);
 }
 
-/* Upstream reads a claim only after a conflict, and writes it as it knows it before: then it may have gone.
- */
+/* Upstream reads a claim only after a conflict, and first writes it as cached; by then it may be deleted. */
 static const char *what_failed(const struct bt_write_op *op)
 {
 	const struct bt_prebind_claim *claim = claim_of(op);
@@ -484,8 +484,8 @@ static void forward_answered(struct bt_writer *writer, struct bt_write_op *op, c
 		read_anew(writer, op, answer);
 	} else if ((op->stage == BT_PREBIND_CREATE && answer->fate == BT_FATE_LOST) ||
 		   !bt_write_op_again(op, answer)) {
-		/* A claim is not made twice: it would have another name; the first goes with the pod, which
-		 * owns it. */
+		/* A claim is not created twice: it would have another name. The first is garbage collected
+		 * with the pod, its owner. */
 		bt_add_owned(&writer->counts.claim_uncreated_n, op->stage == BT_PREBIND_CREATE);
 		if (op->stage == BT_PREBIND_READY) {
 			bt_claim_waited(writer, op, BT_DEVICES_ERROR);
@@ -494,7 +494,7 @@ static void forward_answered(struct bt_writer *writer, struct bt_write_op *op, c
 	}
 }
 
-/* ---- taking back ---- */
+/* ---- rollback ---- */
 
 bool bt_claim_undo(struct bt_write_op *op)
 {
@@ -510,7 +510,7 @@ bool bt_claim_undo(struct bt_write_op *op)
 	return true;
 }
 
-/* What cannot be taken back is as it was written; the pod's next cycle finds it so. */
+/* A claim that cannot be rolled back stays as written; the pod's next cycle sees that. */
 static void undo_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_prebind_claim *claim = claim_of(op);

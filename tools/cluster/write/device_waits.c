@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Series of waits for devices.
+ * Series of device waits.
  */
 #include "tools/cluster/write/device_waits.h"
 
@@ -37,7 +37,7 @@ static struct bt_str device_waits_keep(struct bt_device_waits *waits, struct bt_
 	return (struct bt_str){bt_arena_copy(&waits->names, name.len ? name.ptr : "", name.len), name.len};
 }
 
-/* Under the lock. NULL: there are too many. */
+/* Under the lock. NULL: the limit is reached. */
 static struct bt_device_series *series_of(
 	struct bt_device_waits *waits, struct bt_str profile, struct bt_str driver, enum bt_devices_end end)
 {

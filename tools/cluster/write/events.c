@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Events. One that is seen again within six minutes becomes a series, which is counted here and written when
- * it begins, every half hour and when it ends. What can be seen only once is not kept. Source: client-go's
+ * Events. An event that recurs within six minutes becomes a series, which is counted here and written when it
+ * begins, every half hour and when it ends. Events that cannot recur are not kept. Source: client-go's
  * tools/events, v0.36.3.
  *
  *   add --new--> CREATE --2xx--> kept --again--> PATCH (count 2) --2xx--> kept, counted --6 min--> PATCH,
@@ -17,45 +17,45 @@
 #define REFRESH_NS (30 * MINUTE_NS)
 #define TRIES	   12
 #define SLEEP_NS   (10 * BT_WRITE_S)
-/* Events kept; a further one is written, but never becomes a series. */
+/* Limit of kept events; a further one is written, but never becomes a series. */
 #define KEPT_MAX 65536
-/* About what the allocator and the table of names add to a name. */
+/* Approximate overhead of a name, in allocator and table. */
 #define NAME_BYTES 64
-/* Kept events that are examined for one that is not needed, before a waiting one is dropped. */
+/* Kept events that are examined for an unneeded one, before a waiting one is dropped. */
 #define LOOKS 32
-/* Ops at a time: more than the writer's window ever lets out. */
+/* Limit of ops: more than the writer's window ever allows in flight. */
 #define OPS_MAX 256
-/* While bindings wait none goes, so that the server has nothing else to do. One that has waited for
- * longer than this goes behind so many other writes; and when half of the room is taken every other write is
- * an event, so that none is lost. */
+/* While bindings wait no event is sent, so that the server can serve bindings. After waiting this long, an
+ * event is sent after so many other writes; and when half of the room is in use every other write is an
+ * event, so that none is lost. */
 #define PATIENCE_NS	   (10 * BT_WRITE_S)
 #define BINDINGS_PER_EVENT 64
 
 enum { CREATE = 0, PATCH };
 
-/* A pod that an event is about, as names that are held. */
+/* The pod of an event, as interned names that are held. */
 struct reference {
 	uint64_t version; /* 0: none */
 	uint32_t namespace_, name, uid;
-	uint32_t group_version; /* of a PodGroup; of a pod it is the empty text */
+	uint32_t group_version; /* of a PodGroup; of a pod the empty text */
 };
 
-/* What an event is made of when its turn comes. Tens of thousands wait at times; most share texts. */
+/* The fields of an event until it is sent. There may be tens of thousands; most share texts. */
 struct bt_sent_event {
-	struct bt_sent_event *next; /* of those that wait for an op */
-	struct bt_write_op *op;	    /* its call on the way, or NULL */
+	struct bt_sent_event *next; /* in the list of those that wait for an op */
+	struct bt_write_op *op;	    /* its call in progress, or NULL */
 	const char *reason, *action;
 	struct reference regarding, related;
 	uint32_t note, controller, instance; /* names, held */
-	uint32_t bytes;			     /* about what it takes, with what only it holds */
+	uint32_t bytes;			     /* approximate memory, with names that only it holds */
 	bool warning, has_related;
 	bool waits;	 /* for an op */
-	bool unwritten;	 /* the series has begun, or is due, since its last call was made */
+	bool unwritten;	 /* the series has started, or is due, since its last call was made */
 	uint8_t stage;	 /* of its next op */
-	int64_t at_ns;	 /* eventTime; no two events have the same */
-	int64_t seen_ns; /* when it was seen last, monotonic */
+	int64_t at_ns;	 /* eventTime; unique */
+	int64_t seen_ns; /* when it was last seen, monotonic */
 	struct bt_api_series series;
-	uint64_t key; /* 0: it is not kept */
+	uint64_t key; /* 0: not kept */
 };
 
 struct bt_event_recorder {
@@ -63,11 +63,11 @@ struct bt_event_recorder {
 	struct bt_map by_key;
 	struct bt_sent_event **kept;
 	size_t n, cap;
-	struct bt_sent_event *first, *last; /* that wait for an op, in order */
-	uint32_t open_n;		    /* that wait, or have an op */
+	struct bt_sent_event *first, *last; /* those that wait for an op, in order */
+	uint32_t open_n;		    /* those that wait, or have an op */
 	uint32_t op_n;
 	size_t bytes; /* of all of them, kept or waiting */
-	size_t hand;  /* of those that are kept, who is looked at next when there is no room */
+	size_t hand;  /* of those that are kept, the next candidate when there is no room */
 	int64_t finish_ns, refresh_ns, last_ns;
 	struct bt_buf key;
 };
@@ -115,7 +115,7 @@ static void release_pod(struct bt_intern *names, const struct reference *pod)
 	bt_intern_release(names, pod->group_version);
 }
 
-/* Its texts are those that are held, and the arena's. */
+/* Its texts are those of the held names, and of the arena. */
 static struct bt_api_pod *pod_of(
 	const struct bt_event_recorder *events, const struct reference *held, struct bt_arena *arena)
 {
@@ -178,7 +178,7 @@ static void add_reference(struct bt_buf *key, const struct bt_api_pod *pod)
 	add_part(key, pod ? pod->resource_version : (struct bt_str){.len = 0});
 }
 
-/* Two events of one key are the same, seen twice, whatever their notes say. */
+/* Events with the same key are equal, whatever their notes. */
 static uint64_t write_events_key_of(struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	struct bt_buf *key = &events->key;
@@ -212,7 +212,7 @@ static void write_events_keep(struct bt_event_recorder *events, struct bt_sent_e
 	events->kept[events->n++] = event;
 }
 
-/* The last one takes its place. */
+/* The last one moves to its place. */
 static void drop(struct bt_event_recorder *events, size_t i)
 {
 	struct bt_sent_event *event = events->kept[i];
@@ -228,9 +228,9 @@ static void drop(struct bt_event_recorder *events, size_t i)
 	}
 }
 
-/* ---- adding ---- */
+/* ---- add ---- */
 
-/* Events are named by their time, so no two have the same. */
+/* The time is part of an event's name, so it is unique. */
 static int64_t time_of_event(struct bt_event_recorder *events)
 {
 	int64_t now_ns = bt_write_wall(events->writer);
@@ -239,7 +239,7 @@ static int64_t time_of_event(struct bt_event_recorder *events)
 	return events->last_ns;
 }
 
-/* Most notes are those of many pods: who brings one pays for it. */
+/* Most notes are shared by many pods: only the first event with a note is charged for it. */
 static uint32_t bytes_of(const struct bt_event_recorder *events, const struct bt_api_call *call)
 {
 	const struct bt_api_pod *pods[] = {call->pod, call->event.related};
@@ -277,7 +277,7 @@ static struct bt_sent_event *make(struct bt_event_recorder *events, const struct
 	return event;
 }
 
-/* Those that wait become ops, as far as there is room. */
+/* Waiting events become ops, while there is room. */
 static void advance(struct bt_event_recorder *events)
 {
 	while (events->first && events->op_n < OPS_MAX) {
@@ -291,7 +291,7 @@ static void advance(struct bt_event_recorder *events)
 		events->op_n++;
 		op->event = event;
 		op->stage = event->stage;
-		op->handle = (uint64_t)event->at_ns; /* what the time of its next try is drawn from */
+		op->handle = (uint64_t)event->at_ns; /* seed for the jitter of its retries */
 		bt_write_op_queue(op);
 	}
 }
@@ -310,7 +310,7 @@ static void write_event(struct bt_event_recorder *events, struct bt_sent_event *
 	advance(events);
 }
 
-/* A call that is on its way, and has not been made yet, takes the series with it. */
+/* A call that was not sent yet includes the series. */
 static void write_series(struct bt_event_recorder *events, struct bt_sent_event *event)
 {
 	event->unwritten = true;
@@ -334,7 +334,7 @@ static void repeat(struct bt_event_recorder *events, struct bt_sent_event *event
 
 /* ---- when there is no room ---- */
 
-/* The oldest that waits for its turn is never written. Returns: false, when none waits. */
+/* Drops the oldest waiting event. Returns: false when none waits. */
 static bool drop_oldest(struct bt_event_recorder *events)
 {
 	struct bt_sent_event *event = events->first;
@@ -356,7 +356,7 @@ static bool drop_oldest(struct bt_event_recorder *events)
 	return true;
 }
 
-/* One that has been written, and is kept in case it is seen again, is forgotten: then it is another one. */
+/* Drops an event that was written and is kept for a series: if it recurs, it is a new one. */
 static bool forget_one(struct bt_event_recorder *events)
 {
 	for (int i = 0; i < LOOKS && events->n; i++) {
@@ -372,7 +372,7 @@ static bool forget_one(struct bt_event_recorder *events)
 	return false;
 }
 
-/* Returns: whether there is room for one of so many bytes. */
+/* Returns: whether there is room for an event of that size. */
 static bool make_room(struct bt_event_recorder *events, uint32_t bytes)
 {
 	const struct bt_writer_options *options = &events->writer->options;
@@ -418,8 +418,7 @@ uint32_t bt_event_recorder_spacing(
 		events->bytes > events->writer->options.event_bytes / 2) {
 		return 1;
 	}
-	/* When it was queued, and not when it was seen: one that is seen again and again would wait for ever.
-	 */
+	/* When it was queued, not when it was last seen: one that recurs often would wait forever. */
 	return now_ns - first->due_ns >= PATIENCE_NS ? BINDINGS_PER_EVENT : UINT32_MAX;
 }
 
@@ -444,7 +443,7 @@ static void write_events_end(struct bt_writer *writer, struct bt_write_op *op)
 	advance(writer->events);
 }
 
-/* The object as the API gets it. */
+/* The object for the API. */
 static void write_body(struct bt_writer *writer, const struct bt_sent_event *event, struct bt_str name)
 {
 	const struct bt_event_recorder *events = writer->events;
@@ -519,7 +518,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 {
 	const struct bt_sent_event *event = op->event;
 
-	/* Its name is no other event's: an earlier call has made it, whose answer was lost. */
+	/* The name is unique: an earlier call whose answer was lost has created it. */
 	bool made = answer->status == 409 && op->stage == CREATE && op->tries;
 
 	if (answer->fate == BT_FATE_DONE || made) {
@@ -578,7 +577,7 @@ static void refresh(struct bt_event_recorder *events)
 	}
 }
 
-/* A series is written a last time. */
+/* Writes a series for the last time. */
 static void finish(struct bt_event_recorder *events, int64_t now_ns)
 {
 	for (size_t i = events->n; i-- > 0;) {

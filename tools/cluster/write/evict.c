@@ -5,9 +5,9 @@
  *   begin --> TARGET --2xx, nothing to change--> DELETE --2xx--> evicted
  *                 \--404--------------------------------\--404, another UID--> evicted, nothing is said
  *
- * Of several victims of a preemption the last one waits for the others, and stays when one of them does: it
- * would go for nothing. Where preemption is not asynchronous all go at once, as upstream's prepareCandidate
- * has them.
+ * The last victim of a preemption waits for the others, and is spared when one of them stays: its eviction
+ * would be useless. Where preemption is not asynchronous all are evicted in parallel, as by upstream's
+ * prepareCandidate.
  */
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
@@ -16,7 +16,7 @@
 
 enum { TARGET = 0, DELETE };
 
-/* Preemptions remembered; beyond that, those whose last victim never came are forgotten. */
+/* Limit of preemptions; beyond that, those whose last victim never arrived are dropped. */
 #define PREEMPTIONS_MAX 1024
 
 /* ---- the victims of one preemption ---- */
@@ -58,7 +58,7 @@ static struct bt_preemption_now *remember(struct bt_writer *writer, uint64_t num
 
 static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_str why);
 
-/* The turn of the last victim has come, or never comes. */
+/* Queues the last victim once all others are gone, or spares it. */
 static void settle(struct bt_writer *writer, struct bt_preemption_now *preemption)
 {
 	struct bt_write_op *last = preemption->last;
@@ -89,9 +89,9 @@ static void note_over(struct bt_writer *writer, uint64_t number, bool gone)
 	settle(writer, preemption);
 }
 
-/* ---- one of them ---- */
+/* ---- one victim ---- */
 
-/* The PodGroup for which the victim goes, or NULL. */
+/* The PodGroup of the preemptor, or NULL. */
 static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct bt_write_op *op)
 {
 	const struct bt_pod_ref ref = {op->group.namespace_, op->group.name, {.len = 0}};
@@ -102,11 +102,11 @@ static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct 
 	struct bt_stored_pod *group = bt_arena_zalloc(&writer->scratch, sizeof(*group));
 	bt_pod_store_get(writer->known_groups, &ref, &writer->scratch, group);
 	group->pod.uid = op->group.uid;
-	group->pod.group_version = group->pod.scheduler_name; /* where the store has it */
+	group->pod.group_version = group->pod.scheduler_name; /* where the store keeps it */
 	return &group->pod;
 }
 
-/* The part of a preemption's calls that is about this victim. Valid until the next calls are made. */
+/* Makes the patch and the event of this victim. Valid until the next calls are made. */
 static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const struct bt_api_call **out_patch,
 	const struct bt_api_call **out_event)
 {
@@ -141,7 +141,7 @@ static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const s
 	}
 }
 
-/* In kube-scheduler's words and at its level. Source: framework/preemption/executor.go, v1.36.3. */
+/* With kube-scheduler's message and level. Source: framework/preemption/executor.go, v1.36.3. */
 static void say_evicted(const struct bt_write_op *op, bool by_us)
 {
 	bt_log(BT_LOG_INFO, 2, by_us ? "Preemptor Pod preempted victim Pod" : "Victim Pod is already deleted",
@@ -237,7 +237,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 		op->tries = 0;
 		bt_write_op_queue_first(op);
 	} else if (answer->status == 404 || (op->stage == DELETE && answer->status == 409)) {
-		/* A conflict: it is another pod of that name by now. */
+		/* A conflict: it is another pod of that name now. */
 		evicted(writer, op, false);
 	} else if (!bt_write_op_again(op, answer)) {
 		failed(writer, op, bt_write_message(writer, answer));

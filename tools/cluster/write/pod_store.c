@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pods as the API has shown them.
+ * Pods as last shown by the API.
  */
 #include "tools/cluster/write/pod_store.h"
 
@@ -34,8 +34,7 @@ struct bt_pod_store {
 	size_t entry_n, entry_cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	/* What pods' texts are, as bytes: most pods that wait have the same, as have most that are on a node.
-	 */
+	/* The texts of pods, as bytes: most pending pods have the same, as have most bound ones. */
 	struct bt_intern *texts;
 	struct bt_pod_status status; /* scratch, as the next two */
 	struct bt_buf bytes;
@@ -123,7 +122,7 @@ static void keep_texts(
 	entry->texts = texts;
 }
 
-/* Of a pod that waits: the scheduler's name, and what is in status. */
+/* For a pending pod: the scheduler name, and the fields of status. */
 static void keep_status(
 	struct bt_pod_store *known, struct pod_store_entry *entry, struct bt_str scheduler_name)
 {
@@ -134,7 +133,7 @@ static void keep_status(
 			.condition_n = (uint32_t)known->status.n});
 }
 
-/* Of a pod on a node: its conditions' types. */
+/* For a bound pod: its conditions' types. */
 static void keep_types(
 	struct bt_pod_store *known, struct pod_store_entry *entry, const struct bt_pod_object *pod)
 {
@@ -154,7 +153,7 @@ static void take_texts(const struct bt_pod_store *known, const struct pod_store_
 	bt_pod_texts_read(bt_intern_str(known->texts, entry->texts), arena, out);
 }
 
-/* ---- what the API shows ---- */
+/* ---- watch events ---- */
 
 uint64_t bt_version_number(struct bt_str text)
 {
@@ -179,7 +178,7 @@ struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
 	return (struct bt_str){text, (size_t)snprintf(text, 24, "%" PRIu64, version)};
 }
 
-/* Returns: whether the pod has got its node. */
+/* Returns: whether the pod was bound now. */
 static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod)
 {
 	struct pod_store_entry *entry = pod_store_find(known, pod->meta.namespace_, pod->meta.name);
@@ -225,7 +224,7 @@ bool bt_pod_store_show(
 	return is_new;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static void copy_entry(const struct bt_pod_store *known, const struct pod_store_entry *entry,
 	struct bt_arena *arena, struct bt_stored_pod *out)

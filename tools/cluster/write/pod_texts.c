@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts behind their lengths: the scheduler's name, the nominated node's, then how many conditions there are,
- * and these.
+ * Length-prefixed texts: the scheduler name, the nominated node, then the number of conditions, and these.
  */
 #include "tools/cluster/write/pod_texts.h"
 

@@ -15,7 +15,7 @@ static size_t varint_bytes(size_t value)
 	return n;
 }
 
-/* Of a field whose number is below 16; an empty one is left out. */
+/* A field whose number is below 16; an empty one is left out. */
 static size_t field_bytes(size_t len)
 {
 	return len ? 1 + varint_bytes(len) + len : 0;

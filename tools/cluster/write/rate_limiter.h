@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A token bucket: so many calls a second on average, so many at once. Source: client-go's
- * util/flowcontrol and golang.org/x/time/rate, v0.36.3. Context: one thread.
+ * A token bucket: an average rate, and a burst. Source: client-go's util/flowcontrol and
+ * golang.org/x/time/rate, v0.36.3. Context: one thread.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct bt_rate_limiter {
 	double per_ns; /* tokens; 0: no limit */
 	double burst, tokens;
 	int64_t filled_ns;
-	int64_t held_ns; /* since when nobody has got a token without being refused one first */
+	int64_t held_ns; /* start of the current sequence of refusals */
 	bool holds, refused;
 };
 
@@ -21,8 +21,8 @@ void bt_rate_limiter_init(struct bt_rate_limiter *limiter, float qps, uint32_t b
 /* Takes a token. Returns: 0, or in how many ns there will be one. */
 int64_t bt_rate_limiter_take(struct bt_rate_limiter *limiter, int64_t now_ns);
 
-/* How long it has kept back who has just taken a token and wanted one since then. */
+/* How long the limiter has delayed the call that just took a token; since_ns: when that call was queued. */
 int64_t bt_rate_limiter_waited(const struct bt_rate_limiter *limiter, int64_t since_ns, int64_t now_ns);
 
-/* Puts one back, for a call that was not made. */
+/* Returns a token, for a call that was not made. */
 void bt_rate_limiter_return(struct bt_rate_limiter *limiter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ResourceClaim that keeps a pod out is deallocated, if it is reserved for nobody but that pod; or deleted,
- * when it was made for extended resources. Source: PostFilter of DynamicResources, v1.36.3.
+ * Deallocates a ResourceClaim that keeps a pod unschedulable, if it is reserved for no other pod; or deletes
+ * it, when it was created for extended resources. Source: PostFilter of DynamicResources, v1.36.3.
  */
 #include "tools/cluster/write/prebind_int.h"
 
@@ -69,7 +69,7 @@ static void take_claim(struct bt_writer *writer, struct bt_write_op *op, struct 
 	size_t n = 0;
 
 	if (!bt_claim_read(writer, op, body) || !claim->allocated) {
-		released(writer, op); /* it is another one, or free, by now */
+		released(writer, op); /* it is another claim, or already free */
 		return;
 	}
 	while (bt_json_element(writer, claim->reserved, &n, &consumer)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is said about cycles: their calls are made here, from what the scheduling thread has copied and what
- * the API has shown.
+ * Reports of cycles: events and patches, made from copies of the scheduling thread and from what the API has
+ * shown.
  */
 #include "engine/base/mem.h"
 #include "tools/cluster/write/writer_int.h"
@@ -35,7 +35,7 @@ static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decisio
 	return false;
 }
 
-/* Upstream clears nominations when it evicts in the background, and somebody is left to be evicted. */
+/* Upstream clears nominations when it evicts in the background, and a victim is left to be evicted. */
 static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	const struct bt_decision *decision, struct bt_str message)
 {
@@ -57,7 +57,7 @@ static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	op->cleared_nominations_n = decision->cleared_nominations_n;
 }
 
-/* Counts the report; too many are open: it is dropped. */
+/* Counts the report. Returns: false when too many are open: it is dropped. */
 static bool takes_report(struct bt_writer *writer)
 {
 	if (bt_load_relaxed(&writer->report_n) >= writer->options.reports) {
@@ -68,8 +68,8 @@ static bool takes_report(struct bt_writer *writer)
 	return true;
 }
 
-/* Of a pod that is placed its binding speaks; one that only waits with its gates has the API server's own
- * condition. */
+/* The report of a scheduled pod comes with its binding; a pod that only has scheduling gates has the API
+ * server's own condition. */
 static void on_cycle_ended(void *context, const struct bt_decision *decision,
 	const struct bt_queue_info *info, uint32_t nominated, struct bt_str message)
 {
@@ -156,7 +156,7 @@ static void cast_cleared_nominations(struct bt_writer *writer, struct bt_write_o
 	op->cycle.cleared_nominations = cast;
 }
 
-/* The victims speak for themselves when they are evicted, so nobody counts as one here. */
+/* Victims are reported when they are evicted, so the cycle has none here. */
 static void speak(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;

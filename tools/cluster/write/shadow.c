@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shadow mode: what would have been written is kept until the watch shows where another scheduler has put the
- * pod, or that it has gone.
+ * Shadow mode: a binding is kept until the watch shows where another scheduler has put the pod, or its
+ * deletion.
  */
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "tools/cluster/write/writer_int.h"
 
-/* The pipeline sees where the pod went by itself, a moment after the watch has shown it; only then the
- * binding may be said to have ended, so that the pod is compared as one that is being bound. Short, for the
- * next decision waits for it. */
+/* The pipeline's own watch event follows a moment after this one. The binding ends only after it, so that the
+ * pod is compared while it is being bound. Short, because the next decision waits for it. */
 #define SETTLE_NS (BT_WRITE_S / 50)
-/* For so long the other scheduler is waited for; then the pod's turn comes again. */
+/* Timeout for the other scheduler; then the pod is scheduled again. */
 #define WAIT_NS BT_SHADOW_WAIT_NS
 
-enum { OTHER = 0, SAME }; /* than the node that was chosen here */
+enum { OTHER = 0, SAME }; /* relative to the node that was chosen here */
 
 #define ELSEWHERE "another scheduler has bound the pod"
 
 struct kept {
 	uint64_t handle;
-	struct bt_write_op *op; /* whose texts they are; NULL: vacant */
-	int64_t until_ns;	/* then the binding has failed */
+	struct bt_write_op *op; /* owns the texts; NULL: vacant */
+	int64_t until_ns;	/* deadline; then the binding fails */
 	const char *why;
 };
 
 struct bt_shadow {
 	struct bt_writer *writer;
-	int64_t look_ns; /* when the timer that counts rings; INT64_MAX: none does */
+	int64_t look_ns; /* when the current timer fires; INT64_MAX: none */
 	struct bt_map by_uid;
 	struct kept *kept;
 	size_t n, cap;
@@ -64,7 +63,7 @@ static uint64_t shadow_key_of(const struct bt_pod_ref *pod)
 	return key ? key : 1;
 }
 
-/* Takes the pod's out. Returns: false when there is none. */
+/* Removes the pod's binding. Returns: false when there is none. */
 static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct kept *out)
 {
 	uint64_t key = shadow_key_of(pod);
@@ -84,13 +83,13 @@ static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct 
 
 static void set_timer(struct bt_shadow *shadow, int64_t at_ns);
 
-/* Whose time is over. */
+/* Fails the bindings whose deadline has passed. */
 static void look(void *context)
 {
 	struct bt_shadow *shadow = context;
 	int64_t now_ns = bt_write_now(shadow->writer), next_ns = INT64_MAX;
 
-	/* A timer that an earlier one has overtaken would set another one, and so on for ever. */
+	/* A timer that an earlier one replaced must not set another, and so on forever. */
 	if (now_ns < shadow->look_ns) {
 		return;
 	}
@@ -121,7 +120,7 @@ static void set_timer(struct bt_shadow *shadow, int64_t at_ns)
 	}
 }
 
-/* What was kept of the pod before is over. Returns: its place. */
+/* Replaces an older binding of the pod. Returns: its entry. */
 static struct kept *shadow_put(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_shadow *shadow = writer->shadow;
@@ -137,14 +136,14 @@ static struct kept *shadow_put(struct bt_writer *writer, struct bt_write_op *op)
 		shadow->kept = bt_mem_grow(shadow->kept, shadow->n, &shadow->cap, sizeof(*shadow->kept));
 		ix = (uint32_t)shadow->n++;
 	}
-	bt_write_op_close(op); /* nothing is on its way */
+	bt_write_op_close(op); /* nothing is in flight */
 	shadow->kept[ix] = (struct kept){.handle = op->handle, .op = op};
 	bt_map_put(&shadow->by_uid, shadow_key_of(&op->pod), ix);
 	return &shadow->kept[ix];
 }
 
-/* What has been shown before is not shown again: of a pod that has a node by now, or has gone, the news are
- * here already or were nobody's. */
+/* The watch does not repeat earlier events: if the pod is bound or deleted by now, its event was already
+ * handled or came before the binding. */
 void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;
@@ -156,7 +155,7 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 	set_timer(writer->shadow, kept->until_ns);
 }
 
-/* ---- what the watch shows ---- */
+/* ---- watch events ---- */
 
 static void shadow_begin(struct bt_writer *writer, struct bt_write_op *seen)
 {

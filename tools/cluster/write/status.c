@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Patches of the status of pods and PodGroups. Of each at most one is out and one waits; what comes meanwhile
- * changes the one that waits, and when its turn comes it is made against what the API has then: nothing is
- * sent that says nothing new. A binding of the pod ends what waits, and is sent when none is out: else the
- * server might take the patch after it, and a bound pod would say for ever that it is not scheduled.
- * Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
+ * Patches of the status of pods and PodGroups. Each has at most one in flight and one waiting. Newer patches
+ * are merged into the waiting one, which is computed against the API's current state when it is sent: a patch
+ * without a change is not sent. A binding of the pod cancels the waiting patch, and is sent when none is in
+ * flight. Otherwise the server might apply the patch after it, and a bound pod would report forever that it
+ * is not scheduled. Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
  */
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
@@ -12,8 +12,8 @@
 #include "tools/cluster/write/pod_texts.h"
 #include "tools/cluster/write/writer_int.h"
 
-/* Ops at a time: more than the writer's window ever lets out. A patch that waits takes some hundred bytes, as
- * every pending pod may have one. */
+/* Limit of ops: more than the writer's window ever allows in flight. A waiting patch takes some hundred
+ * bytes, and every pending pod may have one. */
 #define OPS_MAX 256
 
 #define NONE UINT32_MAX
@@ -29,14 +29,14 @@ enum { OF_POD = 0, OF_GROUP }; /* the stage of an op */
  */
 struct status_lane {
 	uint64_t key; /* 0: vacant */
-	bool group;   /* of a PodGroup, which is referred to without a UID */
+	bool group;   /* of a PodGroup, which is identified without a UID */
 	struct bt_write_op *flying, *waiting;
-	struct bt_write_op *binding; /* it goes when flying is over; else NULL */
-	/* A wish, made when there is no op that waits: names, held. */
-	uint32_t patch; /* its texts; BT_NAME_NONE: there is none */
+	struct bt_write_op *binding; /* sent when flying has ended; else NULL */
+	/* The wish, which becomes an op when none waits: interned names, held. */
+	uint32_t patch; /* its texts; BT_NAME_NONE: none */
 	uint32_t namespace_, name, uid;
 	enum bt_nomination nomination;
-	uint32_t next; /* of those whose turn it is to become ops */
+	uint32_t next; /* in the list of lanes whose wish is next to become an op */
 };
 
 struct bt_statuses {
@@ -45,7 +45,7 @@ struct bt_statuses {
 	size_t n, cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	uint32_t first, last; /* lanes with a wish and no op, in order; NONE: there is none */
+	uint32_t first, last; /* lanes with a wish and no op, in order; NONE: none */
 	uint32_t op_n;
 	struct bt_buf bytes; /* scratch */
 };
@@ -174,7 +174,7 @@ static void line_up(struct bt_statuses *statuses, struct status_lane *lane)
 	statuses->last = ix;
 }
 
-/* ---- what a pod is like ---- */
+/* ---- views of pods ---- */
 
 /* Changes a view as a patch would. */
 static void overlay(struct bt_writer *writer, struct bt_api_pod *pod, const struct bt_api_status *patch)
@@ -217,7 +217,7 @@ bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, stru
 
 /* ---- adding ---- */
 
-/* Takes over what the newer one says; what it says nothing of stays. */
+/* Merges newer into the op; what it does not set stays. */
 static void merge(struct bt_write_op *op, const struct bt_api_status *status)
 {
 	if (status->has_condition) {
@@ -237,7 +237,7 @@ static void merge(struct bt_write_op *op, const struct bt_api_status *status)
 	}
 }
 
-/* What a wish was and the newer one says nothing of stays in it. */
+/* Merges newer into the wish; what it does not set stays. */
 static void change_wish(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
 	const struct bt_api_status *newer)
 {
@@ -254,7 +254,7 @@ static void change_wish(struct bt_writer *writer, struct status_lane *lane, cons
 	make_wish(writer, lane, ref, &status);
 }
 
-/* Wishes become ops, as far as there is room. */
+/* Wishes become ops, while there is room. */
 static void advance(struct bt_writer *writer)
 {
 	struct bt_statuses *statuses = writer->statuses;
@@ -301,7 +301,7 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 	}
 }
 
-/* ---- sending ---- */
+/* ---- send ---- */
 
 bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding)
 {
@@ -311,7 +311,7 @@ bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding)
 		return true;
 	}
 	BT_REQUIRE(!lane->binding);
-	if (lane->waiting) { /* says nothing any more: its turn ends it */
+	if (lane->waiting) { /* cancelled: it ends when it would be sent */
 		lane->waiting->status = (struct bt_api_status){.nomination = BT_NOMINATION_LEAVE};
 	}
 	if (lane->patch) {
@@ -322,7 +322,7 @@ bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding)
 	return !lane->binding;
 }
 
-/* The one that was out, or waited, is over: the next one's turn. */
+/* The patch in flight, or waiting, has ended: starts the next one. */
 static void write_status_end(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_statuses *statuses = writer->statuses;
@@ -353,7 +353,7 @@ static bool same(const struct bt_pod_condition *a, const struct bt_pod_condition
 	       bt_str_eq(a->message, b->message);
 }
 
-/* A group that was scheduled once stays so. Source: updatePodGroupCondition, v1.37.2. */
+/* A group that was scheduled once stays scheduled. Source: updatePodGroupCondition, v1.37.2. */
 static bool trim_group(struct bt_write_op *op, const struct bt_api_pod *group)
 {
 	struct bt_pod_condition *condition = &op->status.condition;
@@ -368,7 +368,7 @@ static bool trim_group(struct bt_write_op *op, const struct bt_api_pod *group)
 	return !same(old, condition) || old->observed_generation != condition->observed_generation;
 }
 
-/* Leaves out what the API has by now. Returns: whether anything is left. */
+/* Removes what the API already has. Returns: whether anything is left. */
 static bool trim(struct bt_write_op *op, const struct bt_api_pod *pod)
 {
 	if (op->status.has_condition) {
@@ -408,7 +408,7 @@ static struct bt_pod_store *store_of(const struct bt_writer *writer, const struc
 	return op->stage == OF_GROUP ? writer->known_groups : writer->known;
 }
 
-/* In the version in which the group has been shown. */
+/* In the version in which the watch has shown the group. */
 static struct bt_str group_path(struct bt_writer *writer, const struct bt_api_pod *group)
 {
 	bt_buf_clear(&writer->text);
@@ -422,7 +422,7 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
 	struct bt_stored_pod known;
 
-	/* A pod that has got a node meanwhile has the server's condition. */
+	/* A pod that was bound meanwhile has the server's condition. */
 	if (!bt_pod_store_get(store_of(writer, op), &op->pod, &writer->scratch, &known) || !known.waits ||
 		!(op->stage == OF_GROUP ? trim_group(op, &known.pod) : trim(op, &known.pod))) {
 		BT_WRITE_COUNT(writer, patch_skipped_n);
@@ -448,7 +448,8 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	return true;
 }
 
-/* It waits again, with what came meanwhile; unless a binding waits for it. Returns: false when it is over. */
+/* Queues it again, merged with newer patches, unless a binding waits for it. Returns: false when it has
+ * ended. */
 static bool try_again(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);
@@ -476,7 +477,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 		return;
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
-		if (answer->status != 404) { /* it has gone */
+		if (answer->status != 404) { /* it is deleted */
 			bt_write_complain(&writer->patch_said,
 				op->stage == OF_GROUP ? "A PodGroup's status could not be patched"
 						      : "A pod's status could not be patched",
@@ -497,7 +498,7 @@ static void write_status_begin(struct bt_writer *writer, struct bt_write_op *op)
 	bt_write_op_queue(op);
 }
 
-/* The wish behind it goes with its lane, and a binding that waits for it is given up, too. */
+/* Drops the wish behind it with its lane, and gives up a binding that waits for it. */
 static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The writer: what is handed over, what goes when, and what is out.
+ * The writer: inbox, order of writes, calls in flight.
  * EDGE write.inbox: requests of other threads, for the client's thread.
  */
 #include "tools/cluster/write/writer_int.h"
@@ -23,18 +23,18 @@
 #define REPORTS	    16384
 #define EVENTS	    65536
 #define EVENT_BYTES ((size_t)32 << 20)
-/* The window is never smaller: a server that answers can take this many writes at a time. */
+/* Minimal window: a server that answers can take this many writes at a time. */
 #define FEW    32
 #define WAY_NS (10 * BT_WRITE_S)
-/* At AHEAD_MAX waiting bindings no more are taken, until AHEAD_FEW are left: enough to keep a server busy
+/* At AHEAD_MAX waiting bindings no more are accepted, until AHEAD_FEW are left: enough to keep a server busy
  * until the scheduling thread has woken up. */
 #define AHEAD_MAX 512
 #define AHEAD_FEW 256
-/* After 429 without Retry-After. */
+/* The delay after 429 without Retry-After. */
 #define HOLD_NS BT_WRITE_S
-/* Many calls that fail together slow the writer down once. */
+/* Calls that fail together slow the writer down once. */
 #define SLOW_DOWN_NS (BT_WRITE_S / 10)
-/* Short beside an answer's time. */
+/* Short compared with the latency of an answer. */
 #define REST_NS	       (BT_WRITE_S / 1000)
 #define BACKOFF_NS     (BT_WRITE_S / 10)
 #define BACKOFF_MAX_NS (5 * BT_WRITE_S)
@@ -58,7 +58,7 @@ struct bt_write_op *bt_write_op_create(struct bt_writer *writer, const struct bt
 
 	op->verbs = verbs;
 	op->writer = writer;
-	if (verbs->class != BT_CLASS_EVENT) { /* whose texts are its event's */
+	if (verbs->class != BT_CLASS_EVENT) { /* an event's texts are its own */
 		bt_arena_start(&op->arena, BT_OP_TEXT_BYTES);
 	}
 	bt_add(&writer->open_n, UINT64_C(1));
@@ -172,13 +172,13 @@ static bool winds_up(const struct bt_writer *writer)
 	return bt_load_relaxed(&writer->said_until_ns) != INT64_MAX;
 }
 
-/* Does it look at what a call came to, which may have an effect yet? */
+/* Whether it reads the outcome of a call that may still take effect. */
 static bool follows(const struct bt_write_op *op)
 {
 	return op->reads && op->verbs != &bt_prebind_verbs;
 }
 
-/* While the writer winds up, only looking at what a binding came to takes its time. */
+/* During shutdown, only reads of a binding's outcome still keep their delays. */
 static bool is_due(const struct bt_writer *writer, const struct bt_write_op *op, int64_t now_ns)
 {
 	return op->due_ns <= now_ns || (winds_up(writer) && !follows(op));
@@ -213,7 +213,7 @@ int64_t bt_write_op_backoff_ns(const struct bt_write_op *op)
 	int64_t delay_ns = BACKOFF_NS << (doublings ? doublings - 1 : 0);
 
 	delay_ns = delay_ns < BACKOFF_MAX_NS ? delay_ns : BACKOFF_MAX_NS;
-	/* Those that failed together do not come back together. */
+	/* Jitter: calls that failed together are not retried together. */
 	return delay_ns + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), (uint32_t)(delay_ns / 4));
 }
 
@@ -247,7 +247,7 @@ static void wake(void *context)
 	pump(context);
 }
 
-/* Lock-free: of several that push, one goes on at each turn. */
+/* Lock-free: of several concurrent pushes, one succeeds in each round. */
 void bt_write_op_post(struct bt_write_op *op)
 {
 	struct bt_writer *writer = op->writer;
@@ -255,7 +255,7 @@ void bt_write_op_post(struct bt_write_op *op)
 
 	do {
 		op->next = last;
-		/* EDGE write.inbox release: all of the op is written, and the link. */
+		/* EDGE write.inbox release: the op and its link are written. */
 	} while (!bt_cas(&writer->inbox, &last, op));
 	if (!last) {
 		bt_http_after(writer->http, 0, wake, writer);
@@ -269,7 +269,7 @@ static struct bt_write_op *take_inbox(struct bt_writer *writer)
 	if (bt_load_relaxed(&writer->inbox)) {
 		op = bt_exchange(&writer->inbox, NULL); /* EDGE write.inbox acquire */
 	}
-	/* The one that came last is the first: turned round. */
+	/* The list is in reverse order of arrival: reverses it. */
 	for (struct bt_write_op *next; op; op = next) {
 		next = op->next;
 		op->next = first;
@@ -289,7 +289,7 @@ static void begin_all(struct bt_writer *writer)
 	}
 }
 
-/* ---- sending ---- */
+/* ---- send ---- */
 
 static void slow_down(struct bt_writer *writer, int64_t now_ns)
 {
@@ -300,7 +300,7 @@ static void slow_down(struct bt_writer *writer, int64_t now_ns)
 	writer->window = writer->window / 2 > 1 ? writer->window / 2 : 1;
 }
 
-/* The shortest time that an answer took lately; how long the way is, when nothing waits at its end. */
+/* Records the minimal latency of recent answers: the round trip without queueing in the server. */
 static void note_way(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
 {
 	if (now_ns - writer->way_since_ns >= WAY_NS) {
@@ -312,7 +312,7 @@ static void note_way(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
 	writer->way_ns = took_ns < writer->way_ns ? took_ns : writer->way_ns;
 }
 
-/* More writes at a time make a server that is busy no faster, but a way that is long shorter. */
+/* More concurrent writes do not speed up a busy server, but they hide a long round trip. */
 static void speed_up(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
 {
 	double most = writer->options.in_flight, few = most < FEW ? most : FEW;
@@ -392,7 +392,7 @@ static void done(void *context, enum bt_http_end end, const struct bt_http_head 
 		return;
 	}
 	note_answer(writer, op, &answer, head);
-	op->again = answer.fate == BT_FATE_THROTTLED; /* the only thing that becomes of those */
+	op->again = answer.fate == BT_FATE_THROTTLED; /* only a throttled call is certainly repeated */
 	bt_arena_reset(&writer->scratch);
 	op->verbs->answered(writer, op, &answer);
 	if (!ending) {
@@ -400,7 +400,7 @@ static void done(void *context, enum bt_http_end end, const struct bt_http_head 
 	}
 }
 
-/* Bindings wait for the server: what is said of them can wait, too. */
+/* Bindings wait for the server: events must wait. */
 static bool is_busy(const struct bt_writer *writer)
 {
 	return writer->queues[BT_CLASS_BIND].n ||
@@ -422,8 +422,8 @@ static struct bt_rate_limiter *limiter_of(struct bt_writer *writer, enum bt_writ
 	return class == BT_CLASS_EVENT ? &writer->event_limiter : &writer->limiter;
 }
 
-/* Nothing but an error's message is read of answers to patches, evictions and events; in protobuf the server
- * makes them, which repeat the whole object, in a fraction of the time. */
+/* Of answers to patches, evictions and events only an error's message is read. They repeat the whole object,
+ * which the server encodes much faster as protobuf. */
 static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_write_op *op)
 {
 	bool unread = op->verbs->class >= BT_CLASS_STATUS || op->verbs == &bt_evict_verbs;
@@ -432,7 +432,7 @@ static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_w
 		unread && !writer->options.json ? BT_PROTO_TYPE ",application/json" : "application/json");
 }
 
-/* The call goes out; done follows. */
+/* Sends the call; done follows. */
 static void launch(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *call)
 {
 	if (!call->accept.len) {
@@ -454,8 +454,8 @@ static void launch(struct bt_writer *writer, struct bt_write_op *op, struct bt_h
 	bt_http_send(writer->http, call);
 }
 
-/* Who winds up begins nothing any more; what is said of cycles may go for a while, but is not tried again. A
- * call that may have an effect yet is followed (fenced). */
+/* During shutdown nothing new starts; reports may be sent for a while, but are not retried. A call that may
+ * still take effect is followed up (fenced). */
 static bool is_over(const struct bt_writer *writer, const struct bt_write_op *op, int64_t now_ns)
 {
 	if (!winds_up(writer)) {
@@ -478,7 +478,8 @@ static void fence(struct bt_writer *writer, struct bt_write_op *op)
 	op->verbs->fenced(writer, op);
 }
 
-/* How long clientConnection.qps has kept a call back; where that says no limit nobody waits, as upstream. */
+/* Records how long clientConnection.qps has delayed a call; without a limit nothing is recorded, as
+ * upstream. */
 static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *limiter,
 	const struct bt_write_op *op, enum bt_http_method method)
 {
@@ -488,8 +489,8 @@ static void note_wait(struct bt_writer *writer, const struct bt_rate_limiter *li
 	}
 }
 
-/* Sends the first of a class. Returns: 0, or in how many ns it may be sent; INT64_MAX: when others are back.
- */
+/* Sends the first of a class. Returns: 0, or in how many ns it may be sent; INT64_MAX: when calls in flight
+ * have ended. */
 static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
 {
 	struct bt_write_op *op = writer->queues[class].first;
@@ -537,12 +538,12 @@ static void on_timer(void *context)
 {
 	struct bt_writer *writer = context;
 
-	/* Also when it rings early, or for something that is over: pump sets another one. */
+	/* Also when it fires early, or for an op that has ended: pump sets another one. */
 	writer->timer_ns = INT64_MAX;
 	pump(writer);
 }
 
-/* Each that rings sets one at most, so there are never more of them than there were. */
+/* Each timer that fires sets at most one, so their number does not grow. */
 static void set_timer(struct bt_writer *writer, int64_t now_ns, int64_t at_ns)
 {
 	if (at_ns >= writer->timer_ns || at_ns == INT64_MAX) {
@@ -611,7 +612,7 @@ struct bt_str bt_write_pod_path(struct bt_writer *writer, const struct bt_pod_re
 	return bt_write_path(writer, "/api/v1", pod->namespace_, "/pods/", pod->name, part);
 }
 
-/* That of a Status in protobuf. */
+/* The message of a Status in protobuf. */
 static bool proto_message(struct bt_str body, struct bt_str *out)
 {
 	struct bt_proto_unknown envelope;
@@ -662,7 +663,7 @@ static struct bt_write_op *op_of_ask(struct bt_writer *writer, const struct bt_w
 	return op;
 }
 
-/* What is known of the pod is asked for now: later the watch may have shown it on its node. */
+/* Copies the pod's stored state now: later the watch may show it as bound. */
 static void know_pod(struct bt_write_op *op)
 {
 	bt_pod_store_get(op->writer->known, &op->pod, &op->arena, &op->known);
@@ -688,7 +689,8 @@ static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct b
 	bt_write_op_post(op);
 }
 
-/* Whoever lets it become few answers those that went meanwhile. */
+/* No more bindings from AHEAD_MAX on, until AHEAD_FEW are left; answers to those sent meanwhile wake the
+ * scheduling thread. */
 static bool may_ask(void *context)
 {
 	struct bt_writer *writer = context;
@@ -744,14 +746,14 @@ struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 		.context = writer};
 }
 
-/* May bindings be waiting for such news: of claims, volumes and CSINodes, and that a node has gone? */
+/* Whether bindings may wait for such an event: of claims, volumes and CSINodes, and of a deleted node. */
 static bool is_awaited(enum bt_watch_event_kind what, enum bt_kind kind)
 {
 	return kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_PERSISTENT_VOLUME ||
 	       kind == BT_KIND_CSI_NODE || (kind == BT_KIND_NODE && what == BT_WATCH_EVENT_DELETE);
 }
 
-/* A PersistentVolume has no namespace, and of a node and its CSINode there is the node's name alone. */
+/* A PersistentVolume has no namespace; nodes and CSINodes are matched by the node's name. */
 static void hear_of_volume(struct bt_writer *writer, const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
@@ -769,7 +771,7 @@ static void hear_of_volume(struct bt_writer *writer, const struct bt_object *obj
 	}
 }
 
-/* Of a group the same is kept as of a pod that waits; in the place of a scheduler's name the API version. */
+/* A group is stored like a pending pod, with the API version in place of a scheduler name. */
 static void hear_of_group(
 	struct bt_writer *writer, enum bt_watch_event_kind what, const struct bt_object *object)
 {
@@ -818,7 +820,7 @@ void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline)
 	writer->pipeline = pipeline;
 }
 
-/* ---- its life ---- */
+/* ---- create and destroy ---- */
 
 static void settle(struct bt_writer_options *options)
 {
@@ -966,7 +968,7 @@ struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer)
 	};
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 void bt_write_complain(
 	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why)

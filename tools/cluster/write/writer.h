@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 7 on a cluster: carries decisions to the API server. Bindings over several connections, within QPS
- * and burst and a number in flight; what volumes and claims need is written before; victims are deleted;
- * conditions, nominations and events follow, events last and budgeted. Every binding is answered to the
- * pipeline exactly once; lost responses by asking, or by what the watch shows.
+ * Stage 7 on a cluster: sends decisions to the API server. Bindings over several connections, limited by QPS,
+ * burst and the number in flight; writes of volumes and claims come before; victims are deleted; conditions,
+ * nominations and events follow, events last and with a budget. Every binding is answered to the pipeline
+ * exactly once; a lost response is resolved by reading the pod, or by the watch.
  *
- * All of it is a state machine on the thread of an HTTP client. Pipeline threads hand over requests and never
- * wait: bindings and evictions that are not answered are bounded by the pipeline (limits.bindings), and of
- * bindings a few hundred wait for their turn (the binder's has_room); what is to be said about refused pods
- * is bounded by the writer, which forgets the newest when there is too much.
+ * All of it is a state machine on the thread of an HTTP client. Pipeline threads post requests and never
+ * wait. Unanswered bindings and evictions are bounded by the pipeline (limits.bindings); a few hundred
+ * bindings may wait to be sent (the binder's has_room). Reports about refused pods are bounded by the writer,
+ * which drops the newest when there are too many.
  *
  * Source: kube-scheduler's schedule_one.go, plugins defaultbinder, volumebinding and dynamicresources,
  * framework/preemption/executor.go, backend/api_dispatcher, v1.36.3; client-go's tools/events, v0.36.3.
@@ -24,35 +24,35 @@ struct bt_writer;
 
 struct bt_writer_options {
 	struct bt_client_config *access;
-	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
-	 * burst 0: 100. */
+	/* Limits of all writes but events, and the same again for events; as clientConnection has them. qps
+	 * 0: 50, < 0: no limit; burst 0: 100. */
 	float qps;
 	uint32_t burst;
 	uint32_t connections; /* 0: 4 */
-	uint32_t in_flight;   /* writes at a time, at most; 0: 256. There are 32, and more over a long way */
-	/* Cycles of which something is to be said, 0: 16384, of which the new one is dropped; and events that
-	 * wait to be written, of some 200 bytes, 0: 65536, of which the oldest one is dropped. */
+	uint32_t in_flight;   /* limit of concurrent writes, 32 or more by latency; 0: 256 */
+	/* reports: limit of cycles to report, 0: 16384; the new one is dropped. events: limit of events that
+	 * wait to be written, some 200 bytes each, 0: 65536; the oldest one is dropped. */
 	uint32_t reports, events;
-	/* What events may take that wait, or are kept in case they are seen again; 0: 32 MiB. Those that are
-	 * kept are forgotten first, then the oldest that waits is dropped. */
+	/* Limit of memory for events that wait, or are kept for a series; 0: 32 MiB. Kept events are dropped
+	 * first, then the oldest that waits. */
 	size_t event_bytes;
 	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
 	const char *host;	 /* for reportingInstance; NULL: this machine's name */
 	bool configs_stand_once; /* BT_RULE_CONFIGS_STAND_ONCE */
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
-	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
+	int64_t bind_timeout_ns; /* how long a binding is retried; 0: 30 s. The pipeline's limit */
 	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
 	int64_t device_timeout_ns; /* DynamicResources' bindingTimeout; 0: 600 s */
 	/*
 	 * Shadow mode: nothing is written. A binding is answered when the watch shows where another scheduler
-	 * has put the pod: bound when that is the same node, failed a moment later else.
+	 * has put the pod: as bound if that is the same node, as failed a moment later otherwise.
 	 */
 	bool dry;
-	/* May something be written now? Asked right before each write, for leadership (I8). NULL: always.
+	/* Whether a write is allowed now, for leadership (I8). Called right before each write. NULL: always.
 	 * Context: the writer's thread. */
 	bool (*may_write)(void *context);
 	void *context;
-	/* Has an extender bind a pod, and is answered once, by done, on any thread; error is empty when it is
+	/* Calls an extender to bind a pod; done is called once, on any thread; error is empty when it is
 	 * bound. NULL: extenders bind nothing. */
 	void (*extender_bind)(void *extender_context, const struct bt_extender_config *extender,
 		const struct bt_pod_ref *pod, struct bt_str node,
@@ -66,28 +66,30 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 
 /*
  * Ends it. Bindings that were not sent are answered as failed, those that may have had an effect as unknown.
- * Requires: nobody calls binder, sink or listener any more; the pipeline is still there.
+ * Requires: no more calls of binder, sink or listener; the pipeline still exists.
  */
 void bt_writer_destroy(struct bt_writer *writer);
 
-/* What a pipeline's options need. */
+/* The parts for a pipeline's options and a watch. */
 struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer);
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer);
 struct bt_watch_listener bt_writer_listener(struct bt_writer *writer);
 
-/* The pipeline that decides; it outlives the writer. Before any of those is called. */
+/* Sets the pipeline, which outlives the writer. Requires: before any of those is called. */
 void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline);
 
-/* Begins nothing any more: of what has not been sent, bindings, evictions and claims are answered as failed;
- * what was lost is followed; events and patches go for said_ns, and are tried once.
- * Context: not the writer's thread. */
+/*
+ * Starts the shutdown. Bindings, evictions and claims that were not sent are answered as failed; lost calls
+ * are followed up; events and patches are sent for said_ns, with one try.
+ * Context: not the writer's thread.
+ */
 void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns);
 
-/* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. Context: not the writer's
+/* Waits until nothing is in flight, at most limit_ns. Returns: whether that is so. Context: not the writer's
  * thread. */
 bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
 
-/* What came of waiting for devices. Context: any thread. */
+/* Outcomes of waits for devices. Context: any thread. */
 void bt_writer_each_device_wait(const struct bt_writer *writer,
 	void (*call)(void *context, const struct bt_device_series *series), void *context);
 
@@ -127,8 +129,8 @@ struct bt_writer_counts {
 #define X(name, words) uint64_t name;
 	BT_WRITER_COUNTS(X)
 #undef X
-	uint32_t in_flight, waiting; /* calls that are out, and writes that are not */
+	uint32_t in_flight, waiting; /* calls in flight, and writes that wait */
 };
 
-/* Context: any thread; each number was true a moment ago. */
+/* Context: any thread; the numbers may be of slightly different times. */
 struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer);
