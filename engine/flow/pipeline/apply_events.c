@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 8: what the source shows is true, and what was assumed yields to it (I2, I4). Late, repeated and
- * reordered events are known by UID and resource version, and dropped.
+ * Stage 8: applies events from the source. The source overrides assumptions (I2, I4). Stale events are
+ * detected by UID and resource version, and dropped.
  */
 #include "engine/base/check.h"
 #include "engine/flow/pipeline/pipeline_int.h"
@@ -10,7 +10,7 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
 }
 
-/* The pod of a binding has gone, or will be before it could run. */
+/* The pod of a binding has gone, or is being deleted before it could run. */
 static void lose(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	struct bt_bind_request_slot *slot = bt_bind_requests_of_pod(p, pod_ix);
@@ -21,7 +21,7 @@ static void lose(struct bt_pipeline *p, uint32_t pod_ix)
 	}
 }
 
-/* What becomes of the binding of a pod that was assumed, now that it has changed. */
+/* Updates the binding of an assumed pod that an event has changed. */
 static void review(struct bt_pipeline *p, uint32_t pod_ix, struct bt_bind_request_slot *slot)
 {
 	const struct bt_pod *pod = pod_of(p, pod_ix);
@@ -42,14 +42,15 @@ static bool is_other(uint32_t uid, uint32_t other)
 	return uid != BT_NAME_NONE && other != BT_NAME_NONE && uid != other;
 }
 
-/* What upstream calls an event. */
+/* An event in upstream's terms. */
 struct named_event {
 	enum bt_cluster_event_resource resource;
-	uint32_t action; /* 0: it has no name for that, and does nothing */
+	uint32_t action; /* 0: upstream has no event for it, and does nothing */
 };
 
-/* By which pods its informer has shown on a node: one that is shown there first, also after its binding, is
- * an addition, and one that goes before is a pod without a node. Pods that have ended are not shown to it. */
+/* The event depends on the pods that upstream's informer has seen on a node: the first time a pod is seen
+ * there, even after its binding, is an addition, and a pod that goes earlier is an unscheduled pod. The
+ * informer does not see completed pods. */
 static struct named_event name_pod_event(
 	const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
 {
@@ -89,7 +90,7 @@ static void tell_pod_event(struct bt_pipeline *p, uint32_t pod_ix, const struct 
 	p->handled = event.action ? bt_cluster_event_label(event.resource, event.action) : UINT32_MAX;
 	tell_event(p, event.resource, event.action, delta);
 	if (pod_ix != BT_NO_POD && event.resource == BT_CLUSTER_EVENT_ASSIGNED_POD &&
-		event.action == BT_ADD) { /* upstream takes it out of its queue */
+		event.action == BT_ADD) { /* upstream removes it from its queue */
 		tell_event(p, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, delta);
 	}
 }
@@ -99,13 +100,13 @@ static void tell_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
 	bool was = delta->node.old, is = delta->node.desc;
 	uint32_t action = !is ? BT_DELETE : was ? BT_UPDATE : BT_ADD;
 
-	if (was != is) { /* requeue.c labels an update by what has changed */
+	if (was != is) { /* requeue.c labels an update by its changed fields */
 		p->handled = bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, action);
 	}
 	tell_event(p, BT_CLUSTER_EVENT_NODE, was || is ? action : 0, delta);
 }
 
-/* Says that a pod which waits, or is being bound, is shown on a node. */
+/* Reports that the source shows a queued or assumed pod on a node. */
 static void tell_arrival(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
 {
 	const struct bt_pipeline_sink *sink = &p->options.sink;
@@ -118,7 +119,7 @@ static void tell_arrival(struct bt_pipeline *p, uint32_t pod_ix, const struct bt
 	}
 }
 
-/* Takes what is said of a pod. Returns: as bt_engine_take_delta. */
+/* Applies a pod event. Returns: as bt_engine_take_delta. */
 static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, struct bt_taken *out_taken)
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);
@@ -136,13 +137,13 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	}
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, out_taken);
 	if (slot && assumed) {
-		review(p, pod_ix, slot); /* while it is being bound its index stays */
+		review(p, pod_ix, slot); /* the index is stable during a binding */
 	}
 	bt_bind_requests_trim(p);
 	return status;
 }
 
-/* Another node has the name, or will have it. */
+/* Another node has, or will have, the name. */
 static void lose_node(struct bt_pipeline *p, uint32_t name)
 {
 	const struct bt_cache *cache = bt_engine_cache(p->engine);
@@ -175,7 +176,7 @@ static void sync_source(struct bt_pipeline *p, uint32_t source)
 	}
 }
 
-/* ---- the way of a watch event ---- */
+/* ---- stages of a watch event ---- */
 
 void bt_pipeline_describe(
 	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *watch_event)
@@ -208,7 +209,7 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_even
 				       ? bt_version_filter_apply(&p->version_filter, &watch_event->version)
 				       : bt_version_filter_delete(&p->version_filter, &watch_event->version);
 	if (watch_event->verdict == BT_VERSION_STALE) {
-		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
+		BT_COUNT(p, stale_n, 1); /* only the publisher writes this counter */
 		return false;
 	}
 	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &watch_event->delta);
@@ -242,13 +243,13 @@ enum bt_status bt_pipeline_take(
 			watch_event->kind == BT_WATCH_EVENT_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
 			bt_buf_view(&watch_event->encoded));
 	}
-	watch_event->stage = BT_WATCH_EVENT_FED; /* taken: the delta is given up */
+	watch_event->stage = BT_WATCH_EVENT_FED; /* taken: the delta is consumed */
 	return take_fresh(p, watch_event, out_taken);
 }
 
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 {
-	/* Nobody may read what it replaces, so the columns turn to what was published. */
+	/* Destroying the delta frees the replaced description: the columns adopt the published one first. */
 	if (watch_event->stage == BT_WATCH_EVENT_PUBLISHED && watch_event->delta.kind == BT_KIND_NODE) {
 		bt_ingest_adopt(bt_engine_cache(p->engine), &watch_event->delta);
 	}

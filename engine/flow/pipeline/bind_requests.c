@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 7 and 8: what is asked of the binder, and what becomes of it. Each assumption ends exactly once (I2,
- * I4).
- * Context: the scheduling thread, but for answers and bt_pipeline_bind_step.
+ * Stages 7 and 8: requests to the binder, and their ends. Each assumption ends exactly once (I2, I4).
+ * Context: the scheduling thread, except for answers and bt_pipeline_bind_step.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@ static struct bt_bind_request_slot *slot_at(const struct bt_bind_requests *bind_
 	return &bind_requests->chunks[chunk][ix - BT_BIND_REQUEST_FIRST_CHUNK * ((1u << chunk) - 1)];
 }
 
-/* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
+/* A word is a generation, a kind and a state. Without the state it is the upper half of the handle. */
 #define STATE_BITS 3
 #define KIND_BITS  2
 
@@ -34,7 +33,7 @@ static enum bt_bind_request_kind kind_of(uint32_t tag)
 	return (enum bt_bind_request_kind)(tag & ((1u << KIND_BITS) - 1));
 }
 
-/* What a word and a handle have in common: generation and kind. */
+/* The part that a word and a handle share: generation and kind. */
 static uint32_t tag_of(uint64_t word)
 {
 	return (uint32_t)(word >> STATE_BITS);
@@ -50,7 +49,7 @@ static enum bt_bind_request_state now_at(const struct bt_bind_request_slot *slot
 	return state_of(bt_load_acquire(&slot->word)); /* EDGE bind_request.word acquire: see step */
 }
 
-/* Context: the scheduling thread, which alone gives a slot a new tag. */
+/* Context: the scheduling thread, the only one that changes a slot's tag. */
 static uint32_t own_tag(const struct bt_bind_request_slot *slot)
 {
 	return tag_of(bt_load_relaxed(&slot->word));
@@ -62,9 +61,8 @@ static uint64_t handle_of(const struct bt_bind_request_slot *slot)
 }
 
 /*
- * Takes a slot from one state to the next. Of several that try, one does.
- * EDGE bind_request.word release: what was made of the slot before is seen by the thread that reads the new
- * state.
+ * Moves a slot from one state to the next. Of concurrent callers, exactly one succeeds.
+ * EDGE bind_request.word release: the thread that reads the new state sees the slot's earlier writes.
  */
 static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_request_state from,
 	enum bt_bind_request_state to)
@@ -76,7 +74,7 @@ static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_r
 	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
 
-/* The chunk that slots would come from next. */
+/* The chunk that provides the next slots. */
 static uint32_t next_chunk(const struct bt_bind_requests *bind_requests)
 {
 	return 31 - (uint32_t)__builtin_clz(
@@ -102,7 +100,7 @@ static void add_chunk(struct bt_bind_requests *bind_requests)
 			&bind_requests->vacant_cap, sizeof(*bind_requests->vacant));
 		bind_requests->vacant[bind_requests->vacant_n++] = slot_n + i;
 	}
-	/* EDGE bind_request.slots release: the chunk is there before a handle into it is used. */
+	/* EDGE bind_request.slots release: the chunk is published before any handle into it. */
 	bt_store_release(&bind_requests->slot_n, slot_n + n);
 	BT_INVARIANT(bind_requests->vacant_n >= n);
 }
@@ -178,7 +176,7 @@ void bt_bind_requests_fini(struct bt_pipeline *p)
 	bt_mem_free(bind_requests->slot_of_pod);
 }
 
-/* ---- asking ---- */
+/* ---- new requests ---- */
 
 static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 {
@@ -219,7 +217,7 @@ static struct bt_bind_request_slot *make(
 		bt_map_put(&bind_requests->by_number[kind], slot->number, slot->ix);
 	}
 	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
-	/* EDGE bind_request.word release: texts are written afterwards, and the ring hands those over. */
+	/* EDGE bind_request.word release: the texts are written later; the ring publishes those. */
 	bt_store_release(
 		&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_BIND_REQUEST_READY));
 	return slot;
@@ -239,7 +237,7 @@ static void write_text(struct bt_bind_request_slot *slot, const struct bt_pod_re
 	BT_INVARIANT(slot->ends[8] == slot->text.len);
 }
 
-/* Asks for a binding. Returns: its slot. */
+/* Queues a bind request. Returns: its slot. */
 static struct bt_bind_request_slot *send_request(
 	struct bt_pipeline *p, enum bt_bind_request_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -272,7 +270,7 @@ void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_
 	send_request(p, BT_BIND_REQUEST_BOUND, pod_ix, node_ix);
 }
 
-/* The evictions of a cycle are for one preemption. */
+/* Numbers the evictions of one cycle as one preemption. */
 static void join_preemption(struct bt_bind_requests *bind_requests, struct bt_bind_request_slot *slot)
 {
 	struct bt_bind_request_slot *before = bind_requests->evicting;
@@ -364,15 +362,16 @@ struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint
 
 /* ---- ends ---- */
 
-/* The slot's next user has another generation, by which late answers are known as such. */
+/* Frees a slot. Its next user gets another generation, so that late answers are detected. */
 static void release(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	struct bt_bind_requests *bind_requests = &p->bind_requests;
 
 	list_remove(bind_requests, list_of(bind_requests, slot), slot);
-	/* A replay answers what was never sent: the slot's next user may be another cycle's eviction. */
+	/* A replay answers requests that were never sent: the slot's next user may be another cycle's
+	 * eviction. */
 	bind_requests->evicting = bind_requests->evicting == slot ? NULL : bind_requests->evicting;
-	bt_prebind_writes_destroy(slot->writes); /* it was not sent */
+	bt_prebind_writes_destroy(slot->writes); /* it is still there if the request was not sent */
 	slot->writes = NULL;
 	bt_store_release(&slot->word, word_of(own_tag(slot), BT_BIND_REQUEST_FREE));
 	bind_requests->vacant = bt_mem_grow(bind_requests->vacant, bind_requests->vacant_n,
@@ -385,7 +384,7 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
 }
 
-/* What was answered with a slot goes with it. */
+/* Frees the claims of a slot's answer. */
 static void forget_claims(struct bt_bind_request_slot *slot)
 {
 	bt_mem_free(slot->claims);
@@ -393,18 +392,18 @@ static void forget_claims(struct bt_bind_request_slot *slot)
 	slot->claim_n = 0;
 }
 
-/* Who listens hears of a binding's end, while the queue still knows its pod. */
+/* Reports a binding's end to the sink, while the pod is still in the queue's tables. */
 static void tell_end(struct bt_pipeline *p, const struct bt_bind_request_slot *slot, bool yes)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(p->engine), slot->pod_ix);
 	int64_t took_ns = slot->answered_ns - slot->made_ns;
 
-	/* The time of an answer that never came is an earlier one's. */
+	/* Without an answer, answered_ns is from the slot's previous use. */
 	took_ns = took_ns > 0 ? took_ns + slot->decided_ns : 0;
 	p->options.sink.bound(p->options.sink.context, slot->pod_ix, yes, &info, took_ns);
 }
 
-/* A binding is over: the engine hears of it. */
+/* Ends a binding, and passes the answer to the engine. */
 static void end_binding(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
@@ -422,7 +421,7 @@ static void end_binding(
 	bt_engine_answer(p->engine, pod_ix, answer);
 }
 
-/* Ends a binding that the binder has, with what is true of it; unless its answer has come this moment. */
+/* Ends a called binding with its known outcome, unless an answer arrives concurrently. */
 static void conclude(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
@@ -459,7 +458,7 @@ static void take_binding(
 	forget_claims(slot);
 }
 
-/* What was asked about a binding is answered; the binding may have been answered meanwhile. */
+/* Applies the answer to a check; its binding may have been answered meanwhile. */
 static void take_check(
 	struct bt_pipeline *p, struct bt_bind_request_slot *check, enum bt_bind_request_state state)
 {
@@ -486,8 +485,8 @@ static struct bt_pod_ref part_of(const struct bt_bind_request_slot *slot, struct
 		bt_str_sub(all, ends[0], ends[1]), bt_str_sub(all, ends[1], ends[2])};
 }
 
-/* The pod whose names are in the slot from that part on, which may have another index by now; BT_NO_POD: it
- * has gone. */
+/* The pod whose names start at that part of the slot's text; its index may have changed. BT_NO_POD: it has
+ * gone. */
 static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_bind_request_slot *slot, uint32_t part)
 {
 	const struct bt_pod_ref asked = part_of(slot, bt_buf_view(&slot->text), part);
@@ -497,8 +496,8 @@ static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_bind_reque
 											       : BT_NO_POD;
 }
 
-/* A claim is released, which the source shows, or it is not: then the pod that it keeps out is tried again.
- */
+/* Applies the answer to a release. After success, the source shows the claim's change; after failure, the
+ * unschedulable pod is retried. */
 static void take_release(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
@@ -517,7 +516,8 @@ static void take_release(
 	bt_engine_evict_failed(p->engine, for_ix);
 }
 
-/* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
+/* Applies the answer to an eviction. If the pod has gone or is being deleted, the answer changes nothing,
+ * because the source shows that. */
 static void take_eviction(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
@@ -528,7 +528,8 @@ static void take_eviction(
 		return;
 	}
 	uint32_t pod_ix = find_pod(p, slot, 0), for_ix = evicted ? BT_NO_POD : find_pod(p, slot, 4);
-	/* The last one waits for the others, and stays when one of them does. */
+	/* The last eviction is sent after the others, and only if they succeed, so its answer ends the
+	 * preemption. */
 	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_BIND_REQUEST_CANCELLED) {
 		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
 	}
@@ -552,7 +553,7 @@ static void take_eviction(
 	}
 }
 
-/* The binder has been notified of a binding that is a fact. */
+/* Applies the answer to a notice of an existing binding. */
 static void take_notice(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
 {
@@ -605,12 +606,12 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 
 bool bt_bind_requests_take_answers(struct bt_pipeline *p)
 {
-	/* EDGE bind_request.answers acquire: the links and reasons of all that were put there. */
+	/* EDGE bind_request.answers acquire: links and reasons of all slots in the list. */
 	uint32_t at = bt_load_relaxed(&p->bind_requests.answers) ? bt_exchange(&p->bind_requests.answers, 0u)
 								 : 0,
 		 first = 0;
 
-	/* The one that came last is the first: turned round. */
+	/* The list is last in, first out; this reverses it. */
 	while (at) {
 		struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, at - 1);
 		uint32_t next = slot->answer_next;
@@ -713,7 +714,7 @@ bool bt_bind_requests_send(struct bt_pipeline *p)
 	return any;
 }
 
-/* ---- what is not answered ---- */
+/* ---- overdue requests ---- */
 
 static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
@@ -729,7 +730,7 @@ static void check(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 	list_add(&p->bind_requests, &p->bind_requests.outgoing, request);
 }
 
-/* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
+/* Gives up a request other than a binding: a check can be repeated, and an eviction counts as failed. */
 static void bind_requests_give_up(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	if (step(slot, own_tag(slot), BT_BIND_REQUEST_CALLED, BT_BIND_REQUEST_UNKNOWN)) {
@@ -737,7 +738,7 @@ static void bind_requests_give_up(struct bt_pipeline *p, struct bt_bind_request_
 	}
 }
 
-/* The source has shown what became of it, or the binder is asked. */
+/* Ends an overdue binding if the source has shown its outcome, otherwise sends a check. */
 static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have gone */
@@ -747,14 +748,14 @@ static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
 
 	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
-		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
+		/* A pod that is on a node by now stays there: the engine ignores this answer. */
 		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
 	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_BIND_REQUEST_CALLED) {
 		check(p, slot);
 	}
 }
 
-/* Puts a slot at the end of those that are overdue. */
+/* Moves a slot to the end of the overdue list. */
 static void defer(struct bt_pipeline *p, struct bt_bind_request_slot *slot, int64_t due_ns)
 {
 	list_remove(&p->bind_requests, list_of(&p->bind_requests, slot), slot);
@@ -805,7 +806,7 @@ int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p)
 
 /* ---- answers: any thread ---- */
 
-/* Lock-free: of several that push, one goes on at each turn. */
+/* Lock-free: of several concurrent pushes, one succeeds per round. */
 static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	uint32_t last = bt_load_relaxed(&p->bind_requests.answers);
@@ -813,12 +814,12 @@ static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 	do {
 		slot->answer_next = last;
 		BT_TESTPOINT("asks.push_answer");
-		/* EDGE bind_request.answers release: the link and the reason are written. */
+		/* EDGE bind_request.answers release: publishes the link and the reason. */
 	} while (!bt_cas(&p->bind_requests.answers, &last, slot->ix + 1));
 	bt_eventcount_wake(&p->schedule_park);
 }
 
-/* Nobody waits for this answer. */
+/* Counts an answer to no open request. */
 static enum bt_status bind_requests_reject(struct bt_pipeline *p, bool repeated)
 {
 	if (repeated) {
@@ -838,7 +839,7 @@ static struct bt_str copy_str(char **at, struct bt_str text)
 	return copy;
 }
 
-/* One piece of memory: the claims, their texts. */
+/* Copies claims and their strings, in one allocation. */
 static void keep_claims(struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
 	size_t bytes = answer->claim_n * sizeof(*answer->claims);
@@ -877,7 +878,7 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 			p, same ? state_of(word) != BT_BIND_REQUEST_READY : tag < tag_of(word));
 	}
 	if (state == BT_BIND_REQUEST_UNKNOWN && kind_of(tag) == BT_BIND_REQUEST_BIND) {
-		return BT_OK; /* it stays as it is */
+		return BT_OK; /* no change */
 	}
 	if (!step(slot, tag, BT_BIND_REQUEST_CALLED, state)) {
 		return bind_requests_reject(p, true);
@@ -936,7 +937,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	bt_pipeline_wake_producer(&runtime->bind_requests, 1, &p->schedule_park);
 	struct bt_bind_request_slot *slot = slot_at(&p->bind_requests, (uint32_t)handle - 1);
 	enum bt_bind_request_kind kind = kind_of((uint32_t)(handle >> 32));
-	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
+	/* Copied, because the slot may have another user as soon as the binder may answer. */
 	bt_buf_clear(&runtime->text);
 	bt_buf_str(&runtime->text, bt_buf_view(&slot->text));
 	struct bt_str all = bt_buf_view(&runtime->text);

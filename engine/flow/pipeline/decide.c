@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 4 to 6 of the pipeline: a pod's turn, and who hears of decisions.
+ * Stages 4 to 6 of the pipeline: runs pods' cycles and delivers the decisions.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void list_victims(struct bt_pipeline *p, const struct bt_decision *decisi
 	}
 }
 
-/* ---- decisions that are polled ---- */
+/* ---- decisions for polling ---- */
 
 static size_t bytes_of(const struct bt_pod_ref *pod)
 {
@@ -67,7 +67,7 @@ static struct bt_pod_ref copy_ref(char **at, const struct bt_pod_ref *pod)
 	return (struct bt_pod_ref){namespace_, name, copy_str(at, pod->uid)};
 }
 
-/* One piece of memory: the decision, its victims, the texts. */
+/* Copies a decision, its victims and strings, in one allocation. */
 static struct bt_pipeline_decision *copy_decision(const struct bt_pipeline_decision *from)
 {
 	size_t bytes = bytes_of(&from->pod) + from->node.len + from->nominated.len + from->message.len;
@@ -96,7 +96,7 @@ void bt_pipeline_decision_free(struct bt_pipeline_decision *decision)
 	bt_mem_free(decision);
 }
 
-/* Hands over those for which there was no room. */
+/* Moves decisions that found no room into the ring. */
 static bool deliver(struct bt_pipeline *p)
 {
 	while (p->unpolled_first < p->unpolled_n &&
@@ -127,7 +127,7 @@ bool bt_pipeline_decisions_have_room(struct bt_pipeline *p)
 	       (deliver(p) && bt_ring_count(&p->decisions) < bt_ring_capacity(&p->decisions));
 }
 
-/* ---- a turn ---- */
+/* ---- cycles ---- */
 
 static void tell_group(void *context, const struct bt_group_end *end)
 {
@@ -136,7 +136,7 @@ static void tell_group(void *context, const struct bt_group_end *end)
 	p->options.sink.group_ended(p->options.sink.context, end);
 }
 
-/* A decision has been carried out. */
+/* Reports a decision that has been carried out. */
 static void tell(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Following a journal: what would have been decided here, and then what was.
+ * Following a journal: makes each decision anew, compares, and applies the journal's.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static bool read_pod(struct bt_str *body, struct bt_str *out_namespace, struct bt_str *out_name)
 {
-	uint64_t pod_ix; /* the journal's */
+	uint64_t pod_ix; /* from the journal */
 
 	return bt_varint_get(body, &pod_ix) && bt_varint_get_text(body, out_namespace) &&
 	       bt_varint_get_text(body, out_name);
@@ -44,7 +44,7 @@ static bool read_victims(struct bt_journal_player *r, struct bt_str *body)
 static bool read_decision(struct bt_journal_player *r, struct bt_str body)
 {
 	struct bt_followed *f = &r->following.journal;
-	uint64_t plugins; /* numbered by the journal's release */
+	uint64_t plugins; /* numbered as in the journal's release */
 
 	return bt_varint_get(&body, &f->outcome) && f->outcome <= BT_SKIPPED &&
 	       read_pod(&body, &f->namespace_, &f->name) && bt_varint_get_text(&body, &f->node) &&
@@ -63,7 +63,7 @@ static uint32_t node_of(const struct bt_journal_player *r, struct bt_str name)
 	return name.len && known != BT_NAME_NONE ? bt_snapshot_find(cache->snapshot, known) : BT_NO_NODE;
 }
 
-/* What an evaluation says of a node that was not chosen. */
+/* An evaluation's result for a node that was not chosen. */
 struct standing {
 	bool feasible, best;
 };
@@ -102,7 +102,7 @@ static void list_victims(struct bt_journal_player *r, const struct bt_decision *
 	}
 }
 
-/* Is a pod that is not placed nominated to the journal's node, and are the same pods evicted? */
+/* Is a pod that is not placed nominated to the journal's node, with the same victims? */
 static bool nominates_the_same(const struct bt_journal_player *r, const struct bt_decision *decision)
 {
 	const struct bt_followed *f = &r->following.journal;
@@ -115,7 +115,7 @@ static bool nominates_the_same(const struct bt_journal_player *r, const struct b
 	return same;
 }
 
-/* Reports what was decided here. */
+/* Reports this engine's decision. */
 static void judge(
 	struct bt_journal_player *r, const struct bt_decision *decision, bool agrees, struct bt_str message)
 {
@@ -157,7 +157,7 @@ void bt_follow_steer(struct bt_journal_player *r, struct bt_decision *decision, 
 		&(struct bt_imposed){.outcome = (enum bt_outcome)f->outcome,
 			.node_ix = node_ix,
 			.fits = standing.feasible,
-			/* The journal's are numbered by its release's plugins. */
+			/* Plugin numbers in the journal are those of its own release. */
 			.unschedulable_plugins = decision->unschedulable_plugins,
 			.preempt = (enum bt_preempt_outcome)f->preempt,
 			.nominated_ix = node_of(r, f->nominated),

@@ -14,7 +14,7 @@
 
 #define MAGIC	     "BERTHJNL"
 #define MAGIC_BYTES  8u
-#define VERSION	     4u /* 1 to 3: nodes had other slots, or pods other indices */
+#define VERSION	     4u /* 1 to 3: other node slots or pod indices */
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define SUM_BYTES    4u
 
@@ -49,7 +49,7 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 		journal->options.buffer_bytes = BUFFER_BYTES;
 	}
 	if (options->ring_bytes) {
-		journal->options.buffer_bytes = 1; /* every record goes on at once */
+		journal->options.buffer_bytes = 1; /* each record is written at once */
 	}
 	bt_buf_text(&journal->out, MAGIC);
 	write_fixed(VERSION, &journal->out);
@@ -348,7 +348,7 @@ enum bt_status bt_journal_open(struct bt_str bytes, struct bt_journal_reader *ou
 	return status;
 }
 
-/* ---- decisions in words ---- */
+/* ---- decisions as text ---- */
 
 static bool read_pod_text(struct bt_str *body, struct bt_buf *out)
 {

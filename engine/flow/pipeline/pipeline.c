@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline: its making, its rings, and the steps between them.
+ * The pipeline: creation, rings, and the steps between them.
  */
 #include "engine/flow/pipeline/pipeline.h"
 
@@ -9,9 +9,9 @@
 #include "engine/base/testpoint.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-#define PUBLISH_MAX 256u /* watch events that are published together */
+#define PUBLISH_MAX 256u /* watch events per publication */
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static const char *name_of(struct bt_pipeline *p, const char *what, uint32_t a, uint32_t b)
 {
@@ -191,7 +191,7 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 	return bt_pipeline_make(config, options, NULL, errors);
 }
 
-/* Frees the watch events that are in a ring, and the ring. */
+/* Destroys the watch events in a ring, and the ring. */
 static void empty_ring(struct bt_pipeline *p, struct bt_ring *ring)
 {
 	struct bt_watch_event *watch_event;
@@ -275,7 +275,7 @@ static bool push_inline(
 	return true;
 }
 
-/* About what a watch event with its object takes, and what becomes of it. */
+/* Estimated memory of a watch event, its object, and what it becomes in the cache. */
 #define PARCEL_BYTES 8192
 
 enum bt_status bt_pipeline_feed(
@@ -308,7 +308,7 @@ enum bt_status bt_pipeline_feed(
 
 /* ---- ingestion ---- */
 
-/* Has the lines of a watch event fetched that is to be described. */
+/* Prefetches the cache lines of a watch event that ingestion reads. */
 static void prefetch_object(const struct bt_watch_event *watch_event)
 {
 	bt_pipeline_prefetch(watch_event);
@@ -337,7 +337,7 @@ static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_watch_e
 	}
 }
 
-/* Prepares watch events of a source for as long as there is room behind. */
+/* Interns watch events of a source while the ring behind has room. */
 static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime, uint32_t thread)
 {
 	struct bt_ring *feed = &runtime->feeds[thread], *delta = &runtime->deltas[thread];
@@ -373,7 +373,7 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 
 /* ---- the publisher ---- */
 
-/* The next events of a source, in the order in which they were fed: a run's at most. Returns: how many. */
+/* Pops the next events of a source in feed order, at most one run. Returns: how many. */
 static uint32_t next_of(
 	struct bt_pipeline *p, struct bt_source_lane *runtime, struct bt_watch_event **out, uint32_t n)
 {
@@ -390,8 +390,8 @@ static uint32_t next_of(
 	return n;
 }
 
-/* The next events of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
- * (I3). */
+/* Pops the next events of all sources, at most n. Round robin, so that a busy source does not starve the
+ * others (I3). */
 static uint32_t next_watch_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	uint32_t taken_n = 0;
@@ -403,7 +403,7 @@ static uint32_t next_watch_events(struct bt_pipeline *p, struct bt_watch_event *
 	return taken_n;
 }
 
-/* Numbers n watch events. Returns: how many go on; they are the first ones then. */
+/* Numbers n watch events and drops stale ones. Returns: how many are left; these come first. */
 static uint32_t number(struct bt_pipeline *p, struct bt_watch_event **watch_events, uint32_t n)
 {
 	uint32_t fresh_n = 0;
@@ -444,7 +444,8 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 		n += number(p, &batch[n], run_n);
 		BT_INVARIANT(n <= taken_n && n <= room);
 	}
-	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
+	/* Published before the events are passed on: their consumer may cause old descriptions to be
+	 * reclaimed. */
 	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
 	for (uint32_t i = 0; i < n; i++) {
 		bt_pipeline_cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
@@ -465,7 +466,7 @@ bool bt_pipeline_answer_step(struct bt_pipeline *p)
 	return bt_bind_requests_send(p) || any;
 }
 
-/* Takes watch events out of the inbox, n at most, and has them fetched. Returns: how many. */
+/* Pops at most n watch events from the inbox and prefetches them. Returns: how many. */
 uint32_t bt_pipeline_receive_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n)
 {
 	n = bt_ring_try_pop_n(&p->inbox, out, n);
@@ -513,7 +514,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 	return done_n > 0;
 }
 
-/* May pods be decided at all? */
+/* Is deciding pods enabled at present? */
 static bool may_decide(const struct bt_pipeline *p)
 {
 	if (bt_load_relaxed(&p->paused)) {
@@ -543,7 +544,7 @@ bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 	return n > 0;
 }
 
-/* Reads the clock. Time does not go back, whatever the clock says. */
+/* Reads the clock. Time does not go back, even if the clock does. */
 static bool tick(struct bt_pipeline *p)
 {
 	const struct bt_clock *clock = &p->options.engine.clock;
@@ -585,7 +586,7 @@ bool bt_pipeline_schedule_step(struct bt_pipeline *p)
 	return bt_bind_requests_send(p) || any;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 bool bt_pipeline_step(struct bt_pipeline *p)
 {
@@ -637,7 +638,7 @@ struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 	};
 }
 
-/* Notes a ring, if there is room. Returns: how many there are with it. */
+/* Writes a ring's state if there is room. Returns: the number of rings so far. */
 static uint32_t look_at(const struct bt_ring *ring, struct bt_pipeline_ring *out, uint32_t cap, uint32_t n)
 {
 	if (n < cap) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline's insides, shared by the files that make it up.
+ * Declarations that the pipeline's files share.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "engine/flow/cycle/scheduling_cycle.h"
 
-/* ---- bind_requests.c: what is asked of the binder ---- */
+/* ---- bind_requests.c: requests to the binder ---- */
 
-/* BT_BIND_REQUEST_BOUND: a binding that is a fact already. */
+/* BT_BIND_REQUEST_BOUND: notifies the binder of a binding that exists already. */
 enum bt_bind_request_kind {
 	BT_BIND_REQUEST_BIND = 0,
 	BT_BIND_REQUEST_CHECK,
@@ -28,63 +28,63 @@ enum bt_bind_request_kind {
 
 #define BT_BIND_REQUEST_KINDS 4
 
-/* Where a bind request is. */
+/* A bind request's state. */
 enum bt_bind_request_state {
 	BT_BIND_REQUEST_FREE = 0,
-	BT_BIND_REQUEST_READY,	   /* on its way to a binder thread */
+	BT_BIND_REQUEST_READY,	   /* on its way to a binder thread, or in the outgoing list */
 	BT_BIND_REQUEST_CALLED,	   /* the binder has it */
-	BT_BIND_REQUEST_CANCELLED, /* taken back before the binder had it */
+	BT_BIND_REQUEST_CANCELLED, /* withdrawn before the binder had it */
 	BT_BIND_REQUEST_YES,	   /* answered: bound, evicted */
 	BT_BIND_REQUEST_NO,	   /* answered: it failed */
-	BT_BIND_REQUEST_UNKNOWN	   /* answered: nobody can tell */
+	BT_BIND_REQUEST_UNKNOWN	   /* answered: the outcome is unknown */
 };
 
-/* Turns after which those that are asked for are sent, unless the step is over before. */
+/* Cycles between two sends of bind requests; the end of a step sends, too. */
 #define BT_BIND_REQUESTS_TOGETHER 16u
 
 #define BT_REASON_MAX	   128
 #define BT_NO_BIND_REQUEST UINT32_MAX
 
 struct bt_bind_request_slot {
-	/* atomic: EDGE bind_request.word; generation, kind and state. The thread that takes it from one state
-	 * to the next owns what comes of it. */
+	/* atomic: EDGE bind_request.word; generation, kind and state. The thread that moves it to the next
+	 * state owns the slot's other fields then. */
 	_Atomic uint64_t word;
 	uint32_t answer_next;	    /* owner: the answering thread, then the scheduling thread */
 	char reason[BT_REASON_MAX]; /* owner: the same */
-	/* owner: the same; what the binder has written of claims, with its texts, or NULL. */
+	/* owner: the same; the claims that the binder has written, with their texts, or NULL. */
 	struct bt_written_claim *claims;
 	uint32_t claim_n;
 	/* owner: the scheduling thread; binder threads read text and ends while the request is ready. */
 	uint32_t ix;
 	enum bt_bind_request_kind kind;
 	uint32_t pod_ix;
-	uint64_t number;    /* of its kind, from 1; of a check: that of the binding */
-	uint64_t target;    /* of a check: the handle of the binding */
-	int64_t due_ns;	    /* when it is overdue, or is looked at again */
-	int64_t decided_ns; /* owner: the scheduling thread; what its decision took, where that is measured */
-	int64_t made_ns;    /* owner: the scheduling thread; by the monotonic clock, as the next two */
-	int64_t called_ns;  /* owner: the binder thread */
-	int64_t answered_ns; /* owner: who answers, then who takes answers */
+	uint64_t number;     /* per kind, from 1; of a check: its binding's */
+	uint64_t target;     /* of a check: the handle of the binding */
+	int64_t due_ns;	     /* when it becomes overdue, or is checked next */
+	int64_t decided_ns;  /* owner: the scheduling thread; duration of its decision, if measured */
+	int64_t made_ns;     /* owner: the scheduling thread; monotonic clock, as the next two */
+	int64_t called_ns;   /* owner: the binder thread */
+	int64_t answered_ns; /* owner: the answering thread, then the scheduling thread */
 	bool sent, overdue, checking;
-	bool writes_claims; /* of a binding: only the binder knows what becomes of it */
-	/* owner: the scheduling thread until it is sent, then the binder thread, which takes it out; or NULL.
-	 */
+	bool writes_claims; /* of a binding: only the binder knows the outcome */
+	/* owner: the scheduling thread until the request is sent, then the binder thread, which takes it; or
+	 * NULL. */
 	struct bt_prebind_writes *writes;
-	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
+	const struct bt_extender_config *extender; /* owner: as text; of a binding: its binder, or NULL */
 	uint32_t previous, next;		   /* in its list; BT_NO_BIND_REQUEST: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
-	 * claim; of an eviction, also name and uid of the PodGroup that preempts, if it is one. */
+	 * claim; of an eviction, also name and uid of the PodGroup that preempts, if one does. */
 	struct bt_buf text;
 	size_t ends[9];
-	uint32_t for_ix;     /* of an eviction: the pod that is to get room */
-	uint64_t preemption; /* and the number of the first one for it */
-	uint32_t others_n;   /* so many were asked for before it */
-	bool is_last;	     /* of those */
-	bool releases;	     /* an eviction of a claim's allocation, because it keeps for_ix out */
-	bool deletes;	     /* and of the whole claim */
+	uint32_t for_ix;     /* of an eviction: the preemptor */
+	uint64_t preemption; /* the number of the preemption's first eviction */
+	uint32_t others_n;   /* earlier evictions of that preemption */
+	bool is_last;	     /* of that preemption's evictions */
+	bool releases;	     /* an eviction that releases a claim which makes for_ix unschedulable */
+	bool deletes;	     /* and deletes the claim */
 };
 
-/* A list of slots through previous and next. */
+/* A list of slots, linked by previous and next. */
 struct bt_bind_request_list {
 	uint32_t first, last;
 };
@@ -92,58 +92,55 @@ struct bt_bind_request_list {
 #define BT_BIND_REQUEST_CHUNKS	    24
 #define BT_BIND_REQUEST_FIRST_CHUNK 4u
 
-/* Slots stay where they are; chunk k has BT_BIND_REQUEST_FIRST_CHUNK << k of them. owner: the scheduling
- * thread, but
- * for the atomics. */
+/* Slots do not move; chunk k has BT_BIND_REQUEST_FIRST_CHUNK << k of them. owner: the scheduling thread,
+ * except for the atomics. */
 struct bt_bind_requests {
 	struct bt_bind_request_slot *chunks[BT_BIND_REQUEST_CHUNKS];
-	/* atomic: EDGE bind_request.slots; written by the scheduling thread, read by answering threads */
+	/* atomic: EDGE bind_request.slots; the scheduling thread writes, answering threads read */
 	_Atomic uint32_t slot_n;
 	_Atomic uint32_t answers; /* atomic: EDGE bind_request.answers; the last answered slot, plus one */
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
 	struct bt_bind_request_list outgoing; /* decided, not sent yet */
-	bool stuck;			      /* because there is no room in any ring */
-	struct bt_bind_request_list waiting;  /* sent, not overdue: the oldest first */
+	bool stuck;			      /* no ring has room */
+	struct bt_bind_request_list waiting;  /* sent, not overdue; oldest first */
 	struct bt_bind_request_list overdue;
 	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
 	size_t pod_n;
 	uint64_t numbers[BT_BIND_REQUEST_KINDS];
-	struct bt_map by_number[BT_BIND_REQUEST_KINDS]; /* slots, while a journal is replayed */
+	struct bt_map by_number[BT_BIND_REQUEST_KINDS]; /* slots, during a replay */
 	_Atomic uint32_t open_n;			/* bindings; atomic: anyone reads, relaxed */
 	_Atomic uint32_t evicting_n;			/* evictions; the same */
-	uint32_t turn;					/* the binder thread that gets the next one */
+	uint32_t turn;					/* the binder thread that gets the next request */
 	uint32_t turn_n;				/* cycles */
-	struct bt_bind_request_slot
-		*evicting; /* the last eviction that the present cycle has asked for, or NULL */
+	struct bt_bind_request_slot *evicting;		/* the last eviction of the present cycle, or NULL */
 };
 
-/* ---- the whole ---- */
+/* ---- the pipeline ---- */
 
-/* What one thread runs. */
+/* A thread and its step. */
 struct bt_crew {
 	struct bt_pipeline *pipeline;
 	char name[BT_THREAD_NAME_BYTES];
 	bool (*step)(struct bt_pipeline *p, uint32_t ix); /* init: */
-	bool (*over)(
-		struct bt_pipeline *p, uint32_t ix); /* init: when draining: has it nothing to do any more? */
+	bool (*over)(struct bt_pipeline *p, uint32_t ix); /* init: while draining: has it finished? */
 	uint32_t ix;
-	struct bt_eventcount *park; /* where it waits */
+	struct bt_eventcount *park; /* where it sleeps */
 	struct bt_thread *thread;
-	struct bt_stage_latency *stages; /* init: what it measures, or NULL */
+	struct bt_stage_latency *stages; /* init: its measurements, or NULL */
 	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
 	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
-	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
+	_Atomic int64_t began_ns; /* the same: start of its step, monotonic clock */
 };
 
-/* The most watch events that are handed over together. */
+/* The most watch events that one hand-over moves. */
 #define BT_RUN BT_LIMITS_RUN
 
-/* What a source and the stages behind it share. */
+/* State that a source and its stages share. */
 struct bt_source_lane {
-	struct bt_ring *feeds;	/* by ingestion thread, which take turns of limits.run watch events */
+	struct bt_ring *feeds;	/* by ingestion thread, in rotation: limits.run watch events each */
 	struct bt_ring *deltas; /* the same */
-	struct bt_ring spent;	/* watch events to be used again */
+	struct bt_ring spent;	/* processed watch events, for reuse */
 	/* owner: the source */
 	alignas(BT_CACHELINE) uint64_t fed_n;
 	struct bt_watch_event *spares[BT_RUN]; /* from spent */
@@ -167,14 +164,14 @@ struct bt_binder_lane {
 
 enum bt_ending { BT_ENDING_NOT = 0, BT_ENDING_DRAIN, BT_ENDING_ABANDON };
 
-/* Somebody's function that is to be called between two cycles. */
+/* A function to call between two cycles. */
 struct bt_pipeline_visit {
 	void (*call)(void *context, struct bt_engine *engine);
 	void *context;
 	_Atomic uint32_t done; /* atomic: EDGE visit.done */
 };
 
-/* Each thread counts its own; nothing sums them up, any thread reads. */
+/* Each counter has one writer thread; any thread reads. */
 struct bt_pipeline_counters {
 #define X(name, text) _Atomic uint64_t name;
 #include "engine/flow/pipeline/pipeline_counts.def"
@@ -192,11 +189,11 @@ struct bt_pipeline {
 	uint32_t crew_n;
 	struct bt_ring inbox;
 	struct bt_eventcount publish_park, schedule_park;
-	struct bt_eventcount end_park; /* where bt_pipeline_stop waits */
+	struct bt_eventcount end_park; /* where bt_pipeline_stop sleeps */
 	/* owner: the publisher */
 	alignas(BT_CACHELINE) uint32_t publish_turn;
 	struct bt_version_filter version_filter;
-	_Atomic uint32_t paused; /* atomic: anyone writes, relaxed: nothing else is handed over with it */
+	_Atomic uint32_t paused; /* atomic: any thread writes; relaxed: it orders no other data */
 	alignas(BT_CACHELINE) _Atomic uint32_t started, ending;
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
@@ -204,34 +201,35 @@ struct bt_pipeline {
 	/* owner of all below: the scheduling thread. */
 	alignas(BT_CACHELINE) struct bt_engine *engine;
 	struct bt_team *team; /* workers; NULL: none */
-	/* What a step driver looks at, and what comes behind it. */
+	/* Events that the step driver has received and not taken. */
 	struct bt_watch_event *ahead[BT_RUN];
 	uint32_t ahead_first, ahead_n;
 	struct bt_buf encoded; /* scratch, for the journal */
 	int64_t now_ns;	       /* the engine's clock */
-	uint32_t handled;      /* the event that is being taken in (bt_cluster_event_label), or UINT32_MAX */
+	uint32_t handled;      /* label of the event being applied (bt_cluster_event_label), or UINT32_MAX */
 	struct bt_bind_requests bind_requests;
 	struct bt_scheduling_cycle cycle;
-	struct bt_journal_player *replay; /* init: hears decisions instead of a journal; or NULL */
-	struct bt_pod_ref *victims;	  /* of the decision under way */
+	struct bt_journal_player *replay; /* init: receives decisions instead of a journal; or NULL */
+	struct bt_pod_ref *victims;	  /* of the present decision */
 	size_t victim_cap;
-	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
+	/* Decisions to be polled, and those of a group's cycle that found no room. */
 	struct bt_ring decisions;
 	struct bt_pipeline_decision **unpolled;
 	size_t unpolled_first, unpolled_n, unpolled_cap;
 };
 
-/* Counts what only one thread counts: the scheduling thread, or the publisher. */
+/* Adds to a counter of the scheduling thread or the publisher. */
 #define BT_COUNT(p, name, n) bt_add_owned(&(p)->counts.name, (uint64_t)(n))
 
-/* ---- apply_events.c: what the source shows ---- */
+/* ---- apply_events.c: events from the source ---- */
 
 /*
- * The way of a watch event, each part by the thread that it belongs to.
- * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
- * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is stale;
- * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The watch event stays the
- * caller's. Returns: as bt_engine_take_delta.
+ * A watch event's stages, each on its own thread.
+ * bt_pipeline_describe: interns the object, and encodes it for the journal. Context: an ingestion thread.
+ * bt_pipeline_number: the publisher's stage except for publishing. Returns: false when the event is stale;
+ * the caller drops it.
+ * bt_pipeline_take: the scheduling thread's stage. The caller keeps the watch event. Returns: as
+ * bt_engine_take_delta.
  */
 void bt_pipeline_describe(
 	struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_watch_event *watch_event);
@@ -239,7 +237,7 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_watch_event *watch_even
 enum bt_status bt_pipeline_take(
 	struct bt_pipeline *p, struct bt_watch_event *watch_event, struct bt_taken *out_taken);
 
-/* Gives up a watch event that nobody takes any more. Context: no thread runs. */
+/* Drops a watch event during shutdown. Context: no thread runs. */
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *watch_event);
 
 /* ---- bind_requests.c ---- */
@@ -247,25 +245,25 @@ void bt_pipeline_drop(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 void bt_bind_requests_init(struct bt_pipeline *p);
 void bt_bind_requests_fini(struct bt_pipeline *p);
 
-/* The engine's binder and evictor. */
+/* Callbacks of the engine: binder and evictor. */
 void bt_bind_requests_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 
-/* The engine's releaser. */
+/* Callback of the engine: releaser. */
 void bt_bind_requests_release(
 	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
 
-/* Reports a binding that is a fact to the binder. */
+/* Notifies the binder of a binding that exists already. */
 void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
-/* May another pod be popped, as far as bindings go? */
+/* Can another binding be requested? */
 bool bt_bind_requests_have_room(const struct bt_pipeline *p);
 
-/* Hands what is decided to the binder threads, as far as there is room. */
+/* Sends outgoing requests to the binder threads while their rings have room. */
 bool bt_bind_requests_send(struct bt_pipeline *p);
 
-/* A turn has been taken: the same, if some have been taken since the last time. Who wakes a binder thread for
- * each loses more time than the binding takes. */
+/* Called after each cycle: sends once every few cycles, because waking a binder thread for each costs more
+ * time than the binding takes. */
 static inline void bt_bind_requests_send_some(struct bt_pipeline *p)
 {
 	if (++p->bind_requests.turn_n % BT_BIND_REQUESTS_TOGETHER == 0) {
@@ -273,38 +271,37 @@ static inline void bt_bind_requests_send_some(struct bt_pipeline *p)
 	}
 }
 
-/* Takes the binder's answers. */
+/* Applies the binder's answers. */
 bool bt_bind_requests_take_answers(struct bt_pipeline *p);
 
-/* Looks after those that have no answer. */
+/* Handles overdue requests. */
 bool bt_bind_requests_watch(struct bt_pipeline *p);
 
-/* When bt_bind_requests_watch has something to do next, or INT64_MAX. */
+/* When bt_bind_requests_watch has work next, or INT64_MAX. */
 int64_t bt_bind_requests_next_ns(const struct bt_pipeline *p);
 
-/* What was asked by a handle that a binder was given; NULL when that is over. */
+/* The request of a handle; NULL when it has ended. */
 struct bt_bind_request_slot *bt_bind_requests_of_handle(struct bt_pipeline *p, uint64_t handle);
 
-/* The binding of a pod that is under way, or NULL. */
+/* The pod's open binding, or NULL. */
 struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
-/* Gives up room for pods whose indices nobody has any more. */
+/* Shrinks the table by pod after pods have gone. */
 void bt_bind_requests_trim(struct bt_pipeline *p);
 
-/* The handle by which that binding is answered; 0: there is none. */
+/* The handle of the pod's open binding; 0: there is none. */
 uint64_t bt_bind_requests_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
-/* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
+/* Withdraws a binding whose pod has changed, unless the binder has been called. */
 void bt_bind_requests_cancel(struct bt_bind_request_slot *slot);
 
-/* Is the node of that name the one that was asked for? Nodes may have got other slots meanwhile. */
+/* Is it a binding to the node of that name? Node indices may have changed since. */
 bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct bt_str node);
 
-/* A node has gone, or another one has its name. */
+/* A node has gone, or another node has its name. */
 void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node);
 
-/* The answer to the bind request of a kind and number. Returns: false when there is none such. Context: a
- * replay. */
+/* Answers the bind request of a kind and number. Returns: false when there is none. Context: a replay. */
 bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind kind, uint64_t number,
 	const struct bt_binding_answer *answer);
 
@@ -314,25 +311,25 @@ struct bt_journal_player;
 void bt_replay_hear(struct bt_journal_player *replay, const struct bt_decision *decision);
 bool bt_replay_evicts_at_once(const struct bt_journal_player *replay);
 
-/* Is there a replay, and does it follow its journal? */
+/* Does the replay follow its journal? NULL: no. */
 bool bt_replay_follows(const struct bt_journal_player *replay);
 
 /* ---- follow.c ---- */
 
-/* Reports what the replay has decided about a pod, and imposes the journal's decision. */
+/* Reports the replay's decision about a pod, and replaces it by the journal's. */
 void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decision, struct bt_str message);
 
 /* ---- decide.c ---- */
 
 void bt_pipeline_cycles_init(struct bt_pipeline *p);
 
-/* One pod's turn, or its group's. Returns false when there is none to take. */
+/* Runs the cycle of one pod or of its group. Returns: false when no pod is ready. */
 bool bt_pipeline_decide_one(struct bt_pipeline *p);
 
-/* May another pod be popped, as far as those go who listen? */
+/* Has the polling ring room for another decision? */
 bool bt_pipeline_decisions_have_room(struct bt_pipeline *p);
 
-/* A pod's identity as texts; valid until the pod goes. */
+/* A pod's identity; valid until the pod goes. */
 struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_ix);
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix);
 
@@ -343,20 +340,20 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	const struct bt_pipeline_options *options, struct bt_journal_player *replay,
 	struct bt_config_errors *errors);
 
-/* The ingestion thread of a source's watch event. */
+/* The ingestion thread that gets the event with that sequence number. */
 static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
 {
 	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
 }
 
-/* Where a crew waits whose park is own, unless all crews are one thread. */
+/* Where a crew with the eventcount `own` sleeps: all share one when one thread runs them. */
 static inline struct bt_eventcount *bt_pipeline_park(struct bt_pipeline *p, struct bt_eventcount *own)
 {
 	return p->options.one_thread ? &p->schedule_park : own;
 }
 
-/* Who waits because the ring was full has room when half of it is free; it is woken once, as the consumer has
- * just taken n out. */
+/* Wakes a producer that waits on a full ring, once: when the consumer, which has just taken n, has freed half
+ * of it. */
 static inline void bt_pipeline_wake_producer(
 	const struct bt_ring *ring, uint32_t n, struct bt_eventcount *park)
 {
@@ -367,7 +364,7 @@ static inline void bt_pipeline_wake_producer(
 	}
 }
 
-/* Has the lines of a watch event fetched that all stages look at. */
+/* Prefetches the cache lines of a watch event that all stages read. */
 static inline void bt_pipeline_prefetch(const struct bt_watch_event *watch_event)
 {
 	for (size_t at = 0; at < offsetof(struct bt_watch_event, object); at += BT_CACHELINE) {
@@ -375,7 +372,7 @@ static inline void bt_pipeline_prefetch(const struct bt_watch_event *watch_event
 	}
 }
 
-/* A watch event has come to the end of a stage. */
+/* Records that a watch event has passed a stage. */
 static inline void bt_pipeline_cross(
 	struct bt_stage_latency *stages, enum bt_stage stage, struct bt_watch_event *watch_event)
 {
@@ -384,10 +381,10 @@ static inline void bt_pipeline_cross(
 	}
 }
 
-/* Takes watch events out of the inbox, n at most. Returns: how many. */
+/* Pops at most n watch events from the inbox. Returns: how many. */
 uint32_t bt_pipeline_receive_events(struct bt_pipeline *p, struct bt_watch_event **out, uint32_t n);
 
-/* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
+/* When the scheduling thread has timed work next, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
 
 /* ---- threads.c ---- */
@@ -402,5 +399,5 @@ struct bt_stage_latency *bt_pipeline_publish_stages(const struct bt_pipeline *p)
 struct bt_stage_latency *bt_pipeline_schedule_stages(const struct bt_pipeline *p);
 struct bt_stage_latency *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread);
 
-/* Calls what somebody wants to be called. Context: the scheduling thread. */
+/* Runs a visitor's function. Context: the scheduling thread. */
 bool bt_pipeline_receive(struct bt_pipeline *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Journals: replaying. The records take the way that events, answers and clock readings take in a pipeline,
- * and every decision is compared with the journal's.
+ * Replays journals. Records take the same path as events, answers and clock readings in a pipeline, and every
+ * decision is compared with the journal's.
  */
 #include <inttypes.h>
 
@@ -29,7 +29,7 @@ bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
 	return r->header.evicts_at_once;
 }
 
-/* Nobody is asked in a replay. */
+/* A binder without effect: a replay calls no binder. */
 static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
@@ -37,7 +37,7 @@ static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct
 	(void)request;
 }
 
-/* ---- extenders say what they said ---- */
+/* ---- extenders repeat their recorded answers ---- */
 
 static void repeat(struct bt_journal_player *r, enum bt_extender_verb verb,
 	const struct bt_extender_call *call, struct bt_extender_reply *reply)
@@ -107,7 +107,7 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 
 /* ---- records ---- */
 
-/* The next decision of this replay that was not compared, or an empty text. */
+/* The replay's next decision that has not been compared, or an empty string. */
 static struct bt_str next_decision(const struct bt_journal_player *r)
 {
 	if (r->compared_n == r->end_n) {
@@ -179,7 +179,8 @@ static enum bt_status show_object(
 	bool decoded = codec->decode(codec->context, record->body, &arena, &object, &r->error);
 	if (decoded) {
 		r->error.len = before;
-		(void)bt_pipeline_show(r->pipeline, kind, &object, &taken); /* as it was then */
+		(void)bt_pipeline_show(
+			r->pipeline, kind, &object, &taken); /* succeeds or fails as when it was recorded */
 	}
 	bt_arena_fini(&arena);
 	if (!decoded) {
@@ -259,11 +260,11 @@ static enum bt_status play(struct bt_journal_player *r, const struct bt_journal_
 	case BT_JOURNAL_EVICTED:
 	case BT_JOURNAL_EVICT_FAILED:
 		return give_answer(r, record);
-	case BT_JOURNAL_TAKEN: /* a follower takes the pod of each decision */
+	case BT_JOURNAL_TAKEN: /* a follower takes each decision's pod */
 		return r->options->follow.judged ? BT_OK : take_pod(r, record);
 	case BT_JOURNAL_DECISION:
 		return r->options->follow.judged ? bt_follow_decision(r, record) : compare(r, record);
-	case BT_JOURNAL_EXTENDER: /* taken when it is asked */
+	case BT_JOURNAL_EXTENDER: /* read when the extender is called */
 		return BT_OK;
 	case BT_JOURNAL_END:
 		r->result->ended = true;
@@ -294,7 +295,7 @@ static enum bt_status play_all(struct bt_journal_player *r, struct bt_journal_re
 	return status;
 }
 
-/* ---- all of it ---- */
+/* ---- replay ---- */
 
 enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_options *options,
 	struct bt_replay_result *out_result, struct bt_buf *out_text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a step driver has the pipeline do. Context: the scheduling thread; inline, the only one.
+ * The pipeline's functions for step drivers. Context: the scheduling thread; inline, the only one.
  */
 #include "engine/base/check.h"
 #include "engine/flow/pipeline/pipeline_int.h"
@@ -13,7 +13,7 @@ const struct bt_watch_event *bt_pipeline_next_event(struct bt_pipeline *p)
 	return p->ahead_first < p->ahead_n ? p->ahead[p->ahead_first] : NULL;
 }
 
-/* The pods that the step driver has looked at. */
+/* Takes the event that bt_pipeline_next_event returned last. */
 static struct bt_watch_event *next(struct bt_pipeline *p)
 {
 	BT_REQUIRE(p->ahead_first < p->ahead_n);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline's threads: each repeats one step, waits when that had nothing to do, and ends when it is asked
- * to.
+ * The pipeline's threads: each repeats one step, sleeps while that has no work, and ends on request.
  *
- * The end goes the way of a pod: a draining thread ends when the ones before it have ended and nothing is
- * left in front of it. A producer that waits for room behind a thread that ends comes back, because its ring
- * is abandoned.
+ * Shutdown follows the data: a draining thread ends when its predecessors have ended and its input is empty.
+ * A producer that waits for room behind an ending thread returns, because its ring is abandoned.
  */
 #include <stdio.h>
 
@@ -14,11 +12,11 @@
 #include "engine/base/testpoint.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-#define LOOKS	   64		     /* at whether there is work, before a thread sleeps */
-#define NAP_NS	   INT64_C(50000000) /* nobody sleeps longer, so that what nobody tells is seen */
+#define LOOKS	   64		     /* polls for work before a thread sleeps */
+#define NAP_NS	   INT64_C(50000000) /* the longest sleep, so that a change without a wake-up is noticed */
 #define END_NAP_NS INT64_C(1000000)
 
-/* ---- who there is ---- */
+/* ---- the threads ---- */
 
 static bool publish_step(struct bt_pipeline *p, uint32_t ix)
 {
@@ -137,14 +135,14 @@ void bt_crews_fini(struct bt_pipeline *p)
 	bt_mem_free(p->crews);
 }
 
-/* ---- a thread's life ---- */
+/* ---- thread main ---- */
 
 static bool is_abandoned(const struct bt_pipeline *p)
 {
 	return bt_load_acquire(&p->ending) == BT_ENDING_ABANDON;
 }
 
-/* Has a thread whose step had nothing to do to end? */
+/* Should a thread whose step had no work end? */
 static bool is_over(struct bt_crew *crew)
 {
 	struct bt_pipeline *p = crew->pipeline;
@@ -162,7 +160,7 @@ static bool work(struct bt_crew *crew)
 	return true;
 }
 
-/* Until when there is nothing to do, as far as time goes. */
+/* How long the thread may sleep. */
 static int64_t nap_of(const struct bt_crew *crew)
 {
 	const struct bt_pipeline *p = crew->pipeline;
@@ -209,7 +207,7 @@ static void wake_all(struct bt_pipeline *p)
 	bt_eventcount_wake(&p->end_park);
 }
 
-/* Claims or hands over what the thread alone writes while it runs. */
+/* Claims or releases the state that only this thread writes while it runs. */
 static void each_owner(struct bt_crew *crew, void (*act)(struct bt_owner *owner))
 {
 	struct bt_pipeline *p = crew->pipeline;
@@ -221,7 +219,7 @@ static void each_owner(struct bt_crew *crew, void (*act)(struct bt_owner *owner)
 	}
 }
 
-/* A producer that waits for room in front of this thread comes back. */
+/* Ends a thread: producers that wait for room in front of it return. */
 static void leave(struct bt_crew *crew)
 {
 	struct bt_pipeline *p = crew->pipeline;
@@ -234,7 +232,7 @@ static void leave(struct bt_crew *crew)
 		bt_ring_close(&p->decisions);
 	}
 	each_owner(crew, bt_owner_hand_over);
-	/* EDGE crew.ended release: what the thread did is seen by those who go on from there. */
+	/* EDGE crew.ended release: publishes the thread's writes. */
 	bt_store_release(&crew->state, BT_THREAD_ENDED);
 	wake_all(p);
 }
@@ -260,7 +258,7 @@ static void run(void *context)
 	leave(crew);
 }
 
-/* ---- all crews on one thread ---- */
+/* ---- all steps on one thread ---- */
 
 static bool all_ended(const struct bt_pipeline *p)
 {
@@ -283,7 +281,7 @@ static void say_all(struct bt_pipeline *p, enum bt_pipeline_thread_state state)
 	}
 }
 
-/* A step of each. Returns whether anybody did anything, or has left. */
+/* Runs one step of each crew. Returns: whether any did work or has ended. */
 static bool work_all(struct bt_pipeline *p)
 {
 	bool any = false;
@@ -326,7 +324,7 @@ static void run_all(void *context)
 	}
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and shutdown ---- */
 
 static struct bt_thread_options options_of(const struct bt_crew *crew)
 {
@@ -384,7 +382,7 @@ bool bt_pipeline_runs(const struct bt_pipeline *p)
 	return false;
 }
 
-/* Waits until every thread has ended. Returns whether that is so. */
+/* Waits until every thread has ended. Returns: whether all have. */
 static bool wait_for_end(struct bt_pipeline *p, int64_t limit_ns)
 {
 	int64_t from_ns = bt_clock_monotonic_ns();
@@ -429,7 +427,7 @@ bool bt_pipeline_stop(struct bt_pipeline *p, enum bt_pipeline_end how, int64_t l
 	return true;
 }
 
-/* ---- looking at threads ---- */
+/* ---- inspection ---- */
 
 struct bt_stage_latency *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread)
 {
@@ -472,7 +470,7 @@ uint32_t bt_pipeline_threads(const struct bt_pipeline *p, struct bt_pipeline_thr
 		out[i] = (struct bt_pipeline_thread){.name = crew->name,
 			.state = state_of(crew),
 			.step_n = bt_load_relaxed(&crew->step_n)};
-		/* A waiting thread comes back from its nap; one that does not is stopped. */
+		/* A waiting thread wakes after its nap; one that does not is stalled. */
 		int64_t awake_ns = began_ns + (out[i].state == BT_THREAD_WAITS ? NAP_NS : 0);
 		if (out[i].state != BT_THREAD_ENDED && began_ns) {
 			out[i].since_ns = now_ns > awake_ns ? now_ns - awake_ns : 0;
@@ -490,20 +488,20 @@ bool bt_pipeline_receive(struct bt_pipeline *p)
 	if (BT_LIKELY(!bt_load_relaxed(&p->visit))) {
 		return false;
 	}
-	/* EDGE visit.ask acquire: what the visitor brings. */
+	/* EDGE visit.ask acquire: the visitor's fields. */
 	struct bt_pipeline_visit *visit = bt_exchange(&p->visit, NULL);
 	if (!visit) {
 		return false;
 	}
 	visit->call(visit->context, p->engine);
 	BT_TESTPOINT("threads.receive");
-	/* EDGE visit.done release: what the call did. The visit may be gone at once: nothing of it is touched
-	 * behind. */
+	/* EDGE visit.done release: the call's writes. The visit may be freed at once; nothing reads it
+	 * afterwards. */
 	bt_store_release(&visit->done, 1u);
 	return true;
 }
 
-/* Is the scheduling thread there to receive somebody? */
+/* Does the scheduling thread run, so that it can receive a visitor? */
 static bool is_received(const struct bt_pipeline *p)
 {
 	enum bt_pipeline_thread_state state = state_of(scheduler(p));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 8: which events are stale.
+ * Stage 8: detects stale events.
  */
 #include "engine/flow/pipeline/version_filter.h"
 
@@ -34,7 +34,7 @@ void bt_version_filter_fini(struct bt_version_filter *f)
 	bt_mem_free(f->tombs);
 }
 
-/* Forgets what has gone the longest ago. */
+/* Drops the tombstone that is oldest. */
 static void forget_oldest(struct bt_version_filter *f)
 {
 	BT_INVARIANT(f->tomb_n > 0 && f->entry_n > 0);
@@ -47,7 +47,7 @@ static void forget_oldest(struct bt_version_filter *f)
 	if (entry->key) {
 		bt_map_remove(&f->ixs, entry->key);
 	}
-	/* The last one takes its place. */
+	/* The last entry moves into the hole. */
 	*entry = f->entries[--f->entry_n];
 	if (ix < f->entry_n && entry->key) {
 		bt_map_put(&f->ixs, entry->key, ix);
@@ -58,7 +58,7 @@ static void forget_oldest(struct bt_version_filter *f)
 	f->entries = bt_index_allocator_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
 }
 
-/* Entries may have other places afterwards. */
+/* Adds a tombstone. May move entries. */
 static void free_retired(struct bt_version_filter *f, uint32_t ix)
 {
 	BT_INVARIANT(ix < f->entry_n && !f->entries[ix].gone);
@@ -69,7 +69,7 @@ static void free_retired(struct bt_version_filter *f, uint32_t ix)
 		uint32_t oldest = f->tombs[f->tomb_first];
 
 		forget_oldest(f);
-		ix = ix == f->entry_n ? oldest : ix; /* it was the last one */
+		ix = ix == f->entry_n ? oldest : ix; /* the last entry has moved */
 	}
 	uint32_t tomb = (f->tomb_first + f->tomb_n++) % f->tombstone_max;
 	f->tombs[tomb] = ix;
@@ -78,7 +78,7 @@ static void free_retired(struct bt_version_filter *f, uint32_t ix)
 	BT_INVARIANT(f->tomb_n <= f->tombstone_max && ix < f->entry_n);
 }
 
-/* What is known under that name, or NULL; two names with one hash are not known at all. */
+/* The entry of that name, or NULL. Two names with one hash: only the first has an entry. */
 static struct bt_fresh_entry *version_filter_find(
 	struct bt_version_filter *f, const struct bt_object_version *seen)
 {
@@ -106,7 +106,8 @@ static void version_filter_enter(struct bt_version_filter *f, const struct bt_ob
 	}
 }
 
-/* A retired record is live again: it gets a new place. The old place is reused in its turn. */
+/* A tombstone's object is live again: it gets a new entry. The old one is dropped when its tombstone is the
+ * oldest. */
 static void revive(
 	struct bt_version_filter *f, struct bt_fresh_entry *entry, const struct bt_object_version *seen)
 {
@@ -127,7 +128,7 @@ enum bt_version_verdict bt_version_filter_apply(
 	}
 	bool other = seen->uid && entry->uid && seen->uid != entry->uid;
 	bool older = seen->version && entry->version && seen->version <= entry->version;
-	/* What has gone does not come back, whatever its version. */
+	/* A deleted object does not come back, whatever its version. */
 	bool dead = entry->gone && !other && (seen->uid || older);
 	if (older || dead) {
 		return BT_VERSION_STALE;
@@ -153,7 +154,7 @@ enum bt_version_verdict bt_version_filter_delete(
 	}
 	bool known = seen->uid && entry->uid, other = known && seen->uid != entry->uid;
 	bool both = seen->version && entry->version;
-	/* One that is younger than what is known has taken its name, so both are gone. */
+	/* An object of another UID that is newer than the stored one has taken its name, so both are gone. */
 	bool late = other ? !both || seen->version <= entry->version
 			  : !known && both && seen->version < entry->version;
 	if (late) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watch events: made by a source, and given back to it at the end of their way, so that feeding allocates
- * nothing.
+ * Watch events: created by a source, and returned to it after processing, so that feeding allocates nothing.
  */
 #include <string.h>
 
 #include "engine/base/mem.h"
 #include "engine/flow/pipeline/pipeline_int.h"
 
-#define ARENA_BYTES 1024u /* at first, of a watch event that is used again and again */
+#define ARENA_BYTES 1024u /* initial size for reused events */
 #define KEPT_BYTES  16384u
 
 struct bt_watch_event *bt_watch_event_create(enum bt_watch_event_kind kind)
@@ -31,8 +30,8 @@ void bt_watch_event_destroy(struct bt_watch_event *watch_event)
 	bt_mem_free(watch_event);
 }
 
-/* The next event that may be used again, or NULL; the one behind it is fetched meanwhile, for other threads
- * have had it. */
+/* The next event to reuse, or NULL. Prefetches the one after it, whose cache lines are in other threads'
+ * caches. */
 static struct bt_watch_event *next_spare(struct bt_source_lane *runtime)
 {
 	if (runtime->spare_first == runtime->spare_n) {
@@ -69,7 +68,7 @@ struct bt_watch_event *bt_pipeline_get_event(
 	return watch_event;
 }
 
-/* One with much memory is not kept (I7). */
+/* Frees an event that holds much memory instead of keeping it (I7). */
 void bt_pipeline_end_event(struct bt_pipeline *p, struct bt_watch_event *watch_event)
 {
 	if (watch_event->encoded.cap + bt_arena_bytes(&watch_event->arena) <= KEPT_BYTES) {
