@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduler's configuration: its life, its defaults, and the merge of a profile's plugins with the
- * default list.
+ * The scheduler's configuration: creation, defaults, and merging a profile's plugins with the default list.
  */
 #include "engine/flow/config/config.h"
 
@@ -76,9 +75,9 @@ static bool list_has(const struct bt_config_plugin_list *list, struct bt_str nam
 }
 
 /*
- * The profile's MultiPoint set over the default one. A plugin of the default list that the profile enables
- * again keeps its place and takes the profile's entry (the last one, when there are several: the others
- * follow as duplicates, which the expansion refuses).
+ * Merges the profile's MultiPoint set into the default one. A default plugin that the profile enables again
+ * keeps its position and takes the profile's entry (the last one if there are several: the others follow as
+ * duplicates, which the expansion rejects).
  */
 static void merge_multi_point(struct bt_config *config, struct bt_config_plugin_set *set)
 {
@@ -119,7 +118,7 @@ static void forget_weights(struct bt_config_plugin_list *disabled)
 	}
 }
 
-/* The other points have no default list: merging only forgets the weights of disabled entries. */
+/* The other points have no default list: merging only clears the weights of disabled entries. */
 static void merge_plugins(struct bt_config *config, struct bt_config_plugins *plugins)
 {
 	merge_multi_point(config, &plugins->multi_point);
@@ -169,7 +168,7 @@ static int order_by_name(const void *a, const void *b)
 	return bt_str_cmp(bt_plugin_name(*left), bt_plugin_name(*right));
 }
 
-/* Adds default arguments, in order of names, for the plugins that take some and have none yet. */
+/* Adds default arguments, in order of names, for the plugins that have arguments and lack them here. */
 static void add_missing_args(struct bt_config *config, struct bt_profile_config *profile)
 {
 	struct bt_config_args *args =
@@ -217,7 +216,7 @@ static void default_profiles(struct bt_config *config)
 	}
 }
 
-/* Timeouts, and the list of what extenders manage alone. */
+/* Sets default timeouts, and lists the resources that only extenders manage. */
 static void default_extenders(struct bt_config *config)
 {
 	struct bt_str_list list = {.set = true};

@@ -21,7 +21,7 @@
 #include "engine/model/object.h"
 #include "plugins/registry.h"
 
-/* An entry of enabled or disabled; weight 0 means that none was given. */
+/* An entry of enabled or disabled; weight 0: not given. */
 struct bt_config_plugin {
 	struct bt_str name;
 	int32_t weight;
@@ -44,15 +44,15 @@ struct bt_config_plugins {
 /* An entry of pluginConfig. */
 struct bt_config_args {
 	struct bt_str name;
-	const struct bt_plugin_args *type; /* the plugin's; NULL: it takes none, or there is no such plugin */
+	const struct bt_plugin_args *type; /* the plugin's; NULL: it has none, or the plugin does not exist */
 	void *value;			   /* of that type, in the configuration's arena; NULL without */
-	struct bt_str raw;		   /* the text of arguments that have no type */
+	struct bt_str raw;		   /* the text of untyped arguments */
 };
 
 struct bt_profile_config {
 	struct bt_str scheduler_name;
 	bool scheduler_name_set;
-	struct bt_config_int percentage_of_nodes_to_score; /* not set: the global one counts */
+	struct bt_config_int percentage_of_nodes_to_score; /* not set: use the global one */
 	struct bt_config_plugins plugins; /* after defaulting: merged with the default list */
 	struct bt_config_args *args;	  /* pluginConfig */
 	uint32_t arg_n;
@@ -60,7 +60,7 @@ struct bt_profile_config {
 
 struct bt_leader_election_config {
 	struct bt_config_bool leader_elect;
-	int64_t lease_duration_ns, renew_deadline_ns, retry_period_ns; /* 0 means the default */
+	int64_t lease_duration_ns, renew_deadline_ns, retry_period_ns; /* 0: the default */
 	struct bt_str resource_lock, resource_name, resource_namespace;
 };
 
@@ -78,7 +78,7 @@ struct bt_extender_resource {
 struct bt_extender_tls {
 	bool set, insecure;
 	struct bt_str server_name, cert_file, key_file, ca_file;
-	struct bt_str cert_data, key_data, ca_data; /* bytes, no longer base64 */
+	struct bt_str cert_data, key_data, ca_data; /* decoded from base64 */
 };
 
 struct bt_extender_config {
@@ -92,7 +92,7 @@ struct bt_extender_config {
 
 struct bt_config {
 	struct bt_arena arena;
-	struct bt_gates gates; /* the feature gates under which defaults and rules are taken */
+	struct bt_gates gates; /* feature gates, for defaults and rules */
 	struct bt_config_int parallelism, percentage_of_nodes_to_score;
 	struct bt_config_int64 pod_initial_backoff_s, pod_max_backoff_s;
 	struct bt_leader_election_config leader_election;
@@ -103,12 +103,12 @@ struct bt_config {
 	uint32_t profile_n;
 	struct bt_extender_config *extenders;
 	uint32_t extender_n;
-	/* Filled by defaulting: what extenders manage alone. It takes the place of NodeResourcesFit's ignored
-	 * resources. */
+	/* Filled by defaulting: the resources that only extenders manage. It replaces NodeResourcesFit's
+	 * ignored resources. */
 	struct bt_str_list extender_resources;
 };
 
-/* One plugin at one extension point; weight counts at Score and PlacementScore and is never 0 there. */
+/* One plugin at one extension point. weight is for Score and PlacementScore, and is never 0 there. */
 struct bt_resolved_plugin {
 	uint32_t id;
 	int32_t weight;
@@ -119,30 +119,27 @@ struct bt_resolved_point {
 	uint32_t n;
 };
 
-/* What a profile comes down to. */
+/* The plugin lists of a profile. */
 struct bt_resolved_profile {
 	struct bt_str scheduler_name;
-	int32_t percentage_of_nodes_to_score; /* the profile's own, else the global one; 0 is adaptive */
+	int32_t percentage_of_nodes_to_score; /* the profile's own, otherwise the global one; 0: adaptive */
 	struct bt_resolved_point points[BT_POINT_N];
-	const void *args[BT_PLUGIN_MAX]; /* by plugin, of its type; NULL: it takes none, or is not used */
+	const void *args[BT_PLUGIN_MAX]; /* by plugin, of its type; NULL: no arguments, or not used */
 	const struct bt_str_list *extender_resources;
 };
 
-/* An empty configuration under these gates; NULL stands for the gates' defaults. Owns: end with
- * bt_config_fini. */
+/* Makes an empty configuration under these gates; NULL: default gates. Owns: bt_config_fini. */
 void bt_config_init(struct bt_config *config, const struct bt_gates *gates);
 
-/* The configuration that counts when no file is given: init and default in one. Owns: end with
- * bt_config_fini. */
+/* Makes the configuration for no file: init and default in one. Owns: bt_config_fini. */
 void bt_config_init_default(struct bt_config *config, const struct bt_gates *gates);
 
 void bt_config_fini(struct bt_config *config);
 
-/* Gives an entry of pluginConfig, which has its name, the type of its plugin's arguments, and an empty value.
- */
+/* Sets the type of a pluginConfig entry's arguments, by its name, and an empty value. */
 void bt_config_args_init(struct bt_config *config, struct bt_config_args *args);
 
-/* The configuration as plugins' arguments see it. Valid as long as config. */
+/* The environment that plugins' arguments get. Valid as long as config. */
 struct bt_args_env bt_config_args_env(const struct bt_config *config);
 
 /* Fills what is absent, merges every profile's plugins with the default list and adds missing plugin
@@ -168,7 +165,7 @@ enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profil
 const void *bt_resolved_args(const struct bt_resolved_profile *profile, const char *plugin);
 
 /*
- * What resolving every profile in turn would say, and whether all sort the queue alike.
- * Returns : BT_OK; BT_INVALID with one error added, the first that upstream would meet.
+ * Resolves every profile in turn, and checks that all use the same QueueSort.
+ * Returns : BT_OK; BT_INVALID with one error added, the first that upstream reports.
  */
 enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors);

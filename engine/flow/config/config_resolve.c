@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Building a profile: which plugins run at each extension point, in which order and with which weight.
+ * Resolves a profile: which plugins run at each extension point, in which order and with which weight.
  * Source: framework/runtime and the profile map of kube-scheduler v1.36.3, rule by rule and error by error.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "engine/flow/config/config.h"
 #include "engine/model/plugin_set.h"
 
-/* Upstream's order of building, which decides the error that is met first. */
+/* Upstream's order of building, which decides which error is reported first. */
 static const enum bt_point build_order[BT_POINT_N] = {
 	BT_POINT_PRE_FILTER,
 	BT_POINT_FILTER,
@@ -29,8 +29,8 @@ static const enum bt_point build_order[BT_POINT_N] = {
 	BT_POINT_POD_GROUP_POST_FILTER,
 };
 
-/* A profile on its way: each failing step adds one text to errors, behind the prefix that names the profile.
- */
+/* A profile being resolved: a failing step adds one text to errors, after the prefix that names the
+ * profile. */
 struct build {
 	const struct bt_config *config;
 	const struct bt_profile_config *profile;
@@ -99,7 +99,7 @@ static bt_plugin_set needed_plugins(const struct bt_config_plugins *plugins)
 	return set;
 }
 
-/* The plugin of that name, if the release has one of its points; otherwise BT_PLUGIN_NONE. */
+/* The plugin of that name if the release has it at some point; otherwise BT_PLUGIN_NONE. */
 static uint32_t find_plugin(const struct build *build, struct bt_str name)
 {
 	uint32_t id = bt_plugin_find(name);
@@ -112,7 +112,7 @@ static uint32_t find_plugin(const struct build *build, struct bt_str name)
 	return BT_PLUGIN_NONE;
 }
 
-/* The point's own list, in its own order. */
+/* Takes the point's own list, in its order. */
 static enum bt_status take_own(struct build *build, enum bt_point point)
 {
 	const struct bt_config_plugin_list *enabled = &build->profile->plugins.points[point].enabled;
@@ -140,8 +140,8 @@ static enum bt_status take_own(struct build *build, enum bt_point point)
 }
 
 /*
- * Spreads MultiPoint over one point: first the plugins that the point names as well, in the point's order,
- * then the others of MultiPoint, then what only the point names.
+ * Expands MultiPoint at one point: first the plugins that the point's own list overrides, in that list's
+ * order, then the others of MultiPoint, then the rest of the point's own.
  */
 static enum bt_status expand(struct build *build, enum bt_point point)
 {
@@ -190,7 +190,7 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 	return BT_OK;
 }
 
-/* The sum of weights that upstream keeps; it may wrap around, which its check for overflow then sees. */
+/* The sum of weights as in upstream: it may wrap around, which upstream's overflow check detects. */
 struct resolve_weights {
 	int32_t of[BT_PLUGIN_MAX];
 	bool set[BT_PLUGIN_MAX];
@@ -220,7 +220,7 @@ static bool add_weights(const struct build *build, struct resolve_weights *weigh
 	return true;
 }
 
-/* The point's own weights come before those of MultiPoint. */
+/* The point's own weights precede those of MultiPoint. */
 static enum bt_status weigh(struct build *build, enum bt_point point, const char *what)
 {
 	const struct bt_config_plugins *plugins = &build->profile->plugins;
@@ -250,7 +250,7 @@ static const struct bt_config_args *args_of(const struct bt_profile_config *prof
 	return NULL;
 }
 
-/* Checks what upstream checks when it builds the plugin. */
+/* Runs the checks that upstream makes when it creates the plugin. */
 static enum bt_status check_late(struct build *build, uint32_t id)
 {
 	const struct bt_plugin *plugin = bt_plugin_at(id);
@@ -329,7 +329,7 @@ static enum bt_status build_points(struct build *build)
 	return weigh(build, BT_POINT_PLACEMENT_SCORE, "placement score");
 }
 
-/* The extender's client checks certificates. */
+/* Checks TLS settings as upstream's extender client does. */
 static enum bt_status check_extender_tls(const struct bt_config *config, struct bt_config_errors *errors)
 {
 	for (uint32_t i = 0; i < config->extender_n; i++) {
@@ -345,8 +345,8 @@ static enum bt_status check_extender_tls(const struct bt_config *config, struct 
 	return BT_OK;
 }
 
-/* What extenders manage alone has to be passed to the plugin that takes it, so that every profile must have
- * its arguments. */
+/* The plugin that ignores resources which only extenders manage takes their list: its arguments must be
+ * present in every profile. */
 static enum bt_status check_extender_resources(
 	const struct bt_config *config, uint32_t profile_ix, struct bt_config_errors *errors)
 {

@@ -32,7 +32,7 @@ static void check_given(struct bt_config_errors *errors, const char *path, struc
 	}
 }
 
-/* The first rule about the lease shows the deadline's value, as upstream does. */
+/* The first rule of the lease prints the deadline's value, as upstream does. */
 static void validate_leader_election(
 	const struct bt_leader_election_config *election, struct bt_config_errors *errors)
 {
@@ -77,8 +77,8 @@ static void refuse_removed(struct bt_config_errors *errors, struct bt_str path, 
 	bt_config_invalid_text(errors, path, name, detail.ptr);
 }
 
-/* Upstream walks the points in random order; here it is the order of a pod's way. Placement points are not
- * checked. */
+/* Upstream visits the points in random order; here the order is that of a pod's cycle. Placement points are
+ * not checked. */
 static void validate_plugins(
 	const struct bt_config_plugins *plugins, struct bt_str path, struct bt_config_errors *errors)
 {
@@ -97,7 +97,7 @@ static void validate_plugins(
 	}
 }
 
-/* Upstream looks for arguments that it checks late under the name of their kind. */
+/* Is it the kind of arguments that are validated late? Upstream looks those up by their kind's name. */
 static bool is_kind_of_late(struct bt_str name)
 {
 	for (uint32_t id = 0; id < bt_plugin_n(); id++) {
@@ -183,7 +183,7 @@ static void refuse_queue_sort(
 	bt_buf_fini(&buf);
 }
 
-/* Only plugins without typed arguments sort the queue, so their arguments are compared as text. */
+/* QueueSort plugins have no typed arguments, so their arguments are compared as text. */
 static void validate_queue_sort(const struct bt_config *config, struct bt_config_errors *errors)
 {
 	const struct bt_config_plugin_set *canon = &config->profiles[0].plugins.points[BT_POINT_QUEUE_SORT];
@@ -236,7 +236,7 @@ static void validate_profiles(const struct bt_config *config, struct bt_config_e
 	validate_queue_sort(config, errors);
 }
 
-/* Names that may stand for a device: of a domain that is not kubernetes.io, and short enough for a quota. */
+/* Extended resource names: in a domain other than kubernetes.io, and short enough for a quota. */
 static void validate_resource_name(struct bt_str name, struct bt_str path, struct bt_config_errors *errors)
 {
 	struct bt_str faults[4], quota = bt_config_path(errors, "requests.%.*s", BT_STR_ARG(name));

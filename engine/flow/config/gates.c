@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: reading a list of settings as upstream does.
+ * Feature gates: parses a list of settings as upstream does.
  */
 #include "engine/flow/config/gates.h"
 
@@ -38,7 +38,7 @@ static bool read_bool(struct bt_str s, bool *out_value)
 	return false;
 }
 
-/* What a list says about each gate; the last word on a gate counts. */
+/* The list's setting of each gate; the last one wins. */
 struct gates_settings {
 	bool given[BT_GATE_N], value[BT_GATE_N];
 };
@@ -73,13 +73,13 @@ static enum bt_status read_setting(struct gates_settings *settings, const struct
 	return BT_OK;
 }
 
-/* Starts another text in a list that will be closed with end_list. */
+/* Starts another text in a list; end_list closes it. */
 static void next_error(struct bt_buf *out_error, unsigned *error_n)
 {
 	bt_buf_text(out_error, (*error_n)++ ? ", " : "[");
 }
 
-/* A single error stands alone, without the brackets. */
+/* A single error has no brackets. */
 static enum bt_status end_list(struct bt_buf *out_error, size_t start, unsigned error_n)
 {
 	if (error_n == 1) {
@@ -91,7 +91,7 @@ static enum bt_status end_list(struct bt_buf *out_error, size_t start, unsigned 
 	return error_n ? BT_INVALID : BT_OK;
 }
 
-/* AllAlpha and AllBeta speak for the gates of their stage that are not named themselves. */
+/* AllAlpha and AllBeta set the gates of their stage that the list does not name. */
 static void set_stage(struct bt_gates *gates, const struct gates_settings *settings, enum bt_gate all,
 	enum bt_gate_stage stage)
 {
@@ -168,7 +168,7 @@ static enum bt_status check_dependencies(const struct bt_gates *gates, struct bt
 	return end_list(out_error, start, error_n);
 }
 
-/* A setting may name its component, which must be kube, for all settings or for none. */
+/* A setting may have a component prefix, which must be kube; either all settings have it or none. */
 static enum bt_status cut_component(struct bt_str *item, bool named[2], struct bt_buf *out_error)
 {
 	size_t colon = bt_str_find(*item, ':', 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins with their settings, from the configuration.
+ * Makes plugins and their settings from the configuration.
  */
 #include "engine/flow/config/profile.h"
 
@@ -10,10 +10,10 @@ struct builder {
 	const struct bt_resolved_profile *resolved;
 	struct bt_settings_env env;
 	const void *settings[BT_PLUGIN_MAX];
-	bool made[BT_PLUGIN_MAX]; /* settings are there */
+	bool made[BT_PLUGIN_MAX]; /* settings exist */
 };
 
-/* The points at which the profile has the plugin. */
+/* The points at which the profile enables the plugin. */
 static uint32_t points_of(const struct builder *b, uint32_t id)
 {
 	uint32_t points = 0;
@@ -46,7 +46,7 @@ static const void *settings_of(struct builder *b, uint32_t id)
 	return b->settings[id];
 }
 
-/* ---- judging nodes ---- */
+/* ---- plugins that evaluate nodes ---- */
 
 static bool judges(uint32_t id)
 {
@@ -68,7 +68,7 @@ static uint32_t use_of(struct builder *b, uint32_t id)
 	return plugins->use_n++;
 }
 
-/* Lists those that judge nodes at one point in order, and marks them as being there. */
+/* Lists the plugins of one point that evaluate nodes, in order, and marks them as present. */
 static uint32_t fill_point(struct builder *b, enum bt_point point, uint32_t *list)
 {
 	const struct bt_resolved_point *from = &b->resolved->points[point];
@@ -94,7 +94,7 @@ static uint32_t fill_point(struct builder *b, enum bt_point point, uint32_t *lis
 	return n;
 }
 
-/* ---- the other points ---- */
+/* ---- other extension points ---- */
 
 static bool serves(const struct bt_plugin *plugin, enum bt_point point)
 {
@@ -154,7 +154,7 @@ static void fill_all_hooks(struct builder *b)
 	}
 }
 
-/* ---- which plugins register which events ---- */
+/* ---- event registrations ---- */
 
 /* Source: shouldHaveEnqueueExtensions, v1.36.3. */
 static bool is_asked(const struct bt_plugin *plugin)
@@ -197,7 +197,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 		.env = {{gates->release, kept->on, resolved->extender_resources, NULL}, dictionary, arena,
 			0}};
 
-	/* Settings point at gates; the caller's may move. */
+	/* Settings point at gates; the caller's copy may move. */
 	*kept = *gates;
 	*profile = (struct bt_flow_profile){.release = gates->release,
 		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score};

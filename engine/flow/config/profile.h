@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a resolved profile of the configuration to plugins that can run: their settings in interned names, and
- * their order at each point. Everything that it knows of a plugin it has from its descriptor.
+ * Makes runnable plugins from a resolved profile of the configuration: their settings in interned names, and
+ * their order at each point. All knowledge of a plugin comes from its descriptor.
  */
 #pragma once
 
@@ -12,23 +12,23 @@
 
 #define BT_NO_USE UINT32_MAX
 
-/* A plugin. It is there if the profile has it at any point, and upstream asks which events concern it: it has
- * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
+/* A plugin's event registrations. is_there: the profile has it at any point, and upstream queries its events,
+ * because it implements PreEnqueue, PreFilter, Filter, Reserve or Permit. */
 struct bt_hint_plugin {
 	bool is_there;
-	bool hears_all; /* it registers nothing: any event concerns it */
+	bool hears_all; /* it registers no events: every event is relevant */
 	bool kinds_are_exact;
 	const struct bt_registration *events;
 	uint32_t event_n;
 	const void *settings; /* of the plugin's own type */
 };
 
-/* A plugin at a point where no node is judged. */
+/* A plugin at a point that does not evaluate nodes. */
 struct bt_hook {
-	uint32_t id; /* the plugin's, and its number in sets of plugins */
+	uint32_t id; /* the plugin's; also its bit in sets of plugins */
 	const struct bt_plugin *plugin;
 	const void *settings; /* of the plugin's own type */
-	uint32_t use;	      /* of plugins, by which it judges nodes; BT_NO_USE: it does not */
+	uint32_t use;	      /* the plugin's entry in plugins, which evaluates nodes; BT_NO_USE: none */
 	int64_t weight;	      /* at PlacementScore */
 };
 
@@ -36,10 +36,10 @@ struct bt_hook {
 struct bt_hooks {
 	struct bt_hook items[BT_PLUGIN_MAX];
 	uint32_t n;
-	uint32_t traits; /* of pods that concern any of them */
+	uint32_t traits; /* union of its plugins' pod traits */
 };
 
-/* Settings that hold something. */
+/* Settings to free. */
 struct bt_settings_end {
 	const struct bt_plugin *plugin;
 	const void *settings;
@@ -47,16 +47,15 @@ struct bt_settings_end {
 
 struct bt_flow_profile {
 	struct bt_profile plugins;
-	const struct bt_release *release; /* whose rules and texts count */
+	const struct bt_release *release; /* for rules and texts */
 	struct bt_hint_plugin hint_plugins[BT_PLUGIN_MAX];
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	struct bt_hooks pre_enqueue, post_filter, group_post_filter, permit, pre_bind;
-	struct bt_hooks placement_generate; /* the first one alone is asked */
+	struct bt_hooks placement_generate; /* only the first one is called */
 	struct bt_hooks placement_score;
-	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */
-	bool reserve_always;		  /* every pod concerns a plugin that has Reserve */
-	/* PostFilter has plugins that neither preempt nor say when they are idle: they are asked every time.
-	 */
+	const struct bt_hook *preemption; /* the plugin of post_filter that preempts, or NULL */
+	bool reserve_always;		  /* a Reserve plugin concerns every pod */
+	/* PostFilter has plugins that neither preempt nor report when they are idle: call them every time. */
 	bool post_filter_always;
 	struct bt_settings_end ends[BT_PLUGIN_MAX];
 	uint32_t end_n;
@@ -69,10 +68,10 @@ struct bt_flow_profile {
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena);
 
-/* Ends the plugins' settings: the profile can be used no more. */
+/* Frees the plugins' settings: the profile is unusable afterwards. */
 void bt_flow_profile_fini(struct bt_flow_profile *profile);
 
-/* Does the point's plugin concern a pod with these traits? */
+/* Is the plugin relevant for a pod with these traits? */
 static inline bool bt_hook_concerns(const struct bt_hook *hook, uint32_t traits)
 {
 	return hook->plugin->traits == 0 || (hook->plugin->traits & traits);
