@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: which pods are prepared together, and when that pays.
+ * Batches: selects the pods that are prepared together, and skips batches when that does not pay.
  */
 #include "engine/flow/cycle/batch.h"
 
@@ -7,7 +7,7 @@
 
 #define LONGEST_PAUSE 16 /* batches */
 
-/* How many batches pass unprepared after this one. */
+/* How many batches to skip after this one. */
 static uint32_t next_pause(const struct bt_batch *batch, bool shared)
 {
 	uint32_t longer = batch->pause ? 2 * batch->pause : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: what the next pods of the queue need is prepared by workers side by side. Then the pods are popped
- * and decided one after the other as ever (I9): who comes between them, or goes, changes nothing but the time
- * that was saved.
- * Owns: the workers' share (bt_batch_fini). Writer: batch.c. Thread: the scheduling thread.
+ * Batches: workers prepare in parallel what the next pods of the queue need. The pods are then popped and
+ * decided one by one as without workers (I9): a pod that comes or goes meanwhile only costs some of the saved
+ * time.
+ * Owns: the workers' data (bt_batch_fini). Writer: batch.c. Thread: the scheduling thread.
  */
 #pragma once
 
@@ -10,26 +10,26 @@
 #include "engine/score/parallel_prepare.h"
 #include "queue/queue.h"
 
-/* All zeroes: no workers. Private. */
+/* Zero-initialized: no workers. Private. */
 struct bt_batch {
 	struct bt_parallel_prepare *warm; /* NULL: no workers */
-	uint32_t *ahead;		  /* room for a batch */
+	uint32_t *ahead;		  /* scratch for a batch */
 	uint32_t batch_n;		  /* pods of a batch */
-	bool always_share;		  /* also what would be done sooner without workers; for tests */
+	bool always_share;		  /* prepare in parallel even where it is slower; for tests */
 	uint32_t left;			  /* pods until the next batch is prepared */
-	uint32_t pause; /* batches that are let pass, because the last ones had nothing to share */
+	uint32_t pause;			  /* batches to skip, because the last ones had nothing to share */
 };
 
 void bt_batch_fini(struct bt_batch *batch);
 
-/* Workers prepare batches of so many pods from now on; NULL, or a team of one: nobody does. */
+/* Sets the workers and the pods per batch; NULL, or a team of one: no preparation. */
 void bt_batch_set_team(struct bt_batch *batch, struct bt_team *team, uint32_t batch_n, bool always_share);
 
-/* Has workers prepare what the next pods need, once a batch. */
+/* Prepares the next pods' plans in parallel, once per batch. */
 void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache *cache,
 	const struct bt_profile_runtimes *runtimes, struct bt_queue *queue);
 
-/* Call before each pop. */
+/* Called before each pop. */
 static inline void bt_batch_pop(struct bt_batch *batch, const struct bt_cache *cache,
 	const struct bt_profile_runtimes *runtimes, struct bt_queue *queue)
 {

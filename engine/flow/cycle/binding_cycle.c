@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A placed pod's way: Reserve and assume, PreBind, the binder, and what its answer means (I2, I4). Source:
- * schedulingCycle from assume on, bindingCycle, handleBindingCycleError, v1.36.3.
+ * A placed pod: Reserve and assume, PreBind, the binder and its answer (I2, I4). Source: schedulingCycle from
+ * assume on, bindingCycle, handleBindingCycleError, v1.36.3.
  */
 #include "engine/flow/cycle/engine_int.h"
 
 #include "engine/base/check.h"
 #include "engine/base/probe.h"
 
-/* How a binding did not come about. */
+/* How a binding failed. */
 struct failure {
 	bool pre_bind; /* in PreBind, before any write */
 	bool repeats;  /* as bt_binding_answer */
 };
 
-/* What was assumed is free again, and the pod is tried again later. */
+/* Forgets the assumption; the pod is retried later. */
 static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure how)
 {
 	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
@@ -46,8 +46,9 @@ static BT_NOINLINE bool prebinds(struct bt_engine *engine, uint32_t pod_ix)
 		&engine->reserved, &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind, pod_ix, &env);
 }
 
-/* Reserve or PreBind has failed. Upstream has all plugins unreserve then, also what they have not reserved in
- * this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources, v1.36.3. */
+/* Reserve or PreBind has failed. Upstream then calls Unreserve of all plugins, also of those that have
+ * reserved nothing in this cycle. Source: RunReservePluginsUnreserve, Unreserve of DynamicResources,
+ * v1.36.3. */
 static BT_NOINLINE void unreserve(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_unreserver *unreserver = &engine->options.unreserver;
@@ -76,7 +77,7 @@ bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 	return true;
 }
 
-/* What was chosen is not to be had any more. */
+/* The reservation has failed: what was chosen is no longer available. */
 static BT_NOINLINE void fail_placed(
 	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
 {
@@ -93,8 +94,8 @@ static BT_NOINLINE void fail_placed(
 	}
 }
 
-/* A resize has room on the pod's node. Upstream fails then, as what is on a node cannot be assumed, so that
- * the pod is tried again. Source: assumeAndReserve, cacheImpl.AssumePod, v1.37.2. */
+/* A resize fits on the pod's node. Upstream fails at this point, because a pod that is on a node cannot be
+ * assumed, and retries the pod. Source: assumeAndReserve, cacheImpl.AssumePod, v1.37.2. */
 static BT_NOINLINE void fail_resize(struct bt_engine *engine, struct bt_decision *decision)
 {
 	bt_reserved_fail_resize(
@@ -114,7 +115,7 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 		return;
 	}
 	if (bt_ledger_pod(ledger, pod_ix)->state != BT_POD_QUEUED) {
-		/* Somebody else has bound it. */
+		/* Another scheduler has bound it. */
 		bt_queue_remove(engine->queue, pod_ix);
 		return;
 	}
@@ -131,7 +132,7 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 	}
 }
 
-/* ---- the binder answers ---- */
+/* ---- the binder's answers ---- */
 
 static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_uid)
 {
@@ -143,7 +144,8 @@ static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_
 	return false;
 }
 
-/* The pod's ResourceClaims are allocated and reserved for it. Those that were before have not changed. */
+/* Marks the pod's ResourceClaims as allocated and reserved for it. Those that were so before cause no
+ * event. */
 static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
 {
 	const struct bt_signature *signature = pod->signature;
@@ -160,7 +162,7 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
 }
 
-/* Has it got devices, or does it name claims? It may have been changed since and name them no more. */
+/* Has the pod devices, or does it name claims? After an update it may name none any more. */
 static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
 {
 	uint32_t n = pod->signature->claim_n + pod->signature->extended_n;
@@ -171,7 +173,7 @@ static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const s
 	return n > 0;
 }
 
-/* What the binder has written of the pod's ResourceClaims counts, whatever has become of the binding. */
+/* Applies what the binder has written to the pod's ResourceClaims, whatever the result of the binding. */
 static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
 {
@@ -191,13 +193,13 @@ static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct
 	}
 }
 
-/* The pod was deleted while the binder worked. */
+/* Ends the binding of a pod that was deleted meanwhile. */
 static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
 {
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	if (answer->claim_n == 0 && pod->signature->claim_n && !pod->signature->extended_n) {
-		/* Its claims are allocated, until they are shown to be free. */
+		/* Its claims stay allocated until the source shows that they are free. */
 		keep_devices(engine, pod_ix, pod);
 		bt_engine_let_claims_go(engine, pod_ix);
 	}
@@ -217,7 +219,7 @@ static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 	}
 	bt_volumes_keep(engine->cache->volumes, pod_ix);
 	if (answer->claim_n) {
-		bt_engine_revert_devices(engine, pod_ix); /* what has not been written */
+		bt_engine_revert_devices(engine, pod_ix); /* the claims that were not written */
 	} else if (has_devices(engine, pod_ix, pod)) {
 		keep_devices(engine, pod_ix, pod);
 	}
@@ -240,8 +242,8 @@ void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 	if (answer->bound) {
 		end_bound(engine, pod_ix, answer);
 	} else if (pod->state == BT_POD_SCHEDULED) {
-		/* It had come about after all, through whomever: what its claims have got the source shows.
-		 */
+		/* The binding exists after all, or another scheduler made it: the source shows what the pod's
+		 * claims got. */
 		bt_engine_revert_devices(engine, pod_ix);
 		end_bound(engine, pod_ix, answer);
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One pod's scheduling cycle, as a value: what is looked up once, when it begins, and handed on to every
- * function of the cycle. A pod that is only explained gets one too.
- * Owns: nothing. Writer: who makes it (bt_engine_cycle_of). Thread: the scheduling thread.
+ * One pod's scheduling cycle, as a value: looked up once, when it begins, and passed to every function of the
+ * cycle. Explaining a pod uses one too.
+ * Owns: nothing. Writer: bt_engine_cycle_of. Thread: the scheduling thread.
  */
 #pragma once
 
@@ -11,11 +11,11 @@
 struct bt_profile_runtime;
 
 struct bt_cycle {
-	uint64_t number; /* cycles are numbered; of a pod that is only explained: of the last one */
+	uint64_t number; /* of the cycle; while a pod is only explained: of the last cycle */
 	uint32_t pod_ix;
 	const struct bt_pod *pod;	      /* valid until the ledger changes */
-	const struct bt_signature *signature; /* as the cycle began */
-	struct bt_profile_runtime *runtime;   /* NULL: another scheduler's */
-	struct bt_plan *plan;		      /* NULL: not made yet */
-	int64_t begin_ns;		      /* where durations are measured; else 0 */
+	const struct bt_signature *signature; /* as of the cycle's start */
+	struct bt_profile_runtime *runtime;   /* NULL: the pod of another scheduler */
+	struct bt_plan *plan;		      /* NULL: not built yet */
+	int64_t begin_ns;		      /* 0 unless durations are measured */
 };

@@ -71,7 +71,7 @@ static struct bt_api_call *cycle_api_calls_add(
 	return &calls->items[calls->n++];
 }
 
-/* The scheduler of the pod whose cycle it is reports all events. */
+/* Events are reported by the scheduler of the cycle's pod. */
 static struct bt_api_event *add_event(
 	struct bt_api_calls *calls, const struct bt_api_cycle *cycle, const struct bt_api_pod *pod)
 {
@@ -93,8 +93,8 @@ const struct bt_pod_condition *bt_api_condition(const struct bt_api_pod *pod, st
 	return NULL;
 }
 
-/* Fills in the time of the transition, which stays while the status does. Returns whether the condition is
- * new; its generation alone does not make it so. */
+/* Sets the time of the transition, which is kept while the status does not change. Returns: whether the
+ * condition has changed; a new generation alone is no change. */
 static bool renews(const struct bt_api_pod *pod, struct bt_pod_condition *condition, int64_t now_s)
 {
 	const struct bt_pod_condition *old = bt_api_condition(pod, condition->type);
@@ -108,7 +108,7 @@ static bool renews(const struct bt_api_pod *pod, struct bt_pod_condition *condit
 	return !bt_str_eq(old->reason, condition->reason) || !bt_str_eq(old->message, condition->message);
 }
 
-/* Both changes travel in one call, which is not made when nothing changes. */
+/* Patches condition and nomination in one call, or makes no call when neither changes. */
 static struct bt_api_call *patch(struct bt_api_calls *calls, const struct bt_api_cycle *cycle,
 	const struct bt_api_pod *pod, const struct bt_pod_condition *condition, enum bt_nomination nomination,
 	struct bt_str node)
@@ -157,7 +157,7 @@ static void add_placed(const struct bt_api_cycle *cycle, struct bt_api_calls *ca
 		BT_STR_ARG(cycle->pod->namespace_), BT_STR_ARG(cycle->pod->name), BT_STR_ARG(cycle->node));
 }
 
-/* A longer note is cut, also inside a character. */
+/* A longer note is truncated, even within a character. */
 static struct bt_str note_of(struct bt_api_calls *calls, struct bt_str message)
 {
 	static const char suffix[] = " ...";
@@ -169,7 +169,7 @@ static struct bt_str note_of(struct bt_api_calls *calls, struct bt_str message)
 	return text_of(calls, "%.*s%s", BT_STR_ARG(message), suffix);
 }
 
-/* Source: handleSchedulingFailure, v1.37.2, for a pod that waits for room for its resize. */
+/* Source: handleSchedulingFailure, v1.37.2, for a pod whose resize waits for room. */
 static void add_failure(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
 {
 	if (cycle->resizes) {

@@ -8,7 +8,7 @@
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
 
-/* What does not fit is as good as for ever; upstream's numbers overflow. */
+/* Saturates at INT64_MAX; upstream's numbers overflow. */
 static int64_t backoff_ns(int64_t seconds)
 {
 	return seconds < INT64_MAX / BT_QUEUE_SECOND ? seconds * BT_QUEUE_SECOND : INT64_MAX;
@@ -61,7 +61,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 	bt_devices_configure(engine->cache->devices, &features, judge);
 }
 
-/* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
+/* Rejects gates that change decisions and are not implemented. */
 static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_errors *errors)
 {
 	bt_config_errors_add(errors,
@@ -74,7 +74,7 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 	static const enum bt_gate unsupported[] = {
 		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
-	/* What is on by the usual default is not refused. */
+	/* Gates that are on by the release's default are accepted. */
 	const struct bt_release *usual = bt_release_binary(gates->release);
 	enum bt_status status = BT_OK;
 
@@ -279,7 +279,7 @@ enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_take_any(engine->queue, pod_ix);
 }
 
-/* Chooses a node, or says why there is none. */
+/* Chooses a node, or fills in the refusal. */
 static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_decision *decision)
 {
 	bt_node_list_follow(&engine->nodes, engine->cache->view.snapshot);
@@ -312,7 +312,7 @@ static void let_go(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-/* Is the pod still one that waits for a node? If not, it is let go. */
+/* Is the pod still waiting for a node? If not, it is released. */
 static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -324,8 +324,8 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 	return false;
 }
 
-/* A pod that is being deleted leaves the queue. Its nomination stays until it has gone, and counts as
- * something else from now on, which the ledger's journal has to tell. Source: skipPodSchedule, v1.36.3. */
+/* Removes a pod that is being deleted from the queue. Its nomination stays until the pod has gone; nominating
+ * it again puts the change of state into the ledger's journal. Source: skipPodSchedule, v1.36.3. */
 static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -375,7 +375,7 @@ static void note_runs(
 		decision->outcome == BT_PLACED);
 }
 
-/* Filtering and scoring are one step where columns answer, so both are Filter's. */
+/* Columns filter and score in one step, so the whole time counts as Filter's. */
 static BT_NOINLINE void note_decided(
 	struct bt_engine *engine, const struct bt_cycle *cycle, const struct bt_decision *decision)
 {
@@ -416,7 +416,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	BT_PROBE4(decided, cycle.number, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
 
-/* What becomes of a pod's nomination after its cycle. */
+/* Updates a pod's nomination after its cycle. */
 static void settle_nomination(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	struct bt_cache *cache = engine->cache;
@@ -430,8 +430,8 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 		decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE;
 
 	if (left_alone || (!found && bt_late_nominations_stay(&engine->late, pod_ix))) {
-		/* It is what the status says. One that came late is cleared until the status is seen again,
-		 * which a patch brings about. */
+		/* The nomination is that of the status. One that arrived during the cycle is cleared until
+		 * the status is seen again, which a patch causes. */
 		bt_ledger_nominate(cache->ledger, pod_ix,
 			decision->repeats && !left_alone ? BT_NO_NODE
 							 : bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
@@ -468,7 +468,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 	}
 }
 
-/* Plugins of PostFilter have their turns one after the other: where one fails the later ones have none. */
+/* PostFilter plugins run in order: after one fails, the later ones do not run. */
 static void release_claim(struct bt_engine *engine, struct bt_decision *decision)
 {
 	if (bt_engine_release_claim(engine, &decision->release, decision->pod_ix)) {
@@ -484,7 +484,7 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 {
 	bt_engine_run_post_filter(engine, decision);
 	release_claim(engine, decision);
-	/* Nobody has to go for a pod that has gone. */
+	/* A pod that has gone needs no victims. */
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);

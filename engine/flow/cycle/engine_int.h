@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine's insides, shared by the files that make it up. Context: the scheduling thread.
+ * Declarations that the engine's files share. Context: the scheduling thread.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ struct bt_engine {
 	struct bt_group_cycle group_cycle;
 	struct bt_kept_events kept_events;
 	struct bt_scheduling_clock clock;
-	struct bt_engine_counts counts;	  /* what no part counts: cycles, and what became of pods */
+	struct bt_engine_counts counts;	  /* counts that no part keeps: cycles and their results */
 	struct bt_cycle_metrics *metrics; /* NULL: durations are not recorded */
 	struct bt_reserved reserved;
 	struct bt_late_nominations late;
@@ -55,7 +55,7 @@ static inline struct bt_profile_runtime *bt_engine_runtime_of(const struct bt_en
 		&engine->runtimes, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
 }
 
-/* The pod, as it is now, for a cycle that begins or for somebody who looks. */
+/* Makes the cycle of the pod in its present state, for a scheduling cycle or an inspection. */
 static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -67,20 +67,20 @@ static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine,
 		.runtime = bt_profile_runtimes_find(&engine->runtimes, pod->signature->scheduler_name)};
 }
 
-/* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
- * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out; or a
- * plugin that does not say what it depends on. */
+/* Is the pod's verdict valid for it alone, and not for others of its kind? So it is when it has gone, has a
+ * nomination, has extenders, or claims (which know their owners and reservations, and time out), or a plugin
+ * that does not declare its dependencies. */
 bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle);
 
-/* What the pod has that may concern plugins where no node is judged: enum bt_trait bits. */
+/* The pod's traits that select plugins which do not evaluate nodes: enum bt_trait bits. */
 uint32_t bt_engine_traits(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* The pod as plugins see it where no node is judged. group: where its PodGroup's state goes. */
+/* The pod's environment for plugins that do not evaluate nodes. group: storage for its PodGroup's state. */
 struct bt_pod_env bt_engine_pod_env(
 	const struct bt_engine *engine, uint32_t pod_ix, struct bt_group_state *group);
 
-/* Does a plugin at PreEnqueue keep the pod out? Then it appends why, unless out_why is NULL. env: of the pod.
- */
+/* Does a plugin reject the pod at PreEnqueue? Then it appends the reason, unless out_why is NULL. env: of the
+ * pod. */
 bool bt_engine_hook_gates(const struct bt_hook *hook, struct bt_pod_env *env, struct bt_buf *out_why);
 
 static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
@@ -89,14 +89,14 @@ static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
 }
 
-/* Is the pod on a node, and in the queue for the sake of its resize, if it has a profile? */
+/* Is the pod on a node, and queued for its resize (if it has a profile)? */
 static inline bool bt_engine_resizes(const struct bt_pod *pod)
 {
 	return BT_UNLIKELY(pod->signature->resize_node != BT_NAME_NONE) && pod->state == BT_POD_SCHEDULED;
 }
 
-/* Why the pod does not preempt, though its PodGroup may; NULL: it may. Source: DefaultPreemption.PostFilter,
- * v1.36.3. */
+/* Why the pod must not preempt by itself because of its PodGroup; NULL: it may. Source:
+ * DefaultPreemption.PostFilter, v1.36.3. */
 static inline const char *bt_engine_group_ineligible(const struct bt_engine *engine, const struct bt_pod *pod)
 {
 	return pod->signature->pod_group == BT_NAME_NONE
@@ -113,14 +113,14 @@ static inline void bt_engine_before_change(struct bt_engine *engine, uint32_t ch
 	}
 }
 
-/* What changes when a pod's claims and volumes are reserved no longer: enum bt_change bits. */
+/* What changes when a pod's claims and volumes are no longer reserved: enum bt_change bits. */
 static inline uint32_t bt_engine_change_of_nominations(const struct bt_signature *signature)
 {
 	return (signature->claim_n || signature->extended_n ? BT_CHANGE_OF_DEVICES : 0u) |
 	       (signature->volume_n ? BT_CHANGE_OF_VOLUMES : 0u);
 }
 
-/* Removes a detached pod. A victim of the cycle that is on stays until that ends. */
+/* Removes a detached pod. A victim of the present cycle stays until the cycle ends. */
 static inline void bt_engine_remove_detached(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (!bt_eviction_note_answered(&engine->eviction, pod_ix)) {
@@ -130,21 +130,22 @@ static inline void bt_engine_remove_detached(struct bt_engine *engine, uint32_t 
 
 /* ---- binding_cycle.c ---- */
 
-/* Reserves for a pod that has been placed, assumes and binds it. When that fails the decision has failed, and
- * the pod waits again. */
+/* Reserves, assumes and binds a placed pod. On failure the decision becomes failed, and the pod is queued
+ * again. */
 void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision);
 
-/* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
+/* Passes an assumed pod to the binder. Returns: false when PreBind fails before that; then the pod is queued
+ * again. */
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
 /* ---- engine.c ---- */
 
-/* A pod that was not placed waits again, or is gone. */
+/* Queues a pod that was not placed again, unless it has gone. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
 
 /* ---- queue_hooks.c ---- */
 
-/* What the queue asks. */
+/* The functions that the queue calls. */
 struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
 
 /* ---- requeue.c ---- */
@@ -152,40 +153,39 @@ struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
 /* A name; empty for BT_NAME_NONE. */
 struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
 
-/* Might anybody want to know of events now? */
+/* Can an event requeue any pod at present? */
 bool bt_engine_listens(const struct bt_engine *engine);
 
-/* A pod as events show it. */
+/* A pod's fields that events carry. */
 struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* Something happened: lets back whom it may help. own_ix: the pod that it happened to, or BT_NO_POD. */
+/* Requeues the pods that an event may help. own_ix: the event's pod, or BT_NO_POD. */
 void bt_engine_wake(struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix);
 
-/* A pod came to a node, or left it (as it was then). */
+/* The event that a pod came to a node, or left it (its state then). */
 void bt_engine_wake_for_pod(
 	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod);
 
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
-/* A deleted claim of that pod has released the devices that were chosen for it. */
+/* A deleted claim of that pod has released its chosen devices. */
 void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
 
-/* Releases the devices that were chosen for the pod. Pods that wait for one of its claims are requeued, as if
- * the claim had lost its allocation; the claim for extended resources requeues nobody. Source: Unreserve of
+/* Releases the devices that were chosen for the pod. Requeues pods that wait for one of its claims, as if the
+ * claim had lost its allocation; the claim for extended resources requeues none. Source: Unreserve of
  * DynamicResources, v1.36.3. */
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 
-/* Claims that were allocated for a pod which has gone are what the source shows of them. */
+/* Claims that were allocated for a deleted pod revert to what the source shows. */
 void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
 
-/* A waiting pod has lost its nomination: to pods of the same or a lower priority it is as if it
- * had gone from there. */
+/* A waiting pod has lost its nomination: for pods of the same or a lower priority that is as if it had left
+ * that node. */
 void bt_engine_requeue_for_nomination(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old);
 
-/* status.nominatedNodeName of a waiting pod is that node's now, or none (BT_NO_NODE), as the source will
- * show.
- */
+/* Sets a waiting pod's status.nominatedNodeName to that node, or to none (BT_NO_NODE), before the source
+ * shows it. */
 void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
