@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Exponential backoff of a reflector: 800 ms at first, doubled for each attempt up to 30 s, with jitter of up
- * to as much again, and reset after two minutes without an attempt. Source: client-go's tools/cache
- * reflector, v0.36.3.
+ * Exponential backoff of a reflector: starts at 800 ms, doubles for each attempt up to 30 s, has up to 100 %
+ * jitter, and is reset after two minutes without an attempt. Source: client-go's tools/cache reflector,
+ * v0.36.3.
  */
 #pragma once
 
@@ -9,9 +9,9 @@
 
 #include "engine/base/rng.h"
 
-/* All zeroes at first. */
+/* Zero-initialised. */
 struct bt_watch_backoff {
-	int64_t next_ns, last_ns; /* the next delay without jitter; when a delay was taken last */
+	int64_t next_ns, last_ns; /* the next delay without jitter; time of the last call */
 };
 
 #define BT_BACKOFF_FIRST_NS INT64_C(800000000)

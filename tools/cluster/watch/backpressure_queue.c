@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watch events on their way to the pipeline.
+ * Watch events that wait for the pipeline.
  */
 #include "tools/cluster/watch/backpressure_queue_int.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the parts of a stream mean.
+ * Decodes the parts of a stream.
  */
 #include "tools/cluster/watch/frame_int.h"
 
@@ -59,7 +59,7 @@ static bool is_name(struct bt_str name)
 	return name.len <= BT_STORE_NAME_BYTES && bt_str_find(name, '\0', 0) == name.len;
 }
 
-/* Every object has a name once the API server has taken it. */
+/* The API server accepts no object without a name. */
 bool bt_watch_frame_check_name(struct bt_watch_frame_reader *reader, const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
@@ -72,7 +72,7 @@ bool bt_watch_frame_check_name(struct bt_watch_frame_reader *reader, const struc
 	return false;
 }
 
-/* Decodes as far as that can be done. Returns: false when the text ends to be JSON. */
+/* Decodes as far as possible. Returns: false: the text is not valid JSON. */
 static bool decode_tolerantly(struct bt_watch_frame_reader *reader, const struct bt_kind_schema *schema,
 	struct bt_str text, struct bt_object *out, struct bt_decode_error *out_error)
 {
@@ -111,7 +111,7 @@ static enum bt_proto_extent decode_json_object(struct bt_watch_frame_reader *rea
 	return extent;
 }
 
-/* Nothing is decided on half knowledge. */
+/* No decision may depend on a partly decoded object. */
 static void mark_in_part(struct bt_watch_frame_reader *reader, struct bt_arena *arena, struct bt_object *out)
 {
 	size_t n = strlen(reader->error);
@@ -161,7 +161,7 @@ struct json_event {
 	struct bt_str type, object;
 };
 
-/* out: views of bytes, or of what had to be made of them. */
+/* out: views of bytes, or of a repaired copy. */
 static bool open_json(struct bt_watch_frame_reader *reader, struct bt_str bytes, struct json_event *out)
 {
 	static const struct bt_field fields[] = {
@@ -279,7 +279,7 @@ bool bt_watch_frame_list_meta(struct bt_watch_frame_reader *reader, bool is_prot
 		     : !decode_json(reader, &schema, bytes, out)) {
 		return false;
 	}
-	/* What has none, such as {}, is no list: it says of no object that it has gone. */
+	/* An object without one, such as {}, is not a list: it must not delete other objects. */
 	if (!out->resource_version.len) {
 		snprintf(reader->error, sizeof(reader->error), "a list without metadata.resourceVersion");
 	}

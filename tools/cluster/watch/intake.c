@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call brings, taken in.
+ * Handles the answers of calls.
  */
 #include "tools/cluster/watch/intake_int.h"
 
@@ -41,7 +41,7 @@ enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_
 	}
 }
 
-/* ---- telling ---- */
+/* ---- logs ---- */
 
 static struct bt_watch_event *watch_event(struct bt_reflector *r, enum bt_watch_event_kind what)
 {
@@ -77,10 +77,7 @@ void bt_intake_sync(struct bt_reflector *r)
 	}
 }
 
-/*
- * An object that nobody can be recognised by. If it was about one that is known, a list will tell: it shows
- * all that there is.
- */
+/* Skips an object without identity. If it was a known one, a new list will show it. */
 static void pass_over(struct bt_reflector *r)
 {
 	bt_add_owned(&r->skipped_n, 1u);
@@ -91,7 +88,7 @@ static void pass_over(struct bt_reflector *r)
 	}
 }
 
-/* Says of an object that it was not read whole, as long as there are few of them; /debug/unread has all. */
+/* Logs an object that was not decoded completely, unless there are many; /debug/unread has all. */
 static void say_unread(
 	const struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent, uint64_t n)
 {
@@ -116,7 +113,7 @@ static void say_unread(
 							    : "it counts with what was read"))));
 }
 
-/* Notes how far an object was read that is there, or (whole) that has gone. */
+/* Records how far an existing object was decoded; whole for a deleted one. */
 static void note_extent(struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent)
 {
 	bt_lock_acquire(&r->lock);
@@ -133,7 +130,7 @@ static void note_extent(struct bt_reflector *r, const struct bt_object *object, 
 
 /* ---- objects ---- */
 
-/* What the table of what is known says to it. Others may look at that table. */
+/* Updates the store. Returns: whether the event is new. Other threads may read the store. */
 static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&r->lock);
@@ -145,7 +142,8 @@ static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const
 	return is_new;
 }
 
-/* Takes an object in. out_version: its resource version, which outlives the event only until the next. */
+/* Handles an object. out_version: its resource version; the event's copy is valid only until the next
+ * event. */
 static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, struct bt_str bytes,
 	struct bt_buf *out_version)
 {
@@ -163,7 +161,7 @@ static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, s
 	if (meta->resource_version.len && out_version) {
 		bt_reflector_set(out_version, meta->resource_version);
 	}
-	/* Who has gone has gone, however much of it could be read. */
+	/* A deleted object is no longer unread, even if it could not be decoded. */
 	note_extent(r, &p->object, what == BT_WATCH_EVENT_DELETE ? BT_PROTO_WHOLE : extent);
 	if (!is_news(r, what, &p->object)) {
 		r->spare = p;
@@ -172,7 +170,7 @@ static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, s
 	tell(r, p);
 }
 
-/* Says of one object that it has gone. Returns: false when the sweep is over. */
+/* Reports one object as deleted. Returns: false when the sweep has ended. */
 static bool sweep_one(struct bt_reflector *r)
 {
 	struct bt_store_object gone;
@@ -210,7 +208,7 @@ void bt_intake_sweep(struct bt_reflector *r, struct bt_str version)
 	r->cursor = 0;
 }
 
-/* The list is complete: from now on, changes. */
+/* The list is complete: changes follow. */
 static void end_list(struct bt_reflector *r)
 {
 	r->sweeping = false;
@@ -280,7 +278,7 @@ static void take_status(struct bt_reflector *r, struct bt_str bytes)
 
 static void take_event(struct bt_reflector *r, struct bt_str bytes)
 {
-	/* Until all has been shown, objects come in any order of their versions. */
+	/* During the initial list, versions come in any order. */
 	struct bt_buf *version = r->state == BT_REFLECTOR_WATCH ? &r->version : NULL;
 	enum bt_watch_frame_type type = BT_WATCH_FRAME_OTHER;
 	struct bt_str object;
@@ -308,7 +306,7 @@ static void take_event(struct bt_reflector *r, struct bt_str bytes)
 		take_status(r, object);
 		break;
 	case BT_WATCH_FRAME_OTHER:
-		break; /* of a later version: there is nothing to be done */
+		break; /* of a later version: ignored */
 	}
 }
 

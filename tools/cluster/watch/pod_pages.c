@@ -12,7 +12,7 @@
 
 #define PAGE	   250u
 #define TIMEOUT_NS (30 * INT64_C(1000000000))
-#define ERROR_MAX  200u /* of an answer that is quoted */
+#define ERROR_MAX  200u /* of a quoted answer */
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
 #define JSON_TYPE  "application/json"
 
@@ -61,7 +61,7 @@ int64_t bt_pod_pages_retry_after_ns(const struct bt_pod_pages *pages)
 	return pages->head.retry_after_ns;
 }
 
-/* Asks for pages->path. Returns: the status, or 0. */
+/* Requests pages->path. Returns: the status, or 0. */
 static uint32_t ask(struct bt_pod_pages *pages)
 {
 	const struct bt_http_call call = {.path = bt_buf_view(&pages->path),
@@ -79,7 +79,7 @@ static uint32_t ask(struct bt_pod_pages *pages)
 	return end == BT_HTTP_ANSWERED ? pages->head.status : 0;
 }
 
-/* A fetch does not keep the type of the body; the body says it. */
+/* bt_http_fetch does not keep the content type; the body starts with the envelope's magic. */
 static bool is_proto(const struct bt_pod_pages *pages)
 {
 	return pages->body.len >= 4 && memcmp(pages->body.ptr, "k8s", 4) == 0;
@@ -120,7 +120,7 @@ static void write_path(struct bt_pod_pages *pages)
 	}
 }
 
-/* Of a pod its identity, of a node all. Returns: false when nobody can be recognised. */
+/* Decodes a pod's identity, or all of a node. Returns: false when it has no identity. */
 static bool identify(struct bt_pod_pages *pages, struct bt_str bytes, struct bt_object *out)
 {
 	struct bt_proto_error error;
@@ -150,7 +150,7 @@ static bool read_meta(struct bt_pod_pages *pages, struct bt_str part)
 	return true;
 }
 
-/* Who is called for what is on a page: one of both. */
+/* The callback for the objects of a page: one of both. */
 struct taker {
 	void (*pod)(void *context, const struct bt_watch_pod *pod);
 	void (*node)(void *context, const struct bt_object *node);
@@ -169,7 +169,7 @@ static void hand_over(const struct taker *taker, const struct bt_object *object)
 	}
 }
 
-/* Returns: false when the page cannot be read to its end, or somebody on it not be recognised. */
+/* Returns: false when the page cannot be decoded, or one of its objects has no identity. */
 static bool read_page(struct bt_pod_pages *pages, const struct taker *taker)
 {
 	struct bt_stream stream = {.form = BT_STREAM_JSON_LIST};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reader of one kind. Every entry (a callback, a timer) notes what has happened and has turn() look at
- * all of it; an entry within a turn has another turn follow.
+ * The reflector of one kind. Every entry point (a callback, a timer) records what has happened and calls
+ * run(), which acts on all of it; a call within run() makes it repeat.
  */
 #include <stdio.h>
 
@@ -12,18 +12,18 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* A watch lasts so long, up to twice that by chance. */
+/* The minimal duration of a watch; up to twice that at random. */
 #define WATCH_S 300u
-/* A list takes longer than that never, a watch that much longer than it should. */
+/* Limits for a list, and for a watch beyond its duration. */
 #define LIST_NS	 (600 * NS_PER_S)
 #define GRACE_NS (60 * NS_PER_S)
-/* How soon the pipeline is asked again when it had no room. */
+/* How soon the pipeline is tried again when it had no room. */
 #define RETRY_NS (NS_PER_S / 1000)
-/* How often a kind is looked for that the server does not have. */
+/* How often a missing kind is looked for. */
 #define ABSENT_NS (300 * NS_PER_S)
 /* How often the same is logged. */
 #define REPEAT_NS (60 * NS_PER_S)
-/* Of an answer that is an error. */
+/* Limit of an error's body. */
 #define BODY_BYTES ((size_t)64 << 10)
 
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
@@ -83,7 +83,7 @@ static void rest(struct bt_reflector *r, int64_t delay_ns)
 	bt_http_after(r->shared->http, delay_ns, end_rest, r);
 }
 
-/* Rests for as long as the back-off says, or longer when the server says so. */
+/* Waits for the backoff's delay, or longer when the server requires it. */
 static void back_off(struct bt_reflector *r)
 {
 	int64_t delay_ns = bt_watch_backoff_delay_ns(&r->backoff, bt_clock_monotonic_ns(), &r->shared->rng);
@@ -128,7 +128,7 @@ static void on_head(void *context, const struct bt_http_head *head)
 	}
 }
 
-/* What an answer means that is an error. */
+/* The meaning of an error answer. */
 static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
 {
 	struct bt_str body = bt_buf_view(&r->body);
@@ -171,7 +171,7 @@ static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_
 	return fate;
 }
 
-/* Of an error the beginning says what it is; one without end is not read any further. */
+/* The start of an error's body has the message; reads no more than that. */
 static void take_error(struct bt_reflector *r, const char *bytes, size_t n)
 {
 	char what[224];
@@ -251,7 +251,7 @@ static const char *path_of(const struct bt_reflector *r)
 	return r->kind->versions[r->version_ix].path;
 }
 
-/* The version that a list may not be older than; "" for the latest there is. */
+/* The minimal version of a list; "" for the latest. */
 static struct bt_str base_version(const struct bt_reflector *r, const char *at_first)
 {
 	return r->unavailable	? (struct bt_str){0}
@@ -259,7 +259,7 @@ static struct bt_str base_version(const struct bt_reflector *r, const char *at_f
 				: bt_str(at_first);
 }
 
-/* Pages are for lists that do not come from the server's watch cache. */
+/* Pages only for lists that do not come from the server's watch cache. */
 static void send_page(struct bt_reflector *r)
 {
 	struct bt_str version = base_version(r, "0");
@@ -309,7 +309,7 @@ static void send_watch(struct bt_reflector *r)
 	send(r, &path, timeout_ns);
 }
 
-/* Begins what comes next, when nothing is under way. */
+/* Starts the next call when none is in flight. */
 static void reflector_begin(struct bt_reflector *r)
 {
 	if (r->version.len && !r->wants_list) {
@@ -335,7 +335,7 @@ static bool has_lasted(const struct bt_reflector *r)
 	return bt_clock_monotonic_ns() - r->began_ns >= NS_PER_S;
 }
 
-/* Has it brought something, or lasted? Then the next begins at once, whatever has ended it. */
+/* Whether the watch had an event, or lasted. Then the next starts immediately, however it ended. */
 static bool was_good_watch(const struct bt_reflector *r)
 {
 	return r->state == BT_REFLECTOR_WATCH && r->answered && (r->call_event_n || has_lasted(r));
@@ -423,7 +423,7 @@ static void on_expired(struct bt_reflector *r)
 	}
 }
 
-/* Said each time that it is looked for; it comes into the reader's state, and out of it when it is there. */
+/* Logged at each attempt; kept as the reflector's error until the kind is there. */
 static void say_absent(struct bt_reflector *r)
 {
 	char what[sizeof(r->error)];
@@ -443,7 +443,7 @@ static void say_absent(struct bt_reflector *r)
 	bt_lock_release(&r->lock);
 }
 
-/* A server may know the kind in another version of its group, or not at all. */
+/* A server may have the kind in another version of its group, or not at all. */
 static void on_absent(struct bt_reflector *r)
 {
 	if (!r->kind->optional || bt_load_relaxed(&r->object_n)) {
@@ -515,14 +515,14 @@ static void conclude(struct bt_reflector *r)
 		back_off(r);
 		break;
 	}
-	/* What the call has left means nothing any more, unless the next one has begun. */
+	/* The call's state is obsolete, unless the next call has started. */
 	if (!r->call) {
 		r->answered = false;
 		r->fate = BT_FATE_NONE;
 	}
 }
 
-/* ---- turns ---- */
+/* ---- run ---- */
 
 static void turn(struct bt_reflector *r)
 {

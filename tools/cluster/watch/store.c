@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a reader has seen of one kind: entries, and a table of their indices by the hash of their names, with
- * linear probing.
+ * The objects that a reflector has seen of one kind: entries, and a table of their indices by the hash of
+ * their names, with linear probing.
  */
 #include "tools/cluster/watch/store.h"
 
@@ -15,7 +15,7 @@
 #define NONE	    UINT32_MAX
 #define FIRST_SLOTS 64u
 
-/* The highest bit of a version says that it is no number, but the hash of a text. */
+/* The highest bit of a version: it is not a number, but the hash of a text. */
 #define IS_HASH (UINT64_C(1) << 63)
 
 struct watch_store_entry {
@@ -23,8 +23,8 @@ struct watch_store_entry {
 	uint64_t uid[2];
 	uint32_t hash;
 	uint32_t namespace_, name; /* names; name is BT_NAME_NONE: vacant */
-	uint32_t uid_text; /* a name, where the UID is not one of 128 bits as they are usually written */
-	uint32_t list;	   /* that has shown it last */
+	uint32_t uid_text;	   /* a name, where the UID is not in the usual form of 128 bits */
+	uint32_t list;		   /* the last list that has shown it */
 };
 
 static_assert(sizeof(struct watch_store_entry) == 48, "an entry is small");
@@ -74,7 +74,7 @@ uint32_t bt_store_n(const struct bt_store *known)
 	return (uint32_t)(known->entry_n - known->vacant_n);
 }
 
-/* ---- numbers of texts ---- */
+/* ---- parsing ---- */
 
 static uint64_t version_of(struct bt_str text)
 {
@@ -145,7 +145,7 @@ static uint32_t hash_of(const struct bt_meta_object *meta)
 		(meta->namespace_.len ? bt_hash_bytes(meta->namespace_.ptr, meta->namespace_.len) : 0));
 }
 
-/* The slot of the object, or the free one where it would be. */
+/* The slot of the object, or the free one for it. */
 static size_t find_slot(const struct bt_store *known, uint32_t hash, const struct bt_meta_object *meta)
 {
 	size_t at = hash & (known->slot_n - 1);
@@ -238,7 +238,7 @@ static struct watch_store_entry *store_add(struct bt_store *known, const struct 
 	return entry;
 }
 
-/* Empties a slot, and moves those behind it that would not be found any more. */
+/* Frees a slot, and moves later entries that would become unreachable. */
 static void free_slot(struct bt_store *known, size_t at)
 {
 	const size_t mask = known->slot_n - 1;
@@ -270,9 +270,9 @@ static void drop(struct bt_store *known, uint32_t ix)
 	known->vacant[known->vacant_n++] = ix;
 }
 
-/* ---- what is shown ---- */
+/* ---- updates ---- */
 
-/* Is a an earlier version than b? Only numbers can be compared. */
+/* Whether a is an earlier version than b. Only numbers can be compared. */
 static bool is_earlier(uint64_t a, uint64_t b)
 {
 	return a && b && ((a | b) & IS_HASH) == 0 && a < b;

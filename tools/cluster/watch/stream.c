@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes as they come from the network, cut into objects.
+ * Splits received bytes into objects.
  */
 #include "tools/cluster/watch/stream_int.h"
 
@@ -8,10 +8,10 @@
 #include "tools/format/proto.h"
 #include "tools/format/wire.h"
 
-/* Of a list that is JSON, everything but its items. */
+/* Limit of a JSON list without its items. */
 #define SHELL_BYTES ((size_t)1 << 20)
 
-/* What is kept of a buffer from one body to the next. */
+/* Buffer capacity that is kept between bodies. */
 #define KEPT_BYTES ((size_t)1 << 20)
 
 void bt_stream_begin(struct bt_stream *s, enum bt_stream_form form)
@@ -81,14 +81,14 @@ static enum bt_stream_step next_frame(struct bt_stream *s, struct bt_str *out)
 	return BT_STREAM_ITEM;
 }
 
-/* A field of which at least the beginning is here. */
+/* A field whose head has been read. */
 struct stream_part {
 	uint32_t number, type;
 	uint64_t value; /* of a varint; the length of bytes */
-	size_t head;	/* bytes in front of bytes; otherwise of the whole field */
+	size_t head;	/* bytes before its content; otherwise of the whole field */
 };
 
-/* Looks at the next field. Returns: ITEM; MORE when its beginning is not whole; BAD. */
+/* Reads the head of the next field. Returns: ITEM; MORE when it is incomplete; BAD. */
 static enum bt_stream_step peek_field(struct bt_stream *s, size_t limit, struct stream_part *out)
 {
 	size_t have = s->bytes.len - s->at < limit ? s->bytes.len - s->at : limit;
@@ -108,7 +108,7 @@ static enum bt_stream_step peek_field(struct bt_stream *s, size_t limit, struct 
 	return BT_STREAM_ITEM;
 }
 
-/* Steps over a field. Returns: ITEM with the bytes of it; MORE when they are not whole; BAD. */
+/* Consumes a field. Returns: ITEM with its bytes; MORE when they are incomplete; BAD. */
 static enum bt_stream_step take_field(
 	struct bt_stream *s, size_t limit, struct stream_part *out, struct bt_str *bytes)
 {
@@ -129,7 +129,7 @@ static enum bt_stream_step take_field(
 	return BT_STREAM_ITEM;
 }
 
-/* In the envelope: up to the list, or behind it. */
+/* In the envelope: before or after the list. */
 static enum bt_stream_step next_envelope(struct bt_stream *s)
 {
 	struct stream_part part;
@@ -205,7 +205,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Inside an object that is given out whole: up to its end. Returns whether it is there. */
+/* Inside an object: scans to its end. Returns whether it is there. */
 static bool scan_object(struct bt_stream *s)
 {
 	const char *p = s->bytes.ptr;
@@ -230,7 +230,7 @@ static bool scan_object(struct bt_stream *s)
 	return ended;
 }
 
-/* An object begins at scan. Gives it out, when it is whole. */
+/* An object begins at scan. Returns it when it is complete. */
 static enum bt_stream_step take_object(struct bt_stream *s, struct bt_str *out)
 {
 	if (!scan_object(s)) {
@@ -261,7 +261,7 @@ static enum bt_stream_step next_document(struct bt_stream *s, struct bt_str *out
 	return take_object(s, out);
 }
 
-/* A byte of a list outside of its items. Returns: what is wrong with it, static, or NULL. */
+/* Reads a byte of a list outside of its items. Returns: a static error, or NULL. */
 static const char *take_shell(struct bt_stream *s, char c)
 {
 	bt_buf_char(&s->shell, c);
@@ -292,7 +292,7 @@ static const char *take_shell(struct bt_stream *s, char c)
 	return s->shell.len > SHELL_BYTES ? "its metadata are too large" : NULL;
 }
 
-/* Between two items, or behind the last. Returns whether an object begins. */
+/* Between two items, or after the last. Returns whether an object begins. */
 static bool skip_between(struct bt_stream *s, const char **out_error)
 {
 	char c = s->bytes.ptr[s->scan];

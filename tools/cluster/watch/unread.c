@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects that could not be read whole: an array in no order, and a map from hashes of names. Two names of
- * one hash are one object here, which costs a line and no decision.
+ * Incompletely decoded objects: an unordered array, and a map from hashes of names. Two names with the same
+ * hash count as one object, which costs a line and no decision.
  */
 #include "tools/cluster/watch/unread.h"
 
@@ -12,7 +12,7 @@
 struct bt_unread_entry {
 	uint64_t key;
 	enum bt_proto_extent extent;
-	uint32_t name, uid, why, end; /* where they begin in text, behind the namespace */
+	uint32_t name, uid, why, end; /* offsets in text, after the namespace */
 	char *text;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which objects of a kind could not be read whole, and why: for metrics, /debug/unread and alerts. An object
- * is named until it is read whole, or has gone.
+ * The objects of a kind that could not be decoded completely, and why: for metrics, /debug/unread and alerts.
+ * An object is listed until it is decoded completely, or deleted.
  * Context: one thread at a time.
  */
 #pragma once
@@ -18,7 +18,7 @@ struct bt_unread_object {
 	enum bt_proto_extent extent; /* not whole */
 };
 
-/* Private. All zeroes: there are none. */
+/* Private. All zeroes: empty. */
 struct bt_unread {
 	struct bt_unread_entry *entries;
 	size_t n, cap;
@@ -28,11 +28,11 @@ struct bt_unread {
 
 void bt_unread_fini(struct bt_unread *unread);
 
-/* Notes how far an object was read. Returns: whether the object was not read whole and was not noted yet. */
+/* Records how far an object was decoded. Returns: whether it was incomplete and was not recorded yet. */
 bool bt_unread_note(struct bt_unread *unread, const struct bt_meta_object *meta, enum bt_proto_extent extent,
 	struct bt_str why);
 
-/* How many were read so far. */
+/* How many objects have been decoded to that extent. */
 uint64_t bt_unread_n(const struct bt_unread *unread, enum bt_proto_extent extent);
 
 void bt_unread_each(const struct bt_unread *unread,

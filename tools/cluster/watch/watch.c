@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 1 on a cluster: a reader a kind, all on one client's thread.
+ * Stage 1 on a cluster: one reflector per kind, all on one client's thread.
  */
 #include "tools/cluster/watch/watch.h"
 
@@ -11,7 +11,7 @@
 #include "tools/cluster/watch/reflector_int.h"
 
 #define PAGE	500u
-#define REST_NS INT64_C(1000000) /* of many events in a row, a few at a time */
+#define REST_NS INT64_C(1000000) /* batches a burst of events into few wake-ups */
 
 struct bt_watch {
 	struct bt_reflectors shared;

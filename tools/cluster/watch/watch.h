@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 1 on a cluster: lists and watches every kind that decisions depend on, and feeds a pipeline with it;
- * a source a kind. Resumes where a watch ended, lists again when that is too long ago (410), says what has
- * gone meanwhile. Protobuf for pods and nodes, JSON for the rest. Source: client-go's tools/cache reflector,
- * v0.36.3.
+ * Stage 1 on a cluster: lists and watches every kind that decisions depend on, and feeds a pipeline, one
+ * source per kind. Resumes where a watch ended, lists again when that is too old (410), reports objects that
+ * were deleted meanwhile. Protobuf for pods and nodes, JSON for the rest. Source: client-go's tools/cache
+ * reflector, v0.36.3.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 struct bt_watch;
 
-/* Hears of every event before the pipeline does. Context: the reader's thread, which must not wait. */
+/* Gets every event before the pipeline does. Context: the reflector's thread, which must not wait. */
 struct bt_watch_listener {
-	/* kind, names, UID and resource version are there for a delete too. */
+	/* kind, names, UID and resource version are set for a delete, too. */
 	void (*event)(void *context, enum bt_watch_event_kind what, const struct bt_object *object);
 	void *context;
 };
@@ -23,8 +23,8 @@ struct bt_watch_listener {
 struct bt_watch_options {
 	struct bt_client_config *access;
 	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
-	const struct bt_gates *gates;		   /* which kinds are needed */
-	struct bt_intern *names;		   /* where names are held; outlives the watch */
+	const struct bt_gates *gates;		   /* selects the kinds */
+	struct bt_intern *names;		   /* for interned names; outlives the watch */
 	const struct bt_watch_listener *listeners; /* called in order */
 	uint32_t listener_n;
 	uint32_t page; /* objects a page of a list; 0: 500 */
@@ -33,35 +33,36 @@ struct bt_watch_options {
 	uint64_t seed; /* of delays; 0: any */
 };
 
-/* How many kinds, and so sources, a configuration needs; which ones: bt_watch_kinds (kinds.h). */
+/* The number of kinds, and so of sources, of a configuration; bt_watch_kinds (kinds.h) lists them. */
 uint32_t bt_watch_source_n(const struct bt_gates *gates);
 
-/* Begins. Returns: NULL with the reason in out_error. Owns: bt_watch_destroy, before the pipeline's end. */
+/* Starts it. Returns: NULL with the reason in out_error. Owns: bt_watch_destroy, before the pipeline's
+ * end. */
 struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct bt_buf *out_error);
 void bt_watch_destroy(struct bt_watch *watch);
 
-/* What a kind's reader is at; for readyz, metrics and messages. */
+/* The state of a kind's reflector; for readyz, metrics and messages. */
 struct bt_watch_state {
 	const char *resource; /* "pods" */
-	bool synced;	      /* its first list is in */
+	bool synced;	      /* its first list is complete */
 	uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n;
-	uint64_t skipped_n;    /* objects whose names could not be read */
-	uint64_t replaced_n;   /* those that were read with bytes replaced, and */
-	uint64_t in_part_n;    /* those that were read in part, of object_n */
-	uint64_t waiting_n;    /* watch events for which the pipeline has no room */
+	uint64_t skipped_n;    /* objects whose names could not be decoded */
+	uint64_t replaced_n;   /* objects with replaced bytes */
+	uint64_t in_part_n;    /* partly decoded objects, of object_n */
+	uint64_t waiting_n;    /* watch events that do not fit into the pipeline */
 	int64_t last_event_ns; /* bookmarks included; of the monotonic clock, 0: none yet */
-	char error[256];       /* what went wrong last, empty when it works again */
+	char error[256];       /* the last error, empty when it works again */
 };
 
-/* Writes the states, at most cap. Context: any thread. Returns: how many there are. */
+/* Writes the states of at most cap kinds. Context: any thread. Returns: how many there are. */
 uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 
-/* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not
- * reported again. Context: any thread. */
+/* Lists that kind again: the store may differ from the server. Unchanged objects are not reported again.
+ * Context: any thread. */
 void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
 
-/* Calls for every object that could not be read whole. resource: "pods". Context: any thread; the reader
- * waits meanwhile. */
+/* Calls call for every object that was not decoded completely. resource: "pods". Context: any thread; the
+ * reflector waits meanwhile. */
 void bt_watch_each_unread(struct bt_watch *watch,
 	void (*call)(void *context, const char *resource, const struct bt_unread_object *object),
 	void *context);

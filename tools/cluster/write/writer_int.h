@@ -151,8 +151,7 @@ struct bt_writer {
 	struct bt_log_limit bind_said, evict_said, patch_said,
 		event_said;	       /* limits repeated errors to one per second */
 	struct bt_eventcount over;     /* woken when open_n becomes 0 */
-	_Atomic int64_t said_until_ns; /* atomic: during shutdown: until when events and patches may be sent;
-				        * else INT64_MAX */
+	_Atomic int64_t said_until_ns; /* atomic: end of reports during shutdown; else INT64_MAX */
 	_Atomic bool ending;	       /* atomic: calls are cancelled, no more are made */
 
 	/* owner: the client's thread */
