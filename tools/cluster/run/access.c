@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the process reaches API servers.
+ * Client configs for API servers.
  */
 #include "tools/cluster/run/access.h"
 
@@ -18,7 +18,7 @@ char *bt_run_copy_text(struct bt_str text)
 	return copy;
 }
 
-/* Of who is asked about callers, where that is not the server of everything else. */
+/* The client config for reviews, where they have a kubeconfig of their own. */
 static bool make_review(const char *flag, const char *kubeconfig, struct bt_client_config **out_config,
 	struct bt_buf *out_error)
 {

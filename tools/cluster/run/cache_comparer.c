@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ledger against the API: a sum of hashes over the pods of each node on either side, so that no pod is
- * copied unless something is wrong. A round lists the pods page by page, and compares when the list is whole.
+ * copied unless they differ. A round lists the pods page by page, and compares when the list is complete.
  */
 #include "tools/cluster/run/cache_comparer.h"
 
@@ -13,11 +13,11 @@
 #define SECOND_NS      INT64_C(1000000000)
 #define AGAIN_NS       (2 * SECOND_NS)
 #define PAUSE_NS       (SECOND_NS / 4) /* between two pages */
-#define PODS_A_VISIT   4096u	       /* the scheduling thread waits for so many to be looked at */
+#define PODS_A_VISIT   4096u	       /* the scheduling thread is blocked for this many */
 #define RENEWAL_ROUNDS 2
-#define REPAIRS_A_NODE 64u /* in one round; those behind have their turn when these are right */
+#define REPAIRS_A_NODE 64u /* in one round; further pods follow when these are right */
 
-/* The pods of a node as both sides have them. */
+/* One side's pods of a node. */
 struct side {
 	uint64_t sum, n;
 };
@@ -35,7 +35,7 @@ struct sums {
 	struct bt_buf names;
 };
 
-/* A pod that one side has on a node, and what the other side has. */
+/* A pod that is on the node on one side, and the other side's view. */
 struct pod_view {
 	struct bt_str namespace_, name, uid;
 	bool in_api, in_ledger;
@@ -44,11 +44,11 @@ struct pod_view {
 struct bt_cache_comparer {
 	struct bt_cache_comparer_options options;
 	struct sums now, before;
-	bool lists;    /* a round is under way: some pages are in now */
-	int slot_n;    /* of resource names, as the last round found them */
-	int renewal_n; /* in so many rounds pods that lack names count as not known */
+	bool lists;    /* a round has started: some pages have been read */
+	int slot_n;    /* resource names, as of the last round */
+	int renewal_n; /* number of rounds that still ignore pods that lack names */
 	int64_t next_ns;
-	/* owner: the thread that looks; anyone reads, relaxed */
+	/* owner: the caller's thread; any thread reads, relaxed */
 	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n, unlisted_n;
 };
 
@@ -134,10 +134,10 @@ static void add_api(void *context, const struct bt_watch_pod *pod)
 	cache_comparer_add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
 }
 
-/* A part of the ledger's pods. */
+/* A range of the ledger's pods. */
 struct pod_comparer_visit {
 	uint32_t first, end;
-	bool renews; /* pods that lack names of resources are left out */
+	bool renews; /* pods that lack resource names are ignored */
 	int slot_n;
 	void (*see)(void *context, const struct bt_watch_pod *pod);
 	void *context;
@@ -171,7 +171,7 @@ static void see_some(void *context, struct bt_engine *engine)
 	}
 }
 
-/* Returns: how many names of resources there are. */
+/* Returns: how many resource names there are. */
 static int each_in_ledger(struct bt_cache_comparer *comparer,
 	void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
 {
@@ -205,7 +205,7 @@ static bool is_as_before(const struct bt_cache_comparer *comparer, const struct 
 	return before->api.sum == node->api.sum && before->ledger.sum == node->ledger.sum;
 }
 
-/* ---- what is wrong with a node ---- */
+/* ---- repair ---- */
 
 struct views {
 	struct bt_arena arena;
@@ -214,7 +214,7 @@ struct views {
 	struct pod_view *items;
 	size_t n, cap;
 	struct bt_map by_key;
-	bool api; /* which side is being read */
+	bool api; /* the side that is being read */
 };
 
 static struct bt_str cache_comparer_keep(struct views *views, struct bt_str text)
@@ -251,10 +251,10 @@ static void views_fini(struct views *views)
 	bt_map_fini(&views->by_key);
 }
 
-/* What is to be repaired of a pod. */
+/* The repair of one pod. */
 struct repair {
 	const struct pod_view *pod;
-	const struct bt_object *object; /* NULL: it has gone */
+	const struct bt_object *object; /* NULL: deleted */
 };
 
 /* Context: the scheduling thread, between two cycles. */
@@ -282,8 +282,8 @@ static void say(const struct pod_view *pod, struct bt_str node)
 			bt_log_str("ledger", bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
 }
 
-/* Asks the server who is right: the list may be older than the ledger, and then nothing is wrong. Returns:
- * whether the ledger was, or nobody knows. */
+/* Reads the pod from the server: if the list was older than the ledger, nothing is wrong. Returns: whether
+ * the ledger was wrong, or the server did not answer. */
 static bool repair_pod(struct bt_cache_comparer *comparer, const struct pod_view *pod, struct bt_str node)
 {
 	struct bt_arena arena = {0};
@@ -311,7 +311,7 @@ static bool repair_pod(struct bt_cache_comparer *comparer, const struct pod_view
 	return wrong;
 }
 
-/* The server is asked anew who is on the node. */
+/* Lists the pods of the node again. */
 static bool list_node(struct bt_cache_comparer *comparer, struct views *views)
 {
 	enum bt_pages step;
@@ -352,8 +352,8 @@ static void repair_node(struct bt_cache_comparer *comparer, const struct node_su
 /* ---- a round ---- */
 
 /*
- * A node has brought a name for which there was no slot when a pod asked for it: the pods that lack names are
- * left out of two rounds, which is how long a difference must last until the server is asked for them anew.
+ * A node has introduced a resource name that had no slot when a pod requested it. Pods that lack such names
+ * are ignored for two rounds, because a difference must last that long before they are read from the server.
  */
 static void renew(struct bt_cache_comparer *comparer, int slot_n)
 {
@@ -365,7 +365,7 @@ static void renew(struct bt_cache_comparer *comparer, int slot_n)
 	}
 }
 
-/* The list is whole. */
+/* The list is complete. */
 static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
 	bool again = false;
@@ -389,7 +389,7 @@ static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 	bt_add_owned(&comparer->round_n, 1u);
 }
 
-/* The server has not answered, or in vain: what it has said in this round is forgotten. */
+/* The list failed: drops what this round has read. */
 static void cache_comparer_give_up(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
 	int64_t wish_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);

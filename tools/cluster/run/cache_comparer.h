@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compares the ledger with the API's objects while the scheduler works (I4). It does not ask the readers,
- * who may have misread what the ledger has: it lists the pods itself, page by page, at leisure. What differs
- * in the same way twice in a row is no event on its way but a mistake: it is counted, logged once with both
- * views, and repaired by what the server says of each pod in question.
+ * Compares the ledger with the API's objects while the scheduler works (I4). It does not rely on the
+ * reflectors, which may have decoded something wrongly: it lists the pods itself, page by page, in the
+ * background. A difference that is the same twice in a row is not an event in flight but an error: it is
+ * counted, logged once with both views, and repaired by the server's state of each such pod.
  * Context: one thread, which waits for the scheduling thread between two cycles and for the server.
  */
 #pragma once
@@ -15,22 +15,22 @@ struct bt_cache_comparer;
 struct bt_cache_comparer_options {
 	struct bt_pipeline *pipeline;
 	struct bt_pod_pages *pages; /* outlives it */
-	int64_t interval_ns; /* between two rounds; 0: 30 s. What differs is looked at again after 2 s */
+	int64_t interval_ns;	    /* between two rounds; 0: 30 s. A difference is checked again after 2 s */
 };
 
 /* Owns: bt_cache_comparer_destroy. */
 struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_comparer_options *options);
 void bt_cache_comparer_destroy(struct bt_cache_comparer *comparer);
 
-/* Asks for the next page, or compares, if it is time. now_ns: any clock that does not go back. */
+/* Requests the next page, or compares, when it is due. now_ns: any monotonic clock. */
 void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns);
 
 struct bt_cache_comparer_counts {
 	uint64_t round_n;    /* comparisons */
-	uint64_t differ_n;   /* nodes that were found to differ for good */
-	uint64_t repaired_n; /* pods that the engine was shown again */
-	uint64_t failed_n;   /* pods of which the server would not tell */
-	uint64_t unlisted_n; /* lists that the server would not give to their end */
+	uint64_t differ_n;   /* nodes with a lasting difference */
+	uint64_t repaired_n; /* pods for which the engine got the server's state */
+	uint64_t failed_n;   /* pods that could not be read from the server */
+	uint64_t unlisted_n; /* lists that were not completed */
 };
 
 /* Context: any thread. */

@@ -35,17 +35,16 @@ static int print_version(const struct bt_run_flags *flags)
 	return status;
 }
 
-/* What is kept from one scheduler to the next one, which another release may decide. owner: the main
- * thread */
+/* State that outlives a scheduler: the next one may have another release. owner: the main thread */
 struct run_command {
 	const struct bt_invocation *invocation;
 	struct bt_run_flags *flags;
-	struct bt_buf text; /* of --config: once rights are gone, the file cannot be read again */
+	struct bt_buf text; /* of --config: in the sandbox, the file cannot be read again */
 	struct bt_config config;
 	bool configured;
 	struct bt_run_access *access;
-	const struct bt_release *release; /* the one that decides, or is assumed */
-	bool undecided;			  /* it is assumed: the server has not answered yet */
+	const struct bt_release *release; /* in effect, or assumed */
+	bool undecided;			  /* release is assumed: the server has not answered yet */
 };
 
 /* ---- configuration ---- */
@@ -74,8 +73,8 @@ static void forget_configuration(struct run_command *run)
 	run->configured = false;
 }
 
-/* The file, and the flags that count beside it; or the defaults, and the flags. As the release takes them.
- * Requires: no scheduler uses the configuration that there was. */
+/* Reads the file, and the flags that override it; or the defaults, and the flags. Validated by the release.
+ * Requires: no scheduler uses the old configuration. */
 static int configure(struct run_command *run, const struct bt_release *release)
 {
 	int status = bt_run_flags_settle(run->flags, release);
@@ -93,7 +92,7 @@ static int configure(struct run_command *run, const struct bt_release *release)
 	return status ? status : check(&run->config);
 }
 
-/* Would flags and configuration be good under the release? Says nothing. */
+/* Whether flags and configuration are valid under the release. Prints nothing. */
 static bool is_good(const struct run_command *run, const struct bt_release *binary, struct bt_buf *out_error)
 {
 	struct bt_release release;
@@ -116,8 +115,9 @@ static bool is_good(const struct run_command *run, const struct bt_release *bina
 	return !status;
 }
 
-/* A configuration says how the server is reached, and the server which release reads it: the newest one that
- * takes it is assumed. Where none does, it is read as the default one, for what that says. */
+/* The configuration has the server's address, and the server's release validates the configuration: the
+ * newest release that accepts it is assumed. If none does, the default release reads it, for its error
+ * messages. */
 static const struct bt_release *assume(const struct run_command *run)
 {
 	const struct bt_release *assumed = NULL, *next;
@@ -136,7 +136,7 @@ static int cmd_run_fail(const struct bt_buf *why)
 	return BT_EXIT_INPUT;
 }
 
-/* ---- which release decides ---- */
+/* ---- which release is in effect ---- */
 
 static enum bt_server_answer ask(
 	void *context, struct bt_server_version *out_version, struct bt_buf *out_error)
@@ -156,7 +156,7 @@ static struct bt_release_watch_options watch_options(struct run_command *run)
 		.context = run};
 }
 
-/* Asks the server, unless --kubernetes-version says it. */
+/* Reads the server's version, unless --kubernetes-version is given. */
 static int find_release(struct run_command *run)
 {
 	const struct bt_release_watch_options options = watch_options(run);
@@ -173,7 +173,7 @@ static int find_release(struct run_command *run)
 	return release == run->release ? BT_EXIT_OK : configure(run, release);
 }
 
-/* Can the scheduler go on as another release? What cannot be begun anew goes on as it is. */
+/* Whether the scheduler can restart under another release. If not, the old one stays in effect. */
 static bool may_change(const struct run_command *run, const struct bt_release *release)
 {
 	struct bt_buf why = {0};
@@ -234,7 +234,7 @@ static enum ending attend(
 			return LOST;
 		}
 		ending = look_at_release(run, &watch, scheduler, out_next);
-		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL); /* a signal ends it */
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL); /* a signal interrupts it */
 	}
 	if (bt_interrupt_pending()) {
 		bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
@@ -243,8 +243,8 @@ static enum ending attend(
 	return ending;
 }
 
-/* Ends scheduler, unless a part of it does not come to its end: then the process ends with it. out_next: the
- * release that shall go on, or NULL. */
+/* Stops the scheduler. If a part does not stop in time, the process exits without freeing it. out_next: the
+ * release to restart with, or NULL. */
 static int serve(struct run_command *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	struct bt_buf why = {0};
@@ -298,7 +298,7 @@ static int schedule(struct run_command *run, const struct bt_release **out_next)
 	return status;
 }
 
-/* One scheduler after the other, each with the release of the server. */
+/* Runs one scheduler after the other, each under the server's release. */
 static int schedule_all(struct run_command *run)
 {
 	const struct bt_release *next = NULL;

@@ -15,8 +15,9 @@
 /* kube-scheduler's levels */
 enum { ABOUT_PODS = 2, ABOUT_ATTEMPTS = 3, ABOUT_DETAILS = 4 };
 
-/* What a decision says that its binding's line repeats. The key is the pod's index, which stays while it is
- * being bound; a later decision about that index overwrites what a binding that never ended has left. */
+/* Fields of a decision that are logged again at its binding. The key is the pod's index, which is stable
+ * while it is being bound; a later decision about the same index overwrites the entry of a binding that never
+ * ended. */
 struct logged_decision {
 	uint32_t evaluated_n, feasible_n;
 };
@@ -91,7 +92,7 @@ static void cycle_log_keep(struct bt_cycle_log *log, const struct bt_decision *d
 	log->placed[decision->pod_ix] = (struct logged_decision){decision->evaluated_n, decision->feasible_n};
 }
 
-/* How many victims have not begun to end by themselves. */
+/* Number of victims that are not already terminating. */
 static uint32_t to_delete(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
@@ -141,7 +142,7 @@ static void say_refused(struct bt_engine *engine, const struct bt_decision *deci
 		bt_log_fields(pod, bt_log_str("err", message)));
 }
 
-/* An error is said at every level; of many in a second one, with how many were held back. */
+/* An error is logged at every level, at most once a second with the number held back. */
 static void say_failed(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
 	struct bt_str message)
 {
@@ -227,7 +228,7 @@ void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint
 		bt_log(BT_LOG_INFO, 1, "Failed to bind pod", bt_log_fields(pod));
 		return;
 	}
-	/* Nothing is known of a decision that was made before the level was raised. */
+	/* A decision that was made before the level was raised has no entry. */
 	struct logged_decision placed = pod_ix < log->cap ? log->placed[pod_ix] : (struct logged_decision){0};
 
 	bt_log(BT_LOG_INFO, ABOUT_PODS, "Successfully bound pod to node",

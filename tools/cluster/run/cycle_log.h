@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Log lines about scheduling cycles, with kube-scheduler's texts, keys and levels. Below level 2 nothing is
- * kept and no text is made. Source: schedule_one.go and framework/preemption, v1.36.3.
+ * stored and no text is built. Source: schedule_one.go and framework/preemption, v1.36.3.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -10,17 +10,17 @@
 
 struct bt_cycle_log;
 
-/* binds: bindings are this scheduler's own (no shadow mode). Owns: bt_cycle_log_destroy. */
+/* binds: bindings are written by this scheduler (no shadow mode). Owns: bt_cycle_log_destroy. */
 struct bt_cycle_log *bt_cycle_log_create(bool binds);
 void bt_cycle_log_destroy(struct bt_cycle_log *log);
 
 /* A pod's name, as a field of a line. */
 struct bt_log_field bt_cycle_log_pod(struct bt_engine *engine, const char *key, uint32_t pod_ix);
 
-/* A pod's turn comes: bt_pipeline_sink.cycle_begins. */
+/* A cycle begins: bt_pipeline_sink.cycle_begins. */
 void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);
 
-/* A decision has been carried out: bt_pipeline_sink.cycle_ended. */
+/* A cycle has ended: bt_pipeline_sink.cycle_ended. */
 void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 	const struct bt_decision *decision, struct bt_str message);
 

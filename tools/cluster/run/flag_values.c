@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The base that a prefix names, which is taken off the digits. */
+/* The base of a prefix, which is removed from the digits. */
 static uint32_t base_of(struct bt_str *digits)
 {
 	uint32_t base = 10;

@@ -42,7 +42,7 @@ static int read_duration(const struct bt_invocation *invocation, const char *nam
 	return status;
 }
 
-/* A decimal number within the bounds of its type upstream. */
+/* A decimal number within the range of its type upstream. */
 static int read_real(
 	const struct bt_invocation *invocation, const char *name, double bound, double *out_value)
 {
@@ -91,7 +91,7 @@ static void add_items(struct bt_run_flags *flags, struct bt_str text, struct bt_
 	}
 }
 
-/* The words of all values of a repeated flag, else of its default. */
+/* The items of all values of a repeated flag, or of its default. */
 static struct bt_str_list list_of(
 	struct bt_run_flags *flags, const struct bt_invocation *invocation, const char *name)
 {
@@ -136,7 +136,7 @@ static bool is_word(struct bt_str word)
 	return !bt_flag_is_blank(word);
 }
 
-/* Nothing is said of suites, curves and pairs of files where nothing is served, as upstream. Source:
+/* As upstream, suites, curves and pairs of files are not checked when nothing is served. Source:
  * TLSCipherSuites of component-base's cli/flag, and SecureServingOptions.ApplyTo, v0.36.3. */
 static int check_suites(const struct bt_invocation *invocation, const struct bt_serve_settings *serving)
 {
@@ -517,7 +517,7 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	if (!status) {
 		status = read_duration(invocation, "pod-max-in-unschedulable-pods-duration", &unused_ns);
 	}
-	if (!status) { /* what only a configuration shows is checked before anything is begun */
+	if (!status) { /* errors that only the configuration shows are found before anything starts */
 		bt_config_init(&config, NULL);
 		status = bt_run_flags_apply(invocation, &config);
 		bt_config_fini(&config);
@@ -574,7 +574,7 @@ static struct bt_config_bool switch_of(const struct bt_invocation *invocation, c
 	return (struct bt_config_bool){bt_invocation_switch(invocation, name), true};
 }
 
-/* Upstream checks this of a file only: with flags alone it would ask for a Lease without a name for ever. */
+/* Upstream checks this only for a file: with flags alone it would request a Lease without a name forever. */
 static int check_lease(
 	const struct bt_invocation *invocation, const struct bt_leader_election_config *election)
 {
@@ -676,7 +676,7 @@ int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config 
 	return status;
 }
 
-/* As pflag prints it: lists in brackets, switches as words. */
+/* As pflag prints it: lists in brackets, booleans as words. */
 static void print_value(
 	const struct bt_invocation *invocation, const struct bt_option *option, struct bt_buf *out)
 {

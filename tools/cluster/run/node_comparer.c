@@ -12,9 +12,9 @@
 #define SECOND_NS     INT64_C(1000000000)
 #define AGAIN_NS      (2 * SECOND_NS)
 #define PAUSE_NS      (SECOND_NS / 4) /* between two pages */
-#define NODES_A_VISIT 4096u	      /* the scheduling thread waits for so many to be looked at */
+#define NODES_A_VISIT 4096u	      /* the scheduling thread is blocked for this many */
 
-/* A node as both sides have it; 0: it is not there. */
+/* Both sides of a node; 0: absent. */
 struct sides {
 	size_t name, name_end; /* in names */
 	uint64_t api, ours;
@@ -31,9 +31,9 @@ struct bt_node_comparer {
 	struct bt_node_comparer_options options;
 	struct bt_dictionary *dictionary; /* NULL until the first visit */
 	struct round now, before;
-	bool lists; /* a round is under way: some pages are in now */
+	bool lists; /* a round has started: some pages have been read */
 	int64_t next_ns;
-	/* owner: the thread that looks; anyone reads, relaxed */
+	/* owner: the caller's thread; any thread reads, relaxed */
 	_Atomic uint64_t round_n, differ_n, unlisted_n;
 };
 
@@ -98,7 +98,7 @@ static struct sides *sides_of(struct round *round, struct bt_str name)
 	return &round->items[ix];
 }
 
-/* What decisions see of a node's room. */
+/* The fields of a node's resources that decisions depend on. */
 static uint64_t hash_of(const struct bt_node_desc *desc)
 {
 	uint64_t hash = bt_hash_u64((uint64_t)desc->alloc_pods);
@@ -110,7 +110,7 @@ static uint64_t hash_of(const struct bt_node_desc *desc)
 	return hash | 1;
 }
 
-/* The server's node, described as an ingestion thread describes it. */
+/* The server's node, described as by an ingestion thread. */
 static void add_api(void *context, const struct bt_object *object)
 {
 	struct bt_node_comparer *comparer = context;
@@ -177,7 +177,7 @@ static void say(struct bt_str name, const struct sides *node)
 								       : "status.allocatable"))));
 }
 
-/* The list is whole. */
+/* The list is complete. */
 static void compare(struct bt_node_comparer *comparer, int64_t now_ns)
 {
 	bool again = false;

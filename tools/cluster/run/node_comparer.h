@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compares the nodes that decisions see with the API's: their names, and what is allocatable on them. As for
- * pods, it asks the server itself, page by page. A node that differs in the same way twice in a row
- * is counted and logged; the next event of the node, or a restart, mends it.
+ * Compares the scheduler's nodes with the API's: their names and allocatable. As for pods, it lists them
+ * itself, page by page. A node with the same difference twice in a row is counted and logged; the next event
+ * of the node, or a restart, repairs it.
  * Context: one thread, which waits for the scheduling thread between two cycles and for the server.
  */
 #pragma once
@@ -13,7 +13,7 @@ struct bt_node_comparer;
 
 struct bt_node_comparer_options {
 	struct bt_pipeline *pipeline;
-	struct bt_pod_pages *pages; /* for nobody else; outlives it */
+	struct bt_pod_pages *pages; /* not shared; outlives it */
 	int64_t interval_ns;	    /* between two rounds; 0: 30 s */
 };
 
@@ -21,13 +21,13 @@ struct bt_node_comparer_options {
 struct bt_node_comparer *bt_node_comparer_create(const struct bt_node_comparer_options *options);
 void bt_node_comparer_destroy(struct bt_node_comparer *comparer);
 
-/* Asks for the next page, or compares, if it is time. now_ns: any clock that does not go back. */
+/* Requests the next page, or compares, when it is due. now_ns: any monotonic clock. */
 void bt_node_comparer_look(struct bt_node_comparer *comparer, int64_t now_ns);
 
 struct bt_node_comparer_counts {
 	uint64_t round_n;    /* comparisons */
-	uint64_t differ_n;   /* nodes that differed twice in the same way */
-	uint64_t unlisted_n; /* lists that the server would not give to their end */
+	uint64_t differ_n;   /* nodes with the same difference twice in a row */
+	uint64_t unlisted_n; /* lists that were not completed */
 };
 
 /* Context: any thread. */

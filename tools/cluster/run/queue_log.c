@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kube-scheduler's log lines about its queue. What a plugin's hint says is one line here; upstream's plugins
- * have texts of their own for that, at the same level.
+ * kube-scheduler's log lines about its queue. The result of a plugin's hint is one line here; upstream's
+ * plugins have their own texts for that, at the same level.
  */
 #include "tools/cluster/run/queue_log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whose decisions are made: the server's answers, taken with care.
+ * Determines the release in effect, by several answers of the server.
  */
 #include "tools/cluster/run/release_watch.h"
 
@@ -20,7 +20,7 @@ static bool is_newer(const struct bt_server_version *version, const struct bt_re
 	return version->minor > (int)release->minor;
 }
 
-/* Of the release that goes with a server: which it is, and why. */
+/* Logs which release matches a server, and why. */
 static void say_release(const struct bt_release *release, const struct bt_server_version *version)
 {
 	if (is_newer(version, release)) {
@@ -111,7 +111,7 @@ void bt_release_watch_decline(struct bt_release_watch *watch)
 	watch->options.follow = false;
 }
 
-/* The first answer, after the scheduler has begun without one. */
+/* The first answer, after the scheduler started without one. */
 static enum bt_release_change settle_known(struct bt_release_watch *watch,
 	const struct bt_server_version *version, const struct bt_release **out_release)
 {
@@ -136,7 +136,7 @@ static enum bt_release_change settle_unanswered(
 	return *out_release == watch->options.release ? BT_RELEASE_SETTLED : BT_RELEASE_CHANGE;
 }
 
-/* Of --kubernetes-version: once. */
+/* Logs once that --kubernetes-version differs from the server's version. */
 static void compare(struct bt_release_watch *watch, const struct bt_server_version *version)
 {
 	if (!watch->said && version->minor != (int)watch->options.release->minor) {
@@ -149,7 +149,7 @@ static void compare(struct bt_release_watch *watch, const struct bt_server_versi
 	watch->said = true;
 }
 
-/* Has a newer release been answered for long enough? */
+/* Whether a newer release was answered for long enough. */
 static bool is_stable(struct bt_release_watch *watch, const struct bt_release *release, int64_t now_ns)
 {
 	if (!release || release->minor <= watch->options.release->minor) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seccomp by libseccomp; Landlock by its three system calls, for which there is no library.
+ * seccomp by libseccomp; Landlock by its three system calls, which have no library.
  *
- * The filter names what is refused and lets the rest pass: a list of what is allowed would depend on the C
- * library, and a scheduler that ends because a release of it asks for something new is the worse evil. What
- * is refused fails with EPERM, as it would for a process without the right.
+ * The filter lists what is refused: a list of what is allowed would depend on the C library, and a scheduler
+ * that crashes because a new version of it makes another call is worse. A refused call fails with EPERM, as
+ * it would for a process without the right.
  */
 #include "tools/cluster/run/sandbox.h"
 
@@ -22,7 +22,7 @@
 #include "engine/base/mem.h"
 #include "tools/kube/log/log.h"
 
-/* Sanitizers fork, trace and open what they like; theirs is no build that anybody serves with. */
+/* Sanitizers fork, trace and open files; such builds are not for production. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -39,14 +39,14 @@ struct bt_sandbox_path {
 	uint64_t rights; /* of Landlock */
 };
 
-/* ---- what is needed ---- */
+/* ---- allowed files ---- */
 
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITE                                                                                                \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE | LANDLOCK_ACCESS_FS_MAKE_REG |                            \
 		LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
-/* Of kernels that are newer than the headers. */
+/* Of kernels newer than the headers. */
 #define TRUNCATE  (1ull << 14) /* since version 3 */
 #define IOCTL_DEV (1ull << 15) /* 5 */
 #define BIND_TCP  (1ull << 0)  /* 4, of the network */
@@ -54,13 +54,13 @@ struct bt_sandbox_path {
 #define NET_PORT  2	       /* enum landlock_rule_type */
 #define REFER	  (1ull << 13) /* 2 */
 #define FIRST_FS  ((1ull << 13) - 1)
-/* What may be said of a file that is no folder. */
+/* The rights that apply to a file, not a folder. */
 #define OF_FILES                                                                                             \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |         \
 		TRUNCATE | IOCTL_DEV)
 
-/* Libraries that are loaded late (name services, certificates' modules), what the process and the machine say
- * of themselves, whom the system trusts, and how names are resolved. */
+/* Libraries that are loaded late (name services, certificates' modules), information on process and machine,
+ * the system's certificates, and files of name resolution. */
 static const char *const system_paths[] = {"/usr", "/lib", "/lib64", "/proc", "/sys", "/etc/ssl", "/etc/pki",
 	"/etc/ca-certificates", "/etc/crypto-policies", "/etc/gnutls", "/etc/pkcs11", "/etc/ld.so.cache",
 	"/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
@@ -103,7 +103,7 @@ void bt_sandbox_read(struct bt_sandbox *sandbox, const char *file)
 		return;
 	}
 	add_folder(sandbox, file, READ);
-	if (there) { /* where a link leads */
+	if (there) { /* the target of a link */
 		add_folder(sandbox, there, READ);
 		free(there);
 	}
@@ -120,14 +120,14 @@ void bt_sandbox_write_in(struct bt_sandbox *sandbox, const char *folder)
 /* ---- Landlock ---- */
 
 struct ruleset {
-	uint64_t fs, net, scopes; /* as the kernel takes it */
+	uint64_t fs, net, scopes; /* the kernel's masks */
 };
 
 struct port_rule {
 	uint64_t rights, port;
 };
 
-/* Returns: the kernel's version of Landlock; 0: it has none. */
+/* Returns: the kernel's version of Landlock; 0: none. */
 static int landlock_version(void)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -145,7 +145,7 @@ static struct ruleset handled_by(int version)
 	};
 }
 
-/* What is not there needs no rule. */
+/* A missing file needs no rule. */
 static void allow(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule = {.parent_fd = open(path, O_PATH | O_CLOEXEC)};
@@ -191,7 +191,7 @@ static int enter_landlock(const struct bt_sandbox *sandbox, int version)
 
 /* ---- seccomp ---- */
 
-/* Refused in any case: other processes, the machine, what only attacks on kernels use. */
+/* Always refused: other processes, the machine, calls that only attacks on kernels use. */
 static const int never[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
 	SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp), SCMP_SYS(process_madvise), SCMP_SYS(mount), SCMP_SYS(umount2),
 	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen),
@@ -207,7 +207,7 @@ static const int never[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_S
 	SCMP_SYS(mknodat), SCMP_SYS(personality), SCMP_SYS(uselib), SCMP_SYS(ustat), SCMP_SYS(sysfs),
 	SCMP_SYS(fanotify_init), SCMP_SYS(lookup_dcookie), SCMP_SYS(nfsservctl), SCMP_SYS(vm86)};
 
-/* Refused where no plugin is run: other programs, other users, what outlives the process. */
+/* Refused without plugins: other programs, other users, whatever outlives the process. */
 static const int alone[] = {SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork),
 	SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid),
 	SCMP_SYS(setresgid), SCMP_SYS(setgroups), SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(capset),
@@ -229,9 +229,8 @@ static int sandbox_refuse(scmp_filter_ctx filter, const int *calls, size_t n)
 	return rc;
 }
 
-/* Sockets are of the internet, and of the kernel's tables of addresses, which name resolution reads. Whatever
- * family is left out here is refused, also in numbers of more than 32 bits, of which the kernel takes a part.
- */
+/* Allows sockets of the internet, and netlink, which name resolution uses for addresses. Every other family
+ * is refused, also as a number of more than 32 bits, of which the kernel uses only the lower part. */
 static int refuse_families(scmp_filter_ctx filter)
 {
 	const unsigned last = AF_NETLINK;
@@ -247,12 +246,12 @@ static int refuse_families(scmp_filter_ctx filter)
 	return rc;
 }
 
-/* Signals and limits are for the process itself; Landlock knows signals since its version 6 alone. */
+/* Signals and limits only for the process itself; Landlock covers signals only since version 6. */
 static int refuse_others(scmp_filter_ctx filter)
 {
 	const struct {
 		int call;
-		uint64_t own; /* how it names itself */
+		uint64_t own; /* how a process names itself */
 	} calls[] = {{SCMP_SYS(kill), (uint64_t)getpid()}, {SCMP_SYS(tgkill), (uint64_t)getpid()},
 		{SCMP_SYS(prlimit64), 0}};
 	int rc = 0;
@@ -264,7 +263,8 @@ static int refuse_others(scmp_filter_ctx filter)
 	return rc;
 }
 
-/* Threads, no processes. A filter cannot see what clone3 is to do, so the C library is made to use clone. */
+/* Threads, but no processes. A filter cannot read the arguments of clone3, so the C library is made to use
+ * clone. */
 static int refuse_processes(scmp_filter_ctx filter)
 {
 	const uint64_t thread = 0x00010000; /* CLONE_THREAD */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The parts of a scheduler, put together.
+ * Assembles the parts of a scheduler.
  */
 #include "tools/cluster/run/scheduler.h"
 
@@ -31,12 +31,12 @@
 #include "tools/cluster/write/writer.h"
 
 #define SECOND_NS	   INT64_C(1000000000)
-#define UNSYNCED_NS	   (30 * SECOND_NS) /* after that it is said what is missing, and again */
+#define UNSYNCED_NS	   (30 * SECOND_NS) /* after that, and then repeatedly, missing kinds are logged */
 #define HOST_BYTES	   256
 #define FEW_CPUS	   4
 #define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
 
-/* owner: the main thread, but for what is atomic */
+/* owner: the main thread, except for atomics */
 struct bt_scheduler {
 	const struct bt_run_flags *flags;
 	const struct bt_config *config;
@@ -45,32 +45,32 @@ struct bt_scheduler {
 	struct bt_topo *topo;
 	struct bt_topo_plan plan;
 	struct bt_recording recording;
-	struct bt_extenders *extenders; /* NULL: the configuration names none */
+	struct bt_extenders *extenders; /* NULL: no extenders are configured */
 	struct bt_writer *writer;
 	struct bt_pipeline *pipeline;
 	struct bt_watch *watch;
 	struct bt_http *lease_http, *comparer_http;
-	struct bt_pod_pages *pages, *node_pages; /* of the pods' comparer; of the nodes' */
+	struct bt_pod_pages *pages, *node_pages; /* for the pod comparer; for the node comparer */
 	struct bt_node_comparer *nodes;
 	struct bt_cache_comparer *comparer;
 	struct bt_attempt_metrics *attempts;
 	struct bt_cycle_log *cycle_log;
 	struct bt_pod_resources *pod_resources;
-	struct bt_shadow_compare *shadow; /* NULL: it is no shadow */
+	struct bt_shadow_compare *shadow; /* NULL: not in shadow mode */
 	struct bt_pipeline_sink writes;	  /* the writer's */
 	struct bt_http *authentication, *authorization;
 	struct bt_serve *serve;
-	struct bt_lease *lease;	   /* NULL: nobody is elected */
-	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
+	struct bt_lease *lease;	   /* NULL: no election */
+	struct bt_lock lease_lock; /* for lease, which the writer's thread reads, too */
 	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
 	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
 	bool started, elected, reported_synced, reported_journal;
-	bool leads_next; /* everything is known, the election has not begun */
-	bool undecided;	 /* which release decides is not known yet */
+	bool leads_next; /* synced, but the election has not started */
+	bool undecided;	 /* the release in effect is not known yet */
 	int64_t looked_ns, waits_since_ns;
 };
 
-/* ---- what parts ask ---- */
+/* ---- callbacks of parts ---- */
 
 /* Context: any thread. */
 static bool leads(void *context)
@@ -115,7 +115,7 @@ static bool is_ending(void *context)
 	return bt_load_relaxed(&((struct bt_scheduler *)context)->ending);
 }
 
-/* ---- what the pipeline tells: the writer, and the metrics ---- */
+/* ---- callbacks of the pipeline, for the writer and the metrics ---- */
 
 static void heard(
 	void *context, enum bt_cluster_event_resource resource, uint32_t action, const struct bt_delta *delta)
@@ -172,7 +172,7 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 	bt_cycle_log_bound(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix, yes, info);
 }
 
-/* ---- what the lease says ---- */
+/* ---- callbacks of the lease ---- */
 
 /* Context: the lease's thread, as the next two. */
 static void started_leading(void *context)
@@ -199,7 +199,7 @@ static void new_leader(void *context, struct bt_str identity)
 	}
 }
 
-/* ---- making ---- */
+/* ---- create ---- */
 
 static void name_host(struct bt_scheduler *s)
 {
@@ -208,13 +208,13 @@ static void name_host(struct bt_scheduler *s)
 	if (gethostname(s->host, sizeof(s->host) - 1) != 0 || !s->host[0]) {
 		snprintf(s->host, sizeof(s->host), "localhost");
 	}
-	/* Source: leader election's identity is the host's name and something unique, v1.36.3. */
+	/* Source: leader election's identity is the host name and something unique, v1.36.3. */
 	snprintf(s->identity, sizeof(s->identity), "%s_%d-%016llx", s->host, (int)getpid(),
 		(unsigned long long)salt);
 }
 
-/* The journal is emptied when it is opened, so no file that flags do not name, but a configuration or a
- * kubeconfig does, may be it. */
+/* The journal is truncated when it is opened, so it must not be a file that a configuration or a kubeconfig
+ * names. */
 static bool open_journal(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const char *journal = s->flags->journal;
@@ -233,7 +233,7 @@ static bool open_journal(struct bt_scheduler *s, struct bt_buf *out_error)
 	return true;
 }
 
-/* On a machine of few CPUs the server is what is slow, and threads of the pipeline would only wake each
+/* On a machine with few CPUs the API server is the bottleneck, and more pipeline threads would only wake each
  * other. */
 static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 {
@@ -267,7 +267,7 @@ static void take_timeouts(const struct bt_resolved_profile *profile, struct bt_w
 	}
 }
 
-/* How long a binding may wait for volumes and devices: of several profiles the longest counts. Source:
+/* How long a binding may wait for volumes and devices: the maximum over all profiles. Source:
  * VolumeBindingArgs' bindTimeoutSeconds and DynamicResourcesArgs' bindingTimeout. */
 static void find_timeouts(const struct bt_config *config, struct bt_writer_options *options)
 {
@@ -325,7 +325,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->writer != NULL;
 }
 
-/* The source is the server: what it sends waits there, and what is kept of a burst is kept a kind. */
+/* The source is the server, which buffers what it sends; a burst is buffered per kind. */
 static void limit_rings(struct bt_limits *limits)
 {
 	limits->feed = limits->delta = 256;
@@ -367,8 +367,8 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		options.engine.extending = bt_extenders_hooks(s->extenders);
 	}
 	if (s->shadow) {
-		/* Of pods that the other scheduler has not bound yet at most one counts where it would go
-		 * here, so that both decide about the same cluster. */
+		/* At most one pod that the other scheduler has not bound yet is assumed here, so that both
+		 * see the same cluster. */
 		options.limits.bindings = 1;
 		options.engine.status_is_shown = true; /* the other scheduler writes it */
 	}
@@ -383,7 +383,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->pipeline != NULL;
 }
 
-/* What would keep it from ever leading is said before anything is begun. */
+/* Errors that would prevent it from ever leading are reported before anything starts. */
 static bool check_election(const struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_leader_election_config *election = &s->config->leader_election;
@@ -430,7 +430,7 @@ struct bt_scheduler *bt_scheduler_create(const struct bt_run_flags *flags, const
 	return NULL;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 {
@@ -440,7 +440,7 @@ static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (s->extenders) {
 		listeners[listener_n++] = bt_extenders_listener(s->extenders);
 	}
-	if (s->flags->serving.port) { /* else nobody can ask for them */
+	if (s->flags->serving.port) { /* else there are no readers */
 		s->pod_resources = bt_pod_resources_create(bt_pipeline_names(s->pipeline));
 		listeners[listener_n++] = bt_pod_resources_listener(s->pod_resources);
 	}
@@ -507,7 +507,7 @@ static struct bt_pod_pages *make_pages(const struct bt_scheduler *s)
 		.json = bt_run_reads_json(&s->config->client_connection)});
 }
 
-/* The API's pods on nodes, for whoever asks for a comparison. Context: a connection's thread. */
+/* The API's pods on nodes, for comparisons on request. Context: a connection's thread. */
 static bool list_pods(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to)
 {
 	struct bt_pod_pages *pages = make_pages(context);
@@ -605,7 +605,7 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	}
 }
 
-/* A client for reviews; by a kubeconfig of its own where one was given. */
+/* A client for reviews; with its own kubeconfig if one was given. */
 static bool make_reviewer(struct bt_scheduler *s, struct bt_client_config *own, struct bt_http **out_http,
 	struct bt_buf *out_error)
 {
@@ -621,7 +621,7 @@ static void each_flag(void *context, void (*call)(void *to, const char *name, st
 	bt_run_flags_each(((struct bt_scheduler *)context)->flags, call, to);
 }
 
-/* Whom its clients call. */
+/* The servers that its clients call. */
 static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *sources)
 {
 	const struct bt_client_config *all[] = {
@@ -692,9 +692,9 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 	return BT_OK;
 }
 
-/* ---- now and then ---- */
+/* ---- periodic work ---- */
 
-/* Who knows everything may lead, and only who does, as upstream. */
+/* As upstream, the election starts once all kinds are synced. */
 static void begin_to_lead(struct bt_scheduler *s)
 {
 	struct bt_buf why = {0};
@@ -707,7 +707,7 @@ static void begin_to_lead(struct bt_scheduler *s)
 	bt_buf_fini(&why);
 }
 
-/* Why nothing is decided. */
+/* Logs which kinds are not synced. */
 static void say_unsynced(const struct bt_scheduler *s)
 {
 	struct bt_watch_state states[BT_KIND_N];
@@ -805,9 +805,9 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	return true;
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
-/* 1/SAID_SHARE of the time to end is for writing the remaining events and conditions. */
+/* 1/SAID_SHARE of the shutdown's time is for the remaining events and conditions. */
 #define SAID_SHARE 4
 
 bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
@@ -818,7 +818,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->started = false;
 	bt_store_relaxed(&s->ending, 1u);
 	if (s->extenders) {
-		bt_extenders_close(s->extenders); /* the scheduling thread may wait for one */
+		bt_extenders_close(s->extenders); /* the scheduling thread may wait for an extender */
 	}
 	bt_pipeline_pause(s->pipeline, true);
 	bt_serve_destroy(s->serve);
@@ -843,12 +843,11 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	if (s->shadow) {
 		bt_shadow_compare_report_end(s->shadow);
 	}
-	bt_extenders_destroy(s->extenders); /* whose bindings are the writer's */
+	bt_extenders_destroy(s->extenders); /* their bindings are the writer's */
 	s->extenders = NULL;
 	bt_writer_destroy(s->writer);
 	s->writer = NULL;
-	if (!drained) { /* a write may still be on its way: nobody else may lead before the lease has run out
-			 */
+	if (!drained) { /* a write may be in flight: no other replica may lead before the lease expires */
 		return false;
 	}
 	bt_lease_destroy(s->lease, limit_ns);
@@ -859,14 +858,14 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 void bt_scheduler_destroy(struct bt_scheduler *s)
 {
 	bt_extenders_destroy(s->extenders);
-	if (s->writer) { /* never started: nothing is on its way */
+	if (s->writer) { /* never started: nothing is in flight */
 		bt_writer_destroy(s->writer);
 	}
 	bt_http_destroy(s->lease_http);
 	bt_http_destroy(s->comparer_http);
 	bt_http_destroy(s->authentication);
 	bt_http_destroy(s->authorization);
-	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
+	bt_pod_resources_destroy(s->pod_resources); /* its names are the pipeline's */
 	bt_pipeline_destroy(s->pipeline);
 	bt_attempt_metrics_destroy(s->attempts);
 	bt_cycle_log_destroy(s->cycle_log);

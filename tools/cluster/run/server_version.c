@@ -15,10 +15,10 @@
 
 struct version_answer {
 	struct bt_str major, minor, git;
-	struct bt_str emulated; /* the minor version whose API it has, where it says so */
+	struct bt_str emulated; /* minor of the emulated version, if it emulates */
 };
 
-/* "36", or "36+" of a server that somebody has changed. Returns: -1: no number. */
+/* "36", or "36+" of a modified server. Returns: -1: not a number. */
 static int number_of(struct bt_str text)
 {
 	int number = text.len ? 0 : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nodes are worth to a pod, and to the one whose cycle was the last.
+ * Scores of all nodes for a pod, and for the pod of the last cycle.
  */
 #include "tools/cluster/run/shadow_compare.h"
 
@@ -18,22 +18,22 @@ struct static_score {
 };
 
 struct shadow_compare_record {
-	uint64_t uid; /* hash of it; 0: nothing */
+	uint64_t uid; /* hash of it; 0: empty */
 	struct static_score *items;
 	size_t n, cap;
 	int64_t best;
-	uint32_t best_n, best_name; /* the name of the first one, as long as the node is there */
+	uint32_t best_n, best_name; /* name of the first best node, while it exists */
 };
 
-/* With more better nodes, a sample is what explains it. */
+/* More better nodes can only be explained by sampling. */
 #define BETTER_MAX 16
 #define DOUBTS_MAX 256
 #define DOUBT_NS   INT64_C(2000000000)
 #define REPORT_NS  (60 * INT64_C(1000000000))
 
-/* A node that is lower, until it is known whether that was crossed. */
+/* A verdict of a lower score, until it is known whether it was crossed. */
 struct doubt {
-	struct bt_buf texts; /* namespace, name, ours, theirs, a NUL behind each */
+	struct bt_buf texts; /* namespace, name, ours, theirs, each followed by a NUL */
 	int32_t priority;
 	uint64_t order;
 	uint64_t better[BETTER_MAX]; /* hashes of the names of better nodes */
@@ -41,16 +41,16 @@ struct doubt {
 	int64_t until_ns, total, best;
 };
 
-/* owner: the scheduling thread, but for what says otherwise */
+/* owner: the scheduling thread, unless noted */
 struct bt_shadow_compare {
 	struct shadow_compare_record in_cycle,
-		now; /* of the last cycle; of a pod that has just been shown on a node */
+		now; /* of the last cycle; of a pod that was just shown on a node */
 	struct bt_explanation explanation;
 	struct bt_lock lock;
 	struct doubt doubts[DOUBTS_MAX];		      /* lock(lock): the oldest first */
 	uint32_t doubt_n;				      /* lock(lock): */
 	_Atomic uint64_t counts[BT_SHADOW_COMPARE_VERDICT_N]; /* atomic: relaxed */
-	int64_t reported_ns; /* owner: who calls bt_shadow_compare_report; 0: not yet */
+	int64_t reported_ns; /* owner: the thread of bt_shadow_compare_report; 0: not yet */
 };
 
 struct bt_shadow_compare *bt_shadow_compare_create(void)
@@ -135,7 +135,7 @@ const char *bt_shadow_compare_verdict_text(enum bt_shadow_compare_verdict verdic
 	return texts[verdict];
 }
 
-/* Returns: what the record says of a node, whose score is in out_total. */
+/* Returns: the record's verdict of a node, with its score in out_total. */
 static enum bt_shadow_compare_verdict look_up(
 	const struct shadow_compare_record *record, struct bt_str node, int64_t *out_total)
 {
@@ -152,7 +152,7 @@ static enum bt_shadow_compare_verdict look_up(
 	return BT_SHADOW_COMPARE_REFUSED;
 }
 
-/* ---- doubts ---- */
+/* ---- open verdicts ---- */
 
 static void say(const struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
@@ -171,7 +171,7 @@ static void shadow_compare_count(struct bt_shadow_compare *shadow, enum bt_shado
 	bt_add_relaxed(&shadow->counts[verdict], 1u);
 }
 
-/* Counts and says it. Owns: the doubt is over. */
+/* Counts and logs the verdict. Owns: frees the doubt. */
 static void conclude(
 	struct bt_shadow_compare *shadow, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
@@ -182,7 +182,7 @@ static void conclude(
 	bt_buf_fini(&doubt->texts);
 }
 
-/* Under the lock. Owns: the caller's from now on. */
+/* Under the lock. Owns: the caller frees it. */
 static struct doubt take_out(struct bt_shadow_compare *shadow, uint32_t ix)
 {
 	struct doubt doubt = shadow->doubts[ix];
@@ -192,7 +192,7 @@ static struct doubt take_out(struct bt_shadow_compare *shadow, uint32_t ix)
 	return doubt;
 }
 
-/* The first one that is older, or any where there are too many. */
+/* Takes the first that is old enough, or any when there are too many. */
 static bool take_oldest(struct bt_shadow_compare *shadow, int64_t now_ns, struct doubt *out)
 {
 	bt_lock_acquire(&shadow->lock);
@@ -221,8 +221,8 @@ static void shadow_compare_keep(struct bt_shadow_compare *shadow, const struct d
 	bt_lock_release(&shadow->lock);
 }
 
-/* A pod has gone to a node: who was decided later may have known that. Under the lock. Returns: whether
- * nothing is left that was better. */
+/* A pod was shown on a node: pods that were scheduled after it may have known that. Under the lock. Returns:
+ * whether no better node is left. */
 static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uint64_t order)
 {
 	if (priority < doubt->priority || (priority == doubt->priority && order > doubt->order)) {
@@ -266,7 +266,7 @@ static void describe(struct bt_engine *engine, const struct bt_pod *pod, struct 
 	}
 }
 
-/* Which nodes are better. Returns: false: too many. */
+/* Records the better nodes. Returns: false: too many. */
 static bool note_better(const struct shadow_compare_record *record, struct doubt *doubt)
 {
 	for (size_t i = 0; i < record->n; i++) {

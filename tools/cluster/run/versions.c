@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which release decides, as flags say.
+ * The release that flags select.
  */
 #include "tools/cluster/run/versions.h"
 
@@ -12,7 +12,7 @@
 #define COMPATIBLE "min-compatibility-version"
 #define PART_MAX   100000u
 
-/* Digits up to another character. Returns: false: there is none, or they are no number of a version. */
+/* Digits up to another character. Returns: false: none, or out of range. */
 static bool take_number(struct bt_str *text, uint32_t *out_number)
 {
 	uint32_t number = 0;
@@ -34,8 +34,8 @@ static bool take_dot(struct bt_str *text)
 	return dot;
 }
 
-/* "1.36", "v1.36" and "1.36.0" are one; what follows the numbers is not looked at. Source: version.Parse of
- * apimachinery, v0.36.3. Returns: NULL, or what is wrong: a format for the text. */
+/* "1.36", "v1.36" and "1.36.0" are equal; text after the numbers is ignored. Source: version.Parse of
+ * apimachinery, v0.36.3. Returns: NULL, or an error: a format for the text. */
 static const char *parse_version(struct bt_str text, uint32_t *out_minor, uint32_t *out_patch, bool *out_one)
 {
 	uint32_t major = 0;
@@ -55,7 +55,7 @@ static const char *parse_version(struct bt_str text, uint32_t *out_minor, uint32
 	return NULL;
 }
 
-/* One of the list. Source: toVersionMap. Returns: whether it is good; else out_error says what is wrong. */
+/* An item of the list. Source: toVersionMap. Returns: whether it is valid; else out_error has the reason. */
 static bool read_item(struct bt_str item, uint32_t *minor, struct bt_buf *out_error)
 {
 	size_t equals = bt_str_find(item, '=', 0);
@@ -90,7 +90,7 @@ static bool read_item(struct bt_str item, uint32_t *minor, struct bt_buf *out_er
 	return false;
 }
 
-/* All values of the flag, and the items of each. */
+/* Parses the items of all values of the flag. */
 static int read_minor(const struct bt_invocation *invocation, const char *name, uint32_t *out_minor)
 {
 	struct bt_buf error = {0};
@@ -141,7 +141,7 @@ int bt_run_versions_read(const struct bt_invocation *invocation, struct bt_run_v
 	return status ? status : read_minor(invocation, COMPATIBLE, &out_versions->compatible);
 }
 
-/* The releases that can be emulated: upstream's, as far as their gates are known. */
+/* The releases that can be emulated: upstream's, for which the gates are known. */
 static bool find_emulated(uint32_t minor, const struct bt_release *binary, const struct bt_release **out,
 	struct bt_buf *out_error)
 {

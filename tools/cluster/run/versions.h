@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which release decides, as flags say: --kubernetes-version, and what kube-scheduler has for the same end,
- * --emulated-version and --min-compatibility-version. Source: component-base/compatibility, v0.36.3.
+ * The release that flags select: --kubernetes-version, and kube-scheduler's --emulated-version and
+ * --min-compatibility-version. Source: component-base/compatibility, v0.36.3.
  */
 #pragma once
 
@@ -12,11 +12,11 @@ struct bt_run_versions {
 	uint32_t emulated, compatible;	/* minor versions; 0: not given */
 };
 
-/* What is wrong whichever release decides is said. Returns: enum bt_exit. */
+/* Prints errors that do not depend on the release. Returns: enum bt_exit. */
 int bt_run_versions_read(const struct bt_invocation *invocation, struct bt_run_versions *out_versions);
 
 /*
- * What a release becomes by the flags. The result is good as long as binary is.
+ * Applies the flags to a release. out_release is valid as long as binary is.
  * Returns: false with a flag's name and upstream's text in out_error.
  */
 bool bt_run_versions_apply(const struct bt_run_versions *versions, const struct bt_release *binary,
