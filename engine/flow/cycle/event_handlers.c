@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The objects that come and go: what becomes of them in the cache, and which waiting pods they wake.
+ * Applies events: updates the cache, the ledger and the queue, and requeues pods that the event may help.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* Tells of a node's change, aspect by aspect. NULL: it was not there, or is not any more. */
+/* Requeues pods for a node's change, one event per changed aspect. NULL: the node did not exist, or has
+ * gone. */
 static void wake_for_node(
 	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
 {
@@ -20,7 +21,7 @@ static void wake_for_node(
 	}
 }
 
-/* A node as events show it, or NULL. Kept with events. */
+/* The node facts that events carry, or NULL. arena keeps them as long as the events. */
 static const struct bt_node_facts *facts_of(struct bt_arena *arena, const struct bt_node_desc *desc)
 {
 	struct bt_node_facts *facts;
@@ -53,7 +54,7 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 		wake_for_node(engine, old, NULL);
 	}
 	bt_engine_adopt_node(engine, delta);
-	BT_INVARIANT(!node->old); /* it was given up, or is kept with events */
+	BT_INVARIANT(!node->old); /* consumed, or kept with events */
 	if (listens && new) {
 		wake_for_node(engine, old, new);
 	}
@@ -64,14 +65,14 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	return node->desc->too_many_names ? BT_FULL : BT_OK;
 }
 
-/* What hints hear of objects of the kind, or BT_CLUSTER_EVENT_WILDCARD. */
+/* The kind's resource in events, or BT_CLUSTER_EVENT_WILDCARD. */
 static enum bt_cluster_event_resource resource_of(enum bt_kind kind)
 {
 	return (enum bt_cluster_event_resource)bt_kind_info(kind)->event;
 }
 
-/* A DeviceTaintRule's event is that slices are updated, those whose devices it taints; others' is their own.
- * Returns: is there something to tell? */
+/* A DeviceTaintRule causes an update event of the slices whose devices it taints; other kinds have their own
+ * event. Returns: whether there is an event. */
 static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
 {
 	if (kind != BT_KIND_DEVICE_TAINT_RULE) {
@@ -81,7 +82,7 @@ static bool as_event(enum bt_kind kind, struct bt_cluster_event *event)
 	return event->object.changes & BT_CHANGED_DEVICE_TAINTS;
 }
 
-/* A PodGroup, or a composite, as its kind says; or NULL. */
+/* The PodGroup or, by kind, the composite; or NULL. */
 static const struct bt_pod_group *group_of(const struct bt_engine *engine, const struct bt_delta *delta)
 {
 	return delta->kind == BT_KIND_COMPOSITE_POD_GROUP
@@ -89,7 +90,7 @@ static const struct bt_pod_group *group_of(const struct bt_engine *engine, const
 		       : bt_pod_groups_find(&engine->groups, delta->namespace_, delta->name);
 }
 
-/* Pods that wait in the group, or below it, wait for its object then. */
+/* Pods that wait in the group, or below it, become incomplete until its object is back. */
 static enum bt_status remove_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_pod_groups *groups = &engine->groups;
@@ -111,7 +112,7 @@ static enum bt_status remove_pod_group(struct bt_engine *engine, const struct bt
 	return status;
 }
 
-/* Does somebody count such groups? */
+/* Are groups of this kind tracked? */
 static bool tracks(const struct bt_engine *engine, enum bt_kind kind)
 {
 	return kind == BT_KIND_COMPOSITE_POD_GROUP ? bt_pod_groups_have_trees(&engine->groups)
@@ -123,7 +124,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
 	bool is_group = bt_kind_store(delta->kind) == BT_STORE_POD_GROUPS;
 	bool tracked = !is_group || tracks(engine, delta->kind);
-	/* Of a name that nobody ever had there is nothing to tell. */
+	/* A name that was never seen has no event. */
 	bool listens = tracked && delta->name != BT_NAME_NONE &&
 		       event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
 
@@ -149,7 +150,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	return status;
 }
 
-/* An object of storage or devices: pods that wait for it are requeued. */
+/* Applies an object of storage or devices, and requeues pods that wait for it. */
 static void take_provision(struct bt_engine *engine, const struct bt_object *object)
 {
 	bool devices = bt_kind_store(object->kind) == BT_STORE_DEVICES;
@@ -185,8 +186,8 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
 }
 
-/* A group is new, or has changed: the queue hears of it before its event is handled. Pods below it that
- * waited for an object above them need not any more if this was the last one. */
+/* Updates the queue for a new or changed group, before its event is handled. If this was the last missing
+ * object, the pods below it are complete. */
 static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool known)
 {
 	struct bt_pod_groups *groups = &engine->groups;
@@ -205,7 +206,7 @@ static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool know
 	}
 }
 
-/* Returns: whether it was there before. */
+/* Returns: whether it existed before. */
 static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
@@ -258,7 +259,7 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 	}
 }
 
-/* Of kinds that are neither nodes nor pods. */
+/* Applies an object that is neither node nor pod. */
 static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_object *object = delta->object.object;
@@ -300,14 +301,14 @@ bool bt_engine_is_other_schedulers(const struct bt_engine *engine, const struct 
 		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
-/* The same for a pod that has not ended. */
+/* Is a pod without a node another scheduler's? */
 static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
 {
 	return delta->node == BT_NAME_NONE &&
 	       !bt_engine_handles(engine, delta->pod.signature->scheduler_name);
 }
 
-/* When a pod begins to wait, for the order. */
+/* The time since which a pod waits, for the queue's order. */
 static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	bt_scheduling_clock_saw(&engine->clock, pod->creation_ns);
@@ -316,7 +317,7 @@ static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 		       : pod->creation_ns;
 }
 
-/* A pod has come into the queue, active or gated: its nomination counts, if it has one. */
+/* Enters the nomination of a pod that has come into the queue, active or gated. */
 static void nominate_newcomer(struct bt_engine *engine, uint32_t pod_ix, enum bt_wait where)
 {
 	if (bt_engine_resizes(bt_ledger_pod(engine->cache->ledger, pod_ix))) {
@@ -333,7 +334,7 @@ static enum bt_entry entry_at(enum bt_wait where)
 	return where == BT_WAIT_GATED || where == BT_WAIT_INCOMPLETE ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
 }
 
-/* A pod that waits for a node, or for room on its own, enters the queue. */
+/* Queues a pod that waits for a node, or for room on its own. */
 static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -345,13 +346,13 @@ static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 	return entry_at(where);
 }
 
-/* Does the pod belong into the queue for the sake of its resize? */
+/* Is the pod queued for its resize? */
 static bool waits_for_room(const struct bt_engine *engine, const struct bt_pod *pod)
 {
 	return bt_engine_resizes(pod) && bt_engine_handles(engine, pod->signature->scheduler_name);
 }
 
-/* A pod is on a node that was not known to be. */
+/* Requeues pods for one that is on a node, and was not known to be. */
 static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_engine_listens(engine)) {
@@ -361,7 +362,7 @@ static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-/* A pod waits that was not known. Only gangs are notified: it may be the one that was lacking. */
+/* Requeues pods for a new pod without a node. Only gangs have this event: it may be their missing pod. */
 static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_pod_groups_gangs(&engine->groups) && bt_engine_listens(engine)) {
@@ -373,7 +374,7 @@ static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-/* A pod that may not be known yet. */
+/* Applies a pod that may be unknown yet. */
 static enum bt_status event_handlers_enter(
 	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -408,7 +409,7 @@ static enum bt_status event_handlers_enter(
 	return delta->status;
 }
 
-/* Tells of a pod's change on its node, aspect by aspect. */
+/* Requeues pods for a pod's change on its node, one event per changed aspect. */
 static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_event_pod *old,
 	const struct bt_cluster_event_pod *new)
 {
@@ -423,7 +424,7 @@ static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_ev
 	}
 }
 
-/* A pod that waits has changed. Source: updatePodInSchedulingQueue and PriorityQueue.Update, v1.36.3. */
+/* Applies a change of a waiting pod. Source: updatePodInSchedulingQueue and PriorityQueue.Update, v1.36.3. */
 static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old,
 	uint32_t old_status_node)
 {
@@ -438,7 +439,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS], n = bt_pod_changes(kubernetes, old, &new, actions);
 	struct bt_cluster_event events[BT_CLUSTER_EVENT_ACTIONS];
 	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
-	/* A terminating pod whose assumption was forgotten still has its binding under way. */
+	/* A terminating pod whose assumption was forgotten still has an open binding. */
 	const bool in_flight = before == BT_WAIT_IN_FLIGHT || before == BT_WAIT_BINDING;
 
 	BT_INVARIANT(pod->state == BT_POD_QUEUED || bt_engine_resizes(pod));
@@ -446,7 +447,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 		events[i] =
 			(struct bt_cluster_event){.resource = own, .action = actions[i], .pod = {*old, new}};
 	}
-	/* In flight, the nomination stays as it is. */
+	/* In flight, the nomination does not change. */
 	if (!in_flight && before != BT_WAIT_NOWHERE && pod->state == BT_POD_QUEUED &&
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
@@ -461,7 +462,7 @@ static void update_waiting(struct bt_engine *engine, uint32_t pod_ix, const stru
 	}
 }
 
-/* Takes a pod out of the queue, unless its cycle or its binding still refers to it. */
+/* Removes a pod from the queue, unless its cycle or binding still refers to it. */
 static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
@@ -474,8 +475,8 @@ static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 	return true;
 }
 
-/* A pod on its node has changed: it begins to wait for room for its resize, goes on waiting, or ends it.
- * Source: updatePod, pkg/scheduler/eventhandlers.go, v1.37.2. */
+/* Applies a change of a pod on its node: its resize starts to wait for room, keeps waiting, or stops. Source:
+ * updatePod, pkg/scheduler/eventhandlers.go, v1.37.2. */
 static void follow_resize(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old)
 {
 	bool waits = waits_for_room(engine, bt_ledger_pod(engine->cache->ledger, pod_ix));
@@ -490,7 +491,7 @@ static void follow_resize(struct bt_engine *engine, uint32_t pod_ix, const struc
 	}
 }
 
-/* What has become of a pod that is known. */
+/* The state of a known pod. */
 static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
@@ -499,7 +500,7 @@ static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
 	return entry_at(bt_queue_info(engine->queue, pod_ix).where);
 }
 
-/* What the change of a known pod means for those that wait. */
+/* Updates the queue after the change of a known pod. */
 static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old,
 	const struct bt_pod *before)
 {
@@ -514,27 +515,27 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 		}
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
-			/* Somebody else was first: what was found for it on its node is free again, but for
-			 * devices, which its binder may be writing into claims until it answers. */
+			/* Another scheduler was first: releases what was chosen on the assumed node, except
+			 * for devices, which the binder may be writing into claims until it answers. */
 			bt_engine_before_change(engine, BT_CHANGE_OF_VOLUMES);
 			bt_volumes_revert(engine->cache->volumes, pod_ix);
 			bt_engine_wake_for_pod(engine, BT_DELETE, old);
 		}
-		/* First of all: who is on a node is not asked whether it would wait for that. */
+		/* Before the event, so that no hint is called for a pod that is already on a node. */
 		leave_queue(engine, pod_ix);
 		wake_for_arrival(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, old, before->status_node);
 	} else if (pod->terminating) {
-		/* Its binding can only fail; it may be known already that it is being evicted. Source:
+		/* Its binding can only fail, even if an eviction was recorded before. Source:
 		 * handleAssumedPodDeletion, v1.36.3. */
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
 		bt_engine_wake_for_pod(engine, BT_DELETE, old);
 	}
 }
 
-/* A known pod is about to change, or to go. on_node: its object says that it is on one. A nomination is asked
- * for anew, so one that ends by that does not count any more. */
+/* Prepares for the change or deletion of a known pod. on_node: its object names a node. PostFilter reads
+ * nominations again, so a nomination that ends here no longer counts. */
 static void before_pod_change(struct bt_engine *engine, uint32_t pod_ix, bool on_node)
 {
 	bool waits = bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED;
@@ -546,7 +547,7 @@ static void before_pod_change(struct bt_engine *engine, uint32_t pod_ix, bool on
 	bt_engine_before_change(engine, waits && !on_node ? BT_CHANGE_READ_ANEW : BT_CHANGE_OF_NODES);
 }
 
-/* A known pod, as it is now. */
+/* Applies the present object of a known pod. */
 static enum bt_status update(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -595,7 +596,8 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bool waited = pod->state == BT_POD_QUEUED;
 
 	before_pod_change(engine, pod_ix, false);
-	/* PreEnqueue, which is asked about the others of its group, still counts it. */
+	/* Still a member of its group here: removing it from the queue may call PreEnqueue for the group's
+	 * other pods. */
 	bool in_hand = !leave_queue(engine, pod_ix);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_engine_before_change(
@@ -626,14 +628,14 @@ uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namesp
 
 /* ---- deltas ---- */
 
-/* Is it another pod of the same name, so that its predecessor has gone unseen? */
+/* Is it another pod of the same name, so that its predecessor's deletion was not seen? */
 static bool is_successor(const struct bt_pod *known, const struct bt_pod_delta *delta)
 {
 	return !delta->ended && known->uid != BT_NAME_NONE && delta->pod.uid != BT_NAME_NONE &&
 	       known->uid != delta->pod.uid;
 }
 
-/* The nodes that a pod names get their slots. */
+/* Assigns slots to the nodes that the pod names. */
 static void adopt_pod(struct bt_engine *engine, struct bt_delta *delta)
 {
 	bt_engine_vacate_slots(engine);
@@ -665,10 +667,10 @@ static enum bt_status take_pod(
 	return update(engine, pod_ix, delta, out_taken);
 }
 
-/* When has PostFilter read such objects, which are neither nodes nor pods? What PreFilter has made of
- * Namespaces, and of the Services and controllers that pods are spread by, is in the plan, and nobody asks
- * for them again; of claims, slices and what is allocated it has taken what was there, and of volumes some.
- * PodGroups matter to cycles of groups alone. Source: Evaluator.Preempt, PreFilter of InterPodAffinity,
+/* How PostFilter depends on an object that is neither node nor pod. PreFilter's results from Namespaces, and
+ * from the Services and controllers of default spreading, are in the plan, and are not computed again; of
+ * claims, slices and allocations it has kept the state that it read, and of volumes some of it. PodGroups
+ * matter only in cycles of groups. Source: Evaluator.Preempt, PreFilter of InterPodAffinity,
  * PodTopologySpread, DynamicResources and VolumeBinding, Allocate, v1.36.3. */
 static uint32_t change_of(enum bt_kind kind)
 {
@@ -722,9 +724,9 @@ void bt_engine_delete_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bt_engine_remove_pod(engine, bt_ledger_find(ledger, namespace_, name));
 }
 
-/* ---- in one go ---- */
+/* ---- interning and applying in one call ---- */
 
-/* About what an object becomes in cache, ledger and queue. */
+/* Estimated memory of an object in cache, ledger and queue. */
 #define OBJECT_BYTES 2048
 
 enum bt_status bt_engine_apply_node(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Preemption, carried out: victims are deleted, and pods of lower priority lose their nominations.
+ * Carries out preemption: victims are deleted, and pods of lower priority lose their nominations.
  */
 #include "engine/flow/cycle/eviction.h"
 
@@ -19,7 +19,7 @@ void bt_eviction_fini(struct bt_eviction *eviction)
 	bt_map_fini(&eviction->places);
 }
 
-/* ---- who has to be deleted ---- */
+/* ---- victims to delete ---- */
 
 static struct bt_leaving *leaving_of(const struct bt_eviction *eviction, uint32_t pod_ix)
 {
@@ -28,7 +28,7 @@ static struct bt_leaving *leaving_of(const struct bt_eviction *eviction, uint32_
 	return bt_map_get(&eviction->places, pod_ix + UINT64_C(1), &place) ? &eviction->leaving[place] : NULL;
 }
 
-/* The list is complete: from here on its pods are found. */
+/* Indexes the complete list by pod. */
 static void note_places(struct bt_eviction *eviction)
 {
 	for (size_t i = 0; i < eviction->leaving_n; i++) {
@@ -53,8 +53,8 @@ static void add_leaving(struct bt_eviction *eviction, struct bt_leaving leaving)
 	eviction->leaving[eviction->leaving_n++] = leaving;
 }
 
-/* Victims are pods of frozen nodes: from here on they are what these are now. Those of them that leave are
- * listed in the victims' order. */
+/* Translates victims, which are pods of frozen nodes, to their present indices. Those to delete are listed in
+ * the victims' order. */
 static void find_victims_of_now(
 	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption)
 {
@@ -158,7 +158,7 @@ bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix)
 
 /* ---- carrying it out ---- */
 
-/* The preempting group; NULL when it was deleted, or when a single pod preempts. */
+/* The preempting group; NULL when it was deleted, or when a pod preempts. */
 static const struct bt_pod_group *preempting_group(
 	const struct bt_eviction *eviction, const struct bt_pod_groups *groups)
 {
@@ -167,7 +167,7 @@ static const struct bt_pod_group *preempting_group(
 		       : bt_pod_groups_find(groups, eviction->namespace_, eviction->group);
 }
 
-/* Is it the pod's, or its group's? */
+/* Is the preemption the pod's, or its group's? */
 static bool is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
 	const struct bt_ledger *ledger, uint32_t pod_ix)
 {
@@ -197,14 +197,14 @@ bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_
 	return last->uid == eviction->last_uid && !last->terminating && !last->detached;
 }
 
-/* Is the nominated pod more than a name? */
+/* Is the nominated pod still waiting, so that its nomination counts? */
 static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	return !bt_group_cycle_has(&engine->group_cycle, pod_ix) &&
 	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
 }
 
-/* Lower pods that are nominated to the node have to look for another one. */
+/* Clears the nominations of lower pods to the node. */
 static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -225,7 +225,7 @@ static void take_nominations_back(struct bt_engine *engine, struct bt_decision *
 	decision->cleared_nominations = engine->eviction.cleared;
 }
 
-/* Is a pod of a lower priority nominated to the node, as its status says? */
+/* Is a pod of a lower priority nominated to the node in its status? */
 static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;
@@ -241,7 +241,7 @@ static bool nominated_lower(const struct bt_engine *engine, uint32_t node_ix, in
 	return false;
 }
 
-/* evicts_at_once: no nomination has to be taken back before. */
+/* evicts_at_once: no nomination is to be cleared before. */
 static bool begin(struct bt_engine *engine, uint32_t pod_ix, bool evicts_at_once)
 {
 	struct bt_eviction *eviction = &engine->eviction;
@@ -257,7 +257,7 @@ static bool begin(struct bt_engine *engine, uint32_t pod_ix, bool evicts_at_once
 	eviction->last_ix = BT_NO_POD;
 	eviction->last_uid = 0;
 	if (eviction->leaving_n == 1 && evicts_at_once) {
-		/* The turn of the last victim has come at once. */
+		/* The only victim is also the last. */
 		eviction->last_ix = eviction->leaving[0].pod_ix;
 		eviction->last_uid = eviction->leaving[0].uid;
 	}
@@ -295,7 +295,7 @@ static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 			engine->eviction.last_ix = victim.pod_ix;
 			engine->eviction.last_uid = victim.uid;
 		}
-		/* Of those that have gone one that has merely ended is deleted as well. */
+		/* A victim that has ended still has an object to delete; one that was deleted has not. */
 		if (!victim.gone || victim.ended) {
 			engine->options.evictor.evict(
 				engine->options.evictor.context, engine, victim.pod_ix, for_ix);
@@ -312,7 +312,7 @@ static void try_group_again(struct bt_engine *engine, const struct bt_pod_group 
 	}
 }
 
-/* The preemptor, or all pods of its group, or of the tree that this is in. */
+/* Requeues the preemptor, or all pods of its group or of that group's tree. */
 static void try_again(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
@@ -340,7 +340,7 @@ static void try_again(struct bt_engine *engine, uint32_t pod_ix)
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 {
 	if (engine->eviction.group != BT_NAME_NONE) {
-		/* Upstream takes nominations back from a node called "cluster". */
+		/* Upstream clears the nominations to a node called "cluster". */
 		evict_all(engine, decision->pod_ix);
 	} else if (engine->eviction.async) {
 		take_nominations_back(engine, decision);
@@ -358,14 +358,14 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	}
 }
 
-/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that an API server that refuses
- * is asked as fast as it can. */
+/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that it repeats requests to an
+ * API server that refuses them as fast as it can. */
 void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
 {
 	BT_REQUIRE(bt_ledger_has(engine->cache->ledger, for_ix));
 	engine->eviction.failed_n++;
 	if (engine->eviction.on && engine->eviction.pod_ix == for_ix) {
-		/* Until that is over PreEnqueue keeps it out. */
+		/* PreEnqueue rejects it until the preemption is over. */
 		engine->eviction.failed = true;
 	} else {
 		try_again(engine, for_ix);

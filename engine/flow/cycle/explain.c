@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Explanations: decides nothing and says everything about one pod and the cluster as it is.
+ * Explains one pod in the present cluster state, without a decision.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/fit_error.h"
 
-/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
- * before. */
+/* Evaluates all nodes in upstream's order: a cycle that ends in an error shows the nodes that were refused
+ * before it. */
 static void evaluate_in_order(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
 {
@@ -39,7 +39,7 @@ static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 static void explain_cycle(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_explanation *out)
 {
 
-	/* A popped pod has passed PreEnqueue, whatever that would answer now. */
+	/* A popped pod has passed PreEnqueue, whatever PreEnqueue would return now. */
 	bool popped = bt_queue_info(engine->queue, cycle->pod_ix).where == BT_WAIT_IN_FLIGHT;
 
 	if (!popped) {
@@ -103,7 +103,7 @@ static void explain_post_filter(
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }
 
-/* Another scheduler has put the pod on its node. Source: frameworkForPod, v1.36.3. */
+/* Explains a pod that another scheduler has put on its node. Source: frameworkForPod, v1.36.3. */
 static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, out->pod_ix);
@@ -133,7 +133,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	out->evaluation.nominations = bt_engine_nominations_of(engine, &cycle);
 	out->evaluation.hooks = hooks;
 	explain_cycle(engine, &cycle, out);
-	/* Nobody is evicted for a pod that has a node, nor for one of a group that waits as one. */
+	/* No preemption for a pod that has a node, nor for one of a group that waits as a unit. */
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
 		!(bt_pod_groups_whole(&engine->groups) && bt_engine_in_group(engine, pod_ix)) &&
 		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
@@ -146,8 +146,9 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 	explain_explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), out);
 }
 
-/* A trial changes what is counted and no version of it: what a plan has found idle before does not count in
- * it, nor what it finds in it afterwards. NULL: of another scheduler. */
+/* Returns the pod's plan and clears its record of idle plugins: a trial changes counters without a new
+ * version, so records from before do not hold in the trial, nor the trial's afterwards. NULL: another
+ * scheduler's pod. */
 static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
@@ -171,8 +172,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 	if (node_ix == BT_NO_NODE || !plan) {
 		return false;
 	}
-	/* Counters that a plan asks for are made of pods as they are: all have to be there before the trial.
-	 */
+	/* A plan creates its counters from all pods, so they must exist before the trial. */
 	bt_nominated_pods_of(&engine->nominated, pod_ix);
 	bt_prepare(plan, &engine->cache->view);
 	plan->idle_version = 0;
@@ -234,8 +234,8 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 	}
 }
 
-/* Upstream names with the plugin that left the nodes out the one that had refused the nominated node before,
- * wherever that is. Source: findNodesThatFitPod, v1.36.3. */
+/* Upstream lists the plugin that left the nodes out together with the one that refused the nominated node
+ * before, even if that node is among the others. Source: findNodesThatFitPod, v1.36.3. */
 static void say_who_narrowed(const struct bt_explanation *explanation, struct bt_buf *text)
 {
 	const struct bt_plugin_use *uses = explanation->plan->profile->uses;
@@ -253,8 +253,8 @@ static void say_who_narrowed(const struct bt_explanation *explanation, struct bt
 }
 
 /*
- * Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out, or of which an
- * extender said nothing.
+ * Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out, or that an extender
+ * dropped without a reason.
  */
 static void count_reasons(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls of HTTP extenders in a cycle, and what their replies change.
+ * Calls HTTP extenders in a cycle, and applies their replies.
  */
 #include "engine/flow/cycle/extender.h"
 
@@ -9,18 +9,18 @@
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
 
-/* A point of an extender is worth that many of the scheduler's. */
+/* Scheduler points per extender point. */
 #define SCORE_SCALE 10
 
 /* A line of a reply: about one node, or one victim. */
 struct line {
-	uint32_t node_ix; /* BT_NO_NODE: there is no such node */
+	uint32_t node_ix; /* BT_NO_NODE: unknown node */
 	uint32_t uid;	  /* of a victim: a name */
 	bool unresolvable;
 	int64_t number;	     /* points, or violated budgets */
 	size_t text, text_n; /* in the reply's text: the message of a refusal, otherwise the name */
-	size_t name_n;	     /* of a refused node that there is not: its name, behind the message */
-	size_t victim_n;     /* of a candidate: how many of the victims are its own */
+	size_t name_n;	     /* of an unknown refused node: length of its name, after the message */
+	size_t victim_n;     /* of a candidate: the number of its victims */
 };
 
 struct lines {
@@ -35,7 +35,7 @@ struct bt_extender_reply {
 	struct bt_buf said; /* the reply as recorded */
 	bool kept;	    /* the reply is recorded */
 	bool failed;
-	bool objects; /* nodes that are kept came as objects */
+	bool objects; /* kept nodes were returned as objects */
 };
 
 /* The requests of a cycle, and their replies. */
@@ -49,8 +49,8 @@ struct exchange {
 struct extender_at_work {
 	const struct bt_extender_config *config;
 	uint32_t *slots; /* of the resources that it manages */
-	/* Of the cycle that has begun last: about a single node, such as a nominated one, about several, and
-	 * about candidates. */
+	/* Of the last cycle: requests for a single node, such as a nominated one, for several nodes, and for
+	 * candidates. */
 	struct exchange single, several, preempted;
 	struct bt_extender_reply scores;
 };
@@ -62,24 +62,24 @@ struct bt_extender_calls {
 	struct extender_at_work *extenders;
 	uint32_t extender_n;
 	struct bt_evaluation_hooks hooks;
-	uint32_t pod_ix;		  /* whose cycle it is */
-	bool recalls;			  /* its replies are used again */
+	uint32_t pod_ix;		  /* pod of the cycle */
+	bool recalls;			  /* replies of the cycle are reused */
 	bool looks;			  /* for an explanation: no decision depends on the calls */
 	struct bt_extender_call *scorers; /* those with a prioritize verb, and their replies */
 	struct bt_extender_reply **scores;
-	uint32_t *nodes, *places; /* those that fit so far, and where they are in the evaluation */
+	uint32_t *nodes, *places; /* nodes that fit so far, and their indices in the evaluation */
 	size_t node_cap;
 	uint32_t *marks;  /* by node slot; all zero between calls */
-	uint32_t *visits; /* the same: the place in the evaluation's visited nodes, and one */
+	uint32_t *visits; /* the same: index in the evaluation's visited nodes, plus one */
 	size_t mark_cap;
 };
 
-/* What is marked of a node that an extender that filters is asked about. */
+/* A node's state during a filter call. */
 enum mark {
 	NOT_ASKED = 0,
 	ASKED,
 	KEPT,
-	REFUSED /* and the index of the line */
+	REFUSED /* plus the index of the line */
 };
 
 /* ---- replies ---- */
@@ -203,7 +203,7 @@ void bt_extender_keep_objects(struct bt_extender_reply *reply)
 	extender_note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
 }
 
-/* Returns: false: the record is damaged. */
+/* Returns: false when the record is damaged. */
 static bool repeat_one(struct bt_extender_reply *reply, struct bt_str *answer)
 {
 	struct bt_str name, message;
@@ -254,7 +254,7 @@ bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb v
 	return good;
 }
 
-/* A request is about to be sent. */
+/* Prepares the record of a request. */
 static void expect(struct bt_extender_calls *x, const struct bt_extender_config *config,
 	enum bt_extender_verb verb, struct bt_extender_reply *reply)
 {
@@ -267,7 +267,7 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 	}
 }
 
-/* The reply has come. */
+/* Passes the recorded reply on. */
 static void extender_keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
 {
 	if (reply->kept) {
@@ -296,7 +296,7 @@ static void reply_fini(struct bt_extender_reply *reply)
 
 /* ---- interest ---- */
 
-/* Source: HTTPExtender.IsInterested, v1.36.3; limits have become requests when a pod is read. */
+/* Source: HTTPExtender.IsInterested, v1.36.3; limits are turned into requests when a pod is decoded. */
 static bool interested(
 	const struct bt_extender_calls *x, const struct extender_at_work *extender, uint32_t pod_ix)
 {
@@ -413,7 +413,7 @@ const struct bt_extender_config *bt_extender_calls_binder(const struct bt_extend
 
 /* ---- requests ---- */
 
-/* Has this request been made in this cycle? Nodes are compared by marks: a set may come in several orders. */
+/* Was the same request made in this cycle? Compares node sets by marks, because the order may differ. */
 static bool is_known(
 	struct bt_extender_calls *x, const struct exchange *exchange, const uint32_t *nodes, uint32_t n)
 {
@@ -434,7 +434,7 @@ static bool is_known(
 	return same_n == n;
 }
 
-/* Sends a request; its reply follows. */
+/* Starts a request; the reply is empty. */
 static struct bt_extender_reply *begin_exchange(struct exchange *exchange, const uint32_t *nodes, uint32_t n)
 {
 	if (n > exchange->cap) {
@@ -487,7 +487,7 @@ static void reserve(struct bt_extender_calls *x, uint32_t node_n)
 	BT_INVARIANT(x->node_cap >= node_n && x->mark_cap >= slot_n);
 }
 
-/* A node that was not asked about cannot fit. */
+/* Marks kept nodes. Keeping a node outside the request is an error. */
 static void mark_kept(
 	struct bt_extender_calls *x, const struct extender_at_work *extender, struct bt_extender_reply *reply)
 {
@@ -508,7 +508,7 @@ static void mark_kept(
 	}
 }
 
-/* Which node of the evaluation it is: the place among the visited ones, and one; 0: none. */
+/* The node's index among the evaluation's visited nodes, plus one; 0: not visited. */
 static uint32_t visit_of(struct bt_extender_calls *x, const struct bt_evaluation *e, uint32_t node_ix)
 {
 	if (e->visited_n && !x->visits[e->visited[0]]) {
@@ -519,7 +519,7 @@ static uint32_t visit_of(struct bt_extender_calls *x, const struct bt_evaluation
 	return x->visits[node_ix];
 }
 
-/* The place among those that were feasible. */
+/* The index among the feasible nodes. */
 static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
 {
 	uint32_t place = 0;
@@ -531,7 +531,7 @@ static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
 	return place;
 }
 
-/* What is said of a node that was not asked about counts instead of what was said of it before. */
+/* Applies the refusal of a node that was not in the request; it replaces an earlier refusal of that node. */
 static void refuse_other(struct bt_extender_calls *x, struct bt_evaluation *e,
 	const struct bt_extender_reply *reply, const struct line *line)
 {
@@ -547,7 +547,7 @@ static void refuse_other(struct bt_extender_calls *x, struct bt_evaluation *e,
 	}
 }
 
-/* A refusal that nothing resolves comes before others, and the last one of a kind before those before it. */
+/* Marks refused nodes. An unresolvable refusal has precedence, otherwise the last one. */
 static void mark_refused(
 	struct bt_extender_calls *x, struct bt_evaluation *e, const struct bt_extender_reply *reply)
 {
@@ -566,7 +566,7 @@ static void mark_refused(
 	}
 }
 
-/* Takes out the nodes that the reply does not keep. Returns how many are left. */
+/* Removes the nodes that the reply does not keep. Returns: how many are left. */
 static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 	const struct bt_extender_reply *reply, uint32_t node_n)
 {
@@ -590,7 +590,7 @@ static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 	return kept_n;
 }
 
-/* Asks one extender about the nodes. Returns its answer. */
+/* Calls one extender with the nodes. Returns: its reply. */
 static struct bt_extender_reply *ask_to_filter(
 	struct bt_extender_calls *x, struct extender_at_work *extender, uint32_t node_n)
 {
@@ -610,8 +610,8 @@ static struct bt_extender_reply *ask_to_filter(
 	return reply;
 }
 
-/* Lets one extender refuse nodes; node_n: how many there are, then how many are left. Returns: false with
- * out_error when that has failed, and nothing has changed. */
+/* Applies one extender's filter; node_n: the number of nodes before and after. Returns: false with out_error
+ * on failure; then nothing has changed. */
 static bool filter_by(struct bt_extender_calls *x, struct extender_at_work *extender, struct bt_evaluation *e,
 	uint32_t *node_n, struct bt_str *out_error)
 {
@@ -679,7 +679,7 @@ static void add_scores(struct bt_extender_calls *x, const struct bt_extender_con
 	memset(x->marks, 0, x->mark_cap * sizeof(*x->marks));
 }
 
-/* An extender that fails has nothing to say about the scores. */
+/* Adds the extenders' scores. An extender that fails adds nothing. */
 static void scored(void *context, struct bt_evaluation *e)
 {
 	struct bt_extender_calls *x = context;
@@ -712,7 +712,7 @@ static void scored(void *context, struct bt_evaluation *e)
 
 /* ---- preempt ---- */
 
-/* The pod of a victim, which must be on the node. */
+/* The victim's pod, which must be on the node. */
 static uint32_t victim_of(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, const struct line *line, const struct line *node)
 {
@@ -724,7 +724,7 @@ static uint32_t victim_of(struct bt_extender_calls *x, const struct extender_at_
 	}
 	if (i == BT_NO_POD) {
 		reply->failed = true;
-		/* Upstream prints the reference as it is in memory. */
+		/* Upstream prints the reference as a Go struct. */
 		bt_buf_printf(&reply->error,
 			"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: %.*s, but the pod is "
 			"not "
@@ -735,7 +735,7 @@ static uint32_t victim_of(struct bt_extender_calls *x, const struct extender_at_
 	return i;
 }
 
-/* Puts one candidate of the reply behind those of the preemption; its victims begin with line first. */
+/* Appends one candidate of the reply to those of the preemption; its victims begin at line first. */
 static void add_candidate(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, const struct line *node, size_t first, struct bt_preemption *p)
 {
@@ -772,7 +772,7 @@ static void add_candidate(struct bt_extender_calls *x, const struct extender_at_
 		p->policy->cost_of(p->kept + first_victim, (uint32_t)node->victim_n, (uint32_t)node->number)};
 }
 
-/* Takes what the reply names for the candidates. On an error they stay as they were. */
+/* Applies the reply to the candidates. On an error they stay unchanged. */
 static void take_candidates(struct bt_extender_calls *x, const struct extender_at_work *extender,
 	struct bt_extender_reply *reply, struct bt_preemption *p)
 {
@@ -793,7 +793,7 @@ static void take_candidates(struct bt_extender_calls *x, const struct extender_a
 	memmove(p->candidates, p->candidates + before, p->candidate_n * sizeof(*p->candidates));
 }
 
-/* Asks one extender about the candidates. Returns its answer. */
+/* Calls one extender with the candidates. Returns: its reply. */
 static struct bt_extender_reply *ask_to_preempt(
 	struct bt_extender_calls *x, struct extender_at_work *extender, const struct bt_preemption *p)
 {
@@ -841,7 +841,7 @@ bool bt_extender_calls_candidates(
 	return true;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void add_extender(struct bt_extender_calls *x, const struct bt_extender_config *config)
 {
@@ -854,7 +854,7 @@ static void add_extender(struct bt_extender_calls *x, const struct bt_extender_c
 	for (uint32_t i = 0; i < config->resource_n; i++) {
 		int slot = bt_resource_slot(x->cache->dictionary, config->resources[i].name);
 
-		/* A name beyond the number of resources that there may be: no pod requests it. */
+		/* Beyond the maximum number of resource names: no pod requests it. */
 		extender->slots[i] = slot < 0 ? UINT32_MAX : (uint32_t)slot;
 	}
 }

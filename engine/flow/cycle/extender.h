@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: extenders, the programs beside the scheduler that a configuration names. A frontend speaks to
- * them; this calls it where upstream does: after Filter, when nodes are scored, and with the candidates of
+ * Stage 5: extenders, the external programs that a configuration names. A frontend calls them; this folder
+ * calls the frontend where upstream calls extenders: after Filter, at scoring, and with the candidates of
  * preemption. Source: scheduler findNodesThatPassExtenders, prioritizeNodes, Evaluator.callExtenders,
  * v1.36.3.
- * Context: the scheduling thread, which waits for the answers.
+ * Context: the scheduling thread, which waits for the replies.
  */
 #pragma once
 
@@ -12,16 +12,15 @@
 #include "engine/flow/cycle/preempt.h"
 #include "engine/score/evaluate.h"
 
-/* What an extender is asked. Valid during the call. */
+/* A request to an extender. Valid during the call. */
 struct bt_extender_call {
 	const struct bt_extender_config *extender;
 	const struct bt_cache *cache;
 	uint32_t pod_ix;
-	/* To filter and prioritize: the nodes that fit so far. */
+	/* Filter and prioritize: the nodes that fit so far. */
 	const uint32_t *nodes;
 	uint32_t node_n;
-	/* To preempt: the candidates, the victims of each (victims + first_victim) the most important first.
-	 */
+	/* Preempt: the candidates, the victims of each (victims + first_victim) the most important first. */
 	const struct bt_preempt_candidate *candidates;
 	const struct bt_victim *victims;
 	uint32_t candidate_n;
@@ -30,87 +29,86 @@ struct bt_extender_call {
 struct bt_extender_reply;
 
 /*
- * A frontend's calls; each fills the reply by the functions below before it returns. NULL: no extender is
- * asked for that. An extender is asked only for what the configuration gives it a verb for.
+ * A frontend's calls; each fills the reply with the functions below before it returns. NULL: no extender is
+ * called for that verb. Extenders are called only for verbs that the configuration gives them.
  */
 struct bt_extender_hooks {
 	void (*filter)(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
-	/* All that score a pod, at the same time: the i-th call and its reply. */
+	/* All extenders that score a pod, in parallel: the i-th call and its reply. */
 	void (*prioritize)(void *context, const struct bt_extender_call *calls, uint32_t n,
 		struct bt_extender_reply *const *replies);
 	void (*preempt)(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
 	void *context;
-	/* What was answered to a question on which a decision depends, for bt_extender_repeat; in the order
-	 * of the questions. NULL: nobody keeps it. */
+	/* Receives the record of each reply that a decision depends on, for bt_extender_repeat, in the order
+	 * of the requests. NULL: no record. */
 	void (*keep)(void *keeper, struct bt_str answer);
 	void *keeper;
 };
 
 enum bt_extender_verb { BT_EXTENDER_FILTER = 0, BT_EXTENDER_PRIORITIZE, BT_EXTENDER_PREEMPT };
 
-/* The call failed, with this error. What else the reply holds does not count. */
+/* The call failed with this error. The rest of the reply is ignored. */
 void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error);
 
-/* To filter: the node still fits. It must be one of those that were asked about. */
+/* Filter: the node still fits. The node must be in the request. */
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node);
 
-/* To filter: the nodes that are kept came as objects rather than by name. Upstream scores what has come,
- * which is nodes without pods and images. */
+/* Filter: kept nodes were returned as objects, not by name. Upstream scores the returned objects, which have
+ * neither pods nor images. */
 void bt_extender_keep_objects(struct bt_extender_reply *reply);
 
 /*
- * To filter: why a node that is not kept does not fit, and whether preemption could help. Of a node that
- * was not asked about it counts instead of what a plugin has against it, and of one that there is not among
- * the reasons; a node that is neither kept nor refused does not fit for no reason.
+ * Filter: why a node is not kept, and whether preemption could help. The refusal of a node outside the
+ * request replaces a plugin's; that of an unknown node is added to the reasons. A node that is neither kept
+ * nor refused does not fit, without a reason.
  */
 void bt_extender_refuse(
 	struct bt_extender_reply *reply, struct bt_str node, bool unresolvable, struct bt_str message);
 
-/* To prioritize: 0 to 10 points for a node; more for a node that has some. */
+/* Prioritize: 0 to 10 points for a node; repeated calls add up. */
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score);
 
-/* To preempt: a node stays a candidate, and its victims follow by their UIDs. */
+/* Preempt: a node stays a candidate; its victims follow by UID. */
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n);
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid);
 
-/* Says what was kept of an answer to this question, by the extender of that index in the configuration.
- * Returns: false: it is the answer to another question, or none. */
+/* Fills a reply from the record of one to the same request, by the extender of that index in the
+ * configuration. Returns: false when the record is of another request, or damaged. */
 bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb verb, uint32_t extender_ix,
 	struct bt_str answer);
 
-/* How a binding that an extender was asked for has ended. */
+/* The result of a binding by an extender. */
 enum bt_extender_end {
 	BT_EXTENDER_BOUND = 0,
-	BT_EXTENDER_FAILED, /* the extender says so, or was not reached */
+	BT_EXTENDER_FAILED, /* the extender reports a failure, or was not reached */
 	BT_EXTENDER_LOST    /* no answer: it may have bound the pod */
 };
 
 struct bt_extender_calls;
 
-/* The extenders of a configuration, those that may be ignored last. Owns: the caller, until
- * bt_extender_calls_destroy, which ends before config and cache. */
+/* The extenders of a configuration, ignorable ones last. Owns: the caller, until bt_extender_calls_destroy,
+ * which precedes the end of config and cache. */
 struct bt_extender_calls *bt_extender_calls_create(
 	const struct bt_config *config, struct bt_cache *cache, const struct bt_extender_hooks *calls);
 void bt_extender_calls_destroy(struct bt_extender_calls *extend);
 
-/* Does any extender filter or prioritize? Then more than one node is looked for. */
+/* Does any extender filter or prioritize? Then a cycle looks for more than one node. */
 bool bt_extender_calls_chooses(const struct bt_extender_calls *extend);
 
-/* Begins a pod's cycle. Returns the hooks for its evaluation, or NULL when no extender that filters or scores
- * is interested in the pod. */
+/* Begins a pod's cycle. Returns: the hooks for its evaluation, or NULL when no extender that filters or
+ * scores is interested in the pod. */
 const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_calls *extend, uint32_t pod_ix);
 
-/* The same for somebody who only looks: no decision depends on the answers. */
+/* The same for an explanation: no decision depends on the replies. */
 const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_calls *extend, uint32_t pod_ix);
 
-/* The same for the pod whose cycle has begun last: what an extender has said in it counts, and it is not
- * asked again when the question is the same. */
+/* The same for the pod of the last cycle: reuses that cycle's reply to the same request. */
 const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *extend, uint32_t pod_ix);
 
-/* Is an extender asked about the pod, for whatever? */
+/* Is any extender interested in the pod, for any verb? */
 bool bt_extender_calls_interested(const struct bt_extender_calls *extend, uint32_t pod_ix);
 
-/* Is an extender interested in whom the pod preempts? */
+/* Is an extender interested in the pod's preemption? */
 bool bt_extender_calls_preempts(const struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The extender that binds the pod instead of the API server, or NULL. There is one with that verb at most.

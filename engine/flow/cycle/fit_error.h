@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The text that says why a pod fits nowhere. Source: scheduler framework FitError, v1.36.3.
+ * The text of why a pod fits nowhere. Source: scheduler framework FitError, v1.36.3.
  */
 #pragma once
 
 #include "engine/base/buf.h"
 
-/* Counted reasons. All zeroes is an empty one. Owns: bt_fit_error_fini. */
+/* Counted reasons. Zero-initialized, it is empty. Owns: bt_fit_error_fini. */
 struct bt_fit_error {
 	struct bt_fit_reason {
 		char *text;
@@ -16,7 +16,7 @@ struct bt_fit_error {
 
 void bt_fit_error_fini(struct bt_fit_error *error);
 
-/* Forgets the reasons, keeps the memory of the list. */
+/* Clears the reasons, keeps the list's memory. */
 void bt_fit_error_clear(struct bt_fit_error *error);
 
 /* Counts a reason for n more nodes. */

@@ -17,7 +17,7 @@ static uint32_t action_at(uint32_t ix)
 	return ix == BT_CLUSTER_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
 }
 
-/* The row in which the actions of a hint are joined, which is new if there is none. */
+/* The row in which the actions of a hint are joined; created if missing. */
 static struct bt_hint_row *row_of(
 	struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin, bt_plugin_hint_fn *hint, bool joined)
 {
@@ -34,7 +34,7 @@ static struct bt_hint_row *row_of(
 	return row;
 }
 
-/* Enters what concerns one resource. joined: as one registration with others of the hint. */
+/* Adds a registration for one resource. joined: as one registration with others of the hint. */
 static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plugin,
 	const struct bt_registration *registration, bool joined)
 {
@@ -55,7 +55,7 @@ static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hint_plu
 	}
 }
 
-/* Which kinds of pods are registered, as bits by resource; 0: no pods are. */
+/* The registered kinds of pods, as bits by resource; 0: none. */
 static uint32_t pod_kinds(
 	const struct bt_hints *hints, uint32_t hint_plugin, const struct bt_registration *registration)
 {

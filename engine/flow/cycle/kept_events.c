@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Keeps alive what the queue's in-flight events point to.
+ * Keeps alive the memory that the queue's in-flight events point to.
  */
 #include "engine/flow/cycle/kept_events.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What events point to that the queue keeps for pods in flight: facts, names, and the descriptions of nodes
- * that were replaced meanwhile. All of it goes when no event is kept any more.
- * Owns: its memory, and the names and descriptions that it holds (bt_kept_events_fini). Writer:
- * kept_events.c. Thread: the scheduling thread.
+ * Memory that events point to while the queue keeps them for pods in flight: facts, names, and node
+ * descriptions that were replaced meanwhile. All of it is freed when no event is kept any more.
+ * Owns: its memory, and references to names and descriptions (bt_kept_events_fini). Writer: kept_events.c.
+ *       Thread: the scheduling thread.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 struct bt_kept_events {
 	const struct bt_queue *queue; /* init: */
 	struct bt_arena arena;
-	/* Descriptions that were replaced: what they name has a meaning as long. */
+	/* Replaced descriptions, which also keep their names alive. */
 	const struct bt_node_desc **replaced;
 	size_t replaced_n, replaced_cap;
 	struct bt_name_refs names; /* of objects in events */
@@ -25,17 +25,17 @@ struct bt_kept_events {
 void bt_kept_events_init(struct bt_kept_events *kept, const struct bt_queue *queue, struct bt_intern *intern);
 void bt_kept_events_fini(struct bt_kept_events *kept);
 
-/* Where what an event points to is kept. Call before an event is made. */
+/* The arena for an event's memory. Call before an event is created. */
 struct bt_arena *bt_kept_events_arena(struct bt_kept_events *kept);
 
-/* Where names of an event's object are held. bt_kept_events_arena is called before, for each event. */
+/* The holder of names of an event's object. bt_kept_events_arena is called before, for each event. */
 struct bt_name_refs *bt_kept_events_names(struct bt_kept_events *kept);
 
-/* Holds what an event names of an object as long as the event is kept. */
+/* Holds the names in an event's object as long as the event is kept. */
 void bt_kept_events_hold(struct bt_kept_events *kept, const struct bt_cluster_event_object *object);
 
-/* The description of a node that was replaced, or NULL, is given up once no event shows it. */
+/* Drops a replaced node description (or NULL) once no event refers to it. */
 void bt_kept_events_give_up(struct bt_kept_events *kept, const struct bt_node_desc *desc);
 
-/* No event is kept any more. */
+/* Frees everything: no event is kept any more. */
 void bt_kept_events_end(struct bt_kept_events *kept);

@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* Signatures remembered. One more, and all are forgotten; each is then evaluated once more. */
+/* Maximum of remembered signatures. One more clears the table; each is then evaluated once more. */
 #define KINDS_MAX 65536
 
 void bt_known_unresolvables_fini(struct bt_known_unresolvables *known)

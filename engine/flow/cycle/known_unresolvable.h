@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kinds of pods that no node can help as long as the state of things is what it was.
- * Owns: its table (bt_known_unresolvables_fini). Writer: known_unresolvable.c; of a record, PostFilter, which
- * finds out. Thread: the scheduling thread.
+ * Kinds of pods that no node can help while the cluster state is unchanged.
+ * Owns: its table (bt_known_unresolvables_fini). Writer: known_unresolvable.c; of a record, PostFilter.
+ *       Thread: the scheduling thread.
  */
 #pragma once
 
 #include "engine/base/map.h"
 #include "engine/flow/cycle/preempt.h"
 
-/* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
- * begin to be deleted, budgets, counters with namespaces, volumes, devices, the members of a group that are
- * in flight, PodGroups, and which nodes count. */
+/* The versions that a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations
+ * and pods that begin to be deleted, budgets, counters with namespaces, volumes, devices, the members of a
+ * group that are in flight, PodGroups, and the node part. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
-	uint64_t group_cycle; /* 0: none is on */
-	uint64_t groups;      /* version: what they say of their pods as victims */
-	uint64_t part;	      /* the nodes that count: number of the part; 0: all */
+	uint64_t group_cycle; /* 0: none is running */
+	uint64_t groups;      /* version: the groups' terms for their pods as victims */
+	uint64_t part;	      /* number of the node part; 0: all nodes */
 };
 
 /*
- * What refused pods of a kind in that state, and preemption helped none of them.
- * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only of pods that
- * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
- * and when there are KINDS_MAX of them.
+ * The plugins that refused pods of a kind in that state, when preemption helped none of them.
+ * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only for pods with
+ * bt_engine_stands_alone false. Ends: with any change of the state, with the retirement of signatures, and
+ * when there are KINDS_MAX of them.
  */
 struct bt_known_unresolvable {
 	struct bt_state_of_things when;
@@ -30,7 +30,7 @@ struct bt_known_unresolvable {
 	enum bt_preempt_outcome preempt;
 };
 
-/* All zeroes is an empty table. Private. */
+/* Zero-initialized, it is empty. Private. */
 struct bt_known_unresolvables {
 	struct bt_known_unresolvable *items;
 	size_t n, cap;
@@ -39,7 +39,7 @@ struct bt_known_unresolvables {
 
 void bt_known_unresolvables_fini(struct bt_known_unresolvables *known);
 
-/* Signatures were retired, by which kinds are known. */
+/* Clears the table after signatures, which are part of the key, were retired. */
 void bt_known_unresolvables_forget(struct bt_known_unresolvables *known);
 
 /* The record of a kind. Valid until the next call. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nominations that refusals leave. Source: handleSchedulingFailure, bindingCycle, v1.35.4.
+ * Nominations that survive refusals. Source: handleSchedulingFailure, bindingCycle, v1.35.4.
  */
 #include "engine/flow/cycle/late_nominations.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Private. Nominations that a pod's status gets while its cycle or binding is under way, which the refusal or
- * failure leaves (BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW).
+ * Private. Nominations that enter a pod's status during its cycle or binding, and survive the refusal or
+ * failure (BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW).
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 struct bt_late_nominations {
 	bool stay;
-	bool binding_writes; /* the binding cycle nominates its node, if PreBind has to do */
-	uint32_t without_ix; /* whose cycle it is, if it had none at its beginning; or BT_NO_POD */
+	bool binding_writes; /* the binding cycle nominates its node if PreBind has work */
+	uint32_t without_ix; /* the cycle's pod if it had no nomination at the start; or BT_NO_POD */
 };
 
 void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_gates *gates);
@@ -20,11 +20,11 @@ void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_
 void bt_late_nominations_begin(
 	struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);
 
-/* Does a nomination stay that the pod's status may have got since its cycle began? */
+/* Does a nomination survive that the pod's status may have got since its cycle began? */
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);
 
-/* Returns the node that an assumed pod's binding cycle has nominated, when no later step clears that;
- * otherwise BT_NO_NODE. pre_bind: the plugins of its profile that write claims; failed: one of PreBind has
- * failed, so there was something to do. */
+/* Returns the node that an assumed pod's binding cycle has nominated, if no later step clears that; otherwise
+ * BT_NO_NODE. pre_bind: the plugins of its profile that write claims; failed: a PreBind plugin has failed, so
+ * there was work. */
 uint32_t bt_late_nominations_by_binding(const struct bt_late_nominations *late, const struct bt_cache *cache,
 	const struct bt_hooks *pre_bind, bool failed, uint32_t pod_ix);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The texts of refusals, kept by signature.
+ * Caches the texts of refusals by signature.
  */
 #include "engine/flow/cycle/messages.h"
 
@@ -10,13 +10,13 @@
 
 /*
  * The text of the last refusal of a signature's pods.
- * Key: the signature's serial number, and the kind; that of a pod that bt_engine_stands_alone is true of is
- * nobody's (0). Ends: with any change of the state it is about.
+ * Key: the signature's serial number, and the kind; 0, which matches no pod, if bt_engine_stands_alone is
+ * true. Ends: with any change of the state that the text describes.
  */
 struct bt_message {
 	struct bt_buf text;
-	uint64_t signature; /* its serial number */
-	uint64_t kind;	    /* its key */
+	uint64_t signature; /* serial number */
+	uint64_t kind;	    /* key of the kind */
 	struct bt_state_of_things when;
 };
 
@@ -52,7 +52,7 @@ struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 		bt_buf_clear(&message->text);
 		bt_messages_add(messages, pod_ix, &message->text);
 		message->signature = pod->signature->serial;
-		/* Which node preemption finds depends on the cycle as well. */
+		/* The node that preemption finds depends on the cycle, too. */
 		message->kind = messages->explanation.preempts ? 0 : kind;
 		message->when = now;
 	}

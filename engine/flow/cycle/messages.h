@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Why pods were refused, in kube-scheduler's words. Pods of one kind share a text as long as the cluster does
- * not change, so that 100,000 replicas that fit nowhere are explained once. Context: one thread.
+ * Why pods were refused, with kube-scheduler's texts. Pods of one kind share a text while the cluster is
+ * unchanged, so that 100,000 replicas that fit nowhere are explained once. Context: one thread.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 struct bt_message;
 
-/* Zeroes but for the engine. Owns: bt_messages_fini. */
+/* Zero-initialized except for the engine. Owns: bt_messages_fini. */
 struct bt_messages {
 	struct bt_engine *engine;
 	/* private: */
@@ -18,12 +18,12 @@ struct bt_messages {
 };
 
 /*
- * The text of the FailedScheduling event of a pod that has just been refused, before that is carried out
- * (between bt_engine_begin and bt_engine_end). Valid until the next call.
+ * The text of the FailedScheduling event of a pod that has just been refused, before the refusal is carried
+ * out (between bt_engine_begin and bt_engine_end). Valid until the next call.
  */
 struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix);
 
-/* Adds to out_text what is against a pod as it is now, without looking at what was said before. */
+/* Appends why the pod is refused at present, without the cache. */
 void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_buf *out_text);
 
 void bt_messages_fini(struct bt_messages *messages);

@@ -8,7 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 
-/* Buckets that grow by a factor, and room for series. Source: ExponentialBuckets of pkg/scheduler/metrics. */
+/* Exponential buckets, and the number of series. Source: ExponentialBuckets of pkg/scheduler/metrics. */
 static const struct {
 	double start_s, factor;
 	uint32_t n, cap;
@@ -60,7 +60,7 @@ uint32_t bt_cycle_metric_bounds(enum bt_cycle_metric metric, double out_seconds[
 	return shapes[metric].n;
 }
 
-/* The series with those labels, begun now if it is new; NULL: there is no room. */
+/* The series with those labels, created if new; NULL: no room. */
 static struct bt_series *series_of(struct bt_cycle_metric_table *table, const uint16_t labels[4])
 {
 	uint64_t key;

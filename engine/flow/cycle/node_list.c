@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The nodes of a cycle, in order. Samples go on in upstream's order from where the last one stopped.
+ * The nodes of a cycle, in order. A sample continues in upstream's order where the last one ended.
  */
 #include "engine/flow/cycle/node_list.h"
 
@@ -49,7 +49,7 @@ void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_wri
 	list->order_version = list->live_version;
 }
 
-/* The same, turned so that they begin at the from-th. */
+/* The same, rotated to begin at the from-th. */
 static const uint32_t *candidates_from(struct bt_node_list *list, const struct bt_plan *plan, uint32_t from,
 	uint32_t also_ix, uint32_t *out_n)
 {
