@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nominated pods use their nodes while another pod's plugins are asked.
+ * Counts nominated pods on their nodes while another pod is evaluated.
  */
 #include "engine/flow/cycle/nominated_pods.h"
 #include "engine/base/check.h"
 
-/* Does the pod wait in the queue? */
+/* Is the pod in the queue? */
 static bool stands_in_queue(const struct bt_nominated_pods *n, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(n->queue, pod_ix).where;
@@ -12,7 +12,7 @@ static bool stands_in_queue(const struct bt_nominated_pods *n, uint32_t pod_ix)
 	return where != BT_WAIT_NOWHERE && where != BT_WAIT_IN_FLIGHT;
 }
 
-/* The signature of a pod of which nothing is known but its name. Valid until signatures are retired. */
+/* The signature of a pod of which only the namespace is known. Valid until signatures are retired. */
 static BT_NOINLINE const struct bt_signature *bare_signature(
 	const struct bt_nominated_pods *n, uint32_t namespace_)
 {
@@ -28,9 +28,9 @@ static BT_NOINLINE const struct bt_signature *bare_signature(
 }
 
 /*
- * As what does a nominated pod count on its node for the cycle's pod? NULL: it does not. Of one that is in no
- * queue (it was dropped because it is being deleted, or is of a group whose cycle is on) upstream knows
- * nothing but its name: it counts as a pod of priority 0 without requests. Source: nominatedPodToInfo,
+ * The signature by which a nominated pod counts on its node for the cycle's pod; NULL: it does not count. Of
+ * a pod that is in no queue (dropped because it is being deleted, or in the present group cycle) upstream
+ * knows only the name: it counts as a pod of priority 0 without requests. Source: nominatedPodToInfo,
  * addGENominatedPods, v1.36.3.
  */
 static const struct bt_signature *counts_as(const struct bt_nominated_pods *n, uint32_t pod_ix)
@@ -49,8 +49,7 @@ static const struct bt_signature *counts_as(const struct bt_nominated_pods *n, u
 	return pod->priority < priority ? NULL : pod->signature;
 }
 
-/* Lets the pods nominated to a node, to which the cycle's pod has to yield, use it; or ends that.
- */
+/* Adds the nominated pods that the cycle's pod must fit with to their node, or removes them. */
 static bool shift_nominated(const struct bt_nominated_pods *n, uint32_t node_ix, bool add)
 {
 	struct bt_ledger *ledger = n->cache->ledger;

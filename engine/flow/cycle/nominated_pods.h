@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which nominated pods a cycle's pod has to fit with: those of its own or a higher priority count on their
- * nodes while its plugins are asked. The nominations themselves are the ledger's. Source:
- * addGENominatedPods, v1.36.3.
+ * The nominated pods that a cycle's pod has to fit with: those of its own or a higher priority count on their
+ * nodes while the pod is evaluated. The ledger owns the nominations. Source: addGENominatedPods, v1.36.3.
  * Owns: nothing outside of the struct. Writer: nominated_pods.c. Thread: the scheduling thread.
  */
 #pragma once
@@ -17,29 +16,29 @@ struct bt_nominated_pods {
 	const struct bt_queue *queue; /* init: */
 	bool gated_count;	      /* init: by the release's rule */
 	struct bt_yields_to yields_to;
-	uint32_t pod_ix; /* the pod whose cycle it is */
+	uint32_t pod_ix; /* the cycle's pod */
 };
 
-/* nominated: stays where it is. */
+/* nominated: its address must not change. */
 void bt_nominated_pods_init(struct bt_nominated_pods *nominated, struct bt_cache *cache,
 	const struct bt_queue *queue, const struct bt_release *release);
 
-/* Lets plugins see pods one by one, and which one it is whose cycle it is. */
+/* Gives plugins access to single pods, and to the cycle's pod. */
 void bt_nominated_pods_show(struct bt_nominated_pods *nominated);
 
-/* The pod whose cycle it is, or that is looked at, from now on. */
+/* Sets the pod that is evaluated or explained from now on. */
 void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 
-/* The same. Returns the nominations that matter for it, or NULL. */
+/* The same. Returns: the nominations that it must fit with, or NULL. */
 const struct bt_yields_to *bt_nominated_pods_begin(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 
-/* Does a pod that comes into the queue gated count on its nominated node? */
+/* Does a pod that enters the queue gated count on its nominated node? */
 static inline bool bt_nominated_pods_gated_count(const struct bt_nominated_pods *nominated)
 {
 	return nominated->gated_count;
 }
 
-/* Those of the present pod, whether they matter or not. */
+/* The nominations for the present pod, even if none affects it. */
 static inline const struct bt_yields_to *bt_nominated_pods_yields(const struct bt_nominated_pods *nominated)
 {
 	return &nominated->yields_to;

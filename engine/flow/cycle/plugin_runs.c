@@ -3,8 +3,7 @@
  */
 #include "engine/flow/cycle/plugin_runs.h"
 
-/* A plugin without that earlier point cannot say Skip at it, and is asked even where it has nothing to say.
- */
+/* Has the plugin that earlier point? A plugin without it cannot return Skip there, so it is always called. */
 static bool is_at(const uint32_t *point, uint32_t n, uint32_t use)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -30,7 +29,7 @@ static void note_pre_filter(struct bt_plugin_runs *runs, const struct bt_plan *p
 	}
 }
 
-/* How many of an evaluation's nodes a plugin refused. */
+/* The number of an evaluation's nodes that a plugin refused. */
 static uint32_t refused_by(const struct bt_evaluation *evaluation, uint32_t use)
 {
 	uint32_t n = 0;
@@ -87,7 +86,7 @@ void bt_plugin_runs_note(struct bt_plugin_runs *runs, const struct bt_plan *plan
 		return;
 	}
 	note_filter(runs, plan, evaluation, evaluation ? evaluation->visited_n : node_n);
-	/* A single feasible node is taken without being scored. */
+	/* A single feasible node is chosen without scoring. */
 	if (scored && feasible_n > 1) {
 		note_score(runs, plan, feasible_n);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How often plugins were evaluated, as kube-scheduler counts it: PreFilter and PreScore once a cycle unless
- * they say Skip, Filter and Score once a node. Columns answer for every node without asking each plugin in
- * turn, so where they decide all nodes count for all plugins, those included that an earlier one refuses. For
- * people, never an input of a decision. Source: framework/runtime/instrumented_plugins.go, v1.36.3.
+ * Counts of plugin calls, as in kube-scheduler: PreFilter and PreScore once per cycle unless they return
+ * Skip, Filter and Score once per node. Columns decide without calling each plugin for each node, so where
+ * they decide all nodes count for all plugins, even those that an earlier plugin refuses. For people, never
+ * an input of a decision. Source: framework/runtime/instrumented_plugins.go, v1.36.3.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -15,7 +15,7 @@ struct bt_plugin_runs {
 	uint64_t n[BT_RUN_POINT_N][BT_PROFILE_USES]; /* by use of the profile */
 };
 
-/* A cycle has looked at nodes. evaluation: what it was decided by; NULL: columns, of node_n nodes. scored: a
- * node was chosen. */
+/* Counts a cycle that has examined nodes. evaluation: the one that decided; NULL: columns, of node_n nodes.
+ * scored: a node was chosen. */
 void bt_plugin_runs_note(struct bt_plugin_runs *runs, const struct bt_plan *plan,
 	const struct bt_evaluation *evaluation, uint32_t node_n, bool scored);

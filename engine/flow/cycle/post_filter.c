@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PostFilter: which pods would have to go so that a refused pod fits, and its nomination.
+ * PostFilter: which pods to evict so that a refused pod fits, and its nomination.
  */
 #include "engine/flow/cycle/engine_int.h"
 
@@ -8,7 +8,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 
-/* Does the plugin miss what its PreFilter would have left in this cycle? */
+/* Has the plugin no PreFilter result in this cycle? */
 static bool misses_pre_filter(const struct bt_hook *hook, const struct bt_plan *plan)
 {
 	const struct bt_profile *profile = plan->profile;
@@ -24,7 +24,7 @@ static bool misses_pre_filter(const struct bt_hook *hook, const struct bt_plan *
 	return hook->plugin->no_pre_filter_post_error;
 }
 
-/* What the plugin was asked by in this cycle, or NULL. */
+/* The plugin's PreFilter result in this cycle, or NULL. */
 static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const struct bt_plan *plan)
 {
 	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->reads_state)) {
@@ -33,7 +33,7 @@ static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const s
 	return &plan->compiled[hook->use];
 }
 
-/* Has a plugin something to say at PostFilter that depends on the pod and on what Filter found? */
+/* Has a PostFilter plugin a result that depends on the pod and on Filter's results? */
 static bool depends_on_pod(const struct bt_profile_runtime *runtime, const struct bt_plan *plan)
 {
 	const struct bt_hooks *hooks = &runtime->profile.post_filter;
@@ -102,7 +102,7 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 	}
 }
 
-/* What a plugin at PostFilter has preemption done with. */
+/* The context for a PostFilter plugin's call of preemption. */
 struct preempting {
 	const struct bt_preempt_request *request;
 	struct bt_preemption *preemption;
@@ -121,7 +121,7 @@ static enum bt_preempt_outcome try_preemption(void *context, struct bt_buf *out_
 	return p->preemption->outcome;
 }
 
-/* What comes before from is forgotten. */
+/* Removes the text before from. */
 static void keep_from(struct bt_buf *text, size_t from)
 {
 	if (from) {
@@ -201,7 +201,7 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 		part ? part->number : 0};
 }
 
-/* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
+/* The plugins that refused the pod, by the queue's numbers: at the examined nodes, or at PreFilter. */
 static bt_plugin_set unschedulable_plugins_of(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	const struct bt_evaluation *evaluation = bt_schedule_pod_evaluation(&engine->schedule);
@@ -226,7 +226,7 @@ static bt_plugin_set unschedulable_plugins_of(const struct bt_engine *engine, co
 	return plugins;
 }
 
-/* The same by notes. */
+/* The same from notes. */
 static bt_plugin_set noted_unschedulable_plugins(const struct bt_profile_runtime *runtime,
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
@@ -241,7 +241,7 @@ static bt_plugin_set noted_unschedulable_plugins(const struct bt_profile_runtime
 	return plugins;
 }
 
-/* Is it known what PostFilter says, whatever is on the nodes? Sets out_outcome then. */
+/* Is PostFilter's outcome known without examining nodes? Then sets out_outcome. */
 static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
 {
@@ -258,7 +258,7 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_p
 					 pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger)));
 }
 
-/* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
+/* The notes for preemption by pods of this kind, or NULL when all nodes must be examined. */
 static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	const struct bt_pod *pod = cycle->pod;
@@ -305,12 +305,12 @@ static void note_post_filter(
 
 	engine->post.took_ns += took_ns;
 	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_POINT, labels, took_ns);
-	if (runtime->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
+	if (runtime->profile.post_filter.n == 1) { /* otherwise the time is of several plugins */
 		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_PLUGIN, alone, took_ns);
 	}
 }
 
-/* Evaluates what was not, and lists the nodes that preemption may help. */
+/* Evaluates nodes unless that was done, and lists those that preemption may help. */
 static void list_nodes(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
@@ -324,7 +324,7 @@ static void list_nodes(struct bt_engine *engine)
 	post->listed = true;
 }
 
-/* Asks PostFilter. */
+/* Runs the PostFilter plugins. */
 static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
 	struct bt_post_filter *post = &engine->post;
@@ -349,8 +349,7 @@ static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
 	}
 }
 
-/* Is it known what PostFilter says? Sets post.outcome then. same: things are as they were when the cycle
- * began. */
+/* Is PostFilter's outcome known? Then sets post.outcome. same: the state is as at the cycle's start. */
 static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool same)
 {
 	struct bt_post_filter *post = &engine->post;
@@ -366,7 +365,7 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 	return idle;
 }
 
-/* Tells plugins what changes between Filter and PostFilter, where PreFilter has read state. */
+/* Notifies plugins whose PreFilter has read state of a change between Filter and PostFilter. */
 static void note_change(const struct bt_engine *engine, enum bt_state_change change)
 {
 	struct bt_plan *plan = engine->post.cycle.plan;
@@ -379,7 +378,7 @@ static void note_change(const struct bt_engine *engine, enum bt_state_change cha
 	}
 }
 
-/* PostFilter has run, or there is none: frozen nodes catch up. */
+/* Unfreezes nodes after PostFilter, and applies the updates that they missed. */
 static void thaw(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
@@ -403,7 +402,7 @@ static void thaw(struct bt_engine *engine)
 	bt_ledger_thaw(engine->cache->ledger);
 }
 
-/* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
+/* Runs PostFilter. If texts are enabled it runs even when its outcome is known. */
 static void run_post_filter(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
@@ -425,7 +424,7 @@ static void run_post_filter(struct bt_engine *engine)
 	} else if (!is_known(engine, pod, same)) {
 		preempt(engine, same ? notes_for(engine, &post->cycle) : NULL);
 	}
-	/* Else the plugins that refused the pod did so in another state than the outcome. */
+	/* Otherwise the plugins refused the pod in another state than the outcome's. */
 	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->cycle.plan->signature &&
 		!bt_engine_stands_alone(engine, &post->cycle)) {
 		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PreEnqueue: which plugin keeps a pod out of the active queue.
+ * PreEnqueue: which plugin gates a pod.
  */
 #include "engine/flow/cycle/engine_int.h"
 

@@ -13,33 +13,33 @@
 #include "engine/flow/cycle/extender.h"
 #include "engine/flow/cycle/profile_runtime.h"
 
-/* What is known of a node. */
+/* The result for a node. */
 enum preempt_note {
 	NOTE_UNKNOWN = 0,
-	NOTE_UNHELPFUL,	  /* no victims on it help */
-	NOTE_UNFIT,	  /* it came into question, as all below, and was tried in vain */
-	NOTE_HELPFUL = 4, /* it may help, and was not tried yet */
-	NOTE_ERROR,	  /* tried: everybody could stay, or a filter failed */
+	NOTE_UNHELPFUL,	  /* no eviction helps */
+	NOTE_UNFIT,	  /* this and the following may help; tried without success */
+	NOTE_HELPFUL = 4, /* may help, not tried yet */
+	NOTE_ERROR,	  /* tried: all pods could stay, or a filter failed */
 	NOTE_CANDIDATE
 };
 
-/* The bits that only notes from NOTE_HELPFUL on have. */
+/* Bits that only NOTE_HELPFUL and the following have. */
 enum { NOTE_BITS = 0xfc };
 
-/* One search. */
+/* The state of one search. */
 struct preempt_search {
 	const struct bt_preempt_request *request;
 	struct bt_preemption *out;
 	struct bt_ledger *ledger;
 	const struct bt_view *view;
 	const struct bt_pod *pod;
-	uint32_t pod_n;		  /* of the node that is tried */
-	uint32_t free_n, owing_n; /* candidates that violate no budget, and others */
+	uint32_t pod_n;		  /* pods of the node being tried */
+	uint32_t free_n, owing_n; /* candidates that violate no budget, and the others */
 	uint32_t wanted_n;	  /* how many candidates are enough */
-	uint32_t explained_n;	  /* nodes that say why they are no candidates */
+	uint32_t explained_n;	  /* nodes with a reason why they are no candidates */
 	uint32_t error_n;
 	bool charges_every_budget, ages_once; /* by the profile's release */
-	uint32_t lost_ix; /* a node that has gone, and a pod that would go with others is on it */
+	uint32_t lost_ix;		      /* a deleted node with a pod of a preempted group */
 };
 
 static bool has_rule(const struct bt_preempt_request *request, enum bt_rule rule)
@@ -63,9 +63,9 @@ void bt_preemption_fini(struct bt_preemption *p)
 	*p = (struct bt_preemption){0};
 }
 
-/* ---- may it preempt? ---- */
+/* ---- eligibility ---- */
 
-/* Did the cycle refuse the node for what pods that go might mend? */
+/* Did the cycle refuse the node for a reason that evictions might resolve? */
 static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < p->node_n; i++) {
@@ -76,7 +76,7 @@ static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
 	return false;
 }
 
-/* As a victim. Source: GetPodPriority, v1.37.2. */
+/* The pod's priority as a victim. Source: GetPodPriority, v1.37.2. */
 static int32_t priority_of(const struct bt_pod_groups *groups, const struct bt_pod *pod)
 {
 	int32_t priority = pod->priority;
@@ -125,7 +125,7 @@ static bool eligible(struct preempt_search *s)
 	return true;
 }
 
-/* ---- which nodes? ---- */
+/* ---- nodes to try ---- */
 
 static int by_slot(const void *a, const void *b)
 {
@@ -161,8 +161,7 @@ void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preempt
 
 /* ---- trying a node ---- */
 
-/* Lists the pods that might have to go, in the order in which they are on the node upstream. No PodGroup
- * counts. */
+/* Lists potential victims, in upstream's order of pods on the node. Ignores PodGroups. */
 static void list_single_pods(struct preempt_search *s, uint32_t node_ix)
 {
 	struct bt_preemption *out = s->out;
@@ -179,7 +178,7 @@ static void list_single_pods(struct preempt_search *s, uint32_t node_ix)
 		out->pods[s->pod_n++] =
 			(struct bt_victim){.pod_ix = i, .priority = pod->priority, .start_ns = pod->start_ns};
 	}
-	/* The ledger has the last one first. */
+	/* The ledger's list begins with the last one. */
 	BT_INVARIANT(s->pod_n <= out->pod_cap);
 	for (uint32_t i = 0; i < s->pod_n / 2; i++) {
 		struct bt_victim last = out->pods[s->pod_n - 1 - i];
@@ -192,7 +191,7 @@ static void list_single_pods(struct preempt_search *s, uint32_t node_ix)
 	}
 }
 
-/* ---- victims that are PodGroups, or pods of some ---- */
+/* ---- victims with PodGroups ---- */
 
 static void add_victim_part(struct preempt_search *s, struct bt_victim *unit, uint32_t pod_ix)
 {
@@ -207,8 +206,8 @@ static void add_victim_part(struct preempt_search *s, struct bt_victim *unit, ui
 	}
 }
 
-/* The pods of the group that are on nodes. Of those that were frozen only the tried one has all of its pods:
- * the others have pods of now. Notes a node that has gone. */
+/* Adds the group's pods that are on nodes to a victim. If nodes are frozen, only the tried one has all pods
+ * of that time: the others have the present ones. Records a node that has gone. */
 static void add_together(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
@@ -226,7 +225,7 @@ static void add_together(struct preempt_search *s, struct bt_victim *unit, const
 	}
 }
 
-/* The same of all PodGroups below a group. Source: searchCrossNodesVictimPods, v1.37.2. */
+/* The same for all PodGroups below a group. Source: searchCrossNodesVictimPods, v1.37.2. */
 static void add_tree(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
 {
 	const struct bt_pod_groups *groups = s->request->groups;
@@ -238,7 +237,7 @@ static void add_tree(struct preempt_search *s, struct bt_victim *unit, const str
 	}
 }
 
-/* With which group does the pod go together? Or NULL. */
+/* The group with which the pod is evicted as a unit, or NULL. */
 static const struct bt_pod_group *unit_of(
 	const struct preempt_search *s, const struct bt_pod *pod, int32_t *out_priority)
 {
@@ -246,7 +245,7 @@ static const struct bt_pod_group *unit_of(
 		s->request->groups, pod->signature->namespace_, pod->signature->pod_group, out_priority);
 }
 
-/* Is a pod of what goes together in the list already? */
+/* Is the group's unit in the list already? */
 static bool is_in_unit(const struct preempt_search *s, const struct bt_pod_group *group)
 {
 	int32_t priority;
@@ -315,7 +314,7 @@ static void list_pods(struct preempt_search *s, uint32_t node_ix)
 	}
 }
 
-/* A victim is on its nodes again (add), or is not. Of a group's other nodes counters alone matter here. */
+/* Adds a victim to its nodes, or removes it. On the group's other nodes only counters matter here. */
 static void try_victim(struct preempt_search *s, const struct bt_victim *victim, uint32_t node_ix, bool add)
 {
 	if (BT_LIKELY(victim->pod_n == 0)) {
@@ -328,7 +327,7 @@ static void try_victim(struct preempt_search *s, const struct bt_victim *victim,
 	}
 }
 
-/* Victims are pods from here on, those that go together in a row, as what they are by themselves. */
+/* Replaces units by their pods: those of a unit follow each other, each with its own values. */
 static void take_apart(struct preempt_search *s, size_t first)
 {
 	struct bt_preemption *out = s->out;
@@ -379,8 +378,7 @@ bool bt_preempt_overdraws(
 	return violates;
 }
 
-/* Marks the pods whose budget would be overdrawn when they go in order of importance. Returns how many there
- * are. */
+/* Marks the pods whose eviction, in order of importance, would overdraw a budget. Returns: how many. */
 static uint32_t mark_violations(struct preempt_search *s)
 {
 	const struct bt_budgets *budgets = &s->request->cache->budgets;
@@ -407,8 +405,8 @@ static uint32_t mark_violations(struct preempt_search *s)
 	return n;
 }
 
-/* Has another scheduler bound the pod elsewhere in mid-cycle? Then NodeName refuses the node, unless a
- * plugin before it has done so: by. Source: Preempt, NodeName.Filter, v1.36.3. */
+/* Has another scheduler bound the pod to another node during the cycle? Then NodeName refuses the node,
+ * unless an earlier plugin (by) has done so. Source: Preempt, NodeName.Filter, v1.36.3. */
 static uint32_t refused_by_name(const struct preempt_search *s, uint32_t node_ix, uint32_t by)
 {
 	const struct bt_profile *profile = s->request->cycle->plan->profile;
@@ -443,8 +441,9 @@ static bool fits(const struct preempt_search *s, uint32_t node_ix, uint32_t *out
 }
 
 /*
- * Puts back, most important first, the pods that can stay, and keeps the others as victims; all pods are off
- * the node before. Those that would violate a budget go first. Returns how many victims violate one.
+ * Puts back, most important first, the pods that can stay, and keeps the others as victims; all of them have
+ * been removed from the node before. Pods that would violate a budget are tried first. Returns: how many
+ * victims violate one.
  */
 static uint32_t reprieve(struct preempt_search *s, uint32_t node_ix)
 {
@@ -515,7 +514,7 @@ static void say_rejection(struct preempt_search *s, uint32_t node_ix, uint32_t b
 	}
 }
 
-/* An error counts only when there is no candidate. */
+/* Errors are reported only if there is no candidate. */
 static void say_error(struct preempt_search *s, const char *text)
 {
 	s->error_n++;
@@ -524,7 +523,7 @@ static void say_error(struct preempt_search *s, const char *text)
 	}
 }
 
-/* Every pod could stay: upstream takes that for a mistake. */
+/* All pods could stay: an error in upstream. */
 static void say_no_victim(struct preempt_search *s, uint32_t node_ix)
 {
 	const struct bt_intern *intern = s->request->cache->dictionary->intern;
@@ -535,7 +534,7 @@ static void say_no_victim(struct preempt_search *s, uint32_t node_ix)
 	say_error(s, s->out->line.ptr);
 }
 
-/* A pod that would go together with others is on a node that has gone. Source: newDomainVictim, v1.37.2. */
+/* A pod of a preempted group is on a node that has gone. Source: newDomainVictim, v1.37.2. */
 static void say_lost_node(struct preempt_search *s)
 {
 	struct bt_str name = bt_view_str(s->view, s->view->snapshot->nodes[s->lost_ix].name);
@@ -550,7 +549,7 @@ static void say_lost_node(struct preempt_search *s)
 
 /* ---- candidates ---- */
 
-/* Is there room for one more candidate? Each of the two lists takes as many as are wanted. */
+/* Is another candidate wanted? Each of the two lists has that limit. */
 static bool admit(struct preempt_search *s, const struct bt_preemption_cost *cost)
 {
 	uint32_t *list_n = cost->violation_n ? &s->owing_n : &s->free_n;
@@ -567,7 +566,7 @@ static bool have_enough(const struct preempt_search *s)
 	return s->free_n && s->free_n + s->owing_n >= s->wanted_n;
 }
 
-/* With the potential victims off the node: does the pod fit, and who can come back? */
+/* Removes the potential victims from the node: does the pod fit then, and which of them can stay? */
 static enum preempt_note try_without(
 	struct preempt_search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
 {
@@ -596,7 +595,7 @@ static enum preempt_note try_without(
 	return NOTE_CANDIDATE;
 }
 
-/* Tries a node. Of a candidate the victims are the last ones in out->kept. */
+/* Tries a node. A candidate's victims are the last ones in out->kept. */
 static enum preempt_note try_node(
 	struct preempt_search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
 {
@@ -627,7 +626,7 @@ static void begin_tries(struct preempt_search *s, uint32_t node_n)
 	}
 }
 
-/* The slot at which the search begins; it goes on in the order of slots. */
+/* The slot at which the search begins; it continues in slot order. */
 static uint32_t start_of(const struct preempt_search *s)
 {
 	return bt_rng_scale(s->request->random, s->view->snapshot->slot_n);
@@ -661,7 +660,7 @@ static void try_nodes(struct preempt_search *s)
 	}
 }
 
-/* Only some releases tell of success. */
+/* Only some releases report success. */
 static void explain_success(struct preempt_search *s)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
@@ -675,7 +674,7 @@ static void explain_success(struct preempt_search *s)
 	}
 }
 
-/* The cheapest candidate; of equals the one that was tried first. */
+/* Chooses the cheapest candidate; among equals the one tried first. */
 static void choose(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
@@ -708,7 +707,7 @@ static void explain_nowhere(struct preempt_search *s)
 	bt_fit_error_text(&s->out->reasons, node_n, &s->out->text);
 }
 
-/* One error stands alone, several are put in brackets. */
+/* Several errors are put in brackets. */
 static void explain_errors(struct preempt_search *s)
 {
 	const struct bt_fit_error *errors = &s->out->errors;
@@ -721,7 +720,7 @@ static void explain_errors(struct preempt_search *s)
 	bt_buf_text(text, errors->reason_n > 1 ? "]" : "");
 }
 
-/* Begins a search. Returns whether the pod may preempt. */
+/* Begins a search. Returns: whether the pod may preempt. */
 static bool preempt_begin(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
@@ -753,7 +752,7 @@ static bool preempt_begin(struct preempt_search *s)
 	return eligible(s);
 }
 
-/* With candidates: lets extenders reduce them, and takes the best that is left. */
+/* Lets extenders filter the candidates, and takes the best of the rest. */
 static void settle(struct preempt_search *s)
 {
 	struct bt_preemption *out = s->out;
@@ -833,7 +832,7 @@ static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint3
 	}
 }
 
-/* Does the filter say that pods which leave the node may help? */
+/* Records whether the node's refusal is one that evictions may resolve. */
 static void note_node(struct preempt_search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
 {
 	const struct bt_preempt_request *r = s->request;
@@ -939,7 +938,7 @@ bt_plugin_set bt_preempt_unschedulable_plugins(
 	return uses;
 }
 
-/* The first slot from one on, and below end, whose node is to be tried or was not tried in vain; or end. */
+/* The first slot in [slot, end) with a node to try, or one tried with success; otherwise end. */
 static inline uint32_t next_helpful(const uint8_t *states, uint32_t slot, uint32_t end)
 {
 	const uint64_t any = NOTE_BITS * UINT64_C(0x0101010101010101);
@@ -957,7 +956,7 @@ static inline uint32_t next_helpful(const uint8_t *states, uint32_t slot, uint32
 	return slot;
 }
 
-/* The cheapest candidate of best, which may be BT_NO_NODE, and the slots from begin to end. */
+/* The cheapest candidate among best, which may be BT_NO_NODE, and the slots in [begin, end). */
 static BT_NOINLINE uint32_t choose_among(
 	struct preempt_search *s, struct bt_preempt_notes *notes, uint32_t begin, uint32_t end, uint32_t best)
 {
@@ -1003,7 +1002,7 @@ void bt_preempt_by_notes(
 		out->outcome = s.error_n ? BT_PREEMPT_FAILED : BT_PREEMPT_NOWHERE;
 		return;
 	}
-	/* The notes do not have the victims. */
+	/* The notes do not store victims. */
 	enum preempt_note again = try_node(&s, best, &notes->costs[best]);
 	BT_INVARIANT(again == NOTE_CANDIDATE);
 	out->outcome = BT_PREEMPT_FOUND;

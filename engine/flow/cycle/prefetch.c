@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which node a later cycle will read, and what is fetched of it.
+ * Selects the node that a later cycle will probably read, and prefetches its memory.
  */
 #include "engine/flow/cycle/prefetch.h"
 
-#define PREFETCH_NODES 50000 /* with fewer the cache holds what cycles read */
+#define PREFETCH_NODES 50000 /* with fewer nodes the CPU caches hold what cycles read */
 #define PLACES	       BT_PREFETCH_CYCLES
-#define NEAR	       2 /* places: so far ahead is fetched what depends on what was fetched before */
+#define NEAR	       2 /* distance at which dependent memory is prefetched */
 
 void bt_prefetch_init(struct bt_prefetch *prefetch, bool always)
 {
@@ -29,7 +29,7 @@ BT_NOINLINE void bt_prefetch_guess(struct bt_prefetch *prefetch, const struct bt
 	uint32_t node_ix = BT_NO_NODE, near_ix = prefetch->guesses[(next + NEAR) % PLACES];
 	if (plan) {
 		bt_plan_fetch(plan, &cache->view, near_ix);
-		/* Its cycle is the next one but so many. */
+		/* The cycle that many places later. */
 		node_ix = bt_plan_predict(
 			plan, &cache->view, bt_tie_start(seed, next + PLACES, &cache->view), PLACES);
 	}

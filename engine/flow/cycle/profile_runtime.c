@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles at work: from a configuration to planners, hints and the numbers of plugins.
+ * Creates the runtime of each profile: planner, hints and plugin numbers.
  */
 #include "engine/flow/cycle/profile_runtime.h"
 
@@ -27,7 +27,7 @@ static uint32_t find_node(void *context, uint32_t name)
 	return bt_snapshot_find(cache->snapshot, name);
 }
 
-/* Gives plugins the numbers by which the queue knows them. */
+/* Maps plugins to the numbers that the queue uses. */
 static void number_plugins(struct bt_profile_runtime *runtime, bool extenders, bool pod_groups)
 {
 	const struct bt_profile *plugins = &runtime->profile.plugins;
@@ -82,7 +82,7 @@ enum bt_status bt_profile_runtimes_init(struct bt_profile_runtimes *runtimes, co
 		.context = cache,
 		.memory_bytes = plan_memory_bytes,
 	};
-	/* Too large for the stack, and only needed while the runtimes are made. */
+	/* Too large for the stack, and only needed during creation. */
 	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof(*resolved));
 	enum bt_status status = BT_OK;
 

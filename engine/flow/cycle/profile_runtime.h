@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles at work: each with its plans, hints and counts of plugins' runs.
- * Owns: the planners and what profiles' settings live in (bt_profile_runtimes_fini). Writer:
- * profile_runtime.c, and of a profile's runs plugin_runs.c. Thread: the scheduling thread.
+ * Runtimes of profiles: plans, hints and counts of plugin calls.
+ * Owns: the planners and the arena of profiles' settings (bt_profile_runtimes_fini). Writer:
+ *       profile_runtime.c, and of a profile's runs plugin_runs.c. Thread: the scheduling thread.
  */
 #pragma once
 
@@ -14,68 +14,70 @@
 #include "engine/flow/cycle/sample.h"
 #include "engine/score/plan.h"
 
-/* A profile at work. */
+/* The runtime of a profile. */
 struct bt_profile_runtime {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
-	bool samples; /* its cycles look at a sample of the nodes */
+	bool samples; /* its cycles sample the nodes */
 	struct bt_hints hints;
-	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
-	/* Of the plugin that preempts, of extenders, and of the one that keeps the pods of a group out until
-	 * there are enough; -1: not there. */
+	int number_of_use[BT_PROFILE_USES]; /* numbers of hint plugins */
+	/* Numbers of the plugin that preempts, of extenders, and of the plugin that gates a group's pods
+	 * until there are enough; -1: none. */
 	int preemption_number, extender_number, groups_number;
 	struct bt_plugin_runs runs;
 };
 
-/* The profiles of a configuration. All zeroes: none. Private. init: const after start. */
+/* The profiles of a configuration. Zero-initialized: none. Private. init: const after start. */
 struct bt_profile_runtimes {
 	struct bt_profile_runtime *items;
 	uint32_t n;
-	uint32_t gate_traits;  /* of pods that concern PreEnqueue of any */
-	bool reserve_always;   /* every pod concerns Reserve of some plugin */
-	bool sees_pods;	       /* of some profile: as in struct bt_profile */
+	uint32_t gate_traits;  /* pod traits that PreEnqueue plugins of any profile need */
+	bool reserve_always;   /* a Reserve plugin concerns every pod */
+	bool sees_pods;	       /* of any profile: as in struct bt_profile */
 	struct bt_arena arena; /* profiles' settings */
 };
 
-/* Makes what the configuration's profiles need.
- * Returns: BT_OK; BT_INVALID with errors. bt_profile_runtimes_fini is due in any case. */
+/*
+ * Creates the runtimes of the configuration's profiles.
+ * Returns: BT_OK; BT_INVALID with errors. Call bt_profile_runtimes_fini in any case.
+ */
 enum bt_status bt_profile_runtimes_init(struct bt_profile_runtimes *runtimes, const struct bt_config *config,
 	enum bt_node_sampling sampling, struct bt_cache *cache, size_t plan_memory_bytes,
 	struct bt_config_errors *errors);
 void bt_profile_runtimes_fini(struct bt_profile_runtimes *runtimes);
 
-/* Plans are made again: signatures were retired, or slots of nodes have changed. */
+/* Drops all plans: signatures were retired, or node slots have changed. */
 void bt_profile_runtimes_forget_plans(struct bt_profile_runtimes *runtimes);
 
-/* How many plans were dropped because there was no room. */
+/* The number of plans dropped for lack of room. */
 uint64_t bt_profile_runtimes_drop_n(const struct bt_profile_runtimes *runtimes);
 
-/* What of pods concerns PreEnqueue of any profile: enum bt_trait bits. */
+/* The pod traits that PreEnqueue plugins of any profile need: enum bt_trait bits. */
 static inline uint32_t bt_profile_runtimes_gate_traits(const struct bt_profile_runtimes *runtimes)
 {
 	return runtimes->gate_traits;
 }
 
-/* Does every pod concern Reserve of some plugin? */
+/* Does a Reserve plugin concern every pod? */
 static inline bool bt_profile_runtimes_reserve_always(const struct bt_profile_runtimes *runtimes)
 {
 	return runtimes->reserve_always;
 }
 
-/* Does a plugin of some profile see pods one by one? */
+/* Does a plugin of any profile read single pods? */
 static inline bool bt_profile_runtimes_see_pods(const struct bt_profile_runtimes *runtimes)
 {
 	return runtimes->sees_pods;
 }
 
-/* The profile of that number, or NULL behind the last one. */
+/* The profile of that number, or NULL after the last one. */
 static inline struct bt_profile_runtime *bt_profile_runtimes_at(
 	const struct bt_profile_runtimes *runtimes, uint32_t ix)
 {
 	return ix < runtimes->n ? &runtimes->items[ix] : NULL;
 }
 
-/* The profile that pods of that schedulerName ask for, or NULL. */
+/* The profile of that schedulerName, or NULL. */
 static inline struct bt_profile_runtime *bt_profile_runtimes_find(
 	const struct bt_profile_runtimes *runtimes, uint32_t scheduler_name)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the queue asks of the engine about a waiting pod.
+ * The functions that the queue calls for a waiting pod.
  */
 #include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
+/* PreEnqueue. The present gate runs first; upstream runs the others in any order. */
 static int gate(void *context, uint32_t pod_ix, int first)
 {
 	const struct bt_engine *engine = context;
 
-	/* As a rule there is nothing that any of them asks for. */
+	/* Usually no plugin needs any of the pod's traits. */
 	if (!(bt_engine_traits(engine, pod_ix) & bt_profile_runtimes_gate_traits(&engine->runtimes))) {
 		return BT_QUEUE_NO_GATE;
 	}
@@ -116,8 +116,8 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	return by != BT_HINT_NONE;
 }
 
-/* Is the preemption over, without a victim left whose deletion could requeue the pod? Upstream leaves it in
- * the queue until an event that one of its unschedulable plugins registers; so do callers that compare. */
+/* Is the preemption over, without a victim left whose deletion could requeue the pod? Upstream leaves such a
+ * pod gated until an event that one of its unschedulable plugins registered; so does flush_skips_gated. */
 static bool stuck(void *context, uint32_t pod_ix, int number)
 {
 	const struct bt_engine *engine = context;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nobody has any more is let go (I7): names of pods, slots of nodes, and signatures with all that was
- * worked out for them.
+ * Releases what is no longer referenced (I7): names of pods, slots of nodes, and signatures with their cached
+ * results.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* Limits of the texts that plans point to and of counters, to which PER_LIVE is added for each signature.
- * Beyond them all plans are rebuilt. */
+/* Limits of the strings that plans point to and of counters; PER_LIVE is added for each signature. Beyond
+ * them all plans are rebuilt. */
 #define TEXTS_MAX    16384
 #define COUNTERS_MAX 65536
-#define PER_LIVE     16 /* more of them for each signature */
+#define PER_LIVE     16 /* more of each per signature */
 
-/* Pods that get other indices at an event, and pods that are looked at for that. */
+/* Pods that move to other indices per event, and pods that are examined for that. */
 #define MOVES 8
 #define LOOKS 32
 
-/* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
- * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
+/* Are there as many unreferenced signatures, beyond those that are cached, as others? Retiring them drops
+ * results that the others must recompute, which is amortized over the creation of that many. */
 static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 {
 	const struct bt_signatures *signatures = engine->cache->signatures;
@@ -27,8 +27,9 @@ static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
 }
 
-/* Services that come and go leave counters behind, claims texts, though no signature goes. As many pods have
- * come since the last time as there are signatures whose plans have to be made again. */
+/* Services that come and go leave counters behind, claims leave strings, even if no signature goes. Is their
+ * limit reached, and have as many pods come since the last time as there are signatures whose plans are to be
+ * rebuilt? */
 static bool is_full(const struct bt_engine *engine)
 {
 	const struct bt_cache *cache = engine->cache;
@@ -39,8 +40,8 @@ static bool is_full(const struct bt_engine *engine)
 		       bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
 }
 
-/* Plans, counters, columns of labels, verdicts: they are made again on demand. All that is kept by a
- * signature's index besides knows the signature by its serial number, or is empty without pods. */
+/* Drops plans, counters, label columns and verdicts, which are rebuilt on demand. Other data by signature
+ * index also stores the signature's serial number, or is empty without pods. */
 static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
 {
 	struct bt_cache *cache = engine->cache;
@@ -67,7 +68,7 @@ static bool is_referenced(const struct bt_engine *engine)
 	       bt_group_cycle_is_on(&engine->group_cycle);
 }
 
-/* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
+/* Drops caches by node slot, which are rebuilt on demand. */
 static void forget_slots(struct bt_engine *engine)
 {
 	bt_profile_runtimes_forget_plans(&engine->runtimes);
@@ -101,7 +102,7 @@ void bt_engine_release_names(struct bt_engine *engine)
 	}
 }
 
-/* Room that pods had, in the ledger and by their indices elsewhere. */
+/* Shrinks the tables by pod index, in the ledger and elsewhere. */
 static void trim_pods(struct bt_engine *engine)
 {
 	uint32_t pod_end = bt_ledger_trim_pods(engine->cache->ledger);
@@ -110,8 +111,8 @@ static void trim_pods(struct bt_engine *engine)
 	bt_queue_trim(engine->queue, pod_end);
 }
 
-/* Do only ledger, queue and counters refer to the pod by its index? Otherwise a binding, a PodGroup, or the
- * pod's claims do. */
+/* Do only ledger, queue and counters refer to the pod by its index? Bindings, PodGroups and the pod's claims
+ * also could. */
 static bool may_move(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -129,8 +130,8 @@ static void move_pod(struct bt_engine *engine, uint32_t pod_ix)
 	engine->reclaim.pod_move_n++;
 }
 
-/* A few of those with the highest indices get the lowest. After a pass in which some had to stay as many
- * events go by as these are. */
+/* Moves a few pods from the highest indices to the lowest. A pass in which some pods had to stay is followed
+ * by a pause of as many events. */
 static void move_some(struct bt_engine *engine)
 {
 	struct bt_moving *moving = &engine->reclaim.moving;

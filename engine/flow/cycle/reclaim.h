@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Releases what is not referred to any more (I7): names of pods, slots of nodes, indices of pods, and
- * signatures with their plans; nothing while a cycle or a kept event still refers to some of it.
- * Owns: when to do so (struct bt_reclaim). Writer: reclaim.c. Thread: the scheduling thread. Its functions
- * take the engine, because what is let go is known to all of its parts.
+ * Releases what is no longer referenced (I7): names of pods, slots of nodes, indices of pods, and signatures
+ * with their plans; nothing while a cycle or a kept event still refers to some of it.
+ * Owns: the schedule of that (struct bt_reclaim). Writer: reclaim.c. Thread: the scheduling thread. Its
+ *       functions take the engine, because all of its parts hold references.
  */
 #pragma once
 
@@ -11,38 +11,36 @@
 struct bt_engine;
 struct bt_engine_counts;
 
-/* How far pods have got other indices, from the highest ones down. */
+/* Progress of moving pods to other indices, from the highest down. */
 struct bt_moving {
-	uint32_t end;	  /* those from there on were looked at in this pass; 0: none */
-	uint32_t stay_n;  /* pods of these that cannot have another one now */
+	uint32_t end;	  /* indices from there on were examined in this pass; 0: none */
+	uint32_t stay_n;  /* examined pods that cannot move now */
 	uint32_t pause_n; /* events until the next pass */
 };
 
-/* All zeroes at first. Private. */
+/* Zero-initialized at first. Private. */
 struct bt_reclaim {
 	struct bt_moving moving;
-	uint32_t most_slots; /* there were since what is kept by them was forgotten */
-	uint64_t came_n;     /* pods since signatures were retired */
+	uint32_t most_slots; /* maximum since the caches by slot were dropped */
+	uint64_t came_n;     /* pods that came since signatures were retired */
 	uint64_t pod_move_n, signature_end_n;
 };
 
-/* Vacates slots of nodes that have gone, and moves nodes to lower ones. Call before
- * a delta's nodes get theirs. */
+/* Vacates slots of deleted nodes, and moves nodes to lower ones. Call before a delta's nodes get slots. */
 void bt_engine_vacate_slots(struct bt_engine *engine);
 
-/* Gives pods lower indices, if options.moves_pods says so. Call before a delta's
- * pod is looked for. */
+/* Moves pods to lower indices if options.moves_pods is set. Call before a delta's pod is looked up. */
 void bt_engine_move_pods(struct bt_engine *engine);
 
-/* Lets names of claims and devices go that have gone. */
+/* Releases the names of deleted claims and devices. */
 void bt_engine_release_names(struct bt_engine *engine);
 
-/* Releases what was held for deleted pods, unless a cycle or a kept event still refers to some of it.
- * Invalidates plans. Context: between cycles. */
+/* Releases what deleted pods held, unless a cycle or a kept event still refers to some of it. Invalidates
+ * plans. Context: between cycles. */
 void bt_engine_reclaim(struct bt_engine *engine);
 
-/* The same as a pod comes, or comes again. */
+/* The same when a pod is added or updated. */
 void bt_engine_reclaim_for_pod(struct bt_engine *engine);
 
-/* Adds what was given back to what the engine counts. */
+/* Adds released items to the engine's counts. */
 void bt_reclaim_count(const struct bt_reclaim *reclaim, struct bt_engine_counts *counts);

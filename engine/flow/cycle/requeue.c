@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which events reach the queue, and as what.
+ * Passes events to the queue.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"

@@ -4,7 +4,7 @@
 #include "engine/flow/cycle/sample.h"
 #include "engine/base/check.h"
 
-/* Upstream looks for at least this many feasible nodes, and at this part of all. */
+/* Upstream's minimum of feasible nodes to find, and minimum percentage. */
 #define SAMPLE_NODES_MIN      100
 #define SAMPLE_PERCENTAGE_MIN 5
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A node for a pod.
+ * Finds a node for a pod.
  */
 #include "engine/flow/cycle/schedule_pod.h"
 
@@ -46,7 +46,7 @@ void bt_engine_evaluate_all(
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
 }
 
-/* Where the search for equals begins in this cycle. */
+/* The start of this cycle's search among equal nodes. */
 static uint32_t tie_start(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	return bt_tie_start(engine->options.seed, cycle->number, &engine->cache->view);
@@ -72,15 +72,15 @@ bool bt_engine_evaluate_nominated(
 	return node_ix != BT_NO_NODE && evaluate_node(engine, cycle->plan, node_ix, out);
 }
 
-/* Columns know nothing of samples, of extenders and of parts of the nodes. */
+/* Columns do not support samples, extenders and parts of the nodes. */
 static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
 {
 	return !engine->schedule.evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
 	       !engine->options.evaluate_always && !bt_node_list_part(&engine->nodes);
 }
 
-/* Is a pod nominated that is in its group's cycle? Then it does not count as what it is, because it is in no
- * queue, which columns do not see. */
+/* Is a pod of the present group cycle nominated? It is in no queue, so it does not count as itself, which
+ * columns do not support. */
 static bool group_is_nominated(const struct bt_engine *engine)
 {
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -95,7 +95,8 @@ static bool group_is_nominated(const struct bt_engine *engine)
 	return false;
 }
 
-/* Picks for a pod that has to yield, unless counters, its own nomination, or one in its group have a say. */
+/* Picks for a pod that must fit with nominated pods, unless that involves counters, its own nomination, or
+ * one in its group. */
 static BT_NOINLINE bool pick_yielding(
 	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t *out_node_ix)
 {
@@ -153,7 +154,7 @@ static BT_NOINLINE uint32_t choose_by_evaluation(
 	if (engine->schedule.evaluation.feasible_n == 0) {
 		return BT_NO_NODE;
 	}
-	/* A single feasible node is taken without being scored. */
+	/* A single feasible node is chosen without scoring. */
 	uint32_t best = bt_evaluation_best(&engine->schedule.evaluation, tie_start(engine, cycle));
 	BT_INVARIANT(best < engine->schedule.evaluation.feasible_n);
 	return engine->schedule.evaluation.feasible[best];
@@ -164,7 +165,7 @@ void bt_engine_count_nodes(struct bt_engine *engine, bool on)
 	engine->schedule.counts_nodes = on;
 }
 
-/* Columns say which node is the best, not how many fit. */
+/* Counts feasible nodes, which columns do not. */
 static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
 {
 	if (BT_UNLIKELY(engine->schedule.counts_nodes)) {
@@ -175,7 +176,7 @@ static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
 	}
 }
 
-/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. */
+/* The number of feasible nodes that ends a sample; UINT32_MAX: all nodes. */
 static BT_NOINLINE uint32_t sample_limit(
 	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan)
 {
@@ -254,7 +255,7 @@ bt_plugin_set bt_engine_skipped(const struct bt_plan *plan)
 	return skipped;
 }
 
-/* Swaps what is skipped for what was skipped. */
+/* Exchanges the set of skipped plugins. */
 static bt_plugin_set skip_uses(struct bt_plan *plan, bt_plugin_set skipped)
 {
 	bt_plugin_set before = bt_engine_skipped(plan);

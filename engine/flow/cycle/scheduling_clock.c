@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The time as pods see it, and the queue's flushes.
+ * The scheduling thread's time, and the queue's flushes.
  */
 #include "engine/flow/cycle/scheduling_clock.h"
 
@@ -45,7 +45,7 @@ void bt_scheduling_clock_tick(struct bt_scheduling_clock *clock, struct bt_queue
 	clock->ticked_ns = now;
 }
 
-/* The first mark behind a time, of those that lie every_ns apart from from_ns on. */
+/* The first mark after a time, of marks every every_ns beginning at from_ns. */
 static int64_t mark_after(int64_t time_ns, int64_t from_ns, int64_t every_ns)
 {
 	int64_t passed = time_ns - from_ns, rest = passed % every_ns;

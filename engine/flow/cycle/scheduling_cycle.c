@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scheduling cycles.
+ * Runs scheduling cycles and reports their results.
  */
 #include "engine/flow/cycle/scheduling_cycle.h"
 
 #include "engine/base/mem.h"
 
-/* What was against a pod of a group. */
+/* The refusal of a group's pod. */
 struct bt_scheduling_cycle_note {
 	uint32_t pod_ix;
-	struct bt_queue_info info; /* how it waited */
+	struct bt_queue_info info; /* before its decision */
 	size_t from, len;	   /* in the group's text */
 };
 
@@ -24,7 +24,7 @@ static void cycle_begins(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 	}
 }
 
-/* The message is made before the decision is carried out, which changes what it reads. */
+/* Makes the message before the decision is carried out, which changes the state that it describes. */
 static void decide(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(cycle->engine), pod_ix);
@@ -50,7 +50,7 @@ static void decide(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 
 /* ---- pods of a PodGroup ---- */
 
-/* Keeps what was against a member of its own. */
+/* Saves a member's refusal. */
 static void note_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_scheduling_cycle *cycle = context;
@@ -106,7 +106,7 @@ static void end_member(struct bt_scheduling_cycle *cycle, const struct bt_group_
 	bt_buf_fini(&message);
 }
 
-/* The same of the PodGroups of a tree. */
+/* The same for the PodGroups of a tree. */
 static void end_tree(
 	struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group, struct bt_str failure)
 {
@@ -128,7 +128,7 @@ static void end_tree(
 	bt_buf_fini(&message);
 }
 
-/* A group whose members have all gone is not spoken of. */
+/* Reports no group whose members have all gone. */
 static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group)
 {
 	struct bt_group_end end = {.outcome = group->outcome};

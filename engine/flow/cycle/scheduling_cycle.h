@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A scheduling cycle of a pod, or of a PodGroup's pods: the engine decides, and the caller hears of each
+ * A scheduling cycle of a pod, or of a PodGroup's pods: the engine decides, and the caller receives each
  * decision with the message of a refusal. Context: the scheduling thread.
  */
 #pragma once
@@ -7,7 +7,7 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/messages.h"
 
-/* What became of a PodGroup's cycle. */
+/* The result of a PodGroup's cycle. */
 struct bt_group_end {
 	uint32_t namespace_, name; /* names */
 	enum bt_group_outcome outcome;
@@ -17,20 +17,20 @@ struct bt_group_end {
 
 struct bt_scheduling_cycle_note;
 
-/* Zeroes but for what the caller sets. Owns: bt_scheduling_cycle_fini. */
+/* Zero-initialized except for what the caller sets. Owns: bt_scheduling_cycle_fini. */
 struct bt_scheduling_cycle {
 	struct bt_engine *engine;
 	bool texts; /* make messages */
-	/* A pod's cycle begins. May be NULL. */
+	/* A pod's cycle begins; may be NULL. */
 	void (*begins)(void *context, uint32_t pod_ix);
-	/* The engine has decided about a pod and not carried it out: the callee may impose another
-	 * scheduler's decision (bt_engine_impose). message: as of ended. Not called for pods of a group.
-	 * May be NULL. */
+	/* The engine has made a decision and not carried it out: the callee may replace it by another
+	 * scheduler's (bt_engine_impose). message: as of ended. Not called for pods of a group. May be
+	 * NULL. */
 	void (*steer)(void *context, struct bt_decision *decision, struct bt_str message);
 	/*
-	 * The cycle has ended, and its decision is carried out. info: of its pod, and nominated its
-	 * status.nominatedNodeName, both as they were before. message: empty when the pod is placed, or
-	 * without texts; valid during the call.
+	 * The cycle has ended, and its decision is carried out. info: the pod's state in the queue, and
+	 * nominated its status.nominatedNodeName, both as before the cycle. message: empty when the pod is
+	 * placed, or without texts; valid during the call.
 	 */
 	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
@@ -39,12 +39,12 @@ struct bt_scheduling_cycle {
 	void *context;
 	/* private: */
 	struct bt_messages messages;
-	struct bt_scheduling_cycle_note *notes; /* what was against the pods of a group, in group_text */
+	struct bt_scheduling_cycle_note *notes; /* refusals of the group's pods, in group_text */
 	size_t note_n, note_cap;
 	struct bt_buf group_text;
 };
 
-/* Decides a popped pod, and its group with it. */
+/* Runs the cycle of a popped pod, or of its whole group. */
 void bt_schedule_one(struct bt_scheduling_cycle *cycle, uint32_t pod_ix);
 
 void bt_scheduling_cycle_fini(struct bt_scheduling_cycle *cycle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 1: objects by kind.
+ * Stage 1: dispatches objects by kind.
  */
 #include "engine/flow/cycle/source.h"
 

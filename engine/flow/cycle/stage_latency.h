@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How long stages take: a histogram each, for people, never an input of a decision. Where nobody wants to
- * know, there are none, and no clock is read.
+ * Durations of stages: a histogram per stage, for people, never an input of a decision. NULL when disabled;
+ * then no clock is read.
  */
 #pragma once
 
@@ -14,31 +14,31 @@ enum bt_stage {
 	BT_STAGE_N
 };
 
-/* What one thread has measured. All zeroes: nothing. owner: that thread; anyone reads. */
+/* One thread's measurements. Zero-initialized, it is empty. owner: that thread; anyone reads. */
 struct bt_stage_latency {
 	struct bt_histogram histograms[BT_STAGE_N];
 };
 
-/* Empty ones. Owns: bt_mem_free. */
+/* Creates empty histograms. Owns: bt_mem_free. */
 struct bt_stage_latency *bt_stage_latency_create(void);
 
-/* Adds what other has. Context: the thread that owns stages. */
+/* Adds other's measurements. Context: the thread that owns stages. */
 void bt_stage_latency_merge(struct bt_stage_latency *stages, const struct bt_stage_latency *other);
 
-/* Takes away what had been measured earlier (bt_histogram_subtract). Context: the thread that owns stages. */
+/* Subtracts earlier measurements (bt_histogram_subtract). Context: the thread that owns stages. */
 void bt_stage_latency_subtract(struct bt_stage_latency *stages, const struct bt_stage_latency *earlier);
 
-/* A stage's word, and what is measured there. */
+/* A stage's name, and a description of what is measured. */
 const char *bt_stage_name(enum bt_stage stage);
 const char *bt_stage_text(enum bt_stage stage);
 
-/* Now, when somebody wants to know; 0 else. stages may be NULL. */
+/* The present time if measurements are enabled; otherwise 0. stages may be NULL. */
 static inline int64_t bt_stage_latency_now(const struct bt_stage_latency *stages)
 {
 	return BT_UNLIKELY(stages) ? bt_clock_monotonic_ns() : 0;
 }
 
-/* A stage took so long. stages may be NULL. */
+/* Records a stage's duration. stages may be NULL. */
 static inline void bt_stage_latency_note(
 	struct bt_stage_latency *stages, enum bt_stage stage, int64_t took_ns)
 {
@@ -47,7 +47,8 @@ static inline void bt_stage_latency_note(
 	}
 }
 
-/* A stage that began at begin_ns is over. stages may be NULL. Returns: now, as bt_stage_latency_now. */
+/* Records a stage that began at begin_ns. stages may be NULL. Returns: the present time, as
+ * bt_stage_latency_now. */
 static inline int64_t bt_stage_latency_end(
 	struct bt_stage_latency *stages, enum bt_stage stage, int64_t begin_ns)
 {
