@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counting what came of attempts.
+ * Counts results of attempts.
  */
 #include "tools/cluster/serve/attempt_metrics.h"
 
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 
-/* Buckets that double: the least bound, in the values' unit, and how many there are. Source:
+/* Buckets that double: the lowest bound, in the values' unit, and their number. Source:
  * metrics.ExponentialBuckets(start, 2, n). */
 static const struct {
 	int64_t start;
 	uint32_t n;
-	double unit; /* so many of the values are one of the metric's */
+	double unit; /* values per unit of the metric */
 } shapes[] = {
 	[BT_OUTCOME_VICTIMS] = {1, 7, 1},
 	[BT_OUTCOME_TRIES] = {1, 5, 1},
@@ -102,7 +102,7 @@ static struct profile *profile_of(
 	return &metrics->profiles[0];
 }
 
-/* Does the victims' deletion have to be asked for, of one at least? */
+/* Whether at least one victim's deletion has to be requested. */
 static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
@@ -115,7 +115,7 @@ static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
 	return false;
 }
 
-/* A placed pod counts when its binding has ended, as upstream; one that is skipped does not count. */
+/* As upstream, a placed pod counts when its binding has ended; a skipped one does not count. */
 void bt_attempt_metrics_cycle_ended(
 	struct bt_attempt_metrics *metrics, struct bt_engine *engine, const struct bt_decision *decision)
 {
@@ -157,7 +157,7 @@ void bt_attempt_metrics_bound(struct bt_attempt_metrics *metrics, struct bt_engi
 		return;
 	}
 	attempt_metrics_note(&metrics->tries, BT_OUTCOME_TRIES, attempts);
-	/* Of a pod that has left the queue meanwhile nobody knows when it came. */
+	/* The queue no longer knows the times of a pod that has left it. */
 	if (info->where != BT_WAIT_NOWHERE && info->first_ns <= now_ns) {
 		attempt_metrics_note(&metrics->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What came of scheduling attempts, counted as kube-scheduler counts it, in its buckets. Told by the
- * pipeline's sink. Source: pkg/scheduler/metrics and schedule_one.go, v1.36.3.
+ * Results of scheduling attempts, counted as by kube-scheduler, in its buckets. Fed by the pipeline's sink.
+ * Source: pkg/scheduler/metrics and schedule_one.go, v1.36.3.
  * Context: the scheduling thread counts, without a clock, a lock or memory; any thread reads (relaxed).
  */
 #pragma once
@@ -9,14 +9,16 @@
 
 #define BT_OUTCOME_BOUNDS 20
 
-/* As labels say them. */
+/* As in metric labels. */
 enum bt_attempt_result { BT_ATTEMPT_SCHEDULED = 0, BT_ATTEMPT_UNSCHEDULABLE, BT_ATTEMPT_ERROR, BT_ATTEMPT_N };
 
 /* Attempts by number: 1 to 14, and more. */
 #define BT_OUTCOME_ATTEMPTS 15
 
-/* How many values fell into each of at most BT_OUTCOME_BOUNDS buckets, the last being what is beyond.
- * atomic: relaxed; the scheduling thread writes, and a reader may miss the newest */
+/*
+ * A histogram: values per bucket, the last one for values beyond all bounds.
+ * atomic: relaxed; the scheduling thread writes, and a reader may miss the latest values
+ */
 struct bt_outcome_buckets {
 	_Atomic uint64_t counts[BT_OUTCOME_BOUNDS + 1];
 	_Atomic int64_t sum; /* in the values' unit */
@@ -28,7 +30,7 @@ struct bt_attempt_metrics;
 struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *config);
 void bt_attempt_metrics_destroy(struct bt_attempt_metrics *metrics);
 
-/* A decision has been carried out: the arguments of bt_pipeline_sink.cycle_ended. */
+/* A cycle has ended: the arguments of bt_pipeline_sink.cycle_ended. */
 void bt_attempt_metrics_cycle_ended(
 	struct bt_attempt_metrics *metrics, struct bt_engine *engine, const struct bt_decision *decision);
 
@@ -52,7 +54,7 @@ enum bt_outcome_histogram {
 	BT_OUTCOME_SLI	     /* ns from a pod's first attempt to that answer; which: its attempts - 1 */
 };
 
-/* Attempts of a profile by what came of them. */
+/* Index of a profile's attempts with a result. */
 static inline uint32_t bt_outcome_attempt(uint32_t profile, enum bt_attempt_result result)
 {
 	return profile * BT_ATTEMPT_N + (uint32_t)result;
@@ -65,6 +67,6 @@ struct bt_outcome_view {
 	double sum;
 };
 
-/* What a histogram holds. */
+/* Reads a histogram. */
 void bt_attempt_metrics_read(const struct bt_attempt_metrics *metrics, enum bt_outcome_histogram histogram,
 	uint32_t which, struct bt_outcome_view *out_view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Authentication and authorization by the API server. A lock guards what is remembered; nobody holds it while
- * the API server is asked.
+ * Authentication and authorization by the API server. A lock guards the caches; it is not held during calls
+ * to the API server.
  */
 #include "tools/cluster/serve/auth.h"
 
@@ -30,7 +30,7 @@ struct digest {
 	unsigned char bytes[DIGEST_BYTES];
 };
 
-/* An answer that was given: who a token is, or whether somebody may. */
+/* A cached answer of a TokenReview or a SubjectAccessReview. */
 struct auth_answer {
 	struct digest of;
 	int64_t until_ns; /* 0: none */
@@ -44,10 +44,10 @@ struct memory {
 	uint32_t next;
 };
 
-/* A reading of the files; requests go on with the one that they began with. */
+/* The CAs of one reload; a request uses the same ones to its end. */
 struct believed {
-	struct bt_authorities *authorities; /* NULL: client certificates are not looked at */
-	struct bt_front_proxy *proxy;	    /* NULL: there is none */
+	struct bt_authorities *authorities; /* NULL: client certificates are ignored */
+	struct bt_front_proxy *proxy;	    /* NULL: none */
 	_Atomic uint32_t users;
 };
 
@@ -57,7 +57,7 @@ struct bt_auth {
 	struct memory tokens, accesses; /* lock(lock): */
 	struct believed *believed;	/* lock(lock): or NULL */
 	struct bt_buf pem;		/* lock(lock): */
-	/* owner: who reloads; what was read last, and could be */
+	/* owner: the reloading thread; last valid contents */
 	struct bt_buf client_file, proxy_file, config_map;
 	struct bt_log_limit said;
 };
@@ -104,7 +104,7 @@ void bt_auth_destroy(struct bt_auth *auth)
 	bt_mem_free(auth);
 }
 
-/* ---- what is remembered ---- */
+/* ---- caches ---- */
 
 static struct digest digest_of(const struct bt_str *parts, size_t n)
 {
@@ -205,7 +205,7 @@ static void say(struct bt_auth *auth, const char *message, const struct bt_buf *
 	}
 }
 
-/* ---- who ---- */
+/* ---- authentication ---- */
 
 enum auth_identity { IDENTITY_NONE = 0, IDENTITY_KNOWN, IDENTITY_WRONG };
 
@@ -228,7 +228,8 @@ static enum auth_identity check_certificate(const struct believed *believed,
 	return status == BT_OK ? IDENTITY_KNOWN : IDENTITY_WRONG;
 }
 
-/* A front proxy comes first: what it says counts, not who it is itself. A client that is none is no error. */
+/* Front proxies are checked first: the user that it names counts, not its own identity. A client that is not
+ * a proxy is no error. */
 static enum auth_identity check_proxy(const struct believed *believed, const struct bt_auth_request *request,
 	struct bt_user *user, struct bt_buf *out_error)
 {
@@ -241,7 +242,7 @@ static enum auth_identity check_proxy(const struct believed *believed, const str
 	return status == BT_OK ? IDENTITY_KNOWN : status == BT_NOT_FOUND ? IDENTITY_NONE : IDENTITY_WRONG;
 }
 
-/* Who shows a certificate, or whom a proxy speaks for; the reason of IDENTITY_WRONG is said. */
+/* The user of a certificate, or the one that a proxy names; the reason of IDENTITY_WRONG is logged. */
 static enum auth_identity check_certificates(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
@@ -270,7 +271,7 @@ static enum auth_identity check_certificates(
 	return identity;
 }
 
-/* The token of "Bearer TOKEN"; empty when it is none. */
+/* The token of "Bearer TOKEN"; empty if it has another form. */
 static struct bt_str bearer(struct bt_str header)
 {
 	size_t at = bt_str_find(header, ' ', 0);
@@ -314,7 +315,8 @@ static enum auth_identity check_token(struct bt_auth *auth, struct bt_str token,
 	return yes ? IDENTITY_KNOWN : IDENTITY_WRONG;
 }
 
-/* The first who knows somebody counts; else somebody who was wrong is nobody's guest. */
+/* The first method that identifies the user decides. Invalid credentials are refused if no method succeeds;
+ * only a request without credentials is anonymous. */
 static enum auth_identity authenticate(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
@@ -333,7 +335,7 @@ static enum auth_identity authenticate(
 	return identity;
 }
 
-/* ---- whether ---- */
+/* ---- authorization ---- */
 
 static struct bt_str without_slash(struct bt_str path)
 {
@@ -401,7 +403,7 @@ static unsigned authorize(struct bt_auth *auth, const struct bt_auth_request *re
 	return !known ? 500 : allowed ? 200 : 403;
 }
 
-/* No text of ours looks like HTML. */
+/* Escapes HTML in foreign text. */
 static void add_sane(struct bt_buf *out, struct bt_str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -478,7 +480,7 @@ static void find_client_pem(struct bt_auth *auth, struct bt_buf *out_pem)
 	}
 }
 
-/* A list of the cluster's about front proxies. Returns: false with the reason in out_error. */
+/* A list of the cluster's front proxy settings. Returns: false with the reason in out_error. */
 static bool find_list(struct bt_auth *auth, const char *key, struct bt_arena *arena,
 	struct bt_str_list *out_list, struct bt_buf *out_error)
 {
@@ -497,8 +499,8 @@ static bool find_list(struct bt_auth *auth, const char *key, struct bt_arena *ar
 	return good;
 }
 
-/* Returns: whether there is a front proxy, with its CA and what it may say; false with the reason in
- * out_error when it is not right. */
+/* Returns: whether a front proxy is configured, with its CA and headers; false with the reason in out_error
+ * when its settings are invalid. */
 static bool find_proxy(struct bt_auth *auth, struct bt_arena *arena, struct bt_front_proxy_settings *out,
 	struct bt_buf *out_pem, struct bt_buf *out_error)
 {
@@ -527,7 +529,7 @@ static bool find_proxy(struct bt_auth *auth, struct bt_arena *arena, struct bt_f
 	return good;
 }
 
-/* Of what was read. Returns: NULL with the reason in out_error; out_pem: all CAs. */
+/* From what was read. Returns: NULL with the reason in out_error; out_pem: all CAs. */
 static struct believed *make_believed(struct bt_auth *auth, struct bt_buf *out_pem, struct bt_buf *out_error)
 {
 	struct believed *believed = bt_mem_zalloc(1, sizeof(*believed));
@@ -555,7 +557,7 @@ static struct believed *make_believed(struct bt_auth *auth, struct bt_buf *out_p
 	return believed;
 }
 
-/* Believes what has been read, when it can be used. */
+/* Replaces the CAs by what was read, if that is valid. */
 static enum bt_status believe(struct bt_auth *auth, struct bt_buf *out_error)
 {
 	struct bt_buf pem = {0}, why = {0};
@@ -578,7 +580,7 @@ static enum bt_status believe(struct bt_auth *auth, struct bt_buf *out_error)
 	return status;
 }
 
-/* Reads the cluster's ConfigMap, for what no file says. */
+/* Reads the cluster's ConfigMap, for settings that no file has. */
 static enum bt_status read_cluster(struct bt_auth *auth, struct bt_buf *out_map, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
@@ -613,7 +615,7 @@ static void auth_keep(struct bt_buf *kept, struct bt_buf *read)
 
 static const enum bt_work_queue file_queues[] = {BT_WORK_CLIENT_CA_FILE, BT_WORK_PROXY_CA_FILE};
 
-/* As upstream: what files say is not asked for. */
+/* As upstream: not when files have all of it. */
 static bool asks_cluster(const struct bt_auth *auth)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
@@ -647,7 +649,7 @@ static void end_work(const struct bt_auth *auth, enum bt_work_queue queue, enum 
 	bt_work_queues_end(auth->options.work_queues, queue, status == BT_OK, bt_clock_monotonic_ns());
 }
 
-/* Reads the file of a flag, if there is one. */
+/* Reads the file of a flag, if it is set. */
 static enum bt_status read_file(
 	struct bt_auth *auth, int i, const char *path, struct bt_buf *kept, struct bt_buf *out_error)
 {
@@ -672,7 +674,7 @@ static enum bt_status read_file(
 	return status;
 }
 
-/* Called by one thread at a time: what was read is its own. */
+/* Called by one thread at a time, which owns what was read. */
 enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;

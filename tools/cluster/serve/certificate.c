@@ -84,7 +84,7 @@ static X509 *parse_certificate(const struct bt_buf *pem)
 	return certificate;
 }
 
-/* Do certificate and key belong together, and can both be read? */
+/* Whether both can be parsed and belong together. */
 static enum bt_status check_pair(const struct bt_certificate *pair, struct bt_buf *out_error)
 {
 	X509 *certificate = parse_certificate(&pair->certificate);
@@ -145,7 +145,7 @@ static bool add_extension(X509 *certificate, int nid, const char *value)
 	return added;
 }
 
-/* The names that the certificate is for, as OpenSSL's configuration writes them. */
+/* The subjectAltName, as OpenSSL's configuration writes it. */
 static void list_names(const char *bind_address, struct bt_buf *out)
 {
 	char host[HOSTNAME_BYTES] = "";
@@ -237,14 +237,14 @@ static enum bt_status fail_by_errno(struct bt_buf *out_error, const char *folder
 	return BT_IO;
 }
 
-/* A file of another user may be changed by that user. */
+/* A file of another user could be changed by that user. */
 static bool is_ours(const struct stat *about)
 {
 	return about->st_uid == 0 || about->st_uid == geteuid();
 }
 
-/* Opens the folder, which is made when there is none; what is written goes there, whatever its name leads to
- * meanwhile. Returns: -1 with the reason in out_error. */
+/* Opens the folder, or creates it; files are written by this descriptor, so a later rename of the path has no
+ * effect. Returns: -1 with the reason in out_error. */
 static int open_folder(const char *folder, struct bt_buf *out_error)
 {
 	struct stat about;
@@ -283,8 +283,8 @@ static bool write_all(int fd, const struct bt_buf *text)
 	return true;
 }
 
-/* Writes a new file beside it, of a name that nobody can guess, and puts it in its place: nobody finds half
- * of it, and no link that was planted is followed. */
+/* Writes a temporary file with an unpredictable name and renames it: readers never see a partial file, and no
+ * planted link is followed. */
 static enum bt_status write_file(int folder_fd, const char *folder, const char *name, mode_t mode,
 	const struct bt_buf *text, struct bt_buf *out_error)
 {
@@ -329,7 +329,8 @@ static enum bt_status make_in_folder(
 	return status;
 }
 
-/* A file of somebody else's, or what is no file: to open a pipe would wait for who writes to it. */
+/* Whether it is another user's file, or not a regular file: opening a pipe would block until it has a
+ * writer. */
 static bool is_unusable(const char *path)
 {
 	struct stat about;
@@ -406,7 +407,7 @@ static void add_name(struct bt_arena *arena, struct bt_str name, struct bt_str *
 	items[(*in_out_n)++] = (struct bt_str){bt_arena_copy(arena, name.ptr, name.len), name.len};
 }
 
-/* A common name that is an IP address is none: who asks for no name could be served by it. */
+/* A common name that is an IP address is ignored: a client without SNI could get this certificate. */
 static void add_common_name(
 	X509 *certificate, struct bt_arena *arena, struct bt_str *items, uint32_t *in_out_n)
 {

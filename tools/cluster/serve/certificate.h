@@ -13,18 +13,18 @@ struct bt_certificate {
 };
 
 /*
- * The certificate that the settings name; else one from cert_dir, which is made there when there is none or
- * it has expired; else one that is made, signed by itself, for localhost, the loopback addresses and the bind
- * address, valid for a year. Returns: BT_OK; BT_IO, BT_INVALID with the reason and the remedy in out_error.
+ * The configured certificate; else one from cert_dir, which is created when it is missing or expired; else a
+ * new self-signed one for localhost, the loopback addresses and the bind address, valid for a year. Returns:
+ * BT_OK; BT_IO, BT_INVALID with the reason and the remedy in out_error.
  */
 enum bt_status bt_certificate_load(
 	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error);
-/* One for some names. */
+/* A certificate for some names. */
 enum bt_status bt_certificate_load_named(
 	const struct bt_sni_settings *settings, struct bt_certificate *out, struct bt_buf *out_error);
 
-/* The DNS names that a certificate is for: its common name, when it can be one, and its SANs; a * for the
- * first label stands for any. */
+/* The DNS names of a certificate: its common name, when that is a valid one, and its SANs; * as the first
+ * label matches any. */
 struct bt_str_list bt_certificate_names(const struct bt_certificate *certificate, struct bt_arena *arena);
 
 void bt_certificate_fini(struct bt_certificate *certificate);

@@ -48,7 +48,7 @@ static X509 *parse(struct bt_str der)
 	return d2i_X509(NULL, &at, (long)der.len);
 }
 
-/* An entry of a name in UTF-8. */
+/* Converts an entry of a name to UTF-8. */
 static void take_entry(const X509_NAME_ENTRY *entry, struct bt_buf *out)
 {
 	unsigned char *text = NULL;
@@ -70,7 +70,7 @@ static enum bt_status identify(X509 *own, struct bt_buf *out_name,
 
 	bt_buf_clear(out_name);
 	while ((at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0) {
-		take_entry(X509_NAME_get_entry(subject, at), out_name); /* the last one counts */
+		take_entry(X509_NAME_get_entry(subject, at), out_name); /* the last one wins */
 	}
 	if (out_name->len == 0) {
 		bt_buf_text(out_error, "x509: the certificate has no common name");

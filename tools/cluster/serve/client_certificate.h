@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who a client's certificate says it is. Source: k8s.io/apiserver/pkg/authentication/request/x509, v0.36.3.
+ * The identity in a client's certificate. Source: k8s.io/apiserver/pkg/authentication/request/x509, v0.36.3.
  */
 #pragma once
 
@@ -7,11 +7,11 @@
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 
-/* The certificate authorities that are believed. */
+/* Trusted certificate authorities. */
 struct bt_authorities;
 
-/* Of certificates in PEM, one after the other. Returns: NULL when there is none, or one that cannot be read,
- * with the reason in out_error. Owns: bt_authorities_destroy. */
+/* From certificates in PEM, one after the other. Returns: NULL when there is none, or one that cannot be
+ * parsed, with the reason in out_error. Owns: bt_authorities_destroy. */
 struct bt_authorities *bt_authorities_create(struct bt_str pem, struct bt_buf *out_error);
 void bt_authorities_destroy(struct bt_authorities *authorities);
 

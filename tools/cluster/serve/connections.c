@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of connections. There are a few hundred, so that every question is a walk through all of them.
+ * The table of connections. It has a few hundred entries, so every lookup is a scan.
  */
 #include "tools/cluster/serve/connections.h"
 
@@ -17,8 +17,8 @@ struct client_connection {
 	enum bt_connection_state state;
 	bool authenticated;
 	uint32_t peer_ix;
-	uint64_t age;	     /* the order in which they came; of known clients, in which they became idle */
-	int64_t stays_ns;    /* until then it makes no room */
+	uint64_t age;	     /* order of arrival; for authenticated clients, of becoming idle */
+	int64_t stays_ns;    /* not closed for others before */
 	int64_t deadline_ns; /* INT64_MAX: none */
 };
 
@@ -67,7 +67,7 @@ const struct bt_connection_limits *bt_connections_limits(const struct bt_connect
 	return &table->limits;
 }
 
-/* The address, as IPv6 writes it; the network alone of one that a host chooses as it likes. */
+/* The address in IPv6 form; only its network, because a host can choose the rest. */
 static void name_peer(const struct sockaddr *peer, unsigned char out[PEER_BYTES])
 {
 	memset(out, 0, PEER_BYTES);
@@ -83,7 +83,7 @@ static void name_peer(const struct sockaddr *peer, unsigned char out[PEER_BYTES]
 	}
 }
 
-/* Requires: fewer connections than there may be, so that a place is free. */
+/* Requires: fewer connections than the limit, so that an entry is free. */
 static uint32_t find_peer(const struct bt_connections *table, const struct sockaddr *peer)
 {
 	unsigned char name[PEER_BYTES];
@@ -101,7 +101,7 @@ static uint32_t find_peer(const struct bt_connections *table, const struct socka
 	return free_ix;
 }
 
-/* What is being answered stays: it ends soon by itself. */
+/* A connection that is being answered stays: it ends soon by itself. */
 static bool may_leave(const struct client_connection *one)
 {
 	return one->state != BT_CONNECTION_FREE && one->state != BT_CONNECTION_CLOSING &&
@@ -115,7 +115,7 @@ static bool has_share(const struct bt_connections *table, const struct client_co
 	return table->peers[one->peer_ix].connection_n >= table->n / table->peer_n;
 }
 
-/* Who leaves before whom: clients that nobody knows before known ones that are idle; those of peers with many
+/* The order of closing: unauthenticated clients before idle authenticated ones; those of peers with many
  * connections before those of peers with few; the oldest. */
 static bool leaves_before(const struct bt_connections *table, const struct client_connection *one,
 	const struct client_connection *other)
@@ -143,9 +143,8 @@ uint32_t bt_connections_victim(const struct bt_connections *table)
 	return victim;
 }
 
-/* Whoever is thrown out may come again at once. Were there no time to stay, a few such clients would throw a
- * probe out before it has asked; so others wait, in the order in which they came, where the system keeps them
- * before they are accepted. */
+/* A closed client may reconnect immediately. Without a minimal stay, a few such clients would close a probe's
+ * connection before its request; so others wait, in order of arrival, in the listen backlog. */
 int64_t bt_connections_room_ns(const struct bt_connections *table, uint32_t *out_victim)
 {
 	bool full = table->n >= table->limits.connections;
@@ -214,8 +213,8 @@ void bt_connections_remove(struct bt_connections *table, uint32_t ix)
 	table->n--;
 }
 
-/* A client that sends its next request before it has read an answer goes from writing to idle at once. One
- * that leaves, or the server's end, ends a request at any of its steps. */
+/* A client that sends its next request before it has read an answer goes from writing to idle at once. A
+ * disconnect, or the server's end, ends a request at any of its steps. */
 static bool is_next(enum bt_connection_state from, enum bt_connection_state to)
 {
 	switch (to) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looking at queue and cache between two cycles, and beside what the API has.
+ * Reads queue and cache between two cycles, and compares them with the API.
  */
 #include "debug_int.h"
 #include "engine/base/hash.h"
@@ -13,7 +13,7 @@
 #define LIMIT_MAX     100000
 #define DIFFERENCES   100
 
-/* What a look between two cycles needs. */
+/* Context of a read between two cycles. */
 struct debug_request {
 	const struct bt_serve_sources *sources;
 	const struct bt_route_request *request;
@@ -255,9 +255,9 @@ void bt_debug_cache(const struct bt_serve_sources *sources, const struct bt_rout
 	debug_end(&look);
 }
 
-/* ---- beside the API ---- */
+/* ---- comparison with the API ---- */
 
-/* A pod on a node as the API has it; views of text, by offsets until it is whole. */
+/* The API's view of a pod on a node; offsets in the text until that is complete. */
 struct known_pod {
 	size_t namespace_, name, node, end;
 };
@@ -311,7 +311,7 @@ static void add_difference(struct comparison_request *c, struct bt_str namespace
 	bt_doc_end(doc);
 }
 
-/* The node that the ledger has a pod on, or an empty text. */
+/* The ledger's node of a pod, or an empty text. */
 static struct bt_str node_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
@@ -321,7 +321,7 @@ static struct bt_str node_of(struct bt_engine *engine, uint32_t pod_ix)
 				     : debug_text_of(engine, cache->view.snapshot->nodes[node_ix].name);
 }
 
-/* Each pod of the API is looked up in the ledger. */
+/* Looks up each of the API's pods in the ledger. */
 static void compare_api(struct comparison_request *c, struct bt_engine *engine)
 {
 	struct bt_str all = bt_buf_view(&c->text);
@@ -338,7 +338,7 @@ static void compare_api(struct comparison_request *c, struct bt_engine *engine)
 	}
 }
 
-/* Each scheduled pod of the ledger that the API does not have on any node. */
+/* Finds scheduled pods of the ledger that the API has on no node. */
 static void compare_ledger(struct comparison_request *c, struct bt_engine *engine)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
@@ -405,7 +405,7 @@ void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_ro
 	bt_mem_free(c.pods);
 }
 
-/* ---- objects that could not be read whole ---- */
+/* ---- incompletely decoded objects ---- */
 
 static void add_unread(void *context, const char *resource, const struct bt_unread_object *object)
 {
@@ -427,7 +427,7 @@ static void add_unread(void *context, const char *resource, const struct bt_unre
 	bt_doc_end(&look->doc);
 }
 
-/* Pods that were read, and of which the engine does not keep all. */
+/* Pods that were decoded, but of which the engine does not use all fields. */
 static void show_incomplete(void *context, struct bt_engine *engine)
 {
 	struct debug_request *look = context;
@@ -471,7 +471,7 @@ void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_rou
 	debug_end(&look);
 }
 
-/* ---- a pod ---- */
+/* ---- explain ---- */
 
 struct explanation {
 	struct bt_str namespace_, name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /debug/: what the scheduler thinks. Each appends its answer; see routes.c.
+ * /debug/: the scheduler's state. Each function appends its answer; see routes.c.
  */
 #pragma once
 

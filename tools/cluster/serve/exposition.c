@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sample that waits for others of the same labels. */
+/* A sample that waits for others with the same labels. */
 struct bt_held_sample {
 	struct bt_held_sample *next;
 	struct bt_str labels;
 	bool is_real;
 	uint64_t count;
 	double real;
-	uint64_t *counts; /* of buckets; NULL: it has none */
+	uint64_t *counts; /* of buckets; NULL: none */
 	struct bt_metric_buckets buckets;
 };
 
-/* Of no settings. */
+/* The default settings. */
 static const struct bt_metric_settings all_shown;
 
 void bt_exposition_begin(
@@ -118,7 +118,7 @@ static void add_buckets(struct bt_exposition *exposition, const struct bt_metric
 
 /* ---- samples that are held back ---- */
 
-/* The one with the labels at hand, new or not. */
+/* The held sample with the current labels, created if there is none. */
 static struct bt_held_sample *hold(struct bt_exposition *exposition)
 {
 	struct bt_str labels = bt_buf_view(&exposition->labels);
@@ -227,7 +227,7 @@ void bt_expose_label(struct bt_exposition *exposition, const char *label, struct
 	bt_buf_char(labels, '"');
 }
 
-/* The sample is over. n: how many values it counts. */
+/* Ends the sample. n: how many values it counts. */
 static void end_sample(struct bt_exposition *exposition, uint64_t n)
 {
 	if (exposition->type != BT_METRIC_GAUGE && !exposition->skips) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libmicrohttpd without threads of its own: everything but bt_front_set_tls and the workers' answers happens
- * in one thread, which accepts by itself, so that it can rest when there are no descriptors, and decide who
- * leaves. A connection ends by shutdown(2), which libmicrohttpd sees as its client's end.
+ * libmicrohttpd without threads of its own: everything except bt_front_set_tls and the workers' answers runs
+ * on one thread. It accepts connections itself, so that it can back off when there are no descriptors, and
+ * choose which connection to close. A connection is closed by shutdown(2), which libmicrohttpd treats as its
+ * client's end.
  */
 #include "front_int.h"
 
@@ -31,7 +32,7 @@
 #define WAITING	       64u
 #define ACCEPT_AT_ONCE 64
 
-/* A connection's part that libmicrohttpd and GnuTLS do not have. */
+/* A connection's state outside of libmicrohttpd and GnuTLS. */
 struct client {
 	struct bt_front *front;
 	struct MHD_Connection *connection; /* NULL: none */
@@ -41,7 +42,7 @@ struct client {
 	struct client *next_dead;
 };
 
-/* A request from its head to the end of its answer. */
+/* A request, until its answer is sent. */
 struct request {
 	struct client *client;
 	struct MHD_Connection *connection;
@@ -56,11 +57,11 @@ struct bt_front {
 	struct bt_front_options options; /* init: */
 	struct bt_connections *table;	 /* owner: the front's thread */
 	struct client **clients;	 /* owner: the same; by the table's index */
-	struct client *dead;		 /* owner: the same; freed when libmicrohttpd is done with them */
+	struct client *dead;		 /* owner: the same; freed once libmicrohttpd has released them */
 	struct MHD_Daemon *daemon;	 /* owner: the same */
-	struct bt_workers *workers;	 /* init: NULL at the end */
+	struct bt_workers *workers;	 /* init: NULL during shutdown */
 	struct bt_accept_rest rest;	 /* owner: the front's thread */
-	int wake_fd;			 /* init: an eventfd: an answer is done, or the end has come */
+	int wake_fd;			 /* init: an eventfd: an answer is ready, or shutdown has started */
 	struct bt_thread *thread;	 /* init: */
 	struct bt_lock lock;
 	struct bt_server_tls *tls; /* lock(lock): */
@@ -129,7 +130,7 @@ static void work(void *context, void *job)
 	wake(front);
 }
 
-/* Those that workers have answered go on. */
+/* Resumes requests that workers have answered. */
 static void resume(struct bt_front *front)
 {
 	bt_lock_acquire(&front->lock);
@@ -193,7 +194,7 @@ static void look_at(struct request *request, const char *path, const char *metho
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, view);
 }
 
-/* A request is whole. */
+/* The request is complete. */
 static enum MHD_Result begin_answer(struct request *request, const char *path, const char *method)
 {
 	struct bt_front *front = request->client->front;
@@ -216,8 +217,8 @@ static enum MHD_Result begin_answer(struct request *request, const char *path, c
 	return send_answer(request);
 }
 
-/* Called for the head, for each piece of a body, at the end, and when an answer is there. Of a body a short
- * one alone is kept. */
+/* Called for the head, for each piece of a body, at the end, and when an answer is ready. Only a short body
+ * is kept. */
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **seen)
 {
@@ -267,12 +268,12 @@ static void finish_handshake(void *context)
 	struct client *client = context;
 	struct bt_connections *table = client->front->table;
 
-	if (bt_connections_state(table, client->ix) == BT_CONNECTION_HANDSHAKE) { /* whatever is said later */
+	if (bt_connections_state(table, client->ix) == BT_CONNECTION_HANDSHAKE) { /* ignores what follows */
 		bt_connections_enter(table, client->ix, BT_CONNECTION_HEAD, bt_clock_monotonic_ns());
 	}
 }
 
-/* The address a connection came to, as Go writes it. */
+/* The local address of a connection, as Go writes it. */
 static void write_local(int fd, char out[BT_TLS_ADDRESS_BYTES])
 {
 	struct sockaddr_storage local = {0};
@@ -369,7 +370,7 @@ static void say_full(struct bt_front *front)
 	}
 }
 
-/* When the next connection may be accepted: until then it waits where the system keeps it. */
+/* When the next connection may be accepted: until then it waits in the listen backlog. */
 static int64_t opens_ns(const struct bt_front *front)
 {
 	uint32_t victim;
@@ -378,7 +379,7 @@ static int64_t opens_ns(const struct bt_front *front)
 	return room_ns > front->rest.until_ns ? room_ns : front->rest.until_ns;
 }
 
-/* One who leaves has left when libmicrohttpd has run; else there is no room after all. */
+/* A closed connection is gone once libmicrohttpd has run; otherwise there is no room after all. */
 static bool make_room(struct bt_front *front)
 {
 	uint32_t victim;
@@ -404,7 +405,7 @@ static void take_connections(struct bt_front *front)
 
 		if (fd >= 0 && make_room(front)) {
 			MHD_add_connection(front->daemon, fd, (struct sockaddr *)&peer, n);
-			run(front); /* so that it is counted before the next one comes */
+			run(front); /* so that it is counted before the next is accepted */
 		} else if (fd >= 0) {
 			say_full(front);
 			close(fd);
@@ -423,7 +424,7 @@ static void take_connections(struct bt_front *front)
 
 /* ---- the loop ---- */
 
-/* How long nothing has to be done, in ms; -1: for ever. opens_at_ns: when connections may be accepted. */
+/* The timeout for the wait, in ms; -1: none. opens_at_ns: when connections may be accepted. */
 static int idle_ms(struct bt_front *front, int64_t opens_at_ns, int64_t now_ns)
 {
 	MHD_UNSIGNED_LONG_LONG own_ms = 0;
@@ -484,7 +485,7 @@ static void loop(void *context)
 	}
 }
 
-/* ---- begin and end ---- */
+/* ---- create and destroy ---- */
 
 static void log_complaint(void *context, const char *format, va_list arguments)
 {
@@ -505,7 +506,7 @@ static void log_complaint(void *context, const char *format, va_list arguments)
 	bt_buf_fini(&text);
 }
 
-/* Never asked: each connection has credentials of ours. */
+/* Never called: each connection has our credentials. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_n,
 	const gnutls_pk_algorithm_t *algorithms, int algorithm_n, gnutls_pcert_st **out_certificate,
 	unsigned *out_certificate_n, gnutls_privkey_t *out_key)
@@ -520,13 +521,13 @@ static bool start_daemon(struct bt_front *front, struct bt_buf *out_error)
 	front->daemon = MHD_start_daemon(MHD_USE_TLS | MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
 						 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, take_request, front,		  /* */
-		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, front, /* first, so that it hears of the others */
+		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, front, /* first: logs errors of the others */
 		MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL,	  /* */
 		MHD_OPTION_NOTIFY_CONNECTION, take_notice, front, /* */
 		MHD_OPTION_HTTPS_CERT_CALLBACK, no_certificate,	  /* */
 		MHD_OPTION_CONNECTION_LIMIT,
-		bt_connections_limits(front->table)->connections + 1u, /* the table's counts */
-		MHD_OPTION_CONNECTION_TIMEOUT, 0u,		       /* the table's count */
+		bt_connections_limits(front->table)->connections + 1u, /* the table enforces the limit */
+		MHD_OPTION_CONNECTION_TIMEOUT, 0u,		       /* the table enforces timeouts */
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES,     /* */
 		MHD_OPTION_END);
 	if (!front->daemon) {
@@ -549,7 +550,7 @@ struct bt_front *bt_front_create(const struct bt_front_options *options, struct 
 	front->clients = bt_mem_zalloc(connections, sizeof(*front->clients));
 	front->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	bt_lock_init(&front->lock);
-	/* Of those that wait none can leave: others need room as well. */
+	/* Connections whose requests wait cannot be closed, so only a part of all may wait. */
 	front->workers = bt_workers_create(
 		&(struct bt_workers_options){.threads = WORKERS,
 			.waiting = connections / 4 < WAITING ? connections / 4 + 1 : WAITING,
@@ -577,7 +578,7 @@ void bt_front_destroy(struct bt_front *front)
 	bt_workers_destroy(front->workers);
 	front->workers = NULL;
 	if (front->daemon) {
-		resume(front); /* a daemon that is stopped must not have suspended connections */
+		resume(front); /* a daemon must not be stopped with suspended connections */
 		run(front);
 		MHD_stop_daemon(front->daemon);
 		front->daemon = NULL;

@@ -59,7 +59,7 @@ static bool same_name(struct bt_str a, struct bt_str b)
 	return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
 }
 
-/* The first value of the first of those headers that has one. */
+/* The first value of the first of these headers that is present. */
 static struct bt_str value_of(const struct proxy_headers *said, const struct bt_str_list *names)
 {
 	for (uint32_t i = 0; i < names->n; i++) {
@@ -68,14 +68,14 @@ static struct bt_str value_of(const struct proxy_headers *said, const struct bt_
 				if (said->headers[k].value.len) {
 					return said->headers[k].value;
 				}
-				break; /* of several values of one header the first counts */
+				break; /* of several values of a header the first is used */
 			}
 		}
 	}
 	return (struct bt_str){0};
 }
 
-/* Returns: whether one of them says already whether the user is known. */
+/* Returns: whether one of the groups already states whether the user is authenticated. */
 static bool add_groups(
 	const struct proxy_headers *said, const struct bt_str_list *names, struct bt_user *user)
 {
@@ -100,8 +100,8 @@ static int hex_of(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The part of a header's name behind the prefix in lower case, %xx decoded; as it is where that cannot be
- * done. */
+/* The rest of a header's name after the prefix, in lower case and percent-decoded; unchanged where it is not
+ * decodable. */
 static void write_key(struct bt_str escaped, struct bt_buf *out)
 {
 	size_t from = out->len;
@@ -133,7 +133,7 @@ static void write_key(struct bt_str escaped, struct bt_buf *out)
 	}
 }
 
-/* A value of one key of the extra ones. */
+/* A value of an extra key. */
 struct extra {
 	struct bt_buf key;
 	struct bt_str value;
@@ -164,7 +164,7 @@ static bool same_key(const struct extra *a, const struct extra *b)
 	return bt_str_eq(bt_buf_view(&a->key), bt_buf_view(&b->key));
 }
 
-/* {"key":["value",...],...}, keys and values in the order in which they were found. */
+/* {"key":["value",...],...}, keys and values in order of appearance. */
 static void write_extra(const struct extra *extra, uint32_t n, struct bt_buf *out)
 {
 	bt_buf_clear(out);

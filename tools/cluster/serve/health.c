@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Health checks. Every client may see which check fails. Why it fails is for clients that may get a single
- * check, and for the log.
+ * Health checks. Every client can read which check fails; the reason is only for clients that may get a
+ * single check, and for the log.
  */
 #include "tools/cluster/serve/health.h"
 
@@ -18,7 +18,7 @@ struct health_check {
 	const char *name;
 	int points;
 	bool (*is_good)(const struct bt_serve_sources *sources, struct bt_buf *out_reason);
-	/* Where it is there at all; NULL: everywhere. */
+	/* Whether the check exists; NULL: always. */
 	bool (*applies)(const struct bt_serve_sources *sources);
 };
 
@@ -32,8 +32,8 @@ static bool has_no_lease(const struct bt_serve_sources *sources)
 	return sources->leads == NULL;
 }
 
-/* How long after its lease has expired a leader that does not know it is still healthy. Source:
- * makeLeaderElectionConfig, v1.36.3, as the name of the lease in the reason. */
+/* How long a leader whose lease has expired unnoticed still counts as healthy. Source:
+ * makeLeaderElectionConfig, v1.36.3, also for the lease's name in the reason. */
 static bool lease_is_well(const struct bt_serve_sources *sources, struct bt_buf *out_reason)
 {
 	if (sources->lease_is_well && !sources->lease_is_well(sources->context)) {
@@ -75,7 +75,7 @@ static bool goes_on(const struct bt_serve_sources *sources, struct bt_buf *out_r
 	return true;
 }
 
-/* Every source has shown all that there was, and the engine has taken it in. */
+/* Every source has shown its initial list, and the engine has processed it. */
 static bool handlers_synced(const struct bt_serve_sources *sources, struct bt_buf *out_reason)
 {
 	uint32_t n = sources->watch ? sources->watch_states(sources->watch, NULL, 0) : 0;
@@ -110,7 +110,8 @@ static bool informers_synced(const struct bt_serve_sources *sources, struct bt_b
 	return waiting_n == 0;
 }
 
-/* As upstream: a standby is healthy, and a leader that has renewed its Lease. One that loses it exits. */
+/* As upstream: a standby is healthy, and so is a leader that has renewed its Lease. A leader that loses it
+ * exits. */
 static const struct health_check checks[] = {
 	{"leaderElection", BT_HEALTHZ | BT_READYZ, lease_is_well, has_lease},
 	{"ping", BT_HEALTHZ, always, has_no_lease},
@@ -123,14 +124,14 @@ static const struct health_check checks[] = {
 
 #define CHECK_N (sizeof(checks) / sizeof(*checks))
 
-/* ---- what was said ---- */
+/* ---- results ---- */
 
 #define POINT_N 3
 
 /* atomic: relaxed, all of it; every thread of the server adds */
 struct check_counts {
-	_Atomic uint64_t n[2]; /* not good, good */
-	_Atomic uint32_t good; /* the last time */
+	_Atomic uint64_t n[2]; /* failures, successes */
+	_Atomic uint32_t good; /* the last result */
 };
 
 struct bt_health_tally {
@@ -230,7 +231,7 @@ static int by_text(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-/* Names the exclusions that name no check, each once, in byte order. */
+/* Lists the exclusions that match no check, each once, in byte order. */
 static void warn_of_unknown(
 	const struct bt_serve_sources *sources, const struct bt_health_request *request, struct bt_buf *out)
 {

@@ -6,14 +6,14 @@
 
 #include "tools/cluster/serve/sources.h"
 
-/* What checks have said: for each check and point how often it was good, how often not, and what last.
+/* Results of checks: for each check and point the number of successes and failures, and the last result.
  * Context: any thread. */
 struct bt_health_tally;
 
 struct bt_health_tally *bt_health_tally_create(void);
 void bt_health_tally_destroy(struct bt_health_tally *tally);
 
-/* Calls for each check and point that was asked for. */
+/* Calls call for each check and point that was requested. */
 void bt_health_each(const struct bt_health_tally *tally,
 	void (*call)(void *context, const char *name, const char *point, const uint64_t n[2], bool good),
 	void *context);
@@ -27,7 +27,7 @@ struct bt_health_request {
 	size_t excluded_n;
 };
 
-/* Runs all checks of a point and appends what is answered. Context: any thread. Returns: the HTTP status. */
+/* Runs all checks of a point and appends the answer. Context: any thread. Returns: the HTTP status. */
 unsigned bt_health_answer(
 	const struct bt_serve_sources *sources, const struct bt_health_request *request, struct bt_buf *out);
 

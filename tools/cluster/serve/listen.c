@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Listening and accepting.
+ * Listen and accept.
  */
 #include "listen_int.h"
 
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Where there is no room, connections wait here; the system may allow fewer. */
+/* The listen backlog; the system may allow less. */
 #define BACKLOG 4096
 /* Source: net/http's Server.Serve. */
 #define REST_FIRST_NS INT64_C(5000000)
@@ -30,7 +30,7 @@ static struct addrinfo *resolve(
 	char service[8];
 
 	snprintf(service, sizeof(service), "%u", port);
-	/* As Go, 0.0.0.0 stands for every address of both families. */
+	/* As in Go, 0.0.0.0 means every address of both families. */
 	bool every = !address || strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 
 	if (getaddrinfo(every ? "::" : address, service, &hints, &found) != 0) {
@@ -64,7 +64,7 @@ static int open_at(const struct bt_serve_settings *settings, const struct addrin
 	return fd;
 }
 
-/* A machine without IPv6 listens at every address of IPv4. */
+/* A machine without IPv6 listens on every address of IPv4. */
 static int open_without_ipv6(const struct bt_serve_settings *settings, uint16_t port)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -105,7 +105,7 @@ int bt_listen(
 	return fd;
 }
 
-/* What is wrong with one connection alone is its peer's matter. Source: accept(2). */
+/* Other errors concern a single connection, so only its peer. Source: accept(2). */
 static bool is_shortage(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;

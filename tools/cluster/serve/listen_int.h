@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The socket that is listened at, and who comes there.
+ * The listening socket, and accept.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 int bt_listen(const struct bt_serve_settings *settings, bool any_port, uint16_t *out_port,
 	struct bt_buf *out_error);
 
-/* Without descriptors or memory for a connection, none is accepted for a while. All zeroes at first. */
+/* Backoff of accept when descriptors or memory are short. Zero-initialised. */
 struct bt_accept_rest {
-	int64_t until_ns; /* 0: it does not rest; its owner sets it back */
-	int64_t last_ns;  /* how long the last one was */
+	int64_t until_ns; /* 0: no backoff; its owner resets it */
+	int64_t last_ns;  /* the last delay */
 	struct bt_log_limit said;
 };
 
-/* Accepts a connection, non-blocking. Returns: its socket; -1: nobody is there, or there is a shortage and
- * the rest has begun: 5 ms to 1 s, ever longer, as Go's server. */
+/* Accepts a connection, non-blocking. Returns: its socket; -1: none is pending, or there is a shortage and
+ * the backoff has started: 5 ms to 1 s, doubling, as Go's server. */
 int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_rest *rest,
 	int64_t now_ns);

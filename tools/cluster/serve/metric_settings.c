@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What flags say of metrics. Source: pflag's string_slice.go and string_to_string.go, v1.0.
+ * Flags about metrics. Source: pflag's string_slice.go and string_to_string.go, v1.0.
  */
 #include "tools/cluster/serve/metric_settings.h"
 
@@ -70,7 +70,7 @@ bool bt_metric_settings_disable(struct bt_metric_settings *settings, struct bt_a
 
 /* ---- values of labels ---- */
 
-/* The allowance of a metric's label, begun anew. */
+/* The emptied allowance of a metric's label. */
 static struct bt_label_allowance *begin_allowance(struct bt_metric_settings *settings, struct bt_arena *arena,
 	struct bt_str metric, struct bt_str label)
 {
@@ -145,7 +145,7 @@ static struct bt_str trim_quotes(struct bt_str text)
 	return text;
 }
 
-/* Takes a field of comma-separated values off a text: one in quotes, or up to the next comma. */
+/* Takes the next comma-separated field off a text: a quoted one, or up to the next comma. */
 static bool next_field(
 	struct bt_str *text, struct bt_arena *arena, struct bt_str *out_field, struct bt_buf *out_error)
 {
@@ -182,7 +182,7 @@ static bool next_field(
 	return true;
 }
 
-/* Source: stringToStringValue.Set: one equals sign, one pair, whatever its commas. */
+/* Source: stringToStringValue.Set: with one equals sign it is one pair, whatever its commas. */
 bool bt_metric_settings_allow(struct bt_metric_settings *settings, struct bt_arena *arena, struct bt_str text,
 	struct bt_buf *out_error)
 {
@@ -295,7 +295,7 @@ bool bt_metric_settings_show_hidden(
 	return good;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool bt_metric_is_disabled(const struct bt_metric_settings *settings, const char *metric)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which metrics are shown, and which values of their labels, as the flags that every component of Kubernetes
- * has say it. Source: component-base's metrics and metrics/api/v1, v0.36.3.
+ * Which metrics are shown, and which values of their labels, by the flags that every component of Kubernetes
+ * has. Source: component-base's metrics and metrics/api/v1, v0.36.3.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 #include "engine/model/object.h"
 #include "engine/model/release.h"
 
-/* The values that a label of a metric may have; another one is shown as "unexpected". */
+/* The allowed values of a metric's label; others are shown as "unexpected". */
 struct bt_label_allowance {
 	struct bt_str metric, label;
 	struct bt_str_list values;
 };
 
-/* Plain values; texts are those of the flags. All zeroes: everything is shown. */
+/* Plain values; texts are those of the flags. Zero-initialised: everything is shown. */
 struct bt_metric_settings {
 	struct bt_str_list disabled; /* names, each once */
 	struct bt_label_allowance *allowances;
@@ -26,8 +26,8 @@ struct bt_metric_settings {
 };
 
 /*
- * What one of the flags says, added to settings; what they hold lies in arena or is the text's.
- * Returns: false with the reason in out_error, in upstream's words as far as it has some.
+ * Each adds a flag's value to settings; the result lives in arena or in the text.
+ * Returns: false with the reason in out_error, with upstream's text where it has one.
  */
 
 /* --disabled-metrics: names, separated by commas. */
@@ -35,7 +35,7 @@ bool bt_metric_settings_disable(struct bt_metric_settings *settings, struct bt_a
 	struct bt_str text, struct bt_buf *out_error);
 
 /* --allow-metric-labels: METRIC,LABEL=VALUE,VALUE; several of them in double quotes, separated by commas. A
- * key that was there gets the new values. */
+ * repeated key gets the new values. */
 bool bt_metric_settings_allow(struct bt_metric_settings *settings, struct bt_arena *arena, struct bt_str text,
 	struct bt_buf *out_error);
 
@@ -43,16 +43,16 @@ bool bt_metric_settings_allow(struct bt_metric_settings *settings, struct bt_are
 bool bt_metric_settings_allow_file(struct bt_metric_settings *settings, struct bt_arena *arena,
 	const char *path, struct bt_buf *out_error);
 
-/* --show-hidden-metrics-for-version: the minor version before the release. None are hidden for their age, so
- * it changes nothing. */
+/* --show-hidden-metrics-for-version: the minor version before the release. No metric is hidden as deprecated,
+ * so it has no effect. */
 bool bt_metric_settings_show_hidden(
 	const struct bt_release *release, struct bt_str version, struct bt_buf *out_error);
 
 bool bt_metric_is_disabled(const struct bt_metric_settings *settings, const char *metric);
 
-/* Has any label of the metric a list of values? */
+/* Whether any label of the metric has a list of values. */
 bool bt_metric_is_allowanced(const struct bt_metric_settings *settings, const char *metric);
 
-/* May it be shown? */
+/* Whether the value may be shown. */
 bool bt_metric_allows(const struct bt_metric_settings *settings, const char *metric, const char *label,
 	struct bt_str value);

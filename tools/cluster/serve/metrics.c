@@ -51,8 +51,8 @@ void bt_metrics_write_slis(const struct bt_serve_sources *sources, struct bt_buf
 	bt_exposition_end(&x);
 }
 
-/* Source: component-base's metrics/registry.go and options.go, v0.36.3. Of these families the last one tells
- * of itself. */
+/* Source: component-base's metrics/registry.go and options.go, v0.36.3. The last of these families counts
+ * itself. */
 static void add_registry(const struct bt_metric_settings *settings, struct bt_exposition *x)
 {
 	static const char *const words[] = {"ALPHA", "BETA", "STABLE"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /metrics: kube-scheduler's metrics by their names, types, labels and buckets, as far as berth has the
- * numbers, and berth's own. README.md says which of kube-scheduler's are missing, and why.
+ * /metrics: kube-scheduler's metrics with their names, types, labels and buckets, and berth's own. README.md
+ * lists the missing ones of kube-scheduler, and why.
  */
 #pragma once
 
 #include "tools/cluster/serve/sources.h"
 
-/* Appends /metrics/slis: what health checks have said. Context: any thread. */
+/* Appends /metrics/slis: results of health checks. Context: any thread. */
 void bt_metrics_write_slis(const struct bt_serve_sources *sources, struct bt_buf *out);
 
 /* Appends all metrics. settings: NULL: everything is shown. Context: any thread but the pipeline's; waits for

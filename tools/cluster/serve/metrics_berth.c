@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * berth's own metrics: what the pipeline, the readers, the writer and the clients count.
+ * berth's own metrics: of the pipeline, the reflectors, the writer and the clients.
  */
 #include "engine/base/mem.h"
 #include "metrics_int.h"
@@ -17,7 +17,7 @@ static void labelled(struct bt_exposition *x, const char *label, const char *val
 
 static void add_stages(struct bt_exposition *x, struct bt_pipeline *pipeline)
 {
-	/* From 100 ns, four times as long each, to 27 s. */
+	/* From 100 ns, factor four, to 27 s. */
 	enum { BOUNDS = 15 };
 	struct bt_stage_latency *stages = bt_stage_latency_create();
 	uint64_t counts[BOUNDS + 1];
@@ -170,7 +170,7 @@ static void add_writer(struct bt_exposition *x, const struct bt_serve_sources *s
 {
 	struct bt_writer_counts c = sources->writer_counts(sources->writer);
 	const struct {
-		const char *what; /* with _n behind it */
+		const char *what; /* metric names append _n */
 		uint64_t n;
 	} rows[] = {
 #define X(name, words) {#name, c.name},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What clients have asked of API servers. Source: component-base's metrics/prometheus/restclient, v0.36.3.
+ * Metrics of clients of API servers. Source: component-base's metrics/prometheus/restclient, v0.36.3.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "engine/base/mem.h"
 #include "metrics_int.h"
 
-/* A server, and what all who call it have asked. */
+/* A server, and the metrics of all its clients. */
 struct server {
 	const char *host;
 	struct bt_client_metrics metrics;
@@ -31,7 +31,7 @@ static struct server *server_of(struct servers *servers, const char *host)
 	return &servers->items[servers->n++];
 }
 
-/* label: what the method is called. */
+/* label: the name of the method's label. */
 static void add_codes(struct bt_exposition *x, const struct server *server, enum bt_http_method method,
 	uint64_t (*count)(
 		const struct bt_client_metrics *metrics, enum bt_http_method method, uint32_t status),
@@ -102,7 +102,7 @@ static void add_calls(struct bt_exposition *x, const struct servers *servers)
 		"[ALPHA] Response size in bytes. Broken down by verb and host.");
 }
 
-/* ---- credential plugins, and whom to trust ---- */
+/* ---- credential plugins, and CA reloads ---- */
 
 static void add_run(struct bt_exposition *x, const char *end, int code, uint64_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every process tells, and every component of Kubernetes. Source: client_golang's process collector;
+ * Metrics of every process, and of every component of Kubernetes. Source: client_golang's process collector;
  * k8s.io/component-base/metrics, v0.36.3.
  */
 #include <dirent.h>
@@ -27,7 +27,7 @@ static bool read_stat(struct process *out)
 		fclose(file);
 	}
 	text[n] = 0;
-	const char *rest = strrchr(text, ')'); /* the name may have any characters */
+	const char *rest = strrchr(text, ')'); /* the name may contain any character */
 
 	/* From the third field, the state: threads are the 20th, the start the 22nd, then sizes. */
 	return rest &&
@@ -37,7 +37,7 @@ static bool read_stat(struct process *out)
 		       &out->thread_n, &out->start_ticks, &out->virtual_bytes, &out->resident_pages) == 4;
 }
 
-/* When the machine was started, in seconds since the epoch; 0: nobody knows. */
+/* When the machine was started, in seconds since the epoch; 0: unknown. */
 static double boot_seconds(void)
 {
 	FILE *file = fopen("/proc/stat", "r");
@@ -142,7 +142,7 @@ static void add_process(struct bt_exposition *x)
 			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
 		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
 			(double)process.virtual_bytes);
-		/* What dashboards draw of Go's runtime, and of any process is known. */
+		/* Metrics of Go's runtime that dashboards draw, and that any process can provide. */
 		bt_expose_gauge(x, "go_threads", "Number of OS threads created.", (double)process.thread_n);
 		bt_expose_gauge(x, "go_goroutines",
 			"Number of goroutines that currently exist: here threads, there is nothing lighter.",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is known between two cycles alone: why pods came to where they wait, and how long parts of the
- * scheduling thread's work take. Source: names, labels, buckets and helps of pkg/scheduler/metrics, v1.36.3.
+ * Metrics that can only be read between two cycles: why pods entered the queues, and durations of parts of
+ * the scheduling thread's work. Source: names, labels, buckets and helps of pkg/scheduler/metrics, v1.36.3.
  */
 #include "engine/flow/cycle/hints.h"
 #include "metrics_int.h"
@@ -15,7 +15,7 @@ static void label(struct bt_exposition *x, const char *name, const char *value)
 	bt_expose_label(x, name, bt_str(value));
 }
 
-/* entities: with the type of what was added. */
+/* entities: with a label for the type of what was added. */
 static void add_incoming(const struct bt_release *release, const struct bt_queue *queue, bool entities,
 	struct bt_exposition *x)
 {
@@ -80,7 +80,7 @@ static void add_in_flight(
 
 /* ---- durations ---- */
 
-/* What is exposed. */
+/* Context of the exposition. */
 struct metrics_reading {
 	const struct bt_config *config;
 	const struct bt_cycle_metric_table *tables;
@@ -166,7 +166,7 @@ static void label_nothing(const struct metrics_reading *r, const struct bt_serie
 	(void)series;
 }
 
-/* The one series of a metric without labels, which is there before it has a value. */
+/* The only series of a metric without labels, which exists before it has a value. */
 static void add_one(const struct metrics_reading *r, enum bt_cycle_metric metric)
 {
 	if (r->tables[metric].n) {
@@ -176,7 +176,7 @@ static void add_one(const struct metrics_reading *r, enum bt_cycle_metric metric
 	}
 }
 
-/* How many values the series of a metric have. */
+/* The number of values of a metric's series. */
 static void add_totals(const struct metrics_reading *r, enum bt_cycle_metric metric,
 	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {
@@ -190,8 +190,7 @@ static void add_totals(const struct metrics_reading *r, enum bt_cycle_metric met
 	}
 }
 
-/* Gate SchedulerAsyncPreemption. Upstream notes success and no time, whatever comes of it; this is what the
- * texts say. */
+/* Gate SchedulerAsyncPreemption. Upstream always records success and no duration; this follows the helps. */
 static void add_evictions(const struct metrics_reading *r)
 {
 	bt_expose(r->x, "scheduler_preemption_goroutines_duration_seconds", BT_METRIC_HISTOGRAM,
@@ -213,7 +212,7 @@ static void label_preemptor(const struct metrics_reading *r, const struct bt_ser
 	label(r->x, "preemptor", "podgroup");
 }
 
-/* Where groups preempt by themselves, since 1.37. Upstream notes no disruptions by pods. */
+/* Preemption by groups, since 1.37. Upstream counts no disruptions by pods. */
 static void add_group_preemption(const struct metrics_reading *r)
 {
 	struct bt_exposition *x = r->x;

@@ -11,14 +11,14 @@
 
 #define ALGORITHM_BOUNDS 15
 
-/* Pods that wait, by a plugin that keeps them and by profile. */
+/* Pending pods, by unschedulable plugin and by profile. */
 struct reason {
 	const char *plugin;
 	uint32_t profile;
 	uint64_t pod_n;
 };
 
-/* What is asked of the engine between two cycles. */
+/* Context of the read between two cycles. */
 struct engine_sample {
 	const struct bt_serve_sources *sources;
 	struct bt_exposition *exposition; /* the scraping thread waits meanwhile */
@@ -56,7 +56,7 @@ static void add_reason(struct engine_sample *look, const char *plugin, uint32_t 
 	look->reasons[look->reason_n++] = (struct reason){plugin, profile, 1};
 }
 
-/* A pod counts for each plugin that refused it the last time, or keeps it out, until it is popped. */
+/* A pod counts for each plugin that rejected it last, or gates it, until it is popped. */
 static void add_pod(struct engine_sample *look, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
@@ -183,7 +183,7 @@ static void add_view(struct bt_exposition *x, const struct bt_outcome_view *view
 		x, &(struct bt_metric_buckets){view->bounds, view->counts, view->bound_n, view->sum});
 }
 
-/* The histogram has values: those without are not there upstream either, before the first one. */
+/* Whether the histogram has values: as upstream, it does not exist before the first one. */
 static bool has_any(const struct bt_outcome_view *view)
 {
 	for (uint32_t i = 0; i <= view->bound_n; i++) {
@@ -299,7 +299,7 @@ static void claims_of_pods(struct bt_exposition *x, const char *status, uint64_t
 	bt_expose_count(x, count);
 }
 
-/* What is written before bindings. */
+/* Prebind writes. */
 static void add_prebinding(struct bt_exposition *x, const struct bt_serve_sources *sources)
 {
 	struct bt_writer_counts counts = sources->writer_counts(sources->writer);
@@ -361,8 +361,8 @@ static void add_devices(struct bt_exposition *x, const struct bt_serve_sources *
 	sources->each_device_wait(sources->writer, add_device_waits, x);
 }
 
-/* Metrics of kube-scheduler's that never have a sample here: pods wait for nobody at Permit, and what is
- * known of a signature is brought up to date after each placement instead of being handed to the next pod. */
+/* Metrics of kube-scheduler's that never have a sample here: no pod waits at Permit, and a signature's plan
+ * is updated after each placement instead of passing hints to the next pod. */
 static void add_vacant(struct bt_exposition *x)
 {
 	bt_expose(x, "scheduler_permit_wait_duration_seconds", BT_METRIC_HISTOGRAM,
@@ -419,7 +419,7 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 			"[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 "
 			"indicates backup, 1 indicates master. 'name' is the string used to identify the "
 			"lease. Please make sure to group by name.");
-		bt_expose_label(x, "name", bt_str("kube-scheduler")); /* whatever the lease's name is */
+		bt_expose_label(x, "name", bt_str("kube-scheduler")); /* whatever the lease's name */
 		bt_expose_count(x, sources->leads(sources->context) ? 1 : 0);
 		add_slow_path(x, sources);
 	}

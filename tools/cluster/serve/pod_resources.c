@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Requests and limits of pods. A lock guards everything; it is left again and again while metrics are
+ * Requests and limits of pods. A lock guards everything; it is released periodically while metrics are
  * written.
  */
 #include "tools/cluster/serve/pod_resources.h"
@@ -16,7 +16,7 @@
 #include "tools/cluster/serve/exposition.h"
 
 #define NONE	 UINT32_MAX
-#define PODS_RUN 1000 /* so many pods are written at a time */
+#define PODS_RUN 1000 /* pods written per lock acquisition */
 
 /* ---- sums ---- */
 
@@ -73,7 +73,7 @@ static const struct bt_resource_list *list_of(const struct bt_requirements_objec
 	return limits ? &of->limits : &of->requests;
 }
 
-/* Containers run together; init containers one after the other, with the sidecars before them. */
+/* Containers add up; init containers run one after the other, with the sidecars before them. */
 static void add_containers(
 	const struct bt_pod_spec_object *spec, bool limits, struct pod_resources_sum *total)
 {
@@ -117,7 +117,7 @@ static void replace_by_pod_level(const struct bt_resource_list *level, struct po
 	}
 }
 
-/* Overhead is added to every request, but to limits only where there are some. */
+/* Overhead is added to every request, but to limits only where there is one. */
 static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct pod_resources_sum *out)
 {
 	out->n = 0;
@@ -133,13 +133,13 @@ static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct po
 	}
 }
 
-/* ---- what is kept ---- */
+/* ---- pods and sums ---- */
 
 struct pod {
 	uint64_t born; /* the number of the entry; 0: vacant */
 	uint32_t next; /* of those with the same key */
 	uint32_t namespace_, name, node, scheduler;
-	uint32_t sums[2]; /* requests, limits: names, of what serialize makes of them */
+	uint32_t sums[2]; /* requests, limits: names, of serialize's output */
 	int32_t priority;
 	bool has_priority;
 };
@@ -196,7 +196,7 @@ void bt_pod_resources_destroy(struct bt_pod_resources *r)
 	bt_mem_free(r);
 }
 
-/* For each amount that is not zero its name, a NUL, and a double. */
+/* For each nonzero amount its name, a NUL, and a double. */
 static void serialize(const struct pod_resources_sum *sum, struct bt_buf *out)
 {
 	bt_buf_clear(out);
@@ -226,7 +226,7 @@ static struct bt_str pod_resources_text_of(const struct bt_pod_resources *r, uin
 	return bt_intern_str(r->names, name);
 }
 
-/* The pod's index, and the one before it with the same key; NONE: there is none. */
+/* The pod's index, and the one before it with the same key; NONE: not found. */
 static uint32_t pod_resources_find(
 	const struct bt_pod_resources *r, uint64_t key, const struct bt_object *object, uint32_t *out_before)
 {
@@ -292,7 +292,7 @@ static void pod_resources_put(struct bt_pod_resources *r, uint64_t key, const st
 	r->pods[ix] = pod;
 }
 
-/* Pods that have run to their end do not count. */
+/* Pods that have ended do not count. */
 static bool has_ended(const struct bt_pod_object *pod)
 {
 	return pod->spec.node_name.len &&
@@ -369,8 +369,8 @@ static void write_pod(
 	}
 }
 
-/* A pod that comes meanwhile is left to the next time: one that went and came again must not be there twice.
- */
+/* A pod that is added meanwhile is left to the next scrape: one that was deleted and recreated must not
+ * appear twice. */
 static void write_family(struct bt_pod_resources *r, bool limits, struct bt_exposition *x)
 {
 	bt_lock_acquire(&r->lock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /debug/pprof: what takes time, by sampler_int.h; what takes memory, by jemalloc; the threads, by the
- * kernel. Of Go's other profiles the page says which command shows the same. Source: net/http/pprof of Go
- * 1.26.
+ * /debug/pprof: CPU time, by sampler_int.h; memory, by jemalloc; threads, by the kernel. For Go's other
+ * profiles the page names the equivalent command. Source: net/http/pprof of Go 1.26.
  */
 #include "profiles_int.h"
 
@@ -29,7 +28,7 @@ typedef void answer_fn(const struct bt_serve_sources *sources, const struct bt_r
 
 static answer_fn show_command_line, show_heap, show_profile, show_symbols, show_threads;
 
-/* help has %d for the process. NULL: there is an answer. */
+/* help has %d for the process. NULL: the profile exists. */
 static const struct profile {
 	const char *name, *text, *help;
 	answer_fn *answer;
@@ -91,7 +90,7 @@ static void show_index(struct bt_route_answer *out)
 	bt_buf_text(&out->body, "</table>\n</body>\n</html>\n");
 }
 
-/* The kernel ends the last word with a NUL, too. */
+/* The kernel terminates the last word with a NUL, too. */
 static void show_command_line(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_route_answer *out)
 {
@@ -115,9 +114,9 @@ static void show_symbols(const struct bt_serve_sources *sources, const struct bt
 	bt_buf_text(&out->body, "num_symbols: 0\n");
 }
 
-/* ---- time ---- */
+/* ---- CPU time ---- */
 
-/* As Go: what is no positive number is not said. Returns: 0: too long. */
+/* As Go: anything but a positive number means the default. Returns: 0: too long. */
 static int64_t seconds_of(const struct bt_route_request *request)
 {
 	struct bt_str text = bt_route_argument(request, "seconds");
@@ -181,7 +180,7 @@ static bool read_all(int fd, struct bt_buf *out)
 	return n == 0;
 }
 
-/* Returns: false, with the reason in out_why. A file without a name: a sandbox lets nobody write others. */
+/* Returns: false, with the reason in out_why. Uses a memfd: in the sandbox, no other file can be written. */
 static bool add_heap(struct bt_buf *out, struct bt_buf *out_why)
 {
 	int fd = memfd_create("heap", MFD_CLOEXEC);
@@ -238,8 +237,8 @@ static const char *state_name(char letter)
 	}
 }
 
-/* A line of a thread: /proc/self/task/TID/stat. Its second word, the name, is in parentheses and may hold any
- * character. One that has ended meanwhile has no line. */
+/* A line about a thread, from /proc/self/task/TID/stat. Its second word, the name, is in parentheses and may
+ * contain any character. A thread that has ended has no line. */
 static void add_thread(const char *tid, struct bt_buf *text, struct bt_buf *out)
 {
 	char path[64], state;

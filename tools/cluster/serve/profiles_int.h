@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /debug/pprof: which profiles there are, and what stands in for those of Go.
+ * /debug/pprof: its profiles, and replacements for those of Go.
  */
 #pragma once
 

@@ -88,7 +88,7 @@ void bt_review_access(
 struct review_reader {
 	struct bt_json *json;
 	struct bt_arena arena;
-	bool whole; /* all of it is JSON: what stands behind the part that is read, too */
+	bool whole; /* all of it is valid JSON, including what follows the part that is read */
 };
 
 static void review_begin(struct review_reader *reader, struct bt_str json)
@@ -99,7 +99,7 @@ static void review_begin(struct review_reader *reader, struct bt_str json)
 	bt_json_begin(reader->json, json, &reader->arena);
 }
 
-/* Returns: whether everything was JSON and of the types that were expected. */
+/* Returns: whether everything was JSON with the expected types. */
 static bool review_end(struct review_reader *reader, struct bt_buf *out_error)
 {
 	const struct bt_json_error *error = bt_json_error(reader->json);
@@ -114,7 +114,7 @@ static bool review_end(struct review_reader *reader, struct bt_buf *out_error)
 	return good;
 }
 
-/* Steps into the object under a key of the object at the cursor. The caller reads on until its end only. */
+/* Enters the object under a key of the object at the cursor. The caller reads only to its end. */
 static bool review_enter(struct bt_json *json, const char *wanted)
 {
 	struct bt_str key;

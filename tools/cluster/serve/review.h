@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TokenReviews and SubjectAccessReviews as JSON, both ways. Pure but for the memory of buffers.
+ * TokenReviews and SubjectAccessReviews as JSON, in both directions. Pure except for allocations.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "engine/base/str.h"
 #include "engine/model/object.h"
 
-/* Who somebody is, as reviews say it. All zeroes: nobody. */
+/* A user, as in reviews. All zeroes: none. */
 struct bt_user {
 	struct bt_buf name, uid;
 	struct bt_buf groups; /* a JSON array of strings */
@@ -19,8 +19,7 @@ struct bt_user {
 void bt_user_fini(struct bt_user *user);
 void bt_user_copy(const struct bt_user *from, struct bt_user *to);
 
-/* Begins the list of groups anew, adds one, and ends the list with system:authenticated if that is not there.
- */
+/* Starts an empty list of groups; adds one; ends the list, with system:authenticated if that is missing. */
 void bt_user_begin_groups(struct bt_user *user);
 void bt_user_add_group(struct bt_user *user, struct bt_str group);
 void bt_user_end_groups(struct bt_user *user, bool authenticated);
@@ -29,15 +28,15 @@ void bt_review_token(struct bt_str token, struct bt_buf *out_json);
 void bt_review_access(
 	const struct bt_user *user, struct bt_str path, const char *verb, struct bt_buf *out_json);
 
-/* What a review was answered with. Returns: false with the reason in out_error when it is no such answer. */
+/* Parses the result of a review. Returns: false with the reason in out_error when it is not a result. */
 bool bt_review_read_token(
 	struct bt_str json, bool *out_authenticated, struct bt_user *out_user, struct bt_buf *out_error);
 bool bt_review_read_access(
 	struct bt_str json, bool *out_allowed, struct bt_buf *out_reason, struct bt_buf *out_error);
 
-/* A member of a ConfigMap's data. Returns: false when there is none, or an empty one. */
+/* A member of a ConfigMap's data. Returns: false when it is missing or empty. */
 bool bt_review_read_data(struct bt_str json, const char *key, struct bt_buf *out_text);
 
-/* A JSON array of strings; no text: none. Returns: false when it is something else. Owns: the arena has the
- * texts. */
+/* A JSON array of strings; an empty text: none. Returns: false when it is something else. Owns: texts live in
+ * the arena. */
 bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_str_list *out_list);

@@ -49,7 +49,7 @@ void bt_route_status(unsigned code, const char *reason, struct bt_str message, s
 	bt_doc_str(&doc, message);
 	bt_doc_key(&doc, "reason");
 	bt_doc_text(&doc, reason);
-	if (code == 403) { /* of no resource */
+	if (code == 403) { /* without a resource */
 		bt_doc_key(&doc, "details");
 		bt_doc_begin_object(&doc);
 		bt_doc_end(&doc);
@@ -95,7 +95,7 @@ static void answer_readyz(const struct bt_serve_sources *sources, const struct b
 	answer_health(sources, BT_READYZ, rest, request, out);
 }
 
-/* As upstream prints the objects that components register: under its name, in JSON. */
+/* As upstream prints the configuration objects of components: by name, in JSON. */
 static void answer_configz(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
@@ -135,7 +135,7 @@ static bool has_profiling(const struct bt_serve_sources *sources)
 	return sources->config && sources->config->enable_profiling.value;
 }
 
-/* The list of flags that can be set: this one. */
+/* The list of flags that can be set: one. */
 static void answer_flags(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
@@ -189,16 +189,16 @@ static bool has_statusz(const struct bt_serve_sources *sources)
 	return sources->config && sources->config->gates.on[BT_GATE_COMPONENT_STATUSZ];
 }
 
-/* rest: what stands behind the path and a slash. */
+/* rest: the path after this one and a slash. */
 static const struct route {
 	const char *path;
-	bool below; /* and everything below it */
+	bool below; /* also matches everything below it */
 	bool needs_config, needs_pipeline;
 	void (*answer)(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 		struct bt_str rest, struct bt_route_answer *out);
 	const char *text;
 	bool (*applies)(const struct bt_serve_sources *sources); /* NULL: always */
-	bool puts;						 /* PUT is answered as well */
+	bool puts;						 /* supports PUT */
 } routes[] = {
 	{"/healthz", true, false, false, answer_healthz, "is the process well?", NULL, false},
 	{"/livez", true, false, false, answer_livez, "should it be left running?", NULL, false},
@@ -256,8 +256,8 @@ static const struct route *routes_find(struct bt_str path, struct bt_str *out_re
 	return NULL;
 }
 
-/* Who does not lead tells nothing, so that of several replicas one does. Source: installMetricHandler,
- * v1.36.3. */
+/* Only the leader answers, so that several replicas do not report the same pods. Source:
+ * installMetricHandler, v1.36.3. */
 static void answer_resources(const struct bt_serve_sources *sources, struct bt_buf *out)
 {
 	if (!sources->leads || sources->leads(sources->context)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is at which path. Knows no HTTP library: a request is a path and its arguments, an answer a status, a
- * type and a body.
+ * The handlers of paths. Independent of the HTTP library: a request is a path and its arguments, an answer a
+ * status, a type and a body.
  */
 #pragma once
 
@@ -28,18 +28,18 @@ struct bt_route_answer {
 	struct bt_buf body;
 };
 
-/* Answers a request that is allowed. Context: any thread but the pipeline's; waits for the end of a cycle.
- * metrics: NULL: all are shown. Owns: out_answer->body, which is empty before. */
+/* Answers an authorized request. Context: any thread but the pipeline's; waits for the end of a cycle.
+ * metrics: NULL: all are shown. Owns: out_answer->body, which must be empty before. */
 void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_settings *metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer);
 
-/* Is PUT answered at that path? Else its method is not allowed. */
+/* Whether the path supports PUT. */
 bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str path);
 
-/* Is that answered without waiting for anything? */
+/* Whether it is answered without blocking. */
 bool bt_route_is_prompt(struct bt_str path);
 
-/* A metav1.Status, as the API server answers errors. */
+/* A metav1.Status, the form of the API server's errors. */
 void bt_route_status(unsigned code, const char *reason, struct bt_str message, struct bt_route_answer *out);
 
 /* The first value of an argument, or an empty one with a NULL pointer. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A timer of the kernel for each thread, which counts that thread's processor time: a thread that sleeps is
- * not interrupted. The handler runs in the thread that is sampled, and touches nothing but that thread's
- * stack and the samples: it takes no lock and allocates nothing. It stays installed, for a signal may still
- * be on its way.
+ * A kernel timer for each thread counts that thread's CPU time: a sleeping thread is not interrupted. The
+ * handler runs on the sampled thread, and accesses only that thread's stack and the samples: it takes no lock
+ * and allocates nothing. It stays installed, because a signal may still be pending.
  *
- * Frames are found by frame pointers, with which all of berth is compiled; a function that calls none has no
- * frame and hides its caller. Libraries are compiled without: a function of theirs may hide its callers, or
- * show a value as an address. What is not in code is left out.
+ * Frames are found by frame pointers, with which all of berth is compiled; a leaf function has no frame and
+ * hides its caller. Libraries are compiled without: a function of theirs may hide its callers, or show a
+ * value as an address. Addresses outside of code are omitted.
  */
 #include "sampler_int.h"
 
@@ -26,7 +25,7 @@
 #include "engine/base/thread.h"
 #include "tools/cluster/serve/certificate.h"
 
-#define WORDS  ((uint64_t)1 << 20) /* 8 MiB: some 50,000 samples, eight minutes of a processor */
+#define WORDS  ((uint64_t)1 << 20) /* 8 MiB: some 50,000 samples, eight minutes of CPU time */
 #define RANGES 512
 #define ON     ((uint32_t)1 << 31)
 
@@ -34,16 +33,16 @@ struct range {
 	uintptr_t from, to;
 };
 
-/* A sample is the number of its frames, and they. */
+/* A sample is the number of its frames, followed by the frames. */
 static struct sampler {
-	_Atomic uint32_t taken;	   /* atomic: somebody has begun */
-	_Atomic uint32_t state;	   /* atomic: so many handlers are at work, and ON: they may note samples */
+	_Atomic uint32_t taken;	   /* atomic: a sampler runs */
+	_Atomic uint32_t state;	   /* atomic: number of handlers that run; ON: they may write samples */
 	_Atomic uint64_t word_n;   /* atomic: relaxed; beyond WORDS: full */
 	_Atomic uint64_t sample_n; /* atomic: relaxed */
 	_Atomic uint64_t lost_n;   /* atomic: relaxed */
-	uint64_t *words;	   /* owner: who has begun; each sample its thread's while it is noted */
-	uintptr_t main_base;	   /* owner: who has begun, before samples */
-	/* owner: who has begun */
+	uint64_t *words;	   /* owner: the sampler's; each sample its thread's until it is complete */
+	uintptr_t main_base;	   /* owner: the sampler's, before samples */
+	/* owner: the sampler's */
 	pid_t tids[BT_SAMPLER_THREADS];
 	timer_t timers[BT_SAMPLER_THREADS];
 	uint32_t thread_n;
@@ -51,7 +50,7 @@ static struct sampler {
 
 /* ---- the handler ---- */
 
-/* Where the frames of the calling thread end; 0: nobody knows. */
+/* The base of the calling thread's stack; 0: unknown. */
 static uintptr_t base_of_stack(void)
 {
 	const void *base = bt_thread_stack_base();
@@ -84,8 +83,8 @@ static struct registers interrupted(const ucontext_t *context)
 #endif
 }
 
-/* A frame begins with the caller's frame and the address in the caller; it lies above the one that it has
- * called. Returns: how many. */
+/* A frame starts with the address of the caller's frame and the return address; it is above the callee's.
+ * Returns: how many. */
 BT_NO_SANITIZE static uint64_t walk(
 	const struct registers *from, uintptr_t base, uintptr_t out[BT_SAMPLER_FRAMES])
 {
@@ -108,7 +107,7 @@ BT_NO_SANITIZE static uint64_t walk(
 	return n;
 }
 
-/* Context: the thread that was interrupted, wherever it was. */
+/* Context: the interrupted thread, at any point. */
 static void note_sample(const ucontext_t *context)
 {
 	const struct registers registers = interrupted(context);
@@ -132,10 +131,10 @@ static void handle(int signal_number, siginfo_t *info, void *context)
 	int error = errno;
 
 	(void)signal_number, (void)info;
-	if (bt_add(&sampler.state, 1) & ON) { /* EDGE sampler.state acquire: there are words */
+	if (bt_add(&sampler.state, 1) & ON) { /* EDGE sampler.state acquire: words are allocated */
 		note_sample(context);
 	}
-	bt_sub(&sampler.state, 1); /* EDGE sampler.state release: the sample is whole */
+	bt_sub(&sampler.state, 1); /* EDGE sampler.state release: the sample is complete */
 	errno = error;
 }
 
@@ -151,11 +150,11 @@ static bool is_known(pid_t tid)
 	return false;
 }
 
-/* Returns: 0, or an errno. A thread that has just ended is none. */
+/* Returns: 0, or an errno. A thread that has just ended is ignored. */
 static int arm(pid_t tid)
 {
 	const clockid_t clock =
-		(clockid_t)(~(unsigned)tid << 3 | 6); /* as the kernel numbers clocks of threads */
+		(clockid_t)(~(unsigned)tid << 3 | 6); /* the kernel's id of a thread's CPU clock */
 	const struct timespec period = {.tv_nsec = 1000000000 / BT_SAMPLER_HERTZ};
 	const struct itimerspec when = {period, period};
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGPROF};
@@ -203,7 +202,8 @@ static void disarm_all(void)
 
 /* ---- memory ---- */
 
-/* The next line of /proc/self/maps: its range, what may be done there, and whose it is. */
+/* The next line of /proc/self/maps: its range, whether it is code, and whether it is the main thread's
+ * stack. */
 static bool next_map(struct bt_str *rest, struct range *out_range, bool *out_code, bool *out_main_stack)
 {
 	unsigned long from, to;
@@ -260,7 +260,7 @@ static void add_word(struct bt_buf *out, uint64_t word)
 	bt_buf_add(out, (const char *)&word, sizeof(word));
 }
 
-/* Callers are shown as far as they are code. */
+/* Callers are shown up to the first address outside of code. */
 static void add_samples(struct bt_buf *out, const struct range *ranges, uint32_t range_n)
 {
 	uint64_t words = bt_load_relaxed(&sampler.word_n), n;
@@ -293,7 +293,7 @@ static void add_profile(struct bt_buf *out)
 		}
 	}
 	add_word(out, 0);
-	add_word(out, 3); /* so many words of the head follow */
+	add_word(out, 3); /* number of words that follow in the header */
 	add_word(out, 0); /* the version */
 	add_word(out, 1000000 / BT_SAMPLER_HERTZ);
 	add_word(out, 0);
@@ -309,12 +309,12 @@ static void add_profile(struct bt_buf *out)
 
 /* ---- begin and end ---- */
 
-/* No handler writes any more, and none will. */
+/* Waits until no handler writes, and none will. */
 static void stop_samples(void)
 {
 	disarm_all();
 	bt_sub(&sampler.state, ON);
-	while (bt_load_acquire(&sampler.state)) { /* EDGE sampler.state acquire: all samples are whole */
+	while (bt_load_acquire(&sampler.state)) { /* EDGE sampler.state acquire: all samples are complete */
 		bt_thread_yield();
 	}
 }
@@ -323,7 +323,7 @@ static void release(void)
 {
 	bt_mem_free(sampler.words);
 	sampler.words = NULL;
-	bt_store_release(&sampler.taken, 0); /* EDGE sampler.taken release: nothing of it is used */
+	bt_store_release(&sampler.taken, 0); /* EDGE sampler.taken release: the sampler is unused */
 }
 
 enum bt_status bt_sampler_begin(struct bt_buf *out_why)
@@ -342,7 +342,7 @@ enum bt_status bt_sampler_begin(struct bt_buf *out_why)
 	find_main_base();
 	int error = sigaction(SIGPROF, &action, NULL) == 0 ? 0 : errno;
 
-	bt_add(&sampler.state, ON); /* EDGE sampler.state release: words are there */
+	bt_add(&sampler.state, ON); /* EDGE sampler.state release: words are allocated */
 	error = error ? error : arm_all();
 	if (error) {
 		stop_samples();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples what the threads of this process execute: every so many milliseconds of processor time a thread is
- * interrupted by SIGPROF and notes its stack. One at a time in a process.
+ * Samples the stacks of this process' threads: SIGPROF interrupts a thread after each interval of CPU time.
+ * At most one sampler runs in a process.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 #define BT_SAMPLER_FRAMES  64
 
 /*
- * Samples the threads that there are.
+ * Starts to sample all current threads.
  * Context : any thread.
- * Returns : BT_OK; BT_CONFLICT (samples are taken already), BT_IO (the system refuses), with the reason in
- * out_why.
- * Owns    : bt_sampler_end, by the same thread or another.
+ * Returns : BT_OK; BT_CONFLICT (another sampler runs), BT_IO (the system refuses), with the reason in
+ *           out_why.
+ * Owns : bt_sampler_end, by the same thread or another.
  */
 BT_MUST_CHECK enum bt_status bt_sampler_begin(struct bt_buf *out_why);
 
-/* Samples threads that have come since as well, as far as there is room. Context: who has begun. */
+/* Also samples threads that were started since, while there is room. Context: the owner. */
 void bt_sampler_look(void);
 
-/* How many samples there are; out_lost_n: for how many there was no room. Context: who has begun. */
+/* The number of samples; out_lost_n: the number without room. Context: the owner. */
 uint64_t bt_sampler_n(uint64_t *out_lost_n);
 
 /* Ends, and appends the samples as gperftools' CPU profile, which pprof reads. Source: "CPU Profiler Binary
- * Data File Format" of gperftools. Context: who has begun. */
+ * Data File Format" of gperftools. Context: the owner. */
 void bt_sampler_end(struct bt_buf *out);

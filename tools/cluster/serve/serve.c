@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server: who may see what, and with which certificates.
+ * The server: access to paths, and certificate reload.
  */
 #include "tools/cluster/serve/serve.h"
 
@@ -24,7 +24,7 @@
 
 #define LOOK_NS INT64_C(10000000000)
 
-/* The certificate for everybody, and those for some names. */
+/* The default certificate, and those for some names. */
 struct served_set {
 	struct bt_certificate *items; /* 1 and settings.sni_n of them */
 	uint32_t n;
@@ -37,11 +37,11 @@ struct bt_serve {
 	int listen_fd;				    /* init: */
 	uint16_t port;				    /* init: */
 	struct bt_server_tls_priorities priorities; /* init: */
-	int end_fd;				    /* init: an eventfd that the keeper waits for */
-	struct bt_thread *keeper;		    /* init: looks at files; NULL: nobody does */
+	int end_fd;				    /* init: an eventfd that stops the keeper */
+	struct bt_thread *keeper;		    /* init: checks files; NULL: not running */
 	struct bt_front *front;			    /* init: */
 	struct bt_lock lock;			    /* one reload at a time */
-	struct served_set served;		    /* lock(lock): what is served with now */
+	struct served_set served;		    /* lock(lock): currently in use */
 };
 
 /* ---- a request ---- */
@@ -65,7 +65,7 @@ static bool is_prompt(void *context, const struct bt_front_request *request)
 	return bt_route_is_prompt(bt_str(request->path)) && bt_auth_is_prompt(serve->auth, &auth);
 }
 
-/* The verb of a method that is answered there; NULL: it is not. */
+/* The API verb of a method; NULL: the path does not support it. */
 static const char *verb_of(const struct bt_serve *serve, const struct bt_front_request *request)
 {
 	if (strcmp(request->method, "HEAD") == 0) {
@@ -172,7 +172,7 @@ static struct bt_server_tls *make_tls(
 	return tls;
 }
 
-/* Serves with these from now on, if they are others than before. Returns: whether they are. */
+/* Uses these from now on, if they differ from the current ones. Returns: whether they do. */
 static bool serve_with(struct bt_serve *serve, struct served_set *served, struct bt_buf *out_error)
 {
 	if (same_served(&serve->served, served)) {
@@ -205,8 +205,9 @@ static void copy_certificate(const struct bt_certificate *from, struct bt_certif
 	bt_buf_str(&out->key, bt_buf_view(&from->key));
 }
 
-/* Reads what is to be served with; copies from before what cannot be read, and a certificate that was made:
- * that one stays until the process ends. Returns: whether all could be read; else the reason in out_error. */
+/* Reads the certificates; copies from before what cannot be read, and a certificate that was created in
+ * memory: it stays until the process ends. Returns: whether all could be read; else the reason in
+ * out_error. */
 static bool read_served(const struct bt_serve *serve, const struct served_set *before, struct served_set *out,
 	struct bt_buf *out_error)
 {
@@ -230,7 +231,7 @@ static bool read_served(const struct bt_serve *serve, const struct served_set *b
 	return good;
 }
 
-/* The same, counted. Both read the authorities of client certificates, too. */
+/* The same, with work queue metrics. Both read the CAs of client certificates, too. */
 static bool look_at_served(const struct bt_serve *serve, const struct served_set *before,
 	struct served_set *out, struct bt_buf *out_error)
 {
@@ -244,7 +245,7 @@ static bool look_at_served(const struct bt_serve *serve, const struct served_set
 	return good;
 }
 
-/* A round begins: everything is to be looked at. */
+/* Starts a round: everything is queued. */
 static void add_work(const struct bt_serve *serve)
 {
 	struct bt_work_queues *queues = serve->options.sources.work_queues;
@@ -330,7 +331,7 @@ uint64_t bt_serve_raise_files(void)
 	return files.rlim_cur;
 }
 
-/* The scheduler has watches, bindings and files of its own: half of the descriptors are for them. */
+/* The scheduler needs descriptors for watches, bindings and files: half are for them. */
 static struct bt_connection_limits limits_of(const struct bt_serve_options *options)
 {
 	struct bt_connection_limits limits = options->limits;

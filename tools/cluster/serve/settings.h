@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where and to whom the server answers, as kube-scheduler's flags say it. Plain values; texts are the
- * caller's, and NULL or empty where a flag was not given.
+ * Settings of the server, by kube-scheduler's flags. Plain values; texts are the caller's, and NULL or empty
+ * where a flag was not given.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 #include "engine/model/object.h"
 #include "tools/cluster/serve/metric_settings.h"
 
-/* What front proxies may say in which headers. */
+/* The header names of front proxies. */
 struct bt_front_proxy_settings {
-	struct bt_str_list allowed_names; /* common names; none: any that the CA has signed */
+	struct bt_str_list allowed_names; /* common names; none: any certificate of the CA */
 	struct bt_str_list username_headers, uid_headers, group_headers, extra_prefixes;
 };
 
-/* A certificate for some names; none: its own. */
+/* A certificate for some names; none: those in the certificate. */
 struct bt_sni_settings {
 	const char *cert_file, *key_file;
 	struct bt_str_list names;
 };
 
 struct bt_serve_settings {
-	const char *bind_address; /* an IP address; NULL or empty: every one */
+	const char *bind_address; /* an IP address; NULL or empty: all */
 	uint16_t port;		  /* 0: nothing is served */
 	bool share_port;	  /* SO_REUSEPORT */
 	const char *cert_file, *key_file, *cert_dir;
@@ -38,8 +38,8 @@ struct bt_serve_settings {
 	const char *proxy_ca_file; /* NULL: all settings of front proxies come from the cluster's ConfigMap */
 	struct bt_front_proxy_settings proxy;
 	bool no_proxy_uids; /* the cluster's UID headers are ignored: gate RemoteRequestHeaderUID */
-	bool skip_lookup, tolerate_lookup_failure; /* of the cluster's CA of client certificates */
-	struct bt_str_list always_allow;	   /* paths, a * at the end stands for anything */
+	bool skip_lookup, tolerate_lookup_failure; /* lookup of the cluster's client CA */
+	struct bt_str_list always_allow;	   /* paths; a trailing * is a wildcard */
 	int64_t token_ttl_ns, allowed_ttl_ns, refused_ttl_ns;
 	struct bt_metric_settings metrics;
 };

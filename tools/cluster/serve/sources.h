@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the server tells about: the parts of a scheduler, asked whenever somebody asks the server. What is
- * NULL is left out. The functions are the parts' own of the same names; a test puts others there.
+ * The server's data sources: the parts of a scheduler, read at each request. NULL sources are omitted. The
+ * functions are the parts' own with the same names; tests replace them.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 struct bt_health_tally;
 struct bt_work_queues;
 
-/* init: all of it; what pointers lead to is asked by the functions beside them, from any thread. */
+/* init: all of it; the functions beside pointers are called from any thread. */
 struct bt_serve_sources {
 	const char *version; /* berth's */
 	const struct bt_config *config;
@@ -30,20 +30,20 @@ struct bt_serve_sources {
 	void (*each_unread)(struct bt_watch *watch,
 		void (*call)(void *to, const char *resource, const struct bt_unread_object *object),
 		void *to);
-	/* Asks the API server for all pods on nodes. Returns: false when it did not tell of all. NULL: nobody
-	 * can ask. */
+	/* Lists all pods on nodes from the API server. Returns: false when the list is incomplete. NULL: not
+	 * available. */
 	bool (*list_pods)(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to);
 	struct bt_pod_resources *pod_resources;
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
 	void (*each_device_wait)(const struct bt_writer *writer,
 		void (*call)(void *context, const struct bt_device_series *series), void *context);
-	bool (*leads)(void *context); /* NULL: nobody is elected, and the next two are not asked */
+	bool (*leads)(void *context); /* NULL: no election, and the next two are not called */
 	bool (*lease_is_well)(void *context);
 	uint64_t (*lease_slow_n)(void *context);
-	struct bt_health_tally *tally;	    /* who counts health checks; NULL: nobody */
-	struct bt_work_queues *work_queues; /* the server's; NULL: nobody counts */
-	/* Whom clients call, and what has come of it; ends with a NULL host. */
+	struct bt_health_tally *tally;	    /* counts health checks; NULL: not counted */
+	struct bt_work_queues *work_queues; /* the server's; NULL: not counted */
+	/* The servers of clients, with their metrics; ends with a NULL host. */
 	struct {
 		const char *host;
 		const struct bt_client_metrics *metrics;
@@ -55,12 +55,12 @@ struct bt_serve_sources {
 		const struct bt_http *http;
 	} clients[BT_SERVE_CLIENTS]; /* ends with a NULL name */
 	struct bt_http_counts (*http_counts)(const struct bt_http *http);
-	/* Is the process about to end? NULL: it is not. */
+	/* Whether the process is about to end. NULL: it is not. */
 	bool (*is_ending)(void *context);
-	/* Calls for every flag of the command line, in the order of names. NULL: none are shown. */
+	/* Calls call for every flag of the command line, sorted by name. NULL: none are shown. */
 	void (*each_flag)(
 		void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to);
-	/* Adds metrics of whoever has more to say. NULL: nobody. */
+	/* Adds further metrics. NULL: none. */
 	void (*more_metrics)(void *context, struct bt_exposition *exposition);
 	void *context;
 };

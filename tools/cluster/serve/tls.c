@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TLS by GnuTLS. It is given the key exchanges, ciphers and MACs that cipher suites are made of, so that of
- * TLS 1.2 other suites of the same parts are served too. Source: crypto/tls of Go 1.26 (defaults.go,
+ * TLS by GnuTLS. It is configured by the key exchanges, ciphers and MACs of cipher suites, so with TLS 1.2
+ * other suites of the same parts are served, too. Source: crypto/tls of Go 1.26 (defaults.go,
  * Config.getCertificate), BuildNamedCertificates and GetConfigForClient of k8s.io/apiserver, v0.36.3.
  */
 #include "tls_int.h"
@@ -20,8 +20,8 @@
 
 /* ---- suites and curves ---- */
 
-/* Every suite of Go's. TLS 1.3 has no key exchange in its names. What has no cipher is not served: it
- * exchanges keys by static RSA, or its cipher is broken. */
+/* All suites of Go. TLS 1.3's have no key exchange in their names. Suites without a cipher here are not
+ * served: they exchange keys by static RSA, or their cipher is broken. */
 static const struct {
 	const char *name, *exchange, *cipher, *mac;
 } suites[] = {
@@ -54,7 +54,7 @@ static const struct {
 	{"TLS_RSA_WITH_RC4_128_SHA", NULL, NULL, NULL},
 };
 
-/* Go's numbers, in its order of preference. GnuTLS 3.7 has none of the hybrids. */
+/* Go's ids, in its order of preference. GnuTLS 3.7 has none of the hybrids. */
 static const struct {
 	uint32_t id;
 	const char *group; /* NULL: not served */
@@ -110,14 +110,14 @@ static enum bt_status add_suite(struct bt_str name, struct bt_buf *out, struct b
 		bt_log(BT_LOG_WARNING, 0,
 			"A cipher suite of --tls-cipher-suites is not secure, and is not served",
 			bt_log_fields(bt_log_str("suite", name)));
-	} else if (suites[i].exchange) { /* of TLS 1.3 all are served */
+	} else if (suites[i].exchange) { /* all of TLS 1.3 are served */
 		bt_buf_printf(out, ":+%s:+%s:+%s", suites[i].exchange, suites[i].cipher, suites[i].mac);
 	}
 	return BT_OK;
 }
 
-/* Of TLS 1.2, where alone suites can be chosen, as in Go. Without a choice they are those that Go serves:
- * ECDHE with an AEAD cipher, or with AES-CBC and SHA-1. */
+/* As in Go, suites can be selected only for TLS 1.2. The default is Go's: ECDHE with an AEAD cipher, or with
+ * AES-CBC and SHA-1. */
 static enum bt_status add_suites(
 	const struct bt_serve_settings *settings, struct bt_buf *out, struct bt_buf *out_error)
 {
@@ -143,7 +143,7 @@ static bool wants_curve(const struct bt_serve_settings *settings, uint32_t id)
 	return wanted;
 }
 
-/* As in Go, the order of those that were chosen does not count. */
+/* As in Go, the order of the selection has no effect. */
 static enum bt_status add_curves(
 	const struct bt_serve_settings *settings, struct bt_buf *out, struct bt_buf *out_error)
 {
@@ -203,9 +203,9 @@ void bt_server_tls_priorities_fini(struct bt_server_tls_priorities *priorities)
 	}
 }
 
-/* ---- what connections are served with ---- */
+/* ---- settings of connections ---- */
 
-/* A certificate, its key, and the names that it is served for. */
+/* A certificate, its key, and its server names. */
 struct served_certificate {
 	gnutls_certificate_credentials_t credentials;
 	struct bt_str_list names, own;
@@ -214,11 +214,11 @@ struct served_certificate {
 
 struct bt_server_tls {
 	_Atomic uint32_t users;
-	gnutls_priority_t any;			/* init: of a session whose version is not chosen yet */
+	gnutls_priority_t any;			/* init: of a session whose version is not negotiated yet */
 	gnutls_priority_t priorities[BT_TLS_N]; /* init: NULL: that version is not served */
 	struct served_certificate *served;	/* init: served_n of them */
 	uint32_t served_n;			/* init: */
-	bool asks_client;			/* init: for a certificate */
+	bool asks_client;			/* init: requests client certificates */
 	struct bt_arena arena;			/* init: names */
 };
 
@@ -306,7 +306,7 @@ struct bt_server_tls *bt_server_tls_create(
 	return tls;
 }
 
-/* ---- which certificate ---- */
+/* ---- certificate by server name ---- */
 
 static bool has_name(const struct bt_str_list *list, struct bt_str name)
 {
@@ -319,7 +319,7 @@ static bool has_name(const struct bt_str_list *list, struct bt_str name)
 	return false;
 }
 
-/* Given names come before those that certificates have of themselves; of equals the first one counts. */
+/* Configured names come before those in certificates; among equals the first one wins. */
 static uint32_t find_name(const struct bt_server_tls *tls, struct bt_str name)
 {
 	for (int given = 1; given >= 0; given--) {
@@ -334,7 +334,7 @@ static uint32_t find_name(const struct bt_server_tls *tls, struct bt_str name)
 	return tls->served_n;
 }
 
-/* The name with a star in place of its first label. */
+/* The name with its first label replaced by a star. */
 static struct bt_str with_star(struct bt_str name, char out[SERVER_NAME_BYTES + 1])
 {
 	struct bt_str rest = bt_str_sub(name, bt_str_find(name, '.', 0), name.len);
@@ -344,7 +344,7 @@ static struct bt_str with_star(struct bt_str name, char out[SERVER_NAME_BYTES + 
 	return (struct bt_str){out, rest.len + 1};
 }
 
-/* Which of the pairs a name is served with. */
+/* The pair for a server name. */
 static uint32_t choose_pair(const struct bt_server_tls *tls, struct bt_str name, struct bt_str local)
 {
 	char buffer[SERVER_NAME_BYTES + 1];
@@ -361,7 +361,7 @@ static uint32_t choose_pair(const struct bt_server_tls *tls, struct bt_str name,
 
 	found = find_name(tls, name);
 	found = found < tls->served_n ? found : find_name(tls, star);
-	/* As Go: else the first that is valid for the name, whatever it was given for. */
+	/* As Go: else the first whose certificate matches the name, whatever its configured names. */
 	for (uint32_t i = 0; i < tls->served_n && found == tls->served_n; i++) {
 		if (has_name(&tls->served[i].own, name) || has_name(&tls->served[i].own, star)) {
 			found = i;
@@ -372,14 +372,14 @@ static uint32_t choose_pair(const struct bt_server_tls *tls, struct bt_str name,
 
 /* ---- sessions ---- */
 
-/* What belongs to a session stands where GnuTLS keeps the store of resumed sessions, of which there is none:
- * libmicrohttpd has its other pointer. */
+/* A session's state is stored in GnuTLS' pointer for the session cache, which is unused: libmicrohttpd uses
+ * the other pointer. */
 static struct bt_server_tls_session *session_of(gnutls_session_t gnutls)
 {
 	return gnutls_db_get_ptr(gnutls);
 }
 
-/* What the client says decides: the suites and curves of its version, and the certificate for its name. */
+/* The client hello selects the suites and curves of its version, and the certificate for its server name. */
 static int take_hello(gnutls_session_t gnutls)
 {
 	const struct bt_server_tls_session *session = session_of(gnutls);
@@ -399,7 +399,7 @@ static int take_hello(gnutls_session_t gnutls)
 	return gnutls_credentials_set(gnutls, GNUTLS_CRD_CERTIFICATE, session->tls->served[ix].credentials);
 }
 
-/* Both sides finish once; the client does last, or before a session is resumed, which there is not. */
+/* Both sides finish once; the client is last, except in a resumed session, which is not supported. */
 static int take_finished(gnutls_session_t gnutls, unsigned type, unsigned when, unsigned incoming,
 	const gnutls_datum_t *message)
 {

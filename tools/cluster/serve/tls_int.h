@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TLS as GnuTLS is set up: versions, cipher suites, curves, and which certificate for which name. The seam to
+ * Configuration of GnuTLS: versions, cipher suites, curves, and certificate by server name. The seam to
  * GnuTLS.
  */
 #pragma once
@@ -15,48 +15,46 @@ struct bt_server_tls_priorities {
 	struct bt_buf of[BT_TLS_N];
 };
 
-/* Returns: BT_OK; BT_INVALID with what is not known, and the remedy, in out_error. Owns: out, which
+/* Returns: BT_OK; BT_INVALID with the unknown item, and the remedy, in out_error. Owns: out, which
  * bt_server_tls_priorities_fini frees. */
 enum bt_status bt_server_tls_priorities(const struct bt_serve_settings *settings,
 	struct bt_server_tls_priorities *out, struct bt_buf *out_error);
 void bt_server_tls_priorities_fini(struct bt_server_tls_priorities *priorities);
 
-/* A certificate to serve with, in PEM, and for which names: those that were given (a "*." stands for one
- * label), else its own. */
+/* A certificate in PEM, and its names: those that were configured ("*." matches one label), else its own. */
 struct bt_server_tls_pair {
 	struct bt_str certificate, key;
-	struct bt_str_list names; /* given ones; none: the certificate's own */
-	struct bt_str_list own;	  /* what the certificate says that it is for */
+	struct bt_str_list names; /* configured ones; none: the certificate's own */
+	struct bt_str_list own;	  /* the names in the certificate */
 };
 
 struct bt_server_tls_options {
 	const struct bt_server_tls_priorities *priorities;
-	const struct bt_server_tls_pair
-		*pairs; /* the first one is for whoever asks for no name that is known */
+	const struct bt_server_tls_pair *pairs; /* the first one is the default for unknown names */
 	uint32_t pair_n;
-	struct bt_str authorities; /* of client certificates, in PEM; empty: none are asked for */
+	struct bt_str authorities; /* of client certificates, in PEM; empty: none are requested */
 };
 
-/* What connections are served with; immutable. Names and certificates are copied. */
+/* The TLS settings of connections; immutable. Names and certificates are copied. */
 struct bt_server_tls;
 
-/* Returns: NULL with the reason in out_error. Owns: one user, who ends in bt_server_tls_drop. */
+/* Returns: NULL with the reason in out_error. Owns: one reference, which bt_server_tls_drop releases. */
 struct bt_server_tls *bt_server_tls_create(
 	const struct bt_server_tls_options *options, struct bt_buf *out_error);
-struct bt_server_tls *bt_server_tls_take(struct bt_server_tls *tls); /* one more user */
+struct bt_server_tls *bt_server_tls_take(struct bt_server_tls *tls); /* adds a reference */
 void bt_server_tls_drop(struct bt_server_tls *tls);		     /* NULL is fine */
 
 #define BT_TLS_ADDRESS_BYTES 64
 
-/* A connection's part, which lasts as long as its session. */
+/* The TLS state of a connection, which lives as long as its session. */
 struct bt_server_tls_session {
 	struct bt_server_tls *tls;
-	char local[BT_TLS_ADDRESS_BYTES]; /* the address it came to: a name for who asks for none */
-	void (*finished)(void *context);  /* called once, when the handshake has */
+	char local[BT_TLS_ADDRESS_BYTES]; /* the local address: the server name of a client without SNI */
+	void (*finished)(void *context);  /* called once, after the handshake */
 	void *context;
 };
 
-/* Serves a session of GnuTLS with that. Context: before its handshake. */
+/* Attaches session to a session of GnuTLS. Context: before its handshake. */
 bool bt_server_tls_begin(void *gnutls_session, struct bt_server_tls_session *session);
 
 /* The client's certificates in DER; views that last as long as the session. Returns: how many. */

@@ -20,18 +20,18 @@ static const char *const names[BT_WORK_QUEUES] = {
 	[BT_WORK_SERVING] = "DynamicServingCertificateController",
 };
 
-/* atomic: all that is; written by who adds, takes and ends, read by anyone, relaxed: samples need not be of
- * one moment. */
+/* atomic: all of it, relaxed; the thread that adds, takes and ends writes, any thread reads: samples may be
+ * of slightly different times. */
 struct durations {
-	_Atomic uint64_t counts[BOUNDS + 1]; /* of each bucket alone */
+	_Atomic uint64_t counts[BOUNDS + 1]; /* per bucket, not cumulative */
 	_Atomic int64_t sum_ns;
 };
 
 struct work_queue {
 	_Atomic uint64_t add_n, retry_n;
-	_Atomic int64_t added_ns, taken_ns; /* while it waits; while it is at work; else 0 */
+	_Atomic int64_t added_ns, taken_ns; /* while it is queued; while it is processed; else 0 */
 	struct durations wait, work;
-	bool failed; /* owner: who adds, takes and ends */
+	bool failed; /* owner: the thread that adds, takes and ends */
 };
 
 struct bt_work_queues {
@@ -101,7 +101,7 @@ void bt_work_queues_end(struct bt_work_queues *queues, enum bt_work_queue queue,
 	bt_store_relaxed(&item->taken_ns, 0);
 }
 
-/* ---- showing ---- */
+/* ---- exposition ---- */
 
 enum work_queues_value { ADDS, DEPTH, RETRIES, WORKING };
 
@@ -121,7 +121,7 @@ static double value_of(const struct work_queue *item, enum work_queues_value val
 	}
 }
 
-/* Names the queue, if it has ever had an item. */
+/* Adds the queue's name label, if it has ever had an item. */
 static bool label(const struct bt_work_queues *queues, struct bt_exposition *x, int i)
 {
 	bool used = bt_load_relaxed(&queues->items[i].add_n);
@@ -172,7 +172,7 @@ void bt_work_queues_expose(const struct bt_work_queues *queues, struct bt_exposi
 	expose_values(queues, x, ADDS, now_ns);
 	bt_expose(x, "workqueue_depth", BT_METRIC_GAUGE, "[BETA] Current depth of workqueue");
 	expose_values(queues, x, DEPTH, now_ns);
-	/* Of one item, the longest work that is under way is all of it. */
+	/* There is only one item, so the longest work is all work in progress. */
 	bt_expose(x, "workqueue_longest_running_processor_seconds", BT_METRIC_GAUGE,
 		"[BETA] How many seconds has the longest running processor for workqueue been running.");
 	expose_values(queues, x, WORKING, now_ns);

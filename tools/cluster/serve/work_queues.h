@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the server looks at again and again (certificates, CAs), counted as the work queues of the libraries
- * that serve kube-scheduler. Each has one item at most: the thing to be looked at. Source: client-go's
+ * The server's periodic checks (certificates, CAs), counted as the work queues of kube-scheduler's serving
+ * libraries. Each has one item at most: the file or object to check. Source: client-go's
  * util/workqueue/metrics.go, component-base's metrics/prometheus/workqueue, v0.36.3.
- * Context: one thread at a time adds, takes and ends; anyone reads.
+ * Context: one thread at a time adds, takes and ends; any thread reads.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "tools/cluster/serve/exposition.h"
 
-/* By the name of the controller in k8s.io/apiserver that does the same. */
+/* By the name of the equivalent controller in k8s.io/apiserver. */
 enum bt_work_queue {
 	BT_WORK_CLIENT_CA_FILE = 0, /* --client-ca-file */
 	BT_WORK_PROXY_CA_FILE,	    /* --requestheader-client-ca-file */
@@ -26,13 +26,12 @@ struct bt_work_queues *bt_work_queues_create(void);
 void bt_work_queues_destroy(struct bt_work_queues *queues);
 
 /*
- * Its turn is to come; it has come, and is over. now_ns is by the monotonic clock. queues may be NULL: nobody
- * counts. Who was added may be taken and ended without more; ending it without a success makes the next
- * addition a retry.
+ * An item is queued, is being processed, and is done, in that order. now_ns is by the monotonic clock. queues
+ * may be NULL: not counted. An end without success makes the next add a retry.
  */
 void bt_work_queues_add(struct bt_work_queues *queues, enum bt_work_queue queue, int64_t now_ns);
 void bt_work_queues_take(struct bt_work_queues *queues, enum bt_work_queue queue, int64_t now_ns);
 void bt_work_queues_end(struct bt_work_queues *queues, enum bt_work_queue queue, bool good, int64_t now_ns);
 
-/* Adds the metrics of those that have ever had an item. */
+/* Adds the metrics of queues that have ever had an item. */
 void bt_work_queues_expose(const struct bt_work_queues *queues, struct bt_exposition *x, int64_t now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A queue and threads that wait at a semaphore: one count for each job, and one for each thread at the end.
+ * A queue, and threads that wait on a semaphore: one count for each job, and one for each thread at shutdown.
  */
 #include "tools/cluster/serve/workers.h"
 
@@ -34,7 +34,7 @@ static void *next_job(struct bt_workers *workers)
 	return job;
 }
 
-/* A count without a job is the end's. */
+/* A count without a job means shutdown. */
 static void work(void *context)
 {
 	struct bt_workers *workers = context;

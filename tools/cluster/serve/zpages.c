@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pages for people, and the same as objects for programs that ask for them by the header Accept.
+ * Pages for people, or objects for programs that request them by the header Accept.
  */
 #include "zpages_int.h"
 
@@ -17,11 +17,11 @@
 	" %s\nWarning: This endpoint is not meant to be machine parseable, has no formatting "               \
 	"compatibility guarantees and is for debugging purposes only.\n"
 
-/* ---- what is asked for ---- */
+/* ---- content negotiation ---- */
 
 enum format { FORMAT_NONE = 0, FORMAT_TEXT, FORMAT_JSON, FORMAT_YAML };
 
-/* What an answer is written as. */
+/* The format of an answer. */
 struct wish {
 	enum format format;
 	bool alpha; /* v1alpha1, else v1beta1 */
@@ -41,7 +41,7 @@ static struct bt_str trimmed(struct bt_str text)
 	return bt_str_sub(text, from, text.len);
 }
 
-/* Takes what stands before the next such character, which is dropped. */
+/* Takes the text before the next separator, which is dropped. */
 static struct bt_str take_part(struct bt_str *rest, char separator)
 {
 	size_t end = bt_str_find(*rest, separator, 0);
@@ -64,7 +64,7 @@ static bool is_type(struct bt_str type, const char *wanted)
 	return type.len == strlen(wanted) && strncasecmp(type.ptr, wanted, type.len) == 0;
 }
 
-/* An object is written as such only when it is asked for by kind, group and version; a text only when not. */
+/* An object needs a clause with kind, group and version; a text needs one without. */
 static enum format format_of(struct bt_str type, bool names_object, bool is_object)
 {
 	bool all = is_type(type, "*/*"), any = all || is_type(type, "application/*");
@@ -107,7 +107,7 @@ static struct wish wish_of(struct bt_str clause, const char *kind)
 	return wish;
 }
 
-/* The best clause that can be answered; of equals the first. */
+/* The best clause that can be served; among equals the first. */
 static struct wish negotiate(struct bt_str accept, const char *kind)
 {
 	struct wish best = {.format = trimmed(accept).len ? FORMAT_NONE : FORMAT_TEXT};
@@ -122,7 +122,7 @@ static struct wish negotiate(struct bt_str accept, const char *kind)
 	return best;
 }
 
-/* A page's names. */
+/* The names of a page. */
 struct page {
 	const char *kind, *types[2][2], *warning; /* types: JSON and YAML, v1beta1 and v1alpha1 */
 };
@@ -141,7 +141,7 @@ struct page {
 
 static const struct page flagz = PAGE("Flagz", "flagz"), statusz = PAGE("Statusz", "statusz");
 
-/* Sets type and warning. Returns: false: nothing acceptable, and that is the answer. */
+/* Sets type and warning. Returns: false: nothing acceptable, and out is that answer. */
 static bool begin_answer(const struct bt_route_request *request, const struct page *page,
 	struct wish *out_wish, struct bt_route_answer *out)
 {
@@ -214,7 +214,7 @@ void bt_zpages_flagz(const struct bt_serve_sources *sources, const struct bt_rou
 
 /* ---- status ---- */
 
-/* The first parts of the paths that there are. */
+/* The first segments of all paths. */
 static const char *const folders[] = {
 	"/configz", "/debug", "/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/version"};
 

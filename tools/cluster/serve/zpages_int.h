@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /flagz and /statusz: with which flags a component runs, and what it is. Each appends its answer; see
- * routes.c. Source: k8s.io/apiserver/pkg/server/{flagz,statusz}, v0.36.3.
+ * /flagz and /statusz: a component's flags, and its status. Each function appends its answer; see routes.c.
+ * Source: k8s.io/apiserver/pkg/server/{flagz,statusz}, v0.36.3.
  */
 #pragma once
 
