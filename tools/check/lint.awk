@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The rules that one file is enough for: form, includes, seams, atomics. Called by tools/check/lint with the variables
+# Rules that need only one file: form, includes, seams, atomics. Called by tools/check/lint with the variables
 # layers and seams (the two tables), whole (1: the table of layers belongs to this tree) and lengths (1: report long functions). Prints path:line: [rule] what and remedy.
 
 function complain(rule, what) {
@@ -11,7 +11,7 @@ function starts(text, prefix) {
 	return substr(text, 1, length(prefix)) == prefix
 }
 
-# The layer of a file: the one with the longest place that is the file itself or a folder above it.
+# The layer of a file: the one with the longest matching place, which is the file itself or a folder above it.
 function layer_of(file,    i, best) {
 	best = 0
 	for (i = 1; i <= place_n; i++) {
@@ -22,7 +22,7 @@ function layer_of(file,    i, best) {
 	return best ? layer[best] : ""
 }
 
-# The street that a place stands in, of those that a line "apart" names.
+# The group of a place, among those that a line "apart" lists.
 function street_of(file,    i) {
 	for (i = 1; i <= street_n; i++) {
 		if (file == street[i] || starts(file, street[i] "/")) {
@@ -37,7 +37,7 @@ function table_fault(what) {
 	failed = 1
 }
 
-# A row of the table of layers: a name, its places with commas between, and names of rows above.
+# A row of the layer table: a name, its places separated by commas, and the names of rows above.
 function read_layer(word, n,    i, places, place_count, own, other) {
 	place_count = split(word[2], places, ",")
 	for (i = 1; i <= place_count; i++) {
@@ -132,7 +132,7 @@ function check_ours(header,    target, own, other, folder, slash) {
 		return
 	}
 	if (!slash) {
-		return # a header of the own folder: the compiler looks nowhere else
+		return # a header of the same folder: the compiler searches nowhere else
 	}
 	own = layer_of(path)
 	other = layer_of(header)
@@ -149,7 +149,7 @@ function check_ours(header,    target, own, other, folder, slash) {
 	}
 }
 
-# The line without comments and without the text of its strings.
+# The line without comments and string contents.
 function code_of(line,    at) {
 	gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
 	if (in_comment) {
@@ -181,13 +181,13 @@ function check_code(line) {
 	if (line ~ /(^|[^A-Za-z0-9_])volatile([^A-Za-z0-9_]|$)/ && line !~ /volatile sig_atomic_t/ && line !~ /__asm__ volatile/) {
 		complain("volatile", "volatile is not for sharing; use engine/base/atomic.h (sig_atomic_t in signal handlers is fine)")
 	}
-	# Commands say by bt_say, which escapes what a terminal would obey; programs to copy have no such thing.
+	# Commands print with bt_say, which escapes control characters of terminals; the examples have no such function.
 	if (path ~ /^tools\// && path !~ /^tools\/(cli\/|berth\.c$|([a-z]+\/)?examples\/)/ && line ~ /(^|[^A-Za-z0-9_])(stderr([^A-Za-z0-9_]|$)|perror[ \t]*\()/) {
 		complain("stderr", "write to standard error by bt_say or bt_log")
 	}
 }
 
-# The strings of a line that holds code; call it before code_of.
+# The strings of a line of code; to be called before code_of.
 function strings_of(line,    found, at) {
 	found = ""
 	at = in_comment ? index(line, "*/") : -1
@@ -209,7 +209,7 @@ function strings_of(line,    found, at) {
 	return found
 }
 
-# A version of Kubernetes is known to one table; everything else asks it.
+# Only one table knows versions of Kubernetes; all other code looks rules up there.
 function check_release() {
 	if ($0 ~ /1\.3[5-9]/ && path ~ /^(engine|cache|queue|plugins|tools|perf)\// && path !~ /^engine\/model\/(release|gate)\./ &&
 		strings_of($0) ~ /(^|[^0-9.])v?1\.3[5-9]([^0-9]|$)/) {
@@ -234,7 +234,7 @@ function read_plugins(    line, word, n, i, name) {
 	}
 }
 
-# The engine takes all that it knows of plugins from their descriptors.
+# The engine knows plugins only by their descriptors.
 function check_plugins(    text, i) {
 	if (path !~ /^engine\/flow\//) {
 		return
@@ -274,8 +274,8 @@ function check_form(    text, lead) {
 	}
 }
 
-# A type has one meaning, also one that a file keeps to itself: gdb knows it by its name alone. A name that many
-# files give to functions of their own says nothing in a profile. Examples are programs of their own.
+# A type name is unique, even a file-private one: gdb finds types by name alone. A static function name that many files
+# share is ambiguous in a profile. Examples are separate programs.
 function check_names(    word, name) {
 	if (path ~ /^tests\// || path ~ /\/examples\//) {
 		return
@@ -301,7 +301,7 @@ function check_names(    word, name) {
 	}
 }
 
-# Functions begin with a brace in the first column and end with one.
+# Functions start with a brace in the first column and end with one.
 function check_length() {
 	if ($0 == "{") {
 		function_begin = FNR
@@ -393,7 +393,7 @@ is_c {
 	check_length()
 }
 
-# A permission that no include uses is a door that nobody misses: the next one through it would go unseen.
+# A permission that no include uses must go: otherwise the next use of it would not be noticed.
 function check_permissions(    pair, name) {
 	for (pair in may) {
 		if (!(pair in used)) {

@@ -9,21 +9,21 @@ Printers: struct bt_str, bt_quantity, bt_labels, bt_signature, bt_pod. Functions
     print $bt_time(pod->creation_ns)     "2026-01-02T03:04:05Z"
 
 The first argument of $bt_name is a struct bt_intern, bt_dictionary, bt_signatures or bt_signature, or a pointer to
-one. A printer takes the dictionary that the value itself leads to; else $bt_dictionary, where that is set; else the
-nearest one that an argument or a local variable of the frame, or of one further out, leads to. Without any, names are
-shown as numbers. Works on a core file as well: nothing is called in the program.
+one. A printer uses the dictionary that the value itself references; else $bt_dictionary, if that is set; else the
+nearest one that an argument or a local variable of the frame, or of an outer frame, references. Without any, names
+are shown as numbers. Works on a core file, too: no function of the program is called.
 """
 import datetime
 
 import gdb
 import gdb.printing
 
-FRAMES = 40  # so far out a dictionary is looked for
+FRAMES = 40  # frames that are searched for a dictionary
 SECOND = 10**9
 
 
 def struct_of(value):
-    """The struct that the value is or points to, and its name; None: it is none."""
+    """The struct that the value is or points to, with its name; None: not a struct."""
     kind = value.type.strip_typedefs()
     if kind.code == gdb.TYPE_CODE_PTR:
         if int(value) == 0 or kind.target().strip_typedefs().code != gdb.TYPE_CODE_STRUCT:
@@ -37,7 +37,7 @@ def struct_of(value):
 
 
 def intern_of(value):
-    """The struct bt_intern that the value leads to in at most three steps, or None."""
+    """The struct bt_intern that the value references in at most three steps, or None."""
     value, tag = struct_of(value)
     if tag == "bt_intern":
         return value
@@ -59,7 +59,7 @@ def intern_of_frames():
             try:
                 intern = intern_of(symbol.value(frame))
                 if intern is not None:
-                    int(intern["end"])  # is it there?
+                    int(intern["end"])  # is it readable?
                     return intern
             except gdb.error:
                 pass  # optimised out, or not yet set
@@ -88,13 +88,13 @@ def intern_for(value):
             if intern is not None:
                 return intern
         except gdb.error:
-            pass  # made by hand: it leads nowhere
+            pass  # uninitialised: an invalid pointer
     return intern_of_frames()
 
 
 def record_of(intern, name):
-    """As record_of in engine/model/intern.c: fixed names have records of their own, the others stand in chunks, of
-    which each is as large as all before it together and the first one more."""
+    """As record_of in engine/model/intern.c: fixed names have their own records, the others are in chunks. Each chunk
+    is as large as all earlier ones together, and the first one more."""
     record = intern["chunks"].type.target().unqualified().target()
     fixed = intern["fixed"]
     if name <= fixed.type.range()[1]:
@@ -123,7 +123,7 @@ def read_text(at, length):
 
 
 def show(intern, name):
-    """A name for the reader: its text in quotes, or its number."""
+    """A name for display: its text in quotes, or its number."""
     name = int(name)
     if name == 0:
         return "none"
@@ -152,7 +152,7 @@ class NameFunction(gdb.Function):
 
 
 def duration(ns):
-    """As Go prints a duration, but for whole parts below a second: 1h0m30s, 1.5s, 20ms."""
+    """As Go prints a duration, except for fractions below a second: 1h0m30s, 1.5s, 20ms."""
     sign, ns = ("-", -ns) if ns < 0 else ("", ns)
     for unit, size in (("ns", 1), ("us", 10**3), ("ms", 10**6)):
         if ns < size * 1000:
@@ -174,14 +174,14 @@ def decimal(number, unit):
 
 
 def moment(ns):
-    """A time since 1970 in UTC, as the API writes it."""
+    """A time since 1970 in UTC, in the API's format."""
     at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=ns // SECOND)
     part = decimal(ns % SECOND, SECOND)[1:]
     return at.strftime("%Y-%m-%dT%H:%M:%S") + part + "Z"
 
 
 class TextFunction(gdb.Function):
-    """A function of one number that gives a text."""
+    """A gdb function from a number to a text."""
 
     def __init__(self, name, text):
         super().__init__(name)
@@ -206,7 +206,7 @@ class StrPrinter:
 
 
 def wide(value):
-    """A signed 128-bit integer, which gdb's Python cannot read otherwise."""
+    """A signed 128-bit integer, which gdb's Python cannot read directly."""
     number = int(value.format_string(format="x"), 16)
     return number - (1 << 128) if number >> 127 else number
 
@@ -277,7 +277,7 @@ def amounts_text(dictionary, intern, amounts):
     return "{%s}" % ", ".join(texts)
 
 
-# What a signature may have: a condition on it, how to say so.
+# Optional fields of a signature: a condition on it, and their text.
 LISTS = ("preferred", "toleration", "port", "image", "spread", "volume", "claim", "extended")
 FLAGS = (("has_node_selector", "nodeSelector"), ("has_required", "required node affinity"),
          ("pod_affinity", "pod affinity"), ("pod_group", "pod group"))
