@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorting nodes into classes, and again when counters change.
+ * Sorts nodes into classes, and updates them when counters change.
  */
 #include "engine/score/classes.h"
 
@@ -13,7 +13,7 @@
 #include "engine/score/scan.h"
 
 #define CLASS_LIMIT 4096
-#define CLASS_SHARE 4 /* classes pay while there are this many nodes for each */
+#define CLASS_SHARE 4 /* classes pay with this many nodes per class */
 #define NO_CLASS    UINT32_MAX
 
 bool bt_classes_current(
@@ -30,7 +30,7 @@ bool bt_classes_current(
 	return true;
 }
 
-/* What a node has in an equivalence key. */
+/* A node's value for an equivalence key. */
 static uint32_t place_in(const struct bt_equivalence_key *node_key, uint32_t node_ix)
 {
 	switch (node_key->kind) {
@@ -66,7 +66,7 @@ static void reserve(struct bt_classes *c)
 	c->vacant = bt_mem_realloc(c->vacant, c->cap, sizeof(*c->vacant));
 }
 
-/* A number for a new class, or NO_CLASS when there are too many. */
+/* The number of a new class, or NO_CLASS when there are too many. */
 static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t hash)
 {
 	uint32_t class;
@@ -88,8 +88,8 @@ static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t h
 }
 
 /*
- * The class where a node belongs now, or NO_CLASS. When keys with one hash come and go, two classes may have
- * one key: then each answers for its own nodes.
+ * The present class of a node, or NO_CLASS. When keys with equal hashes come and go, two classes may have one
+ * key: each then represents its own nodes.
  */
 static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
 {
@@ -168,7 +168,7 @@ static void count_alive(struct bt_classes *c, const struct bt_column *column)
 	c->flip_at = column->flips.end;
 }
 
-/* Puts every node into its class. */
+/* Sorts every node into its class. */
 static void sort(struct bt_classes *c, const struct bt_column *column)
 {
 	bt_map_fini(&c->ixs);
@@ -242,7 +242,7 @@ size_t bt_classes_bytes(const struct bt_classes *c)
 	       c->cap * each;
 }
 
-/* ---- catching up ---- */
+/* ---- updates ---- */
 
 static void catch_up_alive(struct bt_classes *c, const struct bt_column *column)
 {
@@ -263,7 +263,7 @@ static void catch_up_alive(struct bt_classes *c, const struct bt_column *column)
 	}
 }
 
-/* Puts a node into the class where it belongs now. Returns false when there are too many. */
+/* Moves a node to its present class. Returns: false when there are too many classes. */
 static bool move(struct bt_classes *c, uint32_t node_ix)
 {
 	if (c->group[node_ix] == 0) {
@@ -281,7 +281,7 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 	return true;
 }
 
-/* Moves the nodes of a domain. Returns false when there are too many classes. */
+/* Moves the nodes of a domain. Returns: false when there are too many classes. */
 static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *domain_counts, uint32_t domain)
 {
 	BT_INVARIANT(domain < domain_counts->domain_n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns over usage: nodes that changed are stale until a plan asks for them; a column that changes little
- * is indexed.
+ * Columns over usage: changed nodes are stale until a plan needs them; a column that changes little is
+ * indexed.
  */
 #include "engine/score/column.h"
 
@@ -16,17 +16,17 @@
 #include "plugins/resource_ranges.h"
 
 #define BLOCK	     BT_GATHER_NODES /* a word of the bitmaps */
-#define CALM_ENOUGH  16		     /* catch-ups in a row */
+#define CALM_ENOUGH  16		     /* consecutive updates */
 #define STABLE_SHARE BT_COLUMN_STABLE_SHARE
-#define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
+#define DENSE	     24 /* stale nodes of a word from which on evaluating all 64 is cheaper */
 #define FOLLOW_SHARE                                                                                         \
-	4 /* a journal that names at most 1/FOLLOW_SHARE of the nodes is followed entry by entry */
+	4 /* a journal that lists at most 1/FOLLOW_SHARE of the nodes is followed entry by entry */
 #define ALL_SLOTS UINT64_MAX
-#define GATHER	  4 /* nodes from which on gathering them is cheaper than asking one by one */
+#define GATHER	  4 /* number of nodes from which on gathering them is cheaper than evaluating one by one */
 #define STEP	  BT_RANGE_STEP
-#define FEW	  3 /* changes that are asked about one by one for less than a vector costs */
+#define FEW	  3 /* changes for which scalar evaluation is cheaper than a vector */
 
-/* The values of up to BLOCK nodes, side by side in a view. */
+/* The values of up to BLOCK consecutive nodes. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
 	uint32_t n, uint16_t *out_value, bool *out_of_range)
 {
@@ -50,7 +50,7 @@ static void evaluate_block(const struct bt_column *column, const struct bt_view 
 		}
 		if (part->score) {
 			part->plugin->score(part->term, view, first, n, raw);
-			/* A number outside sets the sign of the remainder. */
+			/* A number out of range sets the sign of the remainder. */
 			for (uint32_t i = 0; i < n; i++) {
 				outside |= raw[i] | (BT_MAX_NODE_SCORE - (raw[i] & INT64_MAX));
 				sum[i] += ((uint32_t)raw[i] & 127) * weight;
@@ -63,7 +63,7 @@ static void evaluate_block(const struct bt_column *column, const struct bt_view 
 	}
 }
 
-/* The value of one node; one that is refused is not scored. */
+/* The value of one node; a refused node is not scored. */
 static uint16_t evaluate_one(
 	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *out_of_range)
 {
@@ -89,7 +89,7 @@ static uint16_t evaluate_one(
 	return (uint16_t)sum;
 }
 
-/* The values of these nodes, or of those from first on, by vectors as far as these know how. */
+/* The values of these nodes, or of those from first on, by vectors where they support it. */
 static void evaluate_sums(const struct bt_column *column, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *out_value, bool *out_of_range)
 {
@@ -114,7 +114,7 @@ static bool passes(const struct bt_column *column, const struct bt_view *view, u
 	return pass;
 }
 
-/* The value of a node for a pod that has to yield to those nominated to it. */
+/* The value of a node for a pod that must fit with nominated pods. */
 static uint16_t yield(
 	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, uint16_t value)
 {
@@ -133,12 +133,12 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t sta
 	if (behind > slot_n) {
 		return BT_CATCH_UP_ALL;
 	}
-	/* An index saves a scan and costs a move for each change. */
+	/* An index saves a scan and costs a move per change. */
 	return stable_rounds >= CALM_ENOUGH && behind <= slot_n / STABLE_SHARE ? BT_CATCH_UP_AND_INDEX
 									       : BT_CATCH_UP_JOURNAL;
 }
 
-/* Called by address: written in place it makes the rest of a placement slower. */
+/* Called through a pointer: inlining it slows the rest of a placement down. */
 static enum bt_catch_up by_cost(void *context, uint64_t behind, uint32_t slot_n, uint32_t stable_rounds)
 {
 	(void)context;
@@ -154,7 +154,7 @@ void bt_column_choose_by(bt_column_chooser *other, void *context)
 	chooser_context = context;
 }
 
-/* Nodes that wait to be evaluated together. */
+/* Nodes to be evaluated together. */
 struct node_batch {
 	struct bt_column *column;
 	const struct bt_view *view;
@@ -162,12 +162,12 @@ struct node_batch {
 	struct bt_gather gather;
 	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
 	bool out_of_range;
-	uint32_t first, end; /* other nodes are somebody else's */
+	uint32_t first, end; /* other nodes belong to other shards */
 	uint32_t n;
 	uint32_t nodes[BLOCK];
 };
 
-/* Evaluates a whole word of nodes. anew: flips are not recorded. */
+/* Evaluates a whole word of nodes. anew: does not record flips. */
 static void put_block(struct node_batch *batch, uint32_t first, bool anew)
 {
 	struct bt_column *column = batch->column;
@@ -218,7 +218,7 @@ static void evaluate_nodes(struct node_batch *batch, uint16_t *value)
 	if (column->summed) {
 		uint32_t n = (batch->n + STEP - 1) / STEP * STEP;
 
-		/* Whole vectors. */
+		/* Pads to whole vectors. */
 		for (uint32_t i = batch->n; i < n; i++) {
 			batch->nodes[i] = batch->nodes[0];
 		}
@@ -262,7 +262,7 @@ static void evaluate_batch(struct node_batch *batch)
 static void column_add(struct node_batch *batch, uint32_t node_ix)
 {
 	BT_INVARIANT(node_ix < batch->column->slot_n && batch->n < BLOCK);
-	/* Of many columns few are in the cache: the old value is fetched while the new one is found. */
+	/* With many columns few are in the cache: prefetches the old value while the new one is computed. */
 	__builtin_prefetch(&batch->column->value[node_ix], 1);
 	batch->nodes[batch->n++] = node_ix;
 	if (batch->n == BLOCK) {
@@ -270,7 +270,7 @@ static void column_add(struct node_batch *batch, uint32_t node_ix)
 	}
 }
 
-/* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
+/* Evaluates the stale nodes in the mask. Words that are mostly stale are evaluated as a block. */
 static void freshen(struct node_batch *batch, const uint64_t *mask, bool anew)
 {
 	struct bt_column *column = batch->column;
@@ -293,14 +293,14 @@ static void freshen(struct node_batch *batch, const uint64_t *mask, bool anew)
 	}
 }
 
-/* Is a node that the journal names one of the batch's? A node that became known after the column was made is
- * not live, or there would be a new snapshot. */
+/* Is a node in the journal one of the batch's? A node that was added after the column was built is not live,
+ * or there would be a new snapshot. */
 static bool is_ours(const struct node_batch *batch, uint32_t node_ix)
 {
 	return node_ix - batch->first < batch->end - batch->first;
 }
 
-/* Marks every node stale, or those that the journal names. */
+/* Marks every node stale, or those in the journal. */
 static void mark(struct node_batch *batch, bool all)
 {
 	struct bt_column *column = batch->column;
@@ -326,9 +326,9 @@ static void mark(struct node_batch *batch, bool all)
 }
 
 /*
- * Evaluates the nodes that the journal names and that are in the mask; others become stale. Requires: no node
- * in the mask is stale. A node that is named twice is stale from the first time until it is evaluated.
- * Without branches, which nobody could predict.
+ * Evaluates the nodes in the journal that are in the mask; others become stale. Requires: no node in the mask
+ * is stale. A node that is listed twice is stale from the first time until it is evaluated. Branch-free,
+ * because the branches would be unpredictable.
  */
 static void follow(struct node_batch *batch, const uint64_t *mask)
 {
@@ -356,7 +356,7 @@ static void follow(struct node_batch *batch, const uint64_t *mask)
 	}
 }
 
-/* A column that is indexed has no stale nodes: those that the journal names are evaluated at once. */
+/* Evaluates the nodes in the journal at once, because an indexed column has no stale nodes. */
 static void replay(struct node_batch *batch)
 {
 	BT_INVARIANT(batch->column->indexed);
@@ -451,7 +451,7 @@ void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32
 	bt_column_put(column, &column->flips, node_ix, value);
 }
 
-/* Brings an indexed column up to date that is behind by a few changes, and stays indexed. */
+/* Updates an indexed column that is behind by a few changes; it stays indexed. */
 static void step(struct bt_column *column, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
@@ -468,7 +468,7 @@ static void step(struct bt_column *column, const struct bt_view *view)
 	}
 }
 
-/* The whole way: a round. */
+/* Updates a column in one round. */
 static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	enum bt_catch_up way = choose(column, view->usage);
@@ -484,7 +484,7 @@ static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view 
 	end_round(&round);
 }
 
-/* The column by itself; afterwards it may go abreast with others. */
+/* Updates the column outside of a batch; afterwards it may join one. */
 static BT_NOINLINE void go_alone(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	if (column->indexed && view->usage->journal_end - column->journal_at <= column->near) {
@@ -595,7 +595,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	column->wants_rest = column->summed && bt_resource_sum_wants_rest(&column->sum);
 	column->column_batch = column->summed && !column->nominations ? column->column_batch : NULL;
 	column->near = column->nominations ? 0 : slot_n / STABLE_SHARE < FEW ? slot_n / STABLE_SHARE : FEW;
-	/* Whole steps of a scan, and whole words of a bitmap. */
+	/* Padded to whole scan steps and bitmap words. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
 	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));
 	BT_INVARIANT(column->value_n >= 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns updated together: a node that has changed is taken in by all of them.
+ * Columns that are updated together, node by node.
  */
 #include "engine/score/column_batch.h"
 
@@ -55,7 +55,7 @@ void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 	}
 }
 
-/* Those that nobody has asked for leave. */
+/* Removes columns that have not been used. */
 static BT_NOINLINE void sweep(struct bt_column_batch *column_batch)
 {
 	for (uint32_t i = column_batch->n; i-- > 0;) {
@@ -66,7 +66,8 @@ static BT_NOINLINE void sweep(struct bt_column_batch *column_batch)
 	column_batch->swept_at = column_batch->at;
 }
 
-/* A node with a number that vectors do not handle. A column that becomes odd nobody uses any more. */
+/* Evaluates a node with a number that vectors do not support, column by column. A column whose score is out
+ * of range is not used any more. */
 static BT_NOINLINE void take_alone(
 	const struct bt_column_batch *column_batch, const struct bt_view *view, uint32_t node_ix)
 {
@@ -75,7 +76,7 @@ static BT_NOINLINE void take_alone(
 	}
 }
 
-/* Of very many nodes nothing is in the cache. */
+/* With very many nodes, the index words are not in the cache. */
 static BT_NOINLINE void fetch_moves(
 	const struct bt_column_batch *column_batch, uint32_t node_ix, const uint16_t *value)
 {
@@ -86,8 +87,8 @@ static BT_NOINLINE void fetch_moves(
 	}
 }
 
-/* The values of a node by column, but for what lanes leave out. Returns false when vectors do not handle a
- * number. */
+/* A node's values by column, without the resources that lanes do not read. Returns: false when a number is
+ * not supported by vectors. */
 BT_INLINE bool find_values(const struct bt_column_batch *column_batch, const struct bt_view *view,
 	uint32_t node_ix, uint16_t *value)
 {
@@ -127,7 +128,7 @@ static void take(
 	put_values(column_batch, view, node_ix, value);
 }
 
-/* Puts what is ready, in place of what the journal names. */
+/* Writes the prepared values of the node that the journal lists. */
 static BT_NOINLINE void put_ready(struct bt_column_batch *column_batch, const struct bt_view *view)
 {
 	BT_INVARIANT(column_batch->at <= column_batch->ready_at);

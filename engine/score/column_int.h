@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How a value gets into a column.
+ * Writing values into a column.
  */
 #pragma once
 
 #include "engine/score/column.h"
 
 #define BT_COLUMN_STABLE_SHARE                                                                               \
-	64 /* a short journal names at most 1/64 of the nodes: there moving them costs less than a scan */
+	64 /* a short journal lists at most 1/64 of the nodes: then moving them costs less than a scan */
 
-/* Slots from which on an index is not in the cache. */
+/* Number of slots from which on an index does not fit the cache. */
 #define BT_COLUMN_WIDE 50000
 
 static inline void bt_column_flip(struct bt_column_flips *flips, uint32_t node_ix)
@@ -16,7 +16,7 @@ static inline void bt_column_flip(struct bt_column_flips *flips, uint32_t node_i
 	flips->items[flips->end++ % BT_COLUMN_FLIPS] = node_ix;
 }
 
-/* Sets a node's value; flips: where it is noted that it begins or ceases to be refused. */
+/* Sets a node's value; flips: records nodes that begin or cease to be refused. */
 static inline void bt_column_put(
 	struct bt_column *column, struct bt_column_flips *flips, uint32_t node_ix, uint16_t after)
 {
@@ -34,5 +34,5 @@ static inline void bt_column_put(
 	}
 }
 
-/* Evaluates a node by itself. A score that does not fit ends the index. */
+/* Evaluates one node. A score that does not fit ends the index. */
 void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: the full answer.
+ * Stage 5: full evaluation.
  */
 #include "engine/score/evaluate.h"
 
@@ -36,7 +36,7 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
-/* Asks them. */
+/* Runs their prepare and PreFilter. */
 static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view)
 {
 	bool idle = true, reads_state = plan->reads_state;
@@ -63,7 +63,8 @@ static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view
 	if (reads_state) {
 		bt_plan_settle(plan, view);
 	}
-	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
+	/* Preparing may have added terms to counters, which sets a new version. A pod with claims or volumes
+	 * is prepared in every cycle. */
 	plan->idle_version = idle && !reads_state ? view->counting->version : 0;
 	return idle;
 }
@@ -76,8 +77,8 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 	       prepare(plan, view);
 }
 
-/* The first use that refuses the node as it is, or BT_PASSED. An error is the profile's or the filter's own.
- */
+/* The first use that refuses the node in its present state, or BT_PASSED. An error is the profile's or the
+ * filter's own. */
 static uint32_t filter_once(
 	const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix, const char **out_error)
 {
@@ -132,7 +133,7 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	if (nominations && nominations->put(nominations->context, node_ix)) {
 		uint8_t pass;
 
-		/* The plugin that passes with the nominated pods there has refused the node without them. */
+		/* If the plugin passes with the nominated pods, it has refused the node without them. */
 		plugin->filter(term, view, node_ix, 1, &pass);
 		if (!pass) {
 			bt_plugin_reject(plugin, term, view, node_ix, out_rejection);
@@ -225,7 +226,7 @@ void bt_evaluation_fail(struct bt_evaluation *e, struct bt_str error)
 	e->error = e->text.ptr ? e->text.ptr : "";
 }
 
-/* Lets the hooks refuse nodes that are feasible. */
+/* Calls the hooks, which may refuse feasible nodes. */
 static void ask_hooks(struct bt_evaluation *e)
 {
 	uint32_t place = 0, n = 0;
@@ -266,10 +267,10 @@ const char *bt_filter_error_text(
 	return out_text->ptr;
 }
 
-/* Runs of node slots that are filtered at once. */
+/* Node slots that are filtered in one call. */
 #define RUN 64u
 
-/* Asks one plugin about the nodes of a run whose bits are set. Returns: those that pass. */
+/* Calls one plugin for the nodes of a run whose bits are set. Returns: those that pass. */
 static uint64_t filter_some(
 	const struct bt_plan *plan, const struct bt_view *view, uint32_t u, uint32_t first, uint64_t asked)
 {
@@ -293,9 +294,9 @@ static uint64_t filter_some(
 }
 
 /*
- * bt_filter_node of n consecutive node slots without errors: each plugin is asked about the nodes that have
- * passed those before it. Sets out_by[i] for the node first + i. Returns: false when some node may fail; then
- * they have to be asked one by one, because the first failure counts.
+ * bt_filter_node for n consecutive node slots without errors: each plugin filters the nodes that have passed
+ * the earlier ones. Sets out_by[i] for the node first + i. Returns: false when some node may fail; then they
+ * must be filtered one by one, because the first failure counts.
  */
 static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_yields_to *nominations, uint32_t first, uint32_t n, uint32_t *out_by)
@@ -339,11 +340,10 @@ static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
 	return true;
 }
 
-/* Notes what came of a node. Returns: false when that is enough. */
+/* Records a node's result. Returns: false when no more nodes are needed. */
 static bool note_filtered(struct bt_evaluation *e, uint32_t node_ix, uint32_t by, uint32_t limit)
 {
-	/* The feasible node that is one too many is not looked at again, and not counted as visited either.
-	 */
+	/* The feasible node beyond the limit is not used, and not counted as visited. */
 	if (by == BT_PASSED && e->feasible_n == limit) {
 		return false;
 	}
@@ -356,7 +356,7 @@ static bool note_filtered(struct bt_evaluation *e, uint32_t node_ix, uint32_t by
 	return true;
 }
 
-/* How many of the nodes have consecutive slots, from the first on. */
+/* The length of the run of consecutive slots at the beginning. */
 static uint32_t run_length(const uint32_t *nodes, uint32_t node_n)
 {
 	uint32_t n = 1;
@@ -374,7 +374,7 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 	uint32_t by[RUN], n;
 
 	for (uint32_t i = 0; i < node_n; i += n) {
-		/* A sample asks about no node that it may not need. */
+		/* A sample filters no node that it may not need. */
 		n = limit == UINT32_MAX ? run_length(nodes + i, node_n - i) : 1;
 		bool done = n > 1 && filter_run(plan, view, e->nominations, nodes[i], n, by);
 
@@ -406,8 +406,8 @@ static void normalize(const struct bt_plugin *plugin, int64_t *scores, uint32_t 
 	}
 }
 
-/* The nodes with nothing on them. Source: HTTPExtender.Filter makes node infos of the nodes that an extender
- * has sent, v1.36.3; PreScore and NormalizeScore look elsewhere. */
+/* The nodes without pods and images. Source: HTTPExtender.Filter makes node infos from the nodes that an
+ * extender has returned, v1.36.3; PreScore and NormalizeScore use the snapshot. */
 static struct bt_view emptied(const struct bt_view *view)
 {
 	static const struct bt_usage nothing = {.is_empty = true};
@@ -417,7 +417,7 @@ static struct bt_view emptied(const struct bt_view *view)
 	return empty;
 }
 
-/* What one plugin says about the feasible nodes. */
+/* One plugin's scores of the feasible nodes. */
 static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *compiled,
 	const struct bt_view *view, const struct bt_evaluation *e, int64_t *scores)
 {
@@ -448,7 +448,7 @@ static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, 
 	e->error = e->text.ptr;
 }
 
-/* Weighs the normalised scores and adds them up. Of scores out of range that of the first node is named. */
+/* Weighs the normalized scores and adds them up. Reports a score out of range for the first such node. */
 static void weigh(const struct bt_plan *plan, struct bt_evaluation *e)
 {
 	BT_INVARIANT(e->feasible_n > 0);
@@ -470,7 +470,7 @@ static void weigh(const struct bt_plan *plan, struct bt_evaluation *e)
 	}
 }
 
-/* What a Score fails with in this cycle; NULL: none does. */
+/* The error of a Score plugin in this cycle, or NULL. */
 static const char *score_failure(const struct bt_plan *plan, const struct bt_view *view)
 {
 	for (uint32_t k = 0; k < plan->profile->score_n; k++) {
@@ -525,7 +525,7 @@ void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view,
 		ask_hooks(out);
 	}
 	if (out->error) {
-		/* A filter that fails on one node fails the cycle, whatever passed before. */
+		/* A filter that fails on one node fails the cycle, whatever the other nodes. */
 		out->feasible_n = 0;
 	}
 	BT_INVARIANT(out->feasible_n <= out->visited_n && out->visited_n <= node_n);
@@ -545,7 +545,7 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 		return;
 	}
 	score_nodes(plan, view, out);
-	/* A single node is taken whatever its scores. */
+	/* A single node is chosen without scores. */
 	if (!out->error && out->hooks && out->feasible_n > 1) {
 		out->hooks->scored(out->hooks->context, out);
 	}
@@ -557,7 +557,7 @@ uint32_t bt_evaluation_best(const struct bt_evaluation *e, uint32_t start)
 
 	BT_REQUIRE(e->feasible_n > 0);
 	for (uint32_t i = 1; i < e->feasible_n; i++) {
-		/* Slots count on from start, and those before it come last: unsigned numbers wrap just so. */
+		/* Slots are ordered from start on, cyclically: unsigned subtraction wraps accordingly. */
 		bool nearer = e->feasible[i] - start < e->feasible[best] - start;
 
 		if (e->totals[i] > e->totals[best] || (e->totals[i] == e->totals[best] && nearer)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Copies numbers of nodes next to each other, column by column.
+ * Gathers nodes' numbers into consecutive arrays, column by column.
  */
 #include "engine/score/gather.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes from here and there, side by side: what plugins that depend on usage read of them, as a view of its
- * own in which the nodes are 0, 1, 2 and so on. Asking for a range costs a fraction of asking node by node.
+ * Gathers scattered nodes: copies what plugins that depend on usage read of them into a view in which the
+ * nodes are 0, 1, 2 and so on. Evaluating a range costs a fraction of evaluating node by node.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #define BT_GATHER_COLUMNS 32
 
 struct bt_gather {
-	struct bt_view view; /* of the nodes */
+	struct bt_view view; /* of the gathered nodes */
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
 	const struct bt_node_room *rooms_from;
@@ -25,9 +25,9 @@ struct bt_gather {
 	struct bt_port_list ports[BT_GATHER_NODES];
 };
 
-/* slots: the resource slots that are read, as bits. Returns false when that is more columns than fit,
- * or rare ones, which have none. */
+/* slots: the resource slots that are read, as bits. Returns: false when these are more columns than fit, or
+ * rare resources, which have no column. */
 bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint64_t slots);
 
-/* Fetches the nodes. Requires: n <= BT_GATHER_NODES. */
+/* Copies the nodes. Requires: n <= BT_GATHER_NODES. */
 void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Slots by value, in bitmaps of three levels.
+ * Slots by value, in three-level bitmaps.
  */
 #include "engine/score/index.h"
 
@@ -19,7 +19,7 @@ size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n)
 	return value_n * (sizeof(uint32_t) + (words + above + bt_bitmap_words(above)) * sizeof(uint64_t));
 }
 
-/* A word of the bitmap itself has got its first bit. */
+/* Updates the higher bitmaps after a word got its first bit. */
 BT_INLINE void begin_word(struct bt_index *index, uint64_t *top, uint32_t word)
 {
 	uint64_t *above = top + index->top_n;
@@ -30,7 +30,7 @@ BT_INLINE void begin_word(struct bt_index *index, uint64_t *top, uint32_t word)
 	bt_bitmap_set(above, word);
 }
 
-/* It has lost its last one. */
+/* Updates the higher bitmaps after a word lost its last bit. */
 BT_INLINE void end_word(struct bt_index *index, uint64_t *top, uint32_t word)
 {
 	uint64_t *above = top + index->top_n;
@@ -164,7 +164,7 @@ uint32_t bt_index_behind(const struct bt_index *index, uint32_t slot_n)
 	return value;
 }
 
-/* The first slot in words that the bits of word i of the bitmap above stand for, and in the mask. */
+/* The first slot in the mask, in the words that word i of the middle bitmap covers. */
 BT_INLINE uint32_t first_below(const uint64_t *row, const uint64_t *mask, uint32_t i, uint64_t full)
 {
 	for (; full; full &= full - 1) {
@@ -178,14 +178,13 @@ BT_INLINE uint32_t first_below(const uint64_t *row, const uint64_t *mask, uint32
 	return BT_INDEX_NONE;
 }
 
-/* The bits of a word from one on, which may be the first behind it. */
+/* The bits of a word from one on, which may be 64. */
 static inline uint64_t bits_from(uint32_t bit)
 {
 	return bit < 64 ? ~(uint64_t)0 << bit : 0;
 }
 
-/* The first slot at or after from that is in the row and in the mask. A row has no slots behind the last one.
- */
+/* The first slot at or after from in the row and in the mask. A row has no slots after the last one. */
 BT_INLINE uint32_t first_from(
 	const struct bt_index *index, const uint64_t *top, const uint64_t *mask, uint32_t from)
 {
@@ -197,7 +196,7 @@ BT_INLINE uint32_t first_from(
 		return word * 64 + (uint32_t)__builtin_ctzll(bits);
 	}
 	uint32_t slot = first_below(row, mask, i, above[i] & bits_from(word % 64 + 1));
-	uint64_t cut = bits_from(i % 64 + 1); /* for the first word on top alone */
+	uint64_t cut = bits_from(i % 64 + 1); /* only for the first top word */
 	for (uint32_t t = i / 64; slot == BT_INDEX_NONE && t < index->top_n; t++, cut = ~(uint64_t)0) {
 		for (uint64_t rest = top[t] & cut; rest && slot == BT_INDEX_NONE; rest &= rest - 1) {
 			i = t * 64 + (uint32_t)__builtin_ctzll(rest);
@@ -212,7 +211,7 @@ BT_INLINE uint32_t first(const struct bt_index *index, uint32_t value, const uin
 	const uint64_t *top = row_of(index, value);
 	uint32_t slot = first_from(index, top, mask, start);
 
-	/* There is none from start on: the first one at all is before it. */
+	/* None from start on: the first one of all is before it. */
 	return slot != BT_INDEX_NONE ? slot : first_from(index, top, mask, 0);
 }
 

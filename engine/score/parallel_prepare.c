@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns and blocks in shards.
+ * Prepares columns and blocks in shards.
  */
 #include "engine/score/parallel_prepare.h"
 
@@ -11,22 +11,21 @@
 #include "engine/score/topology_pick.h"
 #include "engine/score/scan.h"
 
-/* Measured on a server core of 2022, in picoseconds; a wrong number costs time alone. */
-#define JOURNAL_PS   12000 /* a node that the journal names: gather, evaluate, put */
-#define EVALUATE_PS  1500  /* a node of a column that is built anew */
-#define SCAN_PS	     200   /* a node's total */
-#define HAND_OVER_NS 3000  /* a job to spinning workers and back, and what follows from cold caches */
+/* Measured on a server core of 2022, in picoseconds; a wrong number only costs time. */
+#define JOURNAL_PS   12000 /* a node in the journal: gather, evaluate, put */
+#define EVALUATE_PS  1500  /* a node of a column that is rebuilt */
+#define SCAN_PS	     200   /* one node's total */
+#define HAND_OVER_NS 3000  /* a job to spinning workers and back, with the cold caches that follow */
 
-/* Arrays by node slot that a view has: some of which there is one, and two of which there is one by resource.
- */
+/* Arrays by node slot in a view: some exist once, and two once per resource. */
 #define NODE_ARRAYS_ONE 3
 #define NODE_ARRAYS	(NODE_ARRAYS_ONE + 2 * BT_FIRST_RARE)
 
-/* They are placed again when a part of so many has come. */
+/* They are placed again after growth by 1/GROWN_PART. */
 #define GROWN_PART 8
 
-/* The bitmaps of indexes are bound value by value, which makes so many mappings of the process at most; a
- * kernel allows 65,530. Indexes beyond it stay where they are. */
+/* The bitmaps of indexes are bound value by value, with at most so many memory mappings; a kernel allows
+ * 65,530. Indexes beyond that are not placed. */
 #define INDEX_RANGES 16384
 
 /* A column that plans of the batch need. */
@@ -34,7 +33,7 @@ struct need {
 	struct bt_column *column;
 	const uint64_t *mask;
 	bool ready; /* it has a round */
-	bool fresh; /* after it the nodes of the mask are */
+	bool fresh; /* the round makes the mask's nodes current */
 	struct bt_column_round round;
 };
 
@@ -43,18 +42,18 @@ struct bt_parallel_prepare {
 	bool always, spans_nodes;
 	uint32_t worker_n, step;
 	const struct bt_view *view;
-	uint64_t batch; /* the number of the present one */
+	uint64_t batch; /* number of the present batch */
 	struct need *needs;
 	size_t need_n, need_cap;
-	struct bt_plan **plans; /* whose blocks are wanted */
+	struct bt_plan **plans; /* whose blocks to update */
 	size_t plan_n, plan_cap;
 	struct bt_column_found *found; /* by need, then by worker */
 	size_t found_cap;
 	struct bt_parallel_prepare_counts counts;
-	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed */
+	const void *placed[NODE_ARRAYS]; /* the placed arrays of nodes */
 	uint32_t placed_slot_n;
-	uint64_t ranges_version; /* of the snapshot whose plans' indexes have */
-	uint32_t ranges;	 /* how many */
+	uint64_t ranges_version; /* snapshot version of the indexes counted in ranges */
+	uint32_t ranges;	 /* page ranges of placed indexes */
 };
 
 int64_t bt_parallel_prepare_gain_ns(int64_t work_ns, uint32_t worker_n)
@@ -124,7 +123,7 @@ static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
 	plan->placed = true;
 }
 
-/* An index is made again from time to time, in the same places as far as that goes: it counts once. */
+/* An index is rebuilt from time to time, mostly in the same memory: it counts once. */
 static void place_index(
 	struct bt_parallel_prepare *warm, const struct bt_shards *shards, struct bt_column *column)
 {
@@ -142,8 +141,8 @@ static void place_index(
 	}
 }
 
-/* The masks of groups, of all groups, and of the top ones lie one behind the other. A plan that yields shares
- * all but the last. */
+/* The masks of groups, of all groups, and of the top ones are contiguous. A plan for pods with nominations
+ * shares all but the last. */
 static void place_groups(const struct bt_shards *shards, struct bt_plan *plan)
 {
 	uint32_t word_n = (shards->slot_n + 63) / 64, shared_n = plan->yields ? 0 : plan->group_n;
@@ -156,7 +155,7 @@ static void place_groups(const struct bt_shards *shards, struct bt_plan *plan)
 	plan->groups_placed = true;
 }
 
-/* What the scheduling thread alone reads and writes lies by shard as the rest does. */
+/* Places data that only the scheduling thread uses, by shard like the rest. */
 static void place_kept(struct bt_parallel_prepare *warm, struct bt_plan *plan)
 {
 	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};
@@ -197,7 +196,7 @@ void bt_parallel_prepare_add(struct bt_parallel_prepare *warm, struct bt_plan *p
 	}
 }
 
-/* One thread's work, as far as shards can share it. */
+/* The part of one thread's work that shards can take over. */
 static int64_t work_ns(const struct bt_parallel_prepare *warm)
 {
 	const struct bt_usage *usage = warm->view->usage;
@@ -236,7 +235,7 @@ static void work(void *context, uint32_t worker)
 	}
 }
 
-/* The usage and the allocatable amounts, when they have moved or many nodes have come. */
+/* Places usage and allocatable when they have moved or many nodes were added. */
 static void place_nodes(struct bt_parallel_prepare *warm, const struct bt_shards *shards)
 {
 	const struct bt_snapshot *snapshot = warm->view->snapshot;
@@ -258,7 +257,7 @@ static void place_nodes(struct bt_parallel_prepare *warm, const struct bt_shards
 	warm->placed_slot_n = grown ? shards->slot_n : warm->placed_slot_n;
 }
 
-/* Each worker's shard goes beside it. */
+/* Places each worker's shard near it. */
 static void place(struct bt_parallel_prepare *warm)
 {
 	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};

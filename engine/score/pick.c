@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: keeping normalisation up to date, picking by columns (I9, I10).
+ * Stage 5: maintains normalization, picks by columns (I9, I10).
  */
 #include "cache/node_view.h"
 #include "engine/score/plan.h"
@@ -10,13 +10,11 @@
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
-#define NEAR_SHARE                                                                                           \
-	5 /* groups are looked at from the start that are behind by less than a fifth of what usage can add  \
-	   */
+#define NEAR_SHARE 5 /* top groups at first: those behind by less than 1/NEAR_SHARE of what usage can add */
 
-#define BLOCKS_SHARE 2 /* blocks are searched one by one while they are at most 1/BLOCKS_SHARE of all */
+#define BLOCKS_SHARE 2 /* blocks are updated one by one while at most 1/BLOCKS_SHARE of them changed */
 
-/* ---- normalisation: the highest raw scores of feasible nodes ---- */
+/* ---- normalization: the highest raw scores of feasible nodes ---- */
 
 uint16_t bt_group_static_score(
 	const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
@@ -27,8 +25,8 @@ uint16_t bt_group_static_score(
 		const struct bt_plugin_use *use = &plan->profile->uses[plan->normalized[k]];
 		bool reversed = use->plugin->normalize == BT_NORMALIZE_REVERSED;
 
-		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so
-		 * that sums fit. */
+		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are
+		 * clamped, so that sums fit. */
 		int64_t raw = group->raw[k] > highest[k] ? highest[k] : group->raw[k];
 		sum += bt_normalize_default(raw, highest[k], reversed) * use->weight;
 	}
@@ -42,13 +40,13 @@ static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t 
 	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
 }
 
-/* The most that usage can add to a group's worth. */
+/* The most that usage can add to a group's static score. */
 static uint32_t most_of_usage(const struct bt_plan *plan)
 {
 	return plan->usage->value_n - 1;
 }
 
-/* Makes room for n groups. */
+/* Sets the top groups to the first top_n. */
 static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
@@ -67,7 +65,7 @@ static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 	}
 }
 
-/* Looks at the groups that come so near to the first one that usage may well make up for the rest. */
+/* Chooses the top groups: those within reach of the first by usage, by a part of what usage can add. */
 static void choose_top(struct bt_plan *plan, uint32_t slot_n)
 {
 	BT_INVARIANT(plan->group_n > 1);
@@ -81,7 +79,7 @@ static void choose_top(struct bt_plan *plan, uint32_t slot_n)
 	look_at(plan, plan->plain ? n : group_n, slot_n);
 }
 
-/* What each group is worth under the present maxima, and, when there are masks, which is worth most. */
+/* Updates the groups' static scores for the present maxima and, if there are masks, their order. */
 static void rank_groups(struct bt_plan *plan, uint32_t slot_n)
 {
 	for (uint32_t g = 1; g < plan->group_n; g++) {
@@ -120,7 +118,7 @@ static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_
 	return BT_NO_NODE;
 }
 
-/* A feasible node of each group, where there are masks. Returns whether there is any. */
+/* Finds a feasible node of each group, by masks. Returns: whether there is any. */
 static bool find_members(struct bt_plan *plan, uint32_t slot_n)
 {
 	BT_INVARIANT(plan->masks);
@@ -135,7 +133,7 @@ static bool find_members(struct bt_plan *plan, uint32_t slot_n)
 	return any;
 }
 
-/* A feasible node, and its raw score; BT_NO_NODE and -1: there is none. */
+/* A feasible node with its raw score; BT_NO_NODE and -1: none. */
 struct top {
 	uint32_t node_ix;
 	int32_t raw;
@@ -156,7 +154,7 @@ static struct top top_of_groups(const struct bt_plan *plan, uint32_t k)
 	return top;
 }
 
-/* The first feasible node from one on. */
+/* The first feasible node from a slot on. */
 static uint32_t feasible_from(const struct bt_plan *plan, uint32_t node_ix, uint32_t slot_n)
 {
 	while (node_ix < slot_n && !(plan->usage->value[node_ix] && plan->group[node_ix])) {
@@ -165,8 +163,8 @@ static uint32_t feasible_from(const struct bt_plan *plan, uint32_t node_ix, uint
 	return node_ix;
 }
 
-/* The highest raw score by nodes, where there may be as many groups; first: the first feasible one. Where all
- * groups agree it will do. */
+/* The highest raw score by nodes, for when there may be as many groups; first: the first feasible node, which
+ * suffices where all groups agree. */
 static struct top top_of_nodes(const struct bt_plan *plan, uint32_t k, uint32_t first, uint32_t slot_n)
 {
 	BT_INVARIANT(first < slot_n && plan->usage->value[first] && plan->group[first]);
@@ -181,8 +179,7 @@ static struct top top_of_nodes(const struct bt_plan *plan, uint32_t k, uint32_t 
 	return top;
 }
 
-/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are
- * right. */
+/* Finds the highest raw scores of all groups with feasible nodes. Afterwards static scores are current. */
 static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 {
 	uint32_t first = plan->masks ? BT_NO_NODE : feasible_from(plan, 0, slot_n);
@@ -206,9 +203,9 @@ static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 }
 
 /*
- * Are the maxima right for the nodes that are feasible now? These become fewer until something is released;
- * so while the witnesses are feasible nothing can have moved. Where all groups agree in a raw score there is
- * nothing to watch.
+ * Are the maxima valid for the present feasible nodes? Feasible nodes only become fewer until a release, so
+ * while the witnesses are feasible no maximum has moved. Where all groups agree in a raw score there is
+ * nothing to check.
  */
 static bool maxima_hold(const struct bt_plan *plan, const struct bt_view *view)
 {
@@ -236,13 +233,12 @@ static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
 	return to >= from ? to - from : to + slot_n - from;
 }
 
-/* The best node that an index shows, and its total; BT_NO_NODE and 0: none. */
+/* The best node by an index, and its total; BT_NO_NODE and 0: none. */
 struct find {
 	uint32_t slot, total;
 };
 
-/* The best node of a group whose total is at least this, by the column's index, whose highest value is
- * known. */
+/* The best node of a group with at least that total, by the column's index, whose highest value is known. */
 static struct find find_in_group(
 	const struct bt_plan *plan, uint32_t g, uint32_t highest, uint32_t least, uint32_t start)
 {
@@ -261,8 +257,8 @@ static struct find find_in_group(
 	return (struct find){BT_NO_NODE, 0};
 }
 
-/* The best of the nodes of several groups, by the column's index: the best of each group that can still win,
- * the most worthy group first. */
+/* The best node of several groups, by the column's index: the best of each group that can still win, in order
+ * of static scores. */
 static BT_NOINLINE uint32_t pick_of_groups(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
 {
 	uint32_t highest = bt_index_highest(&plan->usage->index);
@@ -283,7 +279,7 @@ static BT_NOINLINE uint32_t pick_of_groups(const struct bt_plan *plan, uint32_t 
 	return best.slot;
 }
 
-/* The same for any groups. */
+/* The same for one or more groups. */
 static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
 {
 	const struct bt_index *index = &plan->usage->index;
@@ -321,7 +317,7 @@ static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 	plan->blocks_known = false;
 }
 
-/* Brings the blocks' best totals up to date. Returns false when a scan is less work. */
+/* Updates the blocks' best totals. Returns: false when a scan is less work. */
 static bool catch_up_blocks(struct bt_plan *plan, const struct bt_usage *usage, uint32_t slot_n)
 {
 	size_t block_n = bt_scan_padded(slot_n) / BT_SCAN_STEP;
@@ -342,7 +338,7 @@ static bool catch_up_blocks(struct bt_plan *plan, const struct bt_usage *usage, 
 	return true;
 }
 
-/* The best of the nodes that are looked at, and its total: 0 when there is none. */
+/* The best node of the top groups, and its total: 0 when there is none. */
 static uint32_t scan_top(struct bt_plan *plan, const struct bt_usage *usage, uint32_t slot_n, uint32_t start,
 	uint32_t *out_total)
 {
@@ -363,7 +359,7 @@ static uint32_t scan_top(struct bt_plan *plan, const struct bt_usage *usage, uin
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
 
-/* How many groups have to be looked at when there is a node with this total: the others stay below it, with
+/* How many groups must be top groups once there is a node with this total: the others cannot reach it, with
  * all that usage can add. */
 static uint32_t groups_within(const struct bt_plan *plan, uint32_t total)
 {
@@ -397,7 +393,7 @@ uint32_t bt_plan_predict(
 	const struct bt_column *column = plan->usage;
 	const struct bt_snapshot *snapshot = view->snapshot;
 
-	/* Groups are in order once the maxima are known. */
+	/* Groups are ordered once the maxima are known. */
 	if (!plan->maxima_known || !column->indexed || !plan->masks || start >= column->slot_n) {
 		return BT_NO_NODE;
 	}
@@ -438,10 +434,9 @@ void bt_plan_fetch(const struct bt_plan *plan, const struct bt_view *view, uint3
 }
 
 /*
- * The column has to be up to date for the nodes that will be looked at. Where something was released, others
- * may have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails,
- * cannot appear among nodes that are left alone: with plain amounts it takes sums whose every change counts
- * as a release.
+ * The nodes whose values picking needs. After a release others may have become feasible and move maxima.
+ * Scores outside of 0..100, which make upstream's cycle fail, cannot appear among the other nodes: with plain
+ * amounts that takes sums whose every change counts as a release.
  */
 const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *view)
 {
@@ -490,7 +485,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	struct bt_column *column = plan->usage;
 
 	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < view->snapshot->slot_n);
-	/* As a rule no maximum can move, and some node is feasible. */
+	/* Usually no maximum can move, and some node is feasible. */
 	if (!plan->columns || !column->is_column_batch || !plan->steady || !plan->maxima_known ||
 		plan->refused) {
 		return pick(plan, view, start, out_node_ix);

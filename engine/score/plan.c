@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: compiling signatures, grouping nodes, keeping normalisation up to date, picking by columns (I9,
- * I10).
+ * Stage 5: compiles signatures and groups nodes (I9, I10).
  */
 #include "engine/score/plan.h"
 
@@ -20,12 +19,12 @@
 
 #define BLOCK	    128
 #define CODE_BITS   21
-#define CODE_PARTS  2 /* normalised scores in a code, besides the fixed ones */
+#define CODE_PARTS  2 /* normalized scores in a code, besides the fixed ones */
 #define RECENT_BITS 6
 #define RECENT_N    (1 << RECENT_BITS)
 #define GROUP_LIMIT 65535
 #define PLAIN_BELOW ((uint64_t)1 << 45)
-#define TOTAL_LIMIT 65533 /* a total and two ones fit into 16 bits */
+#define TOTAL_LIMIT 65533 /* a total plus two fits 16 bits */
 
 struct column_entry {
 	struct bt_column *column;
@@ -33,32 +32,32 @@ struct column_entry {
 	size_t key_bytes;
 };
 
-/* Groups as they were found for a plan, for others whose plugins say the same of descriptions. */
+/* Groups of a plan, for other plans whose plugins depend on descriptions in the same way. */
 struct groups_entry {
 	const char *key;
 	size_t key_bytes;
 	const struct bt_group *groups;
-	const uint64_t *masks; /* with that of all groups behind them */
+	const uint64_t *masks; /* followed by the mask of all groups */
 	uint32_t group_n;
 };
 
 /*
- * Memories: plans, by signature index (they end with the snapshot's version, an image's nodes, memory, and
- * the retirement of signatures, which are numbered anew then); of those that yield, also by priority; groups
- * and columns, by all that their plugins say (key), columns that yield also by priority.
+ * Caches: plans, by signature index (dropped with the snapshot's version, an image's nodes, memory, and the
+ * retirement of signatures, which renumbers them); plans for nominations, also by priority; groups and
+ * columns, by the plugins' keys, and columns for nominations also by priority.
  */
 struct bt_planner {
 	const struct bt_profile *profile;
 	struct bt_planner_env env;
-	bool columns_possible;	/* every total fits, every plugin says what it depends on */
-	uint64_t version;	/* of the snapshot that the plans are for */
-	bool plain;		/* of that: as in struct bt_plan */
+	bool columns_possible;	/* every total fits, every plugin declares its dependencies */
+	uint64_t version;	/* the snapshot's version of the plans */
+	bool plain;		/* of that version: as in struct bt_plan */
 	struct bt_arena arena;	/* plans and terms */
 	struct bt_plan **plans; /* by signature */
 	size_t plan_cap;
-	struct bt_plan **made; /* all that there are */
+	struct bt_plan **made; /* all existing plans */
 	size_t made_n, made_cap;
-	size_t outdated_n; /* those that were made anew, and are still in the arena */
+	size_t outdated_n; /* replaced plans that are still in the arena */
 	struct bt_column_batch column_batch;
 	struct column_entry *columns;
 	size_t column_n, column_cap;
@@ -69,7 +68,7 @@ struct bt_planner {
 	size_t column_bytes; /* of all node columns */
 	uint64_t drop_n;
 	struct bt_buf key, text;
-	uint16_t *group; /* scratch: by node slot, while a plan is made */
+	uint16_t *group; /* scratch: by node slot, while a plan is built */
 	size_t group_cap;
 };
 
@@ -107,7 +106,7 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 	return planner;
 }
 
-/* Frees what a plan has outside of the arena. */
+/* Frees a plan's memory outside of the arena. */
 static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
 {
 	BT_INVARIANT(plan->signature->ix < planner->plan_cap);
@@ -158,7 +157,7 @@ void bt_planner_destroy(struct bt_planner *planner)
 	bt_mem_free(planner);
 }
 
-/* Are the images of a plan's pods where they were when it was made, and as large? */
+/* Are the images of a plan's pods on the same nodes, with the same sizes, as when it was built? */
 static bool images_are_current(const struct bt_snapshot *snapshot, const struct bt_plan *plan)
 {
 	const struct bt_signature *signature = plan->signature;
@@ -184,8 +183,8 @@ struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct b
 	return plan && images_are_current(snapshot, plan) ? plan : NULL;
 }
 
-/* Drops the plans of one signature. Their memory in the arena is lost until all are dropped, which comes when
- * it is as much as that of the others. */
+/* Drops the plans of one signature. Their memory in the arena is freed when all are dropped, which happens
+ * once it is as much as that of the others. */
 static void drop_outdated(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	if (planner->outdated_n > planner->made_n) {
@@ -245,7 +244,7 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 				" filter plugin: ", use->plugin->no_pre_filter_error);
 		}
 	}
-	/* PreScore comes before all Scores, and runs for a plugin without a Score as well. */
+	/* PreScore runs before all Scores, even for a plugin without a Score. */
 	for (uint32_t i = 0; i < plan->profile->pre_score_n && !plan->score_error; i++) {
 		uint32_t u = plan->profile->pre_score[i];
 		const char *why = plan->compiled[u].score_error;
@@ -275,7 +274,7 @@ static int by_slot(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Candidates are visited by slot: the order of names says nothing, and upstream has none here. */
+/* Candidates are visited by slot: upstream has no order here. */
 static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t use_ix)
 {
 	const struct bt_compiled *compiled = &plan->compiled[use_ix];
@@ -357,7 +356,7 @@ static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
 	find_errors(planner, plan);
 }
 
-/* ---- groups: what the description of a node is worth ---- */
+/* ---- groups: the static score of a node's description ---- */
 
 static bool filters_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
 {
@@ -383,13 +382,12 @@ struct grouping {
 	uint8_t passes[BLOCK];
 	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
 	int64_t fixed[BLOCK];
-	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while they are
-				 compact */
-	bool compact;	      /* all numbers of the block fit into their part of the code */
+	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while compact */
+	bool compact;	      /* all numbers of the block fit their part of the code */
 	struct {
 		uint64_t code;
 		uint32_t group;
-	} recent[RECENT_N]; /* groups met lately, by a hash of their code; group 0: none */
+	} recent[RECENT_N]; /* recently used groups, by a hash of their code; group 0: none */
 	bool out_of_range;  /* a score was out of range, or there are too many groups */
 };
 
@@ -419,7 +417,7 @@ static uint64_t hash_group(const struct grouping *g, uint32_t i)
 	return hash;
 }
 
-/* The group that the numbers of a node have been given, or a new one. */
+/* The group with the numbers of a node, created if new. */
 static uint32_t find_group(struct grouping *g, uint32_t i)
 {
 	struct bt_plan *plan = g->plan;
@@ -481,8 +479,8 @@ static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 	}
 }
 
-/* Takes a plugin's scores in. The range is checked over all of them at once: a number outside sets the sign
- * of the remainder. */
+/* Adds a plugin's scores. Checks the range of all of them at once: a number out of range sets the sign of the
+ * remainder. */
 static void add_scores(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
 {
 	bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
@@ -540,7 +538,7 @@ static void list_normalized(struct bt_plan *plan)
 	BT_INVARIANT(plan->normalized_n <= BT_PROFILE_USES);
 }
 
-/* Which of 64 nodes are in a group. */
+/* The members of a group among 64 nodes. */
 static uint64_t members_of(const uint16_t *group, uint32_t g)
 {
 	uint64_t bits = 0;
@@ -552,14 +550,14 @@ static uint64_t members_of(const uint16_t *group, uint32_t g)
 	for (uint32_t i = 0; i < 8; i++) {
 		uint64_t eight;
 
-		/* Eight bytes of 0 or 1 become eight bits at the top. */
+		/* Gathers eight bytes of 0 or 1 into the top eight bits. */
 		memcpy(&eight, is + 8 * i, sizeof(eight));
 		bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
 	}
 	return bits;
 }
 
-/* Room for the masks of the groups, of all of them, and of the top ones. */
+/* Sets up the masks of the groups, of all of them, and of the top ones. */
 static void lay_out_masks(struct bt_plan *plan, size_t word_n)
 {
 	BT_INVARIANT(plan->group_n > 0 && plan->group_n <= BT_MASKED_GROUPS + 1);
@@ -569,7 +567,7 @@ static void lay_out_masks(struct bt_plan *plan, size_t word_n)
 	plan->top_n = plan->group_n - 1;
 }
 
-/* The nodes of each group as a bitmap. */
+/* Builds the bitmap of each group's nodes. */
 static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
@@ -578,7 +576,7 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint64_t *mask = plan->masks + (g - 1) * word_n;
 
-		/* The column is padded with zeroes to whole words. */
+		/* The array is padded with zeroes to whole words. */
 		for (size_t w = 0; w < word_n; w++) {
 			mask[w] = members_of(group + w * 64, g);
 			plan->any[w] |= mask[w];
@@ -600,7 +598,7 @@ static void find_uniform(struct bt_plan *plan)
 	}
 }
 
-/* A column of groups, zero behind the last slot. */
+/* An array of groups, zero after the last slot. */
 static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
 {
 	if (planner->group_cap < bt_scan_padded(slot_n)) {
@@ -612,7 +610,7 @@ static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
 	return planner->group;
 }
 
-/* Puts every node into its group. Returns false when the numbers do not fit the columns. */
+/* Sorts every node into its group. Returns: false when the numbers do not fit the columns. */
 static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 {
 	const struct bt_view *view = planner->env.view;
@@ -642,10 +640,9 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 	return !g.out_of_range;
 }
 
-/* ---- what plans share ---- */
+/* ---- data that plans share ---- */
 
-/* Adds what a use's answers depend on to the planner's key. The length keeps those of two uses from running
- * into each other. */
+/* Adds a use's dependencies to the planner's key. The length separates those of two uses. */
 static void add_key(
 	struct bt_planner *planner, const struct bt_plan *plan, uint32_t u, bool filter, bool score)
 {
@@ -659,7 +656,8 @@ static void add_key(
 	memcpy(planner->key.ptr + at, head, sizeof(head));
 }
 
-/* Sets the key to all that the groups of a plan depend on. Returns false when some plugin does not say. */
+/* Sets the key to all that the groups of a plan depend on. Returns: false when some plugin does not declare
+ * it. */
 static bool key_groups(struct bt_planner *planner, const struct bt_plan *plan)
 {
 	bt_buf_clear(&planner->key);
@@ -688,7 +686,7 @@ static size_t mask_bytes(const struct bt_planner *planner, uint32_t group_n)
 	return group_n * bt_bitmap_words(planner->env.view->snapshot->slot_n) * sizeof(uint64_t);
 }
 
-/* Remembers a plan's groups, as long as no pick has changed them. */
+/* Caches a plan's groups, before picks change them. */
 static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, uint64_t hash)
 {
 	BT_INVARIANT(plan->masks && !plan->yields);
@@ -725,7 +723,7 @@ static void copy_groups(
 	BT_INVARIANT(plan->masks && !plan->group);
 }
 
-/* Puts every node into its group, as for another plan if that can be. Returns as make_groups. */
+/* Sorts every node into its group, by a cached result if there is one. Returns: as make_groups. */
 static bool find_groups(struct bt_planner *planner, struct bt_plan *plan)
 {
 	bool shared = key_groups(planner, plan);
@@ -812,7 +810,7 @@ static struct bt_column *usage_column(
 
 /* ---- plans ---- */
 
-/* Scores of the resource plugins may count devices then. */
+/* Can scores of the resource plugins count devices? */
 static bool draws_on_devices(const struct bt_view *view, const struct bt_signature *signature)
 {
 	bool any = view->devices->resource_classes.count > 0;
@@ -828,7 +826,7 @@ static bool draws_on_devices(const struct bt_view *view, const struct bt_signatu
 	return false;
 }
 
-/* Does some plugin ask about claims or volumes in every cycle? */
+/* Does a plugin read claims or volumes in every cycle? */
 static bool reads_state(const struct bt_view *view, const struct bt_plan *plan)
 {
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
@@ -847,7 +845,7 @@ static void keep_plan(struct bt_planner *planner, struct bt_plan *plan)
 	BT_INVARIANT(planner->made_n <= planner->made_cap);
 }
 
-/* About what the columns of a plan take for each slot. */
+/* Estimated bytes of a plan's columns per slot. */
 #define PLAN_BYTES 16
 
 static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
@@ -914,8 +912,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	return y;
 }
 
-/* Is what is allocatable neither negative nor so much that a hundred times as much cannot be computed with?
- */
+/* Are allocatable amounts non-negative, and small enough to multiply by 100? */
 static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 {
 	int64_t bits = 0;
@@ -935,7 +932,7 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 	return (uint64_t)bits < PLAIN_BELOW;
 }
 
-/* The plan is made, for the first time or anew, or is found to hold after all. */
+/* Builds or rebuilds the plan, or finds that it is still valid. */
 static BT_NOINLINE struct bt_plan *renew_plan(
 	struct bt_planner *planner, const struct bt_signature *signature)
 {

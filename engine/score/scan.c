@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan for any processor, in plain loops of which the compiler makes vectors; and the choice.
+ * The scan for any processor, in plain loops that compilers vectorize; and the choice of a version.
  */
 #include "engine/score/scan_int.h"
 
@@ -25,14 +25,14 @@ static uint16_t highest_total(const uint16_t *a, const uint16_t *b, size_t n)
 	return best;
 }
 
-/* A slot's total; b NULL: its number in a. */
+/* A slot's total; if b is NULL, its number in a. */
 BT_INLINE uint16_t number_at(const uint16_t *a, const uint16_t *b, size_t at)
 {
 	return b ? total(a[at], b[at]) : a[at];
 }
 
-/* The first slot in [from, to) whose number is wanted, or to. Blocks first: whether a block has one is a
- * vector question. */
+/* The first slot in [from, to) with the wanted number, or to. Checks blocks first, because a vector tells
+ * whether a block has one. */
 BT_INLINE size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	size_t i = from;
@@ -60,7 +60,7 @@ BT_INLINE size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, s
 	return i;
 }
 
-/* The same at or after start, cyclically; BT_SCAN_NONE: there is none. */
+/* The same at or after start, cyclically; BT_SCAN_NONE: none. */
 BT_INLINE size_t first_from(
 	const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start, uint16_t wanted)
 {
@@ -108,12 +108,12 @@ static void blocks_by_loops(
 	}
 }
 
-/* ---- the choice ---- */
+/* ---- choice of a version ---- */
 
 static const struct bt_scan_version portable = {
 	"portable", best_by_loops, blocks_by_loops, best_of_classes_by_loops, find_by_loops};
 
-static const struct bt_scan_version *used; /* what bt_scan_use said */
+static const struct bt_scan_version *used; /* set by bt_scan_use */
 
 void bt_scan_use(const struct bt_scan_version *version)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan for processors with AVX2; this file alone is compiled for them.
+ * The scan for processors with AVX2; only this file is compiled for them.
  */
 #include "engine/score/scan_int.h"
 
@@ -46,17 +46,17 @@ static inline uint16_t highest_of(vector lanes)
 {
 	__m128i half = _mm_max_epu16(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
 
-	/* The instruction finds the lowest of eight; the highest is the complement of the lowest complement.
-	 */
+	/* The instruction finds the lowest of eight; the highest is the complement of the lowest
+	 * complement. */
 	return (uint16_t)~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(half, _mm_set1_epi16(-1))), 0);
 }
 
-/* ---- classes: their numbers looked up in registers, 16 classes to a table ---- */
+/* ---- classes: table lookups in registers, 16 classes per table ---- */
 
 #define TABLE	 16
 #define TABLES_N (BT_SCAN_WORTHS / TABLE)
 
-/* The low and the high bytes of 16 numbers, each in both halves. */
+/* The low and the high bytes of 16 numbers, each in both halves of the register. */
 struct scan_table {
 	__m256i low, high;
 };
@@ -75,14 +75,14 @@ static struct scan_table make_table(const uint16_t *numbers)
 	};
 }
 
-/* The numbers of 16 nodes' classes. table_n is a constant where this is put in. */
+/* The numbers of 16 nodes' classes. table_n is a constant after inlining. */
 static inline vector look_up(const struct scan_table *tables, int table_n, const uint16_t *of)
 {
 	vector ix = load(of), low = zero(), high = low;
 
 	ix = _mm256_or_si256(ix, _mm256_slli_epi16(ix, 8));
 	for (int t = 0; t < table_n; t++) {
-		/* Indices of another table get their highest bit set, which looks up zero. */
+		/* Indices of another table get their highest bit set, for which the lookup returns zero. */
 		vector here = _mm256_adds_epu8(
 			_mm256_sub_epi8(ix, _mm256_set1_epi8((char)(t * TABLE))), _mm256_set1_epi8(0x70));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan for processors with AVX-512 (F and BW); this file alone is compiled for them.
+ * The scan for processors with AVX-512 (F and BW); only this file is compiled for them.
  */
 #include "engine/score/scan_int.h"
 
@@ -32,7 +32,7 @@ static inline vector max(vector x, vector y)
 
 static inline vector total(vector x, vector y)
 {
-	/* Where the lower one is not 0 both are not. */
+	/* If the lower one is not 0, neither is. */
 	vector lower = _mm512_min_epu16(x, y);
 
 	return _mm512_maskz_add_epi16(_mm512_test_epi16_mask(lower, lower), x, y);
@@ -48,12 +48,12 @@ static inline uint16_t highest_of(vector lanes)
 	__m256i half = _mm256_max_epu16(_mm512_castsi512_si256(lanes), _mm512_extracti64x4_epi64(lanes, 1));
 	__m128i quarter = _mm_max_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 
-	/* The instruction finds the lowest of eight; the highest is the complement of the lowest complement.
-	 */
+	/* The instruction finds the lowest of eight; the highest is the complement of the lowest
+	 * complement. */
 	return (uint16_t)~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(quarter, _mm_set1_epi16(-1))), 0);
 }
 
-/* All classes' numbers are in two registers. */
+/* All classes' numbers fit two registers. */
 static uint16_t fill_totals(const struct bt_scan_classes *nodes)
 {
 	const vector low = load(nodes->static_score), high = load(nodes->static_score + LANES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan's versions, each of which is compiled for its processor.
+ * The scan's versions, each compiled for its processor.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan in vectors: two passes, the highest total, then the first slot that has it. The file of a
- * processor says before what its vectors are, and what follows is compiled for that processor:
+ * The scan in vectors: two passes, the highest total, then the first slot that has it. The including file
+ * defines the vectors first, and compiles what follows for its processor:
  *	LANES, BITS		slots in a vector; bits of a mask for each slot
  *	vector			the type
- *	load, splat, zero, max	as they are called; unsigned
+ *	load, splat, zero, max	as their names say; unsigned
  *	total(x, y)		x + y, 0 where one of them is 0
  *	equal(x, y)		mask of the lanes that are equal
  *	highest_of(x)		the highest lane
@@ -37,15 +37,15 @@ static void blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t en
 	}
 }
 
-/* The first slot of a vector that is set in the mask, from skip on; at i. LANES: none. */
+/* The first slot of the vector at i whose bit is set in the mask, from skip on. LANES: none. */
 static inline size_t first_of(uint32_t mask, unsigned skip)
 {
 	mask &= ~UINT32_C(0) << BITS * skip;
 	return mask ? (size_t)__builtin_ctz(mask) / BITS : LANES;
 }
 
-/* The first slot of [from, to) with the total, or to. The last vector may reach beyond to, but not beyond the
- * padding. */
+/* The first slot of [from, to) with the total, or to. The last vector may extend beyond to, but not beyond
+ * the padding. */
 static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	vector want = splat(wanted);
@@ -72,7 +72,7 @@ static size_t best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t
 	return at < padded_n ? at : first_with(a, b, 0, start, highest);
 }
 
-/* The first slot of [from, to) that has the number, or to; as first_with. */
+/* The first slot of [from, to) with the number, or to; as first_with. */
 static size_t first_equal(const uint16_t *column, size_t from, size_t to, uint16_t wanted)
 {
 	vector want = splat(wanted);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shards of node slots, and where their memory lies.
+ * Shards of node slots, and placement of their memory.
  */
 #include "engine/score/shard.h"
 #include "engine/base/check.h"
 
-/* Larger pages move the borders between shards up to the next page. */
+/* With larger pages the borders between shards move up to the next page. */
 #define PAGE_BYTES 4096
 
 struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n)

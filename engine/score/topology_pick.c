@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Picking with counters (I9, I10).
+ * Picks nodes by counters (I9, I10).
  */
 #include "engine/score/topology_pick.h"
 
@@ -17,10 +17,10 @@
 struct bt_topology_pick {
 	struct bt_classes *classes;
 	size_t bytes;
-	bool placed; /* its pages lie beside the workers of their shards */
+	bool placed; /* its pages are near their shards' workers */
 	/* Of one cycle, by class or by node: */
 	uint32_t cap;
-	uint32_t *points; /* nodes that answer */
+	uint32_t *points; /* nodes that are evaluated */
 	uint32_t *point_class, *counts;
 	uint8_t *pass;
 	int64_t *scores, *sums;
@@ -42,7 +42,7 @@ static bool scores(const struct bt_plan *plan, uint32_t u)
 	return use->plugin->prepare && use->score && !plan->compiled[u].score_skip && use->weight != 0;
 }
 
-/* The group of each node, from the plan's column or its masks. */
+/* Copies the group of each node, from the plan's column or its masks. */
 static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 {
 	uint16_t *group = bt_mem_column(slot_n, sizeof(*group));
@@ -98,7 +98,7 @@ void bt_topology_pick_destroy(struct bt_topology_pick *c)
 	bt_mem_free(c);
 }
 
-/* Makes room for points, and for worths of as many classes or groups. */
+/* Makes room for points, and for static scores of as many classes or groups. */
 static void reserve(struct bt_topology_pick *c, uint32_t n)
 {
 	if (n <= c->cap) {
@@ -114,7 +114,7 @@ static void reserve(struct bt_topology_pick *c, uint32_t n)
 	c->static_score = bt_mem_realloc(c->static_score, c->cap, sizeof(*c->static_score));
 }
 
-/* The classes that fit the equivalence keys of this cycle, as nodes are now. */
+/* The classes for the equivalence keys of this cycle, updated for the present nodes. */
 static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 {
 	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS];
@@ -145,8 +145,8 @@ static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 	return c;
 }
 
-/* The nodes that answer in this cycle: one of each class that has a feasible one, or all that are feasible.
- */
+/* Lists the nodes to evaluate in this cycle: one of each class with a feasible node, or all feasible
+ * nodes. */
 static uint32_t list_points(const struct bt_plan *plan, struct bt_topology_pick *c)
 {
 	const uint16_t *value = plan->usage->value;
@@ -171,7 +171,7 @@ static uint32_t list_points(const struct bt_plan *plan, struct bt_topology_pick 
 	return n;
 }
 
-/* Points that follow each other in slots are asked about together. */
+/* The length of the run of points with consecutive slots, which are evaluated in one call. */
 static uint32_t run_at(const struct bt_topology_pick *c, uint32_t at, uint32_t n)
 {
 	uint32_t length = 1;
@@ -218,8 +218,8 @@ static uint32_t drop_refused(struct bt_topology_pick *c, uint32_t n)
 	return kept;
 }
 
-/* Adds what one plugin says. Returns false when a score is outside 0..100, which ends the cycle in an error.
- */
+/* Adds one plugin's scores. Returns: false when a score is outside 0..100, which ends the cycle with an
+ * error. */
 static bool add_scores(const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view,
 	uint32_t u, uint32_t n)
 {
@@ -242,7 +242,7 @@ static bool add_scores(const struct bt_plan *plan, struct bt_topology_pick *c, c
 	return !out_of_range;
 }
 
-/* What the descriptions are worth, under the maxima of the nodes that are feasible now. */
+/* Adds the static scores, under the maxima of the present feasible nodes. */
 static void add_static_scores(const struct bt_plan *plan, struct bt_topology_pick *c, uint32_t n)
 {
 	int64_t highest[BT_PROFILE_USES] = {0};
@@ -308,7 +308,7 @@ static bool any_scores(const struct bt_plan *plan)
 	return false;
 }
 
-/* Do all groups that have nodes agree in all raw scores? Then no node that drops out moves a maximum. */
+/* Do all non-empty groups agree in all raw scores? Then no node that drops out moves a maximum. */
 static bool maxima_stay(const struct bt_plan *plan, int64_t *out_highest)
 {
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
@@ -330,7 +330,7 @@ static void fill_static_scores(const uint16_t *restrict group, const uint16_t *r
 	}
 }
 
-/* Each node for itself, when counters only refuse: blocks of slots, without listing nodes. */
+/* Picks without classes when counters only refuse: by blocks of slots, without listing nodes. */
 static uint32_t pick_dense(const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view,
 	const int64_t *highest, uint32_t start)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: the best node for a pod about which plugins that depend on counters have a say: by columns for
- * what the other plugins say, by classes of nodes for these.
+ * Stage 5: the best node for a pod with active plugins that depend on counters: by classes of nodes for
+ * these, by columns for the other plugins.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -8,17 +8,16 @@
 #include "engine/score/plan.h"
 
 /*
- * As bt_plan_pick, after bt_prepare has said that plugins have a say. Returns false when bt_evaluate must
- * decide.
+ * As bt_plan_pick, after bt_prepare has found active plugins. Returns: false when bt_evaluate must decide.
  */
 bool bt_topology_pick_pick(
 	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
 
-/* Puts the pages of what a plan keeps for it by node slot beside the workers of these, unless they are. */
+/* Places the pages of its arrays by node slot near their shards' workers, unless they are. */
 void bt_topology_pick_place(struct bt_topology_pick *counted, const struct bt_shards *shards);
 
-/* Frees what a plan keeps for it; NULL: nothing. */
+/* Frees a plan's state; NULL: nothing. */
 void bt_topology_pick_destroy(struct bt_topology_pick *counted);
 
-/* The same for a plan that stays, or whose planner does. Requires: it keeps something. */
+/* The same for a plan that stays, or whose planner does. Requires: it has such a state. */
 void bt_topology_pick_forget(struct bt_plan *plan);

@@ -938,7 +938,7 @@ bt_plugin_set bt_preempt_unschedulable_plugins(
 	return uses;
 }
 
-/* The first slot in [slot, end) with a node to try, or one tried with success; otherwise end. */
+/* The first slot in [slot, end) whose note is NOTE_HELPFUL or higher; otherwise end. */
 static inline uint32_t next_helpful(const uint8_t *states, uint32_t slot, uint32_t end)
 {
 	const uint64_t any = NOTE_BITS * UINT64_C(0x0101010101010101);
