@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the arguments of several plugins share. Source: pkg/scheduler/apis/config, v1.36.3.
+ * Argument values that several plugins share. Source: pkg/scheduler/apis/config, v1.36.3.
  */
 #include "plugins/args.h"
 #include "engine/base/check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arguments of plugins: how a plugin describes the struct that its entry of pluginConfig is decoded into, its
- * defaults, its validation, and what it makes of them for a profile. BT_ARG_PLAIN and others describe the
- * members (engine/model/schema.h). Values that several plugins share are here.
+ * Arguments of plugins: the struct that a plugin's entry of pluginConfig is decoded into, its defaults, its
+ * validation, and the plugin's settings for a profile. BT_ARG_PLAIN and others describe the members
+ * (engine/model/schema.h). Values that several plugins share are here.
  * Context: one thread at a time; never in a scheduling cycle.
  */
 #pragma once
@@ -18,7 +18,7 @@
 #include "engine/model/resource.h"
 #include "engine/model/schema.h"
 
-/* Values that may be absent (BT_ARG_MAYBE): set_defaults looks at set, not for 0. */
+/* Optional values (BT_ARG_MAYBE): set_defaults tests set, not the value. */
 struct bt_config_int {
 	int32_t value;
 	bool set;
@@ -73,10 +73,10 @@ void bt_config_resources_default(struct bt_config_resource_list *list, struct bt
 void bt_config_shape_validate(
 	const struct bt_config_shape *shape, struct bt_str path, struct bt_config_errors *errors);
 
-/* The points go to 10; scores go to 100. */
+/* Shape points are 0..10; scores are 0..100. */
 #define BT_SHAPE_SCALE 10
 
-/* The path of a member, and of an element of one; the path of the top is empty. Kept as long as the errors.
+/* The path of a member, and of an element of one; the root's path is empty. Valid as long as the errors.
  */
 struct bt_str bt_args_under(struct bt_config_errors *errors, struct bt_str path, const char *member);
 struct bt_str bt_args_at(
@@ -89,48 +89,50 @@ struct bt_args_env {
 	const struct bt_release *release;
 	const bool *gates;			      /* by enum bt_gate */
 	const struct bt_str_list *extender_resources; /* that extenders manage alone */
-	const struct bt_plugin *plugin;		      /* whose arguments they are */
+	const struct bt_plugin *plugin;		      /* the owner of the arguments */
 };
 
-/* Arguments that are handed over as they stand in the configuration. */
+/* Arguments that are passed through as they are in the configuration. */
 struct bt_raw_args {
-	struct bt_str json; /* without blanks between its tokens; empty: there are none */
+	struct bt_str json; /* without blanks between tokens; empty: no arguments */
 };
 
 /*
- * The arguments of a plugin. init: const, static. schema: the struct that they are decoded into, all zeroes
- * where the text is silent; its Go name is their kind.
+ * The arguments of a plugin. init: const, static. schema: the struct that they are decoded into, zero where
+ * the text has no value; its Go name is their kind.
  */
 struct bt_plugin_args {
 	const struct bt_schema *schema;
-	/* Fills what is absent; NULL: nothing. */
+	/* Fills absent values; NULL: no defaults. */
 	void (*set_defaults)(void *args, const struct bt_args_env *env, struct bt_arena *arena);
-	/* Adds errors, with paths below that of the arguments; NULL: nothing can be wrong. */
+	/* Adds errors, with paths below that of the arguments; NULL: no validation. */
 	void (*validate)(const void *args, const struct bt_args_env *env, struct bt_str path,
 		struct bt_config_errors *errors);
-	/* How long a binding may wait for what the plugin has the binder write; NULL: it has nothing written.
+	/*
+	 * How long a binding may wait for the binder's writes for this plugin; NULL: the plugin has no
+	 * writes.
 	 */
 	int64_t (*bind_timeout_ns)(const void *args);
-	bool validated_late;	 /* when the profile is built, as upstream has it of one plugin */
-	bool raw;		 /* they are decoded into a struct bt_raw_args, whatever schema says */
-	bool extender_resources; /* the resources that extenders manage alone belong in them */
+	bool validated_late;	 /* when the profile is built, as upstream does for one plugin */
+	bool raw;		 /* they are decoded into a struct bt_raw_args; schema is ignored */
+	bool extender_resources; /* includes the resources that extenders manage alone */
 };
 
-/* What a plugin may use when it makes its settings for a profile. */
+/* Input for a plugin's settings in a profile. */
 struct bt_settings_env {
 	struct bt_args_env config;
 	struct bt_dictionary *dictionary;
 	struct bt_arena *arena; /* settings live here; so do gates */
-	uint32_t points;	/* at which the profile has the plugin: bits, BT_AT */
+	uint32_t points;	/* the plugin's points in the profile: BT_AT bits */
 };
 
-/* Settings of plugins that ask for nothing but a gate: const bool *. */
+/* Settings of plugins that depend on one gate only: const bool *. */
 static inline const void *bt_gate_setting(const struct bt_settings_env *env, enum bt_gate gate)
 {
 	return &env->config.gates[gate];
 }
 
-/* Does the rule hold in the release that decides? */
+/* Does the rule hold in the profile's release? */
 static inline bool bt_settings_rule(const struct bt_settings_env *env, enum bt_rule rule)
 {
 	return bt_release_has(env->config.release, rule);

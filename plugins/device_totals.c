@@ -20,8 +20,8 @@ bool bt_devices_serve(const struct bt_view *view, uint32_t slot)
 	return class_of(view, slot) != NULL;
 }
 
-/* Does the class take the device? Upstream leaves out here selectors of unknown kinds, and that devices may
- * be shared. */
+/* Does the class match the device? As upstream, selectors of unknown kinds and shared devices are ignored
+ * here. */
 static enum bt_device_answer takes(const struct bt_device_store *store, const struct bt_device_class *class_,
 	uint32_t driver, const struct bt_device *device)
 {

@@ -10,7 +10,7 @@
 /* Does a DeviceClass provide the resource? */
 bool bt_devices_serve(const struct bt_view *view, uint32_t slot);
 
-/* How many devices of that class a node can reach, and how many of them are allocated; both 0 when none
- * serves, or when that is not known. */
+/* How many devices of that class a node can reach, and how many of them are allocated; both 0 without a
+ * class, or when unknown. */
 void bt_device_totals(const struct bt_view *view, uint32_t slot, uint32_t node_ix, int64_t *out_capacity,
 	int64_t *out_allocated);

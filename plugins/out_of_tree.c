@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Descriptors of the public ABI as plugins. What a plugin says that it depends on is all that its functions
- * are shown: so what the engine keeps of its answers is right whatever the plugin does with it.
+ * Descriptors of the public ABI as plugins. A plugin's functions see only what the plugin declares to depend
+ * on, so the engine's cached results are valid whatever the plugin does.
  */
 #include "plugins/out_of_tree.h"
 
@@ -22,11 +22,11 @@
 	(BERTH_PLUGIN_POD_NAMESPACE | BERTH_PLUGIN_POD_LABELS | BERTH_PLUGIN_POD_REQUESTS |                  \
 		BERTH_PLUGIN_POD_SCHEDULER_NAME)
 
-/* A plugin that was added. init: const once it is in the registry, so that any thread may read it. */
+/* An added plugin. init: const once it is in the registry, so any thread may read it. */
 struct added {
 	struct bt_plugin plugin; /* first: the registry's pointer is this struct's */
 	struct bt_plugin_args args;
-	struct berth_plugin descriptor; /* a copy; what an older plugin does not have is zero */
+	struct berth_plugin descriptor; /* a copy; fields that an older plugin lacks are zero */
 	struct bt_registration events[RESOURCES];
 	char name[NAME_BYTES], version[NAME_BYTES], build[BUILD_BYTES];
 };
@@ -36,25 +36,25 @@ static struct added added_plugins[BT_PLUGIN_ADDED_MAX]; /* lock(adding) */
 static uint32_t added_n;				/* lock(adding) */
 
 /*
- * A plugin in a profile. owner: the scheduling thread; self alone is read by others, of plugins that say
- * what they depend on. current: the term whose PreFilter has run last, with memory for its state.
+ * A plugin in a profile. owner: the scheduling thread; other threads read only self, and only of plugins that
+ * declare dependences. current: the term whose PreFilter ran last, with memory for its state.
  */
 struct instance {
 	const struct added *added;
 	void *self;
 	uint32_t points;
-	char *failed; /* why it could not be made; NULL: it was */
-	bool fails;   /* Filter has failed on some node: it is asked whether it has */
+	char *failed; /* why it could not be created; NULL: it was */
+	bool fails;   /* Filter has failed on some node: failure is called */
 	struct bt_arena memory;
 	const struct out_of_tree_term *current;
 };
 
-/* A pod's; of plugins that say what they depend on, the same for many. */
+/* Per pod; shared by many pods if the plugin declares dependences. */
 struct out_of_tree_term {
 	struct instance *instance;
 	const struct bt_signature *signature;
 	const void *state;	   /* PreFilter's */
-	struct bt_pod_facts facts; /* of the pod whose cycle it is; without a signature: none was shown */
+	struct bt_pod_facts facts; /* of the pod in this cycle; without a signature: not set */
 	uint32_t pod_ix;
 };
 
@@ -70,7 +70,7 @@ static bool says_nothing(const struct added *added)
 
 /* ---- arguments ---- */
 
-/* Makes an instance. Returns: false with why in out_error. */
+/* Creates an instance. Returns: false with the reason in out_error. */
 static bool create(
 	const struct added *added, const struct bt_raw_args *args, void **out_self, struct bt_buf *out_error)
 {
@@ -143,7 +143,7 @@ static void end_settings(const void *opaque)
 	bt_arena_fini(&instance->memory);
 }
 
-/* ---- what functions are shown ---- */
+/* ---- arguments of the plugin's functions ---- */
 
 static struct berth_plugin_call call_of(const struct instance *instance, const void *state)
 {
@@ -177,7 +177,7 @@ static struct berth_plugin_node node_of(
 
 /* ---- PreFilter ---- */
 
-/* What a plugin said, as a text that is kept; fallback: when it said nothing. */
+/* The plugin's message as a kept text; fallback: if it gave none. */
 static const char *keep(const struct bt_view *view, struct berth_plugin_why *why, const char *fallback)
 {
 	const char *text = bt_keep_text(view, "%s", why->text.len ? why->text.ptr : fallback);
@@ -226,13 +226,13 @@ static void compile(const void *opaque, const struct bt_compile_env *env,
 	out->pre_filter_error = out->score_error = instance->failed;
 	if (says_nothing(instance->added)) {
 		out->state = term;
-		instance->current = NULL; /* a plan that has gone may have had a term at the same place */
+		instance->current = NULL; /* a freed plan may have had a term at the same address */
 	} else {
 		run_pre_filter(term, env->view, env->arena, out);
 	}
 }
 
-/* Of a plugin that says nothing: PreFilter, in each cycle. */
+/* For a plugin without declared dependences: PreFilter, in each cycle. */
 static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
 {
 	struct out_of_tree_term *term = state;
@@ -249,7 +249,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	run_pre_filter(term, view, &instance->memory, compiled);
 }
 
-/* Another pod's PreFilter may have run since, or this term's may have run for another pod. */
+/* Another term's PreFilter may have run since, or this term's for another pod. */
 static const struct out_of_tree_term *current(const void *opaque, const struct bt_view *view)
 {
 	const struct out_of_tree_term *term = opaque;
@@ -280,7 +280,7 @@ static enum berth_plugin_verdict ask(const struct out_of_tree_term *term, const 
 	return instance->added->descriptor.filter(&call, &pod, &node, why);
 }
 
-/* Vacant slots are asked about with the others, and pass or not as they like. */
+/* Vacant slots are filtered with the others; their result is ignored. */
 static bool is_live(const struct bt_view *view, uint32_t node_ix)
 {
 	return bt_bitmap_test(view->snapshot->live, node_ix);
@@ -321,7 +321,7 @@ static const char *failure(const void *opaque, const struct bt_view *view, uint3
 	return text;
 }
 
-/* Asks again, for the reason. A plugin that now passes the node has another answer each time. */
+/* Calls Filter again, for the reason. A plugin that passes the node now is not deterministic. */
 static void reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
@@ -388,7 +388,7 @@ static void add_requests(struct bt_amounts amounts, struct bt_buf *out_key)
 	}
 }
 
-/* The fields of the pod that the plugin is shown. */
+/* The pod fields that the plugin sees. */
 static void key(const void *opaque, struct bt_buf *out_key)
 {
 	const struct out_of_tree_term *term = opaque;
@@ -558,7 +558,7 @@ static enum bt_status check_events(const struct berth_plugin *d, struct bt_buf *
 	return BT_OK;
 }
 
-/* What does not concern the registry. */
+/* Checks that do not need the registry. */
 static enum bt_status check(const struct berth_plugin *d, struct bt_buf *out_error)
 {
 	if (!is_name(d->name)) {
@@ -687,7 +687,7 @@ enum bt_status bt_out_of_tree_add(
 	version = descriptor->version ? descriptor->version : "";
 	bt_lock_acquire(&adding);
 	if (added_n == BT_PLUGIN_ADDED_MAX) {
-		static struct added extra; /* only to learn whether the name is taken */
+		static struct added extra; /* only to check for a duplicate name */
 
 		extra.plugin.name = descriptor->name;
 		status = join(&extra, out_error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins that are not in the tree, by the public ABI (engine/berth_plugin.h): a descriptor becomes a struct
- * bt_plugin and joins the registry. Context: any thread.
+ * Out-of-tree plugins with the public ABI (engine/berth_plugin.h): wraps a descriptor in a struct bt_plugin
+ * and registers it. Context: any thread.
  */
 #pragma once
 
@@ -9,17 +9,16 @@
 #include "engine/berth_plugin.h"
 
 /*
- * Adds a plugin for the rest of the process's life. build: what tells this build of it from others, or "".
- * Returns: BT_OK; BT_INVALID, BT_UNSUPPORTED, BT_EXISTS or BT_RANGE with why, and the remedy, in out_error.
- * Owns   : the descriptor stays the caller's and must stay; its functions are called as long as the process
- * lives.
+ * Adds a plugin for the lifetime of the process. build: identifies this build of the plugin, or "".
+ * Returns: BT_OK; BT_INVALID, BT_UNSUPPORTED, BT_EXISTS or BT_RANGE with reason and remedy in out_error.
+ * Owns   : the caller, who must keep the descriptor valid until the process exits; its functions are called
+ * until then.
  */
 enum bt_status bt_out_of_tree_add(
 	const struct berth_plugin *descriptor, struct bt_str build, struct bt_buf *out_error);
 
-/* Appends what tells the plugin of the registry from others of its name: its version and build. Nothing for
- * plugins of the tree. */
+/* Appends the version and build of the registry's plugin. Nothing for in-tree plugins. */
 void bt_out_of_tree_identity(uint32_t id, struct bt_buf *out_text);
 
-/* What plugins may ask. */
+/* The host functions that plugins may call. */
 const struct berth_plugin_host *bt_out_of_tree_host(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What plugins of the public ABI may ask of pods and nodes.
+ * Host functions of the public ABI: read access to pods and nodes.
  */
 #include "engine/berth.h"
 #include "plugins/out_of_tree.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what a plugin is: one descriptor (struct bt_plugin), which plugins/registry.def lists. At the
- * points that judge nodes (below; the others: plugins/points.h) a plugin compiles a signature into a term
- * once; filter and score then answer for ranges of nodes from the term and the view alone: same input, same
- * answer, no state, no clock, no randomness, no allocation. Each plugin says what its answers depend on; from
- * that the engine derives what to keep and what to ask again (I5, I9, I10).
+ * Stage 5: the plugin interface: one descriptor (struct bt_plugin) per plugin, listed in
+ * plugins/registry.def. At the points that evaluate nodes (below; the others: plugins/points.h) a plugin
+ * compiles a signature into a term once; filter and score then evaluate ranges of nodes from the term and the
+ * view alone. They are pure: no state, no clock, no randomness, no allocation. Each plugin declares what its
+ * results depend on; from that the engine derives what to cache and what to recompute (I5, I9, I10).
  */
 #pragma once
 
@@ -34,21 +34,21 @@ struct bt_resource_sum;
 /* Outcome of a filter, with upstream's names. */
 enum bt_code {
 	BT_SUCCESS = 0,
-	BT_UNSCHEDULABLE,		   /* something might leave the node */
-	BT_UNSCHEDULABLE_AND_UNRESOLVABLE, /* nothing that leaves the node would help */
+	BT_UNSCHEDULABLE,		   /* removing pods from the node might help */
+	BT_UNSCHEDULABLE_AND_UNRESOLVABLE, /* removing pods from the node would not help */
 	BT_ERROR
 };
 
-/* What an answer for one node depends on, besides the term. */
+/* What a result for one node depends on, besides the term. */
 enum bt_dependence {
-	BT_DEPENDS_ON_ALL = 0,	   /* it does not say: every node is asked in every cycle */
-	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are, such as labels and taints: the snapshot */
-	BT_DEPENDS_ON_USAGE,	   /* what is on this node: resources, ports */
-	BT_DEPENDS_ON_COUNTERS	   /* what is on this node and others, by topology: prepared and asked in
+	BT_DEPENDS_ON_ALL = 0,	   /* not declared: every node is evaluated in every cycle */
+	BT_DEPENDS_ON_DESCRIPTION, /* node objects, such as labels and taints: the snapshot */
+	BT_DEPENDS_ON_USAGE,	   /* usage of this node: resources, ports */
+	BT_DEPENDS_ON_COUNTERS	   /* usage of this node and others, by topology: prepared and evaluated in
 				      every cycle */
 };
 
-/* What becomes of raw scores. */
+/* How raw scores are normalized. */
 enum bt_normalize {
 	BT_NORMALIZE_NONE = 0, /* raw scores are 0..100 already */
 	BT_NORMALIZE_DEFAULT,  /* 100 * raw / highest raw of the feasible nodes */
@@ -56,12 +56,12 @@ enum bt_normalize {
 	BT_NORMALIZE_OWN       /* the plugin's normalize_own */
 };
 
-/* One reason why a node was refused; kind and arg belong to the plugin, which makes a text of them (reasons,
- * reason). Nodes with equal texts are counted together. */
+/* One reason why a node was refused; kind and arg are private to the plugin, which renders them as text
+ * (reasons, reason). Nodes with equal texts are counted together. */
 struct bt_reason {
 	uint32_t kind, arg;
 	int64_t wanted, available; /* in the unit of the resource; 0 when there are no numbers */
-	bool has_numbers; /* of a resource, whose slot is arg: --explain shows what is needed and free */
+	bool has_numbers; /* of a resource, whose slot is arg: --explain shows needed and free amounts */
 };
 
 struct bt_rejection {
@@ -70,14 +70,14 @@ struct bt_rejection {
 	struct bt_reason reasons[BT_PLUGIN_REASON_MAX];
 };
 
-/* What compile may use. Context: the scheduling thread, between cycles. */
+/* Input of compile. Context: the scheduling thread, between cycles. */
 struct bt_compile_env {
 	struct bt_dictionary *dictionary; /* may intern */
 	const struct bt_snapshot *snapshot;
 	const struct bt_view *view;
-	struct bt_arena *arena; /* terms live here as long as the plan */
-	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version
-	 * changes, as terms are. */
+	struct bt_arena *arena; /* terms live here, for the lifetime of the plan */
+	/* For each node slot the value of a label key, or BT_NAME_NONE; valid, like terms, until the
+	 * snapshot's version changes. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
 	/* The node slots that have an image, as a bitmap; NULL: none has it. Valid until its stamp changes.
 	 */
@@ -85,13 +85,14 @@ struct bt_compile_env {
 	void *context;
 };
 
-/* What a plugin makes of a signature. All zeroes: nothing special. */
+/* The compiled form of a signature. All zeroes: nothing special. */
 struct bt_compiled {
 	const void *term;
 	void *state;	  /* the same term, for prepare and pre_score */
-	bool aside;	  /* the plugin has no say: it was not asked, and all else but the skips is 0 */
-	bool filter_skip; /* PreFilter says Skip: every node passes */
-	bool score_skip;  /* PreScore says Skip: contributes to no node */
+	bool aside;	  /* the plugin is bypassed: compile was not called, and all other fields but the
+			     skips are 0 */
+	bool filter_skip; /* PreFilter returns Skip: every node passes */
+	bool score_skip;  /* PreScore returns Skip: adds to no node's score */
 	/* PreFilter refuses the pod on all nodes; the text is upstream's reason. */
 	bool refused;
 	const char *refusal;
@@ -104,17 +105,16 @@ struct bt_compiled {
 	const char *score_failure;    /* Score fails in this cycle, and with it the cycle */
 };
 
-/* Bytes that say all that a term's answers depend on, besides the view and the settings: keys are compared
- * within one profile. Equal bytes, equal answers; no bytes: all pods are judged alike. */
+/* Appends all inputs of a term's results besides the view and the settings: keys are compared within one
+ * profile. Equal bytes mean equal results; no bytes: the same results for all pods. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
-/* The resource slots, as bits (bt_resource_bit), of which Filter and Score read what is allocatable and what
- * is used. */
+/* The resource slots, as bits (bt_resource_bit), whose allocatable and used amounts Filter and Score read. */
 typedef uint64_t bt_plugin_reads_fn(const void *term);
 
 /*
- * Adds what Filter (if asked) and Score (if asked, with this weight) come to, when that is arithmetic on
- * resources; answers are those of filter and score. Returns false when it is not.
+ * Adds the formula of Filter (if requested) and Score (if requested, with this weight) when it is arithmetic
+ * on resources; its results equal those of filter and score. Returns false when it is not.
  */
 typedef bool bt_plugin_describe_fn(
 	const void *term, bool filter, bool score, int64_t weight, struct bt_resource_sum *sum);
@@ -123,7 +123,7 @@ typedef bool bt_plugin_describe_fn(
 typedef void bt_plugin_filter_fn(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
 
-/* Says why filter refused the node. Called only where it did. */
+/* Adds filter's reasons for refusing the node. Called only for refused nodes. */
 typedef void bt_plugin_reject_fn(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection);
 
@@ -132,52 +132,50 @@ typedef void bt_plugin_score_fn(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw);
 
 /*
- * Brings a term up to the counters as they are now, before a cycle, and says whether Filter and Score are
- * skipped in it. While all plugins of a plan skip both and counting->version stays, they are not asked again.
+ * Updates a term from the current counters before a cycle, and sets whether Filter and Score are skipped in
+ * it. While all plugins of a plan skip both and counting->version is unchanged, it is not called again.
  */
 typedef void bt_plugin_prepare_fn(
 	void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
-/* What two nodes have to have in common to be equal in an equivalence key. */
+/* When two nodes are equal in an equivalence key. */
 enum bt_equivalence_key_kind {
 	BT_EQUIVALENCE_KEY_VALUE = 0, /* the column's value */
 	BT_EQUIVALENCE_KEY_PRESENCE,  /* whether the column has a value: it is not 0 */
 	BT_EQUIVALENCE_KEY_SUM,	      /* the sum of its domain; or both are in no domain */
-	BT_EQUIVALENCE_KEY_SIGN	      /* whether that is above 0 */
+	BT_EQUIVALENCE_KEY_SIGN	      /* whether that sum is above 0 */
 };
 
 struct bt_equivalence_key {
 	enum bt_equivalence_key_kind kind;
-	const uint32_t *column; /* by node slot, does not change; NULL: domain_counts is set */
-	const struct bt_domain_counts
-		*domain_counts; /* with by_node, whose journal says which nodes have changed */
+	const uint32_t *column;			      /* by node slot, constant; NULL: domain_counts is set */
+	const struct bt_domain_counts *domain_counts; /* with by_node, whose journal lists changed nodes */
 };
 
 /*
- * Adds the equivalence keys of what Filter and Score of this cycle depend on to n that are there: nodes that
- * are equal in all of them get equal answers, and PreScore and NormalizeScore learn from one of them, and
- * their number, what they would learn from all. Returns how many equivalence keys there are then; no more
- * than cap are written.
+ * Appends the equivalence keys of this cycle's Filter and Score to the n existing ones: nodes that are equal
+ * in all of them get equal results, and one of them with their number gives PreScore and NormalizeScore the
+ * same input as all of them. Returns the new number of equivalence keys; at most cap are written.
  */
 typedef uint32_t bt_plugin_keys_fn(
 	const void *term, struct bt_equivalence_key *node_keys, uint32_t n, uint32_t cap);
 
 /*
- * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal,
- * pre_filter_error and score_failure for the cycle that begins now. Asked in every cycle of a pod for which
+ * PreFilter of a plugin that reads claims and volumes: sets filter_skip, score_skip, refused, refusal,
+ * pre_filter_error and score_failure for the cycle that begins now. Called in every cycle of a pod for which
  * compile has set state. Texts are kept by bt_keep_text.
  */
 typedef void bt_plugin_pre_filter_fn(void *state, const struct bt_view *view, struct bt_compiled *compiled);
 
-/* What Filter failed with on a node that it did not pass; NULL: it refused the node. */
+/* Filter's error on a node that it did not pass; NULL: it refused the node. */
 typedef const char *bt_plugin_fail_fn(const void *term, const struct bt_view *view, uint32_t node_ix);
 
-/* PreScore: is given the feasible nodes before they are scored; counts: for how many each stands, NULL: for
- * itself. */
+/* PreScore: receives the feasible nodes before they are scored; counts: how many nodes each one represents,
+ * NULL: one. */
 typedef void bt_plugin_pre_score_fn(
 	void *state, const struct bt_view *view, const uint32_t *nodes, const uint32_t *counts, uint32_t n);
 
-/* NormalizeScore: turns the raw scores of the feasible nodes into what counts. */
+/* NormalizeScore: maps the raw scores of the feasible nodes to 0..100. */
 typedef void bt_plugin_normalize_fn(
 	const void *term, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores);
 
@@ -185,20 +183,21 @@ typedef void bt_plugin_normalize_fn(
 typedef void bt_plugin_reason_fn(
 	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text);
 
-/* What a queueing hint may look at. */
+/* Input of a queueing hint. */
 struct bt_hint_env {
-	const struct bt_release *release;     /* whose rules count */
-	const struct bt_view *view;	      /* the cluster as it is after the event */
+	const struct bt_release *release;     /* whose rules apply */
+	const struct bt_view *view;	      /* the cluster after the event */
 	const void *settings;		      /* the plugin's, in the waiting pod's profile */
-	const struct bt_signature *signature; /* the waiting pod's, as it is now */
-	bool own;			      /* the event is about the waiting pod itself */
-	bool same_tree; /* it is about the tree of the waiting pod's PodGroup, or a pod of that */
+	const struct bt_signature *signature; /* the waiting pod's current one */
+	bool own;			      /* the event's object is the waiting pod itself */
+	bool same_tree; /* its object belongs to the tree of the waiting pod's PodGroup, or is a pod of that
+			   tree */
 };
 
 /*
  * A queueing hint: may the event make a pod fit that the plugin refused? True: Queue. It depends on the
- * waiting pod's signature, the settings and the event alone, except where own tells the pod itself apart, and
- * on the trees that there are.
+ * waiting pod's signature, the settings and the event alone, on own for events of the pod itself, and on the
+ * existing trees.
  * Context: the scheduling thread.
  */
 typedef bool bt_plugin_hint_fn(const struct bt_hint_env *env, const struct bt_cluster_event *event);
@@ -224,50 +223,51 @@ static inline bool bt_needs_met(uint32_t needs, const struct bt_release *release
 
 /* What changes between Filter and PostFilter of one cycle. */
 enum bt_state_change {
-	/* Objects are about to change, of which PreFilter may have read some: what it has read stays as it is
-	 * until the cycle ends. */
+	/* Objects are about to change that PreFilter may have read: its data must stay as it is until the
+	 * cycle ends. */
 	BT_VOLUMES_WILL_CHANGE,
 	BT_DEVICES_WILL_CHANGE,
-	/* Something has changed: Filter's answers are void, and it reads anew what PreFilter has not read. */
+	/* Something has changed: Filter's results are void, and it rereads what PreFilter has not read. */
 	BT_STATE_HAS_CHANGED,
 };
 
 /*
- * A plugin. Functions for points that it does not have are NULL, declarations that it does not make 0.
- * Whether a release of Kubernetes enables it by default, where and with which weight is said by
- * engine/model/release.def. init: const, static.
+ * A plugin. Functions of points that it does not serve are NULL, absent declarations 0.
+ * engine/model/release.def lists which release of Kubernetes enables it by default, at which points and with
+ * which weight. init: const, static.
  */
 struct bt_plugin {
 	const char *name;
-	uint32_t points; /* that it serves: BT_AT bits */
-	/* And those where a rule holds; BT_AT bits. 0: none. */
+	uint32_t points; /* the points that it serves: BT_AT bits */
+	/* Additional points under a rule; BT_AT bits. 0: none. */
 	uint32_t more_points;
 	enum bt_rule more_by;
 
 	const struct bt_plugin_args *args; /* NULL: it takes none */
-	/* What the plugin works by in a profile; args: as defaulted. NULL: it has no settings. */
+	/* Makes the plugin's settings for a profile; args: with defaults. NULL: it has no settings. */
 	const void *(*settings)(const struct bt_settings_env *env, const void *args);
-	/* Frees what settings hold besides the arena; NULL: nothing. */
+	/* Frees resources of the settings outside the arena; NULL: none. */
 	void (*settings_end)(const void *settings);
 
-	/* ---- which pods concern it where no node is judged ---- */
+	/* ---- points that evaluate no node ---- */
 	uint32_t traits; /* pods with any of these (enum bt_trait); 0: all */
 	bt_plugin_pre_enqueue_fn *pre_enqueue;
 	bt_plugin_post_filter_fn *post_filter;
-	/* Has PostFilter nothing to do for what was compiled in this cycle (NULL: it was not)? NULL: never.
+	/*
+	 * Returns whether PostFilter has nothing to do for this cycle's compiled state (NULL: none). NULL:
+	 * never.
 	 */
 	bool (*post_filter_idle)(const struct bt_compiled *compiled);
 	/* State changes between this cycle's Filter and its PostFilter. NULL: Filter reads none. */
 	void (*state_changes)(
 		struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change);
-	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
-	 * without. */
+	/* PostFilter's error when the plugin's PreFilter has not run; NULL: it does not need PreFilter. */
 	const char *no_pre_filter_post_error;
 	/* PodGroupPostFilter does nothing for groups with constraints, where placements are tried. */
 	bool leaves_constrained_groups;
-	bool judges_node_name; /* its Filter refuses all nodes but the one that the pod's spec names */
-	bool ignores_resizes;  /* it has no say where a pod is that waits for room for its resize */
-	const struct bt_preemption_policy *preemption; /* PostFilter preempts by it; NULL: it does not */
+	bool judges_node_name;			       /* its Filter refuses all nodes but spec.nodeName */
+	bool ignores_resizes;			       /* it is bypassed for pods with a deferred resize */
+	const struct bt_preemption_policy *preemption; /* PostFilter preempts with it; NULL: no preemption */
 	bt_plugin_reserve_fn *reserve;
 	bt_plugin_pre_bind_fn *pre_bind;
 	bt_plugin_permit_fn *permit;
@@ -275,22 +275,21 @@ struct bt_plugin {
 	bt_plugin_placement_generate_fn *placement_generate;
 	bt_plugin_placement_score_fn *placement_score;
 	bt_plugin_placement_normalize_fn *placement_normalize; /* NULL: scores are 0..100 */
-	const struct bt_device_judge *devices; /* who evaluates selectors of devices; one plugin has it */
+	const struct bt_device_judge *devices; /* evaluates device selectors; set by one plugin */
 
-	/* ---- judging nodes ---- */
+	/* ---- points that evaluate nodes ---- */
 	enum bt_dependence filter_depends, score_depends;
-	/* It reads all that a view has of a node, descriptions and single pods too, where it depends on
-	 * usage; and a pod that comes may make a node feasible as well as one that goes. */
+	/* It reads all data of a node where it depends on usage, including descriptions and single pods; an
+	 * added pod can make a node feasible as well as a removed one. */
 	bool sees_pods;
 	enum bt_normalize normalize;
-	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
+	/* Filter's error when the profile lacks the plugin's PreFilter; NULL: Filter does not need it.
 	 */
 	const char *no_pre_filter_error;
-	/* The pods that Filter refuses in such a profile before it misses PreFilter's state; NULL:
-	 * nobody.
+	/* In such a profile, Filter's check before it needs PreFilter's state; NULL: none.
 	 */
 	bt_plugin_filter_fn *filter_first;
-	/* What Score says when the profile leaves out the plugin's PreScore; NULL: Score manages without. */
+	/* Score's error when the profile lacks the plugin's PreScore; NULL: Score does not need it. */
 	const char *no_pre_score_error;
 	void (*compile)(const void *settings, const struct bt_compile_env *env,
 		const struct bt_signature *signature, struct bt_compiled *out_compiled);
@@ -298,10 +297,10 @@ struct bt_plugin {
 	bt_plugin_reject_fn *reject; /* NULL: always with the code refusal and a reason of kind 0 */
 	enum bt_code refusal;
 	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
-	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
+	bt_plugin_reason_fn *reason; /* instead, for texts with arguments */
 	bt_plugin_score_fn *score;
-	/* Of plugins that depend on usage; where all that depend on descriptions have it, plans of different
-	 * signatures may share what these say. */
+	/* Of plugins that depend on usage. When all plugins that depend on descriptions have it, plans of
+	 * different signatures may share their results. */
 	bt_plugin_key_fn *key;
 	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
@@ -311,11 +310,12 @@ struct bt_plugin {
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
-	/* Asked only of pods that the plugin has refused. NULL: any event may make such a pod fit. */
+	/* Consulted only for pods that the plugin has refused. NULL: any event may make such a pod fit. */
 	const struct bt_registration *events;
 	uint32_t event_n;
-	/* Events name the kinds of pods in every release, and those that wait include the pod itself. Else,
-	 * as upstream, they are about pods of any kind where BT_RULE_POD_EVENTS_BY_KIND does not hold. */
+	/* Pod events are restricted to their kind of pod in every release, and waiting pods include the pod
+	 * itself. Else, as upstream, they match pods of any kind where BT_RULE_POD_EVENTS_BY_KIND does not
+	 * hold. */
 	bool kinds_are_exact;
 };
 
@@ -325,17 +325,17 @@ struct bt_plugin_use {
 	const struct bt_plugin *plugin;
 	const void *settings;				    /* of the plugin's own type */
 	int64_t weight;					    /* at Score */
-	bool pre_filter, filter, pre_score, score, reserve; /* the points at which the profile has it */
+	bool pre_filter, filter, pre_score, score, reserve; /* its points in the profile */
 };
 
-/* May the use refuse a pod, and does not say what that depends on? */
+/* Can the plugin refuse a pod without declaring what that depends on? */
 static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
 {
 	return ((use->filter && use->plugin->filter) || (use->pre_filter && use->plugin->pre_filter)) &&
 	       use->plugin->filter_depends == BT_DEPENDS_ON_ALL;
 }
 
-/* So many plugins of a profile may judge nodes: those of the tree that compile, and all that are added. */
+/* The most plugins of a profile that evaluate nodes: in-tree plugins with compile, and all added ones. */
 #define BT_PROFILE_USES 28
 
 static_assert(BT_PROFILE_USES <= BT_PLUGIN_SET_ROOM, "uses are numbers in sets of plugins");
@@ -343,11 +343,13 @@ static_assert(BT_PROFILE_USES <= BT_PLUGIN_SET_ROOM, "uses are numbers in sets o
 /* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
  * after start. */
 struct bt_profile {
-	uint32_t name; /* the schedulerName that pods request */
-	/* Some plugin does not say what its refusals depend on: a verdict holds for its pod and moment alone.
+	uint32_t name; /* spec.schedulerName of its pods */
+	/*
+	 * Some plugin does not declare what its refusals depend on: a verdict is valid for its pod and cycle
+	 * only.
 	 */
 	bool verdicts_stand_alone;
-	bool sees_pods; /* some plugin sees pods one by one */
+	bool sees_pods; /* some plugin reads single pods */
 	struct bt_plugin_use uses[BT_PROFILE_USES];
 	uint32_t use_n;
 	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], pre_score[BT_PROFILE_USES],
@@ -361,7 +363,7 @@ static inline bool bt_equivalence_key_eq(
 	return a->kind == b->kind && a->column == b->column && a->domain_counts == b->domain_counts;
 }
 
-/* Adds an equivalence key that is not there yet to n that are, as bt_plugin_keys_fn does. */
+/* Appends an equivalence key to the n existing ones unless it is there, as bt_plugin_keys_fn does. */
 static inline uint32_t bt_add_equivalence_key(
 	struct bt_equivalence_key node_key, struct bt_equivalence_key *node_keys, uint32_t n, uint32_t cap)
 {
@@ -376,10 +378,10 @@ static inline uint32_t bt_add_equivalence_key(
 	return n + 1;
 }
 
-/* Few domains are distinguished for good: nodes need not be sorted again whenever a sum changes. */
+/* Up to so many domains keep a class each: nodes are not regrouped whenever a sum changes. */
 #define BT_FEW_DOMAINS 16
 
-/* The equivalence key of answers that depend on domain sums, or on their sign. */
+/* The equivalence key of results that depend on domain sums, or on their sign. */
 static inline struct bt_equivalence_key bt_domain_counts_key(
 	const struct bt_domain_counts *domain_counts, enum bt_equivalence_key_kind kind)
 {
@@ -397,7 +399,7 @@ static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_co
 	out_rejection->reasons[0] = (struct bt_reason){.kind = kind};
 }
 
-/* Says why the plugin's Filter refused the node, as it did. */
+/* Adds the reasons why the plugin's Filter refused the node. Requires: it did. */
 static inline void bt_plugin_reject(const struct bt_plugin *plugin, const void *term,
 	const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
@@ -419,7 +421,7 @@ static inline void bt_plugin_reason(const struct bt_plugin *plugin, const struct
 	}
 }
 
-/* A text that is kept, the same one once, as long as plans are that may point to it. Context: the scheduling
+/* A text, stored once, that lives as long as the plans that may point to it. Context: the scheduling
  * thread. */
 static inline const char *bt_keep_text(const struct bt_view *view, const char *format, ...) BT_PRINTF(2, 3);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The extension points, and what plugins say at those where no node is judged: PreEnqueue, PostFilter,
- * Reserve, PreBind, Permit. Plugins own no state there either: they are shown the pod and what the engine
- * keeps of it, and say what is to become of it; the engine does it, and takes it back (Unreserve). Context of
- * all functions: the scheduling thread.
+ * The extension points, and the functions at those that evaluate no node: PreEnqueue, PostFilter, Reserve,
+ * PreBind, Permit. Plugins own no state there either: they receive the pod and the engine's state of it, and
+ * return a decision; the engine carries it out, and reverts it (Unreserve). Context of all functions: the
+ * scheduling thread.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 struct bt_device_choice;
 struct bt_volume_binding;
 
-/* In the order in which a pod meets them; the last three belong to pod groups. */
+/* In the order of the cycle; the last three belong to pod groups. */
 enum bt_point {
 	BT_POINT_PRE_ENQUEUE = 0,
 	BT_POINT_QUEUE_SORT,
@@ -38,27 +38,27 @@ enum bt_point {
 
 #define BT_AT(point) (1u << BT_POINT_##point)
 
-/* What a pod may have that concerns a plugin at these points. */
+/* Properties of a pod that select the plugins called at these points. */
 enum bt_trait {
 	BT_TRAIT_GATES = 1 << 0,    /* scheduling gates */
-	BT_TRAIT_CLAIMS = 1 << 1,   /* ResourceClaims; from Filter on also extended resources */
+	BT_TRAIT_CLAIMS = 1 << 1,   /* ResourceClaims; from Filter on, extended resources too */
 	BT_TRAIT_VOLUMES = 1 << 2,  /* volumes */
 	BT_TRAIT_GROUP = 1 << 3,    /* a PodGroup */
-	BT_TRAIT_PREEMPTS = 1 << 4, /* a preemption of its own that is being carried out */
+	BT_TRAIT_PREEMPTS = 1 << 4, /* a preemption by it is in progress */
 	BT_TRAIT_ANY = 1 << 5	    /* every pod has it */
 };
 
 /* A PodGroup. */
 struct bt_group_state {
-	bool known;   /* its object is there */
-	bool gang;    /* min_count of its pods are to be placed together; else its policy is basic */
-	bool counted; /* somebody counts its members */
+	bool known;   /* its object exists */
+	bool gang;    /* min_count of its pods must be placed together; else its policy is basic */
+	bool counted; /* its members are counted */
 	int32_t min_count;
-	uint32_t topology_key; /* a label key that its pods are to have one value of; or BT_NAME_NONE */
+	uint32_t topology_key; /* a label key: all its pods need the same value; or BT_NAME_NONE */
 	uint64_t member_n;
 	uint64_t scheduled_n; /* in a cycle: members that are on nodes, those of this cycle included */
-	uint32_t tree;	      /* the name of the CompositePodGroup that is its tree's root; or BT_NAME_NONE */
-	bool tree_is_complete; /* enough of the groups below that have as many members as they need */
+	uint32_t tree;	      /* the name of the CompositePodGroup at the root of its tree; or BT_NAME_NONE */
+	bool tree_is_complete; /* enough groups below the root have enough members */
 };
 
 /* The pod in question. */
@@ -70,36 +70,38 @@ struct bt_pod_env {
 	int32_t priority;
 	uint32_t gates;	 /* the names of its scheduling gates joined by blanks, as a name */
 	uint32_t traits; /* enum bt_trait bits */
-	const struct bt_group_state *group; /* NULL: it is in none */
+	const struct bt_group_state *group; /* NULL: no group */
 };
 
 /*
- * PreEnqueue: may the pod not be tried yet? Then the reason is appended to out_why, unless that is NULL; a
- * plugin that appends none does not show in explanations.
+ * PreEnqueue: returns whether the pod is gated. Then it appends the reason to out_why, unless that is NULL;
+ * without a reason the plugin is not listed in explanations.
  */
 typedef bool bt_plugin_pre_enqueue_fn(const struct bt_pod_env *env, struct bt_buf *out_why);
 
 enum bt_permit { BT_PERMIT_OK = 0, BT_PERMIT_WAIT, BT_PERMIT_FAILS };
 
-/* Permit, asked of each member in the cycle of a PodGroup. Of a failure out_why says why, unless it is NULL.
+/*
+ * Permit, called for each member in the cycle of a PodGroup. On failure it appends the reason to out_why,
+ * unless that is NULL.
  */
 typedef enum bt_permit bt_plugin_permit_fn(const struct bt_pod_env *env, struct bt_buf *out_why);
 
 /*
- * PlacementFeasible, asked of a PodGroup before the first and after each of its pods, where groups wait as
- * one: may what has nodes do, with what is left to be tried? Else it appends what is lacking.
+ * PlacementFeasible, called for a PodGroup before the first and after each of its pods, where groups are
+ * queued as one: can the placed pods, with those left to try, be enough? If not, it appends what is missing.
  */
 enum bt_feasible { BT_FEASIBLE = 0, BT_FEASIBLE_LATER, BT_INFEASIBLE };
 typedef enum bt_feasible bt_plugin_placement_feasible_fn(
 	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *out_why);
 
-/* ---- placements: sets of nodes of which a PodGroup is to use one ---- */
+/* ---- placements: sets of nodes; a PodGroup uses one ---- */
 
 /* A pod of the group that is on a node. */
 struct bt_group_pod {
 	uint32_t namespace_, name;
-	uint32_t node_ix; /* BT_NO_NODE: its node has gone */
-	uint32_t node;	  /* the name of that */
+	uint32_t node_ix; /* BT_NO_NODE: its node was deleted */
+	uint32_t node;	  /* the node's name */
 };
 
 struct bt_placement_generate_env {
@@ -107,39 +109,39 @@ struct bt_placement_generate_env {
 	const struct bt_group_state *group;
 	const struct bt_group_pod *pods; /* that are on nodes */
 	uint32_t pod_n;
-	const uint32_t *domains; /* by node slot the value of the group's topology key, or BT_NAME_NONE;
-				    NULL: it has none */
+	const uint32_t *domains; /* by node slot: value of the group's topology key, or BT_NAME_NONE; NULL: no
+				    key */
 };
 
-/* How nodes are divided. */
+/* How nodes are divided into placements. */
 struct bt_division {
-	bool divides;  /* by domains; else all nodes are one placement */
-	uint32_t only; /* the domain that alone counts, or BT_NAME_NONE: each is a placement */
+	bool divides;  /* into domains; else all nodes are one placement */
+	uint32_t only; /* the only domain to use; BT_NAME_NONE: each domain is a placement */
 };
 
-/* PlacementGenerate: returns whether nodes can be divided; else it appends why not. */
+/* PlacementGenerate: returns whether nodes can be divided; if not, it appends the reason. */
 typedef bool bt_plugin_placement_generate_fn(const struct bt_placement_generate_env *env,
 	struct bt_division *out_division, struct bt_buf *out_why);
 
 struct bt_placement_score_env {
-	const struct bt_view *view; /* none of the pods below is on its node */
+	const struct bt_view *view; /* without the pods below */
 	const void *settings;
 	const struct bt_group_state *group; /* scheduled_n: members that are on nodes */
 	const uint32_t *nodes;		    /* of the placement */
 	uint32_t node_n;
-	const struct bt_signature *const *pods; /* of the group, that would get nodes of it */
+	const struct bt_signature *const *pods; /* pods of the group that would get its nodes */
 	uint32_t pod_n;
 };
 
-/* PlacementScore, of a placement in which the group fits. */
+/* PlacementScore of a placement in which the group fits. */
 typedef int64_t bt_plugin_placement_score_fn(const struct bt_placement_score_env *env);
 
-/* Brings the scores of all placements to 0..100. Returns NULL, or what it fails with. */
+/* Normalizes the scores of all placements to 0..100. Returns NULL, or the error text. */
 typedef const char *bt_plugin_placement_normalize_fn(int64_t *scores, uint32_t n);
 
 /* ---- PostFilter ---- */
 
-/* What PostFilter does to claims. */
+/* PostFilter's action on claims. */
 enum bt_claims_release {
 	BT_CLAIMS_NONE = 0,   /* the pod has no claims */
 	BT_CLAIMS_KEPT,	      /* nothing can be released */
@@ -147,25 +149,25 @@ enum bt_claims_release {
 	BT_CLAIMS_DELETE      /* this claim for extended resources goes */
 };
 
-/* What it does to which claim, which may have gone when that is carried out: the last three are set for the
- * last two. */
+/* The action and its claim, which may be deleted by the time it is carried out. The last three fields are set
+ * for the last two actions. */
 struct bt_claim_release {
 	enum bt_claims_release what;
 	uint32_t claim_ix, name, uid;
 };
 
-/* A pod that might have to go. */
+/* A potential victim. */
 struct bt_victim {
 	uint32_t pod_ix;
 	int32_t priority;
 	int64_t start_ns; /* 0: it has not started, which counts as now */
-	uint32_t place; /* on its node, from 1 on, when that now is taken in their order; 0: anew whenever it
-			     is compared */
-	uint32_t violation_n; /* pods whose going would violate a disruption budget */
-	bool grouped;	      /* it is a pod of a PodGroup, or such pods that go together */
-	bool composite;	      /* such pods of a CompositePodGroup */
-	uint32_t pod_n;	      /* how many these are; 0: a pod alone, and no PodGroup counts */
-	uint32_t first_part;  /* private to who tries it */
+	uint32_t place; /* on its node, from 1 on, where the clock is read once per pod in that order; 0: read
+			     at each comparison */
+	uint32_t violation_n; /* pods whose eviction would violate a disruption budget */
+	bool grouped;	      /* a pod of a PodGroup, or such pods that are evicted together */
+	bool composite;	      /* pods of a CompositePodGroup that are evicted together */
+	uint32_t pod_n;	      /* their number; 0: a single pod; PodGroups are ignored */
+	uint32_t first_part;  /* private to the trial's code */
 };
 
 /* What preempting on a node costs; the lowest is chosen, member by member in this order
@@ -173,24 +175,24 @@ struct bt_victim {
 struct bt_preemption_cost {
 	uint32_t violation_n, victim_n;
 	int32_t highest;      /* priority of the most important victim */
-	int64_t priority_sum; /* each raised by 2^31, so that none is negative */
+	int64_t priority_sum; /* each plus 2^31, so that none is negative */
 	int64_t start_ns;     /* the earliest start among the victims of highest priority */
 };
 
-/* How a plugin preempts: the engine tries nodes out, one after the other, and leaves them as they were. */
+/* A plugin's preemption policy: the engine dry-runs preemption on nodes, one after the other. */
 struct bt_preemption_policy {
-	/* How many candidates are enough when so many nodes come into question. */
+	/* How many candidates are enough for node_n potential nodes. */
 	uint32_t (*candidate_n)(const void *settings, uint32_t node_n);
 	/* Sorts by importance, the most important first. */
 	void (*sort)(struct bt_victim *victims, uint32_t n);
-	/* Of sorted victims, one at least. */
+	/* Cost of sorted victims, at least one. */
 	struct bt_preemption_cost (*cost_of)(
 		const struct bt_victim *victims, uint32_t n, uint32_t violation_n);
 };
 
 enum bt_preempt_outcome {
 	BT_PREEMPT_FOUND = 0,  /* a node and its victims */
-	BT_PREEMPT_NOWHERE,    /* no node would fit the pod; the nomination that it may have is void */
+	BT_PREEMPT_NOWHERE,    /* the pod would fit on no node; its nomination, if any, is cleared */
 	BT_PREEMPT_INELIGIBLE, /* the pod may not preempt now; its nomination stays */
 	BT_PREEMPT_FAILED      /* an error; the nomination stays */
 };
@@ -199,29 +201,29 @@ struct bt_compiled;
 
 struct bt_post_filter_env {
 	const void *settings;
-	const struct bt_release *release; /* of Kubernetes, whose texts count */
+	const struct bt_release *release; /* the Kubernetes release whose texts are used */
 	const struct bt_view *view;
-	const struct bt_compiled *compiled; /* what it was asked by in this cycle; NULL: it was not */
-	/* Looks by the plugin's policy for a node and victims. Appends what upstream says. */
+	const struct bt_compiled *compiled; /* the plugin's compiled state in this cycle; NULL: none */
+	/* Finds a node and victims by the plugin's policy. Appends upstream's message. */
 	enum bt_preempt_outcome (*preempt)(void *context, struct bt_buf *out_text);
 	void *context;
 };
 
-/* What comes of it. */
+/* The result. */
 struct bt_post_filter_result {
-	bool nominates; /* outcome counts; else the plugin has nothing to say about nominations */
+	bool nominates; /* outcome applies; else the plugin leaves nominations alone */
 	enum bt_preempt_outcome outcome;
 	struct bt_claim_release release;
 };
 
-/* PostFilter: looks for a way to make the pod fit; appends what upstream says. */
+/* PostFilter: tries to make the pod fit; appends upstream's message. */
 typedef void bt_plugin_post_filter_fn(const struct bt_post_filter_env *env,
 	struct bt_post_filter_result *out_result, struct bt_buf *out_text);
 
 /* ---- Reserve and PreBind ---- */
 
-/* What Reserve is to assume: the engine does, and takes it back where the pod is not bound. Valid until the
- * plugin is asked again. */
+/* Reserve's result: the engine assumes it, and reverts it when the pod is not bound. Valid until the plugin's
+ * next call. */
 struct bt_reservation {
 	const struct bt_volume_binding *bindings;
 	const struct bt_device_choice *choices;
@@ -230,15 +232,18 @@ struct bt_reservation {
 
 struct bt_plugin_use;
 
-/* Reserve, of a node that has passed Filter in this cycle. */
+/* Reserve for a node that has passed Filter in this cycle. */
 typedef void bt_plugin_reserve_fn(const struct bt_plugin_use *use, const struct bt_compiled *compiled,
 	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out_reservation);
 
-/* PreBind: does what the assumed pod's claims get stand in the way of its binding? Then it appends why. */
+/*
+ * PreBind: returns whether the devices allocated to the assumed pod's claims prevent its binding; if so, it
+ * appends the reason.
+ */
 typedef bool bt_plugin_pre_bind_fn(const struct bt_pod_env *env, const struct bt_device_choice *choices,
 	uint32_t choice_n, struct bt_buf *out_why);
 
-/* Does a node cost less than another? False for equals. */
+/* Is preempting on one node cheaper than on the other? False for equal costs. */
 static inline bool bt_preemption_cheaper(
 	const struct bt_preemption_cost *a, const struct bt_preemption_cost *b)
 {

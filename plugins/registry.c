@@ -12,7 +12,7 @@
 #include "plugins/registry.def"
 #undef BT_PLUGIN
 
-/* lock(adding): the entries behind those in the tree are written, before plugin_n counts them. */
+/* lock(adding): entries after the in-tree ones are written before plugin_n counts them. */
 static const struct bt_plugin *plugins[BT_PLUGIN_MAX] = {
 #define BT_PLUGIN(folder) &bt_plugin_##folder,
 #include "plugins/registry.def"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The registry of plugins: the one list, and how the rest of the program finds a plugin without knowing any
- * by name. An id is a plugin's place in registry.def; plugins that were added at run time follow in the order
- * in which they came. Context: any thread.
+ * The registry of plugins: the list of plugins and its lookups, so that other code names no plugin. An id is
+ * a plugin's place in registry.def; plugins added at run time follow in the order of their addition. Context:
+ * any thread.
  */
 #pragma once
 
@@ -21,22 +21,21 @@ enum {
 /* The most plugins that may be added at run time. */
 #define BT_PLUGIN_ADDED_MAX 8
 
-/* More plugins than that there never are. */
+/* Upper bound of the number of plugins. */
 #define BT_PLUGIN_MAX (BT_PLUGIN_IN_TREE + BT_PLUGIN_ADDED_MAX)
 
-/* No plugin's id. */
+/* Not a valid id. */
 #define BT_PLUGIN_NONE BT_PLUGIN_MAX
 
 static_assert(BT_PLUGIN_MAX < BT_PLUGIN_SET_ROOM, "registry.def lists too many plugins: with extenders they "
 						  "must fit a set (engine/model/plugin_set.h)");
 
-/* How many plugins there are now: those in the tree, and behind them those that were added. */
+/* The current number of plugins: in-tree ones, then added ones. */
 uint32_t bt_plugin_n(void);
 
 /*
- * Adds a plugin for the rest of the process's life. Configurations and engines that are there already do not
- * use it.
- * Returns: BT_OK; BT_EXISTS when a plugin of that name is there; BT_RANGE when BT_PLUGIN_ADDED_MAX are there.
+ * Adds a plugin for the lifetime of the process. Existing configurations and engines do not use it.
+ * Returns: BT_OK; BT_EXISTS when the name is taken; BT_RANGE when BT_PLUGIN_ADDED_MAX plugins were added.
  */
 enum bt_status bt_plugin_add(const struct bt_plugin *plugin);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The choice: vectors where the processor has them, else none.
+ * Dispatch: vectors where the processor has AVX2, else none.
  */
 #include "plugins/resource_ranges.h"
 

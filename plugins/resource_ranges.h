@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the resource plugins ask of ranges of nodes, in vectors: the same answers as their plain functions,
- * which answer for what is left over.
+ * Filter and Score of the resource plugins for ranges of nodes, in vectors: the same results as their plain
+ * functions, which handle the remainder.
  */
 #pragma once
 
@@ -12,25 +12,25 @@
 #define BT_RANGE_WEIGHT_MAX  0xfffff
 #define BT_RANGE_EXACT_BELOW ((int64_t)1 << 45)
 
-/* Two resources of which a pod requests something; cells begin at the range. */
+/* Two resources that a pod requests; cells start at the range. */
 struct bt_resource_pair {
 	struct bt_cells alloc[2], used[2];
 	int64_t request[2];
 };
 
-/* Of the ways to score resources, those that a release or a configuration has. All zeroes: the usual ones. */
+/* Variants of resource scoring, by release or configuration. All zeroes: the defaults. */
 struct bt_sum_form {
-	bool most;  /* fullness is MostAllocated, not LeastAllocated */
-	bool state; /* balance is that of the node with the pod, not what it gains by the pod */
+	bool most;  /* MostAllocated, not LeastAllocated */
+	bool state; /* balance of the node with the pod, not the gain */
 };
 
-/* What plugins that ask of nodes nothing but two resources, or whether there is enough, come to together. All
- * zeroes: every node passes, and is worth 1. */
+/* Combined Filter and Score of the plugins that only compare resources with requests and score by two
+ * resources. All zeroes: every node passes, with score 1. */
 struct bt_resource_sum {
-	bool fits; /* NodeResourcesFit filters: a pod more, and these */
+	bool fits; /* NodeResourcesFit filters: room for one more pod, and for wanted */
 	const struct bt_amount *wanted;
 	uint32_t wanted_n;
-	bool scores;	   /* one of the others does, by these two resources */
+	bool scores;	   /* a plugin scores by these two resources */
 	uint32_t slots[2]; /* in the order of the sums */
 	bool fills;	   /* NodeResourcesFit scores, LeastAllocated or MostAllocated */
 	int64_t fill_requests[2], fill_weights[2];
@@ -40,8 +40,8 @@ struct bt_resource_sum {
 	struct bt_sum_form form;
 };
 
-/* Scores are by these resources. Returns false when others are already scored by others, or they have no
- * columns. */
+/* Sets the two resources of the scores. Returns false when the sum already scores by others, or when they
+ * have no columns. */
 static inline bool bt_resource_sum_score(struct bt_resource_sum *sum, uint32_t first, uint32_t second)
 {
 	if (first >= BT_FIRST_RARE || second >= BT_FIRST_RARE) {
@@ -57,9 +57,9 @@ static inline bool bt_resource_sum_score(struct bt_resource_sum *sum, uint32_t f
 }
 
 /*
- * All of these answer for nodes from the front of the range and return for how many: they stop before four
- * of which one has a number that they do not handle (negative, BT_RANGE_EXACT_BELOW or more, nothing
- * allocatable), and before a rest of less than four. Without AVX2 that is 0.
+ * These functions process nodes from the front of the range and return how many. They stop before a group of
+ * four in which one number is out of range (negative, BT_RANGE_EXACT_BELOW or more, nothing allocatable), and
+ * before a remainder of less than four. Without AVX2 they return 0.
  */
 uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
@@ -68,17 +68,17 @@ uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const 
 uint32_t bt_range_fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw);
 
-/* NodeResourcesBalancedAllocation; state: as of the form. */
+/* NodeResourcesBalancedAllocation; state: as in struct bt_sum_form. */
 uint32_t bt_range_balance(const struct bt_resource_pair *pair, bool state, uint32_t n, int64_t *raw);
 
 /*
- * For nodes[0] to nodes[n - 1], or from first on if nodes is NULL: 0 where the node is refused, else one and
- * the weighted scores. Requires: weights as above; sums fit into 16 bits.
+ * For nodes[0] to nodes[n - 1], or from first on if nodes is NULL: 0 for refused nodes, else 1 plus the
+ * weighted scores. Requires: weights as above; sums fit into 16 bits.
  */
 uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *value);
 
-/* The sums of so many pods, side by side; a lane of nobody is all zeroes. Private but for the size. */
+/* The sums of BT_RANGE_STEP pods, side by side; unused lanes are all zeroes. Private except for its size. */
 struct bt_sum_lanes {
 	double wanted[2][BT_RANGE_STEP], place[BT_RANGE_STEP];	  /* -HUGE_VAL: none */
 	double fill[2][BT_RANGE_STEP], balance[2][BT_RANGE_STEP]; /* requests */
@@ -87,47 +87,47 @@ struct bt_sum_lanes {
 };
 
 /*
- * Writes a sum into a lane (lane / BT_RANGE_STEP of lanes). What is wanted of other resources than cpu and
- * memory lanes leave out.
- * Returns: false when there are no vectors, or the sum's scores are not by cpu and memory, or a number is
- * not handled; lanes are as before.
+ * Writes a sum into a lane (lane / BT_RANGE_STEP of lanes). Lanes omit requests of resources other than cpu
+ * and memory.
+ * Returns: false without vectors, when the sum does not score by cpu and memory, or when a number is out of
+ * range; lanes are unchanged.
  */
 bool bt_range_lane_put(const struct bt_resource_sum *sum, struct bt_sum_lanes *lanes, uint32_t lane);
 
-/* A lane takes over what is in another one. */
+/* Copies a lane. */
 void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to);
 
 /*
- * One node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums answers for several nodes and one
- * pod. form: as all of the sums. Returns false when a number of the node is not handled. Requires:
- * there are vectors: bt_range_lane_put was true.
+ * Evaluates one node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums does several nodes for one
+ * pod. form: equal to that of all sums. Returns false when a number of the node is out of range. Requires:
+ * bt_range_lane_put returned true.
  */
 bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, struct bt_sum_form form,
 	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
 
-/* Is anything wanted of resources that lanes leave out, and does a node have it? */
+/* Does the sum request resources that lanes omit? Does a node have enough of them? */
 bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum);
 bool bt_resource_sum_fits_rest(
 	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix);
 
-/* Are there vectors? */
+/* Does the processor have AVX2? */
 bool bt_range_vectors(void);
 
-/* As bt_used_for_score, of one node, and of any resource. */
+/* As bt_used_for_score, for one node and any resource. */
 static inline int64_t bt_node_used_for_score(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
 {
 	return slot < BT_FIRST_RARE ? bt_cell(bt_used_for_score(usage, slot), node_ix)
 				    : bt_node_used(usage, slot, node_ix);
 }
 
-/* What is left of a resource on a node; less than 0 when more is used than there is. */
+/* Free amount of a resource on a node; negative when overcommitted. */
 static inline int64_t bt_node_available(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
 {
 	return bt_wrap_sub(
 		bt_node_alloc(view->snapshot, slot, node_ix), bt_node_used(view->usage, slot, node_ix));
 }
 
-/* As those without _avx2, which ask bt_range_vectors before: the processor has AVX2. */
+/* As the functions without _avx2. Requires: bt_range_vectors(). */
 uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
 uint32_t bt_range_fullness_avx2(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranges of nodes in vectors; this file alone is compiled for AVX2. Numbers are doubles from the start: below
- * 2^45 these hold them, and a hundred times them, without rounding.
+ * Ranges of nodes in vectors; this file alone is compiled for AVX2. Numbers are converted to doubles first:
+ * below 2^45 a number and a hundred times it are exact.
  */
 #include "plugins/resource_ranges.h"
 
@@ -25,8 +25,8 @@ static inline __m256i load(struct bt_cells cells, size_t at)
 			 : _mm256_set_epi64x(first[3 * step], first[2 * step], first[step], first[0]);
 }
 
-/* Of 0 <= x < 2^52: callers leave other numbers to the plain code. The bits of x below the exponent of 2^52
- * are the number 2^52 + x. */
+/* Requires: 0 <= x < 2^52; callers leave other numbers to the plain code. The bits of x below the exponent of
+ * 2^52 are the number 2^52 + x. */
 static inline __m256d to_double(__m256i x)
 {
 	const __m256d big = _mm256_set1_pd(0x1p52);
@@ -47,7 +47,7 @@ static inline struct four read_four(const struct bt_resource_pair *pair, uint32_
 		_mm256_add_epi64(before, _mm256_set1_epi64x(pair->request[k]))};
 }
 
-/* All numbers are in range, and there is something allocatable. */
+/* All numbers are in range, and allocatable is positive. */
 static inline bool handled(const struct four *a, const struct four *b, bool before)
 {
 	__m256i all =
@@ -58,7 +58,7 @@ static inline bool handled(const struct four *a, const struct four *b, bool befo
 	if (before) {
 		all = _mm256_or_si256(all, _mm256_or_si256(a->before, b->before));
 	}
-	/* A node with nothing sets bits that are out of range. */
+	/* A node with nothing allocatable sets out-of-range bits. */
 	all = _mm256_or_si256(all, none);
 	return _mm256_testz_si256(all, _mm256_set1_epi64x(~(EXACT_BELOW - 1)));
 }
@@ -68,7 +68,7 @@ static inline void store(int64_t *raw, __m128i scores)
 	_mm256_storeu_si256((__m256i *)(void *)raw, _mm256_cvtepi32_epi64(scores));
 }
 
-/* Weights as every lane has them. */
+/* Weights, broadcast to every lane. */
 struct range_weights {
 	__m256d of[2], inverse; /* of their sum */
 };
@@ -81,7 +81,7 @@ static inline struct range_weights spread(const int64_t *weight)
 		{_mm256_set1_pd(w0), _mm256_set1_pd(w1)}, _mm256_set1_pd(1 / (w0 + w1))};
 }
 
-/* The percentage that is used, or free, without its fraction; most is constant where this is called. */
+/* The percentage used (most) or free, truncated; most is a constant at each call. */
 static inline __m256d percent(__m256d alloc, __m256d request, bool most)
 {
 	__m256d part = most ? _mm256_min_pd(request, alloc)
@@ -90,8 +90,8 @@ static inline __m256d percent(__m256d alloc, __m256d request, bool most)
 	return _mm256_floor_pd(_mm256_div_pd(_mm256_mul_pd(part, _mm256_set1_pd(100)), alloc));
 }
 
-/* Weighted percentages over the weights, without the fraction: half a one more does not make it another whole
- * number, and is more than rounding takes. */
+/* The weighted mean of percentages, truncated: adding 0.5 does not change the integer part, and exceeds the
+ * rounding error. */
 static inline __m128i fullness_of(
 	const __m256d *alloc, const __m256d *request, const struct range_weights *weights, bool most)
 {
@@ -133,7 +133,7 @@ uint32_t bt_range_fullness_avx2(
 	return most ? fullness(pair, weight, true, n, raw) : fullness(pair, weight, false, n, raw);
 }
 
-/* 100 times one minus the standard deviation of two fractions that are at most 1. */
+/* 100 * (1 - standard deviation) of two fractions that are at most 1. */
 static inline __m128i balance(const __m256d *alloc, __m256d used0, __m256d used1)
 {
 	const __m256d one = _mm256_set1_pd(1);
@@ -145,7 +145,7 @@ static inline __m128i balance(const __m256d *alloc, __m256d used0, __m256d used1
 	return _mm256_cvttpd_epi32(_mm256_mul_pd(_mm256_sub_pd(one, std), _mm256_set1_pd(100)));
 }
 
-/* What the balance gains. Both are 50 to 100: the sum that is halved is not negative. */
+/* The gain in balance. Both are 50 to 100, so the halved sum is not negative. */
 static inline __m128i gain_of(__m128i before, __m128i after)
 {
 	const __m128i fifty = _mm_set1_epi32(50);
@@ -153,7 +153,7 @@ static inline __m128i gain_of(__m128i before, __m128i after)
 	return _mm_add_epi32(fifty, _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1));
 }
 
-/* The scores of four nodes; state is constant where this is called. */
+/* The scores of four nodes; state is a constant at each call. */
 static inline __m128i balance_of_four(const struct four *a, const struct four *b, bool state)
 {
 	const __m256d alloc[2] = {to_double(a->alloc), to_double(b->alloc)};
@@ -185,7 +185,7 @@ uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, bool state, 
 
 /* ---- filter and scores in one ---- */
 
-/* Four nodes, here and there or side by side, and what they have of the two resources of the scores. */
+/* Four nodes, scattered or adjacent, and their amounts of the two scored resources. */
 struct range_nodes {
 	const struct bt_node_room *room[LANES];
 	const struct bt_node_use *use[LANES];
@@ -229,7 +229,7 @@ static inline __m256i fetch_used(const struct bt_view *view, const struct range_
 				      : fetch(view->usage->scalars[slot], nodes);
 }
 
-/* Two numbers that lie side by side. */
+/* Two adjacent numbers. */
 static inline __m128i load_two(const int64_t *first)
 {
 	return _mm_loadu_si128((const __m128i *)(const void *)first);
@@ -262,7 +262,7 @@ static inline void fetch_cpu_and_memory(struct range_nodes *nodes)
 		&use[3]->nonzero_milli_cpu, nodes->filled);
 }
 
-/* What is used for scores, as bt_used_for_score. */
+/* Used amounts for scores, as bt_used_for_score. */
 static inline __m256i fetch_filled(const struct bt_view *view, const struct range_nodes *nodes, uint32_t slot)
 {
 	const struct bt_cells cells = bt_used_for_score(view->usage, slot);
@@ -274,7 +274,7 @@ static inline __m256i fetch_filled(const struct bt_view *view, const struct rang
 		     : _mm256_setzero_si256();
 }
 
-/* What the nodes have of the two resources of the scores: as a rule, cpu and memory. */
+/* The nodes' amounts of the two scored resources: usually cpu and memory. */
 BT_INLINE void fetch_scored(
 	const struct bt_resource_sum *sum, const struct bt_view *view, struct range_nodes *nodes)
 {
@@ -289,7 +289,7 @@ BT_INLINE void fetch_scored(
 	}
 }
 
-/* What is free of a resource. */
+/* Free amounts of a resource. */
 static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const struct range_nodes *nodes, uint32_t slot)
 {
@@ -301,7 +301,7 @@ static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt
 	return _mm256_sub_epi64(fetch_alloc(view, nodes, slot), fetch_used(view, nodes, slot));
 }
 
-/* All bits of the nodes that are refused. */
+/* All bits set for refused nodes. */
 BT_INLINE __m256i refused(
 	const struct bt_resource_sum *sum, const struct bt_view *view, const struct range_nodes *nodes)
 {
@@ -353,7 +353,7 @@ static inline struct four with_request(__m256i alloc, __m256i used, int64_t requ
 	return (struct four){alloc, used, _mm256_add_epi64(used, _mm256_set1_epi64x(request))};
 }
 
-/* These return false when they do not handle a number. */
+/* These return false when a number is out of range. */
 BT_INLINE bool add_fullness(
 	const struct bt_resource_sum *sum, const struct range_nodes *nodes, __m128i *value)
 {
@@ -402,7 +402,7 @@ static inline void store_values(uint16_t *value, __m128i four)
 	_mm_storel_epi64((__m128i *)(void *)value, _mm_packus_epi32(four, four));
 }
 
-/* Returns false when it does not handle a number. */
+/* Returns false when a number is out of range. */
 BT_INLINE bool sum_up(const struct bt_resource_sum *sum, const struct bt_view *view,
 	struct range_nodes *nodes, uint16_t *value)
 {
@@ -444,9 +444,9 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 	return i;
 }
 
-/* ---- the same for one node and several pods: these are the lanes ---- */
+/* ---- the same for one node and several pods, one per lane ---- */
 
-/* The numbers of a node, as every lane has them. */
+/* The numbers of a node, broadcast to every lane. */
 struct node {
 	__m256d alloc[2], used[2], filled[2], places;
 	__m128i balance; /* without the pod */
@@ -475,7 +475,7 @@ static inline __m128i balance_of_two(__m128d alloc, __m128d used)
 	return _mm_broadcastd_epi32(_mm_cvttpd_epi32(_mm_mul_pd(_mm_sub_pd(one, std), _mm_set1_pd(100))));
 }
 
-/* Returns false when a number is not handled: it is negative or too large, or nothing is allocatable. */
+/* Returns false when a number is out of range: negative, too large, or nothing allocatable. */
 static inline bool read_node(const struct bt_view *view, uint32_t node_ix, struct node *out_node)
 {
 	const struct bt_node_room *room = &view->snapshot->rooms[node_ix];
@@ -483,7 +483,7 @@ static inline bool read_node(const struct bt_view *view, uint32_t node_ix, struc
 	int64_t pod_n = use->pod_n, pods = room->pods;
 	__m128i alloc = load_two(&room->alloc[BT_CPU]), used = load_two(&use->used[BT_CPU]),
 		filled = load_two(&use->nonzero_milli_cpu);
-	/* Of nothing one less has all bits. */
+	/* Zero minus one has all bits set. */
 	__m128i bits = _mm_or_si128(
 		_mm_or_si128(alloc, _mm_add_epi64(alloc, _mm_set1_epi64x(-1))), _mm_or_si128(used, filled));
 
@@ -514,7 +514,7 @@ static inline __m128i weigh(__m128i scores, const int32_t *weights)
 	return _mm_mullo_epi32(scores, _mm_loadu_si128((const __m128i *)(const void *)weights));
 }
 
-/* Sums of numbers below 2^45 are exact. form is constant where this is called. */
+/* Sums of numbers below 2^45 are exact. form is a constant at each call. */
 static inline void sum_lanes(
 	const struct bt_sum_lanes *lanes, const struct node *node, struct bt_sum_form form, uint16_t *value)
 {

@@ -50,7 +50,7 @@ struct bt_preemption_cost bt_preemption_cost_of(
 	return cost;
 }
 
-/* Whether it fits then is for the plugins to say that refused it. */
+/* The plugins that refused the pod check whether it fits then. */
 static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
@@ -62,7 +62,7 @@ static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
 };
 
-/* Explanations look past it: the pod is explained as if its victims had gone. */
+/* Explanations ignore it: they assume that the pod's victims are gone. */
 static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
 	(void)out_why;

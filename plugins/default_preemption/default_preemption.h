@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DefaultPreemption: which pods matter more, how many nodes are tried, and which of them is the best to
- * preempt on. The engine tries nodes out by it. Pure.
+ * DefaultPreemption: importance of pods, number of nodes to try, and choice of the best candidate. The engine
+ * runs the trials. Pure.
  */
 #pragma once
 
@@ -18,16 +18,16 @@ struct bt_preemption_settings {
 	int32_t min_candidate_nodes_percentage, min_candidate_nodes_absolute;
 };
 
-/* How many candidates are enough when so many nodes come into question. */
+/* How many candidates are enough for node_n potential nodes. */
 uint32_t bt_preemption_candidate_n(const void *settings, uint32_t node_n);
 
 /*
- * Sorts by importance, the most important first: priority, then who started earlier. Equals end as they do
- * upstream when they are given in the order in which they are on their node.
+ * Sorts by importance, the most important first: higher priority, then earlier start. Ties end as upstream
+ * when the victims are passed in their order on the node.
  */
 void bt_victims_sort(struct bt_victim *victims, uint32_t n);
 
-/* Requires: n > 0. The first counts as the most important, as upstream has it. */
+/* Requires: n > 0. The first counts as the most important, as upstream. */
 struct bt_preemption_cost bt_preemption_cost_of(
 	const struct bt_victim *victims, uint32_t n, uint32_t violation_n);
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The order of victims. Upstream sorts them by sort.Slice, which is not stable: where pods are equally
- * important, what comes first is what its pattern-defeating quicksort makes of the order in which they were
- * given. This is that algorithm step by step, so that ties end alike. Source: sort.Slice, Go 1.26, and
- * MoreImportantPod, v1.36.3; MoreImportantVictim, v1.37.2.
+ * important, its pattern-defeating quicksort and the input order decide. This is that algorithm step by step,
+ * so that ties end alike. Source: sort.Slice, Go 1.26, and MoreImportantPod, v1.36.3; MoreImportantVictim,
+ * v1.37.2.
  */
 #include "engine/base/check.h"
 #include "plugins/default_preemption/default_preemption.h"
 
 #define INSERTION_MAX 12 /* shorter ranges are sorted by insertion */
 #define NINTHER_MIN   50 /* longer ranges take the median of medians */
-#define SHIFT_MIN     50 /* longer ranges are worth mending when nearly sorted */
+#define SHIFT_MIN     50 /* longer ranges are repaired when nearly sorted */
 #define SHIFT_STEPS   5
-#define BALANCE	      8 /* a part below that fraction is unbalanced */
+#define BALANCE	      8 /* a part below 1/BALANCE of the range is unbalanced */
 #define NINTHER_SWAPS 12
 
 enum victim_order_pattern { UNKNOWN = 0, INCREASING, DECREASING };
 
 /*
- * Priority, then pods of groups before others, more that go together before fewer, then age. A pod that has
- * not started counts as started now. Upstream takes that time anew for each of two that are compared: the
- * first is always the older one. From 1.37 on it takes it once for each pod of a node, in their order.
+ * Priority, then pods of groups before others, larger groups before smaller ones, then age. A pod that has
+ * not started counts as started now. Upstream reads the clock for each side of a comparison, so the first is
+ * always the older one. From 1.37 on it reads the clock once for each pod of a node, in their order.
  */
 static bool before(const struct bt_victim *v, int64_t i, int64_t j)
 {
@@ -55,7 +55,7 @@ static void swap(struct bt_victim *v, int64_t i, int64_t j)
 	v[j] = x;
 }
 
-/* Moves an element down to where the one before it does not come after it; not beyond floor. */
+/* Moves an element down until its predecessor does not sort after it; not beyond floor. */
 static void sink(struct bt_victim *v, int64_t at, int64_t floor)
 {
 	BT_INVARIANT(at >= floor);
@@ -155,7 +155,7 @@ static void break_patterns(struct bt_victim *v, int64_t from, int64_t to)
 
 /* ---- partitions ---- */
 
-/* Puts those that come before the pivot before it. Returns where the pivot is then. */
+/* Moves elements that sort before the pivot in front of it. Returns the pivot's new place. */
 static int64_t split(struct bt_victim *v, int64_t from, int64_t to, int64_t pivot, bool *out_was_split)
 {
 	int64_t i = from + 1, j = to - 1;
@@ -180,7 +180,7 @@ static int64_t split(struct bt_victim *v, int64_t from, int64_t to, int64_t pivo
 	return j;
 }
 
-/* None comes before the pivot: puts its equals first. Returns where the others begin. */
+/* No element sorts before the pivot: moves its equals to the front. Returns where the others begin. */
 static int64_t split_equals(struct bt_victim *v, int64_t from, int64_t to, int64_t pivot)
 {
 	int64_t i = from + 1, j = to - 1;
@@ -201,7 +201,7 @@ static int64_t split_equals(struct bt_victim *v, int64_t from, int64_t to, int64
 	}
 }
 
-/* Mends a few pairs that are out of order. Returns whether that has sorted the range. */
+/* Swaps a few pairs that are out of order. Returns whether the range is sorted then. */
 static bool mend(struct bt_victim *v, int64_t from, int64_t to)
 {
 	int64_t i = from + 1;
@@ -218,7 +218,7 @@ static bool mend(struct bt_victim *v, int64_t from, int64_t to)
 		}
 		swap(v, i, i - 1);
 		if (i - from >= 2) {
-			/* Upstream goes on below the range. */
+			/* Upstream continues below the range. */
 			sink(v, i - 1, 0);
 		}
 		for (int64_t at = i + 1; to - i >= 2 && at < to && before(v, at, at - 1); at++) {

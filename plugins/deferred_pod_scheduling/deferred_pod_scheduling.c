@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DeferredPodScheduling: a pod that waits for room for its resize may only find it on its own node, and not
- * where that forbids preemption for it. What upstream says at Permit no pod hears: one that is on a node
- * cannot be assumed there before. Source: plugins/deferredpodscheduling, v1.37.2.
+ * DeferredPodScheduling: a pod with a deferred resize fits only on its own node, and not where the node
+ * disables preemption for resizes. Upstream's Permit of the plugin is never reached: a pod on a node cannot
+ * be assumed there again. Source: plugins/deferredpodscheduling, v1.37.2.
  */
 #include "plugins/plugin.h"
 
@@ -49,7 +49,7 @@ static void deferred_pod_scheduling_key(const void *term, struct bt_buf *out_key
 
 /* ---- queueing hints ---- */
 
-/* The pod's own node allows it now, and did not, or was not there. */
+/* The pod's own node allows it now; before, it did not, or was missing. */
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;

@@ -15,7 +15,7 @@
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
 struct image_locality_wanted {
-	const uint64_t *nodes; /* bitmap of those that have it */
+	const uint64_t *nodes; /* bitmap of the nodes that have it */
 	int64_t static_score;
 };
 
@@ -40,7 +40,7 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 {
 	const struct bt_image_locality_settings *rules = settings;
 	const struct bt_snapshot *snapshot = env->snapshot;
-	/* The images of volumes stand behind those of containers. */
+	/* Images of volumes come after those of containers. */
 	uint32_t image_n = rules->volumes_score ? signature->image_n : signature->container_n;
 	struct image_locality_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 	struct image_locality_wanted *items = bt_arena_zalloc(env->arena, image_n * sizeof(*items));
@@ -62,7 +62,7 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 	term->max_sum =
 		MAX_SUM_PER_IMAGE * (rules->volumes_raise_top ? signature->image_n : signature->container_n);
 	out_compiled->term = term;
-	/* No node has any of the images: every node scores 0, which is what Skip leaves too. */
+	/* No node has any of the images: every node scores 0, as with Skip. */
 	out_compiled->score_skip = term->n == 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ImageLocality: likes nodes that have the pod's images already.
+ * ImageLocality: prefers nodes that already have the pod's images.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 /* settings of the plugin, by the release. */
 struct bt_image_locality_settings {
 	bool volumes_score;	/* image volumes count as images */
-	bool volumes_raise_top; /* and as containers do in the sum that scores highest */
+	bool volumes_raise_top; /* and raise the upper limit as containers do */
 };
 
 extern const struct bt_plugin bt_plugin_image_locality;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * InterPodAffinity. Each term is a topology counter: of the pods that it selects, or of the pods that carry
+ * InterPodAffinity. Each term is a topology counter: of the pods that it selects, or of the pods that have
  * it. Source: plugins/interpodaffinity, v1.36.3.
  */
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
@@ -11,7 +11,7 @@
 
 enum inter_pod_affinity_reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };
 
-/* A term of the pending pod and the pods that it is about. */
+/* A term of the pending pod and the pods that it selects. */
 struct own_term {
 	const struct bt_pod_term *term;
 	int64_t weight;
@@ -113,7 +113,7 @@ static void inter_pod_affinity_compile(const void *settings, const struct bt_com
 	out->state = term;
 }
 
-/* The term with its namespace selector turned into names. */
+/* The term with its namespace selector resolved to names. */
 static struct bt_pod_match resolved(const struct inter_pod_affinity_term *term,
 	const struct bt_counting *counting, const struct own_term *own)
 {
@@ -132,7 +132,7 @@ static void count_own(const struct inter_pod_affinity_term *term, const struct b
 }
 
 /* A pod counts for required affinity only when it matches all the terms, and then for each of them: one
- * counter serves them all. */
+ * counter is enough. */
 static void count_affinity(struct inter_pod_affinity_term *term, const struct bt_counting *counting)
 {
 	const struct bt_pod_query query = {.items = term->matches, .n = term->affinity_n};
@@ -176,7 +176,7 @@ static void resolve(struct inter_pod_affinity_term *term, const struct bt_counti
 	BT_INVARIANT(!term->affinity_n || term->affinity[0].domain_counts);
 }
 
-/* What an existing affinity term adds to the score of a node per pod that carries it. */
+/* What an existing affinity term adds to a node's score per pod that has it. */
 static int64_t existing_weight(
 	const struct inter_pod_affinity_term *term, const struct bt_existing_affinity_term *existing)
 {
@@ -198,8 +198,7 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
 		const struct bt_existing_affinity_term *existing = term->concerning[i];
 
-		/* Of pods that carry it only those on nodes with its topology key keep Filter from being
-		 * skipped. */
+		/* Only pods with the term on nodes with its topology key keep Filter from being skipped. */
 		filter |= existing->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY &&
 			  existing->domain_counts->total > 0;
 		score |= existing_weight(term, existing) != 0 && existing->pod_n > 0;
@@ -259,7 +258,7 @@ static bool affinity_passes(const struct inter_pod_affinity_term *term, uint32_t
 		exist &= domain_counts->sums[domain] > 0;
 		total += domain_counts->total;
 	}
-	/* The first pod of a series that wants to be near itself has nobody to be near to. */
+	/* The first pod of a series with affinity to itself matches no existing pod. */
 	return exist || (total == 0 && term->matches_itself);
 }
 
@@ -303,7 +302,7 @@ static void keep_apart(
 	}
 }
 
-/* Term by term, so that what is read stays in cache. */
+/* Term by term, so that the sums stay in cache. */
 static void inter_pod_affinity_filter(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
@@ -371,7 +370,7 @@ static void inter_pod_affinity_score(
 	}
 }
 
-/* The quotient comes before the factor, in floating point, as upstream has it: 29 of 100 becomes 28. */
+/* Divides before multiplying, in floating point, as upstream: 29 of 100 becomes 28. */
 static void normalize_own(
 	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
 {
@@ -409,7 +408,7 @@ static const struct bt_pod_affinity *affinity_of(const struct bt_signature *sign
 	return signature->pod_affinity ? signature->pod_affinity : &nothing;
 }
 
-/* Does the pod satisfy the term? Namespace selectors see no labels here, so upstream. */
+/* Does the pod satisfy the term? As upstream, namespace selectors see no labels here. */
 static bool satisfies(
 	const struct bt_intern *intern, const struct bt_pod_term *term, const struct bt_signature *pod)
 {
@@ -419,7 +418,7 @@ static bool satisfies(
 	return bt_pod_match_holds(intern, &match, pod->namespace_, pod->labels);
 }
 
-/* Does the pod satisfy all terms, of which there is at least one; or, if any will do, one of them? */
+/* Does the pod satisfy all terms (of at least one), or, with any set, one of them? */
 static bool satisfies_terms(const struct bt_intern *intern, const struct bt_pod_term_list *terms, bool any,
 	const struct bt_signature *pod)
 {

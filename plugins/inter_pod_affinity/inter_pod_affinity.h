@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * InterPodAffinity: pods that want to be near other pods, or away from them.
+ * InterPodAffinity: places pods near other pods, or away from them.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ const void *bt_inter_pod_affinity_make_settings(const struct bt_settings_env *en
 
 /* settings of the plugin. */
 struct bt_inter_pod_affinity_settings {
-	int32_t hard_weight;   /* what a required affinity term of a pod on a node is worth to a pod that
-				  matches it */
-	bool ignore_preferred; /* a pod without preferred terms is not scored by those of others */
+	int32_t hard_weight;   /* weight of an existing pod's required affinity term for a pod that matches
+				  it */
+	bool ignore_preferred; /* preferred terms of others do not score a pod without its own */
 	bool unlabelled_selector_takes_all; /* the release's rule for namespace selectors */
 };
 

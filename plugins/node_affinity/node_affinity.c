@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeAffinity. Requirements are read off label columns, a block of nodes at a time.
+ * NodeAffinity. Requirements are evaluated on label columns, one block of nodes at a time.
  * Source: plugins/nodeaffinity and component-helpers nodeaffinity, v1.36.3.
  */
 #include "plugins/node_affinity/node_affinity.h"
@@ -11,11 +11,11 @@
 #include "engine/base/check.h"
 
 #define BLOCK	   128
-#define FEW_VALUES 8 /* of a requirement; more are looked up node by node */
+#define FEW_VALUES 8 /* of a requirement; longer lists are searched node by node */
 
 enum node_affinity_reason_kind { ADDED = 0, OWN };
 
-/* A requirement with the column that it reads. */
+/* A requirement and its column. */
 struct column_requirement {
 	const struct bt_requirement *requirement;
 	const uint32_t *values;
@@ -174,8 +174,8 @@ static bool added_passes(const struct node_affinity_term *term, const struct bt_
 	return !term->has_added || any_matches(term, &term->added, view, node_ix);
 }
 
-/* ---- the same for a block of nodes, requirement by requirement: plain loops, of which the compiler makes
- * vectors ---- */
+/* ---- the same for a block of nodes, requirement by requirement: plain loops that the compiler vectorizes
+ * ---- */
 
 /* all[i] &= whether the i-th value satisfies the requirement. */
 static void narrow(const struct node_affinity_term *term, const struct bt_requirement *requirement,
@@ -315,7 +315,7 @@ static enum node_affinity_answer own_matches(const struct bt_hint_env *env, cons
 	return invalid ? CANNOT_SAY : NO;
 }
 
-/* Whether the node did not match what the profile adds is not asked, so upstream. */
+/* As upstream, addedAffinity is not checked against the old node. */
 static bool after_node_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_node_affinity_settings *settings = env->settings;

@@ -7,7 +7,7 @@
 
 /* Its arguments. */
 struct bt_node_affinity_args {
-	struct bt_node_affinity_object added_affinity; /* its set flag tells whether one was given */
+	struct bt_node_affinity_object added_affinity; /* the set flag: it was given */
 };
 
 extern const struct bt_plugin_args bt_node_affinity_args_info;

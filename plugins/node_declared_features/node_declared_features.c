@@ -5,7 +5,7 @@
 
 #include "cache/node_view.h"
 
-/* What a release looks at, and how it says that a node lacks it. */
+/* The features that a release checks, and its reason when a node lacks them. */
 struct node_declared_features_settings {
 	uint32_t features;
 	uint32_t reason;
@@ -56,7 +56,7 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	bt_buf_add(out_key, &term->features, sizeof(term->features));
 }
 
-/* The only feature that 1.35 asks for. */
+/* The only feature that 1.35 checks. */
 static const char *const reasons[] = {"node(s) didn't match Pod's required features",
 	"node declared features check failed - unsatisfied requirements: "
 	"RestartAllContainersOnContainerExits"};
@@ -69,7 +69,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 	return !event->node.old || event->node.old->declared != event->node.new->declared;
 }
 
-/* Only what the release looks at counts: to others a change of the rest is none. */
+/* Only features that the release checks count; other changes are ignored. */
 static bool after_pod_update(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct node_declared_features_settings *looks = env->settings;

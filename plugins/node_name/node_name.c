@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeName. A pod whose spec names a node is not queued but scheduled there, so a queued pod passes
- * everywhere, but one that waits for room for its resize: that has its own node alone. Dry runs of preemption
- * find otherwise when another scheduler binds the pod in mid-cycle (judges_node_name). Source:
- * plugins/nodename, v1.36.3, v1.37.2.
+ * NodeName. A pod whose spec names a node is never queued, so a queued pod passes everywhere; a pod with a
+ * deferred resize passes on its own node only. Dry runs of preemption differ when another scheduler binds the
+ * pod in mid-cycle (judges_node_name). Source: plugins/nodename, v1.36.3, v1.37.2.
  */
 #include "plugins/node_name/node_name.h"
 

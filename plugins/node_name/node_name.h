@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeName: a pod that names its node fits nowhere else.
+ * NodeName: a pod that names a node fits only there.
  */
 #pragma once
 

@@ -84,7 +84,7 @@ static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD, NULL, 0},
 };
 
-/* Ports are nobody's resource. */
+/* Ports are not resources. */
 static uint64_t reads(const void *term)
 {
 	(void)term;

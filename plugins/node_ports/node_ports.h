@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodePorts: host ports are used once per node.
+ * NodePorts: each host port is used once per node.
  */
 #pragma once
 

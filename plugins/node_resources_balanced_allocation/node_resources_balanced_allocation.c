@@ -20,7 +20,7 @@ struct balanced {
 struct balanced_allocation_term {
 	const struct balanced *items;
 	uint32_t n;
-	bool state; /* as of the settings */
+	bool state; /* as in the settings */
 };
 
 static void node_resources_balanced_allocation_compile(const void *opaque, const struct bt_compile_env *env,
@@ -82,7 +82,7 @@ static double fraction(int64_t used, int64_t alloc)
 	return part > 1 ? 1 : part;
 }
 
-/* What a node's balance with the pod, and without it, is worth. */
+/* The score of a node by its balance with the pod and without it. */
 static int64_t worth(const struct balanced_allocation_term *term, int64_t after, int64_t before)
 {
 	if (term->state) {
@@ -91,7 +91,7 @@ static int64_t worth(const struct balanced_allocation_term *term, int64_t after,
 	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, bt_wrap_sub(after, before)) / 2;
 }
 
-/* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the
+/* The common case: two resources (by default cpu and memory), and the node has both. The same sums in the
  * same order. */
 static int64_t score_pair(
 	const struct balanced_allocation_term *term, const int64_t *alloc, const int64_t *used)
@@ -128,7 +128,7 @@ static int64_t score_node(
 	return worth(term, balance(after, n), balance(before, n));
 }
 
-/* Both resources have cells, which begin at first. */
+/* Both resources have cells, starting at first. */
 static void score_pairs(const struct balanced_allocation_term *term, const struct bt_view *view,
 	const struct bt_resource_pair *pair, uint32_t first, uint32_t n, int64_t *raw)
 {

@@ -49,8 +49,8 @@ const struct bt_str_list *bt_fit_ignored_resources(
 	return env->extender_resources->n ? env->extender_resources : &args->ignored_resources;
 }
 
-/* The shape, which strategies of another type must not have. Where it is checked whenever it is there, it may
- * be missing, and kube-scheduler panics; here that is refused as later releases do. */
+/* The shape; strategies of other types must not have one. Releases that check it only when it is set let it
+ * be missing, and kube-scheduler panics then; here it is rejected as in later releases. */
 static void validate_ratio(const struct bt_scoring_strategy *strategy, const struct bt_release *release,
 	struct bt_str path, struct bt_config_errors *errors)
 {
@@ -119,7 +119,10 @@ static void validate_fit(const void *opaque, const struct bt_args_env *env, stru
 	validate_strategy(&args->strategy, env, path, errors);
 }
 
-/* Upstream looks for these arguments under a wrong name and checks them only when it builds the plugin. */
+/*
+ * Upstream looks up the validation of these arguments by a wrong name, and validates them only when it builds
+ * the plugin.
+ */
 const struct bt_plugin_args bt_node_resources_fit_args_info = {
 	.schema = &table,
 	.set_defaults = set_defaults,

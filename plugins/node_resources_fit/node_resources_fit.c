@@ -27,16 +27,16 @@ struct scored {
 
 struct apart {
 	struct bt_amount wanted;
-	bool delegated; /* devices serve for it where the node itself has none; if not: it is rare */
+	bool delegated; /* devices provide it where the node itself has none; else: it is rare */
 };
 
 struct node_resources_fit_term {
 	const struct bt_fit_settings *settings;
 	const struct bt_amount *wanted; /* positive requests that count */
-	/* What the pod asks for as a whole, by wanted; NULL: that. */
+	/* The pod's full requests, parallel to wanted; NULL: equal to wanted. */
 	const int64_t *whole;
 	uint32_t wanted_n;
-	const struct apart *apart; /* those of them that are asked about node by node */
+	const struct apart *apart; /* the subset that is checked node by node */
 	uint32_t apart_n;
 	const struct scored *scored;
 	uint32_t scored_n;
@@ -103,8 +103,8 @@ static void compile_wanted(const struct bt_compile_env *env, const struct bt_sig
 }
 
 /*
- * On its own node, where alone a pod is judged that waits for room for its resize, what it asks for counts
- * already: there is room as long as the node does not hold too much. What is not counted yet is wanted.
+ * A pod with a deferred resize is filtered on its own node only, where its requests count already: it fits
+ * unless the node is overcommitted. Only requests that are not counted yet are wanted.
  * Source: adjustDeltasToAccomodateCacheDiscrepancy, fitsRequest, v1.37.2.
  */
 static void compile_resize(const struct bt_compile_env *env, const struct bt_signature *signature,
@@ -142,7 +142,7 @@ static void compile_scored(const struct bt_compile_env *env, const struct bt_sig
 		}
 		uint32_t slot = (uint32_t)resource->slot;
 		int64_t request = bt_amounts_get(signature->requests.score, slot);
-		/* A scalar that the pod does not ask for says nothing about the node. */
+		/* A scalar that the pod does not request does not score the node. */
 		if (slot < BT_FIRST_SCALAR || request != 0) {
 			scored[term->scored_n++] = (struct scored){slot, request, resource->weight};
 		}
@@ -166,7 +166,8 @@ static void node_resources_fit_compile(const void *settings, const struct bt_com
 	out_compiled->term = term;
 }
 
-/* Do devices serve on this node? The DeviceClass may have gone since the cycle began: it is asked for anew.
+/* Do devices provide the resource on this node? The DeviceClass may have been deleted since the cycle began,
+ * so it is looked up again.
  * Source: shouldDelegateResourceToDRA, v1.36.3. */
 static bool left_to_devices(const struct apart *apart, const struct bt_view *view, uint32_t node_ix)
 {
@@ -217,7 +218,10 @@ static void node_resources_fit_filter(
 	}
 }
 
-/* Adds the reason if there is too little of one resource. whole: what could not be there in any case. */
+/*
+ * Adds the reason if one resource is insufficient. whole: the full request; above allocatable it is
+ * unresolvable.
+ */
 static void reject_amount(const struct bt_amount *wanted, int64_t whole, const struct bt_view *view,
 	uint32_t node_ix, struct bt_rejection *out)
 {
@@ -260,14 +264,14 @@ static void node_resources_fit_reject(
 			reject_amount(wanted, wanted->amount, view, node_ix, out);
 		}
 	}
-	/* Somebody refused the node. */
+	/* Filter refused the node. */
 	BT_INVARIANT(out->n > 0 && out->n <= BT_PLUGIN_REASON_MAX);
 }
 
 /*
- * Below 2^45 a quotient of doubles, cut to an integer, is exact: a fraction below 100 that is no integer is
- * at least 1 / whole away from the next one, which is more than rounding can bridge. It takes a fraction of
- * the time of a 64-bit integer division.
+ * Below 2^45 a quotient of doubles, cut to an integer, is exact: a non-integer quotient below 100 is at least
+ * 1 / whole away from the next integer, which is more than the rounding error. It takes a fraction of the
+ * time of a 64-bit integer division.
  */
 static int64_t percent(int64_t part, int64_t whole)
 {
@@ -287,7 +291,7 @@ static int64_t most(int64_t request, int64_t alloc)
 	return percent(request > alloc ? alloc : request, alloc);
 }
 
-/* The broken line through the shape's points, in integers; flat outside. */
+/* The piecewise linear function through the shape's points, in integers; constant outside. */
 static int64_t shape_at(const struct bt_fit_settings *settings, int64_t utilization)
 {
 	BT_INVARIANT(settings->shape_n > 0);
@@ -345,13 +349,13 @@ static int64_t score_node(
 	if (strategy == BT_REQUESTED_TO_CAPACITY_RATIO) {
 		return (int64_t)round((double)sum / (double)weights);
 	}
-	/* 32 bits suffice as a rule, and divide faster. */
+	/* 32 bits are usually enough, and divide faster. */
 	BT_INVARIANT(weights > 0);
 	return ((uint64_t)sum | (uint64_t)weights) <= UINT32_MAX ? (uint32_t)sum / (uint32_t)weights
 								 : sum / weights;
 }
 
-/* Scores nodes from the front by vectors, where these know how: two resources, which is the default. */
+/* Scores nodes from the front with vectors where supported: two resources, which is the default. */
 static uint32_t score_front(const struct node_resources_fit_term *term, const struct bt_view *view,
 	uint32_t first, uint32_t n, int64_t *raw)
 {
@@ -473,13 +477,13 @@ static void reason_text(
 
 /* ---- queueing hints ---- */
 
-/* A request, or what is allocatable, as upstream's Resource holds it: never below 0. */
+/* A request or an allocatable amount as upstream's Resource has it: never below 0. */
 static int64_t at_least_zero(int64_t amount)
 {
 	return amount < 0 ? 0 : amount;
 }
 
-/* Something that the waiting pod requests has become less. */
+/* The event's pod now uses less of a resource that the waiting pod requests. */
 static bool frees_something(const struct bt_signature *waiting, const struct bt_cluster_event *event)
 {
 	BT_REQUIRE_HOT(event->pod.old.signature && event->pod.new.signature);
@@ -497,8 +501,7 @@ static bool frees_something(const struct bt_signature *waiting, const struct bt_
 	return false;
 }
 
-/* May what happens on the node matter to the pod? One that waits for room for its resize looks at its own
- * alone. */
+/* Do events on the node matter to the pod? A pod with a deferred resize depends on its own node only. */
 static bool looks_at(const struct bt_signature *waiting, uint32_t node)
 {
 	return waiting->resize_node == BT_NAME_NONE || waiting->resize_node == node;
@@ -516,19 +519,19 @@ static bool after_pod_event(const struct bt_hint_env *env, const struct bt_clust
 	if (!looks_at(env->signature, now->node)) {
 		return false;
 	}
-	/* A pod on a node is one of the assigned ones, to itself, too. */
+	/* A pod on a node is an assigned pod, even in its own events. */
 	return (env->own && !resizes) ||
 	       (now->node != BT_NAME_NONE && frees_something(env->signature, event));
 }
 
-/* Do devices serve for a resource that the node itself has not? */
+/* Do devices provide a resource that the node itself lacks? */
 static bool delegated(const struct bt_view *view, const struct bt_node_facts *node, uint32_t slot)
 {
 	return slot >= BT_FIRST_SCALAR && bt_amounts_get(node->alloc, slot) <= 0 &&
 	       bt_devices_serve(view, slot);
 }
 
-/* Would the pod fit if the node were empty? Resources that the profile ignores count, so upstream. */
+/* Would the pod fit if the node were empty? As upstream, resources that the profile ignores count. */
 static bool fits_empty(const struct bt_hint_env *env, const struct bt_node_facts *node)
 {
 	struct bt_amounts wanted = env->signature->requests.fit;
@@ -570,7 +573,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 	       (!old || has_grown(env, old, new));
 }
 
-/* Another pod, or this one, asks for more on the node where room is sought. */
+/* Another pod, or this one, requests more on the node that the waiting pod needs. */
 static bool after_scale_up(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	return env->signature->resize_node != BT_NAME_NONE &&
@@ -578,7 +581,7 @@ static bool after_scale_up(const struct bt_hint_env *env, const struct bt_cluste
 		       looks_at(env->signature, event->pod.new.node));
 }
 
-/* The name of a resource that is a class's own: this and the name of the class. */
+/* Prefix of a class's implicit resource name; the class's name follows. */
 #define CLASS_RESOURCE "deviceclass.resource.kubernetes.io/"
 
 static bool asks_for_class(
@@ -623,8 +626,8 @@ static const struct bt_registration events[] = {
 
 /* ---- placements ---- */
 
-/* How full the placement's nodes would be of a resource together; false: none of them has any, or, of a
- * scalar, no pod asks for it. */
+/* Utilization of a resource over all nodes of the placement; false: no node has it, or it is a scalar that no
+ * pod requests. */
 static bool fullness_of(const struct bt_placement_score_env *env, uint32_t slot, int64_t *out_fullness)
 {
 	int64_t request = 0, alloc_sum = 0;
@@ -648,7 +651,7 @@ static bool fullness_of(const struct bt_placement_score_env *env, uint32_t slot,
 	return alloc_sum != 0;
 }
 
-/* Placements that would be fuller are better, whatever the strategy for nodes. Source: scorePlacement,
+/* Placements with higher utilization score higher, whatever the strategy for nodes. Source: scorePlacement,
  * plugins/noderesources, v1.37.2. */
 static int64_t placement_score(const struct bt_placement_score_env *env)
 {

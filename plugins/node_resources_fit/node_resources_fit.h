@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeResourcesFit: a pod fits where its requests are free; nodes are scored by how full they would be.
+ * NodeResourcesFit: a pod fits where its requests are free; nodes are scored by their utilization with the
+ * pod.
  */
 #pragma once
 
@@ -22,14 +23,14 @@ struct bt_node_resources_fit_args {
 extern const struct bt_plugin_args bt_node_resources_fit_args_info;
 const void *bt_node_resources_fit_make_settings(const struct bt_settings_env *env, const void *args);
 
-/* Those of the arguments, or, where there are some, those that extenders manage alone. */
+/* The ignored resources of the arguments, or, if any, those that extenders manage alone. */
 const struct bt_str_list *bt_fit_ignored_resources(
 	const struct bt_node_resources_fit_args *args, const struct bt_args_env *env);
 
 enum bt_fit_strategy { BT_LEAST_ALLOCATED = 0, BT_MOST_ALLOCATED, BT_REQUESTED_TO_CAPACITY_RATIO };
 
 struct bt_fit_resource {
-	int slot; /* -1: a name that the scheduler knows nothing of */
+	int slot; /* -1: an unknown name */
 	int64_t weight;
 };
 

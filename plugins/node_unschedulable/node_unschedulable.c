@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeUnschedulable. Looks at spec.unschedulable alone, not at the taint that goes with it.
+ * NodeUnschedulable. Reads spec.unschedulable only, not the taint that goes with it.
  * Source: plugins/nodeunschedulable, v1.36.3.
  */
 #include "plugins/node_unschedulable/node_unschedulable.h"
@@ -36,7 +36,7 @@ static void node_unschedulable_filter(
 	}
 }
 
-/* Pods that do not skip Filter are like all others. */
+/* All pods that do not skip Filter are equivalent. */
 static void key(const void *term, struct bt_buf *out_key)
 {
 	(void)term;

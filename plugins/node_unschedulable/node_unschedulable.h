@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeUnschedulable: cordoned nodes take only pods that tolerate it.
+ * NodeUnschedulable: cordoned nodes accept only pods that tolerate the taint.
  */
 #pragma once
 

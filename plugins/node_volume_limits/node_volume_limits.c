@@ -15,20 +15,20 @@ enum node_volume_limits_reason_kind {
 
 /* Why the pod's own volumes cannot be counted. */
 struct node_volume_limits_trouble {
-	const char *text; /* NULL: they can */
-	bool missing;	  /* a claim is not there: the node is refused; otherwise Filter fails */
+	const char *text; /* NULL: they can be counted */
+	bool missing;	  /* a claim is missing: the node is refused; otherwise Filter fails */
 };
 
 struct node_volume_limits_wanted {
 	uint64_t id;
 	uint32_t driver;
-	enum bt_in_tree in_tree; /* as that it counts, where such disks do */
+	enum bt_in_tree in_tree; /* counts as this kind, where in-tree disks count */
 };
 
 struct node_volume_limits_term {
 	const struct bt_signature *signature;
 	enum bt_driver_demand demand;
-	struct node_volume_limits_wanted *wanted; /* each once; of now, as what is below */
+	struct node_volume_limits_wanted *wanted; /* each once; current, like the fields below */
 	uint32_t wanted_n;
 	struct node_volume_limits_trouble trouble[2]; /* on nodes without and with a CSINode */
 };
@@ -113,7 +113,9 @@ static void add_claim(
 	want(term, &disk);
 }
 
-/* Filter reads all of it itself, so upstream; it is the same for all nodes until something changes. */
+/*
+ * As upstream, Filter reads all objects itself; the list is the same for all nodes until an object changes.
+ */
 static void list_wanted(struct node_volume_limits_term *term, const struct bt_view *view)
 {
 	term->wanted_n = 0;
@@ -172,7 +174,7 @@ static bool is_attached(const struct bt_attached *attached, uint64_t id)
 	       listed(attached->disks, attached->disk_n, id);
 }
 
-/* Does the driver have to be on the node, and is not? */
+/* Is the driver required on the node, and missing? */
 static bool driver_missing(const struct node_volume_limits_term *term, const struct bt_view *view,
 	const struct bt_csi_node *csi_node, uint32_t name)
 {
@@ -202,7 +204,7 @@ static bool limited(const struct bt_csi_node *csi_node)
 	return false;
 }
 
-/* Do the volumes fit beside those that are there? */
+/* Do the volumes fit in addition to those on the node? */
 static bool fits(const struct node_volume_limits_term *term, const struct bt_storage *storage,
 	const struct bt_csi_node *csi_node, const struct bt_attached *attached)
 {
@@ -226,7 +228,7 @@ static bool fits(const struct node_volume_limits_term *term, const struct bt_sto
 	return true;
 }
 
-/* What Filter says of a node: nothing, a reason, or an error. */
+/* Filter's result for a node: pass, a reason, or an error. */
 struct node_volume_limits_answer {
 	bool refused;
 	struct bt_reason reason;

@@ -5,10 +5,10 @@
 
 #include "plugins/plugin.h"
 
-/* Which drivers of new volumes have to be on a node: none unless the gate VolumeLimitScaling is on. */
+/* Which drivers of new volumes must be on a node: none unless the gate VolumeLimitScaling is on. */
 enum bt_driver_demand {
 	BT_DEMAND_NO_DRIVER = 0,
-	BT_DEMAND_DRIVERS_THAT_INSIST, /* their CSIDriver says preventPodSchedulingIfMissing */
+	BT_DEMAND_DRIVERS_THAT_INSIST, /* their CSIDriver sets preventPodSchedulingIfMissing */
 	BT_DEMAND_EVERY_DRIVER	       /* that has a CSIDriver */
 };
 

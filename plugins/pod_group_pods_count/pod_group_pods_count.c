@@ -4,7 +4,7 @@
  */
 #include "plugins/plugin.h"
 
-/* Those that are on nodes already count: then one pod more or less matters less. */
+/* Pods that are already on nodes count, too. */
 static int64_t placement_score(const struct bt_placement_score_env *env)
 {
 	return (int64_t)env->group->scheduled_n + env->pod_n;

@@ -3,7 +3,7 @@
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
-/* What kube-scheduler spreads by when the configuration says System. */
+/* kube-scheduler's default constraints for defaultingType System. */
 static const struct bt_spread_constraint system_defaults[2] = {
 	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
 		.max_skew = 3,

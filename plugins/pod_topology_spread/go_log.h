@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The natural logarithm with the roundings of upstream's runtime, which differ from the C library's in the
- * last bit for about one whole number in a hundred. The method is fdlibm's: reduce to m * 2^k with m near 1,
- * then a polynomial in m's s = f / (2 + f).
+ * last bit for about one integer in a hundred. The method is fdlibm's: reduce to m * 2^k with m near 1, then
+ * a polynomial in m's s = f / (2 + f).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodTopologySpread: which events may make a pod fit that it has refused. Source: plugins/podtopologyspread,
+ * PodTopologySpread: the events that may make a refused pod fit. Source: plugins/podtopologyspread,
  * v1.36.3.
  */
 #include "plugins/pod_topology_spread/hints.h"
@@ -15,7 +15,7 @@ struct constraints {
 	const struct bt_spread_constraint *items; /* of any kind */
 	uint32_t n;
 	bool match_label_keys;
-	const struct bt_selector *selector; /* instead of their own; NULL: their own count */
+	const struct bt_selector *selector; /* instead of their own; NULL: their own */
 	bool invalid;
 	const struct bt_intern *intern;
 };
@@ -50,7 +50,10 @@ static struct constraints own_constraints(
 	return constraints;
 }
 
-/* Those of the pod, or the defaults, when something selects the pod's like. selector is for these. */
+/*
+ * The pod's constraints, or the defaults if a service or owner selects the pod. selector: storage for the
+ * defaults' selector.
+ */
 static struct constraints constraints_of(const struct bt_hint_env *env, struct bt_selector *selector)
 {
 	const struct bt_spread_settings *settings = env->settings;
@@ -116,7 +119,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 	}
 	const struct constraints constraints = constraints_of(env, &selector);
 	if (constraints.invalid) {
-		return true; /* whom upstream cannot ask, it queues */
+		return true; /* on an error upstream queues */
 	}
 	if (old && new && env->own && !same_tolerations(old, new) && heeds_taints(&constraints)) {
 		return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodTopologySpread. Each constraint reads domain counts: the matching pods by domain, on the nodes that its
- * policies let count. Source: plugins/podtopologyspread, v1.36.3.
+ * PodTopologySpread. Each constraint reads domain counts: the matching pods per domain, on the nodes that its
+ * policies include. Source: plugins/podtopologyspread, v1.36.3.
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
@@ -13,16 +13,16 @@
 #include "plugins/pod_topology_spread/go_log.h"
 #include "plugins/pod_topology_spread/hints.h"
 
-#define NEAR	256  /* scores this close to each other are divided once each */
-#define IGNORED (-1) /* the score of a node that lacks a key, until it is normalised */
+#define NEAR	256  /* within this range each distinct score is divided once */
+#define IGNORED (-1) /* the raw score of a node that lacks a key */
 
 enum pod_topology_spread_reason_kind { SKEW = 0, LABEL };
 
-/* A constraint with what it reads. */
+/* A constraint and its inputs. */
 struct rule {
 	const struct bt_spread_constraint *constraint;
 	const uint32_t *values;	     /* of the topology key, by node slot */
-	struct bt_selector selector; /* of the defaults: only while they are bound */
+	struct bt_selector selector; /* of the defaults: set only while they are bound */
 	bool matches_itself;
 	bool nodes_known;
 	uint32_t node_set; /* whose pods count */
@@ -44,12 +44,12 @@ struct pod_topology_spread_term {
 	struct rules hard, soft;
 	bool require_all; /* nodes that lack a key of a soft constraint are not scored */
 	bool defaults;	  /* the rules are the defaults */
-	bool applies;	  /* they do: something selects the pod's like */
-	bool bound;	  /* domain counts are there */
+	bool applies;	  /* the defaults apply: a service or owner selects the pod */
+	bool bound;	  /* domain counts are bound */
 	uint64_t workload_version;
 	uint32_t stamp;	  /* of this cycle */
-	uint8_t *ignored; /* by node slot: lacks a key of a soft constraint where all are required; NULL: no
-			     node does */
+	uint8_t *ignored; /* by node slot: lacks a key of a soft constraint, with require_all; NULL: no node
+			     does */
 };
 
 /* ---- compiling ---- */
@@ -127,7 +127,7 @@ static void pod_topology_spread_compile(const void *opaque, const struct bt_comp
 	}
 	out->term = term;
 	out->state = term;
-	BT_INVARIANT(term->hard.n + term->soft.n <= n); /* a word that upstream does not know is neither */
+	BT_INVARIANT(term->hard.n + term->soft.n <= n); /* unknown values of whenUnsatisfiable are neither */
 }
 
 /* ---- which nodes count ---- */
@@ -175,7 +175,7 @@ static bool has_keys(const struct rules *rules, uint32_t node_ix)
 	return true;
 }
 
-/* The set of nodes whose pods count for a rule. need_keys: only nodes that have the keys of all the rules. */
+/* The set of nodes whose pods count for a rule. need_keys: only nodes with the keys of all the rules. */
 static uint32_t nodes_that_count(const struct pod_topology_spread_term *term, const struct bt_view *view,
 	const struct rules *rules, const struct rule *rule, bool need_keys)
 {
@@ -212,7 +212,7 @@ static uint32_t counter_of(const struct pod_topology_spread_term *term, const st
 		.items = &match,
 		.n = 1,
 		.skip_terminating = true,
-		/* Upstream counts no pods for a selector that selects everything, yet trials shift its count.
+		/* Upstream counts no pods for an empty selector, but preemption's dry runs change its count.
 		 */
 		.trials_only = bt_selector_is_empty(selector),
 	};
@@ -318,7 +318,7 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !term->applies || term->soft.n == 0;
 }
 
-/* The values of the keys tell more than domains do: whether there is a value at all. */
+/* The keys' values also tell nodes without the key from others, which domains do not. */
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
 	const struct pod_topology_spread_term *term = opaque;
@@ -347,7 +347,7 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 
 /* ---- Filter ---- */
 
-/* How many pods the emptiest domain has; none while there are too few domains. */
+/* The lowest number of pods in a domain; 0 while there are fewer than minDomains. */
 static int64_t lowest_of(const struct rule *rule)
 {
 	BT_INVARIANT(rule->domain_counts->counted_n <= rule->domain_counts->domain_n);
@@ -356,7 +356,7 @@ static int64_t lowest_of(const struct rule *rule)
 		       : rule->domain_counts->lowest;
 }
 
-/* The highest sum with which a domain can take one more pod. */
+/* The highest sum at which a domain can take one more pod. */
 static int64_t highest_allowed(const struct rule *rule)
 {
 	return rule->constraint->max_skew + lowest_of(rule) - rule->matches_itself;
@@ -368,13 +368,13 @@ static bool within_skew(const struct rule *rule, uint32_t domain)
 	return rule->domain_counts->sums[domain] <= highest_allowed(rule);
 }
 
-/* Clears pass where there is no value, or where the sum leaves no room. */
+/* Clears pass for nodes without a value, and where the sum is above the limit. */
 static void keep_low(const uint32_t *restrict values, const int32_t *restrict sums, int64_t room, uint32_t n,
 	uint8_t *restrict pass)
 {
 	int32_t most = room > INT32_MAX ? INT32_MAX : room < INT32_MIN ? INT32_MIN : (int32_t)room;
 
-	/* No sum is as low as the lowest number, so that cutting room to it refuses as before. */
+	/* No sum is INT32_MIN, so clamping room to it still refuses every node. */
 	for (uint32_t i = 0; i < n; i++) {
 		pass[i] &= (values[i] != BT_NAME_NONE) & (sums[i] <= most);
 	}
@@ -434,7 +434,7 @@ static bool ignored(const struct pod_topology_spread_term *term, uint32_t node_i
 	return term->ignored && term->ignored[node_ix];
 }
 
-/* In how many domains of a rule the feasible nodes are. */
+/* The number of a rule's domains among the feasible nodes. */
 static uint32_t count_domains(const struct pod_topology_spread_term *term, struct rule *rule,
 	const uint32_t *nodes, const uint32_t *counts, uint32_t n)
 {
@@ -486,7 +486,7 @@ static int64_t round_half_away(double x)
 	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-/* empty: nodes look empty. */
+/* empty: treat nodes as empty. */
 static double score_of(const struct pod_topology_spread_term *term, bool empty, uint32_t node_ix)
 {
 	double sum = 0;
@@ -527,7 +527,7 @@ static int64_t normalized(int64_t score, int64_t lowest, int64_t highest)
 	return bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
 }
 
-/* Scores that lie close together are divided once each. */
+/* Scores within a small range: divides once per distinct score. */
 static void normalize_near(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
 {
 	BT_INVARIANT(lowest <= highest && highest - lowest < NEAR);

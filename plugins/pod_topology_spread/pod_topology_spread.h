@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodTopologySpread: pods that want to be spread evenly over the domains of a topology key.
+ * PodTopologySpread: spreads pods evenly over the domains of a topology key.
  */
 #pragma once
 
@@ -18,9 +18,9 @@ const void *bt_pod_topology_spread_make_settings(const struct bt_settings_env *e
 /* settings of the plugin. */
 struct bt_spread_settings {
 	const struct bt_spread_constraint
-		*defaults; /* for pods without constraints of their own; their selectors do not count */
+		*defaults; /* for pods without constraints; their selectors are ignored */
 	uint32_t default_n;
-	bool system_defaults;  /* nodes that lack a key are scored by the other defaults */
+	bool system_defaults;  /* nodes that lack a key are scored by the other constraints */
 	bool match_label_keys; /* the gate MatchLabelKeysInPodTopologySpread */
 	bool compare_numbers;  /* the gate TaintTolerationComparisonOperators */
 };

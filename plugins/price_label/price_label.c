@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PriceLabel: prefers nodes by the price that one of their labels names, and can refuse nodes without one. It
- * is an example, and off unless a profile enables it.
+ * PriceLabel: scores nodes by the price in one of their labels, and can refuse nodes without one. An example,
+ * disabled unless a profile enables it.
  */
 #include "engine/base/check.h"
 #include "plugins/plugin.h"
@@ -36,7 +36,7 @@ static void price_label_set_defaults(void *opaque, const struct bt_args_env *env
 	if (!args->mode.len) {
 		args->mode = bt_str("Cheapest");
 	}
-	/* A price of 0 at the other end means nothing, so 0 may stand for none; else: BT_ARG_MAYBE. */
+	/* A maxPrice of 0 makes no sense, so 0 can mean "not set"; otherwise use BT_ARG_MAYBE. */
 	if (!args->max_price) {
 		args->max_price = BT_MAX_NODE_SCORE;
 	}
@@ -101,7 +101,7 @@ static void price_label_compile(const void *opaque, const struct bt_compile_env 
 	out->filter_skip = !settings->required;
 }
 
-/* A price is a whole number; what is above the highest one counts as that. */
+/* A price is a whole number, capped at maxPrice. */
 static bool read_price(struct bt_str text, int64_t *out_price)
 {
 	int64_t price = 0;
@@ -133,7 +133,7 @@ static void price_label_filter(
 	}
 }
 
-/* A node without a price is liked least. */
+/* A node without a price gets the lowest score. */
 static void price_label_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
@@ -153,7 +153,7 @@ static void price_label_score(
 	}
 }
 
-/* All pods of a profile are alike to it, and keys are compared within a profile. */
+/* Nothing to append: results depend on the settings only, and keys are compared within a profile. */
 static void price_label_key(const void *term, struct bt_buf *out_key)
 {
 	(void)term;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PrioritySort: the queue sorts by priority, then time. The queue itself does it (queue/active.c).
+ * PrioritySort: sorts by priority, then time. Implemented by the queue itself (queue/active.c).
  */
 #include "plugins/plugin.h"
 

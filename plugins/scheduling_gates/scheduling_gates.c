@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SchedulingGates: a pod with scheduling gates is kept out of the active queue. Source:
+ * SchedulingGates: keeps pods with scheduling gates out of the active queue. Source:
  * plugins/schedulinggates, v1.36.3.
  */
 #include "plugins/plugin.h"

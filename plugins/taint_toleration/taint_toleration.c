@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TaintToleration. Answers are worked out once per signature and set of taints, and looked up for each node.
+ * TaintToleration. Results are computed once per signature and taint set, and looked up per node.
  * Source: plugins/tainttoleration and component-helpers corev1, v1.36.3.
  */
 #include "plugins/taint_toleration/taint_toleration.h"
@@ -15,7 +15,7 @@ struct taint_toleration_term {
 	/* By taint set. */
 	uint32_t set_n;
 	uint8_t *passes;
-	int32_t *intolerable; /* preferences against the pod */
+	int32_t *intolerable; /* number of untolerated PreferNoSchedule taints */
 };
 
 static bool tolerated(const struct taint_toleration_term *term, const struct bt_taint *taint)
@@ -42,8 +42,8 @@ static bool set_passes(const struct taint_toleration_term *term, const struct bt
 }
 
 /*
- * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a
- * PreferNoSchedule taint the others do not match anyway.
+ * Upstream uses only tolerations with effect "" or PreferNoSchedule here; others never match a
+ * PreferNoSchedule taint.
  */
 static int32_t set_score(const struct taint_toleration_term *term, const struct bt_taint_set *set)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TaintToleration: taints keep pods away, or make nodes less liked, unless the pod tolerates them.
+ * TaintToleration: taints keep pods away, or lower a node's score, unless the pod tolerates them.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ static void write_pod(
 		BT_STR_ARG(text_of(env, pod->name)));
 }
 
-/* Why the domain of a pod is not known. */
+/* Appends why the domain of a pod is unknown. */
 static void write_nowhere(
 	const struct bt_placement_generate_env *env, const struct bt_group_pod *pod, struct bt_buf *out_why)
 {
@@ -31,7 +31,7 @@ static void write_nowhere(
 		out_why, ": nodeinfo not found for node name \"%.*s\"", BT_STR_ARG(text_of(env, pod->node)));
 }
 
-/* Pods that are on nodes already say in which domain the others have to be. */
+/* Pods that are already on nodes determine the domain of the others. */
 static bool placement_generate(
 	const struct bt_placement_generate_env *env, struct bt_division *out_division, struct bt_buf *out_why)
 {
@@ -47,7 +47,7 @@ static bool placement_generate(
 			write_nowhere(env, pod, out_why);
 			return false;
 		}
-		/* Upstream takes an empty value that it has met for none. */
+		/* Upstream treats an empty value as none. */
 		if (only != BT_NAME_NONE && only != BT_NAME_EMPTY && only != domain) {
 			bt_buf_printf(out_why, "%smore than 1 domain found for pod group: %.*s, %.*s", cannot,
 				BT_STR_ARG(text_of(env, only)), BT_STR_ARG(text_of(env, domain)));

@@ -79,7 +79,7 @@ const struct bt_plugin_args bt_volume_binding_args_info = {
 	.bind_timeout_ns = bind_timeout_ns,
 };
 
-/* Score counts what Filter has found; in a profile without it there is nothing. */
+/* Score uses Filter's result; a profile without Filter does not score. */
 const void *bt_volume_binding_make_settings(const struct bt_settings_env *env, const void *opaque)
 {
 	const struct bt_volume_binding_args *args = opaque;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * VolumeBinding. What does not depend on the node is worked out once a cycle: which claims need what, and
- * which volumes could serve each of them, best first. Source: plugins/volumebinding and component-helpers
- * storage/volume, v1.36.3.
+ * VolumeBinding. Node-independent results are computed once per cycle: the claims to bind, and the candidate
+ * volumes of each, best first. Source: plugins/volumebinding and component-helpers storage/volume, v1.36.3.
  */
 #include "plugins/volume_binding/volume_binding.h"
 
@@ -17,11 +16,11 @@
 
 enum volume_binding_reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLUME };
 
-/* A claim to be bound, and what might serve it. */
+/* A claim to be bound, and its candidates. */
 struct unbound {
 	const struct bt_claim *claim;
-	const struct bt_storage_class *class_; /* NULL: it has gone since the cycle began */
-	const struct bt_pv **nominated;	       /* volumes that are meant for it, in the store's order */
+	const struct bt_storage_class *class_; /* NULL: deleted since the cycle began */
+	const struct bt_pv **nominated;	       /* volumes with a claimRef to it, in the store's order */
 	const struct bt_pv **others;	       /* smallest first */
 	uint32_t nominated_n, other_n;
 	const struct bt_csi_capacity **capacities; /* large enough */
@@ -29,14 +28,14 @@ struct unbound {
 	bool checks_capacity, provisioned;
 };
 
-/* A volume for a claim; NULL: it is provisioned, by that capacity if it is known. */
+/* A volume for a claim; NULL: it is provisioned, from that capacity if known. */
 struct pick {
 	const struct bt_claim *claim;
 	const struct bt_pv *pv;
 	const struct bt_csi_capacity *capacity;
 };
 
-/* What was found for one node. */
+/* Filter's result for one node. */
 struct volume_binding_found {
 	bool bound_match, bound_exist, unbound_match, enough_space;
 	const char *error;
@@ -44,7 +43,7 @@ struct volume_binding_found {
 	struct pick *picks;
 };
 
-/* What a pod requests and gets of one class. */
+/* A pod's requested bytes and capacity of one class. */
 struct share {
 	uint32_t class_;
 	int64_t requested, capacity;
@@ -58,10 +57,10 @@ struct volume_binding_term {
 	const struct bt_claim **bound;
 	uint32_t bound_n;
 	struct unbound *selected,
-		*unbound; /* those with a node, in the pod's order; the others, smallest first */
+		*unbound; /* claims with a selected node, in the pod's order; the others, smallest first */
 	uint32_t selected_n, unbound_n;
 	/* Of the node that is being filtered. */
-	const struct unbound **left; /* claims that no volume serves, in their order: they are provisioned */
+	const struct unbound **left; /* claims without a matching volume, in their order: to be provisioned */
 	struct volume_binding_found *found;
 	struct bt_volume_binding *bindings;
 	struct share *shares;
@@ -131,7 +130,7 @@ static bool nominated_to(const struct bt_claim_ref *ref, const struct bt_claim *
 	       (ref->uid == BT_NAME_EMPTY || ref->uid == claim->uid);
 }
 
-/* Could the volume serve the claim on some node? out_nominated: it is meant for it. */
+/* Does the volume match the claim, regardless of the node? out_nominated: its claimRef is the claim. */
 static bool serves(
 	const struct bt_view *view, const struct bt_pv *pv, const struct bt_claim *claim, bool *out_nominated)
 {
@@ -212,7 +211,7 @@ static void find_capacities(const struct bt_view *view, struct unbound *unbound)
 	BT_INVARIANT(unbound->capacity_n <= storage->capacity_n);
 }
 
-/* How the claim is provisioned, which Filter reads itself, so upstream. */
+/* Looks up how the claim is provisioned. As upstream, Filter reads that itself. */
 static void find_provisioner(
 	const struct bt_view *view, struct unbound *unbound, const struct bt_storage_class *class_)
 {
@@ -335,8 +334,7 @@ static void settle_unbound(struct bt_arena *scratch, struct unbound *unbound)
 	copy_pvs(scratch, unbound->others, unbound->other_n);
 }
 
-/* Of claims, and of volumes that might serve them, PreFilter has taken what was there. Source:
- * GetPodVolumeClaims, v1.36.3. */
+/* Copies claims and candidate volumes as PreFilter found them. Source: GetPodVolumeClaims, v1.36.3. */
 static void settle(struct volume_binding_term *term, const struct bt_view *view)
 {
 	struct bt_arena *scratch = view->storage->scratch;
@@ -358,8 +356,8 @@ static void find_provisioner_anew(const struct bt_view *view, struct unbound *un
 	find_provisioner(view, unbound, bt_storage_class(view->storage, unbound->claim->class_));
 }
 
-/* Classes, drivers and capacities; volumes of bound claims are looked up by name anyway. Source:
- * checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
+/* Looks up classes, drivers and capacities again; volumes of bound claims are looked up by name anyway.
+ * Source: checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
 static void find_provisioners_anew(struct volume_binding_term *term, const struct bt_view *view)
 {
 	for (uint32_t i = 0; i < term->selected_n; i++) {
@@ -459,7 +457,7 @@ static bool topology_allows(
 	return class_->any_topology;
 }
 
-/* Can the claim be provisioned on the node? Notes why not. */
+/* Can the claim be provisioned on the node? Records the reason if not. */
 static bool provision(const struct bt_view *view, const struct unbound *unbound, struct bt_labels labels,
 	struct volume_binding_found *found)
 {
@@ -633,7 +631,7 @@ static struct share *share_of(struct share *shares, uint32_t *n, uint32_t class_
 	return &shares[i];
 }
 
-/* Statically bound volumes count, and only where there are none, what is provisioned. */
+/* Statically bound volumes count; provisioned ones only when there are none. */
 static uint32_t collect(const struct volume_binding_found *found, struct share *shares)
 {
 	bool bound = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * VolumeBinding: nodes that reach the pod's bound volumes, and where its unbound claims can get volumes.
+ * VolumeBinding: requires nodes that can access the pod's bound volumes, and on which its unbound claims can
+ * get volumes.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct bt_volume_shape_point {
 
 struct bt_volume_binding_settings {
 	bool scores;		/* the gate StorageCapacityScoring is on, and the profile has its Filter */
-	bool misses_pre_filter; /* the gate is on, and the profile lacks its PreFilter: PreScore and Score
+	bool misses_pre_filter; /* the gate is on, but the profile lacks its PreFilter: PreScore and Score
 				   fail */
 	const struct bt_volume_shape_point *shape;
 	uint32_t shape_n;

@@ -10,8 +10,8 @@ enum volume_restrictions_reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
 
 struct volume_restrictions_term {
 	const struct bt_signature *signature;
-	bool has_disks; /* that may conflict */
-	/* In this cycle: by volume, is its claim for one pod alone; and how many of those another one uses.
+	bool has_disks; /* disks that may conflict */
+	/* In this cycle, by volume: is its claim ReadWriteOncePod? And how many of those another pod uses.
 	 */
 	bool *alone;
 	int64_t conflicts;
@@ -42,7 +42,7 @@ static void volume_restrictions_compile(const void *settings, const struct bt_co
 	out_compiled->score_skip = true;
 }
 
-/* Was the claim named by an earlier volume? */
+/* Does an earlier volume name the same claim? */
 static bool repeated(const struct bt_signature *signature, uint32_t at)
 {
 	BT_INVARIANT(at < signature->volume_n);
@@ -84,8 +84,8 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 }
 
 /*
- * Does another pod use one of the pod's claims that are for one pod alone? Pods that are tried out count by
- * the names of their claims alone, and as often as they name them. Source: updateWithPod, v1.36.3.
+ * Does another pod use one of the pod's ReadWriteOncePod claims? Pods of dry runs count by the names of their
+ * claims only, once per mention. Source: updateWithPod, v1.36.3.
  */
 static bool claims_taken(const struct volume_restrictions_term *term, const struct bt_storage *storage)
 {
@@ -206,7 +206,7 @@ static bool after_claim_added(const struct bt_hint_env *env, const struct bt_clu
 	       uses_claim(env->signature, event->object.name);
 }
 
-/* Whether the pod was on a node is not asked, so upstream. */
+/* As upstream, it is not checked whether the pod was on a node. */
 static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *gone = event->pod.old.signature, *waiting = env->signature;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * VolumeRestrictions: disks that one node can mount once, and claims that one pod may use.
+ * VolumeRestrictions: disks that a node can mount only once, and ReadWriteOncePod claims.
  */
 #pragma once
 

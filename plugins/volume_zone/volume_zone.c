@@ -9,15 +9,15 @@
 
 enum volume_zone_reason_kind {
 	ZONE = 0,
-	TEXT /* arg: a name; what PreFilter would have said, in a profile that leaves it out */
+	TEXT /* arg: a name; PreFilter's message, in a profile without PreFilter */
 };
 
 struct volume_zone_term {
 	const struct bt_signature *signature;
-	bool reads_anew; /* the profile leaves out PreFilter, so Filter reads what it would have */
+	bool reads_anew;	      /* the profile lacks PreFilter, so Filter does its lookups */
 	struct bt_volume_zone *zones; /* of the volumes, in this cycle */
 	uint32_t zone_n;
-	const char *refusal; /* of this cycle, or NULL */
+	const char *refusal; /* in this cycle, or NULL */
 };
 
 static void volume_zone_compile(const void *settings, const struct bt_compile_env *env,
@@ -57,7 +57,7 @@ static const char *unbound(const struct bt_view *view, const struct bt_claim *cl
 	return class_->waits ? NULL : "PersistentVolume had no name";
 }
 
-/* Takes in a volume's zones. Returns why the pod is refused, or NULL. */
+/* Adds a volume's zones. Returns why the pod is refused, or NULL. */
 static const char *add_claim(struct volume_zone_term *term, const struct bt_view *view, uint32_t name)
 {
 	if (name == BT_NAME_EMPTY) {
@@ -100,7 +100,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	compiled->filter_skip = !term->refusal && term->zone_n == 0;
 }
 
-/* What PreFilter has read stays: zones are copied, and what they point to is retained (bt_volumes_retain). */
+/* Keeps PreFilter's data: copies zones, and retains what they point to (bt_volumes_retain). */
 static void state_changes(
 	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
@@ -115,7 +115,7 @@ static bool in_zone(struct bt_labels labels, const struct bt_volume_zone *zone)
 {
 	uint32_t value = bt_labels_get(labels, zone->key);
 
-	/* An old label of the volume reads a new one of the node, not the other way round. */
+	/* A beta label of the volume matches the node's GA label, not the other way round. */
 	if (!value && zone->key == BT_NAME_BETA_ZONE) {
 		value = bt_labels_get(labels, BT_NAME_ZONE);
 	} else if (!value && zone->key == BT_NAME_BETA_REGION) {
@@ -185,7 +185,7 @@ static bool after_class_added(const struct bt_hint_env *env, const struct bt_clu
 	return event->object.changes & BT_CHANGED_WAITS;
 }
 
-/* Claims of ephemeral volumes are not looked at, so upstream. */
+/* As upstream, claims of ephemeral volumes are ignored. */
 static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	const struct bt_signature *signature = env->signature;

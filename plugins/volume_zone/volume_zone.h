@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * VolumeZone: nodes in the zones and regions that bound volumes' labels name.
+ * VolumeZone: requires nodes in the zones and regions of the bound volumes' labels.
  */
 #pragma once
 
