@@ -570,10 +570,11 @@ struct bt_pod_group_object {
 	int32_t priority;
 	bool has_priority;
 	struct bt_str priority_class_name, preemption_policy;
-	bool together;		    /* disruptionMode: its pods go together or not at all */
-	bool has_constraints;	    /* schedulingConstraints is there */
-	bool constrained;	    /* and its topology has some */
-	struct bt_str topology_key; /* the label key of the first of them */
+	bool together;	      /* disruptionMode: its pods go together or not at all */
+	bool has_constraints; /* schedulingConstraints is there */
+	/* The label keys of its topology's. Only the first counts. Source: getTopologyKey,
+	 * plugins/topologyaware, v1.37.2. */
+	struct bt_str_list topology_keys;
 };
 
 /* A kind of which only the metadata is read. */

@@ -458,39 +458,11 @@ static bool read_disruption_mode(struct bt_decode *decode, void *field)
 }
 
 static const struct bt_field topology_constraint_fields[] = {
-	FIELD("key", STR, bt_pod_group_object, topology_key)};
-SCHEMA(topology_constraint, topology_constraint_fields, bt_pod_group_object);
-
-/* Is there a constraint, and what is the key of the first? Later ones do not count. Source: getTopologyKey,
- * plugins/topologyaware, v1.37.2. */
-static bool read_topology(struct bt_decode *decode, void *field)
-{
-	struct bt_pod_group_object *group =
-		(struct bt_pod_group_object *)(void *)((char *)field -
-						       offsetof(struct bt_pod_group_object, constrained));
-
-	if (!bt_json_enter_array(decode->json)) {
-		return false;
-	}
-	while (bt_json_next_element(decode->json)) {
-		struct bt_pod_group_object item = {.gang = false};
-
-		if (!bt_schema_decode(decode, &topology_constraint, &item)) {
-			return false;
-		}
-		group->topology_key = group->constrained ? group->topology_key : item.topology_key;
-		group->constrained = true;
-	}
-	return bt_json_error(decode->json)->status == BT_OK;
-}
-
-static const struct bt_field constraints_fields[] = {
-	{.name = BT_STR("topology"),
-		.type = BT_FIELD_CUSTOM,
-		.offset = offsetof(struct bt_pod_group_object, constrained),
-		.read = read_topology,
-		.word = "[{\"key\":\"kubernetes.io/hostname\"}]"},
+	{.name = BT_STR("key"), .type = BT_FIELD_STR, .offset = 0},
 };
+static const struct bt_schema topology_constraint = BT_SCHEMA(topology_constraint_fields, struct bt_str);
+static const struct bt_field constraints_fields[] = {
+	NAMES("topology", bt_pod_group_object, topology_keys, topology_constraint)};
 SCHEMA(constraints, constraints_fields, bt_pod_group_object);
 
 static const struct bt_field pod_group_spec_fields[] = {

@@ -181,7 +181,7 @@ static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
 	return (struct bt_group_terms){.priority = object->priority,
 		.together = object->together,
 		.has_constraints = object->has_constraints,
-		.constrained = object->constrained,
+		.constrained = object->topology_keys.n > 0,
 		.has_policy = object->preemption_policy.len > 0,
 		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
 }
@@ -219,8 +219,9 @@ static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *del
 	const struct bt_group_terms terms = terms_of(object);
 	uint32_t number = bt_pod_groups_number(groups, group_of(engine, delta));
 	struct bt_intern *intern = engine->cache->dictionary->intern;
-	uint32_t topology_key =
-		object->constrained ? bt_intern_hold(intern, object->topology_key) : BT_NAME_NONE;
+	uint32_t topology_key = object->topology_keys.n
+					? bt_intern_hold(intern, object->topology_keys.items[0])
+					: BT_NAME_NONE;
 	uint32_t uid = bt_intern_hold(intern, object->meta.uid);
 
 	bt_pod_groups_set_terms(groups, number, &terms);

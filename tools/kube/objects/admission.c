@@ -98,6 +98,17 @@ static void take_pod(struct bt_admission *admission, const struct bt_pod_object 
 	};
 }
 
+static struct bt_str_list copy_list(struct bt_arena *kept, const struct bt_str_list *list)
+{
+	struct bt_str_list copy = *list;
+
+	copy.items = list->n ? bt_arena_zalloc(kept, list->n * sizeof(*copy.items)) : NULL;
+	for (uint32_t i = 0; i < list->n; i++) {
+		copy.items[i] = bt_copy_str(kept, list->items[i]);
+	}
+	return copy;
+}
+
 /* And so does a PodGroup. */
 static void take_group(struct bt_admission *admission, struct bt_object *object)
 {
@@ -118,7 +129,7 @@ static void take_group(struct bt_admission *admission, struct bt_object *object)
 	copy->pod_group.parent = bt_copy_str(kept, group->parent);
 	copy->pod_group.priority_class_name = bt_copy_str(kept, group->priority_class_name);
 	copy->pod_group.preemption_policy = bt_copy_str(kept, group->preemption_policy);
-	copy->pod_group.topology_key = bt_copy_str(kept, group->topology_key);
+	copy->pod_group.topology_keys = copy_list(kept, &group->topology_keys);
 	copy->pod_group.conditions = NULL; /* nobody who admits objects writes a group's status */
 	copy->pod_group.condition_n = 0;
 }

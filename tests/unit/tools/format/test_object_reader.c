@@ -421,6 +421,12 @@ static void an_owned_object_needs_nothing_else(void **state)
 	assert_is(device->attributes[0].text, "x1");
 	assert_int_equal(device->attributes[1].number, 3);
 	assert_is(device->capacities[0].name, "memory");
+	struct bt_object group = read_and_own("{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, "
+					      "metadata: {name: g}, spec: {schedulingConstraints: "
+					      "{topology: [{key: rack}, {key: zone}]}}}",
+		&texts, &arena);
+	assert_true(group.pod_group.has_constraints);
+	assert_is(group.pod_group.topology_keys.items[0], "rack");
 	bt_arena_fini(&texts);
 	bt_arena_fini(&arena);
 }
