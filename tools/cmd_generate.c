@@ -155,7 +155,9 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		.zone_n = (uint32_t)bt_invocation_number(invocation, "zones"),
 		.signature_n = (uint32_t)bt_invocation_number(invocation, "signatures"),
 		.distinct_requests = bt_invocation_has(invocation, "distinct-requests"),
+		.gang_size = (uint32_t)bt_invocation_number(invocation, "gang-size"),
 		.bound = bt_invocation_fraction(invocation, "bound"),
+		.load = bt_invocation_fraction(invocation, "load"),
 	};
 	struct generate_writer writer;
 	uint64_t node_n;

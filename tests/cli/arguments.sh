@@ -13,7 +13,7 @@ expect 2 "--nodes is a whole number from 0 to 1000000, not '-1'" "$berth" genera
 expect 2 "--pods is a whole number" "$berth" generate --pods 1e3
 expect 2 "--bound is a number from 0 to 1, not '2'" "$berth" generate --bound 2
 expect 2 "--output is one of json|yaml, not 'xml'" "$berth" generate -o xml
-expect 2 "there is no profile 'fits'; there are basic, fit, affinity, taints, ports, images, gates, priority, spread, interpod, volumes, preemption, churn, devices, gangs, racks, resize, everyday, mixed" \
+expect 2 "there is no profile 'fits'; there are basic, fit, affinity, taints, ports, images, gates, priority, spread, interpod, volumes, preemption, churn, devices, gangs, racks, resize, topology, everyday, mixed" \
 	"$berth" generate --profile basic,fits
 expect 2 "unexpected argument 'operand'" "$berth" generate operand
 expect 2 "--trace needs the trace's files" "$berth" generate --trace openb --nodes n.csv

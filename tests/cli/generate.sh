@@ -15,6 +15,13 @@ cmp -s a.json c.json && fail "another seed gives the same bytes"
 [ "$(grep -c '^kind: Pod$' a.yaml)" = 200 ] || fail "not 200 pods in YAML"
 expect 0 '"items":[' "$berth" generate --nodes 0 --pods 0
 
+gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true
+"$berth" generate --nodes 320 --pods 640 --signatures 1 --profile basic,topology --gang-size 16 --load 0.2 >racks.json
+[ "$(grep -c '"topology":\[{"key":"example.com/rack"}\]' racks.json)" = 40 ] || fail "not 40 gangs that want a rack"
+expect 0 "" "$berth" simulate --feature-gates $gates --decisions racks.jsonl --journal racks.journal racks.json
+[ "$(grep -c '"node":"node-' racks.jsonl)" = 640 ] || fail "a gang was not placed"
+expect 0 "all decisions match the journal" "$berth" replay racks.journal
+
 printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
 printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n' >pods.csv
 printf 'p1,1000,1024,1,460,P100,LS,Running,5,90,6\n' >>pods.csv

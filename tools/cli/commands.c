@@ -549,6 +549,10 @@ static const struct bt_note replay_notes[] = {
 
 static const struct bt_option history_options[] = {
 	BT_KUBERNETES_VERSION_OPTION,
+	{.name = "elapsed",
+		.help = "Say of each whole cycle how many seconds it took (elapsed; cpu: of the thread), "
+			"without what the API did meanwhile, and how many pods were placed and "
+			"preempted; nothing of the queue. Ties go to any of the best nodes."},
 	{0},
 };
 
@@ -628,6 +632,19 @@ static const struct bt_option generate_options[] = {
 		.help = "Share of the pods that are on a node already, from 0 to 1. No node gets more "
 			"than it can take. Pods with requirements on other pods or disks stay pending, "
 			"and so does a pod for which no node is found."},
+	{.name = "load",
+		.type = BT_OPTION_FRACTION,
+		.argument = "FRACTION",
+		.default_value = "0.88",
+		.help = "Share of the cluster's CPU that all pods together request, from 0 to 1, and of "
+			"its memory a tenth less; see SIZE."},
+	{.name = "gang-size",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 100000,
+		.help = "With profile gangs or topology: put every pod in a PodGroup, of N pods each; the "
+			"last one of a signature has those that are left. 0: some pods, 2 to 64 a group."},
 	SEED_OPTION(SEED_HELP),
 	{.name = "output",
 		.letter = 'o',
@@ -682,11 +699,15 @@ static const struct bt_note generate_notes[] = {
 		"those that are bound.\neveryday: basic, fit, affinity, taints, images and "
 		"priority.\nmixed: every profile so far at once.\ndevices: GPUs in ResourceSlices; pods with "
 		"a ResourceClaim each.\ngangs: pods in PodGroups of 2 to 64, all of which are placed or "
-		"none; they need the feature gate GenericWorkload.\nracks: racks of 16 nodes with 8 GPUs "
+		"none; they need the feature gate GenericWorkload. With preemption they have "
+		"priorities, may be bound, and leave as one.\nracks: racks of 16 nodes with 8 GPUs "
 		"each, tainted; pods that ask for 4 or 8 and would rather stay in one rack.\nresize: with "
-		"--bound, pods whose spec has been raised while their kubelet still grants them half."},
+		"--bound, pods whose spec has been raised while their kubelet still grants them half.\n"
+		"topology: gangs that want all their pods in one rack of 16 nodes, or some of them in one "
+		"zone; they need the feature gate TopologyAwareWorkloadScheduling, too."},
 	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the "
-		 "cluster's CPU and eight tenths of its memory. A container never asks for more than 4 "
+		 "cluster's CPU and eight tenths of its memory, or what --load says. A container never asks "
+		 "for more than 4 "
 		 "CPUs and 16 GiB, so that few pods leave a cluster empty. A node takes 110 pods."},
 	{0},
 };

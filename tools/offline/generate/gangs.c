@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profile gangs: signatures whose pods come in PodGroups that want all their pods placed, or none.
+ * Profiles gangs and topology: signatures whose pods come in PodGroups that want all their pods placed, or
+ * none; all of them in one rack or zone.
  */
 #include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate_int.h"
@@ -9,14 +10,40 @@ static const uint32_t sizes[] = {2, 4, 4, 8, 8, 16, 64};
 
 #define SIZE_N (sizeof(sizes) / sizeof(sizes[0]))
 
-void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
+/* Profile topology: most want their pods in one rack, some in one zone. */
+static const char *draw_domain(const struct bt_gen *gen, bool free, struct bt_rng *rng)
+{
+	if (!bt_gen_has(gen, BT_PROFILE_TOPOLOGY)) {
+		return NULL;
+	}
+	return bt_gen_chance(rng, 300) && !free ? BT_GEN_ZONE_KEY : BT_GEN_RACK_KEY;
+}
+
+/* With profile preemption groups may be on nodes already, to be preempted as a whole. */
+void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, bool free, struct bt_rng *rng)
 {
 	uint32_t size = sizes[bt_rng_below(rng, SIZE_N)];
+	bool drawn = bt_gen_chance(rng, 300) && !free;
 
-	(void)gen;
-	if (bt_gen_chance(rng, 300)) {
-		signature->gang_size = size;
-		signature->pending_only = true;
+	if (drawn || gen->options.gang_size) {
+		signature->gang_size = gen->options.gang_size ? gen->options.gang_size : size;
+		signature->gang_domain = draw_domain(gen, free, rng);
+		signature->pending_only |= !bt_gen_has(gen, BT_PROFILE_PREEMPTION);
+	}
+}
+
+static void describe_group(const struct bt_gen *gen, const struct bt_gen_signature *signature,
+	struct bt_arena *scratch, struct bt_pod_group_object *group)
+{
+	const struct bt_pod_spec_object *spec = &signature->object.pod.spec;
+
+	group->priority_class_name = spec->priority_class_name;
+	group->priority = spec->priority;
+	group->has_priority = spec->priority_class_name.len > 0;
+	group->together = bt_gen_has(gen, BT_PROFILE_PREEMPTION);
+	if (signature->gang_domain) {
+		group->has_constraints = true;
+		group->topology_keys = bt_build_list(scratch, bt_str(signature->gang_domain));
 	}
 }
 
@@ -45,5 +72,6 @@ bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, st
 	group.meta.creation_ns = pod->meta.creation_ns;
 	group.pod_group.gang = true;
 	group.pod_group.min_count = (int32_t)(left < signature->gang_size ? left : signature->gang_size);
+	describe_group(gen, signature, scratch, &group.pod_group);
 	return take(context, &group);
 }

@@ -24,6 +24,7 @@ struct bt_generate_options bt_generate_defaults(void)
 		.node_n = 5000,
 		.zone_n = 5,
 		.signature_n = 1000,
+		.load = BT_GENERATE_LOAD,
 		.profiles = BT_PROFILE_EVERYDAY};
 }
 

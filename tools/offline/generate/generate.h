@@ -12,11 +12,16 @@
 #define BT_GENERATE_NODES_MAX UINT32_C(1000000)
 #define BT_GENERATE_PODS_MAX  UINT64_C(100000000)
 
+#define BT_GENERATE_LOAD	0.88
+#define BT_GENERATE_MEMORY_LOAD 0.80 /* with that load */
+
 struct bt_generate_options {
 	uint64_t pod_n, seed;
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
 	uint32_t profiles;		      /* a set of enum bt_generate_profile */
-	double bound;			      /* share of pods that are on a node already */
+	uint32_t gang_size; /* pods of each PodGroup, with profile gangs, and all pods in one; 0: as drawn */
+	double bound;	    /* share of pods that are on a node already */
+	double load; /* share of the nodes' CPU that all pods together request; of memory a tenth less */
 	/* No two signatures request the same; without it they share a few dozen sizes, as in clusters. */
 	bool distinct_requests;
 };

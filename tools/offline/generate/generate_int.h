@@ -18,6 +18,8 @@
 #define BT_GEN_UID_BYTES   36
 #define BT_GEN_PORT_FIRST  30000
 #define BT_GEN_PORT_N	   32
+#define BT_GEN_ZONE_KEY	   "topology.kubernetes.io/zone"
+#define BT_GEN_RACK_KEY	   "example.com/rack"
 
 /* What is bound is counted here, so that no node gets more than it can take. */
 struct bt_gen_amount {
@@ -45,6 +47,7 @@ struct bt_gen_signature {
 	bool ssd, tolerates_batch, tolerates_gpu, pending_only;
 	uint32_t devices;	   /* that a ResourceClaim of each pod asks for */
 	uint32_t gang_size;	   /* pods of a PodGroup; 0: they are in none */
+	const char *gang_domain;   /* label key of its PodGroups' topology constraint, or NULL */
 	uint64_t member_n, made_n; /* of a gang: how many pods there will be, and are */
 };
 
@@ -108,9 +111,9 @@ bool bt_gen_take_claim(struct bt_gen *gen, struct bt_gen_signature *signature, u
 void bt_gen_resize(
 	const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix, struct bt_arena *scratch);
 
-/* gangs.c: which signatures' pods are gangs; the pod at hand joins one, whose PodGroup comes before its first
- * member. */
-void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng);
+/* gangs.c: which signatures' pods are gangs, of the first ones (free) only when all are; the pod at hand
+ * joins one, whose PodGroup comes before its first member. */
+void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, bool free, struct bt_rng *rng);
 bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_arena *scratch,
 	bt_generate_take *take, void *context);
 

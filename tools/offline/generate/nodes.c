@@ -119,12 +119,11 @@ static void add_labels(
 	bt_build_pair(arena, labels, bt_str("kubernetes.io/os"), bt_str("linux"));
 	bt_build_pair(arena, labels, bt_str("kubernetes.io/arch"), bt_str(machines[fact->machine].arch));
 	bt_build_pair(arena, labels, bt_str("topology.kubernetes.io/region"), bt_str("region-1"));
-	bt_build_pair(
-		arena, labels, bt_str("topology.kubernetes.io/zone"), bt_gen_zone_name(arena, fact->zone));
+	bt_build_pair(arena, labels, bt_str(BT_GEN_ZONE_KEY), bt_gen_zone_name(arena, fact->zone));
 	bt_build_pair(arena, labels, bt_str("node.kubernetes.io/instance-type"),
 		bt_str(machines[fact->machine].name));
-	if (bt_gen_has(gen, BT_PROFILE_RACKS)) {
-		bt_build_pair(arena, labels, bt_str("example.com/rack"),
+	if (bt_gen_has(gen, BT_PROFILE_RACKS) || bt_gen_has(gen, BT_PROFILE_TOPOLOGY)) {
+		bt_build_pair(arena, labels, bt_str(BT_GEN_RACK_KEY),
 			bt_build_text(arena, "zone-%u-rack-%u", fact->zone + 1, fact->rack + 1));
 	}
 	bt_build_pair(arena, labels, bt_str("example.com/disk"), bt_str(fact->ssd ? "ssd" : "hdd"));

@@ -24,6 +24,7 @@ static const struct {
 	{"gangs", BT_PROFILE_GANGS},
 	{"racks", BT_PROFILE_RACKS},
 	{"resize", BT_PROFILE_RESIZE},
+	{"topology", BT_PROFILE_GANGS | BT_PROFILE_TOPOLOGY},
 	{"everyday", BT_PROFILE_EVERYDAY},
 	{"mixed", BT_PROFILE_MIXED},
 };

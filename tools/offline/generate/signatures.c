@@ -9,8 +9,6 @@
 #include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate_int.h"
 
-#define CPU_SHARE      0.88
-#define MEMORY_SHARE   0.80
 #define GPU_SHARE      0.70
 #define CPU_MILLI_MAX  4000.0
 #define MEMORY_MIB_MAX 16384.0
@@ -19,11 +17,9 @@
  */
 #define FREE_FIRST_N 8
 
-#define ZONE_KEY     "topology.kubernetes.io/zone"
 #define HOST_KEY     "kubernetes.io/hostname"
 #define DISK_KEY     "example.com/disk"
 #define INSTANCE_KEY "node.kubernetes.io/instance-type"
-#define RACK_KEY     "example.com/rack"
 
 const struct bt_str bt_gen_namespaces[BT_GEN_NAMESPACE_N] = {
 	BT_STR("default"), BT_STR("web"), BT_STR("data"), BT_STR("batch"), BT_STR("platform")};
@@ -127,8 +123,9 @@ static void size_requests(struct bt_gen *gen)
 		gen->gpus_left += GPU_SHARE * (double)gen->nodes[n].total.gpus;
 		gen->devices_left += GPU_SHARE * (double)gen->nodes[n].devices;
 	}
-	double cpu_scale = find_scale(gen, shape_of, false, CPU_SHARE * cpu / pod_n);
-	double memory_scale = find_scale(gen, shape_of, true, MEMORY_SHARE * memory / pod_n);
+	double load = gen->options.load, memory_load = load * BT_GENERATE_MEMORY_LOAD / BT_GENERATE_LOAD;
+	double cpu_scale = find_scale(gen, shape_of, false, load * cpu / pod_n);
+	double memory_scale = find_scale(gen, shape_of, true, memory_load * memory / pod_n);
 
 	for (uint32_t s = 0; s < gen->options.signature_n; s++) {
 		const struct shape *shape = &shapes[shape_of[s]];
@@ -266,7 +263,7 @@ static void add_required(struct bt_gen *gen, struct bt_gen_signature *signature,
 				&gen->arena, &requirement->values, bt_str(bt_gen_machine_name(machine)));
 		}
 	} else if (bt_gen_chance(rng, 700)) {
-		requirement = bt_build_requirement(&gen->arena, list, ZONE_KEY, "NotIn");
+		requirement = bt_build_requirement(&gen->arena, list, BT_GEN_ZONE_KEY, "NotIn");
 		signature->not_zone = bt_rng_below(rng, gen->options.zone_n);
 		bt_build_item(&gen->arena, &requirement->values,
 			bt_gen_zone_name(&gen->arena, (uint32_t)signature->not_zone));
@@ -289,7 +286,7 @@ static void add_preferred(struct bt_gen *gen, struct bt_gen_signature *signature
 		struct bt_preferred_node_term_object *term = &affinity->preferred[affinity->preferred_n++];
 		bool by_zone = bt_gen_chance(rng, 600);
 		struct bt_requirement_object *requirement = bt_build_requirement(&gen->arena,
-			&term->preference.match_expressions, by_zone ? ZONE_KEY : DISK_KEY, "In");
+			&term->preference.match_expressions, by_zone ? BT_GEN_ZONE_KEY : DISK_KEY, "In");
 
 		term->weight = 1 + (int32_t)bt_rng_below(rng, 100);
 		bt_build_item(&gen->arena, &requirement->values,
@@ -306,7 +303,7 @@ static void add_affinity(
 
 	if (bt_gen_chance(rng, 100) && !free) {
 		signature->zone = bt_rng_below(rng, gen->options.zone_n);
-		bt_build_pair(&gen->arena, &spec->node_selector, bt_str(ZONE_KEY),
+		bt_build_pair(&gen->arena, &spec->node_selector, bt_str(BT_GEN_ZONE_KEY),
 			bt_gen_zone_name(&gen->arena, (uint32_t)signature->zone));
 	} else if (bt_gen_chance(rng, 80) && !free) {
 		signature->ssd = true;
@@ -380,7 +377,7 @@ static void add_spread(struct bt_gen *gen, struct bt_gen_signature *signature, s
 	spec->spread = bt_arena_zalloc(&gen->arena, sizeof(*spec->spread));
 	spec->spread[0] = (struct bt_spread_constraint_object){
 		.max_skew = 1 + (int32_t)bt_rng_below(rng, 4),
-		.topology_key = bt_str(by_zone ? ZONE_KEY : HOST_KEY),
+		.topology_key = bt_str(by_zone ? BT_GEN_ZONE_KEY : HOST_KEY),
 		.when_unsatisfiable = bt_str(hard ? "DoNotSchedule" : "ScheduleAnyway"),
 		.label_selector = select_app(gen, signature->name),
 	};
@@ -394,7 +391,7 @@ static void add_interpod(struct bt_gen *gen, struct bt_gen_signature *signature,
 	bool anti = bt_gen_chance(rng, 600), required = bt_gen_chance(rng, 300);
 	struct bt_pod_affinity_object *part = anti ? &affinity->pod_anti_affinity : &affinity->pod_affinity;
 	struct bt_pod_term_object term = {.label_selector = select_app(gen, signature->name),
-		.topology_key = bt_str(anti ? HOST_KEY : ZONE_KEY)};
+		.topology_key = bt_str(anti ? HOST_KEY : BT_GEN_ZONE_KEY)};
 
 	if (!bt_gen_chance(rng, 120)) {
 		return;
@@ -499,7 +496,7 @@ static void add_rack_gpus(struct bt_gen *gen, struct bt_gen_signature *signature
 		part->preferred = bt_arena_zalloc(&gen->arena, sizeof(*part->preferred));
 		part->preferred[0] = (struct bt_weighted_pod_term_object){.weight = 100,
 			.term = {.label_selector = select_app(gen, signature->name),
-				.topology_key = BT_STR(RACK_KEY)}};
+				.topology_key = BT_STR(BT_GEN_RACK_KEY)}};
 		part->preferred_n = 1;
 	}
 }
@@ -542,8 +539,8 @@ static void add_features(struct bt_gen *gen, uint32_t ix, struct bt_rng *rng)
 	if (bt_gen_has(gen, BT_PROFILE_DEVICES) && !free) {
 		bt_gen_add_devices(gen, signature, rng);
 	}
-	if (bt_gen_has(gen, BT_PROFILE_GANGS) && !free) {
-		bt_gen_add_gang(gen, signature, rng);
+	if (bt_gen_has(gen, BT_PROFILE_GANGS)) {
+		bt_gen_add_gang(gen, signature, free, rng);
 	}
 }
 

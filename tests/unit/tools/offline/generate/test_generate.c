@@ -24,7 +24,8 @@ struct seen {
 	uint64_t hash;
 	uint64_t kinds[BT_KIND_N];
 	uint64_t bound_n, gated_n, port_n, spread_n, volume_n, ended_n, tainted_n, image_n, priority_n,
-		required_n, claimed_n, device_n, member_n, min_count, resized_n, racked_n, gpu_n;
+		required_n, claimed_n, device_n, member_n, min_count, resized_n, racked_n, gpu_n, in_rack_n,
+		in_zone_n, together_n;
 	int64_t cpu_free[NODE_N], memory_free[NODE_N], pods_free[NODE_N];
 	int64_t cpu_total, cpu_requested;
 	uint64_t stop_after;
@@ -115,6 +116,13 @@ static bool take(void *context, const struct bt_object *object)
 	} else if (object->kind == BT_KIND_POD_GROUP) {
 		assert_true(object->pod_group.gang);
 		seen->min_count += (uint64_t)object->pod_group.min_count;
+		if (object->pod_group.topology_keys.n) {
+			struct bt_str key = object->pod_group.topology_keys.items[0];
+
+			seen->in_rack_n += bt_str_is(key, "example.com/rack");
+			seen->in_zone_n += bt_str_is(key, "topology.kubernetes.io/zone");
+		}
+		seen->together_n += object->pod_group.together && object->pod_group.has_priority;
 	}
 	return seen->stop_after == 0 || --seen->stop_after > 0;
 }
@@ -153,6 +161,17 @@ static void pods_ask_for_about_nine_tenths_of_the_cpu(void **state)
 	options.pod_n = 12000;
 	assert_true(bt_generate(&options, take, &seen));
 	assert_in_range(seen.cpu_requested * 100 / seen.cpu_total, 84, 95);
+}
+
+static void a_lower_load_makes_pods_ask_for_less(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_BASIC);
+	struct seen seen = {0};
+
+	(void)state;
+	options.load = 0.4;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_in_range(seen.cpu_requested * 100 / seen.cpu_total, 36, 44);
 }
 
 static void the_same_seed_gives_the_same_and_another_does_not(void **state)
@@ -245,6 +264,47 @@ static void every_member_of_a_gang_is_needed_and_there(void **state)
 	assert_int_equal(seen.min_count, seen.member_n);
 }
 
+static void gangs_with_a_topology_want_a_rack_or_a_zone(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_GANGS | BT_PROFILE_TOPOLOGY);
+	struct seen seen = {0};
+
+	(void)state;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_true(seen.in_zone_n > 0 && seen.in_rack_n > seen.in_zone_n);
+	assert_int_equal(seen.in_rack_n + seen.in_zone_n, seen.kinds[BT_KIND_POD_GROUP]);
+	assert_int_equal(seen.racked_n, NODE_N);
+	assert_int_equal(seen.gpu_n, 0);
+}
+
+static void with_a_gang_size_every_pod_is_in_a_gang_of_it(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_GANGS);
+	struct seen seen = {0};
+
+	(void)state;
+	options.signature_n = 1;
+	options.gang_size = 50;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_int_equal(seen.kinds[BT_KIND_POD_GROUP], 1200 / 50);
+	assert_int_equal(seen.member_n, 1200);
+	assert_int_equal(seen.bound_n, 0);
+}
+
+static void gangs_to_be_preempted_are_bound_and_leave_as_one(void **state)
+{
+	struct bt_generate_options options = small(BT_PROFILE_GANGS | BT_PROFILE_PREEMPTION);
+	struct seen seen = {0};
+
+	(void)state;
+	options.signature_n = 1;
+	options.gang_size = 50;
+	options.bound = 1;
+	assert_true(bt_generate(&options, take, &seen));
+	assert_true(seen.bound_n > 900);
+	assert_int_equal(seen.together_n, seen.kinds[BT_KIND_POD_GROUP]);
+}
+
 static void racks_have_gpus_that_some_pods_ask_for(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_RACKS);
@@ -324,6 +384,10 @@ int main(void)
 		cmocka_unit_test(each_profile_shows),
 		cmocka_unit_test(devices_come_in_slices_and_each_claim_before_its_pod),
 		cmocka_unit_test(every_member_of_a_gang_is_needed_and_there),
+		cmocka_unit_test(gangs_with_a_topology_want_a_rack_or_a_zone),
+		cmocka_unit_test(with_a_gang_size_every_pod_is_in_a_gang_of_it),
+		cmocka_unit_test(gangs_to_be_preempted_are_bound_and_leave_as_one),
+		cmocka_unit_test(a_lower_load_makes_pods_ask_for_less),
 		cmocka_unit_test(racks_have_gpus_that_some_pods_ask_for),
 		cmocka_unit_test(resized_pods_are_bound_and_granted_half),
 		cmocka_unit_test(the_taker_can_stop),
