@@ -38,3 +38,8 @@ int64_t bt_clock_monotonic_ns(void)
 {
 	return read_ns(CLOCK_MONOTONIC);
 }
+
+int64_t bt_clock_thread_cpu_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}

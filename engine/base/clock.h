@@ -25,3 +25,6 @@ struct bt_clock bt_clock_virtual(int64_t *now_ns);
 
 /* The machine's monotonic clock, for measuring how long something took. Never an input of a decision. */
 int64_t bt_clock_monotonic_ns(void);
+
+/* CPU time that the calling thread has taken, for the same: other threads and processes do not show in it. */
+int64_t bt_clock_thread_cpu_ns(void);

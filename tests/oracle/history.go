@@ -76,6 +76,15 @@ type StepResult struct {
 	Nominations   map[string]string `json:"nominations,omitempty"` // pod to node, as filters of other pods see it
 }
 
+// CycleTime is what -elapsed says of a step instead.
+type CycleTime struct {
+	Empty   bool    `json:"empty,omitempty"`
+	Elapsed float64 `json:"elapsed,omitempty"`
+	CPU     float64 `json:"cpu,omitempty"`
+	Placed  int     `json:"placed"`
+	Victims int     `json:"victims"`
+}
+
 // Waiting is a pod in backoff.
 type Waiting struct {
 	Pod   string  `json:"pod"`
@@ -96,6 +105,7 @@ type HistoryVerdict struct {
 	Error string       `json:"error,omitempty"` // the step after the last one failed, or an object if there is none
 	Any   *int         `json:"any,omitempty"`   // from this step on upstream's answer is a matter of chance: asked again, it gave another
 	Steps []StepResult `json:"steps"`
+	Times []CycleTime  `json:"times,omitempty"`
 }
 
 func runHistory(args []string) error {
@@ -104,6 +114,7 @@ func runHistory(args []string) error {
 	parallel := fs.Int("parallel", 2, "histories at a time")
 	var o liveOptions
 	fs.IntVar(&o.workers, "workers", 0, "parallelism of each scheduler; 0 is the configuration's")
+	fs.BoolVar(&o.elapsed, "elapsed", false, "say of each cycle how many seconds ScheduleOne took (elapsed; cpu: of this process meanwhile), and how many pods were placed and preempted, and nothing of the queue; any of the best nodes is taken")
 	fs.BoolVar(&o.watch, "watch", false, "bring events through watches and client-go's informers, as a check on the harness: slower, same answers")
 	async := fs.Bool("async-preemption", true, "as kube-scheduler does by default: victims are deleted after the preemptor is back in the queue")
 	ask := fs.Int("ask", 2, "how often each history is played, to see where upstream's answer is a matter of chance")
@@ -221,11 +232,29 @@ func (v *HistoryVerdict) judge(h *History, o *liveOptions) (err error) {
 		if err := l.step(&h.Steps[i], &r); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
+		if o.elapsed {
+			v.Times = append(v.Times, l.times(&r))
+			continue
+		}
 		l.look(&r)
 		v.Steps = append(v.Steps, r)
 	}
 	ended = true
 	return nil
+}
+
+func (l *Live) times(r *StepResult) CycleTime {
+	t := CycleTime{Empty: r.Empty, Elapsed: l.took.Seconds(), CPU: l.tookCPU.Seconds(), Victims: len(r.Evicted)}
+	l.took, l.tookCPU = 0, 0
+	if string(r.Result) != "" && string(r.Result) != "null" {
+		t.Placed++
+	}
+	for _, m := range r.Group {
+		if m.Result != nil {
+			t.Placed++
+		}
+	}
+	return t
 }
 
 func (l *Live) step(s *Step, r *StepResult) error {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -74,12 +75,16 @@ type Live struct {
 	broken  chan struct{} // closed when the binding goroutine panicked
 	cycle   *liveCycle    // nil between cycles
 	gating  *gating
+	elapsed bool
+	took    time.Duration // the last ScheduleOne, with elapsed
+	tookCPU time.Duration // of the whole process meanwhile
 }
 
 // liveOptions do not change the answers, where these are not a matter of chance.
 type liveOptions struct {
 	late    bool // of the goroutines of one group's preemptions the last one is over first
 	workers int  // parallelism of the scheduler's plugins; 0 is the configuration's
+	elapsed bool // ScheduleOne is timed, and no cycle looked at a second time
 	watch   bool // client-go's own informers bring the events, through the fake clientset's watches, and each is waited for
 }
 
@@ -115,7 +120,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 	ctx := context.WithValue(klog.NewContext(context.Background(), klog.Background()), ofCycle{}, true)
 	c.ctx, c.stop = context.WithCancel(context.WithValue(ctx, crashKey{}, &c.crash))
 	c.sched, err = scheduler.New(c.ctx, heldClient{c.client, l}, l.factory, nil, newRecorder,
-		scheduler.WithProfiles(cfg.Profiles...), scheduler.WithParallelism(parallelism), scheduler.WithClock(l.clock),
+		scheduler.WithProfiles(cfg.Profiles...), scheduler.WithPercentageOfNodesToScore(cfg.PercentageOfNodesToScore), scheduler.WithParallelism(parallelism), scheduler.WithClock(l.clock),
 		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))
 	if err != nil {
 		c.stop()
@@ -126,7 +131,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 		l.factory.SharedInformerFactory.WaitForCacheSync(c.ctx.Done())
 	}
 	l.queue = c.sched.SchedulingQueue.(*queue.PriorityQueue)
-	l.grouped, l.late = groupsOn(), o.late
+	l.grouped, l.late, l.elapsed = groupsOn(), o.late, o.elapsed
 	l.gating = newGating(c.sched.Profiles, preEnqueuePlugins(l.queue))
 	l.hook()
 	return l, nil
@@ -161,7 +166,9 @@ func (l *Live) hook() {
 			cy.group.preemptorsHeld()
 		}
 		res, err := schedule()
-		if err == nil { // the real one picks any of the best
+		if err == nil && l.elapsed {
+			cy.node = &res.SuggestedHost
+		} else if err == nil { // the real one picks any of the best
 			var pv PodVerdict
 			l.Cluster.cycle(f, p, &pv)
 			_, fits := pv.Scores[cy.Pin]
@@ -301,7 +308,9 @@ func (l *Live) begin(how *CycleStep) (*liveCycle, error) {
 	go func() {
 		defer close(cy.returned)
 		defer l.crash.caught()
+		began, cpu := time.Now(), processCPU()
 		l.sched.ScheduleOne(l.ctx)
+		l.took, l.tookCPU = time.Since(began), processCPU()-cpu
 	}()
 	select {
 	case <-cy.decided:
@@ -313,6 +322,13 @@ func (l *Live) begin(how *CycleStep) (*liveCycle, error) {
 		return nil, fmt.Errorf("%s: %w", cy.popped, err)
 	}
 	return cy, nil
+}
+
+// processCPU is what all threads of this process have taken.
+func processCPU() time.Duration {
+	var use syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
 func (l *Live) end(cy *liveCycle) error {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/base/check.h"
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/source.h"
 #include "engine/flow/cycle/prebind_writes.h"
@@ -433,17 +434,28 @@ static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 	return true;
 }
 
+/* With sign -1 when a write begins, and 1 when it has ended. */
+static void count_serving(struct bt_api *api, int sign)
+{
+	if (api->timed) {
+		api->serving_ns += sign * bt_clock_monotonic_ns();
+		api->serving_cpu_ns += sign * bt_clock_thread_cpu_ns();
+	}
+}
+
 static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_api *api = context;
 
 	(void)engine;
 	(void)node_ix;
+	count_serving(api, -1);
 	bt_buf_clear(&api->bind_error);
 	bt_api_bind_pod(api, pod_ix, bind_pod);
 	if (api->bind_error.len) {
 		note_bind_error(api, pod_ix);
 	}
+	count_serving(api, 1);
 }
 
 struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
@@ -457,9 +469,8 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
 }
 
 /* A pod with finalizers stays, marked as being deleted; any other is gone at once. */
-static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+static void evict_pod(struct bt_api *api, struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct bt_api *api = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
@@ -468,7 +479,6 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 		bt_intern_str(intern, pod->signature->namespace_), bt_intern_str(intern, pod->name));
 	struct bt_object object;
 
-	(void)for_ix;
 	if (!stored) {
 		return;
 	}
@@ -487,6 +497,16 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 		stored->deletion_ns = whole_second(api);
 		bt_api_show(api, stored);
 	}
+}
+
+static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct bt_api *api = context;
+
+	(void)for_ix;
+	count_serving(api, -1);
+	evict_pod(api, engine, pod_ix);
+	count_serving(api, 1);
 }
 
 /* ---- time ---- */

@@ -65,6 +65,9 @@ struct bt_api {
 	struct bt_str *evicted; /* namespace/name, since the cycle began */
 	size_t evicted_n, evicted_cap;
 	struct bt_buf text;
+	bool timed;
+	int64_t serving_ns,
+		serving_cpu_ns; /* when timed: what the scheduler's own writes of a cycle took here */
 };
 
 /* When every history begins: 2026-01-01T00:00:00Z. */

@@ -6,24 +6,31 @@
 #include "tools/offline/verdict/history.h"
 #include "tools/offline/verdict/lines.h"
 
+struct history_wishes {
+	const struct bt_release *release;
+	bool elapsed;
+};
+
 static bool answer(const void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
 {
+	const struct history_wishes *wishes = context;
 	struct bt_history history;
 
 	if (!bt_history_read(json, arena, &history, out_error)) {
 		return false;
 	}
-	history.release = context;
+	history.release = wishes->release;
+	history.elapsed = wishes->elapsed;
 	return bt_history_play(&history, out_line, out_error, out_remedy);
 }
 
 int bt_cmd_history(struct bt_invocation *invocation)
 {
-	const struct bt_release *release;
-	int status = bt_configuration_release(invocation, &release);
+	struct history_wishes wishes = {.elapsed = bt_invocation_has(invocation, "elapsed")};
+	int status = bt_configuration_release(invocation, &wishes.release);
 
 	return status ? status
 		      : bt_lines_run(invocation, &(struct bt_lines_answer){
-							 "history", "history", "histories", answer, release});
+							 "history", "history", "histories", answer, &wishes});
 }

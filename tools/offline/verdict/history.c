@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "tools/cli/json_write.h"
@@ -130,6 +131,7 @@ struct cycle {
 struct player {
 	struct bt_api api;
 	bool texts; /* PostFilter says what it came to, each time */
+	bool elapsed;
 	struct cycle cycle;
 	struct bt_explanation explanation;
 	struct bt_json_writer json;
@@ -413,8 +415,75 @@ static void history_end(struct player *p)
 	write_evicted(p);
 }
 
+/* ---- how long cycles take ---- */
+
+struct outcome {
+	uint64_t placed_n, victim_n;
+};
+
+static void count(const struct bt_decision *decision, struct outcome *sum)
+{
+	sum->placed_n += decision->outcome == BT_PLACED;
+	sum->victim_n += decision->victim_n;
+}
+
+static void decide_popped(struct player *p, uint32_t pod_ix, struct outcome *out)
+{
+	struct bt_engine *engine = p->api.cluster.engine;
+	struct bt_group_decision group;
+	struct bt_decision alone;
+
+	if (!bt_engine_in_group(engine, pod_ix)) {
+		bt_engine_decide(engine, pod_ix, &alone);
+		count(&alone, out);
+		return;
+	}
+	bt_engine_decide_group(engine, pod_ix, NULL, &group);
+	for (uint32_t i = 0; i < group.member_n; i++) {
+		count(&group.members[i].decision, out);
+	}
+}
+
+static void write_seconds(struct player *p, const char *key, int64_t ns)
+{
+	bt_json_write_key(&p->json, key);
+	bt_json_write_real(&p->json, (double)ns / 1e9, 9);
+}
+
+static void write_count(struct player *p, const char *key, uint64_t n)
+{
+	bt_json_write_key(&p->json, key);
+	bt_json_write_int(&p->json, (int64_t)n);
+}
+
+/* What the API does meanwhile is not the cycle's. */
+static void time_cycle(struct player *p)
+{
+	struct outcome outcome = {0};
+
+	p->api.serving_ns = p->api.serving_cpu_ns = 0;
+	p->api.timed = true;
+	int64_t start_ns = bt_clock_monotonic_ns(), cpu_ns = bt_clock_thread_cpu_ns();
+	uint32_t pod_ix = bt_engine_pop(p->api.cluster.engine);
+
+	if (pod_ix == BT_NO_POD) {
+		write_true(p, "empty");
+		return;
+	}
+	decide_popped(p, pod_ix, &outcome);
+	cpu_ns = bt_clock_thread_cpu_ns() - cpu_ns - p->api.serving_cpu_ns;
+	write_seconds(p, "elapsed", bt_clock_monotonic_ns() - start_ns - p->api.serving_ns);
+	write_seconds(p, "cpu", cpu_ns);
+	write_count(p, "placed", outcome.placed_n);
+	write_count(p, "victims", outcome.victim_n);
+}
+
 static bool play_cycle(struct player *p, const struct bt_history_step *step)
 {
+	if (p->elapsed && step->cycles) {
+		time_cycle(p);
+		return true;
+	}
 	if (step->ends) {
 		if (p->cycle.on) {
 			history_end(p);
@@ -547,7 +616,9 @@ static bool play_steps(struct player *p, const struct bt_history *history)
 		if (!play_step(p, &history->steps[i])) {
 			return fail_at(p, "steps", i, name);
 		}
-		bt_queue_look(&p->api, &p->json);
+		if (!p->elapsed) {
+			bt_queue_look(&p->api, &p->json);
+		}
 		bt_json_write_end(&p->json);
 	}
 	return true;
@@ -588,13 +659,14 @@ static void say_which(const struct bt_history *history, struct bt_buf *error)
 bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error,
 	const char **out_remedy)
 {
-	struct player p = {.texts = !history->by_columns,
+	bool by_columns = history->by_columns || history->elapsed;
+	struct player p = {.texts = !by_columns,
+		.elapsed = history->elapsed,
 		.json = {.out = out_line},
 		.error = out_error,
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
-	const struct bt_api_options how = {
-		history->release, history->config, history->gates, history->by_columns};
+	const struct bt_api_options how = {history->release, history->config, history->gates, by_columns};
 	bool fine = bt_api_open(&p.api, &how, out_error) == BT_OK;
 
 	bt_json_write_begin_object(&p.json);

@@ -41,6 +41,9 @@ struct bt_history {
 	/* Set by the caller: decide by columns, and by what is remembered from cycle to cycle, as elsewhere.
 	 * The answer is the same without what PostFilter says. */
 	bool by_columns;
+	/* Set by the caller: say of each whole cycle how long it took and what it came to, by columns, any of
+	 * the best nodes being taken, and nothing else. */
+	bool elapsed;
 };
 
 /* Reads one history at the cursor. Returns: false with the error in out_error. */
