@@ -230,7 +230,7 @@ static bool take_answer(struct bt_extenders *x, struct http_extender *e, struct 
 	return good;
 }
 
-static bool ask(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
+static bool make_call(struct bt_extenders *x, struct http_extender *e, struct bt_str verb)
 {
 	send(x, e, verb);
 	return take_answer(x, e, verb);
@@ -308,7 +308,7 @@ static void extender_filter(
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
-	if (!write_args(x, e, call) || !ask(x, e, call->extender->filter_verb) ||
+	if (!write_args(x, e, call) || !make_call(x, e, call->extender->filter_verb) ||
 		!bt_wire_filter_result(&wire, bt_buf_view(&e->answer), call->extender->node_cache_capable,
 			reply, &e->error)) {
 		failed(e, reply);
@@ -427,7 +427,7 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 	struct bt_wire wire = {x->json, &x->arena};
 
 	bt_arena_reset(&x->arena);
-	if (!write_preempt_args(x, e, call) || !ask(x, e, call->extender->preempt_verb) ||
+	if (!write_preempt_args(x, e, call) || !make_call(x, e, call->extender->preempt_verb) ||
 		!bt_wire_preempt_result(&wire, bt_buf_view(&e->answer), reply, &e->error)) {
 		failed(e, reply);
 		note_ignored(call->extender,
@@ -503,16 +503,16 @@ void bt_extenders_bind(struct bt_extenders *x, const struct bt_extender_config *
 
 /* ---- watch events ---- */
 
-static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
+static void on_watch_event(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	const struct bt_extenders *x = context;
 
-	bt_objects_hear(x->objects, what, object);
+	bt_objects_update(x->objects, what, object);
 }
 
 struct bt_watch_listener bt_extenders_listener(struct bt_extenders *x)
 {
-	return (struct bt_watch_listener){.event = hear, .context = x};
+	return (struct bt_watch_listener){.event = on_watch_event, .context = x};
 }
 
 /* ---- create and destroy ---- */

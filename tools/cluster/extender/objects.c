@@ -140,7 +140,7 @@ static void sweep(struct bt_objects *o, bool pods)
 	o->any_gone = false;
 }
 
-void bt_objects_hear(struct bt_objects *o, enum bt_watch_event_kind what, const struct bt_object *object)
+void bt_objects_update(struct bt_objects *o, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	uint32_t ix;
 
@@ -272,7 +272,7 @@ static void extender_objects_keep(
 }
 
 /* Appends why the answer is not an object. */
-static bool extender_objects_complain(const struct one *one, struct bt_str what, struct bt_buf *out_error)
+static bool explain_invalid(const struct one *one, struct bt_str what, struct bt_buf *out_error)
 {
 	bt_buf_printf(out_error,
 		"the API server does not show %.*s to be sent to the extender: ", BT_STR_ARG(what));
@@ -313,7 +313,7 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 			if (good) {
 				extender_objects_keep(&o->entries[entries[from + i]], body, &seen);
 			} else {
-				extender_objects_complain(&ones[i], bt_buf_view(&ones[i].path), out_error);
+				explain_invalid(&ones[i], bt_buf_view(&ones[i].path), out_error);
 			}
 		}
 	}
@@ -324,14 +324,14 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 /* ---- requests ---- */
 
 /* Begins a call for n objects. wanted has the entries that have to be fetched, order their positions. */
-struct asking {
+struct object_request {
 	uint32_t *entries; /* of all n */
 	uint32_t *order;   /* positions of the wanted ones */
 	uint32_t *wanted;  /* their entries */
 	uint32_t wanted_n;
 };
 
-static struct asking reserve(struct bt_objects *o, uint32_t n)
+static struct object_request reserve(struct bt_objects *o, uint32_t n)
 {
 	if (n > o->text_cap) {
 		o->text_cap = n;
@@ -342,38 +342,40 @@ static struct asking reserve(struct bt_objects *o, uint32_t n)
 		o->wanted = bt_mem_realloc(o->wanted, o->wanted_cap, sizeof(*o->wanted));
 	}
 	o->round++;
-	return (struct asking){.entries = o->wanted, .order = o->wanted + n, .wanted = o->wanted + 2 * n};
+	return (struct object_request){
+		.entries = o->wanted, .order = o->wanted + n, .wanted = o->wanted + 2 * n};
 }
 
 /* From now on, an observed change makes the entry stale again. Under the lock. */
-static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uint64_t key, bool is_pod)
+static void request_object(
+	struct bt_objects *o, struct object_request *request, uint32_t i, uint64_t key, bool is_pod)
 {
 	uint32_t ix = extender_objects_enter(o, key, is_pod);
 	struct extender_entry *entry = &o->entries[ix];
 
-	asking->entries[i] = ix;
+	request->entries[i] = ix;
 	if (!entry->fresh && entry->round != o->round) {
-		asking->order[asking->wanted_n] = i;
-		asking->wanted[asking->wanted_n++] = ix;
+		request->order[request->wanted_n] = i;
+		request->wanted[request->wanted_n++] = ix;
 		entry->fresh = true;
 	}
 	entry->round = o->round;
 }
 
 /* After a failure nothing is fresh. */
-static void extender_objects_give_up(struct bt_objects *o, const struct asking *asking, uint32_t n)
+static void extender_objects_give_up(struct bt_objects *o, const struct object_request *request, uint32_t n)
 {
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		o->entries[asking->entries[i]].fresh = false;
+		o->entries[request->entries[i]].fresh = false;
 	}
 	bt_lock_release(&o->lock);
 }
 
-static void give_out(struct bt_objects *o, const struct asking *asking, uint32_t n)
+static void give_out(struct bt_objects *o, const struct object_request *request, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		o->texts[i] = bt_buf_view(&o->entries[asking->entries[i]].text);
+		o->texts[i] = bt_buf_view(&o->entries[request->entries[i]].text);
 	}
 }
 
@@ -396,29 +398,30 @@ static void write_pod_path(const void *context, uint32_t i, struct bt_buf *out)
 bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32_t n,
 	const struct bt_str **out_texts, struct bt_buf *out_error)
 {
-	struct asking asking = reserve(o, n);
+	struct object_request request = reserve(o, n);
 
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_for(o, &asking, i, extender_objects_key_of(true, pods[i].namespace_, pods[i].name), true);
+		request_object(o, &request, i,
+			extender_objects_key_of(true, pods[i].namespace_, pods[i].name), true);
 	}
 	sweep(o, true);
 	bt_lock_release(&o->lock);
-	const struct pods_path path = {pods, asking.order};
-	bool good = fetch_each(o, asking.wanted, asking.wanted_n, write_pod_path, &path, out_error);
+	const struct pods_path path = {pods, request.order};
+	bool good = fetch_each(o, request.wanted, request.wanted_n, write_pod_path, &path, out_error);
 
 	for (uint32_t i = 0; i < n && good; i++) {
-		good = o->entries[asking.entries[i]].uid == hash_of(pods[i].uid);
+		good = o->entries[request.entries[i]].uid == hash_of(pods[i].uid);
 		if (!good) {
 			bt_buf_printf(out_error, "another pod is called %.*s/%.*s by now",
 				BT_STR_ARG(pods[i].namespace_), BT_STR_ARG(pods[i].name));
 		}
 	}
 	if (good) {
-		give_out(o, &asking, n);
+		give_out(o, &request, n);
 		*out_texts = o->texts;
 	} else {
-		extender_objects_give_up(o, &asking, n);
+		extender_objects_give_up(o, &request, n);
 	}
 	return good;
 }
@@ -474,14 +477,14 @@ static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *o
 }
 
 /* Nodes that the list does not contain stay without a text. */
-static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct bt_buf *out_error)
+static bool fetch_list(struct bt_objects *o, const struct object_request *request, struct bt_buf *out_error)
 {
 	struct bt_buf next = {.len = 0};
 	struct one one = {.status = 0};
 	bool good = true;
 
-	for (uint32_t i = 0; i < asking->wanted_n; i++) {
-		bt_buf_clear(&o->entries[asking->wanted[i]].text);
+	for (uint32_t i = 0; i < request->wanted_n; i++) {
+		bt_buf_clear(&o->entries[request->wanted[i]].text);
 	}
 	do {
 		bt_buf_clear(&one.path);
@@ -496,7 +499,7 @@ static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct
 		       take_page(o, bt_buf_view(&one.body), &next);
 	} while (good && next.len);
 	if (!good) {
-		extender_objects_complain(&one, bt_str("nodes"), out_error);
+		explain_invalid(&one, bt_str("nodes"), out_error);
 	}
 	bt_buf_fini(&next);
 	ones_fini(&one, 1);
@@ -506,31 +509,31 @@ static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct
 bool bt_objects_nodes(struct bt_objects *o, const struct bt_str *names, uint32_t n,
 	const struct bt_str **out_texts, struct bt_buf *out_error)
 {
-	struct asking asking = reserve(o, n);
+	struct object_request request = reserve(o, n);
 
 	bt_lock_acquire(&o->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_for(o, &asking, i, extender_objects_key_of(false, bt_str(""), names[i]), false);
+		request_object(o, &request, i, extender_objects_key_of(false, bt_str(""), names[i]), false);
 	}
 	sweep(o, false);
 	bt_lock_release(&o->lock);
-	const struct nodes_path path = {names, asking.order};
-	bool good = asking.wanted_n > MANY ? fetch_list(o, &asking, out_error)
-					   : fetch_each(o, asking.wanted, asking.wanted_n, write_node_path,
-						     &path, out_error);
+	const struct nodes_path path = {names, request.order};
+	bool good = request.wanted_n > MANY ? fetch_list(o, &request, out_error)
+					    : fetch_each(o, request.wanted, request.wanted_n, write_node_path,
+						      &path, out_error);
 
 	for (uint32_t i = 0; i < n && good; i++) {
-		good = o->entries[asking.entries[i]].text.len != 0;
+		good = o->entries[request.entries[i]].text.len != 0;
 		if (!good) {
 			bt_buf_printf(
 				out_error, "the API server has no node %.*s any more", BT_STR_ARG(names[i]));
 		}
 	}
 	if (good) {
-		give_out(o, &asking, n);
+		give_out(o, &request, n);
 		*out_texts = o->texts;
 	} else {
-		extender_objects_give_up(o, &asking, n);
+		extender_objects_give_up(o, &request, n);
 	}
 	return good;
 }

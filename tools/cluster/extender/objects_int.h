@@ -28,5 +28,5 @@ bool bt_objects_nodes(struct bt_objects *objects, const struct bt_str *names, ui
 	const struct bt_str **out_texts, struct bt_buf *out_error);
 
 /* The watch has shown an object, or its deletion. Context: any thread. */
-void bt_objects_hear(
+void bt_objects_update(
 	struct bt_objects *objects, enum bt_watch_event_kind what, const struct bt_object *object);

@@ -69,7 +69,7 @@ struct bt_lease {
 	/* contexts of timers; each has its own, so that it can be cancelled alone */
 	struct bt_lease *wake, *deadline, *watcher, *ender;
 	struct bt_latch released, gone;
-	bool stopping, released_said;
+	bool stopping, released_open;
 };
 
 /* ---- clocks ---- */
@@ -108,8 +108,8 @@ uint64_t bt_lease_slow_n(const struct bt_lease *lease)
 
 /* ---- logs ---- */
 
-static void say(const struct bt_lease *lease, enum bt_log_level level, int verbosity, const char *message,
-	struct bt_str why)
+static void log_lease(const struct bt_lease *lease, enum bt_log_level level, int verbosity,
+	const char *message, struct bt_str why)
 {
 	struct bt_log_field fields[3] = {bt_log_str("lock", bt_buf_view(&lease->lock))};
 
@@ -209,7 +209,7 @@ static void at_deadline(void *context)
 /* ---- events ---- */
 
 static void leave(struct bt_lease *lease);
-static void say_released(struct bt_lease *lease);
+static void open_released(struct bt_lease *lease);
 
 struct refusal {
 	struct bt_str message;
@@ -251,13 +251,13 @@ static void end_event(void *context, enum bt_http_end how, const struct bt_http_
 		bt_buf_str(&why, error);
 	}
 	if (why.len && !lease->detached) {
-		say(lease, BT_LOG_ERROR, 0, "Unable to write event", bt_buf_view(&why));
+		log_lease(lease, BT_LOG_ERROR, 0, "Unable to write event", bt_buf_view(&why));
 	}
 	bt_buf_fini(&why);
 	if (lease->detached) {
 		leave(lease);
 	} else if (lease->stopping && lease->state == STATE_OVER) {
-		say_released(lease);
+		open_released(lease);
 	}
 }
 
@@ -297,10 +297,10 @@ static void record_event(struct bt_lease *lease, enum leadership change)
 /* ---- ends ---- */
 
 /* Opens the latch once no write is under way. */
-static void say_released(struct bt_lease *lease)
+static void open_released(struct bt_lease *lease)
 {
-	if (!lease->released_said && !lease->event_n) {
-		lease->released_said = true;
+	if (!lease->released_open && !lease->event_n) {
+		lease->released_open = true;
 		bt_latch_open(&lease->released);
 	}
 }
@@ -320,7 +320,7 @@ static void lease_end(struct bt_lease *lease)
 static void lose(struct bt_lease *lease, const char *why)
 {
 	lease_end(lease);
-	say(lease, BT_LOG_ERROR, 0, "Failed to renew lease", bt_str(why));
+	log_lease(lease, BT_LOG_ERROR, 0, "Failed to renew lease", bt_str(why));
 	record_event(lease, STOPPED_LEADING);
 	report_leader(lease);
 	if (lease->options.stopped_leading) {
@@ -346,7 +346,7 @@ static void leave(struct bt_lease *lease)
 static void take_answer(void *context, enum bt_http_end how, const struct bt_http_head *head,
 	struct bt_str body, struct bt_str error);
 
-static void ask(struct bt_lease *lease, enum step step, enum bt_http_method method, const char *path)
+static void send_request(struct bt_lease *lease, enum step step, enum bt_http_method method, const char *path)
 {
 	lease->step = step;
 	lease->sent_ns = steady_ns(lease);
@@ -364,7 +364,7 @@ static void ask(struct bt_lease *lease, enum step step, enum bt_http_method meth
 
 static void read_lease(struct bt_lease *lease)
 {
-	ask(lease, STEP_READ, BT_HTTP_GET, lease->path.ptr);
+	send_request(lease, STEP_READ, BT_HTTP_GET, lease->path.ptr);
 }
 
 static void write_lease(struct bt_lease *lease, bool optimistic)
@@ -381,7 +381,7 @@ static void write_lease(struct bt_lease *lease, bool optimistic)
 
 	lease->optimistic = optimistic;
 	bt_lease_record_write(old, &write, &lease->body);
-	ask(lease, STEP_WRITE, exists ? BT_HTTP_PUT : BT_HTTP_POST,
+	send_request(lease, STEP_WRITE, exists ? BT_HTTP_PUT : BT_HTTP_POST,
 		exists ? lease->path.ptr : lease->folder.ptr);
 }
 
@@ -392,7 +392,7 @@ static void write_release(struct bt_lease *lease)
 		.now_ns = bt_clock_now_ns(&lease->options.wall)};
 
 	bt_lease_record_write(&lease->record, &write, &lease->body);
-	ask(lease, STEP_RELEASE, BT_HTTP_PUT, lease->path.ptr);
+	send_request(lease, STEP_RELEASE, BT_HTTP_PUT, lease->path.ptr);
 }
 
 /* Tries to take the lease, or to renew it. Source: client-go's tryAcquireOrRenew, v0.36.3. */
@@ -417,7 +417,7 @@ static void attempt(struct bt_lease *lease)
 static void fail_attempt(
 	struct bt_lease *lease, enum bt_log_level level, const char *message, struct bt_str why)
 {
-	say(lease, level, 4, message, why);
+	log_lease(lease, level, 4, message, why);
 	report_leader(lease);
 	if (lease->again) {
 		wake_in(lease, 0);
@@ -432,7 +432,7 @@ static void lead(struct bt_lease *lease)
 	bt_http_cancel(lease->options.http, lease->watch);
 	bt_http_forget(lease->options.http, &lease->watcher);
 	bt_http_after(lease->options.http, lease->options.renew_deadline_ns, at_deadline, &lease->deadline);
-	say(lease, BT_LOG_INFO, 0, "Successfully acquired lease", (struct bt_str){0});
+	log_lease(lease, BT_LOG_INFO, 0, "Successfully acquired lease", (struct bt_str){0});
 	record_event(lease, BECAME_LEADER);
 	report_leader(lease);
 	if (lease->options.started_leading) {
@@ -518,8 +518,8 @@ static void answer_write(struct bt_lease *lease, uint32_t status, struct bt_str 
 	}
 	if (lease->optimistic) {
 		bt_add_owned(&lease->slow_n, 1);
-		say(lease, BT_LOG_INFO, 2, "Failed to update lease optimistically, falling back to slow path",
-			why);
+		log_lease(lease, BT_LOG_INFO, 2,
+			"Failed to update lease optimistically, falling back to slow path", why);
 		read_lease(lease);
 		return;
 	}
@@ -545,11 +545,11 @@ static void answer_release(struct bt_lease *lease, uint32_t status, struct bt_st
 		}
 	}
 	if (lease->step == STEP_RELEASE && status != 200) {
-		say(lease, BT_LOG_ERROR, 0, "Failed to release lease", why);
+		log_lease(lease, BT_LOG_ERROR, 0, "Failed to release lease", why);
 	}
 	bt_buf_fini(&unused);
 	lease->state = STATE_OVER;
-	say_released(lease);
+	open_released(lease);
 }
 
 static void take_answer(void *context, enum bt_http_end how, const struct bt_http_head *head,
@@ -679,7 +679,7 @@ static void lease_begin(void *context)
 {
 	struct bt_lease *lease = *(struct bt_lease **)context;
 
-	say(lease, BT_LOG_INFO, 0, "Attempting to acquire leader lease...", (struct bt_str){0});
+	log_lease(lease, BT_LOG_INFO, 0, "Attempting to acquire leader lease...", (struct bt_str){0});
 	attempt(lease);
 	begin_watch(lease);
 }
@@ -696,7 +696,7 @@ static void stop(void *context)
 		record_event(lease, STOPPED_LEADING);
 	}
 	if (!release) {
-		say_released(lease);
+		open_released(lease);
 		return;
 	}
 	lease->state = STATE_RELEASING;

@@ -259,7 +259,7 @@ static void trim(struct bt_buf *text)
 
 /* Reads a changed file again. An unreadable file, or an invalid CA, leaves the old bytes. Source: client-go's
  * transport/ca_rotation.go, v0.36.3. Returns: for BT_RELOAD_UNREAD with errno. */
-static enum bt_reload look_at_file(struct watched *file, int part)
+static enum bt_reload reload_file(struct watched *file, int part)
 {
 	enum bt_reload outcome = BT_RELOAD_UNREAD;
 	struct bt_buf bytes = {0};
@@ -328,7 +328,7 @@ static void name_part(const struct bt_client_config *access, int part, struct bt
 	}
 }
 
-static void say_no_authority(const struct bt_client_config *access, struct bt_buf *out_error)
+static void explain_no_authority(const struct bt_client_config *access, struct bt_buf *out_error)
 {
 	name_part(access, FILE_AUTHORITY, out_error);
 	bt_buf_text(out_error,
@@ -355,7 +355,7 @@ static bool is_paired(const struct bt_client_config *access, struct bt_buf *out_
 }
 
 /* Under the lock. */
-static void say_unusable(struct bt_client_config *access, const struct bt_buf *why)
+static void warn_unusable(struct bt_client_config *access, const struct bt_buf *why)
 {
 	uint64_t held_n;
 
@@ -368,21 +368,21 @@ static void say_unusable(struct bt_client_config *access, const struct bt_buf *w
 }
 
 /* Under the lock. */
-static void look_at_files(struct bt_client_config *access, int64_t now_ns)
+static void reload_files(struct bt_client_config *access, int64_t now_ns)
 {
 	bool changed = access->owed, was_owed = access->owed;
 	struct bt_buf why = {0};
 
 	for (int i = 0; i < FILE_N; i++) {
 		enum bt_reload outcome =
-			access->files[i].path ? look_at_file(&access->files[i], i) : BT_RELOAD_UNCHANGED;
+			access->files[i].path ? reload_file(&access->files[i], i) : BT_RELOAD_UNCHANGED;
 
 		if (i == FILE_AUTHORITY && access->files[i].path) {
 			access->counts.reloads[outcome]++;
 		}
 		if (outcome == BT_RELOAD_UNPARSED) {
-			say_no_authority(access, &why);
-			say_unusable(access, &why);
+			explain_no_authority(access, &why);
+			warn_unusable(access, &why);
 			bt_buf_clear(&why);
 		}
 		changed |= outcome == BT_RELOAD_UPDATED;
@@ -390,7 +390,7 @@ static void look_at_files(struct bt_client_config *access, int64_t now_ns)
 	access->owed = changed && !is_paired(access, &why);
 	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
 	if (access->owed && was_owed) { /* there was time to replace the others */
-		say_unusable(access, &why);
+		warn_unusable(access, &why);
 	}
 	bt_buf_fini(&why);
 	if (changed && !access->owed) {
@@ -511,7 +511,7 @@ static void add_waiter(struct client_config_plugin *plugin, void (*ready)(void *
 
 /* Under the lock. Returns READY while the plugin's credential is valid; otherwise the plugin is running, or
  * has just failed. */
-static enum bt_client_config_answer ask_plugin(
+static enum bt_client_config_answer check_plugin(
 	struct bt_client_config *access, uint64_t refused, struct bt_buf *out_error)
 {
 	struct client_config_plugin *plugin = &access->plugin;
@@ -567,10 +567,10 @@ enum bt_client_config_answer bt_client_config_identity(const struct bt_client_co
 	if (access->look_ns <= now_ns || refused == access->identity->number) {
 		uint64_t number = access->identity->number;
 
-		look_at_files(access, now_ns);
+		reload_files(access, now_ns);
 		refused = access->identity->number == number ? refused : 0;
 	}
-	enum bt_client_config_answer answer = ask_plugin(access, refused, out_error);
+	enum bt_client_config_answer answer = check_plugin(access, refused, out_error);
 
 	if (answer == BT_CLIENT_CONFIG_READY) {
 		*out_identity = access->identity;
@@ -774,10 +774,10 @@ static bool open_files(struct bt_client_config *access, struct bt_buf *out_error
 	access->files[FILE_TOKEN].path = plan->token_file;
 	for (int i = 0; i < FILE_N; i++) {
 		struct watched *file = &access->files[i];
-		enum bt_reload outcome = file->path ? look_at_file(file, i) : BT_RELOAD_UNCHANGED;
+		enum bt_reload outcome = file->path ? reload_file(file, i) : BT_RELOAD_UNCHANGED;
 
 		if (outcome == BT_RELOAD_UNPARSED) {
-			say_no_authority(access, out_error);
+			explain_no_authority(access, out_error);
 			return false;
 		}
 		if (outcome < BT_RELOAD_UNCHANGED && !(i == FILE_TOKEN && plan->token.len)) {
@@ -796,7 +796,7 @@ static bool check_data(const struct bt_client_config *access, struct bt_buf *out
 	const struct bt_secret *authority = &access->plan.authority;
 
 	if (authority->len && !bt_client_tls_trusts((struct bt_str){authority->ptr, authority->len})) {
-		say_no_authority(access, out_error);
+		explain_no_authority(access, out_error);
 		return false;
 	}
 	return is_paired(access, out_error);

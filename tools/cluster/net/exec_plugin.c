@@ -29,11 +29,11 @@
 #include "tools/kube/log/log.h"
 #include "tools/cluster/net/tls_int.h"
 
-#define OUTPUT_BYTES (1u << 20)
-#define SAID_BYTES   (64u << 10) /* of its standard error, that are forwarded */
-#define EXEC_INFO    "KUBERNETES_EXEC_INFO"
-#define NS_PER_MS    1000000
-#define SLOW_NS	     INT64_C(10000000000) /* after that a message reports that it is slow */
+#define OUTPUT_BYTES  (1u << 20)
+#define FORWARD_BYTES (64u << 10) /* of its standard error, that are forwarded */
+#define EXEC_INFO     "KUBERNETES_EXEC_INFO"
+#define NS_PER_MS     1000000
+#define SLOW_NS	      INT64_C(10000000000) /* after that a message reports that it is slow */
 
 extern char **environ;
 
@@ -236,16 +236,16 @@ static int wait_ms(int64_t until_ns)
 struct exec_plugin_run {
 	int64_t until_ns;
 	int stop;
-	int ended;	   /* readable when the program has exited */
-	int output;	   /* its standard output; -1: closed */
-	int errors;	   /* its standard error; -1: inherited, or closed */
-	size_t said_bytes; /* bytes of standard error that were forwarded */
+	int ended;		/* readable when the program has exited */
+	int output;		/* its standard output; -1: closed */
+	int errors;		/* its standard error; -1: inherited, or closed */
+	size_t forwarded_bytes; /* bytes of standard error that were forwarded */
 	struct bt_buf printed;
 	enum bt_exec_end end;
 	int code;
 };
 
-static void say_slow(const struct bt_client_config_plan *plan)
+static void warn_slow(const struct bt_client_config_plan *plan)
 {
 	bt_log(BT_LOG_WARNING, 0, "A credential plugin takes long; run it by hand to see what it waits for",
 		bt_log_fields(bt_log_str("command", plan->exec.command)));
@@ -263,10 +263,10 @@ static void pass_errors_on(struct exec_plugin_run *run)
 		run->errors = -1;
 		return;
 	}
-	size_t left = SAID_BYTES - run->said_bytes, n = (size_t)got < left ? (size_t)got : left;
+	size_t left = FORWARD_BYTES - run->forwarded_bytes, n = (size_t)got < left ? (size_t)got : left;
 	bool over = left && n == left;
 
-	run->said_bytes += n;
+	run->forwarded_bytes += n;
 	ssize_t waste = write(STDERR_FILENO, bytes, n);
 
 	if (over) {
@@ -312,7 +312,7 @@ static const char *read_output(const struct bt_client_config_plan *plan, struct 
 			continue;
 		}
 		if (n == 0 && say_ns < run->until_ns) {
-			say_slow(plan);
+			warn_slow(plan);
 			say_ns = INT64_MAX;
 			continue;
 		}
@@ -339,7 +339,7 @@ static void end_errors(struct exec_plugin_run *run)
 {
 	struct pollfd file = {.events = POLLIN};
 
-	while (run->errors >= 0 && run->said_bytes < SAID_BYTES) {
+	while (run->errors >= 0 && run->forwarded_bytes < FORWARD_BYTES) {
 		file.fd = run->errors;
 		if (poll(&file, 1, 0) <= 0) {
 			break;
@@ -409,7 +409,7 @@ static int begin_program(const struct bt_exec_call *call, const struct bt_buf *i
 	return rc;
 }
 
-static bool say_missing(const struct bt_client_config_plan *plan, const struct exec_plugin_run *run,
+static bool explain_missing(const struct bt_client_config_plan *plan, const struct exec_plugin_run *run,
 	int error, struct bt_buf *out_error)
 {
 	exec_plugin_fail(plan, out_error, strerror(error));
@@ -433,7 +433,7 @@ static bool run_program(const struct bt_exec_call *call, const struct bt_buf *in
 	close_file(&run->output);
 	end_errors(run);
 	if (error) {
-		return say_missing(plan, run, error, out_error);
+		return explain_missing(plan, run, error, out_error);
 	}
 	if (wrong) {
 		kill(interactive ? pid : -pid, SIGKILL);

@@ -273,7 +273,7 @@ static void forget_call(struct bt_http *http, struct bt_call *call)
 	bt_map_remove(&http->slots, call->id);
 }
 
-static void tell_head(struct bt_call *call)
+static void report_head(struct bt_call *call)
 {
 	call->head.content_type = bt_buf_view(&call->content_type);
 	if (call->request.head) {
@@ -282,10 +282,10 @@ static void tell_head(struct bt_call *call)
 }
 
 /* Reports a 401 that was held back. */
-static void tell_held(struct bt_call *call)
+static void report_held(struct bt_call *call)
 {
 	call->held = false;
-	tell_head(call);
+	report_head(call);
 	if (call->request.data && call->body.len && !call->cancelled) {
 		call->cancelled = !call->request.data(call->request.context, call->body.ptr, call->body.len);
 	}
@@ -331,7 +331,7 @@ static void finish(struct bt_call *call, enum bt_http_end end, struct bt_str why
 	struct bt_buf error = {0};
 
 	if (end == BT_HTTP_ANSWERED && call->held) {
-		tell_held(call);
+		report_held(call);
 	}
 	if (call->cancelled) {
 		end = BT_HTTP_CANCELLED;
@@ -506,7 +506,7 @@ bool bt_http_end_head(struct bt_call *call)
 	call->head_over = true;
 	call->held = call->head.status == 401 && !call->refused;
 	if (!call->held) {
-		tell_head(call);
+		report_head(call);
 	}
 	return !call->cancelled;
 }
@@ -641,7 +641,7 @@ static void time_out(struct bt_http *http, struct bt_call *call)
 
 /* Ends calls whose timeout has expired. limit_ns is a lower bound: it is not raised when the call that it
  * came from ends, so one scan serves many calls. */
-static void look_at_limits(struct bt_http *http, int64_t now_ns)
+static void end_late_calls(struct bt_http *http, int64_t now_ns)
 {
 	if (http->limit_ns > now_ns) {
 		return;
@@ -684,7 +684,7 @@ static void http_begin(struct bt_http *http, struct bt_call *call, bool ending)
 
 /* ---- the thread ---- */
 
-static void obey(struct bt_http *http, struct bt_http_command *command, bool ending)
+static void run_command(struct bt_http *http, struct bt_http_command *command, bool ending)
 {
 	struct bt_call *call = call_of(http, command->id);
 
@@ -717,7 +717,7 @@ static void obey(struct bt_http *http, struct bt_http_command *command, bool end
 }
 
 /* Returns whether there were any commands. */
-static bool obey_all(struct bt_http *http, bool *out_ending)
+static bool run_commands(struct bt_http *http, bool *out_ending)
 {
 	struct bt_http_command *command = take_commands(http, out_ending);
 	bool any = command;
@@ -725,7 +725,7 @@ static bool obey_all(struct bt_http *http, bool *out_ending)
 	while (command) {
 		struct bt_http_command *next = command->next;
 
-		obey(http, command, *out_ending);
+		run_command(http, command, *out_ending);
 		command = next;
 	}
 	return any;
@@ -795,7 +795,7 @@ static bool serve_times(struct bt_http *http)
 	/* A timer may cancel the next, so commands run in between. */
 	while (!ending && bt_timers_take(&http->timers, now_ns, &timer)) {
 		timer.call(timer.context);
-		obey_all(http, &ending);
+		run_commands(http, &ending);
 	}
 	if (http->curl) {
 		bt_curl_serve(http, now_ns);
@@ -803,7 +803,7 @@ static bool serve_times(struct bt_http *http)
 	if (http->h2) {
 		bt_h2_serve(http, now_ns);
 	}
-	look_at_limits(http, now_ns);
+	end_late_calls(http, now_ns);
 	return ending;
 }
 
@@ -814,7 +814,7 @@ static void run(void *context)
 	bool ending = false;
 
 	current = http;
-	for (obey_all(http, &ending); !ending; obey_all(http, &ending)) {
+	for (run_commands(http, &ending); !ending; run_commands(http, &ending)) {
 		if (serve_times(http)) {
 			break;
 		}
@@ -824,7 +824,7 @@ static void run(void *context)
 		while (http->call_n) {
 			cancel(http, http->calls[http->call_n - 1]);
 		}
-	} while (obey_all(http, &ending));
+	} while (run_commands(http, &ending));
 	current = NULL;
 }
 

@@ -766,7 +766,7 @@ static void addresses_came(void *context)
 }
 
 /* Context: the resolver's thread. */
-static void tell_addresses(void *context)
+static void post_addresses(void *context)
 {
 	bt_http_after(context, 0, addresses_came, context);
 }
@@ -1329,7 +1329,7 @@ bool bt_h2_open(struct bt_http *http)
 	set_endpoint(h2, http->endpoint);
 	h2->bytes = bt_mem_zalloc(READ_BYTES, 1);
 	h2->plain = bt_mem_zalloc(PLAIN_BYTES, 1);
-	h2->resolver = bt_resolver_create(h2->host.ptr, h2->port.ptr, tell_addresses, http);
+	h2->resolver = bt_resolver_create(h2->host.ptr, h2->port.ptr, post_addresses, http);
 	if (nghttp2_session_callbacks_new(&h2->callbacks) != 0 || nghttp2_option_new(&h2->option) != 0) {
 		return false;
 	}

@@ -297,7 +297,7 @@ void bt_client_tls_fini(struct bt_client_tls *tls)
 	*tls = (struct bt_client_tls){0};
 }
 
-static void say_error(struct bt_buf *out_why)
+static void add_ssl_error(struct bt_buf *out_why)
 {
 	const char *reason = ERR_reason_error_string(ERR_peek_error());
 
@@ -325,7 +325,7 @@ enum bt_client_tls_state bt_client_tls_shake(
 		bt_buf_printf(out_why, BT_TLS_REFUSAL "%.*s", BT_STR_ARG(bt_buf_view(&tls->judge->refusal)));
 		ERR_clear_error();
 	} else {
-		say_error(out_why);
+		add_ssl_error(out_why);
 	}
 	return BT_TLS_FAILED;
 }
@@ -360,7 +360,7 @@ enum bt_client_tls_state bt_client_tls_read(
 		bt_buf_text(out_why, "the server has closed it");
 		return BT_TLS_FAILED;
 	default:
-		say_error(out_why);
+		add_ssl_error(out_why);
 		return BT_TLS_FAILED;
 	}
 }

@@ -235,7 +235,7 @@ static bool is_root(const struct verify_search *search, X509 *own)
 	return found;
 }
 
-static void say_chain(const struct verify_search *search, struct bt_buf *out_why)
+static void describe_chain(const struct verify_search *search, struct bt_buf *out_why)
 {
 	char name[256] = "";
 
@@ -265,7 +265,7 @@ int bt_verify_chain(X509 *own, STACK_OF(X509) * others, X509_STORE *store, enum 
 	bool good = is_root(&search, own) ? check_chain(&search) : extend(&search);
 
 	if (!good) {
-		say_chain(&search, out_why);
+		describe_chain(&search, out_why);
 	}
 	X509_STORE_CTX_free(search.roots);
 	ERR_clear_error();
@@ -377,7 +377,7 @@ static bool has_common_name(const X509 *own, struct bt_str host)
 }
 
 /* Appends a name of a certificate, which may be hostile: only valid names go to a terminal. */
-static bool say_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
+static bool describe_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 
@@ -397,7 +397,7 @@ static bool say_name(const GENERAL_NAME *name, bool address, struct bt_buf *out)
 }
 
 /* As the error of crypto/x509, which operators know. */
-static void say_names(
+static void describe_names(
 	const X509 *own, const GENERAL_NAMES *names, struct bt_str host, bool address, struct bt_buf *out_why)
 {
 	struct bt_buf list = {0};
@@ -407,7 +407,7 @@ static void say_names(
 		size_t from = list.len;
 
 		bt_buf_text(&list, n ? ", " : "");
-		if (say_name(sk_GENERAL_NAME_value(names, i), address, &list)) {
+		if (describe_name(sk_GENERAL_NAME_value(names, i), address, &list)) {
 			n++;
 		} else {
 			list.len = from;
@@ -443,7 +443,7 @@ int bt_verify_name(const X509 *own, struct bt_str host, struct bt_buf *out_why)
 				 : name->type == GEN_DNS && matches(verify_text_of(name->d.dNSName), host);
 	}
 	if (!good) {
-		say_names(own, names, host, address_n != 0, out_why);
+		describe_names(own, names, host, address_n != 0, out_why);
 	}
 	GENERAL_NAMES_free(names);
 	return good ? X509_V_OK : address_n ? X509_V_ERR_IP_ADDRESS_MISMATCH : X509_V_ERR_HOSTNAME_MISMATCH;

@@ -111,7 +111,7 @@ struct path_question {
 	bool is_read;
 };
 
-static void look_whether_read(void *context, const char *path)
+static void check_path(void *context, const char *path)
 {
 	struct path_question *question = context;
 
@@ -123,16 +123,16 @@ bool bt_run_access_reads(const struct bt_run_access *access, const struct bt_con
 	const struct bt_client_config *all[] = {access->api, access->authentication, access->authorization};
 	struct path_question question = {.path = path};
 
-	(void)bt_run_access_each_file(access, config, look_whether_read, &question);
+	(void)bt_run_access_each_file(access, config, check_path, &question);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (all[i]) {
-			bt_client_config_sources(all[i], look_whether_read, &question);
+			bt_client_config_sources(all[i], check_path, &question);
 		}
 	}
 	return question.is_read;
 }
 
-static void may_read(void *context, const char *path)
+static void allow_read(void *context, const char *path)
 {
 	bt_sandbox_read(context, path);
 }
@@ -146,7 +146,7 @@ bool bt_run_access_confine(
 		return true;
 	}
 	access->confined = true;
-	sandbox.programs = bt_run_access_each_file(access, config, may_read, &sandbox);
+	sandbox.programs = bt_run_access_each_file(access, config, allow_read, &sandbox);
 	bt_sandbox_read(&sandbox, getenv("SSL_CERT_FILE"));
 	bt_sandbox_read(&sandbox, getenv("OPENSSL_CONF"));
 	bt_sandbox_write_in(&sandbox, access->flags->serving.cert_dir);

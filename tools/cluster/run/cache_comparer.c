@@ -258,7 +258,7 @@ struct repair {
 };
 
 /* Context: the scheduling thread, between two cycles. */
-static void mend(void *context, struct bt_engine *engine)
+static void apply_repair(void *context, struct bt_engine *engine)
 {
 	const struct repair *repair = context;
 	struct bt_taken taken;
@@ -273,7 +273,7 @@ static void mend(void *context, struct bt_engine *engine)
 	}
 }
 
-static void say(const struct pod_view *pod, struct bt_str node)
+static void log_difference(const struct pod_view *pod, struct bt_str node)
 {
 	bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server was asked and is believed",
 		bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", node),
@@ -302,8 +302,8 @@ static bool repair_pod(struct bt_cache_comparer *comparer, const struct pod_view
 		repair.object = status == 200 ? &object : NULL;
 		wrong = there != pod->in_ledger;
 		if (wrong) {
-			say(pod, node);
-			bt_pipeline_call(comparer->options.pipeline, mend, &repair);
+			log_difference(pod, node);
+			bt_pipeline_call(comparer->options.pipeline, apply_repair, &repair);
 			bt_add_owned(&comparer->repaired_n, 1u);
 		}
 	}

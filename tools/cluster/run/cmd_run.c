@@ -138,7 +138,7 @@ static int cmd_run_fail(const struct bt_buf *why)
 
 /* ---- which release is in effect ---- */
 
-static enum bt_server_answer ask(
+static enum bt_server_answer read_version(
 	void *context, struct bt_server_version *out_version, struct bt_buf *out_error)
 {
 	const struct run_command *run = context;
@@ -152,7 +152,7 @@ static struct bt_release_watch_options watch_options(struct run_command *run)
 		.fixed = run->flags->versions.fixed != NULL,
 		.undecided = run->undecided,
 		.follow = run->flags->follow_server,
-		.ask = ask,
+		.ask = read_version,
 		.context = run};
 }
 
@@ -195,9 +195,9 @@ static bool may_change(const struct run_command *run, const struct bt_release *r
 /* ---- one scheduler ---- */
 
 /* Why a scheduler ends. */
-enum ending { GOES_ON = 0, TOLD, LOST, REFUSED, CHANGES };
+enum ending { GOES_ON = 0, SIGNALLED, LOST, REFUSED, CHANGES };
 
-static enum ending look_at_release(struct run_command *run, struct bt_release_watch *watch,
+static enum ending check_release(struct run_command *run, struct bt_release_watch *watch,
 	struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	switch (bt_release_watch_look(watch, bt_clock_monotonic_ns(), out_next)) {
@@ -233,12 +233,12 @@ static enum ending attend(
 			bt_log(BT_LOG_ERROR, 0, "Leaderelection lost", NULL);
 			return LOST;
 		}
-		ending = look_at_release(run, &watch, scheduler, out_next);
+		ending = check_release(run, &watch, scheduler, out_next);
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL); /* a signal interrupts it */
 	}
 	if (bt_interrupt_pending()) {
 		bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
-		ending = TOLD;
+		ending = SIGNALLED;
 	}
 	return ending;
 }
@@ -249,7 +249,7 @@ static int serve(struct run_command *run, struct bt_scheduler *scheduler, const 
 {
 	struct bt_buf why = {0};
 	const struct bt_release *next = NULL;
-	enum ending ending = TOLD;
+	enum ending ending = SIGNALLED;
 	int status = BT_EXIT_OK;
 
 	if (bt_scheduler_start(scheduler, &why) != BT_OK && !bt_interrupt_pending()) {

@@ -104,7 +104,7 @@ static uint32_t to_delete(struct bt_engine *engine, const struct bt_decision *de
 	return n;
 }
 
-static void say_preemption(struct bt_engine *engine, const struct bt_decision *decision)
+static void log_preemption(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	struct bt_log_field node = node_of(engine, decision->nominated_ix);
 
@@ -124,7 +124,7 @@ static void say_preemption(struct bt_engine *engine, const struct bt_decision *d
 			bt_log_int("numVictimsToDelete", to_delete(engine, decision))));
 }
 
-static void say_refused(struct bt_engine *engine, const struct bt_decision *decision, struct bt_str message)
+static void log_refused(struct bt_engine *engine, const struct bt_decision *decision, struct bt_str message)
 {
 	struct bt_log_field pod = bt_cycle_log_pod(engine, "pod", decision->pod_ix);
 
@@ -134,7 +134,7 @@ static void say_refused(struct bt_engine *engine, const struct bt_decision *deci
 			bt_log_fields(pod));
 		return;
 	}
-	say_preemption(engine, decision);
+	log_preemption(engine, decision);
 	bt_log(BT_LOG_INFO, ABOUT_PODS,
 		bt_engine_in_group(engine, decision->pod_ix)
 			? "Unable to schedule pod belonging to a pod group; waiting"
@@ -143,7 +143,7 @@ static void say_refused(struct bt_engine *engine, const struct bt_decision *deci
 }
 
 /* An error is logged at every level, at most once a second with the number held back. */
-static void say_failed(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
+static void log_failed(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
 	struct bt_str message)
 {
 	uint64_t held_n;
@@ -160,7 +160,7 @@ void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 	const struct bt_decision *decision, struct bt_str message)
 {
 	if (decision->outcome == BT_FAILED) {
-		say_failed(log, engine, decision, message);
+		log_failed(log, engine, decision, message);
 	}
 	if (!bt_log_enabled(ABOUT_PODS)) {
 		return;
@@ -170,7 +170,7 @@ void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 		cycle_log_keep(log, decision);
 		break;
 	case BT_REFUSED:
-		say_refused(engine, decision, message);
+		log_refused(engine, decision, message);
 		break;
 	case BT_SKIPPED:
 		bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Skip schedule deleting pod",

@@ -167,7 +167,7 @@ static bool is_as_before(
 	return before->api == node->api && before->ours == node->ours;
 }
 
-static void say(struct bt_str name, const struct sides *node)
+static void log_node_difference(struct bt_str name, const struct sides *node)
 {
 	bt_log(BT_LOG_ERROR, 0,
 		"A node differs between the scheduler and the API: please report it, and restart",
@@ -192,7 +192,7 @@ static void compare(struct bt_node_comparer *comparer, int64_t now_ns)
 			continue;
 		}
 		if (is_as_before(comparer, name, node)) {
-			say(name, node);
+			log_node_difference(name, node);
 			bt_add_owned(&comparer->differ_n, 1u);
 		} else {
 			again = true;

@@ -7,7 +7,7 @@
 
 #include "tools/kube/log/log.h"
 
-static void say_of(enum bt_log_level level, const char *text, const struct bt_release *release,
+static void log_versions(enum bt_log_level level, const char *text, const struct bt_release *release,
 	const struct bt_server_version *version)
 {
 	bt_log(level, 0, text,
@@ -21,15 +21,16 @@ static bool is_newer(const struct bt_server_version *version, const struct bt_re
 }
 
 /* Logs which release matches a server, and why. */
-static void say_release(const struct bt_release *release, const struct bt_server_version *version)
+static void log_release(const struct bt_release *release, const struct bt_server_version *version)
 {
 	if (is_newer(version, release)) {
-		say_of(BT_LOG_WARNING,
+		log_versions(BT_LOG_WARNING,
 			"The API server is newer than every release that is known here; decisions are those "
 			"of the newest one. Use a berth that knows the server's release",
 			release, version);
 	} else {
-		say_of(BT_LOG_INFO, "Decisions are those of the API server's release", release, version);
+		log_versions(
+			BT_LOG_INFO, "Decisions are those of the API server's release", release, version);
 	}
 }
 
@@ -46,7 +47,7 @@ static void refuse(const struct bt_server_version *version)
 	bt_buf_fini(&known);
 }
 
-static void say_mute(const struct bt_release *release, const struct bt_buf *why)
+static void warn_no_version(const struct bt_release *release, const struct bt_buf *why)
 {
 	bt_log(BT_LOG_WARNING, 0,
 		"The API server does not say its version; decisions are those of the newest release that is "
@@ -76,13 +77,13 @@ bool bt_release_watch_begin(const struct bt_release_watch_options *options,
 	if (answer == BT_SERVER_TOLD) {
 		release = bt_server_version_release(&version);
 		if (release) {
-			say_release(release, &version);
+			log_release(release, &version);
 		} else {
 			refuse(&version);
 		}
 	} else if (answer == BT_SERVER_MUTE) {
 		release = newest();
-		say_mute(release, &why);
+		warn_no_version(release, &why);
 	} else {
 		bt_log(BT_LOG_WARNING, 0,
 			"The API server does not answer; whose decisions are made depends on its version, "
@@ -121,7 +122,7 @@ static enum bt_release_change settle_known(struct bt_release_watch *watch,
 		refuse(version);
 		return BT_RELEASE_REFUSED;
 	}
-	say_release(release, version);
+	log_release(release, version);
 	watch->options.undecided = false;
 	*out_release = release;
 	return release == watch->options.release ? BT_RELEASE_SETTLED : BT_RELEASE_CHANGE;
@@ -131,7 +132,7 @@ static enum bt_release_change settle_unanswered(
 	struct bt_release_watch *watch, const struct bt_buf *why, const struct bt_release **out_release)
 {
 	*out_release = newest();
-	say_mute(*out_release, why);
+	warn_no_version(*out_release, why);
 	watch->options.undecided = false;
 	return *out_release == watch->options.release ? BT_RELEASE_SETTLED : BT_RELEASE_CHANGE;
 }
@@ -140,7 +141,7 @@ static enum bt_release_change settle_unanswered(
 static void compare(struct bt_release_watch *watch, const struct bt_server_version *version)
 {
 	if (!watch->said && version->minor != (int)watch->options.release->minor) {
-		say_of(BT_LOG_WARNING,
+		log_versions(BT_LOG_WARNING,
 			"The API server is of another minor version than the decisions; what only one of "
 			"both "
 			"knows counts for nothing. Leave --kubernetes-version out, or give the server's",
@@ -173,13 +174,13 @@ static enum bt_release_change follow(struct bt_release_watch *watch, const struc
 		return BT_RELEASE_UNCHANGED;
 	}
 	if (watch->options.follow) {
-		say_of(BT_LOG_INFO, "The API server has been upgraded; its release decides from now on",
+		log_versions(BT_LOG_INFO, "The API server has been upgraded; its release decides from now on",
 			release, version);
 		*out_release = release;
 		return BT_RELEASE_CHANGE;
 	}
 	if (!watch->said) {
-		say_of(BT_LOG_WARNING,
+		log_versions(BT_LOG_WARNING,
 			"The API server has been upgraded; its release decides from the next start on, or at "
 			"once "
 			"with --follow-server",

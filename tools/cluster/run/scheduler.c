@@ -117,7 +117,7 @@ static bool is_ending(void *context)
 
 /* ---- callbacks of the pipeline, for the writer and the metrics ---- */
 
-static void heard(
+static void on_event(
 	void *context, enum bt_cluster_event_resource resource, uint32_t action, const struct bt_delta *delta)
 {
 	const struct bt_scheduler *s = context;
@@ -126,7 +126,7 @@ static void heard(
 	bt_event_log(cache->dictionary->intern, resource, action, delta);
 }
 
-static void look(void *context, uint32_t pod_ix)
+static void on_cycle_begins(void *context, uint32_t pod_ix)
 {
 	const struct bt_scheduler *s = context;
 
@@ -344,8 +344,8 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
-		.sink = {.event = heard,
-			.cycle_begins = look,
+		.sink = {.event = on_event,
+			.cycle_begins = on_cycle_begins,
 			.arrives = s->shadow ? arrives : NULL,
 			.cycle_ended = on_cycle_ended,
 			.group_ended = on_group_ended,
@@ -708,7 +708,7 @@ static void begin_to_lead(struct bt_scheduler *s)
 }
 
 /* Logs which kinds are not synced. */
-static void say_unsynced(const struct bt_scheduler *s)
+static void log_unsynced(const struct bt_scheduler *s)
 {
 	struct bt_watch_state states[BT_KIND_N];
 	uint32_t n = bt_watch_states(s->watch, states, BT_KIND_N);
@@ -725,7 +725,7 @@ static void say_unsynced(const struct bt_scheduler *s)
 	bt_buf_fini(&kinds);
 }
 
-static void look_for_sync(struct bt_scheduler *s, int64_t now_ns)
+static void check_sync(struct bt_scheduler *s, int64_t now_ns)
 {
 	const struct bt_pipeline_counts counts = bt_pipeline_counts(s->pipeline);
 
@@ -741,7 +741,7 @@ static void look_for_sync(struct bt_scheduler *s, int64_t now_ns)
 	}
 	if (!s->reported_synced && now_ns - s->waits_since_ns >= UNSYNCED_NS) {
 		s->waits_since_ns = now_ns;
-		say_unsynced(s);
+		log_unsynced(s);
 	}
 }
 
@@ -761,7 +761,7 @@ static void report_stalls(const struct bt_scheduler *s)
 	}
 }
 
-static void look_at_journal(struct bt_scheduler *s)
+static void check_journal(struct bt_scheduler *s)
 {
 	int error = bt_recording_error(&s->recording);
 
@@ -788,8 +788,8 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	if (bt_load_relaxed(&s->lost)) {
 		return false;
 	}
-	look_for_sync(s, now_ns);
-	look_at_journal(s);
+	check_sync(s, now_ns);
+	check_journal(s);
 	if (s->reported_synced) {
 		bt_cache_comparer_look(s->comparer, now_ns);
 		bt_node_comparer_look(s->nodes, now_ns);

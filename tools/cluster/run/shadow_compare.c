@@ -154,7 +154,7 @@ static enum bt_shadow_compare_verdict look_up(
 
 /* ---- open verdicts ---- */
 
-static void say(const struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
+static void log_verdict(const struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
 {
 	const char *space = doubt->texts.ptr, *name = space + strlen(space) + 1;
 	const char *ours = name + strlen(name) + 1, *theirs = ours + strlen(ours) + 1;
@@ -177,7 +177,7 @@ static void conclude(
 {
 	shadow_compare_count(shadow, verdict);
 	if (verdict >= BT_SHADOW_COMPARE_LOWER) {
-		say(doubt, verdict);
+		log_verdict(doubt, verdict);
 	}
 	bt_buf_fini(&doubt->texts);
 }
@@ -319,7 +319,7 @@ void bt_shadow_compare_judge(
 	}
 }
 
-static void say_counts(const struct bt_shadow_compare *shadow, const char *words)
+static void log_counts(const struct bt_shadow_compare *shadow, const char *words)
 {
 	struct bt_log_field fields[BT_SHADOW_COMPARE_VERDICT_N + 2];
 	int64_t all = 0;
@@ -343,14 +343,14 @@ void bt_shadow_compare_report(struct bt_shadow_compare *shadow, int64_t now_ns)
 	}
 	if (now_ns - shadow->reported_ns >= REPORT_NS) {
 		shadow->reported_ns = now_ns;
-		say_counts(shadow, "Nodes that the other scheduler chose, compared so far");
+		log_counts(shadow, "Nodes that the other scheduler chose, compared so far");
 	}
 }
 
 void bt_shadow_compare_report_end(struct bt_shadow_compare *shadow)
 {
 	bt_shadow_compare_tick(shadow, INT64_MAX);
-	say_counts(shadow, "Nodes that the other scheduler chose, compared in all");
+	log_counts(shadow, "Nodes that the other scheduler chose, compared in all");
 }
 
 uint64_t bt_shadow_compare_count(

@@ -45,7 +45,7 @@ struct memory {
 };
 
 /* The CAs of one reload; a request uses the same ones to its end. */
-struct believed {
+struct trusted_cas {
 	struct bt_authorities *authorities; /* NULL: client certificates are ignored */
 	struct bt_front_proxy *proxy;	    /* NULL: none */
 	_Atomic uint32_t users;
@@ -54,9 +54,9 @@ struct believed {
 struct bt_auth {
 	struct bt_auth_options options; /* init: */
 	struct bt_lock lock;
-	struct memory tokens, accesses; /* lock(lock): */
-	struct believed *believed;	/* lock(lock): or NULL */
-	struct bt_buf pem;		/* lock(lock): */
+	struct memory tokens, accesses;	 /* lock(lock): */
+	struct trusted_cas *trusted_cas; /* lock(lock): or NULL */
+	struct bt_buf pem;		 /* lock(lock): */
 	/* owner: the reloading thread; last valid contents */
 	struct bt_buf client_file, proxy_file, config_map;
 	struct bt_log_limit said;
@@ -71,12 +71,12 @@ struct bt_auth *bt_auth_create(const struct bt_auth_options *options)
 	return auth;
 }
 
-static void drop_believed(struct believed *believed)
+static void drop_trusted_cas(struct trusted_cas *trusted_cas)
 {
-	if (believed && bt_sub(&believed->users, 1) == 1) {
-		bt_authorities_destroy(believed->authorities);
-		bt_front_proxy_destroy(believed->proxy);
-		bt_mem_free(believed);
+	if (trusted_cas && bt_sub(&trusted_cas->users, 1) == 1) {
+		bt_authorities_destroy(trusted_cas->authorities);
+		bt_front_proxy_destroy(trusted_cas->proxy);
+		bt_mem_free(trusted_cas);
 	}
 }
 
@@ -95,7 +95,7 @@ void bt_auth_destroy(struct bt_auth *auth)
 	}
 	forget(&auth->tokens);
 	forget(&auth->accesses);
-	drop_believed(auth->believed);
+	drop_trusted_cas(auth->trusted_cas);
 	bt_buf_fini(&auth->client_file);
 	bt_buf_fini(&auth->proxy_file);
 	bt_buf_fini(&auth->config_map);
@@ -194,7 +194,7 @@ static bool call(struct bt_auth *auth, struct bt_http *http, const char *path, s
 	return true;
 }
 
-static void say(struct bt_auth *auth, const char *message, const struct bt_buf *reason)
+static void log_refusal(struct bt_auth *auth, const char *message, const struct bt_buf *reason)
 {
 	uint64_t held_n;
 
@@ -214,14 +214,14 @@ static void add_group(void *context, struct bt_str name)
 	bt_user_add_group(context, name);
 }
 
-static enum auth_identity check_certificate(const struct believed *believed,
+static enum auth_identity check_certificate(const struct trusted_cas *trusted_cas,
 	const struct bt_auth_request *request, struct bt_user *user, struct bt_buf *out_error)
 {
-	if (!believed->authorities) {
+	if (!trusted_cas->authorities) {
 		return IDENTITY_NONE;
 	}
 	bt_user_begin_groups(user);
-	enum bt_status status = bt_authorities_verify(believed->authorities, request->certificates,
+	enum bt_status status = bt_authorities_verify(trusted_cas->authorities, request->certificates,
 		request->certificate_n, &user->name, add_group, user, out_error);
 
 	bt_user_end_groups(user, false);
@@ -230,13 +230,13 @@ static enum auth_identity check_certificate(const struct believed *believed,
 
 /* Front proxies are checked first: the user that it names counts, not its own identity. A client that is not
  * a proxy is no error. */
-static enum auth_identity check_proxy(const struct believed *believed, const struct bt_auth_request *request,
-	struct bt_user *user, struct bt_buf *out_error)
+static enum auth_identity check_proxy(const struct trusted_cas *trusted_cas,
+	const struct bt_auth_request *request, struct bt_user *user, struct bt_buf *out_error)
 {
-	if (!believed->proxy) {
+	if (!trusted_cas->proxy) {
 		return IDENTITY_NONE;
 	}
-	enum bt_status status = bt_front_proxy_identify(believed->proxy, request->certificates,
+	enum bt_status status = bt_front_proxy_identify(trusted_cas->proxy, request->certificates,
 		request->certificate_n, request->headers, request->header_n, user, out_error);
 
 	return status == BT_OK ? IDENTITY_KNOWN : status == BT_NOT_FOUND ? IDENTITY_NONE : IDENTITY_WRONG;
@@ -250,22 +250,24 @@ static enum auth_identity check_certificates(
 	enum auth_identity identity = IDENTITY_NONE, client = IDENTITY_NONE;
 
 	bt_lock_acquire(&auth->lock);
-	struct believed *believed = auth->believed;
+	struct trusted_cas *trusted_cas = auth->trusted_cas;
 
-	if (believed) {
-		bt_add(&believed->users, 1);
+	if (trusted_cas) {
+		bt_add(&trusted_cas->users, 1);
 	}
 	bt_lock_release(&auth->lock);
-	if (believed && request->certificate_n) {
-		identity = check_proxy(believed, request, user, &of_proxy);
-		client = identity == IDENTITY_KNOWN ? IDENTITY_NONE
-						    : check_certificate(believed, request, user, &of_client);
+	if (trusted_cas && request->certificate_n) {
+		identity = check_proxy(trusted_cas, request, user, &of_proxy);
+		client = identity == IDENTITY_KNOWN
+				 ? IDENTITY_NONE
+				 : check_certificate(trusted_cas, request, user, &of_client);
 		identity = client == IDENTITY_NONE ? identity : client;
 	}
 	if (identity == IDENTITY_WRONG) {
-		say(auth, "Unable to authenticate the request", of_client.len ? &of_client : &of_proxy);
+		log_refusal(
+			auth, "Unable to authenticate the request", of_client.len ? &of_client : &of_proxy);
 	}
-	drop_believed(believed);
+	drop_trusted_cas(trusted_cas);
 	bt_buf_fini(&of_proxy);
 	bt_buf_fini(&of_client);
 	return identity;
@@ -306,7 +308,7 @@ static enum auth_identity check_token(struct bt_auth *auth, struct bt_str token,
 				&error);
 		} else {
 			yes = false;
-			say(auth, "Unable to authenticate the request", &error);
+			log_refusal(auth, "Unable to authenticate the request", &error);
 		}
 	}
 	bt_buf_fini(&body);
@@ -392,7 +394,7 @@ static unsigned authorize(struct bt_auth *auth, const struct bt_auth_request *re
 				allowed ? settings->allowed_ttl_ns : settings->refused_ttl_ns, allowed, NULL,
 				out_reason);
 		} else {
-			say(auth, "Unable to authorize the request", &error);
+			log_refusal(auth, "Unable to authorize the request", &error);
 			bt_buf_clear(out_reason);
 			bt_buf_str(out_reason, bt_buf_view(&error));
 		}
@@ -530,48 +532,49 @@ static bool find_proxy(struct bt_auth *auth, struct bt_arena *arena, struct bt_f
 }
 
 /* From what was read. Returns: NULL with the reason in out_error; out_pem: all CAs. */
-static struct believed *make_believed(struct bt_auth *auth, struct bt_buf *out_pem, struct bt_buf *out_error)
+static struct trusted_cas *make_trusted_cas(
+	struct bt_auth *auth, struct bt_buf *out_pem, struct bt_buf *out_error)
 {
-	struct believed *believed = bt_mem_zalloc(1, sizeof(*believed));
+	struct trusted_cas *trusted_cas = bt_mem_zalloc(1, sizeof(*trusted_cas));
 	struct bt_front_proxy_settings proxy = {0};
 	struct bt_arena arena = {0};
 	struct bt_buf pem = {0};
 	size_t before = out_error->len;
 
-	*believed = (struct believed){.users = 1};
+	*trusted_cas = (struct trusted_cas){.users = 1};
 	find_client_pem(auth, out_pem);
 	if (out_pem->len) {
-		believed->authorities = bt_authorities_create(bt_buf_view(out_pem), out_error);
+		trusted_cas->authorities = bt_authorities_create(bt_buf_view(out_pem), out_error);
 	}
 	if (out_error->len == before && find_proxy(auth, &arena, &proxy, &pem, out_error)) {
-		believed->proxy = bt_front_proxy_create(bt_buf_view(&pem), &proxy, out_error);
+		trusted_cas->proxy = bt_front_proxy_create(bt_buf_view(&pem), &proxy, out_error);
 		bt_buf_text(out_pem, out_pem->len ? "\n" : "");
 		bt_buf_str(out_pem, bt_buf_view(&pem));
 	}
 	bt_arena_fini(&arena);
 	bt_buf_fini(&pem);
 	if (out_error->len > before) {
-		drop_believed(believed);
+		drop_trusted_cas(trusted_cas);
 		return NULL;
 	}
-	return believed;
+	return trusted_cas;
 }
 
 /* Replaces the CAs by what was read, if that is valid. */
-static enum bt_status believe(struct bt_auth *auth, struct bt_buf *out_error)
+static enum bt_status replace_trusted_cas(struct bt_auth *auth, struct bt_buf *out_error)
 {
 	struct bt_buf pem = {0}, why = {0};
-	struct believed *believed = make_believed(auth, &pem, &why), *before = NULL;
-	enum bt_status status = believed ? BT_OK : BT_INVALID;
+	struct trusted_cas *trusted_cas = make_trusted_cas(auth, &pem, &why), *before = NULL;
+	enum bt_status status = trusted_cas ? BT_OK : BT_INVALID;
 
-	if (believed) {
+	if (trusted_cas) {
 		bt_lock_acquire(&auth->lock);
-		before = auth->believed;
-		auth->believed = believed;
+		before = auth->trusted_cas;
+		auth->trusted_cas = trusted_cas;
 		bt_buf_clear(&auth->pem);
 		bt_buf_str(&auth->pem, bt_buf_view(&pem));
 		bt_lock_release(&auth->lock);
-		drop_believed(before);
+		drop_trusted_cas(before);
 	} else {
 		bt_buf_str(out_error, bt_buf_view(&why));
 	}
@@ -616,7 +619,7 @@ static void auth_keep(struct bt_buf *kept, struct bt_buf *read)
 static const enum bt_work_queue file_queues[] = {BT_WORK_CLIENT_CA_FILE, BT_WORK_PROXY_CA_FILE};
 
 /* As upstream: not when files have all of it. */
-static bool asks_cluster(const struct bt_auth *auth)
+static bool needs_config_map(const struct bt_auth *auth)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
 
@@ -634,7 +637,7 @@ void bt_auth_add_work(const struct bt_auth *auth, int64_t now_ns)
 			bt_work_queues_add(auth->options.work_queues, file_queues[i], now_ns);
 		}
 	}
-	if (asks_cluster(auth)) {
+	if (needs_config_map(auth)) {
 		bt_work_queues_add(auth->options.work_queues, BT_WORK_CLIENT_CA_MAP, now_ns);
 	}
 }
@@ -689,7 +692,7 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 	}
 	*out_by_files = status != BT_OK;
 	other = BT_OK;
-	if (asks_cluster(auth)) {
+	if (needs_config_map(auth)) {
 		take_work(auth, BT_WORK_CLIENT_CA_MAP);
 		other = read_cluster(auth, &read, out_error);
 		end_work(auth, BT_WORK_CLIENT_CA_MAP, other);
@@ -699,7 +702,7 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 	}
 	bt_buf_fini(&read);
 	status = status == BT_OK ? other : status;
-	other = believe(auth, out_error);
+	other = replace_trusted_cas(auth, out_error);
 	*out_by_files |= other != BT_OK && (files[0] || files[1]);
 	return status == BT_OK ? other : status;
 }

@@ -176,7 +176,7 @@ static void *session_of(struct MHD_Connection *connection)
 	return info ? info->tls_session : NULL;
 }
 
-static void look_at(struct request *request, const char *path, const char *method)
+static void read_request(struct request *request, const char *path, const char *method)
 {
 	struct MHD_Connection *connection = request->connection;
 	struct bt_front_request *view = &request->view;
@@ -200,7 +200,7 @@ static enum MHD_Result begin_answer(struct request *request, const char *path, c
 	struct bt_front *front = request->client->front;
 
 	request->answer = (struct bt_route_answer){.type = "text/plain; charset=utf-8"};
-	look_at(request, path, method);
+	read_request(request, path, method);
 	if (front->options.is_prompt(front->options.context, &request->view)) {
 		front->options.answer(
 			front->options.context, &request->view, &request->answer, &request->known);
@@ -357,7 +357,7 @@ static void run(struct bt_front *front)
 	free_dead(front);
 }
 
-static void say_full(struct bt_front *front)
+static void warn_full(struct bt_front *front)
 {
 	uint64_t held_n;
 
@@ -386,7 +386,7 @@ static bool make_room(struct bt_front *front)
 
 	bt_connections_room_ns(front->table, &victim);
 	if (victim != BT_CONNECTION_NONE) {
-		say_full(front);
+		warn_full(front);
 		expel(front, victim);
 		run(front);
 	}
@@ -407,7 +407,7 @@ static void take_connections(struct bt_front *front)
 			MHD_add_connection(front->daemon, fd, (struct sockaddr *)&peer, n);
 			run(front); /* so that it is counted before the next is accepted */
 		} else if (fd >= 0) {
-			say_full(front);
+			warn_full(front);
 			close(fd);
 		} else if (front->rest.until_ns) {
 			uint32_t victim = bt_connections_victim(front->table);

@@ -71,7 +71,7 @@ static void add_pod(struct engine_sample *look, struct bt_engine *engine, uint32
 	}
 }
 
-static void look_at(void *context, struct bt_engine *engine)
+static void read_engine(void *context, struct bt_engine *engine)
 {
 	static const enum bt_wait places[] = {BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE,
 		BT_WAIT_GATED, BT_WAIT_INCOMPLETE, BT_WAIT_PENDING};
@@ -401,7 +401,7 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 	if (sources->pipeline) {
 		add_algorithm(x, sources->pipeline);
 		add_bindings(x, sources->pipeline);
-		bt_pipeline_call(sources->pipeline, look_at, &look);
+		bt_pipeline_call(sources->pipeline, read_engine, &look);
 		add_queue(x, &look);
 		bt_mem_free(look.reasons);
 		bt_mem_free(look.pods);

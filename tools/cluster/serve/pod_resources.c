@@ -299,7 +299,7 @@ static bool has_ended(const struct bt_pod_object *pod)
 	       (bt_str_is(pod->phase, "Succeeded") || bt_str_is(pod->phase, "Failed"));
 }
 
-static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
+static void on_pod_event(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_pod_resources *r = context;
 	uint32_t before;
@@ -323,7 +323,7 @@ static void hear(void *context, enum bt_watch_event_kind what, const struct bt_o
 
 struct bt_watch_listener bt_pod_resources_listener(struct bt_pod_resources *resources)
 {
-	return (struct bt_watch_listener){.event = hear, .context = resources};
+	return (struct bt_watch_listener){.event = on_pod_event, .context = resources};
 }
 
 /* ---- writing ---- */

@@ -190,7 +190,7 @@ static bool serve_with(struct bt_serve *serve, struct served_set *served, struct
 	return true;
 }
 
-static void say_error(const char *message, const struct bt_buf *error)
+static void log_failure(const char *message, const struct bt_buf *error)
 {
 	if (error->len) {
 		bt_log(BT_LOG_ERROR, 0, message, bt_log_fields(bt_log_str("err", bt_buf_view(error))));
@@ -232,7 +232,7 @@ static bool read_served(const struct bt_serve *serve, const struct served_set *b
 }
 
 /* The same, with work queue metrics. Both read the CAs of client certificates, too. */
-static bool look_at_served(const struct bt_serve *serve, const struct served_set *before,
+static bool check_served(const struct bt_serve *serve, const struct served_set *before,
 	struct served_set *out, struct bt_buf *out_error)
 {
 	struct bt_work_queues *queues = serve->options.sources.work_queues;
@@ -266,14 +266,14 @@ bool bt_serve_reload(struct bt_serve *serve)
 	bt_lock_acquire(&serve->lock);
 	add_work(serve);
 	bt_auth_reload(serve->auth, &by_files, &error);
-	say_error("The CA of client certificates cannot be read; the last one counts", &error);
+	log_failure("The CA of client certificates cannot be read; the last one counts", &error);
 	bt_buf_clear(&error);
-	look_at_served(serve, &serve->served, &served, &error);
+	check_served(serve, &serve->served, &served, &error);
 	bt_work_queues_take(queues, BT_WORK_SERVING, bt_clock_monotonic_ns());
 	bool changed = serve_with(serve, &served, &error);
 
 	bt_work_queues_end(queues, BT_WORK_SERVING, error.len == 0, bt_clock_monotonic_ns());
-	say_error("The certificate cannot be used; the last one counts", &error);
+	log_failure("The certificate cannot be used; the last one counts", &error);
 	if (changed) {
 		bt_log(BT_LOG_INFO, 0, "Certificates have changed, and are served", NULL);
 	}
@@ -369,7 +369,7 @@ static enum bt_status serve_begin(struct bt_serve *serve, struct bt_buf *out_err
 		status = read_authorities(serve, out_error);
 	}
 	if (status == BT_OK) {
-		status = look_at_served(serve, &none, &serve->served, out_error) ? BT_OK : BT_INVALID;
+		status = check_served(serve, &none, &serve->served, out_error) ? BT_OK : BT_INVALID;
 	}
 	if (status == BT_OK) {
 		serve->listen_fd = bt_listen(settings, serve->options.any_port, &serve->port, out_error);

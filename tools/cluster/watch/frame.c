@@ -30,7 +30,7 @@ static bool proto_failed(struct bt_watch_frame_reader *reader, const struct bt_p
 	return false;
 }
 
-static void say_json_error(struct bt_watch_frame_reader *reader, const struct bt_decode_error *error)
+static void set_json_error(struct bt_watch_frame_reader *reader, const struct bt_decode_error *error)
 {
 	snprintf(reader->error, sizeof(reader->error), "%s%s%s, at byte %zu", error->path,
 		error->path[0] ? ": " : "", error->message, error->offset);
@@ -38,7 +38,7 @@ static void say_json_error(struct bt_watch_frame_reader *reader, const struct bt
 
 static bool json_failed(struct bt_watch_frame_reader *reader, const struct bt_decode *decode)
 {
-	say_json_error(reader, &decode->error);
+	set_json_error(reader, &decode->error);
 	return false;
 }
 
@@ -98,13 +98,13 @@ static enum bt_proto_extent decode_json_object(struct bt_watch_frame_reader *rea
 	out->kind_name = bt_str(kind->name);
 	if (!decode_tolerantly(reader, schema, text, out, &error) && !reader->is_mended &&
 		bt_json_mend(text, &reader->mended)) {
-		say_json_error(reader, &error);
+		set_json_error(reader, &error);
 		extent = BT_PROTO_REPLACED;
 		(void)decode_tolerantly(reader, schema, bt_buf_view(&reader->mended), out, &error);
 	}
 	if (error.status != BT_OK) {
 		extent = BT_PROTO_IN_PART;
-		say_json_error(reader, &error);
+		set_json_error(reader, &error);
 	}
 	reader->is_mended = false;
 	bt_schema_own(&schema->schema, arena, &out->meta);

@@ -56,7 +56,7 @@ static struct bt_watch_event *watch_event(struct bt_reflector *r, enum bt_watch_
 	return spare;
 }
 
-static void tell(struct bt_reflector *r, struct bt_watch_event *p)
+static void pass_on(struct bt_reflector *r, struct bt_watch_event *p)
 {
 	for (uint32_t i = 0; i < r->shared->listener_n; i++) {
 		const struct bt_watch_listener *listener = &r->shared->listeners[i];
@@ -89,7 +89,7 @@ static void pass_over(struct bt_reflector *r)
 }
 
 /* Logs an object that was not decoded completely, unless there are many; /debug/unread has all. */
-static void say_unread(
+static void warn_unread(
 	const struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent, uint64_t n)
 {
 	char name[256];
@@ -124,14 +124,15 @@ static void note_extent(struct bt_reflector *r, const struct bt_object *object, 
 	bt_store_relaxed(&r->in_part_n, in_part_n);
 	bt_lock_release(&r->lock);
 	if (is_new) {
-		say_unread(r, object, extent, replaced_n + in_part_n);
+		warn_unread(r, object, extent, replaced_n + in_part_n);
 	}
 }
 
 /* ---- objects ---- */
 
 /* Updates the store. Returns: whether the event is new. Other threads may read the store. */
-static bool is_news(struct bt_reflector *r, enum bt_watch_event_kind what, const struct bt_object *object)
+static bool update_store(
+	struct bt_reflector *r, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&r->lock);
 	bool is_new = what == BT_WATCH_EVENT_DELETE
@@ -163,11 +164,11 @@ static void take_object(struct bt_reflector *r, enum bt_watch_event_kind what, s
 	}
 	/* A deleted object is no longer unread, even if it could not be decoded. */
 	note_extent(r, &p->object, what == BT_WATCH_EVENT_DELETE ? BT_PROTO_WHOLE : extent);
-	if (!is_news(r, what, &p->object)) {
+	if (!update_store(r, what, &p->object)) {
 		r->spare = p;
 		return;
 	}
-	tell(r, p);
+	pass_on(r, p);
 }
 
 /* Reports one object as deleted. Returns: false when the sweep has ended. */
@@ -197,7 +198,7 @@ static bool sweep_one(struct bt_reflector *r)
 	bt_store_forget(r->known, r->cursor);
 	bt_store_relaxed(&r->object_n, (uint64_t)bt_store_n(r->known));
 	bt_lock_release(&r->lock);
-	tell(r, p);
+	pass_on(r, p);
 	return true;
 }
 

@@ -62,7 +62,7 @@ int64_t bt_pod_pages_retry_after_ns(const struct bt_pod_pages *pages)
 }
 
 /* Requests pages->path. Returns: the status, or 0. */
-static uint32_t ask(struct bt_pod_pages *pages)
+static uint32_t request_page(struct bt_pod_pages *pages)
 {
 	const struct bt_http_call call = {.path = bt_buf_view(&pages->path),
 		.accept = bt_str(pages->options.json ? JSON_TYPE : PROTO_TYPE "," JSON_TYPE),
@@ -201,7 +201,7 @@ static enum bt_pages next(struct bt_pod_pages *pages, const struct taker *taker)
 {
 	write_path(pages);
 	bt_buf_clear(&pages->continue_);
-	if (ask(pages) != 200 || !read_page(pages, taker)) {
+	if (request_page(pages) != 200 || !read_page(pages, taker)) {
 		pages->page = pages->page > 1 ? pages->page / 2 : 1;
 		bt_buf_clear(&pages->continue_);
 		return BT_PAGES_FAILED;
@@ -252,6 +252,6 @@ uint32_t bt_pod_pages_get(struct bt_pod_pages *pages, struct bt_str namespace_, 
 	bt_escape(&pages->path, namespace_);
 	bt_buf_text(&pages->path, "/pods/");
 	bt_escape(&pages->path, name);
-	uint32_t status = ask(pages);
+	uint32_t status = request_page(pages);
 	return status == 200 && !read_pod(pages, arena, out) ? 0 : status;
 }

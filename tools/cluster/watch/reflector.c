@@ -424,7 +424,7 @@ static void on_expired(struct bt_reflector *r)
 }
 
 /* Logged at each attempt; kept as the reflector's error until the kind is there. */
-static void say_absent(struct bt_reflector *r)
+static void warn_absent(struct bt_reflector *r)
 {
 	char what[sizeof(r->error)];
 	size_t n = (size_t)snprintf(what, sizeof(what), "The server has no %s", r->kind->resource);
@@ -456,7 +456,7 @@ static void on_absent(struct bt_reflector *r)
 		return;
 	}
 	r->version_ix = 0;
-	say_absent(r);
+	warn_absent(r);
 	bt_intake_sync(r);
 	rest(r, ABSENT_NS);
 }
@@ -524,7 +524,7 @@ static void conclude(struct bt_reflector *r)
 
 /* ---- run ---- */
 
-static void turn(struct bt_reflector *r)
+static void run_once(struct bt_reflector *r)
 {
 	struct bt_http *http = r->shared->http;
 
@@ -570,7 +570,7 @@ static void run(struct bt_reflector *r)
 	r->busy = true;
 	do {
 		r->again = false;
-		turn(r);
+		run_once(r);
 	} while (r->again);
 	r->busy = false;
 }

@@ -318,7 +318,7 @@ bool bt_store_remove(struct bt_store *known, const struct bt_meta_object *meta)
 
 /* ---- lists ---- */
 
-static void look(
+static void describe_entry(
 	const struct bt_store *known, const struct watch_store_entry *entry, struct bt_store_object *out)
 {
 	*out = (struct bt_store_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
@@ -346,7 +346,7 @@ bool bt_store_next_gone(struct bt_store *known, uint32_t *cursor, struct bt_stor
 		const struct watch_store_entry *entry = &known->entries[*cursor];
 
 		if (entry->name && entry->list != known->list) {
-			look(known, entry, out);
+			describe_entry(known, entry, out);
 			return true;
 		}
 	}

@@ -61,7 +61,7 @@ static void bound(struct bt_writer *writer, struct bt_write_op *op)
 }
 
 /* Upstream's cycle ends in an error then; nothing is reported for a pod that is deleted or bound. */
-static void say_failed(struct bt_writer *writer, const struct bt_write_op *op, struct bt_str message)
+static void report_failure(struct bt_writer *writer, const struct bt_write_op *op, struct bt_str message)
 {
 	struct bt_stored_pod known;
 
@@ -82,7 +82,7 @@ void bt_bind_failed(
 	struct bt_writer *writer, struct bt_write_op *op, struct bt_str reason, struct bt_str message)
 {
 	bt_bind_answer(writer, op, false, reason);
-	say_failed(writer, op, message);
+	report_failure(writer, op, message);
 	bind_end(writer, op);
 }
 
@@ -210,7 +210,7 @@ static void extended(void *context, enum bt_extender_end end, struct bt_str erro
 }
 
 /* Sends nothing to the server; the op comes back through the inbox. */
-static void ask_extender(struct bt_writer *writer, struct bt_write_op *op)
+static void call_extender(struct bt_writer *writer, struct bt_write_op *op)
 {
 	op->stage = EXTENDED;
 	op->unsure = true;
@@ -225,7 +225,7 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 		return false;
 	}
 	if (op->stage == POST && op->extender) {
-		ask_extender(writer, op);
+		call_extender(writer, op);
 		return false;
 	}
 	if (op->stage == POST) {

@@ -331,7 +331,7 @@ static void take_created(struct bt_writer *writer, struct bt_write_op *op, struc
 
 /* ---- devices with binding conditions ---- */
 
-static void say_pending(struct bt_writer *writer, struct bt_write_op *op)
+static void report_pending(struct bt_writer *writer, struct bt_write_op *op)
 {
 	const struct bt_str controller = op->known.pod.scheduler_name;
 	struct bt_buf note = {.len = 0}, instance = {.len = 0};
@@ -354,7 +354,7 @@ void bt_claim_wait(struct bt_writer *writer, struct bt_write_op *op)
 	if (!op->waits_for_devices) {
 		op->waits_for_devices = true;
 		op->until_ns = bt_write_now(writer) + writer->options.device_timeout_ns;
-		say_pending(writer, op);
+		report_pending(writer, op);
 	}
 	bt_prebind_go(op, BT_PREBIND_READY);
 }

@@ -142,7 +142,7 @@ static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const s
 }
 
 /* With kube-scheduler's message and level. Source: framework/preemption/executor.go, v1.36.3. */
-static void say_evicted(const struct bt_write_op *op, bool by_us)
+static void log_evicted(const struct bt_write_op *op, bool by_us)
 {
 	bt_log(BT_LOG_INFO, 2, by_us ? "Preemptor Pod preempted victim Pod" : "Victim Pod is already deleted",
 		bt_log_fields(bt_log_object("preemptor", op->other.namespace_, op->other.name),
@@ -157,7 +157,7 @@ static void evicted(struct bt_writer *writer, struct bt_write_op *op, bool by_us
 	uint64_t preemption = op->preemption;
 
 	bt_pipeline_evicted(writer->pipeline, op->handle);
-	say_evicted(op, by_us);
+	log_evicted(op, by_us);
 	if (by_us) {
 		make_calls(writer, op, &patch, &event);
 		bt_event_recorder_add(writer->events, event);

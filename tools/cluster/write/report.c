@@ -25,7 +25,7 @@ static struct bt_pod_ref copy_pod(struct bt_write_op *op, const struct bt_cache 
 	return bt_write_op_copy_ref(op, &ref);
 }
 
-static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decision *decision)
+static bool has_running_victim(const struct bt_cache *cache, const struct bt_decision *decision)
 {
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		if (!bt_ledger_pod(cache->ledger, decision->victims[i].pod_ix)->terminating) {
@@ -46,7 +46,7 @@ static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
 	op->cycle.resizes =
 		bt_ledger_pod(cache->ledger, decision->pod_ix)->signature->resize_node != BT_NAME_NONE;
 	op->node = bt_write_op_copy(op, node_name(cache, decision->nominated_ix));
-	if (!op->writer->options.preempts_in_turn && !anybody_leaves(cache, decision)) {
+	if (!op->writer->options.preempts_in_turn && !has_running_victim(cache, decision)) {
 		return;
 	}
 	op->cleared_nominations = bt_arena_zalloc(
@@ -141,23 +141,23 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
 }
 
 /* The pods whose nominations to the node are cleared, as the API has them. */
-static void cast_cleared_nominations(struct bt_writer *writer, struct bt_write_op *op)
+static void find_cleared_pods(struct bt_writer *writer, struct bt_write_op *op)
 {
-	const struct bt_api_pod **cast =
-		bt_arena_zalloc(&writer->scratch, (op->cleared_nominations_n + 1) * sizeof(*cast));
+	const struct bt_api_pod **cleared =
+		bt_arena_zalloc(&writer->scratch, (op->cleared_nominations_n + 1) * sizeof(*cleared));
 
 	for (uint32_t i = 0; i < op->cleared_nominations_n; i++) {
 		struct bt_stored_pod *known = bt_arena_zalloc(&writer->scratch, sizeof(*known));
 
 		if (bt_status_view(writer, &op->cleared_nominations[i], known) && known->waits) {
-			cast[op->cycle.cleared_nominations_n++] = &known->pod;
+			cleared[op->cycle.cleared_nominations_n++] = &known->pod;
 		}
 	}
-	op->cycle.cleared_nominations = cast;
+	op->cycle.cleared_nominations = cleared;
 }
 
 /* Victims are reported when they are evicted, so the cycle has none here. */
-static void speak(struct bt_writer *writer, struct bt_write_op *op)
+static void report_cycle(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;
 
@@ -168,14 +168,14 @@ static void speak(struct bt_writer *writer, struct bt_write_op *op)
 	op->cycle.pod = &known.pod;
 	op->cycle.node = op->node;
 	op->cycle.preempts_in_turn = true; /* so that nominations are cleared without victims */
-	cast_cleared_nominations(writer, op);
+	find_cleared_pods(writer, op);
 	bt_write_report(writer, &op->cycle);
 }
 
 static void write_report_begin(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
-	speak(writer, op);
+	report_cycle(writer, op);
 	bt_write_op_end(op);
 }
 

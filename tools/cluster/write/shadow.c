@@ -25,7 +25,7 @@ struct kept {
 
 struct bt_shadow {
 	struct bt_writer *writer;
-	int64_t look_ns; /* when the current timer fires; INT64_MAX: none */
+	int64_t timer_ns; /* when the current timer fires; INT64_MAX: none */
 	struct bt_map by_uid;
 	struct kept *kept;
 	size_t n, cap;
@@ -38,7 +38,7 @@ struct bt_shadow *bt_shadow_create(struct bt_writer *writer)
 	struct bt_shadow *shadow = bt_mem_zalloc(1, sizeof(*shadow));
 
 	shadow->writer = writer;
-	shadow->look_ns = INT64_MAX;
+	shadow->timer_ns = INT64_MAX;
 	return shadow;
 }
 
@@ -84,16 +84,16 @@ static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct 
 static void set_timer(struct bt_shadow *shadow, int64_t at_ns);
 
 /* Fails the bindings whose deadline has passed. */
-static void look(void *context)
+static void fail_expired(void *context)
 {
 	struct bt_shadow *shadow = context;
 	int64_t now_ns = bt_write_now(shadow->writer), next_ns = INT64_MAX;
 
 	/* A timer that an earlier one replaced must not set another, and so on forever. */
-	if (now_ns < shadow->look_ns) {
+	if (now_ns < shadow->timer_ns) {
 		return;
 	}
-	shadow->look_ns = INT64_MAX;
+	shadow->timer_ns = INT64_MAX;
 	for (size_t i = 0; i < shadow->n; i++) {
 		struct kept kept = shadow->kept[i];
 
@@ -114,9 +114,10 @@ static void set_timer(struct bt_shadow *shadow, int64_t at_ns)
 {
 	int64_t now_ns = bt_write_now(shadow->writer);
 
-	if (at_ns < shadow->look_ns) {
-		shadow->look_ns = at_ns;
-		bt_http_after(shadow->writer->http, at_ns > now_ns ? at_ns - now_ns : 0, look, shadow);
+	if (at_ns < shadow->timer_ns) {
+		shadow->timer_ns = at_ns;
+		bt_http_after(
+			shadow->writer->http, at_ns > now_ns ? at_ns - now_ns : 0, fail_expired, shadow);
 	}
 }
 

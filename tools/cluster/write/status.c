@@ -386,7 +386,7 @@ static bool trim(struct bt_write_op *op, const struct bt_api_pod *pod)
 }
 
 /* Source: updatePod in schedule_one.go, v1.36.3. */
-static void say(const struct bt_write_op *op)
+static void log_update(const struct bt_write_op *op)
 {
 	static const char words[] = "Updating pod condition and nominated node name";
 	const struct bt_pod_condition *condition = &op->status.condition;
@@ -442,7 +442,7 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 		.content_type = bt_str("application/strategic-merge-patch+json"),
 		.body = bt_buf_view(&writer->body)};
 	if (op->stage == OF_POD) {
-		say(op);
+		log_update(op);
 	}
 	BT_WRITE_COUNT(writer, patch_n);
 	return true;

@@ -649,7 +649,7 @@ struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer 
 
 /* ---- the pipeline's side ---- */
 
-static struct bt_write_op *op_of_ask(struct bt_writer *writer, const struct bt_write_op_verbs *verbs,
+static struct bt_write_op *op_of_request(struct bt_writer *writer, const struct bt_write_op_verbs *verbs,
 	const struct bt_bind_request *bind_request)
 {
 	struct bt_write_op *op = bt_write_op_create(writer, verbs);
@@ -664,7 +664,7 @@ static struct bt_write_op *op_of_ask(struct bt_writer *writer, const struct bt_w
 }
 
 /* Copies the pod's stored state now: later the watch may show it as bound. */
-static void know_pod(struct bt_write_op *op)
+static void copy_stored_pod(struct bt_write_op *op)
 {
 	bt_pod_store_get(op->writer->known, &op->pod, &op->arena, &op->known);
 	if (!op->known.pod.scheduler_name.len) {
@@ -672,13 +672,13 @@ static void know_pod(struct bt_write_op *op)
 	}
 }
 
-static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
+static void post_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
 	struct bt_writer *writer = context;
-	struct bt_write_op *op = op_of_ask(writer, &bt_bind_verbs, bind_request);
+	struct bt_write_op *op = op_of_request(writer, &bt_bind_verbs, bind_request);
 
 	(void)pipeline;
-	know_pod(op);
+	copy_stored_pod(op);
 	op->prebind = bt_prebind_of(op, bind_request);
 	op->ahead = true;
 	bt_add_relaxed(&writer->ahead_n, 1u);
@@ -691,7 +691,7 @@ static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct b
 
 /* No more bindings from AHEAD_MAX on, until AHEAD_FEW are left; answers to those sent meanwhile wake the
  * scheduling thread. */
-static bool may_ask(void *context)
+static bool accepts_bindings(void *context)
 {
 	struct bt_writer *writer = context;
 	uint32_t n = bt_load_relaxed(&writer->ahead_n);
@@ -702,19 +702,21 @@ static bool may_ask(void *context)
 	return !writer->full;
 }
 
-static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
+static void post_check(
+	void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
 	struct bt_writer *writer = context;
-	struct bt_write_op *op = op_of_ask(writer, &bt_check_verbs, bind_request);
+	struct bt_write_op *op = op_of_request(writer, &bt_check_verbs, bind_request);
 
 	(void)pipeline;
-	know_pod(op);
+	copy_stored_pod(op);
 	bt_write_op_post(op);
 }
 
-static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
+static void post_evict(
+	void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
-	struct bt_write_op *op = op_of_ask(context, &bt_evict_verbs, bind_request);
+	struct bt_write_op *op = op_of_request(context, &bt_evict_verbs, bind_request);
 
 	(void)pipeline;
 	op->preemption = bind_request->preemption;
@@ -726,10 +728,10 @@ static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct 
 	bt_write_op_post(op);
 }
 
-static void ask_release(
+static void post_release(
 	void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *bind_request)
 {
-	struct bt_write_op *op = op_of_ask(context, &bt_release_verbs, bind_request);
+	struct bt_write_op *op = op_of_request(context, &bt_release_verbs, bind_request);
 
 	(void)pipeline;
 	op->deletes = bind_request->deletes;
@@ -738,11 +740,11 @@ static void ask_release(
 
 struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_binder){.bind = ask_bind,
-		.evict = ask_evict,
-		.check = ask_check,
-		.release = ask_release,
-		.has_room = may_ask,
+	return (struct bt_pipeline_binder){.bind = post_bind,
+		.evict = post_evict,
+		.check = post_check,
+		.release = post_release,
+		.has_room = accepts_bindings,
 		.context = writer};
 }
 
@@ -754,7 +756,7 @@ static bool is_awaited(enum bt_watch_event_kind what, enum bt_kind kind)
 }
 
 /* A PersistentVolume has no namespace; nodes and CSINodes are matched by the node's name. */
-static void hear_of_volume(struct bt_writer *writer, const struct bt_object *object)
+static void note_volume(struct bt_writer *writer, const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
 
@@ -772,7 +774,7 @@ static void hear_of_volume(struct bt_writer *writer, const struct bt_object *obj
 }
 
 /* A group is stored like a pending pod, with the API version in place of a scheduler name. */
-static void hear_of_group(
+static void note_group(
 	struct bt_writer *writer, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_object kept = {.kind = BT_KIND_POD, .meta = object->meta};
@@ -784,15 +786,15 @@ static void hear_of_group(
 	bt_pod_store_show(writer->known_groups, what, &kept);
 }
 
-static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
+static void on_shown(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	struct bt_writer *writer = context;
 
 	if (what != BT_WATCH_EVENT_SYNCED && is_awaited(what, object->kind)) {
-		hear_of_volume(writer, object);
+		note_volume(writer, object);
 	}
 	if (what != BT_WATCH_EVENT_SYNCED && object->kind == BT_KIND_POD_GROUP) {
-		hear_of_group(writer, what, object);
+		note_group(writer, what, object);
 	}
 	if (what == BT_WATCH_EVENT_SYNCED || object->kind != BT_KIND_POD) {
 		return;
@@ -812,7 +814,7 @@ static void hear(void *context, enum bt_watch_event_kind what, const struct bt_o
 
 struct bt_watch_listener bt_writer_listener(struct bt_writer *writer)
 {
-	return (struct bt_watch_listener){.event = hear, .context = writer};
+	return (struct bt_watch_listener){.event = on_shown, .context = writer};
 }
 
 void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline)
