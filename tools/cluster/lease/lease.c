@@ -119,7 +119,7 @@ static void log_lease(const struct bt_lease *lease, enum bt_log_level level, int
 	bt_log(level, verbosity, message, fields);
 }
 
-/* ---- what is known ---- */
+/* ---- observed record ---- */
 
 static bool is_ours(const struct bt_lease *lease)
 {

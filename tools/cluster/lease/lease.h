@@ -11,7 +11,7 @@
 struct bt_lease;
 
 struct bt_lease_options {
-	struct bt_http *http; /* its thread drives the election; give it one of its own */
+	struct bt_http *http; /* its thread runs the election; not to be shared */
 	const char *namespace_, *name, *identity;
 	const char *component; /* reporter of events about the lease; NULL: no events */
 	int64_t lease_ns, renew_deadline_ns, retry_ns;

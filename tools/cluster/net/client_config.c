@@ -28,7 +28,7 @@
 #include "tools/cluster/net/client_metrics.h"
 
 #define LOOK_NS	  ((int64_t)10 * 1000000000)
-#define PAIR_NS	  ((int64_t)1000000000) /* the same while a certificate waits for its key */
+#define PAIR_NS	  ((int64_t)1000000000) /* the same while certificate and key do not match */
 #define SAY_NS	  ((int64_t)60 * 1000000000)
 #define FILE_SIZE (4u << 20)
 #define PLUGIN_NS ((int64_t)60 * 1000000000) /* limit of a plugin's run */
@@ -75,7 +75,7 @@ struct bt_client_config {
 	struct bt_endpoint endpoint;					/* init: */
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
-	struct watched files[FILE_N]; /* lock(lock): but for their paths, which are init: */
+	struct watched files[FILE_N]; /* lock(lock): except for their paths, which are init: */
 	int64_t look_ns;	      /* lock(lock): when they are checked again */
 	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_log_limit said;

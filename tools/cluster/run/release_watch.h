@@ -3,7 +3,7 @@
  * cluster may be upgraded.
  *
  *   undecided --known, the same one-------------> settled --a newer one, for long (follow)--> change
- *             --known, another one--> change          \---a newer one, for long-> settled, said once
+ *             --known, another one--> change          \---a newer one, for long-> settled, logged once
  *             --older than any-----> refused
  *
  * During an upgrade of several API servers each answer may come from another one. So a newer release is

@@ -18,8 +18,8 @@ struct bt_connection_limits {
 };
 
 /*
- * A connection: handshake -> head -> body -> answering -> writing -> idle -> body -> ...; each goes to
- * closing, and from there out of the table. Arrows are bt_connections_enter, which asserts them.
+ * A connection: handshake -> head -> body -> answering -> writing -> idle -> body ->...; each goes to
+ * closing, and from there out of the table. bt_connections_enter makes and asserts each transition.
  */
 enum bt_connection_state {
 	BT_CONNECTION_FREE = 0,

@@ -31,7 +31,7 @@
 
 static void run(struct bt_reflector *r);
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ResourceClaim before a binding: read, and changed as far as its resource version is the one that was
- * read; a conflict reads it anew. Source: bindClaim, Unreserve and PostFilter of DynamicResources, v1.36.3.
+ * A ResourceClaim before a binding: read, and patched with the resource version that was read; a conflict
+ * reads it again. Source: bindClaim, Unreserve and PostFilter of DynamicResources, v1.36.3.
  *
  *  (CREATE) --> CLAIM_GET --> CLASS_GET --> (FINALIZER) --> CLAIM --> (POD_GET --> POD) --> the next one
  *                 ^                                |          |
  *                 +------------- 409 --------------+----------+
- *  When all are written, of each that has devices with binding conditions: READY, until they are met.
- *  Undone: UNRESERVE; or, of one that was created, UNFINALIZE --> DELETE
+ *  After all writes, each claim whose devices have binding conditions: READY, until they are met.
+ *  Rollback: UNRESERVE; or, for a created claim, UNFINALIZE --> DELETE
  */
 #include "tools/cli/json_write.h"
 #include "engine/base/quote.h"

@@ -3,7 +3,7 @@
  * calls may be made again without harm. Source: framework/preemption/executor.go, v1.36.3.
  *
  *   begin --> TARGET --2xx, nothing to change--> DELETE --2xx--> evicted
- *                 \--404--------------------------------\--404, another UID--> evicted, nothing is said
+ *                 \--404--------------------------------\--404, another UID--> evicted, no event
  *
  * The last victim of a preemption waits for the others, and is spared when one of them stays: its eviction
  * would be useless. Where preemption is not asynchronous all are evicted in parallel, as by upstream's

@@ -21,7 +21,7 @@
 enum { OF_POD = 0, OF_GROUP }; /* the stage of an op */
 
 /*
- * A pod with patches on their way.
+ * A pod with pending patches.
  *
  *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
  *                        ^                                        |

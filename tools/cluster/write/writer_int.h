@@ -251,7 +251,7 @@ void bt_bind_answer(struct bt_writer *writer, struct bt_write_op *op, bool bound
 void bt_bind_failed(
 	struct bt_writer *writer, struct bt_write_op *op, struct bt_str reason, struct bt_str message);
 
-/* ---- prebind.c, claims.c, claim_text.c: what is written of volumes and claims before ---- */
+/* ---- prebind.c, claims.c, claim_text.c: writes of volumes and claims before a binding ---- */
 
 extern const struct bt_write_op_verbs bt_prebind_verbs, bt_shown_verbs;
 
