@@ -68,7 +68,7 @@ static bool labels_equal(struct bt_labels a, struct bt_labels b)
 	       (a.items == b.items || a.n == 0 || memcmp(a.items, b.items, a.n * sizeof(*a.items)) == 0);
 }
 
-/* The request of a resource that counts, in thousandths; false when there is none. */
+/* The effective request of a resource, in thousandths; false when there is none. */
 static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t *out)
 {
 	for (uint32_t i = 0; i < requests->used_milli.n; i++) {
@@ -103,7 +103,7 @@ static bool scaled_down(const struct bt_requests *old, const struct bt_requests 
 	return false;
 }
 
-/* Claims were made for the pod, as its status says. */
+/* The pod's status lists claims generated for it that it did not list before. */
 static bool claims_came(const struct bt_signature *old, const struct bt_signature *new)
 {
 	for (uint32_t i = 0; i < old->claim_n && i < new->claim_n; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Cluster events as the scheduling queue sees them: which kind of object changed, which aspect of it, and
- * what is needed of the old and the new object to decide whether a waiting pod may fit now. Source: framework
- * ClusterEvent and PodSchedulingPropertiesChange, NodeSchedulingPropertiesChange, v1.36.3.
+ * Cluster events as the scheduling queue sees them: which kind of object changed, which aspect of it, and the
+ * parts of the old and the new object that are needed to decide whether a waiting pod may fit now. Source:
+ * framework ClusterEvent and PodSchedulingPropertiesChange, NodeSchedulingPropertiesChange, v1.36.3.
  *
- * Owns: nothing. What an event points to lives as long as the queue keeps the event (see queue/queue.h).
+ * Owns: nothing. Objects that an event points to live as long as the queue keeps the event (see
+ *       queue/queue.h).
  */
 #pragma once
 
@@ -12,8 +13,8 @@
 #include "engine/model/signature.h"
 #include "engine/model/taint.h"
 
-/* What changed. A pod that has a node, one that has none, and the one that is asked about are different
- * resources; only releases with BT_RULE_POD_EVENTS_BY_KIND distinguish the last one. */
+/* What changed. Pods with a node, pods without, and the waiting pod itself are different resources; only
+ * releases with BT_RULE_POD_EVENTS_BY_KIND distinguish the last one. */
 enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_ASSIGNED_POD = 0,
 	BT_CLUSTER_EVENT_UNSCHEDULED_POD,
@@ -31,11 +32,11 @@ enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_DEVICE_CLASS,
 	BT_CLUSTER_EVENT_POD_GROUP,
 	BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP,
-	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
+	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: matches every pod */
 	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods of any kind */
 };
 
-/* What happened to it, one bit an event; registrations join bits. The order matters to
+/* What happened to it, one bit per event; registrations combine bits. The order matters to
  * bt_cluster_event_matches. */
 enum bt_cluster_event_action {
 	BT_ADD = 1 << 0,
@@ -53,36 +54,35 @@ enum bt_cluster_event_action {
 	BT_UPDATE_POD_TOLERATION = 1 << 12,
 	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 13,
 	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 14,
-	BT_UPDATE = (1 << 15) - (1 << 2) /* an update of another kind, or of none of the aspects above */
+	BT_UPDATE = (1 << 15) - (1 << 2) /* other updates, of none of the aspects above */
 };
 
-/* A pod as it was or is. */
+/* A pod before or after the event. */
 struct bt_cluster_event_pod {
-	const struct bt_signature
-		*signature; /* NULL: there is no such object (no old one of an addition, …) */
-	uint32_t name, uid; /* names */
-	uint32_t node;	    /* the name of the node that it is on, or BT_NAME_NONE */
-	bool nominated;	    /* status.nominatedNodeName is set */
-	bool gated;	    /* it has scheduling gates */
+	const struct bt_signature *signature; /* NULL: no such object (the old one of an addition, …) */
+	uint32_t name, uid;		      /* names */
+	uint32_t node;			      /* the name of its node, or BT_NAME_NONE */
+	bool nominated;			      /* status.nominatedNodeName is set */
+	bool gated;			      /* it has scheduling gates */
 	int32_t priority;
 };
 
-/* A node as it was or is. */
+/* A node before or after the event. */
 struct bt_node_facts {
 	uint32_t name;
 	struct bt_labels labels;
 	const struct bt_taint *taints; /* in the order of the spec */
 	uint32_t taint_n;
 	bool unschedulable;
-	bool keeps_resizes_waiting; /* it forbids preemption for the sake of resizes */
+	bool keeps_resizes_waiting; /* it disables preemption for resizes */
 	uint32_t features;	    /* enum bt_feature bits */
-	struct bt_amounts alloc;    /* allocatable by ascending slot, those that are not 0 */
+	struct bt_amounts alloc;    /* nonzero allocatable, by ascending slot */
 	int64_t alloc_pods;
-	/* Hashes of what the API says: equal objects, equal hashes. taint_times: timeAdded of the taints. */
+	/* Hashes of API fields: equal objects have equal hashes. taint_times: timeAdded of the taints. */
 	uint64_t conditions, annotations, declared, allocatable, taint_times, policy;
 };
 
-/* What of an object of another kind changed, as bits. */
+/* What changed in an object of another kind, as bits. */
 enum bt_object_change {
 	BT_CHANGED_ZONE_LABELS = 1 << 0,      /* PersistentVolume: its zone or region labels */
 	BT_CHANGED_TOPOLOGIES = 1 << 1,	      /* StorageClass: allowedTopologies */
@@ -90,18 +90,18 @@ enum bt_object_change {
 	BT_CHANGED_LIMIT_GREW = 1 << 3,	      /* CSINode: a driver's count */
 	BT_CHANGED_CAPACITY_GREW = 1 << 4,    /* CSIStorageCapacity: its limit */
 	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
-	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (no change: a state) */
-	BT_CHANGED_ALLOCATION_LOST = 1
-				     << 7,  /* ResourceClaim: it was allocated and is not any more, or gone */
-	BT_CHANGED_CLAIM_STATUS = 1 << 8,   /* ResourceClaim: its status */
-	BT_CHANGED_EXTENDED_NAME = 1 << 9,  /* DeviceClass: extendedResourceName */
-	BT_CHANGED_DEVICE_TAINTS = 1 << 10, /* DeviceTaintRule: what taints devices that are there have */
-	BT_CHANGED_MIN_COUNT_FELL = 1 << 11 /* PodGroup: a gang's minCount is lower than before */
+	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (a state, not a change) */
+	BT_CHANGED_ALLOCATION_LOST = 1 << 7, /* ResourceClaim: it was allocated, and was deallocated or
+					       deleted */
+	BT_CHANGED_CLAIM_STATUS = 1 << 8,    /* ResourceClaim: its status */
+	BT_CHANGED_EXTENDED_NAME = 1 << 9,   /* DeviceClass: extendedResourceName */
+	BT_CHANGED_DEVICE_TAINTS = 1 << 10,  /* DeviceTaintRule: the taints of existing devices */
+	BT_CHANGED_MIN_COUNT_FELL = 1 << 11  /* PodGroup: a gang's minCount is lower than before */
 };
 
 /* An object of a kind other than pod and node. */
 struct bt_cluster_event_object {
-	uint32_t namespace_, name, uid; /* names; BT_NAME_NONE when it has none */
+	uint32_t namespace_, name, uid; /* names; BT_NAME_NONE: none */
 	uint32_t other;	  /* VolumeAttachment: the attacher; DeviceClass: extendedResourceName */
 	uint32_t changes; /* enum bt_object_change bits */
 };
@@ -112,21 +112,21 @@ struct bt_cluster_event {
 	union {
 		struct {
 			struct bt_cluster_event_pod old, new;
-		} pod; /* resource is one of the pods' */
+		} pod; /* resource is one of the pod kinds */
 		struct {
-			const struct bt_node_facts *old, *new; /* NULL: there is none */
+			const struct bt_node_facts *old, *new; /* NULL: none */
 		} node;
 		struct bt_cluster_event_object object;
 	};
 };
 
-/* Is an event's action among those that were registered, or more specific than one of them? */
+/* Is an event's action one of the registered ones, or more specific than one of them? */
 static inline bool bt_cluster_event_action_matches(uint32_t actions, uint32_t action)
 {
 	return (actions & action) && action <= actions;
 }
 
-/* Does an event belong to what was registered? Source: framework.MatchClusterEvents, v1.36.3. */
+/* Does an event match a registration? Source: framework.MatchClusterEvents, v1.36.3. */
 static inline bool bt_cluster_event_matches(
 	enum bt_cluster_event_resource registered, uint32_t actions, const struct bt_cluster_event *event)
 {
@@ -136,12 +136,12 @@ static inline bool bt_cluster_event_matches(
 	return same && bt_cluster_event_action_matches(actions, event->action);
 }
 
-/* The words of which upstream's release makes an event's label, such as "AssignedPod" and "Delete". */
+/* The parts of an event's label in the release's spelling, such as "AssignedPod" and "Delete". */
 const char *bt_cluster_event_resource_name(
 	const struct bt_release *release, enum bt_cluster_event_resource resource);
 const char *bt_cluster_event_action_name(uint32_t action);
 
-/* Events by number: a resource and an action each. */
+/* Events by number: a resource and an action. */
 #define BT_CLUSTER_EVENT_ACTION_N 16 /* the bits of enum bt_cluster_event_action, and BT_UPDATE */
 #define BT_CLUSTER_EVENT_LABELS	  (BT_CLUSTER_EVENT_WILDCARD * BT_CLUSTER_EVENT_ACTION_N)
 
@@ -159,34 +159,34 @@ static inline uint32_t bt_cluster_event_label(enum bt_cluster_event_resource res
 
 #define BT_CLUSTER_EVENT_LABEL_BYTES 80
 
-/* A label's text as metrics of upstream's release have it, such as "AssignedPodDelete". */
+/* A label's text as in the release's metrics, such as "AssignedPodDelete". */
 void bt_cluster_event_label_text(
 	const struct bt_release *release, uint32_t label, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);
 
-/* The most actions that one update has. */
+/* The most actions of one update. */
 #define BT_CLUSTER_EVENT_ACTIONS 8
 
 /*
- * The actions, each an event of its own, that the update of a pod has, in upstream's order; BT_UPDATE when
- * nothing that matters has changed. Returns how many there are. Pure.
- * Requires: both pods are there. Source: PodSchedulingPropertiesChange, v1.36.3, v1.37.2.
+ * The actions of a pod's update, each a separate event, in upstream's order; BT_UPDATE when no relevant
+ * aspect has changed. Returns their number. Pure.
+ * Requires: both pods exist. Source: PodSchedulingPropertiesChange, v1.36.3, v1.37.2.
  */
 uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluster_event_pod *old,
 	const struct bt_cluster_event_pod *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
-/* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3, v1.37.2. */
+/* The same for a node; there may be no action. Source: NodeSchedulingPropertiesChange, v1.36.3, v1.37.2. */
 uint32_t bt_node_facts_changes(const struct bt_release *release, const struct bt_node_facts *old,
 	const struct bt_node_facts *new, uint32_t out_actions[BT_CLUSTER_EVENT_ACTIONS]);
 
 bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
 
-/* Is the pod on a node, or nominated to one? Those that are neither take nothing from others. */
+/* Is the pod on a node, or nominated to one? Other pods use no resources. */
 static inline bool bt_cluster_event_pod_placed(const struct bt_cluster_event_pod *pod)
 {
 	return pod->node != BT_NAME_NONE || pod->nominated;
 }
 
-/* The same; nominated: one that is nominated to a node counts, too. */
+/* The same; nominated: nominated pods count, too. */
 static inline bool bt_cluster_event_pod_counts(const struct bt_cluster_event_pod *pod, bool nominated)
 {
 	return pod->node != BT_NAME_NONE || (nominated && pod->nominated);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The words of validation errors. Source: apimachinery's field errors, aggregates, and rules of names,
+ * Texts of validation errors. Source: apimachinery's field errors, aggregates, and rules of names,
  * v1.36.3.
  */
 #include "engine/model/config_error.h"

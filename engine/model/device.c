@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices, classes and claims of the API as interned values.
+ * Compiles devices, classes and claims of the API to interned values.
  */
 #include "engine/model/device.h"
 
@@ -306,7 +306,7 @@ static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
 	};
 }
 
-/* By what an allocation says for which alternative it is. */
+/* The path by which an allocation names its alternative. */
 static uint32_t path_of(struct bt_name_refs *held, struct bt_str request, struct bt_str alternative)
 {
 	struct bt_buf text = {0};
@@ -384,7 +384,7 @@ static const struct bt_consumed *keep_consumed(
 	return items;
 }
 
-/* A selector that cannot be parsed fails the pods that ask for the claim. */
+/* An invalid selector fails the pods that use the claim. */
 static void keep_allocation_selector(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_node_selector_object *object, struct bt_allocation *out)
 {
@@ -433,7 +433,7 @@ static void keep_allocation(struct bt_name_refs *held, struct bt_arena *arena,
 	keep_allocation_selector(held, arena, &object->node_selector, &out->allocation);
 }
 
-/* Upstream looks at the first status of a device alone. */
+/* As upstream, only the first status of a device counts. */
 static bool has_status(
 	const struct bt_device_condition *conditions, uint32_t n, const struct bt_device_condition *of)
 {
@@ -451,7 +451,7 @@ static void keep_conditions(struct bt_name_refs *held, struct bt_arena *arena,
 {
 	uint32_t n = 0;
 
-	/* A device without conditions has one of no type, so that it differs from one without a status.
+	/* A device without conditions gets one without a type, to differ from one without a status.
 	 */
 	for (uint32_t i = 0; i < object->device_n; i++) {
 		n += object->devices[i].condition_n + 1;

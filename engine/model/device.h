@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What devices are, in interned names: classes of devices, slices of pools with their devices, claims with
- * what they ask for and what they were given. Source: api resource/v1, v1.36.3.
+ * Devices in interned names: device classes, slices of pools with their devices, claims with requests and
+ * allocations. Source: api resource/v1, v1.36.3.
  */
 #pragma once
 
 #include "engine/model/selector.h"
 #include "engine/model/taint.h"
 
-/* A billionth of a unit, as in struct bt_quantity: exact, and sums of millions fit. */
+/* A billionth of a unit, as in struct bt_quantity: exact; sums of millions fit. */
 __extension__ typedef __int128 bt_nano;
 
 struct bt_attribute {
@@ -34,14 +34,14 @@ struct bt_capacity {
 	struct bt_request_policy policy;
 };
 
-/* How much of a counter there is, or how much a device takes. */
+/* The amount that a counter has, or that a device consumes. */
 struct bt_counter {
 	uint32_t set, name;
 	bt_nano value;
 };
 
-/* With whom a device may take of a counter set: with those that it has a group in common with; without
- * groups, with those that have none either. */
+/* Which devices may consume the same counter set: those that share a group; without groups, others without
+ * groups. */
 struct bt_counter_groups {
 	uint32_t set;
 	const uint32_t *names;
@@ -50,15 +50,15 @@ struct bt_counter_groups {
 
 struct bt_device {
 	uint32_t name;
-	uint32_t use_ix;       /* what is allocated of it: an index in struct bt_device_store.uses */
-	uint32_t slice_ix, ix; /* its slice, and its place there */
+	uint32_t use_ix;       /* its usage: an index in struct bt_device_store.uses */
+	uint32_t slice_ix, ix; /* its slice, and its index there */
 	const struct bt_attribute *attributes;
 	const struct bt_capacity *capacities;
 	const struct bt_counter *counters;
 	const struct bt_taint *taints;
-	const struct bt_counter_groups *groups; /* one for each counter set that it takes of */
+	const struct bt_counter_groups *groups; /* one for each counter set that it consumes */
 	uint32_t attribute_n, capacity_n, counter_n, taint_n, group_n;
-	bool consumes; /* it takes of a counter set, be it nothing */
+	bool consumes; /* it lists a counter set, even with zero amounts */
 	bool has_node_name, all_nodes, has_selector, binds_to_node, allow_multiple;
 	bool has_binding_conditions; /* the list is there, maybe empty */
 	uint32_t node_name;	     /* BT_NAME_NONE: empty or absent */
@@ -79,12 +79,12 @@ struct bt_resource_slice {
 	const struct bt_counter *counters; /* of its counter sets */
 	const uint32_t *counter_sets;	   /* their names, in order */
 	uint32_t counter_n, counter_set_n;
-	const uint32_t *skipped; /* operations of nodes that its devices go without */
+	const uint32_t *skipped; /* node operations that its devices skip */
 	uint32_t skipped_n;
 	bool has_groups; /* some device has a group */
 };
 
-/* Expressions that all have to match. BT_NAME_NONE stands for a selector of an unknown kind. */
+/* Expressions that must all match. BT_NAME_NONE: a selector of an unknown kind. */
 struct bt_device_selectors {
 	const uint32_t *expressions;
 	uint32_t n;
@@ -98,10 +98,10 @@ struct bt_device_class {
 	uint32_t extended_resource; /* BT_NAME_NONE: it has none */
 };
 
-/* A taint for the devices that it covers, in addition to those that their slices say. */
+/* A taint for the devices that it selects, in addition to the taints in their slices. */
 struct bt_device_taint_rule {
 	uint32_t name;
-	bool nothing;		       /* it covers no device */
+	bool nothing;		       /* it selects no device */
 	uint32_t driver, pool, device; /* BT_NAME_NONE: any */
 	struct bt_taint taint;
 	int64_t added_ns; /* timeAdded; 0: none */
@@ -114,7 +114,7 @@ struct bt_asked_capacity {
 	struct bt_quantity quantity;
 };
 
-/* An attribute that a request works out for each device, for constraints alone. */
+/* An attribute that a request computes for each device, used by constraints only. */
 struct bt_derived_attribute {
 	uint32_t name, expression;
 };
@@ -130,7 +130,7 @@ struct bt_device_subrequest {
 	bool admin, has_admin, has_capacity;
 	const struct bt_toleration *tolerations;
 	const struct bt_asked_capacity *capacities;
-	const struct bt_derived_attribute *derived; /* of one name the last counts */
+	const struct bt_derived_attribute *derived; /* the last one of a name counts */
 	uint32_t toleration_n, capacity_n, derived_n;
 };
 
@@ -146,7 +146,7 @@ enum bt_device_constraint_kind { BT_CONSTRAINT_NONE = 0, BT_CONSTRAINT_MATCH, BT
 
 struct bt_device_constraint {
 	enum bt_device_constraint_kind kind;
-	uint32_t attribute, domain, local; /* its full name, and that in two; domain BT_NAME_NONE: no '/' */
+	uint32_t attribute, domain, local; /* its full name, and its parts; domain BT_NAME_NONE: no '/' */
 	const uint32_t *requests;
 	uint32_t request_n;
 };
@@ -156,14 +156,14 @@ struct bt_consumed {
 	bt_nano value;
 };
 
-/* A device that a claim was given. */
+/* A device allocated to a claim. */
 struct bt_device_result {
 	uint32_t request, driver, pool, device;
 	uint32_t share; /* a name: the share's ID; BT_NAME_NONE: the device is not shared */
 	bool admin;
 	const struct bt_consumed *consumed;
 	const uint32_t *binding_conditions, *failure_conditions;
-	const uint32_t *skipped; /* as its slice said */
+	const uint32_t *skipped; /* from its slice */
 	uint32_t consumed_n, binding_condition_n, failure_condition_n, skipped_n;
 };
 
@@ -171,7 +171,7 @@ struct bt_allocation {
 	const struct bt_device_result *results;
 	uint32_t result_n;
 	bool has_selector;
-	struct bt_node_selector selector; /* where its devices can be reached */
+	struct bt_node_selector selector; /* the nodes that can access its devices */
 	uint32_t selector_error;	  /* a name: why it cannot be parsed, or BT_NAME_NONE */
 	int64_t since_ns;		  /* allocationTimestamp; 0: none */
 };
@@ -190,8 +190,8 @@ struct bt_claim_owner {
 struct bt_resource_claim {
 	uint32_t namespace_, name, uid;
 	bool live, deleting;
-	bool special;	    /* annotated as made for extended resources */
-	uint32_t owner_uid; /* of the controlling owner; BT_NAME_NONE: it has none */
+	bool special;	    /* annotated as generated for extended resources */
+	uint32_t owner_uid; /* of the controlling owner; BT_NAME_NONE: none */
 	const struct bt_claim_owner *owners;
 	const struct bt_device_request *requests;
 	const struct bt_device_constraint *constraints;
@@ -203,17 +203,17 @@ struct bt_resource_claim {
 	uint32_t reserved_n;
 	const struct bt_device_condition *conditions;
 	uint32_t condition_n;
-	uint64_t version; /* its resource version, as it was shown last; 0: unknown */
-	/* Its status is what a binder has written, by that resource version: older events do not change it;
-	 * 0: it is what was shown. */
+	uint64_t version; /* its last observed resource version; 0: unknown */
+	/* Its status is a binder's write with that resource version: older events do not change it; 0: it is
+	 * from the watch. */
 	uint64_t written;
-	bool pending; /* a pod that was decided gets it allocated */
-	/* It was allocated for this pod by a binder that does not return the written claim, and the watch has
-	 * not shown the allocation yet (the pod's index plus one; 0: it has, or there is none). Until then
-	 * the watch may show older versions; shown_free: it has shown the claim as free. */
+	bool pending; /* allocated to an assumed pod, not yet written */
+	/* The pod's index plus one while a binder that does not return the written claim has allocated the
+	 * claim for it, and the watch has not delivered the allocation yet; else 0. Until then the watch may
+	 * deliver older versions; shown_free: it has delivered the claim without allocation. */
 	uint32_t kept_for;
 	bool shown_free;
-	bool shown; /* as allocated, since it is pending */
+	bool shown; /* delivered as allocated since it is pending */
 };
 
 /*
@@ -225,13 +225,13 @@ void bt_resource_slice_compile(struct bt_name_refs *held, struct bt_arena *arena
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out);
 void bt_device_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_class_object *object, struct bt_device_class *out);
-/* bare_takes_all: without a selector it covers every device. */
+/* bare_takes_all: without a selector it selects every device. */
 void bt_device_taint_rule_compile(struct bt_name_refs *held, const struct bt_device_taint_rule_object *object,
 	bool bare_takes_all, struct bt_device_taint_rule *out);
 void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out);
 
-/* The type of an attribute's values: that of the elements of a list. */
+/* The type of an attribute's values; of a list: its elements' type. */
 static inline enum bt_attribute_type bt_attribute_element(enum bt_attribute_type type)
 {
 	return type < BT_ATTRIBUTE_INTS ? type : type - BT_ATTRIBUTE_INTS + BT_ATTRIBUTE_INT;
@@ -244,6 +244,6 @@ static inline bool bt_device_taint_rule_covers(const struct bt_device_taint_rule
 	       (!rule->pool || rule->pool == slice->pool) && (!rule->device || rule->device == device->name);
 }
 
-/* The attribute that a full name means on a driver's device, or NULL. */
+/* The attribute of a driver's device with a full name, or NULL. */
 const struct bt_attribute *bt_device_attribute(
 	const struct bt_device *device, uint32_t driver, const struct bt_device_constraint *constraint);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * "vol-1", "aws://zone/vol-1" and "aws:///vol-1" are all vol-1; what does not begin with the scheme is taken
- * as it is. Of an address in brackets, which no zone has, only the characters are looked at.
+ * "vol-1", "aws://zone/vol-1" and "aws:///vol-1" are all vol-1; text without the scheme is used as it is. For
+ * an address in brackets, which no zone has, only the characters are checked.
  * Source: KubernetesVolumeIDToEBSVolumeID, v1.36.3; URLs as Go's net/url parses them, 1.26.
  */
 #include "engine/model/ebs_id.h"
@@ -46,7 +46,7 @@ static bool fail_quoting(struct bt_buf *why, const char *before, struct bt_str t
 	return false;
 }
 
-/* Is what begins at an offset an escape such as %2f, in a host one of a byte that is not ASCII? */
+/* Is there an escape such as %2f at an offset? In a host, only of a byte that is not ASCII. */
 static bool is_escape(struct bt_str text, size_t at, bool in_host)
 {
 	if (at + 2 >= text.len || hex_of(text.ptr[at + 1]) < 0 || hex_of(text.ptr[at + 2]) < 0) {
@@ -55,7 +55,7 @@ static bool is_escape(struct bt_str text, size_t at, bool in_host)
 	return !in_host || hex_of(text.ptr[at + 1]) >= 8 || bt_str_is(bt_str_sub(text, at, at + 3), "%25");
 }
 
-/* Are escapes what they should be, and in a host all other characters? If not, says why. */
+/* Are all escapes valid, and in a host all other characters? If not, appends the reason. */
 static bool check_part(struct bt_str text, bool in_host, struct bt_buf *why)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -87,7 +87,7 @@ static bool check_port(struct bt_str port, struct bt_buf *why)
 	return good || fail_quoting(why, "invalid port ", port, " after host");
 }
 
-/* Where a character is last; the length when it is not there. */
+/* The last index of a character; the length when absent. */
 static size_t find_last(struct bt_str text, char c)
 {
 	size_t at = text.len;
@@ -173,7 +173,7 @@ static bool parse(struct bt_str url, struct bt_str *out_path, struct bt_buf *why
 	       check_part(*out_path, false, why);
 }
 
-/* Appends a path without its escapes. Requires: each is whole (check_part). */
+/* Appends a path without its escapes. Requires: valid escapes (check_part). */
 static void unescape(struct bt_str path, struct bt_buf *out)
 {
 	for (size_t i = 0; i < path.len; i++) {
@@ -187,7 +187,7 @@ static void unescape(struct bt_str path, struct bt_buf *out)
 	}
 }
 
-/* Appends the volume that a path names, if it does. */
+/* Appends the volume that a path names, if any. */
 static bool take_path(struct bt_str path, struct bt_buf *out)
 {
 	struct bt_buf text = {0};
@@ -221,7 +221,7 @@ bool bt_ebs_volume(struct bt_str id, struct bt_buf *out)
 	bool parsed = parse(url, &path, &why);
 	if (parsed && !check_part(bt_str_sub(id, url.len, id.len), false, &why)) {
 		parsed = false;
-		url = id; /* so upstream */
+		url = id; /* as upstream */
 	}
 	if (!parsed) {
 		bt_buf_text(out, "Invalid disk name (");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The volume that an id of awsElasticBlockStore names, which may be written as a URL.
+ * The volume of an awsElasticBlockStore id, which may be a URL.
  */
 #pragma once
 
@@ -7,8 +7,8 @@
 #include "engine/base/str.h"
 
 /*
- * Appends the volume's name, as its CSI driver knows it; or, when the id names none, why.
- * Returns: does it name one?
+ * Appends the volume's name as its CSI driver uses it, or the reason when the id has none.
+ * Returns: whether the id names a volume.
  * Context: allocates.
  */
 bool bt_ebs_volume(struct bt_str id, struct bt_buf *out);

@@ -11,7 +11,7 @@
 
 static const struct gate {
 	const char *name;
-	struct bt_gate_spec specs[SPECS]; /* in order; since is 0 at the first and behind the last only */
+	struct bt_gate_spec specs[SPECS]; /* in order; since is 0 only in the first and after the last */
 } gates[BT_GATE_N] = {
 #define ALPHA		       BT_GATE_ALPHA
 #define BETA		       BT_GATE_BETA
@@ -66,7 +66,7 @@ static const struct {
 #undef ON
 };
 
-/* What a release's own table says of the gate. */
+/* The gate's specification in a release's own table. */
 static const struct bt_gate_spec *spec_at(enum bt_gate gate, uint32_t minor)
 {
 	static const struct bt_gate_spec none = {.stage = BT_GATE_ABSENT};
@@ -94,7 +94,7 @@ const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_relea
 	return binary->stage == BT_GATE_ABSENT ? binary : spec_at(gate, release->minor);
 }
 
-/* Does the binary have it? An emulated release may be too old for it. */
+/* Does the binary have the gate? An emulated release may be too old for it. */
 static bool is_there(enum bt_gate gate, const struct bt_release *release)
 {
 	return bt_gate_spec(gate, bt_release_binary(release))->stage != BT_GATE_ABSENT;

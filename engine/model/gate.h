@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: every name that kube-scheduler accepts, and of each release its stage, its default, and
- * whether it is locked to that. The table is gate.def.
+ * Feature gates: every name that kube-scheduler accepts; per release its stage, its default, and whether the
+ * default is locked. The table is gate.def.
  * Context: any thread.
  */
 #pragma once
@@ -27,21 +27,21 @@ enum bt_gate {
 	BT_GATE_N
 };
 
-/* What a gate is from a minor version on. */
+/* A gate's specification from a minor version on. */
 struct bt_gate_spec {
 	uint8_t since; /* 1.since */
 	uint8_t stage; /* enum bt_gate_stage */
-	bool on;       /* the default; of an absent gate: whether the release does what it stands for */
+	bool on;       /* the default; of an absent gate: whether the release has the feature */
 	bool locked;
 };
 
 /* The name, such as "DRAAdminAccess". */
 const char *bt_gate_name(enum bt_gate gate);
 
-/* What the gate is in the release; never NULL. */
+/* The gate's specification in the release; never NULL. */
 const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_release *release);
 
-/* The gate of that name, if the release, or the one that emulates it, accepts it; otherwise BT_GATE_N. */
+/* The gate of that name if the release or its emulating binary accepts it; otherwise BT_GATE_N. */
 enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release);
 
 /* A gate that cannot be on while another one is off. */
@@ -50,10 +50,10 @@ struct bt_gate_need {
 	uint32_t since; /* minor version */
 };
 
-/* The need behind one of the release's, grouped by gate, those that a gate needs in order of names; the first
- * one behind NULL. Returns: NULL at the end. */
+/* The release's next dependency after one, or the first for NULL; grouped by gate, then in order of names.
+ * Returns: NULL at the end. */
 const struct bt_gate_need *bt_gate_next_need(
 	const struct bt_release *release, const struct bt_gate_need *behind);
 
-/* Can the gate not be on in the release while the other is off? */
+/* In the release, does the gate require the other to be on? */
 bool bt_gate_needs(enum bt_gate gate, enum bt_gate other, const struct bt_release *release);

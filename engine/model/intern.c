@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Strings to small integers: shards by hash, each an open addressing table of (hash, number); a number is the
- * place of a record, which has the text. See "why this is safe" below.
+ * place of a record, which stores the text. See "why this is safe" below.
  */
 #include "engine/model/intern.h"
 
@@ -15,36 +15,36 @@
 #include "engine/base/thread.h"
 
 /*
- * Why a table of our own. Of 1,000 names liburcu's cds_lfht and ck_ht find one as fast (31 and 32 ns; here
- * 32). A name that comes and goes costs 195 ns in cds_lfht and 79 here, and there its memory waits for a
- * grace period; ck_ht has one writer, and nothing that tells when a name may be freed. Here any thread may
- * ask, whether or not RCU knows it.
+ * Why a table of our own. Among 1,000 names, a lookup in liburcu's cds_lfht and ck_ht is as fast (31 and 32
+ * ns; here 32). Adding and removing a name costs 195 ns in cds_lfht and 79 here, and cds_lfht needs a grace
+ * period before the memory is free; ck_ht has one writer, and does not track when a name may be freed. Here
+ * any thread may call, whether or not it is registered with RCU.
  */
 
 /*
- * Why this is safe. All that readers look at is atomic, and there until the dictionary's end: tables (one of
- * each size is kept, and used again when the shard has that size again), and places of records and of long
- * texts, which are used again for others of the same size. What becomes empty may be zeroes from one moment
- * to the next (I7): its memory is given back, its address is not. So a reader may read what is being changed;
- * it has to notice.
+ * Why this is safe. All memory that readers access is atomic, and mapped until the dictionary is destroyed:
+ * tables (one of each size is kept, and reused when the shard has that size again), and places of records and
+ * of long texts, which are reused for the same size. Empty memory may become zero at any time (I7): its pages
+ * are returned to the kernel, its addresses stay mapped. So a reader may race with a writer; it has to detect
+ * that.
  *
- * A hit: a record's state holds a generation, which moves when its last holder goes, before anything else of
- * it changes. The thread that changes the length or a word of a text stores with release after that; a reader
- * loads them with acquire and then finds the generation moved (EDGE intern.text). So text and number belonged
- * together while the generation stood still. A holder enters by a compare and swap of the whole state,
- * generation included: nobody can come to hold what has gone, or another string.
+ * A hit: a record's state contains a generation, which is incremented when the last holder leaves, before any
+ * other part of the record changes. Afterwards a writer stores the length and words of a new text with
+ * release; a reader that loads them with acquire then sees the new generation (EDGE intern.text). So while
+ * the generation is unchanged, text and number belong together. A holder enters by a compare and swap of the
+ * whole state, generation included: it cannot get a freed record or another string.
  *
- * A miss: who wants to add asks again under the shard's lock. bt_intern_find believes a miss if no slot of
- * the shard was moved meanwhile, which `moves` tells (EDGE intern.moves); else it asks under the lock, too. A
- * table that is outgrown is not changed any more until it is used again, or becomes zeroes, which count as
- * moves: what is missed there before came after the table was read, or had gone meanwhile, so that there was
- * a moment during the call at which it was not there.
+ * A miss: adding repeats the lookup under the shard's lock. bt_intern_find trusts a miss if no slot of the
+ * shard was moved meanwhile, which `moves` counts (EDGE intern.moves); else it repeats the lookup under the
+ * lock, too. A replaced table is not changed until it is reused or zeroed, which counts as a move. A name
+ * missed there before that was added after the table was read, or was removed meanwhile: at some time during
+ * the call it was absent.
  *
- * A run of places is given back when nobody holds any of its records: generations that its places have later
- * are above all that were there before, and none is 0, as in what reads as zeroes.
+ * The memory of a run of places is freed when none of its records is held. Later generations of its places
+ * are above all earlier ones, and none is 0, the value in zeroed memory.
  *
- * bt_intern_str reads plainly: who holds a name has got it by way of the slot (EDGE intern.slot) or from
- * somebody who did, and the next string's writer comes after the last holder's release (EDGE intern.state).
+ * bt_intern_str uses plain reads: a holder got the name through the slot (EDGE intern.slot) or from another
+ * holder, and the next string is written after the last holder's release (EDGE intern.state).
  */
 
 #define SHARD_BITS	4
@@ -55,13 +55,13 @@
 #define RUN_N		256 /* places that a shard takes at once: a page */
 #define NO_RUN		UINT32_MAX
 #define SWEPT_RUNS	16   /* a shard of fewer runs keeps them */
-#define SWEPT_DROPS	32   /* names that have to go for each run before they are looked through */
-#define EMPTY_PART	4    /* and they are when this part is empty, or places are used less than that */
-#define PAGED_SLOTS	8192 /* tables of at least this size have pages of their own */
-#define KEPT_SLOTS	1024 /* tables of this size are not made smaller */
-#define SPARSE_PART	16   /* others are when less than this part of the slots is used */
+#define SWEPT_DROPS	32   /* dropped names per run before a sweep */
+#define EMPTY_PART	4    /* sweep when more of the runs is empty, or less of the places is used */
+#define PAGED_SLOTS	8192 /* tables of at least this size have their own pages */
+#define KEPT_SLOTS	1024 /* tables do not shrink below this size */
+#define SPARSE_PART	16   /* larger ones shrink when less than 1/SPARSE_PART of the slots is used */
 
-/* A state: the generation above, then a bit for pinned, then the number of holders. */
+/* State, from the high bits down: generation, pinned bit, number of holders. */
 #define GENERATION (UINT64_C(1) << 32)
 #define PINNED	   (UINT64_C(1) << 31)
 #define HOLDERS	   (PINNED - 1)
@@ -72,18 +72,18 @@ typedef _Atomic uint64_t text_word;
 struct intern_record {
 	_Atomic uint64_t state;
 	_Atomic uint32_t len;
-	uint32_t tag;	  /* of its hash; of a free record: the next free one */
-	text_word text[]; /* zeroes behind it, one at least; of a long one where it is */
+	uint32_t tag;	  /* part of its hash; of a free record: the next free one */
+	text_word text[]; /* followed by at least one zero; of a long text: its address */
 };
 
 #define PLACE_BYTES sizeof(struct intern_record)
 
-/* Texts up to this size stand in their record; its size is its class. */
+/* Texts up to this size are stored in the record; the record's size is its class. */
 #define SHORT_MAX     255
 #define SHORT_CLASSES ((SHORT_MAX + 1) / PLACE_BYTES + 2)
 #define LONG_CLASSES  33 /* by powers of two */
 
-/* Room for a name with a fixed number, which is no place. */
+/* A record for a name with a fixed number, which is not a place. */
 struct fixed_record {
 	alignas(16) unsigned char bytes[PLACE_BYTES + 48];
 };
@@ -91,32 +91,32 @@ struct fixed_record {
 /* Slots: tag << 32 | number, or 0. */
 struct intern_table {
 	uint32_t mask; /* init: */
-	bool used;     /* slots may be others than 0; changed under the lock */
+	bool used;     /* some slot may be nonzero; changed under the lock */
 	_Atomic uint64_t slots[];
 };
 
-/* Places that a shard has taken at once. Changed under its lock. */
+/* Places that a shard has allocated together. Changed under its lock. */
 struct place_run {
-	uint32_t next;	  /* of the shard; the ones that were taken later come first */
-	uint32_t empty;	  /* the next one of the shard whose memory was given back, or NO_RUN */
-	uint16_t live_n;  /* records that somebody holds */
+	uint32_t next;	  /* of the shard, newest first */
+	uint32_t empty;	  /* the shard's next run with freed memory, or NO_RUN */
+	uint16_t live_n;  /* records that are held */
 	uint16_t place_n; /* places that have been records */
 	bool given_back;
 };
 
 struct shard {
-	alignas(BT_CACHELINE) _Atomic(struct intern_table *) table; /* apart: it is read all the time */
+	alignas(BT_CACHELINE) _Atomic(struct intern_table *) table; /* own cache line: read often */
 	/* Changed under the lock, like all below. */
 	alignas(BT_CACHELINE) _Atomic uint64_t moves; /* odd while slots are being moved */
 	_Atomic uint32_t count;
-	uint32_t run, run_end;	   /* places that are left */
-	uint32_t runs, empty_runs; /* the first one, or NO_RUN */
-	uint32_t run_n, empty_n;   /* runs that have memory; of them, those of which nobody holds a record */
-	uint32_t live_places, drop_n; /* names that have gone since the runs were swept */
-	uint64_t generation;	      /* of records at places that are new, or new again */
+	uint32_t run, run_end;	      /* unused places */
+	uint32_t runs, empty_runs;    /* list heads, or NO_RUN */
+	uint32_t run_n, empty_n;      /* runs with memory; of them, runs without held records */
+	uint32_t live_places, drop_n; /* names dropped since the last sweep */
+	uint64_t generation;	      /* of records at new or reclaimed places */
 	struct bt_lock lock;
 	uint32_t free_names[SHORT_CLASSES];  /* records by class; long ones by 0 */
-	text_word *free_texts[LONG_CLASSES]; /* the first word leads to the next */
+	text_word *free_texts[LONG_CLASSES]; /* the first word is the link to the next */
 	struct bt_arena arena;		     /* long texts */
 	struct intern_table *tables[32];     /* by the logarithm of their slots; NULL: none yet */
 };
@@ -124,13 +124,13 @@ struct shard {
 struct bt_intern {
 	struct shard shards[SHARD_N];
 	struct fixed_record fixed[BT_NAME_FIXED_N];
-	uint32_t salt;					 /* init: of tags */
-	_Atomic uint32_t end;				 /* the next place that no shard has had */
+	uint32_t salt;					 /* init: mixed into tags */
+	_Atomic uint32_t end;				 /* the next unallocated place */
 	_Atomic(struct intern_record *) chunks[CHUNK_N]; /* of places */
 	_Atomic(struct place_run *) runs[CHUNK_N];	 /* of the same places */
 };
 
-static _Atomic uint32_t salt; /* of the next dictionary */
+static _Atomic uint32_t salt; /* for the next dictionary */
 
 static const char *const fixed_names[BT_NAME_FIXED_N] = {
 	[BT_NAME_EMPTY] = "",
@@ -181,7 +181,7 @@ static void end_table(struct intern_table *table)
 	}
 }
 
-/* What a table has that is not the present one is of no use, nor, but for the first page, is its memory. */
+/* Frees the memory of a table that is not current, except its first page. */
 static void empty_table(struct intern_table *table)
 {
 	uint32_t slot_n = table->mask + 1;
@@ -252,7 +252,7 @@ static size_t chunk_places(uint32_t chunk)
 	return (size_t)1 << (chunk + FIRST_CHUNK_LOG);
 }
 
-/* Others may be about to do the same. */
+/* Other threads may do the same concurrently. */
 static void provide_chunk(struct bt_intern *intern, uint32_t place)
 {
 	uint32_t ix, chunk = chunk_of(place, &ix);
@@ -285,7 +285,7 @@ static struct place_run *run_of(const struct bt_intern *intern, uint32_t place)
 
 /* ---- texts ---- */
 
-/* The bytes behind the last whole word of s, as they stand in a word whose other bytes are zero. */
+/* The bytes after the last whole word of s, in a word padded with zero bytes. */
 static uint64_t tail_of(struct bt_str s)
 {
 	size_t n = s.len % sizeof(uint64_t);
@@ -293,7 +293,7 @@ static uint64_t tail_of(struct bt_str s)
 	uint64_t word = 0;
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	/* A copy of so few bytes would cost a call. */
+	/* memcpy of so few bytes would be a call. */
 	if (n >= sizeof(uint32_t)) {
 		uint32_t first, last;
 
@@ -333,7 +333,7 @@ static bool same_text(const text_word *text, struct bt_str s)
 	return bt_load_acquire(&text[n]) == tail_of(s);
 }
 
-/* EDGE intern.text release: the generation has moved before a word is another one. */
+/* EDGE intern.text release: the generation is incremented before a word changes. */
 static void write_text(text_word *text, struct bt_str s)
 {
 	size_t n = words_of(s.len) - 1;
@@ -347,13 +347,13 @@ static void write_text(text_word *text, struct bt_str s)
 	bt_store_release(&text[n], tail_of(s));
 }
 
-/* Where a long text is. */
+/* The address of a long text. */
 static text_word *long_text(const struct intern_record *record)
 {
 	return (text_word *)(uintptr_t)bt_load_acquire(&record->text[0]);
 }
 
-/* A long text that may go lies in a block of a power of two words. */
+/* A long text that can be freed is in a block of 2^n words. */
 static uint32_t long_class(size_t len)
 {
 	BT_INVARIANT(len > SHORT_MAX);
@@ -382,7 +382,7 @@ static void return_long(struct shard *shard, text_word *text, size_t len)
 	shard->free_texts[class] = text;
 }
 
-/* How many places the record of a text takes, and its class. */
+/* The number of places of a text's record, and its class. */
 static uint32_t places_of(size_t len, uint32_t *out_class)
 {
 	if (len > SHORT_MAX) {
@@ -394,12 +394,12 @@ static uint32_t places_of(size_t len, uint32_t *out_class)
 	return *out_class;
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
-/* Is the record the string's? Sets its state as of then. */
+/* Is it the string's record? Sets the state that was compared. */
 static bool matches(const struct intern_record *record, struct bt_str s, uint64_t *out_state)
 {
-	/* EDGE intern.state acquire: the text that belongs to the generation is seen. */
+	/* EDGE intern.state acquire: makes the generation's text visible. */
 	uint64_t state = bt_load_acquire(&record->state);
 	const text_word *text = record->text;
 
@@ -409,7 +409,7 @@ static bool matches(const struct intern_record *record, struct bt_str s, uint64_
 	if (BT_UNLIKELY(s.len > SHORT_MAX)) {
 		text = long_text(record);
 		if (bt_load_relaxed(&record->state) / GENERATION != state / GENERATION) {
-			return false; /* it may be too short to be read */
+			return false; /* the record may be too short to read */
 		}
 	}
 	if (!same_text(text, s)) {
@@ -445,7 +445,7 @@ uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s)
 {
 	uint32_t tag = tag_of(intern, s);
 	struct shard *shard = shard_of(intern, tag);
-	/* EDGE intern.moves acquire: a slot that is moved later is seen only with a count that says so. */
+	/* EDGE intern.moves acquire: whoever sees a slot moved later also sees a new count. */
 	uint64_t state, moves = bt_load_acquire(&shard->moves);
 	uint32_t name = look_up(intern, shard, tag, s, &state);
 
@@ -476,9 +476,9 @@ uint32_t bt_intern_count(const struct bt_intern *intern)
 	return n;
 }
 
-/* ---- coming ---- */
+/* ---- adding ---- */
 
-/* Enters one more holder, or pins, in the generation of state. Returns whether that was still there. */
+/* Adds a holder, or pins, if the generation is still that of state. Returns whether it is. */
 static bool intern_enter(struct intern_record *record, uint64_t state, bool pin)
 {
 	uint64_t generation = state / GENERATION;
@@ -496,7 +496,7 @@ static bool intern_enter(struct intern_record *record, uint64_t state, bool pin)
 	return false;
 }
 
-/* Puts a number where its tag belongs. Context: the table's writer. */
+/* Stores a number in the slot of its tag. Context: the table's writer. */
 static void intern_put(struct intern_table *table, uint64_t slot)
 {
 	uint32_t at = (uint32_t)(slot >> 32) & table->mask;
@@ -509,8 +509,8 @@ static void intern_put(struct intern_table *table, uint64_t slot)
 }
 
 /*
- * The shard has a table of another size from now on. One that was used before is filled where readers may
- * look: what they miss meanwhile they have to ask for again. Context: the shard's lock is held.
+ * Replaces the shard's table by one of another size. A reused table is filled while readers may use it: they
+ * repeat a miss under the lock. Context: the shard's lock is held.
  */
 static void change_table(struct shard *shard, uint32_t slot_n)
 {
@@ -518,7 +518,9 @@ static void change_table(struct shard *shard, uint32_t slot_n)
 	uint64_t moves = bt_load_relaxed(&shard->moves);
 
 	BT_INVARIANT(slot_n > bt_load_relaxed(&shard->count) && moves % 2 == 0);
-	/* EDGE intern.moves release: who sees a slot of what follows sees that slots are being moved. */
+	/*
+	 * EDGE intern.moves release: whoever sees a slot stored below also sees that slots are being moved.
+	 */
 	bt_store_relaxed(&shard->moves, moves + 1);
 	struct intern_table *new = ready_table(shard, slot_n);
 	for (uint32_t i = 0; i <= old->mask; i++) {
@@ -551,7 +553,7 @@ static void fill(struct shard *shard, uint32_t name, struct intern_record *recor
 	bt_store_release(&record->len, (uint32_t)s.len);
 	record->tag = tag;
 	BT_TESTPOINT("intern.fill.text");
-	/* EDGE intern.state release: the text is there before the generation has a holder. */
+	/* EDGE intern.state release: the text is written before the generation has a holder. */
 	bt_store_release(&record->state, bt_load_relaxed(&record->state) + holders);
 	if (count * 2 > bt_load_relaxed(&shard->table)->mask) {
 		change_table(shard, (bt_load_relaxed(&shard->table)->mask + 1) * 2);
@@ -561,7 +563,9 @@ static void fill(struct shard *shard, uint32_t name, struct intern_record *recor
 	BT_INVARIANT(count <= bt_load_relaxed(&shard->table)->mask);
 }
 
-/* Places for the shard: ones whose memory was given back, or new ones. Context: the shard's lock is held. */
+/*
+ * Allocates places for the shard: a run with freed memory, or a new one. Context: the shard's lock is held.
+ */
 static void take_run(struct bt_intern *intern, struct shard *shard)
 {
 	if (shard->empty_runs != NO_RUN) {
@@ -580,7 +584,7 @@ static void take_run(struct bt_intern *intern, struct shard *shard)
 	bt_mem_take_pages(RUN_N * PLACE_BYTES);
 }
 
-/* A number for a text of that length. Context: the shard's lock is held. */
+/* Allocates a number for a text of that length. Context: the shard's lock is held. */
 static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t len)
 {
 	uint32_t class, places = places_of(len, &class), name = shard->free_names[class];
@@ -688,9 +692,9 @@ void bt_intern_pin(struct bt_intern *intern, uint32_t name)
 	}
 }
 
-/* ---- going ---- */
+/* ---- removing ---- */
 
-/* Empties a slot and moves what stands behind it up, so that no search ends too early. Context: the shard's
+/* Empties a slot and shifts later slots back, so that no probe ends too early. Context: the shard's
  * lock is held. */
 static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 {
@@ -706,7 +710,10 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 	for (uint32_t at = (hole + 1) & mask; (slot = bt_load_relaxed(&table->slots[at]));
 		at = (at + 1) & mask) {
 		if (((at - (uint32_t)(slot >> 32)) & mask) >= ((at - hole) & mask)) {
-			/* EDGE intern.moves release: who sees it here sees that slots are being moved. */
+			/*
+			 * EDGE intern.moves release: whoever sees it here also sees that slots are being
+			 * moved.
+			 */
 			bt_store_release(&table->slots[hole], slot);
 			BT_TESTPOINT("intern.take_out.moved");
 			hole = at;
@@ -716,7 +723,7 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 	bt_store_release(&shard->moves, moves + 2);
 }
 
-/* Puts a record where names of its size are taken from. */
+/* Puts a record on the free list of its class. */
 static void free_record(struct shard *shard, uint32_t name, struct intern_record *record, uint32_t class)
 {
 	BT_INVARIANT(class < SHORT_CLASSES && !(uint32_t)bt_load_relaxed(&record->state));
@@ -724,7 +731,7 @@ static void free_record(struct shard *shard, uint32_t name, struct intern_record
 	shard->free_names[class] = name;
 }
 
-/* Goes through the records of a run, none of which is held, for the highest generation. */
+/* The highest generation in a run without held records. */
 static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, uint32_t place_n)
 {
 	BT_INVARIANT(place_n <= RUN_N);
@@ -741,7 +748,7 @@ static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, 
 	return last;
 }
 
-/* Gives the memory of a run back of which nobody holds anything. Returns whether it is given back now. */
+/* Frees the memory of a run if none of its records is held. Returns whether its memory is freed. */
 static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t begin, struct place_run *run)
 {
 	if (run->live_n || run->given_back) {
@@ -763,8 +770,8 @@ static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t be
 }
 
 /*
- * Gives back the runs that are empty, and has the free records of those that were taken first used first: so
- * the last ones become empty. Context: the shard's lock is held.
+ * Frees empty runs, and orders free records so that the oldest runs are reused first: the newest ones become
+ * empty. Context: the shard's lock is held.
  */
 static void sweep(struct bt_intern *intern, struct shard *shard)
 {
@@ -790,7 +797,7 @@ static void sweep(struct bt_intern *intern, struct shard *shard)
 	}
 }
 
-/* Little is left of what the shard had. Context: the shard's lock is held. */
+/* Shrinks a sparse shard. Context: the shard's lock is held. */
 static void shrink(struct bt_intern *intern, struct shard *shard)
 {
 	uint32_t slot_n = bt_load_relaxed(&shard->table)->mask + 1;
@@ -805,14 +812,14 @@ static void shrink(struct bt_intern *intern, struct shard *shard)
 	}
 }
 
-/* The last holder goes, if it still is the last one. Context: the shard's lock is held. */
+/* Drops the last holder, if it still is the last one. Context: the shard's lock is held. */
 static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, struct intern_record *record)
 {
 	uint64_t last = bt_load_relaxed(&record->state);
 	size_t len = bt_load_relaxed(&record->len);
 	uint32_t class;
 
-	/* EDGE intern.state: acquires what other holders did before they left, and ends the generation. */
+	/* EDGE intern.state: acquires the accesses of earlier holders, and ends the generation. */
 	if ((uint32_t)last != 1 || !bt_cas(&record->state, &last, last - 1 + GENERATION)) {
 		return false;
 	}
@@ -856,7 +863,7 @@ void bt_intern_release_known(struct bt_intern *intern, uint32_t name)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- creation and destruction ---- */
 
 static void add_fixed(struct bt_intern *intern, uint32_t name)
 {
@@ -882,7 +889,7 @@ struct bt_intern *bt_intern_create(void)
 		shard->generation = GENERATION;
 		bt_store_relaxed(&shard->table, ready_table(shard, FIRST_SLOTS));
 	}
-	/* Runs keep to the chunks' borders. The numbers in the first one are taken. */
+	/* Runs do not cross chunk boundaries. The numbers in the first one are reserved. */
 	bt_store_relaxed(&intern->end, RUN_N);
 	for (uint32_t name = 1; name < BT_NAME_FIXED_N; name++) {
 		add_fixed(intern, name);
@@ -892,8 +899,7 @@ struct bt_intern *bt_intern_create(void)
 
 void bt_intern_shuffle(uint32_t seed)
 {
-	/* Strings that share a shard come in their usual order; most do not, and shards take turns as they
-	 * come. */
+	/* Changes which strings share a shard, and with it the order in which they get numbers. */
 	bt_store_relaxed(&salt, seed ? (uint32_t)bt_hash_u64(seed) : 0);
 }
 

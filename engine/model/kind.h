@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kinds of objects that are read, and what distinguishes them. The table is kind.def.
+ * The kinds of objects that are read, and their properties. The table is kind.def.
  * Context: any thread; the table is constant.
  */
 #pragma once
@@ -17,23 +17,23 @@ enum bt_kind {
 	BT_KIND_N
 };
 
-/* What takes objects of a kind, and forgets them when they go. */
+/* The store that adds objects of a kind, and removes them on deletion. */
 enum bt_kind_store {
 	BT_STORE_NONE = 0,
 	BT_STORE_NODES,
 	BT_STORE_PODS,
 	BT_STORE_NAMESPACES,
 	BT_STORE_SERVICES,
-	BT_STORE_CONTROLLERS, /* by whose selectors pods are spread */
+	BT_STORE_CONTROLLERS, /* their selectors are used for default spreading */
 	BT_STORE_BUDGETS,
 	BT_STORE_VOLUMES,
 	BT_STORE_DEVICES,
 	BT_STORE_POD_GROUPS,
-	BT_STORE_ADMISSION, /* tools, when they take pods as an API server does */
-	BT_STORE_EXPANDED   /* tools, which make the pods that controllers would; otherwise nobody */
+	BT_STORE_ADMISSION, /* tools, when they admit pods as an API server does */
+	BT_STORE_EXPANDED   /* tools that create the pods of controllers; otherwise none */
 };
 
-/* A version of an API group in which a kind can be had. */
+/* A version of an API group that serves a kind. */
 struct bt_kind_version {
 	const char *api_version; /* "storage.k8s.io/v1" */
 	const char *path;	 /* "/apis/storage.k8s.io/v1/storageclasses" */
@@ -51,15 +51,15 @@ struct bt_kind_info {
 	enum bt_kind_store store;
 	uint32_t event; /* enum bt_cluster_event_resource */
 	bool watched;
-	bool optional;	     /* a server may not have it */
+	bool optional;	     /* a server may lack it */
 	uint32_t gate;	     /* enum bt_gate: watched while it is on; BT_GATE_N: always */
-	const char *without; /* of an optional one: what its lack switches off, as a sentence */
+	const char *without; /* of an optional one: what is disabled without it, as a sentence */
 };
 
-/* Of BT_KIND_OTHER too, which has no words, no store and no event. */
+/* Also for BT_KIND_OTHER, which has no words, no store and no event. */
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
 
-/* The version that counts where none is said; empty of BT_KIND_OTHER. */
+/* The default version; empty for BT_KIND_OTHER. */
 static inline struct bt_str bt_kind_api_version(const struct bt_kind_info *info)
 {
 	return bt_str(info->versions[0].path ? info->versions[0].api_version : "");
@@ -70,13 +70,13 @@ static inline enum bt_kind_store bt_kind_store(enum bt_kind kind)
 	return bt_kind_info(kind)->store;
 }
 
-/* Do controllers make pods of such objects? */
+/* Do controllers create pods for such objects? */
 static inline bool bt_kind_makes_pods(enum bt_kind kind)
 {
 	return bt_kind_store(kind) == BT_STORE_CONTROLLERS || bt_kind_store(kind) == BT_STORE_EXPANDED;
 }
 
-/* The kind of that word, in whatever group and version; BT_KIND_OTHER: it is not read. */
+/* The kind of that word, in any group and version; BT_KIND_OTHER: it is not read. */
 enum bt_kind bt_kind_of_word(struct bt_str word);
 
 /* The same in one of its versions, such as "storage.k8s.io/v1". */

@@ -18,7 +18,7 @@ struct bt_labels {
 	uint32_t n;
 };
 
-/* Sorts the interned pairs of map into items, which holds map->n of them. Context: the ingesting
+/* Sorts the interned pairs of map into items, which has room for map->n. Context: the ingesting
  * thread, as the name table's writer. */
 void bt_labels_fill(struct bt_label *items, struct bt_name_refs *held, const struct bt_str_map *map);
 

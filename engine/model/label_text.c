@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The rules of label keys and values, and how upstream words them.
+ * The rules of label keys and values, with upstream's messages.
  */
 #include "engine/model/label_text.h"
 

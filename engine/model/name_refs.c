@@ -24,7 +24,7 @@ uint32_t bt_name_refs_add(struct bt_name_refs *held, struct bt_str s)
 	}
 	uint32_t name = bt_intern_hold(held->intern, s);
 
-	/* What has a fixed number is nobody's to release. */
+	/* Names with fixed numbers are not released. */
 	if (name >= BT_NAME_FIXED_N) {
 		list(held, name);
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes API objects as plain C values: the part of each kind that can change a scheduling decision,
- * field for field as in the API, before interning. Decoders in tools/ fill these; cache/ingest turns them
- * into interned values.
+ * Kubernetes API objects as plain C values: the fields of each kind that can change a scheduling decision, as
+ * in the API, before interning. Decoders in tools/ fill these; cache/ingest interns them.
  *
- * Owns: nothing. Strings and arrays belong to the decoder's input and arena and die with them.
- * Absent and empty differ where the API says so: a `set` or `has_…` flag tells. An absent array has n = 0.
+ * Owns: nothing. Strings and arrays belong to the decoder's input and arena, with the same lifetime.
+ * Where the API distinguishes absent from empty, there is a `set` or `has_…` flag. An absent array has n = 0.
  */
 #pragma once
 
@@ -15,7 +14,7 @@
 #include "engine/model/kind.h"
 #include "engine/model/quantity.h"
 
-/* A resource version, which is a decimal number in etcd; 0 when it is none. */
+/* A resource version, a decimal number in etcd; 0 when it is not a number. */
 static inline uint64_t bt_resource_version(struct bt_str text)
 {
 	uint64_t value = 0;
@@ -76,7 +75,7 @@ struct bt_meta_object {
 	struct bt_str_list finalizers;
 };
 
-/* One expression of a node selector or a label selector; operator_ is the API's word, checked later. */
+/* One expression of a node selector or a label selector; operator_ is the API's string, validated later. */
 struct bt_requirement_object {
 	struct bt_str key, operator_;
 	struct bt_str_list values;
@@ -183,7 +182,7 @@ struct bt_container_object {
 };
 
 enum bt_volume_type {
-	BT_VOLUME_OTHER = 0, /* cannot matter to the scheduler */
+	BT_VOLUME_OTHER = 0, /* not relevant to the scheduler */
 	BT_VOLUME_CLAIM,
 	BT_VOLUME_EPHEMERAL,
 	BT_VOLUME_IMAGE,
@@ -199,14 +198,14 @@ enum bt_volume_type {
 	BT_VOLUME_CSI_INLINE  /* of a PersistentVolume: csi */
 };
 
-/* A volume of a pod, or where the bytes of a PersistentVolume are. */
+/* A volume of a pod, or the source of a PersistentVolume. */
 struct bt_volume_object {
 	struct bt_str name;
 	enum bt_volume_type type;
 	struct bt_str source; /* claim name, image reference, pdName, volumeID, iqn, rbd image, diskURI, csi
 				 driver */
 	struct bt_str pool;   /* rbd */
-	struct bt_str portal; /* iscsi: targetPortal, without which no API server takes it */
+	struct bt_str portal; /* iscsi: targetPortal, required by the API server */
 	struct bt_str handle; /* csi, of a PersistentVolume: volumeHandle */
 	struct bt_str kind;   /* azureDisk */
 	struct bt_str_list monitors;
@@ -225,7 +224,7 @@ struct bt_container_status_object {
 
 struct bt_condition_object {
 	struct bt_str type, status, reason, message;
-	struct bt_str transition; /* lastTransitionTime, as it is written */
+	struct bt_str transition; /* lastTransitionTime, verbatim */
 	int64_t observed_generation;
 };
 
@@ -251,8 +250,8 @@ struct bt_pod_spec_object {
 	uint32_t volume_n;
 	struct bt_pod_claim_object *claims;
 	uint32_t claim_n;
-	/* Not in the API: why a reader could not read the pod whole; empty: it could. On a node it counts
-	 * with what was read; nobody decides where it goes. */
+	/* Not in the API: why the decoder could not read the whole pod; empty: it could. On a node the pod
+	 * counts with the fields that were read; a pending one is not scheduled. */
 	struct bt_str incomplete;
 };
 
@@ -271,11 +270,11 @@ struct bt_pod_object {
 	uint32_t container_status_n, init_container_status_n;
 	struct bt_resource_list allocated;	 /* status.allocatedResources, pod-level */
 	struct bt_requirements_object resources; /* status.resources, pod-level */
-	/* status.resourceClaimStatuses: of each the name in the spec and the claim that was made for it. */
+	/* status.resourceClaimStatuses: the name in the spec and the generated claim. */
 	struct bt_pod_claim_object *claim_statuses;
 	uint32_t claim_status_n;
-	/* status.extendedResourceClaimStatus: the claim that was made for extended resources, and which of
-	 * its requests serves for which of a container's. */
+	/* status.extendedResourceClaimStatus: the claim generated for extended resources, and the mapping of
+	 * its requests to the containers'. */
 	struct bt_str extended_claim;
 	struct bt_extended_mapping_object *extended_mappings;
 	uint32_t extended_mapping_n;
@@ -297,8 +296,8 @@ struct bt_node_object {
 	struct bt_condition_object *conditions;
 	uint32_t condition_n;
 	struct bt_str_list declared_features;
-	bool has_preemption_policy;		 /* spec.podPreemptionPolicy is there */
-	struct bt_str_list no_resize_preemption; /* its disableResizePreemption: who forbids it */
+	bool has_preemption_policy;		 /* spec.podPreemptionPolicy is present */
+	struct bt_str_list no_resize_preemption; /* its disableResizePreemption: the owners that disable it */
 };
 
 struct bt_namespace_object {
@@ -317,17 +316,17 @@ struct bt_service_object {
 	struct bt_str_map selector;
 };
 
-/* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: what their
- * controllers need. */
+/* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: the fields that
+ * their controllers need. */
 struct bt_workload_object {
 	struct bt_meta_object meta;
 	int32_t replicas, parallelism, completions, start_ordinal;
-	int32_t succeeded; /* a Job's status: pods that have succeeded, also those that are gone */
-	bool finished;	   /* a Job's status: complete or failed, or about to be */
+	int32_t succeeded; /* a Job's status: pods that have succeeded, including deleted ones */
+	bool finished;	   /* a Job's status: complete or failed, or soon to be */
 	bool has_replicas, has_parallelism, has_completions, indexed, suspend;
 	bool paused;		   /* a Deployment */
-	bool replaces_failed_only; /* a Job's podReplacementPolicy: not pods that are being deleted */
-	struct bt_str managed_by;  /* a Job's controller; empty is the usual one */
+	bool replaces_failed_only; /* a Job's podReplacementPolicy: terminating pods are not replaced */
+	struct bt_str managed_by;  /* a Job's controller; empty: the built-in one */
 	struct bt_str completed_indexes, failed_indexes; /* a Job's status, "1,3-5" */
 	struct bt_label_selector_object selector;
 	struct bt_meta_object template_meta;
@@ -365,7 +364,7 @@ struct bt_storage_class_object {
 	struct bt_meta_object meta;
 	struct bt_str provisioner, binding_mode;
 	struct bt_requirement_object_list
-		*topologies; /* allowedTopologies; of each requirement key and values */
+		*topologies; /* allowedTopologies; key and values of each requirement */
 	uint32_t topology_n;
 };
 
@@ -414,7 +413,7 @@ struct bt_device_class_object {
 };
 
 enum bt_attribute_type {
-	BT_ATTRIBUTE_NONE = 0, /* of no type that is known */
+	BT_ATTRIBUTE_NONE = 0, /* of unknown type */
 	BT_ATTRIBUTE_INT,
 	BT_ATTRIBUTE_BOOL,
 	BT_ATTRIBUTE_STRING,
@@ -437,7 +436,7 @@ struct bt_attribute_object {
 	struct bt_str_list texts; /* of strings or versions */
 };
 
-/* What a request may ask of a capacity. */
+/* The requests that a capacity allows. */
 struct bt_request_policy_object {
 	bool set, has_default, has_values, has_range, has_min, has_max, has_step;
 	struct bt_quantity default_;
@@ -452,7 +451,7 @@ struct bt_device_capacity_object {
 	struct bt_request_policy_object policy;
 };
 
-/* Counters of one set: those that a pool has, or those that a device takes of them. */
+/* Counters of one set: the pool's, or a device's consumption of them. */
 struct bt_counter_set_object {
 	struct bt_str name;
 	struct bt_named_quantity *counters;
@@ -489,20 +488,20 @@ struct bt_resource_slice_object {
 	struct bt_str_list skipped; /* skipNodeOperations */
 };
 
-/* A DeviceTaintRule: a taint for every device that its selector takes. */
+/* A DeviceTaintRule: a taint for every device that its selector matches. */
 struct bt_device_taint_rule_object {
 	struct bt_meta_object meta;
-	bool has_selector, has_driver, has_pool, has_device; /* an absent one takes any, an empty one none */
+	bool has_selector, has_driver, has_pool, has_device; /* absent matches any, empty none */
 	struct bt_str driver, pool, device;
 	struct bt_taint_object taint;
 };
 
-/* An attribute that a request makes of others. */
+/* An attribute that a request derives from others. */
 struct bt_derived_attribute_object {
 	struct bt_str name, expression; /* CEL */
 };
 
-/* What is asked of devices: exactly, or as one of the alternatives of firstAvailable. */
+/* A request for devices: exactly, or one of the alternatives of firstAvailable. */
 struct bt_device_subrequest_object {
 	struct bt_str name; /* of an alternative */
 	struct bt_str class_name, allocation_mode;
@@ -548,7 +547,7 @@ struct bt_resource_claim_object {
 	bool has_requests;
 	struct bt_device_constraint_object *constraints;
 	uint32_t constraint_n;
-	bool allocated; /* status.allocation is there */
+	bool allocated; /* status.allocation is present */
 	struct bt_device_result_object *results;
 	uint32_t result_n;
 	struct bt_node_selector_object node_selector; /* of the allocation */
@@ -558,26 +557,25 @@ struct bt_resource_claim_object {
 	uint32_t device_n;
 };
 
-/* A PodGroup: how the pods that name it are scheduled together; or a CompositePodGroup: how the groups are
- * that name it as their parent. */
+/* A PodGroup: how its pods are scheduled together; or a CompositePodGroup: the same for its child groups. */
 struct bt_pod_group_object {
 	struct bt_meta_object meta;
 	struct bt_str parent; /* parentCompositePodGroupName */
 	struct bt_condition_object *conditions;
 	uint32_t condition_n;
-	bool gang;	   /* schedulingPolicy.gang is there */
+	bool gang;	   /* schedulingPolicy.gang is present */
 	int32_t min_count; /* or minGroupCount */
 	int32_t priority;
 	bool has_priority;
 	struct bt_str priority_class_name, preemption_policy;
-	bool together;	      /* disruptionMode: its pods go together or not at all */
-	bool has_constraints; /* schedulingConstraints is there */
-	/* The label keys of its topology's. Only the first counts. Source: getTopologyKey,
+	bool together;	      /* disruptionMode: its pods are disrupted together or not at all */
+	bool has_constraints; /* schedulingConstraints is present */
+	/* The label keys of its topologies. Only the first one is used. Source: getTopologyKey,
 	 * plugins/topologyaware, v1.37.2. */
 	struct bt_str_list topology_keys;
 };
 
-/* A kind of which only the metadata is read. */
+/* A kind with only its metadata. */
 struct bt_other_object {
 	struct bt_meta_object meta;
 };

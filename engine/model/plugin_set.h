@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sets of plugins, as the bits of a word. By which numbers is for each set to say: by the plugin's id, where
- * it is kept beyond a cycle (engine/flow/cycle/hints.h); or by its place in a profile.
+ * Sets of plugins, as the bits of a word. The bit number is the plugin's id in sets that outlive a cycle
+ * (engine/flow/cycle/hints.h), or its place in a profile.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 typedef uint64_t bt_plugin_set;
 
-/* Numbers are below that. */
+/* Exclusive upper bound of the numbers. */
 #define BT_PLUGIN_SET_ROOM 64
 
 #define BT_PLUGIN_SET_ALL UINT64_MAX

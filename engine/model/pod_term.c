@@ -29,7 +29,7 @@ uint32_t bt_names_sort(uint32_t *names, uint32_t n)
 	return kept;
 }
 
-/* The namespaces that a term names, or the owner's when it says nothing about namespaces. */
+/* The namespaces of a term, or the owner's when the term has neither namespaces nor a namespace selector. */
 static void compile_namespaces(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_pod_term_object *object, uint32_t namespace_, struct bt_pod_match *match)
 {
@@ -69,7 +69,7 @@ struct term_compiler {
 	uint32_t error_n;
 };
 
-/* Ends a list that could not be parsed: its error joins the others, and it has no terms. */
+/* Discards an invalid list: appends its error, and leaves it without terms. */
 static void pod_term_give_up(struct term_compiler *c, const char *list, struct bt_str why)
 {
 	bt_buf_printf(c->text, "%s%s: %.*s", c->error_n ? ", " : "", list, BT_STR_ARG(why));

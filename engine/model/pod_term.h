@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod says about other pods, compiled to interned names: pod (anti-)affinity terms and spread
- * constraints. Source: kube-scheduler framework AffinityTerm and plugins/podtopologyspread, v1.36.3.
+ * Pod (anti-)affinity terms and spread constraints, compiled to interned names. Source: kube-scheduler
+ * framework AffinityTerm and plugins/podtopologyspread, v1.36.3.
  */
 #pragma once
 
 #include "engine/model/selector.h"
 
-/* A condition on a pod: one of these namespaces and these labels. */
+/* A condition on a pod: its namespace is one of these, and its labels match. */
 struct bt_pod_match {
 	const uint32_t *namespaces; /* ascending, each once */
 	uint32_t namespace_n;
@@ -22,10 +22,10 @@ struct bt_pod_query {
 	bool trials_only;      /* pods count only when a trial adds or removes them; see bt_ledger_try */
 };
 
-/* A term of pod (anti-)affinity as its owner's spec says it. */
+/* A term of pod (anti-)affinity as in its owner's spec. */
 struct bt_pod_term {
-	struct bt_pod_match match;	       /* the namespaces that are named; any_namespace is false */
-	struct bt_selector namespace_selector; /* nothing when there is none */
+	struct bt_pod_match match;	       /* explicit namespaces; any_namespace is false */
+	struct bt_selector namespace_selector; /* matches nothing when absent */
 	uint32_t topology_key;
 	int32_t weight; /* of a preferred term */
 };
@@ -35,17 +35,17 @@ struct bt_pod_term_list {
 	uint32_t n;
 };
 
-/* A list that has a selector that cannot be parsed is empty, as in upstream's PodInfo. */
+/* A list with an invalid selector is empty, as in upstream's PodInfo. */
 struct bt_pod_affinity {
 	struct bt_pod_term_list affinity, anti_affinity;
 	struct bt_pod_term_list preferred_affinity, preferred_anti_affinity;
-	bool affinity_invalid, anti_affinity_invalid; /* these lists cannot be parsed */
-	bool has_preferred;			      /* the spec has preferred terms, parsed or not */
-	const char *error; /* what upstream says about lists that cannot be parsed, or NULL */
+	bool affinity_invalid, anti_affinity_invalid; /* these lists are invalid */
+	bool has_preferred;			      /* the spec has preferred terms, valid or not */
+	const char *error;			      /* upstream's error for invalid lists, or NULL */
 };
 
 enum bt_when_unsatisfiable {
-	BT_SPREAD_UNKNOWN = 0, /* neither word: the constraint counts nowhere */
+	BT_SPREAD_UNKNOWN = 0, /* neither value: the constraint is ignored */
 	BT_SPREAD_DO_NOT_SCHEDULE,
 	BT_SPREAD_SCHEDULE_ANYWAY
 };
@@ -56,11 +56,11 @@ struct bt_spread_constraint {
 	uint32_t topology_key;
 	bool honor_affinity, honor_taints;
 	struct bt_selector selector;	  /* with the pod's values of matchLabelKeys */
-	struct bt_selector bare_selector; /* without them: what counts when their gate is off */
-	const char *error;		  /* why the selector cannot be parsed, or NULL */
+	struct bt_selector bare_selector; /* without them: used when their gate is off */
+	const char *error;		  /* why the selector is invalid, or NULL */
 };
 
-/* The controller that owns a pod, when spreading knows its kind. */
+/* The kind of the controller that owns a pod, if spreading supports it. */
 enum bt_owner_kind {
 	BT_OWNER_NONE = 0,
 	BT_OWNER_REPLICATION_CONTROLLER,
@@ -80,11 +80,11 @@ void bt_spread_constraint_compile(struct bt_name_refs *held, struct bt_arena *ar
 	const struct bt_spread_constraint_object *object, struct bt_labels labels,
 	struct bt_spread_constraint *out, struct bt_buf *text);
 
-/* The kind and name of the controlling owner; the name is empty with BT_OWNER_NONE. Source: plugins/helper
+/* The kind and name of the controlling owner; the name is empty for BT_OWNER_NONE. Source: plugins/helper
  * spread.go. */
 enum bt_owner_kind bt_pod_owner(const struct bt_meta_object *meta, struct bt_str *out_name);
 
-/* Sorts names and drops repeated ones. Returns how many are left. */
+/* Sorts names and removes duplicates. Returns their new number. */
 uint32_t bt_names_sort(uint32_t *names, uint32_t n);
 
 /* Do the conditions hold for a pod of that namespace with those labels? Pure. */
@@ -93,7 +93,7 @@ bool bt_pod_match_holds(const struct bt_intern *intern, const struct bt_pod_matc
 bool bt_pod_query_holds(const struct bt_intern *intern, const struct bt_pod_query *query, uint32_t namespace_,
 	struct bt_labels labels);
 
-/* Does a selector select everything, as labels.Selector.Empty says? */
+/* Does a selector select everything, as labels.Selector.Empty? */
 static inline bool bt_selector_is_empty(const struct bt_selector *selector)
 {
 	return selector->n == 0 && !selector->nothing;

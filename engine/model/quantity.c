@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Quantities: one pass over the text, integer arithmetic only, no allocation. Upstream has two
- * representations, a 64-bit amount with a decimal scale and a big decimal; which one a text gets shows only
- * beyond 64 bits and below zero, and is kept so that those answers agree as well.
+ * representations, a 64-bit amount with a decimal scale and a big decimal; the choice is visible only beyond
+ * 64 bits and below zero, and is recorded so that those results agree as well.
  */
 #include "engine/model/quantity.h"
 
@@ -26,11 +26,11 @@ static const int64_t pow10_table[POW10_N] = {1, 10, 100, 1000, 10000, 100000, 10
 	1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
 	1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
 
-/* The text taken apart. Leading zeroes of whole are gone. */
+/* The parsed text. Leading zeroes of whole are stripped. */
 struct parts {
 	struct bt_str number; /* with the sign and all zeroes */
 	struct bt_str whole, fraction;
-	uint64_t digits; /* whole and fraction as one number, when they are few enough */
+	uint64_t digits; /* whole and fraction as one number, if it fits */
 	uint32_t digit_n;
 	bool negative;
 	int32_t exponent; /* of 10, or of 2 for binary suffixes */
@@ -127,7 +127,7 @@ static bool split(struct bt_str text, struct parts *parts)
 		parts->fraction = (struct bt_str){start, (size_t)(p - start)};
 	}
 	parts->digits = digits;
-	/* An empty whole part counts as one digit. Anything longer than the limit is the same as the limit.
+	/* An empty whole part counts as one digit. Lengths are capped at the limit.
 	 */
 	size_t digit_n = (parts->whole.len ? parts->whole.len : 1) + parts->fraction.len;
 	parts->digit_n = digit_n > AMOUNT_DIGITS ? AMOUNT_DIGITS + 1 : (uint32_t)digit_n;
@@ -156,7 +156,7 @@ static wide scale_nano(int64_t a, uint32_t exp)
 		return limit;
 	}
 	exp -= POW10_N - 1;
-	/* 10^exp is below 2^60 here; the division tells whether the product stays below the limit. */
+	/* 10^exp is below 2^60 here; the division checks that the product stays below the limit. */
 	BT_INVARIANT(exp < POW10_N);
 	if ((nano < 0 ? -nano : nano) > NANO_MAX / pow10_table[exp]) {
 		return limit;
@@ -179,7 +179,7 @@ static bool read_amount(const struct parts *parts, struct bt_quantity *out_quant
 	uint32_t scale = 0;
 
 	if (parts->format == BT_BINARY_SI) {
-		/* Upstream's estimate: each 10 bits of the suffix cost three of fourteen digits. */
+		/* Upstream's estimate: each 10 bits of the suffix use three of fourteen digits. */
 		if (parts->fraction.len || (int32_t)parts->digit_n > 14 - parts->exponent * 3 / 10) {
 			return false;
 		}
@@ -188,7 +188,7 @@ static bool read_amount(const struct parts *parts, struct bt_quantity *out_quant
 		if (parts->digit_n > AMOUNT_DIGITS) {
 			return false;
 		}
-		/* The difference wraps to 32 bits upstream too. */
+		/* As upstream, the difference wraps to 32 bits. */
 		scale = (uint32_t)parts->exponent - (uint32_t)parts->fraction.len;
 		if ((int32_t)scale < -NANO_DIGITS) {
 			return false;
@@ -210,7 +210,7 @@ static inline unsigned digit_at(const struct parts *parts, size_t ix)
 static uwide decimal_nano(const struct parts *parts)
 {
 	size_t n = parts->whole.len + parts->fraction.len;
-	/* How many digits, with zeroes appended if need be, make up the nanos. */
+	/* The number of digits, zero-padded if needed, of the nanos. */
 	int64_t kept = (int64_t)parts->whole.len + parts->exponent + NANO_DIGITS;
 	uwide nano = 0;
 	size_t i = 0;
@@ -237,7 +237,7 @@ static uwide decimal_nano(const struct parts *parts)
 	return nano;
 }
 
-/* n digits from index ix on, where missing ones are zero. */
+/* n digits from index ix on; missing ones are zero. */
 static uint64_t digits_from(struct bt_str digits, size_t ix, size_t n)
 {
 	uint64_t value = 0;
@@ -256,7 +256,7 @@ static uwide binary_fraction_nano(struct bt_str digits, int32_t exponent)
 	uwide carry = 0;
 	bool rest = false;
 
-	/* The first nine digits are whole nanos. Those behind come in groups, the last group first. */
+	/* The first nine digits are whole nanos. The rest is processed in groups, the last group first. */
 	for (size_t group = (tail_n + AMOUNT_DIGITS - 1) / AMOUNT_DIGITS; group > 0; group--) {
 		size_t ix = NANO_DIGITS + (group - 1) * AMOUNT_DIGITS;
 		uwide sum = ((uwide)digits_from(digits, ix, AMOUNT_DIGITS) << exponent) + carry;
@@ -296,7 +296,7 @@ static bool read_big(const struct parts *parts, struct bt_quantity *out_quantity
 	bool capped = false;
 	uwide nano;
 
-	/* Only here upstream asks for a digit; "Mi" alone is a zero. */
+	/* Upstream requires a digit only here; "Mi" alone is a zero. */
 	if (parts->number.len == 0 ||
 		(!is_digit(parts->number.ptr[parts->number.len - 1]) &&
 			(parts->number.len < 2 || !is_digit(parts->number.ptr[parts->number.len - 2])))) {
@@ -338,8 +338,8 @@ static wide divide_away(wide a, wide by)
 }
 
 /*
- * Beyond 64 bits upstream hands out what is left of its multiplication: the product's low bits where it
- * multiplies in one step, which it does for these powers, and 0 where it goes digit by digit.
+ * Beyond 64 bits upstream returns its overflowed product: the low bits where it multiplies in one step, as
+ * for these powers, and 0 where it multiplies digit by digit.
  */
 static int64_t overflowed(int64_t mantissa, uint32_t up)
 {
@@ -372,10 +372,10 @@ static inline int64_t low_bits(wide a)
 	return (int64_t)(uint64_t)(uwide)a;
 }
 
-/* As upstream's big decimals do it: the low 64 bits, and rounding towards positive infinity. */
+/* As upstream's big decimals: the low 64 bits, rounded towards positive infinity. */
 static int64_t big_scaled(wide nano, uint32_t nano_exp, uint32_t unit_exp)
 {
-	/* A sum of 64-bit amounts may count in more than 10^18 nanos; numbers that large are at their limit
+	/* The unit of a sum of 64-bit amounts may exceed 10^18 nanos; numbers that large are capped
 	 * anyway. */
 	if (nano_exp >= POW10_N) {
 		nano /= pow10_table[POW10_N - 1];
@@ -429,7 +429,7 @@ struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity)
 	return amount((int64_t)divide_away(quantity.mantissa, by), MILLI_EXP, quantity.format);
 }
 
-/* Adds two 64-bit amounts; false when upstream would go on with big decimals. */
+/* Adds two 64-bit amounts; false when upstream would switch to big decimals. */
 static bool add_amounts(struct bt_quantity a, struct bt_quantity b, struct bt_quantity *out_sum)
 {
 	struct bt_quantity *coarse = a.nano_exp > b.nano_exp ? &a : &b;
@@ -472,7 +472,7 @@ struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b)
 struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b)
 {
 	b.nano = -b.nano;
-	/* The most negative mantissa has no opposite; it is held as a big decimal from here on. */
+	/* INT64_MIN cannot be negated; it becomes a big decimal. */
 	b.mantissa = b.mantissa == INT64_MIN ? 0 : -b.mantissa;
 	return bt_quantity_add(a, b);
 }
@@ -503,7 +503,7 @@ bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value)
 	return true;
 }
 
-/* 10^exponent as Go's math.Pow10 works it out. */
+/* 10^exponent as Go's math.Pow10 computes it. */
 static double go_pow10(int64_t exponent)
 {
 	static const double tens[32] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
@@ -512,7 +512,7 @@ static double go_pow10(int64_t exponent)
 	static const double steps[10] = {1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288};
 
 	if (exponent < 0) {
-		return 1 / tens[-exponent]; /* a nano is the least */
+		return 1 / tens[-exponent]; /* the smallest unit is a nano */
 	}
 	return exponent > 308 ? HUGE_VAL : steps[exponent / 32] * tens[exponent % 32];
 }
@@ -548,7 +548,7 @@ static char *write_number(wide number, char *end)
 	return end;
 }
 
-/* Takes every factor out of *number. Returns how many there were. */
+/* Divides *number by factor while possible. Returns how often. */
 static int64_t take_factors(wide *number, wide factor)
 {
 	int64_t n = 0;
@@ -587,7 +587,7 @@ static size_t decimal_text(struct bt_quantity quantity, char out_text[BT_QUANTIT
 		number *= 10;
 	}
 	if (quantity.format == BT_DECIMAL_SI) {
-		/* Beyond E upstream has no suffix to write and leaves it out. */
+		/* Beyond E upstream has no suffix and writes none. */
 		return finish_text(number, exponent > 18 ? "" : si[exponent / 3 + 3], out_text);
 	}
 	if (exponent == 0) {

@@ -3,8 +3,8 @@
  * Exact to a billionth: finer digits round away from zero when read, as upstream does.
  *
  * Amounts whose Value fits an int64 are exact. Beyond that upstream returns 0 or the low 64 bits, depending
- * on how it holds the number; the private fields remember which, so that berth returns the same.
- * Big decimals above 1.2 * 10^21 are the exception: they are held at that limit.
+ * on its representation of the number; the private fields record the representation, so that berth returns
+ * the same. Big decimals above 1.2 * 10^21 are the exception: they are capped at that limit.
  */
 #pragma once
 
@@ -15,10 +15,10 @@
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 
-/* How the number was written; decides how bt_quantity_text writes it. */
+/* The notation of the number, which bt_quantity_text uses. */
 enum bt_quantity_format { BT_DECIMAL_SI = 0, BT_BINARY_SI, BT_DECIMAL_EXPONENT };
 
-/* Zeroes but for nano and format make a valid quantity too. */
+/* A quantity with only nano and format set is valid, too. */
 struct bt_quantity {
 	/*
 	 * The value times 10^9. At most 2^100 in magnitude (1.2 * 10^21 units), so that millions of them can
@@ -26,9 +26,8 @@ struct bt_quantity {
 	 */
 	__extension__ __int128 nano;
 	/*
-	 * Private. Not 0: the number is held as upstream's 64-bit amount, mantissa * 10^nano_exp nanos.
-	 * 0 although nano is not: it is held as upstream's big decimal, which counts in units of 10^nano_exp
-	 * nanos.
+	 * Private. Not 0: upstream has a 64-bit amount, mantissa * 10^nano_exp nanos. 0 with nonzero nano:
+	 * upstream has a big decimal in units of 10^nano_exp nanos.
 	 */
 	int64_t mantissa;
 	uint32_t nano_exp;
@@ -39,8 +38,7 @@ struct bt_quantity {
 
 /*
  * Reads a quantity: sign, digits with at most one point, then a suffix: n u m k M G T P E, Ki Mi Gi Ti Pi Ei,
- * or e or E with an exponent. Binary suffixes are capped at 2^63-1. Blanks around it are the caller's to
- * remove.
+ * or e or E with an exponent. Binary suffixes are capped at 2^63-1. The caller strips surrounding blanks.
  *
  * Context : any thread; no allocation.
  * Returns : BT_OK; BT_INVALID when the text does not follow the grammar.
@@ -53,7 +51,7 @@ int64_t bt_quantity_scaled(const struct bt_quantity *quantity, uint32_t unit_exp
 /* The amount in whole units, rounded up as resource.Quantity.Value does, beyond int64 too. */
 static inline int64_t bt_quantity_value(struct bt_quantity quantity)
 {
-	/* As most are written: nothing has to be worked out. */
+	/* The common case, without conversion. */
 	return quantity.mantissa && quantity.nano_exp == 9 ? quantity.mantissa
 							   : bt_quantity_scaled(&quantity, 9);
 }
@@ -65,13 +63,13 @@ static inline int64_t bt_quantity_milli(struct bt_quantity quantity)
 							   : bt_quantity_scaled(&quantity, 6);
 }
 
-/* The amount rounded away from zero to thousandths, as the API server's defaulting stores it. */
+/* The amount rounded away from zero to thousandths, as the API server's defaulting does. */
 struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity);
 
-/* The sum; a zero takes the other one's format. */
+/* The sum; a zero gets the other operand's format. */
 struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b);
 
-/* The difference; a zero takes the other one's format. */
+/* The difference; a zero gets the other operand's format. */
 struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b);
 
 /* A quantity of whole units, or of thousandths. */
@@ -79,12 +77,12 @@ struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format f
 struct bt_quantity bt_quantity_of_milli(int64_t milli, enum bt_quantity_format format);
 
 /*
- * The amount as resource.Quantity.AsInt64 has it: only what upstream holds as a 64-bit amount of whole units.
- * Returns : false and nothing in *out_value for fractions, even of zeroes ("0.0"), and for big decimals.
+ * The amount as resource.Quantity.AsInt64 returns it: only if upstream has a 64-bit amount of whole units.
+ * Returns : false, and *out_value untouched, for fractions, even of zeroes ("0.0"), and for big decimals.
  */
 bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value);
 
-/* The amount as resource.Quantity.AsApproximateFloat64 has it, to the last bit. */
+/* The amount as resource.Quantity.AsApproximateFloat64 returns it, to the last bit. */
 double bt_quantity_approximate(struct bt_quantity quantity);
 
 /* Negative, 0 or positive as a is below, equal to or above b. */

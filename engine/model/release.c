@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of releases, and what is asked of it.
+ * The table of releases, and lookups in it.
  */
 #include "engine/model/release.h"
 
@@ -106,7 +106,7 @@ const struct bt_release *bt_release_default(void)
 	return release;
 }
 
-/* The release that a point is taken from. */
+/* The release of a mixture that provides a point. */
 static const struct bt_release *whose(const struct bt_release *release, bool others)
 {
 	return others ? release->other : release;
@@ -215,7 +215,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && bt_str_is(bt_str(a), b));
 }
 
-/* The rows of both tables of metrics, as if they were one. */
+/* The rows of both metric tables, as one sequence. */
 static const char *metric_of_row(size_t row)
 {
 	return row < METRIC_N ? metrics[row].name : metric_helps[row - METRIC_N].metric;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes releases: which there are, and in what they differ. The tables are release.def and gate.def;
- * nothing else knows a version. Code that decides asks for a rule by its name, never for a version.
+ * The supported Kubernetes releases, and their differences. The tables are release.def and gate.def; no other
+ * code knows a version. Scheduling code tests a rule by its name, never a version.
  *
- * releases.md says how a release is added, and how one is removed.
+ * releases.md describes how to add and how to remove a release.
  * Context: any thread; the tables are constant.
  */
 #pragma once
@@ -14,27 +14,26 @@
 #include "engine/base/str.h"
 #include "engine/model/gate.h"
 
-/* The minor version that counts where none is asked for: a number, and as "1.37" for texts that are
- * constants. */
+/* The default minor version: as a number, and as "1.37" for constant texts. */
 #define BT_RELEASE_DEFAULT	  37
 #define BT_RELEASE_TEXT_OF(minor) "1." #minor
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
-/* What journals are of that say none: they are older than the second release was. */
+/* The release of journals without one: they predate support for a second release. */
 #define BT_RELEASE_UNSAID_TEXT BT_RELEASE_TEXT(36)
 
-/* The newest release, and the one before it: an upgrade. */
+/* The newest release, and the one before it. */
 #define BT_RELEASE_NEWEST   37
 #define BT_RELEASE_COMPARED 36
 
-/* How many minor versions the emulated one, and the control plane, may be behind. Source:
+/* How many minor versions the emulated version and the control plane may lag behind. Source:
  * apiserver/pkg/util/compatibility, v0.36.3. */
 #define BT_RELEASE_SKEW 3u
 
 struct bt_release {
-	/* Of an emulation, made by bt_release_emulate: the release whose code runs. NULL: its own. */
+	/* Of an emulation (bt_release_emulate): the binary's release. NULL: itself. */
 	const struct bt_release *binary;
-	/* Of a mixture, made by bt_release_mix: what is the other release's. NULL: it is none. */
+	/* Of a mixture (bt_release_mix): the parts from the other release. NULL: not a mixture. */
 	const struct bt_release *other;
 	uint64_t other_rules; /* by enum bt_rule */
 	bool other_texts, other_plugins;
@@ -44,100 +43,98 @@ struct bt_release {
 	const char *minor_text; /* "36" */
 	const char *number;	/* "1.36.3" */
 	const char *version;	/* "v1.36.3" */
-	uint32_t compatible;	/* 35: the oldest minor of the control plane to get on with */
+	uint32_t compatible;	/* 35: the oldest compatible minor of the control plane */
 };
 
-/* The release that counts where none is asked for. */
+/* The default release. */
 const struct bt_release *bt_release_default(void);
 
-/* Those that are known, oldest first; NULL behind the last. */
+/* The known releases, oldest first; NULL after the last. */
 const struct bt_release *bt_release_at(uint32_t ix);
 
 /* The release of a minor version such as "1.36" or "v1.36"; NULL: not known. */
 const struct bt_release *bt_release_find(struct bt_str name);
 
-/* Appends the names of those that are known, such as "1.36 or 1.37". */
+/* Appends the names of the known releases, such as "1.36 or 1.37". */
 void bt_release_list(struct bt_buf *out);
 
-/* Rules of decision that hold in some releases only. */
+/* Scheduling rules that hold in some releases only. */
 enum bt_rule {
-	/* A plugin that new nodes concern is asked about updates of a node's taints, too. Source: the event
-	 * handler of nodes, pkg/scheduler/scheduler.go buildQueueingHintMap. */
+	/* Plugins registered for added nodes get updates of node taints, too. Source: the event handler of
+	 * nodes, pkg/scheduler/scheduler.go buildQueueingHintMap. */
 	BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES,
-	/* NodeResourcesBalancedAllocation scores a node's balance with the pod, not what the pod gains.
+	/* NodeResourcesBalancedAllocation scores a node's balance with the pod, not the pod's gain.
 	 * Source: balancedResourceScorer, plugins/noderesources/balanced_allocation.go. */
 	BT_RULE_BALANCE_IS_SCORED_AS_IT_IS,
-	/* ImageLocality adds up the images of image volumes, too; and each of them raises the sum that scores
-	 * highest, as a container does. Source: sumImageScores, calculatePriority, plugins/imagelocality. */
+	/* ImageLocality also sums the images of image volumes; and each of them raises the upper limit of the
+	 * sum, as a container does. Source: sumImageScores, calculatePriority, plugins/imagelocality. */
 	BT_RULE_IMAGE_VOLUMES_SCORE,
 	BT_RULE_IMAGE_VOLUMES_RAISE_TOP,
-	/* Under the gate VolumeLimitScaling every driver with a CSIDriver has to be on the node, not only one
-	 * whose CSIDriver says preventPodSchedulingIfMissing. Source: checkCSIDriverOnNode,
+	/* Under the gate VolumeLimitScaling every driver with a CSIDriver must be on the node, not only one
+	 * whose CSIDriver sets preventPodSchedulingIfMissing. Source: checkCSIDriverOnNode,
 	 * plugins/nodevolumelimits. */
 	BT_RULE_EVERY_DRIVER_INSISTS,
-	/* A Portworx volume counts as its CSI driver's only on a node whose CSINode says that the kubelet has
-	 * migrated the plugin. Since, on every node with a CSINode, as others always did. Source:
+	/* A Portworx volume counts as its CSI driver's only on a node whose CSINode lists the plugin as
+	 * migrated by the kubelet. Later, on every node with a CSINode, as other plugins always did. Source:
 	 * isCSIMigrationOn, plugins/nodevolumelimits/utils.go. */
 	BT_RULE_NODES_MIGRATE_PORTWORX,
-	/* A namespace selector of an incoming pod's term, when it is content with no labels at all, takes
-	 * every namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
+	/* A namespace selector of an incoming pod's term that matches an empty label set selects every
+	 * namespace. Source: mergeAffinityTermNamespacesIfNotEmpty, plugins/interpodaffinity. */
 	BT_RULE_UNLABELLED_SELECTOR_TAKES_ALL_NAMESPACES,
-	/* A victim is charged to every budget that counts it, even behind one that it overdraws. Source:
+	/* A victim is charged to every matching budget, even after one that it exceeds. Source:
 	 * filterPodsWithPDBViolation, plugins/defaultpreemption. */
 	BT_RULE_VICTIM_CHARGES_EVERY_BUDGET,
-	/* Victims that have not started count as started at a moment that is taken once for each, in their
-	 * order on the node; before, anew whenever two are compared. Source: NewVictim, MoreImportantVictim,
-	 * framework/preemption. */
+	/* For victims that have not started the clock is read once each, in their order on the node; before,
+	 * at each comparison. Source: NewVictim, MoreImportantVictim, framework/preemption. */
 	BT_RULE_VICTIMS_AGE_ONCE,
-	/* A pod that comes into the queue gated counts on the node that its status nominates, as one that
-	 * comes active does. Source: PriorityQueue.addPod, backend/queue. */
+	/* A pod that is added to the queue gated counts on its nominated node, as an active one does. Source:
+	 * PriorityQueue.addPod, backend/queue. */
 	BT_RULE_GATED_NOMINATIONS_COUNT,
-	/* A pod under resize counts the largest of three sums over its containers, by state: asked for,
-	 * allocated, in force. Before, it counts the sum of each container's largest. Source:
+	/* A pod under resize counts the largest of three sums over its containers, by state: requested,
+	 * allocated, actuated. Before, it counts the sum of each container's largest. Source:
 	 * AggregateContainerRequests, component-helpers, resource/helpers.go. */
 	BT_RULE_RESIZE_SUMS_BY_STATE,
-	/* Preemption that finds a node says so. Source: Evaluator.Preempt, framework/preemption. */
+	/* Preemption that finds a node reports that. Source: Evaluator.Preempt, framework/preemption. */
 	BT_RULE_PREEMPTION_TELLS_SUCCESS,
-	/* What a search for devices does wrong. Of two alternatives of mode All the second one is looked at
-	 * by what was found for the first one; whichever is tried goes on with the first one after its first
-	 * device; a device that is refused for a taint or a constraint, and a shared one that is given back,
-	 * keep what they took of counters; shares do not count as taking of them. Source: Allocator,
-	 * structured/internal of k8s.io/dynamic-resource-allocation. */
+	/* Bugs of the device search. Of two alternatives of mode All the second one uses the devices found
+	 * for the first; after its first device any alternative continues with the first one; a device that
+	 * is rejected for a taint or a constraint, and a released shared one, keep the counters that they
+	 * consumed; shares do not count as consuming them. Source: Allocator, structured/internal of
+	 * k8s.io/dynamic-resource-allocation. */
 	BT_RULE_ALL_RESTARTS_ALTERNATIVES,
 	BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS,
 	BT_RULE_SHARES_TAKE_NO_COUNTERS,
 	/* A request may get one shared device several times. Source: allocateOne, as above. */
 	BT_RULE_REQUEST_REPEATS_DEVICES,
-	/* What it did otherwise up to 1.36: pools of one name share their counters, whatever their drivers;
-	 * shares that have no capacity do not count as shares; a request for all devices leaves out those
-	 * that have no capacity left; of several devices of one request distinctAttribute remembers the last
-	 * one; amounts of capacity that are rounded are written in binary, and those below zero or beyond 64
-	 * bits count. */
+	/* Differences of the search up to 1.36: pools of one name share their counters, whatever their
+	 * drivers; shares without capacity do not count as shares; a request for all devices omits those
+	 * without free capacity; of several devices of one request distinctAttribute records the last one;
+	 * rounded amounts of capacity are written in binary, and those below zero or beyond 64 bits count. */
 	BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS,
 	BT_RULE_COUNTERS_REACH_EVERY_NODE, /* a slice with counters belongs to its pool on every node */
 	BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN,
 	BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL,
 	BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST,
-	/* With the gate DRAListTypeAttributes constraints compare lists as sets. Source: AllocatorFeatures,
+	/* With the gate DRAListTypeAttributes, constraints compare lists as sets. Source: AllocatorFeatures,
 	 * dynamicresources.go. */
 	BT_RULE_LISTS_MATCH_AS_SETS,
 	/* Without the gate DRADerivedAttributes a request that has any fails. Source: validateDeviceRequest,
 	 * structured/internal of k8s.io/dynamic-resource-allocation. */
 	BT_RULE_DERIVED_ATTRIBUTES_FAIL,
-	/* NodeDeclaredFeatures says which features a node lacks; later that it lacks some. Source: Filter,
-	 * plugins/nodedeclaredfeatures. */
+	/* NodeDeclaredFeatures names the features that a node lacks; later its reason is generic. Source:
+	 * Filter, plugins/nodedeclaredfeatures. */
 	BT_RULE_MISSING_FEATURES_ARE_NAMED,
 	/* bindMountOptions of a volume mount need the node's feature VolumeBindMountOptions. Source:
 	 * component-helpers/nodedeclaredfeatures/features. */
 	BT_RULE_MOUNT_OPTIONS_ARE_A_FEATURE,
-	/* Without the gate DRADeviceCompatibilityGroups slices whose devices have groups are overlooked.
+	/* Without the gate DRADeviceCompatibilityGroups slices whose devices have groups are ignored.
 	 * Source: GatherPools, structured/internal of k8s.io/dynamic-resource-allocation. */
 	BT_RULE_GROUPS_HIDE_SLICES,
-	/* A claim with devices that skip operations of nodes is had where the node declares
+	/* A claim with devices that skip node operations is usable where the node declares
 	 * DRAOptionalNodeOperations, whatever the gate of that name. Source: Filter, dynamicresources.go. */
 	BT_RULE_SKIPPED_OPERATIONS_ASK_NODES,
 	/* Selectors read lists as attributes, whatever the gate DRAListTypeAttributes; lists have includes(),
-	 * first of at most so many values as an attribute may have. Source: cel/compile.go, as above. */
+	 * at first only for as many values as an attribute may have. Source: cel/compile.go, as above. */
 	BT_RULE_SELECTORS_READ_LISTS,
 	BT_RULE_SHORT_LISTS_INCLUDE,
 	BT_RULE_LISTS_INCLUDE,
@@ -146,79 +143,79 @@ enum bt_rule {
 	/* A DeviceTaintRule without a selector taints every device, later none. Source: applyPatches,
 	 * resourceslice/tracker of k8s.io/dynamic-resource-allocation. */
 	BT_RULE_TAINT_RULES_WITHOUT_SELECTOR_TAKE_ALL,
-	/* What it says: of a selector that fails the device; of requests that together want too many devices
-	 * the one that does. */
+	/* Error texts name the device of a failed selector, and the request that makes the total number of
+	 * devices too large. */
 	BT_RULE_SELECTOR_ERRORS_NAME_DEVICES,
 	BT_RULE_REQUESTS_ARE_COUNTED_ONE_BY_ONE,
 	/* DynamicResources refuses a node where its search times out; later it fails. */
 	BT_RULE_TIMED_OUT_SEARCH_REFUSES,
 	/* Its Score fails when only some of the pod's claims have been allocated before. */
 	BT_RULE_ALLOCATED_CLAIMS_BREAK_SCORES,
-	/* An event about a pod says whether it is on a node, waits, or is the one that is asked about, and
-	 * plugins register these kinds each. Before, they registered pods of any kind. Source: AssignedPod,
+	/* Pod events distinguish assigned pods, unscheduled pods and the waiting pod itself, and plugins
+	 * register for each. Before, they registered for pods of any kind. Source: AssignedPod,
 	 * UnscheduledPod and TargetPod, kube-scheduler/framework/types.go. */
 	BT_RULE_POD_EVENTS_BY_KIND,
-	/* That a pod requests more is an event of its own. Source: extractPodScaleUp,
+	/* A pod's scale-up is a separate event. Source: extractPodScaleUp,
 	 * pkg/scheduler/framework/events.go. */
 	BT_RULE_SCALE_UP_IS_AN_EVENT,
-	/* DeferredPodScheduling is there, and that a node's podPreemptionPolicy changes is an event of its
-	 * own. Source: extractNodePreemptionPolicyChange, pkg/scheduler/framework/events.go. */
+	/* DeferredPodScheduling exists, and a change of a node's podPreemptionPolicy is a separate event.
+	 * Source: extractNodePreemptionPolicyChange, pkg/scheduler/framework/events.go. */
 	BT_RULE_RESIZES_MAY_PREEMPT,
-	/* The flush of pods that have waited for too long asks PreEnqueue about gated ones, too, and the next
-	 * one is as long after it. Source: flushUnschedulableEntitiesLeftover, scheduling_queue.go. */
+	/* The flush of leftover unschedulable pods runs PreEnqueue for gated ones, too, and restarts their
+	 * timeout. Source: flushUnschedulableEntitiesLeftover, scheduling_queue.go. */
 	BT_RULE_FLUSH_ASKS_GATES,
-	/* Hints of InterPodAffinity ask whether a pod matches any required anti-affinity term, not all of
+	/* Hints of InterPodAffinity check whether a pod matches any required anti-affinity term, not all of
 	 * them. Source: isSchedulableAfterAssignedPodChange, interpodaffinity/plugin.go. */
 	BT_RULE_ANTI_AFFINITY_HINTS_TAKE_ANY_TERM,
 	/* DynamicResources fails at Reserve when a claim was deleted after Filter; earlier releases fail at
 	 * PreBind. Source: SignalClaimPendingAllocation, dynamicresources/dra_manager.go. */
 	BT_RULE_RESERVE_LOOKS_CLAIMS_UP,
-	/* DynamicResources asks for pods to be tried again when an allocated ResourceClaim is deleted.
+	/* DynamicResources requeues pods when an allocated ResourceClaim is deleted.
 	 * Source: EventsToRegister, dynamicresources.go. */
 	BT_RULE_DELETED_CLAIMS_CONCERN_PODS,
-	/* Hints of InterPodAffinity and PodTopologySpread look at pods that are only nominated, too. Source:
+	/* Hints of InterPodAffinity and PodTopologySpread consider nominated pods, too. Source:
 	 * isSchedulableAfterPodChange, plugins/interpodaffinity; involvedInTopologySpreading,
 	 * plugins/podtopologyspread. */
 	BT_RULE_HINTS_SEE_NOMINATED_PODS,
-	/* A refusal or failed binding clears the nomination that the pod's status had when its cycle began.
-	 * One that it got since stays: from others, or, with NominatedNodeNameForExpectation, from the
-	 * binding cycle when PreBind has something to do. Source: handleSchedulingFailure, bindingCycle. */
+	/* A refusal or failed binding clears the nomination that the pod's status had when its cycle began. A
+	 * later one stays: from other writers, or, with NominatedNodeNameForExpectation, from the binding
+	 * cycle when PreBind does work. Source: handleSchedulingFailure, bindingCycle. */
 	BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW,
-	/* InterPodAffinity's hints look at what other pods want of the waiting one, too: its labels change,
-	 * or a pod whose anti-affinity it matches goes. Source: as above. */
+	/* InterPodAffinity's hints consider other pods' terms on the waiting pod, too: its labels change, or
+	 * a pod whose anti-affinity it matches is deleted. Source: as above. */
 	BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS,
 	/* Extension points of a profile: those about placements of groups; podGroupPostFilter. Source:
 	 * Plugins, kube-scheduler/config/v1/types.go. */
 	BT_RULE_PLACEMENT_POINTS,
-	/* Metrics have how many placements there were, and how long they took. */
+	/* Metrics count placements, and measure their duration. */
 	BT_RULE_PLACEMENTS_ARE_COUNTED,
 	BT_RULE_POD_GROUP_POST_FILTER,
-	/* NodeName, NodeUnschedulable and TaintToleration are PreFilter plugins as well; there they keep back
-	 * nothing that waits in the queue. */
+	/* NodeName, NodeUnschedulable and TaintToleration are PreFilter plugins as well; their PreFilter has
+	 * no hints that keep pods waiting. */
 	BT_RULE_NODE_CHECKS_PRE_FILTER,
 	/* NodeResourcesFit's shape is checked whatever the type of its strategy. Source:
 	 * ValidateNodeResourcesFitArgs, apis/config/validation. */
 	BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE,
-	/* A pod names its Workload, not a PodGroup: berth does not decide that (workloadRef, v1.35). */
+	/* A pod names its Workload, not a PodGroup (workloadRef, v1.35): not supported by berth. */
 	BT_RULE_PODS_NAME_WORKLOADS,
-	/* A PodGroup waits in the queue as one, with its own priority, times and backoff; its pods have one
-	 * priority and preemption policy, it is decided as far as PlacementFeasible lets it, and its pods are
-	 * preempted for together. Source: scheduling_queue.go, schedule_one_podgroup.go. */
+	/* A PodGroup is one entry in the queue, with its own priority, times and backoff; its pods have one
+	 * priority and preemption policy, its cycle continues while PlacementFeasible allows, and preemption
+	 * is for all its pods together. Source: scheduling_queue.go, schedule_one_podgroup.go. */
 	BT_RULE_GROUPS_ARE_QUEUED,
-	/* A PodGroup preempts by the gate WorkloadAwarePreemption: a victim is reprieved when the whole group
-	 * can be placed anew beside it. A group that is a victim is as old as the first of its pods that is
-	 * found, and is charged to budgets no more once one of them overdraws one; the others have the pods'
-	 * own priorities. Source: PodGroupEvaluator, framework/preemption. */
+	/* Preemption by a PodGroup with the gate WorkloadAwarePreemption: a victim is reprieved when the
+	 * whole group can be placed again beside it. The age of a victim group is that of its first pod
+	 * found, and the group is charged to no more budgets once one of its pods exceeds one; other releases
+	 * use the pods' own priorities. Source: PodGroupEvaluator, framework/preemption. */
 	BT_RULE_GROUPS_PREEMPT_BY_PLACING,
-	/* With the gate GenericWorkload a pod that preempts, too, takes the pods of a PodGroup for what they
-	 * are: of the group's priority, and going together where its disruption mode says so. Source:
-	 * GetVictimsOnNode, framework/preemption. */
+	/* With the gate GenericWorkload, preemption by a single pod, too, treats victims of a PodGroup as
+	 * such: with the group's priority, and evicted together where its disruption mode requires it.
+	 * Source: GetVictimsOnNode, framework/preemption. */
 	BT_RULE_PODS_PREEMPT_GROUPS,
-	/* Metrics of the queue count entities, too: pods alone, and groups. Source: QueuedEntities,
+	/* Metrics of the queue count entities, too: single pods, and groups. Source: QueuedEntities,
 	 * pkg/scheduler/metrics. */
 	BT_RULE_QUEUE_COUNTS_ENTITIES,
-	/* Of a configuration of devices an allocation has one copy, whatever requests it is of, and no names
-	 * of requests where it is of all. Source: Allocator, structured/internal of
+	/* An allocation has one copy of each device configuration, whatever its requests, without request
+	 * names if it applies to all. Source: Allocator, structured/internal of
 	 * k8s.io/dynamic-resource-allocation. */
 	BT_RULE_CONFIGS_STAND_ONCE,
 	BT_RULE_N
@@ -228,49 +225,50 @@ _Static_assert(BT_RULE_N <= 64, "bt_release.other_rules has a bit for each rule"
 
 bool bt_release_has(const struct bt_release *release, enum bt_rule rule);
 
-/* A rule's name as it stands in release.def, for people. */
+/* A rule's name as in release.def, for display. */
 const char *bt_rule_name(enum bt_rule rule);
 
-/* A release that is another one's in some points: rules by their bits, texts, default plugins. To tell which
- * difference makes which decision differ. */
+/* A copy of a release with some points of another: rules by their bits, texts, default plugins. Used to find
+ * which difference changes a decision. */
 struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
 	uint64_t other_rules, bool other_texts, bool other_plugins);
 
-/* The release whose code runs: the one that emulates, or release itself. */
+/* The binary's release: the emulating one, or release itself. */
 const struct bt_release *bt_release_binary(const struct bt_release *release);
 
-/* A release that emulates another one, as kube-scheduler does by --emulated-version: the rules, texts and
- * default plugins are its own, feature gates have the stages and defaults of the emulated one. compatible:
- * the minor version of --min-compatibility-version; 0: the usual one. */
+/* A release that emulates another one, as with kube-scheduler's --emulated-version: rules, texts and default
+ * plugins are its own, stages and defaults of feature gates are the emulated release's. compatible: the minor
+ * version of --min-compatibility-version; 0: the default. */
 struct bt_release bt_release_emulate(
 	const struct bt_release *binary, const struct bt_release *emulated, uint32_t compatible);
 
-/* The oldest minor version that a binary of the release emulates. */
+/* The oldest minor version that a binary of the release can emulate. */
 uint32_t bt_release_floor(const struct bt_release *binary);
 
-/* Texts of events and conditions that releases write differently. */
+/* Texts of events and conditions that differ between releases. */
 enum bt_release_text {
-	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, of a pod without claims to give up */
-	BT_TEXT_CLAIMS_KEPT,		 /* the same, of a pod whose claims stay */
-	BT_TEXT_POD_OF_CLAIM,	 /* of PreEnqueue, of a pod whose claim is another's: what it calls pods */
-	BT_TEXT_GROUP_CONDITION, /* the condition of a PodGroup that says whether it is scheduled */
-	BT_TEXT_GROUP_VERSION,	 /* the API version of the PodGroups that the scheduler reads */
-	BT_TEXT_UNSCHEDULED_POD, /* a pod without a node, in labels of cluster events */
+	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, for a pod without claims to
+					    release */
+	BT_TEXT_CLAIMS_KEPT,		 /* the same, for a pod that keeps its claims */
+	BT_TEXT_POD_OF_CLAIM,		 /* PreEnqueue's word for a pod whose claim belongs to another pod */
+	BT_TEXT_GROUP_CONDITION,	 /* the type of a PodGroup's scheduled condition */
+	BT_TEXT_GROUP_VERSION,		 /* the PodGroup API version that the scheduler reads */
+	BT_TEXT_UNSCHEDULED_POD,	 /* a pod without a node, in labels of cluster events */
 	BT_TEXT_N
 };
 
 /* Requires: the release has such a text. */
 const char *bt_release_text(const struct bt_release *release, enum bt_release_text text);
 
-/* What a metric of kube-scheduler says of itself in the release that runs. NULL: what it says in 1.36. */
+/* The help text of a metric of kube-scheduler in the binary's release. NULL: as in 1.36. */
 const char *bt_release_metric_help(const struct bt_release *release, const char *metric);
 
-/* The labels of a metric of kube-scheduler that is not the same in all releases. Returns: NULL when the
- * release that runs does not have it; "" when it has and there is nothing to say of its labels. */
+/* The labels of a metric of kube-scheduler that differs between releases. Returns: NULL when the binary's
+ * release lacks it; "" when it has the metric with unchanged labels. */
 const char *bt_release_metric_labels(const struct bt_release *release, const char *metric);
 
-/* A metric that two releases have not alike. Labels: NULL, it is not there. Help: what it says of itself;
- * NULL: as in 1.36 (bt_release_metric_help). */
+/* A metric that differs between two releases. Labels: NULL: absent. Help: the help text; NULL: as in 1.36
+ * (bt_release_metric_help). */
 struct bt_metric_change {
 	const char *metric;
 	const char *from_labels, *to_labels;
@@ -285,11 +283,10 @@ bool bt_release_metric_change(const struct bt_release *from, const struct bt_rel
 struct bt_default_plugin {
 	uint32_t first, last; /* minor versions */
 	struct bt_str name;
-	int32_t weight;	   /* 0: none given */
-	enum bt_gate gate; /* it is in the list while this gate is on; BT_GATE_N: always */
+	int32_t weight;	   /* 0: none */
+	enum bt_gate gate; /* in the list while this gate is on; BT_GATE_N: always */
 };
 
-/* The entry behind one of the release's list, in its order; the first one behind NULL. Returns: NULL at the
- * end. */
+/* The entry after one in the release's list, or the first for NULL. Returns: NULL at the end. */
 const struct bt_default_plugin *bt_release_next_plugin(
 	const struct bt_release *release, const struct bt_default_plugin *behind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod requests. Sums are exact (billionths) and rounded up once, at the end.
+ * A pod's requests. Sums are exact (billionths) and rounded up once, at the end.
  */
 #include "engine/model/request.h"
 
@@ -9,13 +9,13 @@
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
 
-/* The sums that are needed at a time. */
+/* The sums in use at the same time. */
 enum {
 	FIT,
 	WITH_STATUS,
 	NONZERO,
 	CONTAINERS,
-	TOTAL_N, /* so many are what the pod requests; the others are parts of one of them */
+	TOTAL_N, /* results; the other sums are intermediate */
 	PART = TOTAL_N,
 	SIDECARS,
 	INIT_MAX,
@@ -28,14 +28,14 @@ enum {
 
 enum { WORD_BITS = 64, NARROW_WORD_N = (BT_REQUEST_MAX + WORD_BITS - 1) / WORD_BITS };
 
-/* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
+/* A resource list during summation: exact amounts, and which resources are present. */
 struct request_sum {
 	struct bt_quantity *quantities; /* by cell; garbage until the cell becomes present */
 	uint64_t *present;		/* bits by cell; garbage in words at or above end */
-	int end;			/* no cell at or above is present */
+	int end;			/* all present cells are below */
 };
 
-/* Room for the sums of nearly every pod. */
+/* Storage for the sums of nearly every pod. */
 struct narrow {
 	struct bt_quantity quantities[SUM_N * BT_REQUEST_MAX];
 	uint64_t present[SUM_N * NARROW_WORD_N];
@@ -43,12 +43,12 @@ struct narrow {
 	struct bt_str unknown[BT_REQUEST_MAX];
 };
 
-/* What of a container counts. */
+/* Which request of a container counts. */
 enum request_part {
 	IN_SPEC,
-	LARGEST,   /* the largest of spec, actuated and allocated, when its status tells of a resize */
-	ALLOCATED, /* what its status says is allocated, else as IN_SPEC */
-	ACTUATED   /* what its status says is in force, else as ALLOCATED */
+	LARGEST,   /* the largest of spec, actuated and allocated, during a resize */
+	ALLOCATED, /* allocated in its status, else as IN_SPEC */
+	ACTUATED   /* actuated in its status, else as ALLOCATED */
 };
 
 struct way {
@@ -56,8 +56,8 @@ struct way {
 	bool default_cpu, default_memory;
 };
 
-/* Each resource that the pod names anywhere has a cell: the first ones that of their slot, others as they
- * come. A pod that names more than a narrow room has cells for has one for every slot. */
+/* Each resource that the pod names has a cell: the fixed slots first, others in order of occurrence. A pod
+ * with more resources than struct narrow has cells uses a cell per slot. */
 struct adder {
 	struct bt_dictionary *dictionary;
 	const struct bt_pod_object *pod;
@@ -73,11 +73,11 @@ struct adder {
 	int cell_n, cell_max;
 	struct bt_str *unknown; /* names without a slot, each once; NULL: not collected */
 	uint32_t unknown_n;
-	bool too_many; /* names, of which some are left out */
-	bool lacking;  /* a container requests no cpu or no memory at all: defaults make a difference */
+	bool too_many; /* too many names: some are omitted */
+	bool lacking;  /* a container has no cpu or memory request: defaults apply */
 };
 
-/* A sum of nothing. */
+/* An empty sum. */
 static struct request_sum *empty_sum(struct adder *adder, int which)
 {
 	BT_INVARIANT(which >= 0 && which < SUM_N);
@@ -99,7 +99,7 @@ static inline uint64_t bit_of(int cell)
 	return (uint64_t)1 << ((uint32_t)cell % WORD_BITS);
 }
 
-/* The first present cell from one on; sum->end or more: there is none. */
+/* The first present cell at or after one; sum->end or more: none. */
 static int next(const struct request_sum *sum, int cell)
 {
 	BT_INVARIANT(cell >= 0);
@@ -118,7 +118,7 @@ static inline bool has(const struct request_sum *sum, int cell)
 	return cell < sum->end && (sum->present[word_of(cell)] & bit_of(cell));
 }
 
-/* Words of present up to the cell's that were above end are empty from now on. */
+/* Clears the words of present from end up to the cell's. */
 static inline void widen(struct request_sum *sum, int cell)
 {
 	BT_INVARIANT(cell >= sum->end);
@@ -226,7 +226,7 @@ static void raise_to(struct request_sum *to, const struct request_sum *from)
 	}
 }
 
-/* The largest of spec, actuated and allocated; of a resize that is infeasible, without the spec. */
+/* The largest of spec, actuated and allocated; without the spec if the resize is infeasible. */
 static void effective(struct adder *adder, struct request_sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
@@ -254,7 +254,7 @@ static const struct bt_container_status_object *status_in(
 	return found;
 }
 
-/* Of several with the name upstream takes the last one, and from BT_RULE_RESIZE_SUMS_BY_STATE on the first.
+/* Of several with the name upstream uses the last one, with BT_RULE_RESIZE_SUMS_BY_STATE the first.
  */
 static const struct bt_container_status_object *find_status(const struct adder *adder, struct bt_str name)
 {
@@ -277,7 +277,7 @@ static void fill_default(struct request_sum *sum, int cell, bool wanted, int64_t
 	}
 }
 
-/* What counts of a container by its status, or by the lack of one. */
+/* A container's effective requests by its status, if any. */
 static void read_part(struct adder *adder, struct request_sum *sum, const struct bt_resource_list *spec,
 	const struct bt_container_status_object *status)
 {
@@ -296,7 +296,7 @@ static void read_part(struct adder *adder, struct request_sum *sum, const struct
 	}
 }
 
-/* Does the container's status count? In some releases that of an init container which ends does not. */
+/* Does the container's status count? In some releases the status of a non-sidecar init container does not. */
 static bool status_counts(const struct adder *adder, bool ends)
 {
 	return adder->part != IN_SPEC && (adder->rules.sums_by_state || !ends);
@@ -340,7 +340,7 @@ static void add_containers(struct adder *adder, struct request_sum *total)
 	struct request_sum *one = empty_sum(adder, ONE);
 
 	for (uint32_t i = 0; i < spec->container_n; i++) {
-		/* There is nothing to add the first one to. */
+		/* The first one is written to total directly. */
 		container_sum(adder, &spec->containers[i], false, i ? one : total);
 		if (i) {
 			request_add(total, one);
@@ -368,8 +368,8 @@ static void raise_to_list(struct adder *adder, struct request_sum *total, const 
 	raise_to(total, sum);
 }
 
-/* The largest of what the containers ask for, of what is allocated and of what is in force; the last two as
- * the pod's own status says, if it does. Source: AggregateContainerRequests, v0.37.2. */
+/* The largest of the containers' requested, allocated and actuated amounts; the last two from the pod's own
+ * status, if it has them. Source: AggregateContainerRequests, v0.37.2. */
 static void add_states(struct adder *adder, struct request_sum *total)
 {
 	const struct bt_pod_object *pod = adder->pod;
@@ -417,8 +417,8 @@ static void replace_by_pod_level(struct adder *adder, struct request_sum *total)
 	}
 	if (by_status && !adder->rules.sums_by_state) {
 		read_list(adder, spec, &pod->spec.resources.requests);
-		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is
-		 * zero; one that is not in the spec replaces nothing. */
+		/* A name that is in the spec but not in the effective requests becomes zero; a name that is
+		 * not in the spec is ignored. */
 		for (int cell = next(spec, 0); cell < spec->end; cell = next(spec, cell + 1)) {
 			spec->quantities[cell] =
 				has(level, cell) ? level->quantities[cell] : (struct bt_quantity){0};
@@ -456,7 +456,7 @@ static struct request_sum *pod_sum(struct adder *adder, struct way way, int whic
 	return total;
 }
 
-/* Puts an amount where its slot wants it. Cells come in the order of slots as a rule. */
+/* Inserts an amount in the order of slots. Cells are usually in that order. */
 static void request_put(struct bt_amount *items, uint32_t *n, struct bt_amount amount)
 {
 	uint32_t at = (*n)++;
@@ -482,7 +482,7 @@ static struct bt_amounts round_up(
 	return (struct bt_amounts){items, n};
 }
 
-/* The thousandths that the rounded amounts do not tell. */
+/* The amounts in thousandths that cannot be derived from the rounded amounts. */
 static struct bt_amounts odd_milli(
 	const struct adder *adder, struct bt_arena *arena, const struct request_sum *sum)
 {
@@ -503,14 +503,14 @@ static struct bt_amounts odd_milli(
 	return odd;
 }
 
-/* The amount of a cell; a pod without containers has none. */
+/* The amount of a cell; zero for a pod without containers. */
 static struct bt_quantity amount_of(const struct request_sum *sum, int cell)
 {
 	return has(sum, cell) ? sum->quantities[cell] : (struct bt_quantity){0};
 }
 
-/* Why the kubelet does not carry a resize out; empty: there is none that it does not. Source:
- * IsPodResizeInfeasible, IsPodResizeDeferred, component-helpers, v1.37.2. */
+/* The reason of a pending resize; empty: none pending. Source: IsPodResizeInfeasible, IsPodResizeDeferred,
+ * component-helpers, v1.37.2. */
 static struct bt_str resize_pending(const struct bt_pod_object *pod)
 {
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
@@ -521,7 +521,7 @@ static struct bt_str resize_pending(const struct bt_pod_object *pod)
 	return (struct bt_str){.len = 0};
 }
 
-/* The requests, without those whose names have no slot or no cell. */
+/* The requests, except names without a slot or cell. */
 static void compute(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
 {
 	const struct bt_pod_object *pod = adder->pod;
@@ -534,7 +534,7 @@ static void compute(struct adder *adder, struct bt_arena *arena, struct bt_reque
 	if (has_status) {
 		used = pod_sum(adder, (struct way){.use_status = true}, WITH_STATUS);
 	}
-	/* Without defaults the sums for scores are those from before. */
+	/* Without defaults the sums for scores equal the used ones. */
 	counted = used;
 	if (adder->lacking) {
 		counted = score = pod_sum(adder,
@@ -561,7 +561,7 @@ static void compute(struct adder *adder, struct bt_arena *arena, struct bt_reque
 	};
 }
 
-/* The cells of the resources with fixed slots are there from the beginning; others are set when they come. */
+/* Resources with fixed slots have cells from the start; others get them on first use. */
 static void begin_narrow(struct adder *adder, struct narrow *narrow)
 {
 	adder->quantities = narrow->quantities;
@@ -577,7 +577,7 @@ static void begin_narrow(struct adder *adder, struct narrow *narrow)
 	}
 }
 
-/* ---- pods that name more than a narrow room holds ---- */
+/* ---- pods with more resources than struct narrow holds ---- */
 
 struct names {
 	struct bt_str *items;
@@ -618,7 +618,7 @@ static int compare_names(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-/* Gives slots to the names that have none, as many as there is room for. */
+/* Assigns slots to names without one, as far as there is room. */
 static void add_names(struct bt_dictionary *dictionary, const struct bt_pod_object *pod)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
@@ -644,7 +644,7 @@ static void add_names(struct bt_dictionary *dictionary, const struct bt_pod_obje
 	bt_mem_free(names.items);
 }
 
-/* A cell for every slot, so that nothing that has one is left out. */
+/* With a cell for every slot, so that no resource with a slot is omitted. */
 static void compute_wide(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
 {
 	const size_t cell_n = (size_t)bt_resource_count(adder->dictionary),
@@ -690,7 +690,7 @@ void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_reque
 	begin_narrow(&adder, &narrow);
 	compute(&adder, arena, out_requests);
 	if (BT_UNLIKELY(adder.too_many || adder.cell_n + (int)adder.unknown_n > BT_REQUEST_MAX)) {
-		/* One that waits is not decided, and leaves none of its names behind. */
+		/* A pending pod is not scheduled, so its names get no slots. */
 		if (pod->spec.node_name.len) {
 			add_names(dictionary, pod);
 		}

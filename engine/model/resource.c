@@ -27,7 +27,7 @@ bool bt_resource_is_extended(struct bt_str name)
 	if (name.len > sizeof(prefixed) - sizeof(quota)) {
 		return false;
 	}
-	/* The name must also do as a quota's name, which is one word longer. */
+	/* The name must also be valid as a quota's name, which has a prefix. */
 	memcpy(prefixed, quota, sizeof(quota) - 1);
 	memcpy(prefixed + sizeof(quota) - 1, name.ptr, name.len);
 	return bt_is_qualified_name((struct bt_str){prefixed, sizeof(quota) - 1 + name.len});
@@ -123,7 +123,7 @@ static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 	int n = bt_resource_count(dictionary), slot = 0;
 	bool found = false;
 
-	/* Several at once, as there may be thousands. */
+	/* Several per step, since there may be thousands. */
 	for (; !found && slot + LOOK_STEP <= n; slot += LOOK_STEP) {
 		for (int i = 0; i < LOOK_STEP; i++) {
 			found |= names[slot + i] == name;
@@ -146,7 +146,7 @@ bool bt_resource_add_all(
 
 	bt_lock_acquire(&table->lock);
 	int end = bt_load_relaxed(&table->n);
-	/* Somebody else may have added some of them. */
+	/* Another thread may have added some of them. */
 	for (uint32_t i = 0; i < n; i++) {
 		new_n += bt_resource_find(dictionary, names[i]) < 0;
 	}
@@ -166,7 +166,7 @@ bool bt_resource_add_all(
 
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name)
 {
-	/* What nearly every pod requests. */
+	/* Fast path for nearly every pod. */
 	if (bt_str_is(name, "cpu")) {
 		return BT_CPU;
 	}

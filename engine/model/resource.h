@@ -19,10 +19,10 @@ enum bt_resource {
 	BT_EPHEMERAL_STORAGE,
 	BT_FIRST_SCALAR,    /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
 			       domain */
-	BT_FIRST_RARE = 63, /* from here on: rare ones, which have no columns by node */
+	BT_FIRST_RARE = 63, /* from here on: rare ones, without columns by node */
 	BT_RESOURCE_MAX = 16384,
-	/* Pods get no slot for a new name from here on: pods may name anything, and the resources of
-	 * nodes and configurations must still find a slot. */
+	/* From here on pods get no slots for new names: pods may use any name, and resources of nodes and
+	 * configurations still need slots. */
 	BT_RESOURCE_POD_MAX = BT_RESOURCE_MAX - 4096
 };
 
@@ -31,28 +31,27 @@ enum bt_resource {
 
 /* What bt_resource_slot returns for a name that has no slot. */
 enum bt_no_slot {
-	BT_SLOT_PODS = -1,    /* the pod count, which is no scalar */
+	BT_SLOT_PODS = -1,    /* the pod count, not a scalar */
 	BT_SLOT_IGNORED = -2, /* a name that the scheduler drops, such as storage */
 	BT_SLOT_FULL = -3,    /* more different resource names than BT_RESOURCE_MAX */
-	BT_SLOT_NEW = -4      /* it has none yet */
+	BT_SLOT_NEW = -4      /* no slot yet */
 };
 
-/* Slots stay once they are given. A caller that has a slot, or has read n, may read what stands there. */
+/* Slots are permanent. A caller that has a slot, or has read n, may read the entries. */
 struct bt_resource_table {
 	uint32_t names[BT_RESOURCE_MAX]; /* interned; 0 beyond n */
 	bool extended[BT_RESOURCE_MAX];
 	_Atomic int n;
-	struct bt_lock lock; /* of those that add */
+	struct bt_lock lock; /* serializes additions */
 };
 
-/* Texts that decisions point to. */
+/* Texts that verdicts point to. */
 struct bt_texts {
 	struct bt_name_refs held;
 	struct bt_map names; /* those in held */
 };
 
-/* A text that is kept, the same one once, until all are released. Returns: its name. Context: the scheduling
- * thread. */
+/* Keeps a text, once each, until all are released. Returns: its name. Context: the scheduling thread. */
 uint32_t bt_texts_keep(struct bt_texts *texts, struct bt_str text);
 void bt_texts_release(struct bt_texts *texts);
 
@@ -61,13 +60,13 @@ static inline size_t bt_texts_count(const struct bt_texts *texts)
 	return texts->names.count;
 }
 
-/* The names that all parts share. */
+/* Names and resource slots, shared by all parts. */
 struct bt_dictionary {
 	struct bt_intern *intern;
-	struct bt_name_refs for_ever; /* init: what is added to it stays */
+	struct bt_name_refs for_ever; /* init: its names are never freed */
 	struct bt_resource_table resources;
 	struct bt_texts *texts;	 /* owner: the scheduling thread */
-	_Atomic uint64_t user_n; /* atomic: it ends with the last one */
+	_Atomic uint64_t user_n; /* atomic: references; freed with the last one */
 };
 
 struct bt_dictionary *bt_dictionary_create(void);
@@ -89,7 +88,7 @@ struct bt_amounts {
 	uint32_t n;
 };
 
-/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: any thread;
+/* The slot of a resource name, assigned now if it has none; or an enum bt_no_slot. Context: any thread;
  * lock-free when the name has a slot. */
 int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
 
@@ -97,26 +96,26 @@ int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
  * lock-free. */
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name);
 
-/* Gives each of the names a slot below max, or none of them a new one; a name may be there twice. Returns:
- * whether they have slots. Context: any thread. Requires: max is BT_RESOURCE_MAX, or BT_RESOURCE_POD_MAX
- * where a pod names them; bt_resource_look_up has said BT_SLOT_NEW of each. */
+/* Assigns each of the names a slot below max, or none of them; duplicates are allowed. Returns: whether they
+ * have slots. Context: any thread. Requires: max is BT_RESOURCE_MAX, or BT_RESOURCE_POD_MAX for names from a
+ * pod; bt_resource_look_up has returned BT_SLOT_NEW for each. */
 bool bt_resource_add_all(
 	struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n, uint32_t max);
 
-/* For tests: in dictionaries that are made from now on the first n slots are taken. */
+/* For tests: dictionaries created from now on have their first n slots taken. */
 void bt_resource_crowd(uint32_t n);
 
 /* The slot of a known name, or -1. */
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);
 
-/* How many slots there are. Context: any thread. */
+/* The number of assigned slots. Context: any thread. */
 static inline int bt_resource_count(const struct bt_dictionary *dictionary)
 {
-	/* EDGE resources.n acquire: the slots below it are filled. */
+	/* EDGE resources.n acquire: the slots below it are initialized. */
 	return bt_load_acquire(&dictionary->resources.n);
 }
 
-/* The bit of a slot in a word of slots; all rare ones share the last one. */
+/* The bit of a slot in a word of slots; all rare ones share the last bit. */
 static inline uint64_t bt_resource_bit(uint32_t slot)
 {
 	return UINT64_C(1) << (slot < BT_FIRST_RARE ? slot : BT_FIRST_RARE);

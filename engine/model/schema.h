@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tables of the members of structs that JSON is decoded into and written from: one struct bt_schema a struct,
- * one struct bt_field a JSON member. Kubernetes objects, the configuration, the arguments of plugins and
- * scenarios all have them. The decoder is tools/format/schema.h.
+ * Tables that map JSON to structs, for decoding and encoding: one struct bt_schema per struct, one struct
+ * bt_field per JSON member. Used for Kubernetes objects, the configuration, the arguments of plugins and
+ * scenarios. The decoder is tools/format/schema.h.
  */
 #pragma once
 
@@ -16,14 +16,14 @@ struct bt_schema;
 struct bt_decode;
 
 enum bt_field_type {
-	BT_FIELD_STR,  /* struct bt_str */
-	BT_FIELD_BOOL, /* bool */
-	BT_FIELD_TRUE, /* bool; true is stored, false leaves it: for several members that mean one thing */
-	BT_FIELD_IS,   /* bool: whether the string equals word */
-	BT_FIELD_I32,  /* int32_t */
-	BT_FIELD_I64,  /* int64_t */
-	BT_FIELD_F32,  /* float */
-	BT_FIELD_TIME, /* int64_t: RFC 3339 as nanoseconds since the epoch; saturated */
+	BT_FIELD_STR,	    /* struct bt_str */
+	BT_FIELD_BOOL,	    /* bool */
+	BT_FIELD_TRUE,	    /* bool; true is stored, false is ignored: for several members with one meaning */
+	BT_FIELD_IS,	    /* bool: whether the string equals word */
+	BT_FIELD_I32,	    /* int32_t */
+	BT_FIELD_I64,	    /* int64_t */
+	BT_FIELD_F32,	    /* float */
+	BT_FIELD_TIME,	    /* int64_t: RFC 3339 as nanoseconds since the epoch; saturated */
 	BT_FIELD_DURATION,  /* int64_t, ns, as Go writes it; null is an error unless it has a flag */
 	BT_FIELD_BYTES,	    /* struct bt_str, from base64 or an array of numbers */
 	BT_FIELD_QUANTITY,  /* struct bt_quantity; a string or a number */
@@ -42,11 +42,11 @@ enum bt_field_type {
 		       */
 	BT_FIELD_RAW, /* struct bt_str: the JSON text of the value */
 	BT_FIELD_CUSTOM, /* read */
-	BT_FIELD_META,	 /* apiVersion and kind: the caller has read them, and the schema says them */
-	BT_FIELD_IGNORED /* known, stepped over */
+	BT_FIELD_META,	 /* apiVersion and kind: the caller has read them; encoded from the schema */
+	BT_FIELD_IGNORED /* known, skipped */
 };
 
-/* The bytes of an element of a list of plain values; 0: the type is no such list. */
+/* The size of an element of a list of plain values; 0: not such a list. */
 static inline size_t bt_field_plain_bytes(enum bt_field_type type)
 {
 	return type == BT_FIELD_QUANTITIES ? sizeof(struct bt_quantity)
@@ -66,28 +66,28 @@ typedef bool bt_field_read(struct bt_decode *decode, void *field);
 struct bt_field {
 	struct bt_str name;
 	enum bt_field_type type : 16;
-	uint32_t always : 1; /* Go writes it, too, when it is zero or empty: without omitempty */
+	uint32_t always : 1; /* written even when it is zero or empty: Go's field is without omitempty */
 	uint32_t offset;
 	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and lists of plain values */
-	uint32_t flag;	/* BT_MEMBER: bool, set when the member is there and not null */
+	uint32_t flag;	/* BT_MEMBER: bool, set when the member is present and not null */
 	uint32_t tag;	/* BT_MEMBER: uint32_t or enum, set to tag_value likewise */
 	uint32_t tag_value;
 	const struct bt_schema *schema;
-	const char *word; /* of BT_FIELD_IS; of BT_FIELD_CUSTOM the JSON text that a set bool is written as;
-			     of BT_FIELD_STR the Go type, if that is not string */
+	const char *word; /* of BT_FIELD_IS; of BT_FIELD_CUSTOM the JSON text of a set bool; of BT_FIELD_STR
+			     the Go type unless string */
 	union {
 		bt_field_read *read;   /* of BT_FIELD_CUSTOM */
-		const char *go_inline; /* of others: the embedded Go struct that it comes from, or NULL */
+		const char *go_inline; /* of others: the embedded Go struct that contains it, or NULL */
 	};
 };
 
-/* At most 64 fields. Decoding is fastest when they are in the order of the text; kubectl sorts by name. */
+/* At most 64 fields. Decoding is fastest when they are in the text's order; kubectl sorts by name. */
 struct bt_schema {
 	const struct bt_field *fields;
 	uint32_t field_n;
 	uint32_t bytes; /* of the struct; needed for elements of arrays */
 	const char *go_package,
-		*go_name; /* such as "v1" and "PluginSet"; NULL where errors do not say them */
+		*go_name; /* such as "v1" and "PluginSet"; NULL where errors do not use them */
 };
 
 #define BT_SCHEMA(table, type)                                                                               \
@@ -95,28 +95,28 @@ struct bt_schema {
 		.fields = (table), .field_n = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type)      \
 	}
 
-/* ---- arguments of plugins, and the configuration around them ----
- * json: the name in the text; kind: what enum bt_field_type has behind BT_FIELD_; owner: the struct that the
- * text is decoded into, of zeroes where it is silent; member: of it, of the C type that the kind says.
+/* ---- arguments of plugins, and the configuration around them ---- json: the name in the text; kind: the
+ * suffix of BT_FIELD_ in enum bt_field_type; owner: the struct that the text is decoded into, zero where
+ * absent; member: its member, of the kind's C type.
  */
 
-/* Zero where the text has none or zero, and not written then. */
+/* Zero where absent or zero in the text; zero is not written. */
 #define BT_ARG_PLAIN(json, kind, owner, member)                                                              \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member)             \
 	}
-/* Written, too, when it is zero: Go's field is without omitempty. */
+/* Written even when it is zero: Go's field is without omitempty. */
 #define BT_ARG_ALWAYS(json, kind, owner, member)                                                             \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_##kind, .always = 1,                                  \
 		.offset = offsetof(owner, member)                                                            \
 	}
-/* A string of which errors say the Go type. */
+/* A string whose Go type appears in errors. */
 #define BT_ARG_NAMED(json, owner, member, go)                                                                \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_STR, .offset = offsetof(owner, member), .word = go    \
 	}
-/* A value of which 0 is not the same as none: a struct with value and set (struct bt_config_int64 and others,
+/* A value for which 0 differs from absent: a struct with value and set (struct bt_config_int64 and others,
  * plugins/args.h), or with ns and set. */
 #define BT_ARG_MAYBE(json, kind, owner, member)                                                              \
 	{                                                                                                    \
@@ -128,7 +128,7 @@ struct bt_schema {
 		.name = BT_STR(json), .type = BT_FIELD_DURATION, .offset = offsetof(owner, member.ns),       \
 		.flag = BT_MEMBER(owner, member.set)                                                         \
 	}
-/* A struct of schema table; a struct, and whether it is there; an array of them, and their number. */
+/* A struct of schema table; a struct with a presence flag; an array of structs and their number. */
 #define BT_ARG_OBJECT(json, owner, member, table)                                                            \
 	{                                                                                                    \
 		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(owner, member),            \
@@ -156,7 +156,7 @@ struct bt_schema {
 	{                                                                                                    \
 		.name = BT_STR("kind"), .type = BT_FIELD_META                                                \
 	}
-/* The whole struct, and its type in Go, which is its kind: "v1" and "PriceLabelArgs". */
+/* The whole struct, and its Go type, which is its kind: "v1" and "PriceLabelArgs". */
 #define BT_ARG_STRUCT(package, name, table, type)                                                            \
 	{                                                                                                    \
 		.fields = (table), .field_n = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type),     \

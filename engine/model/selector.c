@@ -89,7 +89,7 @@ bool bt_parse_int64(struct bt_str s, int64_t *out_number)
 			return false;
 		}
 	}
-	/* The number is built below zero, where there is room for the smallest one. */
+	/* Accumulates a negative number, so that INT64_MIN fits. */
 	if (!negative && number == INT64_MIN) {
 		return false;
 	}
@@ -185,7 +185,7 @@ static bool compile_requirement(struct bt_name_refs *held, struct bt_arena *aren
 	return true;
 }
 
-/* Appends one error of a label selector in upstream's words. */
+/* Appends one error of a label selector with upstream's text. */
 static void add_error(struct bt_buf *errors, uint32_t *n, const char *field, struct bt_str shown,
 	const struct bt_str *whys, uint32_t why_n)
 {
@@ -212,7 +212,7 @@ static struct bt_str listed(struct bt_buf *buf, const struct bt_str_list *values
 	return bt_buf_view(buf);
 }
 
-/* What labels.NewRequirement says about a requirement of a label selector; appends to out_why. */
+/* Appends labels.NewRequirement's error for a requirement of a label selector to out_why. */
 static void explain_label_requirement(
 	struct bt_str key, enum bt_operator op, const struct bt_str_list *values, struct bt_buf *out_why)
 {

@@ -23,14 +23,14 @@ struct bt_requirement {
 	int64_t number; /* Gt, Lt */
 };
 
-/* All requirements hold. No requirements: matches everything, unless nothing is set. */
+/* All requirements must hold. Without requirements it matches everything, unless nothing is set. */
 struct bt_selector {
 	const struct bt_requirement *items;
 	uint32_t n;
 	bool nothing;
 };
 
-/* A requirement on metadata.name (the only field a node has for selectors), or on a field that no node has.
+/* A requirement on metadata.name (the only node field that selectors support), or on an unsupported field.
  */
 struct bt_field_requirement {
 	uint32_t value;
@@ -41,10 +41,10 @@ struct bt_node_term {
 	struct bt_selector labels;
 	const struct bt_field_requirement *fields;
 	uint32_t field_n;
-	bool invalid; /* could not be parsed: matches nothing */
+	bool invalid; /* invalid: matches nothing */
 };
 
-/* Any term matches. A selector without terms matches nothing. */
+/* At least one term must match. A selector without terms matches nothing. */
 struct bt_node_selector {
 	const struct bt_node_term *terms;
 	uint32_t term_n;
@@ -53,25 +53,25 @@ struct bt_node_selector {
 /*
  * Compiles a label selector. A nil selector matches nothing, an empty one everything.
  * Context : the owner of held. Owns: the result lives in arena.
- * Returns : BT_OK; BT_INVALID with upstream's kind of message in out_why (may be NULL): bad operator, key or
+ * Returns : BT_OK; BT_INVALID with a message like upstream's in out_why (may be NULL): bad operator, key or
  *           values.
  */
 enum bt_status bt_selector_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_label_selector_object *object, struct bt_selector *out_selector,
 	struct bt_buf *out_why);
 
-/* A selector that wants every pair of the map, unchecked, as labels.SelectorFromSet does. */
+/* A selector that requires every pair of the map, without validation, as labels.SelectorFromSet. */
 struct bt_selector bt_selector_from_map(
 	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_str_map *map);
 
 /*
- * Compiles one node selector term; sets invalid (and explains in out_why, may be NULL) when upstream's parser
- * refuses it. Returns false when the term is empty, which matches nothing and is to be left out.
+ * Compiles one node selector term; sets invalid (with the reason in out_why, may be NULL) when upstream's
+ * parser rejects it. Returns false when the term is empty: it matches nothing, and the caller skips it.
  */
 bool bt_node_term_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_node_term_object *object, struct bt_node_term *out_term, struct bt_buf *out_why);
 
-/* Compiles all terms; empty ones are left out. */
+/* Compiles all terms; skips empty ones. */
 struct bt_node_selector bt_node_selector_compile(
 	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_node_selector_object *object);
 
@@ -88,7 +88,7 @@ bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_t
 bool bt_node_selector_matches(const struct bt_intern *intern, const struct bt_node_selector *selector,
 	struct bt_labels labels, uint32_t node_name);
 
-/* A decimal integer as strconv.ParseInt(s, 10, 64) reads it. */
+/* Parses a decimal integer like strconv.ParseInt(s, 10, 64). */
 bool bt_parse_int64(struct bt_str s, int64_t *out_number);
 
 /* The syntax of label keys ([prefix/]name, upstream IsQualifiedName) and of label values. */

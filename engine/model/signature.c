@@ -11,48 +11,48 @@
 #include "engine/base/thread.h"
 
 /*
- * Why a table of our own. To find and hold one of 100, 1,000 or 10,000 signatures of 300 bytes takes 28, 25
- * and 66 ns here, and 55, 76 and 254 ns in liburcu's cds_lfht (each the best of five), which follows pointers
- * from entry to entry and needs a grace period before an entry may be used again. Any thread may ask here,
- * whether or not RCU knows it. The dictionary's table (intern.c) is another: its keys are short texts that
- * stand in the record, and it is in shards, because every object brings new ones.
+ * Why a table of our own. Finding and holding one of 100, 1,000 or 10,000 signatures of 300 bytes takes 28,
+ * 25 and 66 ns here, and 55, 76 and 254 ns in liburcu's cds_lfht (each the best of five), which follows
+ * pointers from entry to entry and needs a grace period before an entry may be reused. Any thread may call
+ * here, whether or not it is registered with RCU. The dictionary's table (intern.c) differs: its keys are
+ * short texts stored in the record, and it is sharded, because every object adds new ones.
  */
 
 /*
- * Why this is safe. Entries are never given back before the end, but used again, so that anybody may ask an
- * entry's state. Who finds one by its slot holds it first, and looks then whose it is: nobody can come to
- * hold what has gone, and what somebody holds does not change. An entry that nobody holds is listed; the
- * scheduling thread takes it out by a compare and swap of its whole state, which fails if somebody came.
+ * Why this is safe. Entries are reused, and freed only with the table, so any thread may read an entry's
+ * state. A reader that finds an entry by its slot holds it first, and then compares its key: it cannot hold a
+ * removed signature, and a held one does not change. An entry without holders is listed; the scheduling
+ * thread removes it by a compare and swap of its whole state, which fails if a holder was added.
  */
 
 #define FIRST_SLOTS	256
 #define FIRST_CHUNK_LOG 6
 #define CHUNK_N		(32 - FIRST_CHUNK_LOG)
-#define SIGNATURE_BYTES 1536 /* what most signatures take, besides their run */
+#define SIGNATURE_BYTES 1536 /* the size of most signatures, besides their run */
 #define NO_ENTRY	UINT32_MAX
 
-/* A state: whether there is a signature, whether it is listed, whether it was held again since; holders. */
+/* State: is there a signature, is it listed, was it held again since it was listed; number of holders. */
 #define KNOWN	(UINT64_C(1) << 34)
 #define LISTED	(UINT64_C(1) << 33)
 #define AGAIN	(UINT64_C(1) << 32)
 #define HOLDERS ((UINT64_C(1) << 32) - 1)
 
-/* A signature with its run. But for its state it does not change while it is held or its slot is there. */
+/* A signature with its run. Immutable except for its state while it is held or has a slot. */
 struct signature_entry {
 	_Atomic uint64_t state;
 	struct bt_signature *signature;
 	uint64_t hash;
 	const char *words;
 	size_t words_bytes;
-	uint32_t *names; /* that it holds */
+	uint32_t *names; /* the names that it holds */
 	uint32_t name_n;
-	uint32_t next;	       /* of the list, or of those that are free */
+	uint32_t next;	       /* in the list or the free list */
 	struct bt_arena arena; /* all of the signature, the run and the names included */
 };
 
 /* Slots: the upper half of the hash, and ix + 1; or 0. */
 struct signature_table {
-	struct signature_table *outgrown; /* the one before, which somebody may be reading */
+	struct signature_table *outgrown; /* its predecessor, which may still have readers */
 	uint32_t mask;
 	_Atomic uint64_t slots[];
 };
@@ -60,14 +60,14 @@ struct signature_table {
 struct bt_signatures {
 	struct bt_dictionary *dictionary;		   /* init: */
 	struct bt_request_rules request_rules;		   /* init: */
-	_Atomic(struct signature_table *) table;	   /* changed under the lock, like all below */
+	_Atomic(struct signature_table *) table;	   /* changed under the lock, like the fields below */
 	_Atomic(struct signature_entry *) chunks[CHUNK_N]; /* by ix */
 	_Atomic uint32_t count, end, listed_n;
 	uint64_t serial;
-	struct bt_owner owner;	    /* of what was retired */
-	uint32_t free, first, last; /* entries that are free, and the list of those that nobody holds */
+	struct bt_owner owner;	    /* of retired signatures */
+	uint32_t free, first, last; /* free entries, and the list of entries without holders */
 	struct bt_lock lock;
-	struct bt_signature_maker *maker; /* of threads without one */
+	struct bt_signature_maker *maker; /* for threads without one */
 	uint32_t *retired;		  /* owner: the scheduling thread */
 	size_t retired_n, retired_cap;
 };
@@ -117,7 +117,7 @@ static struct signature_table *make_table(uint32_t slot_n, struct signature_tabl
 	return table;
 }
 
-/* Those of the release that counts where none is asked for. */
+/* Uses the rules of the default release. */
 static void default_rules(struct bt_signatures *signatures)
 {
 	bool gates[BT_GATE_N];
@@ -154,7 +154,7 @@ struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
 	return signatures;
 }
 
-/* ---- the list of those that nobody holds, as they came ---- */
+/* ---- list of entries without holders, in FIFO order ---- */
 
 /* Context: the lock is held, as in all of these. */
 static void append(struct bt_signatures *s, uint32_t ix)
@@ -183,7 +183,7 @@ static uint32_t take_first(struct bt_signatures *s)
 	return ix;
 }
 
-/* Gives up what an entry has. */
+/* Frees an entry's contents. */
 static void empty(struct bt_signatures *s, struct signature_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->name_n; i++) {
@@ -216,14 +216,14 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 	bt_mem_free(signatures);
 }
 
-/* ---- holding and letting go ---- */
+/* ---- hold and release ---- */
 
-/* One more holder, if there still is a signature. */
+/* Adds a holder, if there still is a signature. */
 static bool hold(struct signature_entry *entry)
 {
 	uint64_t state = bt_load_relaxed(&entry->state);
 
-	/* Lock-free: who fails has seen somebody else come or go. */
+	/* Lock-free: a failure means that another holder was added or dropped. */
 	while (state & KNOWN) {
 		uint64_t more = (state + 1) | (state & LISTED ? AGAIN : 0);
 
@@ -236,7 +236,7 @@ static bool hold(struct signature_entry *entry)
 	return false;
 }
 
-/* The last holder may go: an entry that nobody holds is in the list. Context: the lock is held. */
+/* Drops a holder that may be the last one: an entry without holders is listed. Context: the lock is held. */
 static void leave_last(struct bt_signatures *s, uint32_t ix)
 {
 	struct signature_entry *entry = entry_of(s, ix);
@@ -245,7 +245,7 @@ static void leave_last(struct bt_signatures *s, uint32_t ix)
 	do {
 		BT_REQUIRE(state & HOLDERS);
 		less = (state - 1) | ((state & HOLDERS) == 1 ? LISTED : 0);
-		/* EDGE signatures.state release: what was read of the signature was read before it goes. */
+		/* EDGE signatures.state release: reads of the signature come before its removal. */
 	} while (!bt_cas(&entry->state, &state, less));
 	if ((less & LISTED) && !(state & LISTED)) {
 		append(s, ix);
@@ -281,8 +281,8 @@ void bt_signature_release(const struct bt_signature *signature)
 	bt_lock_release(&signature->table->lock);
 }
 
-/* The entry of a run, which is held from now on, or NULL. May miss one that is being moved, unless the lock
- * is held. */
+/* Finds and holds the entry of a run, or returns NULL. Without the lock it may miss an entry that is being
+ * moved. */
 static struct signature_entry *signature_find(
 	struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
 {
@@ -290,14 +290,14 @@ static struct signature_entry *signature_find(
 	const struct signature_table *table = bt_load_acquire(&s->table);
 
 	for (uint32_t n = 0; n <= table->mask; n++) {
-		/* EDGE signatures.slot acquire: the chunk of the entry is there. */
+		/* EDGE signatures.slot acquire: the entry's chunk is visible. */
 		uint64_t slot = bt_load_acquire(&table->slots[((uint32_t)hash + n) & table->mask]);
 
 		if (!slot) {
 			return NULL;
 		}
 		BT_TESTPOINT("signatures.find.slot");
-		/* Whose it is can be read by who holds it. */
+		/* Only a holder can read the key. */
 		if (slot >> 32 != hash >> 32 || !hold(entry_of(s, (uint32_t)slot - 1))) {
 			continue;
 		}
@@ -315,7 +315,7 @@ static struct signature_entry *signature_find(
 	return NULL;
 }
 
-/* ---- coming ---- */
+/* ---- adding ---- */
 
 static void put_slot(struct signature_table *table, uint64_t slot, uint32_t home)
 {
@@ -346,7 +346,7 @@ static void grow(struct bt_signatures *s)
 	BT_INVARIANT(bt_load_relaxed(&s->count) * 2 <= new->mask + 1);
 }
 
-/* An index for one more entry. Context: the lock is held. */
+/* Allocates an index. Context: the lock is held. */
 static uint32_t take_ix(struct bt_signatures *s)
 {
 	uint32_t ix = s->free, end = bt_load_relaxed(&s->end);
@@ -359,7 +359,7 @@ static uint32_t take_ix(struct bt_signatures *s)
 
 	BT_REQUIRE(end < UINT32_MAX - 1);
 	if (!bt_load_relaxed(&s->chunks[log - FIRST_CHUNK_LOG])) {
-		/* EDGE signatures.slot release: a chunk is there before a slot of its entries. */
+		/* EDGE signatures.slot release: a chunk is visible before a slot of its entries. */
 		bt_store_release(&s->chunks[log - FIRST_CHUNK_LOG],
 			bt_mem_zalloc((size_t)1 << log, sizeof(struct signature_entry)));
 	}
@@ -367,7 +367,7 @@ static uint32_t take_ix(struct bt_signatures *s)
 	return end;
 }
 
-/* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there, held. */
+/* Adds a signature unless another thread has added an equal one. Returns: the one in the table, held. */
 static const struct bt_signature *signature_enter(struct bt_signatures *s, struct signature_entry *made)
 {
 	bt_lock_acquire(&s->lock);
@@ -403,7 +403,7 @@ static const struct bt_signature *signature_enter(struct bt_signatures *s, struc
 	return known->signature;
 }
 
-/* Moves the names that the maker has come to hold to the new signature. */
+/* Moves the names that the maker holds to the new signature. */
 static void keep_held(struct bt_signature_maker *maker, struct signature_entry *made)
 {
 	made->name_n = (uint32_t)maker->held.n;
@@ -440,7 +440,7 @@ const struct bt_signature *bt_signature_make(
 	made.arena = maker->arena;
 	maker->arena = (struct bt_arena){0};
 	const struct bt_signature *entered = signature_enter(maker->signatures, &made);
-	empty(maker->signatures, &made); /* if another thread was first */
+	empty(maker->signatures, &made); /* another thread was first */
 	BT_INVARIANT(entered->table == maker->signatures);
 	return entered;
 }
@@ -472,10 +472,10 @@ uint32_t bt_signatures_listed(const struct bt_signatures *signatures)
 	return bt_load_relaxed(&signatures->listed_n);
 }
 
-/* ---- going ---- */
+/* ---- removing ---- */
 
-/* Empties a slot and moves what stands behind it up. Who searches meanwhile may miss a signature, and asks
- * again under the lock. Context: the lock is held. */
+/* Empties a slot and shifts later slots back. A concurrent lookup may miss a signature, and repeats under the
+ * lock. Context: the lock is held. */
 static void take_out(struct bt_signatures *s, uint32_t ix)
 {
 	struct signature_table *table = bt_load_relaxed(&s->table);
@@ -500,8 +500,8 @@ static void take_out(struct bt_signatures *s, uint32_t ix)
 	bt_store_relaxed(&s->count, bt_load_relaxed(&s->count) - 1);
 }
 
-/* What becomes of the first of the list: held ones leave it, those that were used since they came stay once
- * more, others go. Returns whether it went. Context: the lock is held. */
+/* Processes the first entry of the list (second chance): a held one is unlisted, one used since it was listed
+ * goes to the end, any other is removed. Returns whether it was removed. Context: the lock is held. */
 static bool weigh_first(struct bt_signatures *s)
 {
 	BT_INVARIANT(s->first != NO_ENTRY);
@@ -515,7 +515,7 @@ static bool weigh_first(struct bt_signatures *s)
 		} else {
 			next = state & AGAIN ? state & ~AGAIN : 0;
 		}
-		/* EDGE signatures.state acquire: what holders read they read before the end. */
+		/* EDGE signatures.state acquire: holders' reads come before the removal. */
 	} while (!bt_cas(&entry->state, &state, next));
 	if (next & LISTED) {
 		append(s, ix);
@@ -528,7 +528,7 @@ uint32_t bt_signatures_retire(struct bt_signatures *s, uint32_t keep_n, const ui
 	BT_OWNED_BY_THREAD(&s->owner);
 	BT_REQUIRE(s->retired_n == 0);
 	bt_lock_acquire(&s->lock);
-	/* Twice: what was used since it came may go the second time. */
+	/* Twice: an entry that was used since it was listed may be removed in the second round. */
 	for (uint64_t n = 2 * (uint64_t)bt_load_relaxed(&s->listed_n); n; n--) {
 		uint32_t ix = s->first;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A signature is the part of a pod that can change where it goes, in interned names. Pods with equal
- * signatures share one, so everything that depends on it alone is worked out once.
+ * A signature is the part of a pod that affects scheduling, in interned names. Pods with equal signatures
+ * share one, so results that depend only on it are computed once.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct bt_preferred_term {
 };
 
 struct bt_host_port {
-	uint32_t ip, protocol; /* names; the empty ip reads as 0.0.0.0, the empty protocol as TCP */
+	uint32_t ip, protocol; /* names; an empty ip means 0.0.0.0, an empty protocol TCP */
 	int32_t port;
 };
 
@@ -33,15 +33,15 @@ enum bt_pod_claim_kind {
 struct bt_pod_claim {
 	enum bt_pod_claim_kind kind;
 	uint32_t name;	/* in the pod's spec */
-	uint32_t claim; /* the ResourceClaim's; BT_NAME_NONE: there is none */
+	uint32_t claim; /* the ResourceClaim's; BT_NAME_NONE: none */
 };
 
-/* What a container asks of an extended resource, for which devices may have to be allocated. */
+/* A container's request for an extended resource, which may need devices. */
 struct bt_extended_request {
 	uint32_t container; /* its index, init containers first */
 	uint32_t key;	    /* the resource's place among the container's, sorted by name */
 	uint32_t slot;	    /* of the resource */
-	bool short_lived;   /* it ends before the next begins */
+	bool short_lived;   /* the container ends before the next one starts */
 	int64_t count;
 };
 
@@ -49,7 +49,7 @@ struct bt_extended_request {
 enum bt_feature {
 	BT_FEATURE_RESTART_ALL_CONTAINERS = 1 << 0,	  /* RestartAllContainersOnContainerExits */
 	BT_FEATURE_USER_NAMESPACES_HOST_NETWORK = 1 << 1, /* UserNamespacesHostNetworkSupport */
-	/* DRAOptionalNodeOperations: devices need it, not the pod itself. */
+	/* DRAOptionalNodeOperations: required by devices, not by the pod itself. */
 	BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS = 1 << 2,
 	BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS = 1 << 3 /* VolumeBindMountOptions, from 1.37 on */
 };
@@ -60,22 +60,22 @@ uint32_t bt_features_declared(const struct bt_str_list *names);
 struct bt_signatures;
 
 struct bt_signature {
-	uint32_t ix; /* others may have had it, and may get it */
+	uint32_t ix; /* reused after removal */
 	uint32_t namespace_, scheduler_name;
 	struct bt_labels labels;
 	struct bt_requests requests;
-	bool has_node_selector; /* nodeSelector is there, maybe empty */
+	bool has_node_selector; /* nodeSelector is present, maybe empty */
 	struct bt_selector node_selector;
-	bool has_required; /* required node affinity is there, maybe without terms */
+	bool has_required; /* required node affinity is present, maybe without terms */
 	struct bt_node_selector required;
-	/* The names that every required term demands by matchFields; meaningful when names_only. */
+	/* The names that every required term demands by matchFields; valid with names_only. */
 	bool names_only;
 	const uint32_t *node_names; /* ascending, each once */
 	uint32_t node_name_n;
-	bool has_preferred; /* the list of preferred terms is there, maybe empty */
+	bool has_preferred; /* the list of preferred terms is present, maybe empty */
 	const struct bt_preferred_term *preferred;
 	uint32_t preferred_n;
-	const char *preferred_error; /* why the preferred terms cannot be parsed, or NULL */
+	const char *preferred_error; /* why the preferred terms are invalid, or NULL */
 	const struct bt_toleration *tolerations;
 	uint32_t toleration_n;
 	const struct bt_host_port *ports;
@@ -86,35 +86,34 @@ struct bt_signature {
 	const struct bt_pod_affinity *pod_affinity; /* NULL: none */
 	const struct bt_spread_constraint *spread;
 	uint32_t spread_n;
-	/* The controlling owner, which only the default spread constraints ask for; BT_OWNER_NONE when the
-	 * pod has its own. */
+	/* The controlling owner, used only by the default spread constraints; BT_OWNER_NONE when the pod has
+	 * its own constraints. */
 	enum bt_owner_kind owner_kind;
 	uint32_t owner_name;
 	uint32_t features;		     /* enum bt_feature bits that a node must have */
-	const struct bt_pod_volume *volumes; /* those that matter to decisions, in the order of the spec */
+	const struct bt_pod_volume *volumes; /* those that affect scheduling, in the order of the spec */
 	uint32_t volume_n;
-	uint32_t noted_n; /* volumes with those behind them that only queueing hints ask about */
+	uint32_t noted_n;		   /* volume_n plus those that only queueing hints use */
 	const struct bt_pod_claim *claims; /* in the order of the spec */
 	uint32_t claim_n;
 	const struct bt_extended_request *extended; /* by container; those above 0 */
 	uint32_t extended_n;
-	/* A name that spells status.extendedResourceClaimStatus out, which only events look at; BT_NAME_NONE
-	 * where there is none. */
+	/* status.extendedResourceClaimStatus as a name, used only by events; BT_NAME_NONE: none. */
 	uint32_t extended_status;
-	/* Why the pod is known in part only, so that nobody decides where it goes; NULL: it is known whole.
+	/* Why the pod is known only in part, and not scheduled; NULL: it is complete.
 	 */
 	const char *incomplete;
 	uint32_t pod_group; /* the name of the PodGroup that it belongs to, or BT_NAME_NONE */
-	/* Of a pod that waits for room for its resize, its node, where that is sought; else BT_NAME_NONE. */
+	/* The node of a pod with a deferred resize; else BT_NAME_NONE. */
 	uint32_t resize_node;
-	/* The pod's own, when it has ephemeral volumes or ResourceClaims that were made for it, which belong
-	 * to one pod; else BT_NAME_NONE. */
+	/* The pod's own, when it has ephemeral volumes or generated ResourceClaims, which belong to one pod;
+	 * else BT_NAME_NONE. */
 	uint32_t pod_name, pod_uid;
-	uint64_t serial;	     /* nobody else ever has it; from 1 on */
-	struct bt_signatures *table; /* private; NULL: it is made by hand, and stays */
+	uint64_t serial;	     /* unique, never reused; from 1 on */
+	struct bt_signatures *table; /* private; NULL: built by hand, never freed */
 };
 
-/* Does a pod of the signature use the claim, maybe one that is made for an ephemeral volume? */
+/* Does a pod of the signature use the claim, including claims generated for ephemeral volumes? */
 static inline bool bt_signature_uses_claim(
 	const struct bt_signature *signature, uint32_t namespace_, uint32_t name)
 {
@@ -126,62 +125,68 @@ static inline bool bt_signature_uses_claim(
 	return false;
 }
 
-/* What one thread needs to make signatures. */
+/* One thread's state for making signatures. */
 struct bt_signature_maker;
 
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary);
 void bt_signatures_destroy(struct bt_signatures *signatures);
 
-/* What pods ask for is added up as in this release, with these gates (by enum bt_gate); else as in
- * bt_release_default, with its defaults. Requires: there are no signatures yet, nor other threads. */
+/* Sets the release and gates (by enum bt_gate) for summing requests; the default is bt_release_default with
+ * its defaults. Requires: no signatures yet, and no other threads. */
 void bt_signatures_configure(
 	struct bt_signatures *signatures, const struct bt_release *release, const bool *gates);
 
-/* The thread that may retire signatures. Owns: the signatures. */
+/* The thread that may retire signatures. Owns: the signatures own it. */
 struct bt_owner *bt_signatures_owner(struct bt_signatures *signatures);
 
-/* A maker for one more thread. Owns: bt_signature_maker_destroy, before the signatures end. */
+/*
+ * Creates a maker for a thread. Owns: the caller; bt_signature_maker_destroy, before the signatures are
+ * destroyed.
+ */
 struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures);
 void bt_signature_maker_destroy(struct bt_signature_maker *maker);
 
 /*
- * The signature of a pod, which is made now if it is not known. It does not change any more.
+ * The signature of a pod, created if it is new. Immutable.
  * Context: the maker's thread; lock-free when the signature is known.
- * Owns   : the caller holds it, until bt_signature_release.
+ * Owns   : the caller holds it until bt_signature_release.
  */
 const struct bt_signature *bt_signature_make(
 	struct bt_signature_maker *maker, const struct bt_pod_object *pod);
 
-/* The same with a maker of the table's own. Context: one thread at a time, usually the scheduling thread. */
+/* The same with the table's own maker. Context: one thread at a time, usually the scheduling thread. */
 const struct bt_signature *bt_signatures_intern(
 	struct bt_signatures *signatures, const struct bt_pod_object *pod);
 
 /*
- * One more holder of a signature that the caller holds, and one fewer. NULL is let pass by release.
- * Context: any thread; lock-free unless the last one goes.
+ * Adds a holder to a signature that the caller holds, and drops one. Release ignores NULL.
+ * Context: any thread; lock-free unless the last one leaves.
  */
 void bt_signature_hold(const struct bt_signature *signature);
 void bt_signature_release(const struct bt_signature *signature);
 
-/* A signature by its index, which somebody holds; NULL: there is none. Context: any thread. */
+/* A held signature by its index; NULL: none. Context: any thread. */
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix);
 
-/* How many there are, and one more than the highest index that there ever was. Context: any thread. */
+/* The number of signatures, and one more than the highest index ever used. Context: any thread. */
 uint32_t bt_signatures_count(const struct bt_signatures *signatures);
 uint32_t bt_signatures_end(const struct bt_signatures *signatures);
 
-/* How many there are that nobody held at some time since they were weighed last. Context: any thread. */
+/*
+ * The number of listed signatures: without holders at some time since they were last checked. Context: any
+ * thread.
+ */
 uint32_t bt_signatures_listed(const struct bt_signatures *signatures);
 
 /*
- * Retires signatures that nobody holds, but for the keep_n that were in use last: nobody finds them any more.
- * Context : the scheduling thread; others may make signatures meanwhile.
- * Requires: what was retired before was freed.
- * Returns : how many, and in out_ixs their indices, in order of their last use. Until they are freed
- *           bt_signatures_get gives them.
+ * Retires signatures without holders, except the keep_n most recently used: lookups no longer find them.
+ * Context : the scheduling thread; concurrent with threads that make signatures.
+ * Requires: previously retired signatures were freed.
+ * Returns : their number, and in out_ixs their indices, in order of last use. bt_signatures_get returns them
+ *           until they are freed.
  */
 uint32_t bt_signatures_retire(struct bt_signatures *signatures, uint32_t keep_n, const uint32_t **out_ixs);
 
-/* Frees what was retired; its indices and names may be others' from now on. Context: the scheduling thread.
- * Requires: nobody has kept anything of it. */
+/* Frees retired signatures; their indices and names may be reused. Context: the scheduling thread.
+ * Requires: no references to them remain. */
 void bt_signatures_free_retired(struct bt_signatures *signatures);

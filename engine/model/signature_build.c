@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A new signature, made of a pod: names instead of texts, and compiled terms.
+ * Builds a new signature from a pod: names instead of texts, and compiled terms.
  */
 #include "engine/model/signature_int.h"
 #include "engine/base/buf.h"
@@ -41,8 +41,8 @@ static bool demands_names(const struct bt_requirement_object *field)
 
 /*
  * The names that one term demands: those of its first In on metadata.name that are also in all its other
- * ones. They are taken even when the term could not be parsed otherwise, as upstream's PreFilter does.
- * Returns false when the term demands none.
+ * ones. They apply even when the rest of the term is invalid, as in upstream's PreFilter. Returns false when
+ * the term demands none.
  */
 static bool term_names(
 	struct bt_signature_maker *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
@@ -227,7 +227,7 @@ static void keep_spread(
 	BT_INVARIANT(signature->spread_n == 0 || signature->owner_kind == BT_OWNER_NONE);
 }
 
-/* What the pod has belongs to it alone. */
+/* Makes the signature specific to the pod. */
 static void keep_pod(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
@@ -265,7 +265,7 @@ static void keep_volumes(
 	BT_INVARIANT(signature->volume_n <= signature->noted_n && signature->noted_n <= spec->volume_n);
 }
 
-/* The claim's name, and of each mapping a line: names have no space and no end of line. */
+/* The claim's name, and a line per mapping: names contain no space or newline. */
 static uint32_t extended_status(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	struct bt_buf text = {0};
@@ -311,7 +311,7 @@ static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object
 	BT_INVARIANT(signature->extended_n == n);
 }
 
-/* Why a pod is known in part, with a remedy; NULL: it is known whole. */
+/* Why a pod is known only in part, with a remedy; NULL: it is complete. */
 static const char *incomplete_text(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The canonical form of a pod: a run of words and texts of all that can change where it goes.
+ * The canonical form of a pod: all fields that affect scheduling, as a sequence of words and texts.
  */
 #include "engine/model/signature_int.h"
 #include "engine/base/check.h"
@@ -15,7 +15,7 @@ static void signature_canonical_put(struct bt_signature_maker *s, uint64_t word)
 	s->words.len += sizeof(word);
 }
 
-/* A text is written as it is, with its length in front: what is known needs no look into the dictionary. */
+/* Writes a text verbatim, prefixed with its length: no dictionary lookup for known pods. */
 static void put_text(struct bt_signature_maker *s, struct bt_str text)
 {
 	if (BT_UNLIKELY(s->words.len + sizeof(uint64_t) + text.len >= s->words.cap)) {
@@ -34,7 +34,7 @@ static int by_text(const void *a, const void *b)
 	return bt_str_cmp(((const struct bt_str_pair *)a)->key, ((const struct bt_str_pair *)b)->key);
 }
 
-/* The pairs of a map by ascending keys; the API server's come so. */
+/* The pairs of a map by ascending keys, the API server's order. */
 static const struct bt_str_pair *in_order(struct bt_signature_maker *s, const struct bt_str_map *map)
 {
 	uint32_t i = 1;
@@ -126,7 +126,7 @@ static bool same_amounts(struct bt_amounts a, struct bt_amounts b)
 	return a.n == b.n;
 }
 
-/* Amounts that are the same as others for most pods. */
+/* Amounts that equal other ones for most pods. */
 static void put_like(struct bt_signature_maker *s, struct bt_amounts amounts, struct bt_amounts others)
 {
 	if (same_amounts(amounts, others)) {
@@ -165,7 +165,7 @@ static void put_label_selector(struct bt_signature_maker *s, const struct bt_lab
 	put_requirements(s, &selector->match_expressions);
 }
 
-/* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does
+/* matchLabelKeys and mismatchLabelKeys are skipped: the API server has merged them, and the scheduler does
  * not read them. */
 static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const struct bt_pod_term_object *term)
 {
@@ -263,7 +263,7 @@ static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_
 	}
 }
 
-/* Claims of ephemeral volumes belong to one pod, so its name and UID are part of what it asks for. */
+/* Claims of ephemeral volumes belong to one pod, so its name and UID are included. */
 static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
@@ -341,7 +341,7 @@ void bt_signature_canonical(
 	if (requests->resize_waits) {
 		put_text(s, spec->node_name);
 	}
-	/* The last word, which most pods do not have. */
+	/* The last word, absent for most pods. */
 	if (spec->pod_group.len) {
 		put_text(s, spec->pod_group);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod's spec says about claims, extended resources and features of nodes.
+ * Claims, extended resources and required node features of a pod's spec.
  */
 #include "engine/model/signature_int.h"
 
@@ -25,7 +25,7 @@ enum bt_pod_claim_kind bt_signature_claim_kind(
 
 /* ---- extended resources ---- */
 
-/* A quantity that upstream holds as a whole number. Source: Quantity.AsInt64, v1.36.3. */
+/* A quantity that upstream represents as an integer. Source: Quantity.AsInt64, v1.36.3. */
 static bool whole(struct bt_quantity quantity, int64_t *out)
 {
 	__extension__ __int128 value = quantity.nano / 1000000000;
@@ -44,7 +44,7 @@ static uint32_t signature_facts_key_of(const struct bt_resource_list *requests, 
 	return before;
 }
 
-/* Appends what one container asks of extended resources; items may be NULL, for counting. */
+/* Appends one container's requests for extended resources; items may be NULL, for counting. */
 static void list_extended(const struct bt_dictionary *dictionary, const struct bt_container_object *container,
 	uint32_t container_ix, bool short_lived, struct bt_extended_request *items, uint32_t *n)
 {
@@ -52,7 +52,7 @@ static void list_extended(const struct bt_dictionary *dictionary, const struct b
 
 	for (uint32_t i = 0; i < requests->n; i++) {
 		struct bt_str name = requests->items[i].name;
-		/* Those that fit have slots. */
+		/* Resources that fit have slots. */
 		int slot = bt_resource_look_up(dictionary, name);
 		int64_t count;
 
@@ -91,7 +91,7 @@ uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
 
 /* ---- features ---- */
 
-/* The features that upstream knows, by name. Those without a bit concern changes of pods, not their placing.
+/* The features that upstream knows, by name. Those without a bit affect pod updates, not scheduling.
  */
 static const struct {
 	struct bt_str name;
@@ -105,8 +105,8 @@ static const struct {
 	{BT_STR("VolumeBindMountOptions"), BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS},
 };
 
-/* Upstream merges two sorted lists; the API keeps a node's sorted, and of one that is not it misses what it
- * has passed. */
+/* Upstream merges two sorted lists; the API keeps a node's list sorted; in an unsorted one the merge misses
+ * earlier entries. */
 uint32_t bt_features_declared(const struct bt_str_list *names)
 {
 	size_t known = 0, known_n = sizeof(known_features) / sizeof(known_features[0]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the parts of signatures share: the canonical form of a pod (signature_canonical.c), the signature that
- * is built of it (signature_build.c), the facts about a pod that both need (signature_facts.c), and the table
- * (signature.c).
+ * Internals of signatures: the canonical form of a pod (signature_canonical.c), the signature built from it
+ * (signature_build.c), facts about a pod that both use (signature_facts.c), and the table (signature.c).
  */
 #pragma once
 
@@ -12,14 +11,14 @@
 struct bt_signature_maker {
 	struct bt_signatures *signatures;
 	struct bt_dictionary *dictionary;
-	struct bt_arena arena;	 /* of the signature that is being made */
+	struct bt_arena arena;	 /* of the signature under construction */
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
-	struct bt_name_refs held; /* by the signature that is being made */
+	struct bt_name_refs held; /* by the signature under construction */
 };
 
-/* Appends the pod's canonical form to the maker's words: pods with equal ones may share a signature. */
+/* Appends the pod's canonical form to the maker's words: pods with equal forms share a signature. */
 void bt_signature_canonical(struct bt_signature_maker *maker, const struct bt_pod_object *pod,
 	const struct bt_requests *requests);
 
@@ -31,9 +30,9 @@ struct bt_signature *bt_signature_build(struct bt_signature_maker *maker, const 
 enum bt_pod_claim_kind bt_signature_claim_kind(
 	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name);
 
-/* The number of extended resources that the pod's containers request, and in items what they ask; items may
- * be NULL, for counting. Of a pod that asks for too many, some may get slots meanwhile; nobody decides about
- * it. */
+/* The number of extended resources that the pod's containers request, and in items the requests; items may be
+ * NULL, for counting. If a pod requests too many, some may get slots meanwhile; such a pod is not
+ * scheduled. */
 uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
 	const struct bt_pod_spec_object *spec, const struct bt_requests *requests,
 	struct bt_extended_request *items);
@@ -41,7 +40,7 @@ uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
 /* The enum bt_feature bits that a node must have. */
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec);
 
-/* Is the init container one that goes on beside the others? */
+/* Is the init container a sidecar (restartPolicy Always)? */
 static inline bool bt_signature_is_sidecar(const struct bt_container_object *container)
 {
 	return bt_str_is(container->restart_policy, "Always");

@@ -39,7 +39,7 @@ struct bt_taint bt_taint_intern(struct bt_name_refs *held, const struct bt_taint
 	};
 }
 
-/* Upstream wants plain decimal integers here: no plus sign, no leading zeros. */
+/* Upstream requires plain decimal integers here: no plus sign, no leading zeros. */
 static bool read_strict(struct bt_str s, int64_t *out_number)
 {
 	size_t digits = s.len && s.ptr[0] == '-';

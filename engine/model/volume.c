@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From storage objects to interned values.
+ * Compiles storage objects to interned values.
  */
 #include "engine/model/volume.h"
 
@@ -117,7 +117,7 @@ static uint32_t access_modes(const struct bt_str_list *modes)
 	return bits;
 }
 
-/* The amount of storage in a list. Returns whether it is there. */
+/* The amount of storage in a list. Returns whether it is present. */
 static bool storage_of(const struct bt_resource_list *list, struct bt_quantity *out)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -136,7 +136,7 @@ static uint32_t class_of(struct bt_name_refs *held, const struct bt_meta_object 
 	return bt_name_refs_add(held, beta ? *beta : class_);
 }
 
-/* The next part of a text between delimiters; false when there is none. */
+/* The next part of a delimited text; false at the end. */
 static bool next_zone(struct bt_str *rest, struct bt_str *out_zone)
 {
 	if (!rest->ptr) {
@@ -185,7 +185,7 @@ static void join(struct bt_buf *buf, const char *kind, struct bt_str zone, struc
 		buf, "projects/UNSPECIFIED/%s/%.*s/disks/%.*s", kind, BT_STR_ARG(zone), BT_STR_ARG(disk));
 }
 
-/* The region of a zone that is written place-region-zone; empty when it is not. */
+/* The region of a zone of the form place-region-zone; empty for other forms. */
 static struct bt_str region_of(struct bt_str zone)
 {
 	size_t first = bt_str_find(zone, '-', 0), second = bt_str_find(zone, '-', first + 1);
@@ -201,7 +201,7 @@ static int by_text(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-/* Says that zones are of several regions, as Go prints the set of them. */
+/* Appends the error for zones in several regions, as Go prints the set of regions. */
 static void many_regions(struct bt_buf *buf, struct bt_str *regions, uint32_t n)
 {
 	bt_buf_text(
@@ -215,7 +215,7 @@ static void many_regions(struct bt_buf *buf, struct bt_str *regions, uint32_t n)
 	bt_buf_char(buf, ']');
 }
 
-/* The disk of a volume in the zones of a label; or false, and why they have no region in common. */
+/* The disk of a volume in the zones of a label; or false, and the reason: no common region. */
 static bool gce_handle(struct bt_arena *arena, struct bt_buf *buf, struct bt_str label, struct bt_str disk)
 {
 	struct bt_str rest = label_text(label), zone;
@@ -248,7 +248,7 @@ static bool gce_handle(struct bt_arena *arena, struct bt_buf *buf, struct bt_str
 	return n == 1 || (all_good && common);
 }
 
-/* The disk of a volume's id; or false, and why it has none. */
+/* The disk of a volume's id; or false, and the reason. */
 static bool ebs_handle(struct bt_buf *buf, struct bt_str id)
 {
 	struct bt_buf text = {0};
@@ -343,7 +343,7 @@ static void replace_key(struct bt_node_selector_object *affinity, struct bt_str 
 	}
 }
 
-/* A copy with room for one more expression in each term, and for a term when there is none. */
+/* A copy with room for one more expression per term, and for a first term. */
 static struct bt_node_selector_object copy_affinity(
 	struct bt_arena *arena, const struct bt_node_selector_object *affinity)
 {
@@ -366,7 +366,7 @@ static struct bt_node_selector_object copy_affinity(
 	return copy;
 }
 
-/* Demands the zones of a label in every term. */
+/* Adds a requirement on a label's zones to every term. */
 static void add_zones(struct bt_arena *arena, struct bt_node_selector_object *affinity, struct bt_str key,
 	struct bt_str label)
 {
@@ -393,7 +393,7 @@ static void add_zones(struct bt_arena *arena, struct bt_node_selector_object *af
 	}
 }
 
-/* Which labels the volume uses, the old or the new ones: its affinity says so before its labels do. */
+/* Does the volume use the beta labels? Its affinity takes precedence over its labels. */
 static bool uses_old_labels(
 	const struct bt_persistent_volume_object *object, struct bt_str zone, struct bt_str old_zone)
 {
@@ -432,7 +432,7 @@ static struct bt_node_selector_object translate_affinity(
 
 /* ---- objects ---- */
 
-/* Upstream asks with a node that has labels alone; then fields are not looked at. */
+/* Upstream matches a node that has only labels; then fields are ignored. */
 static struct bt_node_selector compile_affinity(
 	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
 {
@@ -621,7 +621,7 @@ void bt_storage_class_compile(struct bt_name_refs *held, struct bt_arena *arena,
 					.operator_ = BT_STR("In"),
 					.values = list->items[j].values};
 		}
-		/* An empty term, and one that cannot be parsed, matches nothing. */
+		/* Empty and invalid terms match nothing. */
 		out->topology_n += list->n && bt_selector_compile(held, arena, &term,
 						      &topologies[out->topology_n], NULL) == BT_OK;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What volumes are, in interned names: PersistentVolumes, claims, storage classes, CSI nodes, drivers and
+ * Storage objects in interned names: PersistentVolumes, claims, storage classes, CSI nodes, drivers and
  * capacities, with in-tree volumes translated to their CSI drivers. Source: component-helpers storage/volume
  * and csi-translation-lib, v1.36.3.
  */
@@ -15,7 +15,7 @@ enum bt_in_tree {
 	BT_IN_TREE_AZURE_DISK,
 	BT_IN_TREE_CINDER,
 	BT_IN_TREE_PORTWORX,
-	BT_IN_TREE_COUNTED_N, /* the volumes of those above count as the drivers' */
+	BT_IN_TREE_COUNTED_N, /* volumes of the kinds above count as the drivers' */
 	BT_IN_TREE_AZURE_FILE = BT_IN_TREE_COUNTED_N,
 	BT_IN_TREE_VSPHERE,
 	BT_IN_TREE_N
@@ -28,30 +28,28 @@ enum bt_in_tree {
 #define BT_READ_WRITE_ONCE_POD 8u
 #define BT_OTHER_ACCESS	       16u
 
-/* A disk as the CSI driver knows it. */
+/* A disk as the CSI driver names it. */
 struct bt_csi_disk {
-	enum bt_in_tree
-		in_tree; /* it is an in-tree volume, which counts as the driver's on nodes with a CSINode */
-	uint32_t driver, handle; /* names; empty when it is none, or cannot be translated */
-	uint32_t error;		 /* a name: why it cannot be translated, or BT_NAME_NONE */
+	enum bt_in_tree in_tree; /* an in-tree volume, which counts as the driver's on nodes with a CSINode */
+	uint32_t driver, handle; /* names; empty when it is not a CSI disk or not translatable */
+	uint32_t error;		 /* a name: why it is not translatable, or BT_NAME_NONE */
 };
 
 /* A volume of a pod that scheduling depends on. */
 struct bt_pod_volume {
 	enum bt_volume_type type;
-	uint32_t name, source,
-		pool;		  /* names; of an ephemeral volume source is the claim that is made for it */
-	const uint32_t *monitors; /* rbd */
+	uint32_t name, source, pool; /* names; for an ephemeral volume, source is the generated claim */
+	const uint32_t *monitors;    /* rbd */
 	uint32_t monitor_n;
 	bool read_only;
-	struct bt_csi_disk disk; /* of inline volumes; of those that never count the driver alone */
+	struct bt_csi_disk disk; /* of inline volumes; only the driver if they never count */
 };
 
 struct bt_claim_ref {
-	uint32_t namespace_, name, uid; /* uid is BT_NAME_EMPTY when it has none */
+	uint32_t namespace_, name, uid; /* uid: BT_NAME_EMPTY when absent */
 };
 
-/* The zones or regions in which a volume is, as a label of it says. */
+/* A volume's zones or regions, from one of its labels. */
 struct bt_volume_zone {
 	uint32_t key;
 	const uint32_t *values;
@@ -76,8 +74,8 @@ struct bt_pv {
 	struct bt_volume_zone zones[BT_VOLUME_ZONES];
 	uint32_t zone_n;
 	struct bt_claim_ref claim; /* when has_claim */
-	uint64_t shown;		   /* its resource version; 0: it has none */
-	/* Private to the cache: what a pod that was decided has taken it for, and which object this is. */
+	uint64_t shown;		   /* its resource version; 0: none */
+	/* Private to the cache: the assumed claim, and the object's identity. */
 	bool assumed;
 	struct bt_claim_ref assumed_claim;
 	uint64_t version;
@@ -86,7 +84,7 @@ struct bt_pv {
 /* A PersistentVolumeClaim. */
 struct bt_claim {
 	uint32_t namespace_, name, uid,
-		owner_uid; /* owner_uid: of the controlling owner; BT_NAME_NONE: it has none */
+		owner_uid; /* owner_uid: of the controlling owner; BT_NAME_NONE: none */
 	bool live, deleting, lost;
 	bool bind_completed;
 	uint32_t volume, class_, mode, attributes_class; /* empty when there is none */
@@ -95,29 +93,29 @@ struct bt_claim {
 	struct bt_quantity request;
 	bool has_selector;
 	struct bt_selector selector;
-	uint32_t selector_error; /* a name: why it cannot be parsed, or BT_NAME_NONE */
+	uint32_t selector_error; /* a name: why it is invalid, or BT_NAME_NONE */
 	bool has_node;
 	uint32_t node;	/* the node that was selected for provisioning */
 	uint64_t shown; /* as for a volume */
-	/* Private to the cache: the node of a pod that was decided, and which object this is. */
+	/* Private to the cache: the node of an assumed pod, and the object's identity. */
 	bool assumed;
 	uint32_t assumed_node;
 	uint64_t version;
 };
 
-/* Is the volume reserved for a claim, or bound to one? The reference, or NULL. */
+/* The claim that the volume is bound to or reserved for, or NULL. */
 static inline const struct bt_claim_ref *bt_pv_claim(const struct bt_pv *pv)
 {
 	return pv->assumed ? &pv->assumed_claim : pv->has_claim ? &pv->claim : NULL;
 }
 
-/* Is it an in-tree volume of those, bits by enum bt_in_tree, that a node's kubelet has migrated? */
+/* Is it an in-tree volume that the node's kubelet has migrated? migrated: bits by enum bt_in_tree. */
 static inline bool bt_pv_is_migrated(const struct bt_pv *pv, uint32_t migrated)
 {
 	return pv->disk.in_tree && (migrated >> pv->disk.in_tree & 1);
 }
 
-/* The node on which a claim is to be provisioned, or BT_NAME_NONE. */
+/* The node selected for provisioning the claim, or BT_NAME_NONE. */
 static inline uint32_t bt_claim_node(const struct bt_claim *claim)
 {
 	return claim->assumed ? claim->assumed_node : claim->has_node ? claim->node : BT_NAME_NONE;
@@ -125,11 +123,11 @@ static inline uint32_t bt_claim_node(const struct bt_claim *claim)
 
 struct bt_storage_class {
 	uint32_t name, provisioner;
-	bool live, has_mode, waits; /* waits: for the first consumer */
+	bool live, has_mode, waits; /* waits: WaitForFirstConsumer */
 	const struct bt_selector *topologies;
 	uint32_t topology_n;
 	bool any_topology;
-	uint64_t topology_hash; /* of allowedTopologies as they are written */
+	uint64_t topology_hash; /* of allowedTopologies, verbatim */
 };
 
 struct bt_csi_limit {
@@ -144,7 +142,7 @@ struct bt_csi_node {
 	const struct bt_csi_limit *drivers;
 	uint32_t driver_n;
 	uint32_t migrated;	/* bits by enum bt_in_tree: the node's kubelet has migrated these */
-	uint32_t migrated_list; /* a name: the annotation that says so; empty when it is not there */
+	uint32_t migrated_list; /* a name: the annotation with these; empty when absent */
 };
 
 struct bt_csi_driver {
@@ -179,20 +177,20 @@ void bt_csi_node_compile(struct bt_name_refs *held, struct bt_arena *arena,
 void bt_csi_capacity_compile(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out);
 
-/* The in-tree plugins that a CSINode says its node's kubelet has migrated, as bits by enum bt_in_tree. */
+/* The in-tree plugins that a CSINode lists as migrated, as bits by enum bt_in_tree. */
 uint32_t bt_migrated_plugins(const struct bt_csi_node_object *object);
 
-/* May a volume be used from a node with these labels? translated: by its affinity as it is in CSI. */
+/* Is a volume accessible from a node with these labels? translated: uses its translated affinity. */
 bool bt_pv_reaches(
 	const struct bt_intern *intern, const struct bt_pv *pv, bool translated, struct bt_labels labels);
 
-/* Is it an in-tree volume that has become a CSI driver's? */
+/* Does an in-tree volume of that type have a CSI driver? */
 bool bt_volume_migrates(enum bt_volume_type type);
 
-/* Can a pod's volume of that type matter to a volume plugin? */
+/* Can a pod's volume of that type affect a volume plugin? */
 bool bt_volume_matters(enum bt_volume_type type);
 
-/* Does a volume of that type, which does not matter to decisions, matter to queueing hints? */
+/* Does a volume of that type, which does not affect scheduling, affect queueing hints? */
 bool bt_volume_noted(enum bt_volume_type type);
 
 /* Does the volume use a claim? */
@@ -208,5 +206,5 @@ void bt_pod_volume_compile(struct bt_name_refs *held, struct bt_arena *arena,
 /* The in-tree plugin with that name (such as kubernetes.io/gce-pd), or BT_IN_TREE_NONE. */
 enum bt_in_tree bt_in_tree_named(struct bt_str name);
 
-/* The name of the CSI driver that an in-tree plugin has become. */
+/* The CSI driver's name for an in-tree plugin. */
 struct bt_str bt_in_tree_driver(enum bt_in_tree in_tree);
