@@ -156,17 +156,6 @@ static void skip_deleted(struct bt_group_attempt *a)
 	}
 }
 
-static struct bt_group_state state_of(const struct bt_group_attempt *a)
-{
-	return (struct bt_group_state){.known = a->group->known,
-		.gang = a->group->gang,
-		.counted = true,
-		.min_count = a->group->min_count,
-		.topology_key = a->group->topology_key,
-		.member_n = a->group->member_n,
-		.scheduled_n = a->scheduled_n};
-}
-
 enum bt_feasible bt_group_attempt_feasible(const struct bt_group_attempt *a,
 	const struct bt_group_state *group, uint64_t remaining_n, struct bt_buf *text)
 {
@@ -181,7 +170,7 @@ enum bt_feasible bt_group_attempt_feasible(const struct bt_group_attempt *a,
 /* PlacementFeasible. What is lacking is what is said of the group. */
 static enum bt_feasible feasible(const struct bt_group_attempt *a, struct bt_buf *text)
 {
-	const struct bt_group_state state = state_of(a);
+	const struct bt_group_state state = bt_pod_group_state(a->group, a->scheduled_n);
 
 	return bt_group_attempt_feasible(a, &state, a->remaining_n, text);
 }
@@ -343,7 +332,7 @@ static void decide_in_placements(struct bt_group_attempt *a)
 {
 	struct bt_placements *placements = a->placements;
 	struct bt_buf *text = a->text;
-	const struct bt_group_state group = state_of(a);
+	const struct bt_group_state group = bt_pod_group_state(a->group, a->scheduled_n);
 	const struct bt_placement_request request = {.engine = a->engine,
 		.runtime = a->runtime,
 		.group = &group,
@@ -523,7 +512,7 @@ static enum bt_group_fit place_in_placements(
 	const struct bt_group_attempt *a, struct bt_group_preemption *out)
 {
 	struct bt_placements *placements = &a->cycle->placements;
-	const struct bt_group_state group = state_of(a);
+	const struct bt_group_state group = bt_pod_group_state(a->group, a->scheduled_n);
 	struct group_trial t = {.attempt = *a, .out = out};
 	const struct bt_placement_request request = {.engine = a->engine,
 		.runtime = a->runtime,

@@ -158,12 +158,7 @@ static struct bt_group_state begin_composite(
 {
 	const struct bt_pod_group *group = group_at(t->whole, t->nodes[ix].number);
 	struct bt_group_attempt pods = *t->whole;
-	struct bt_group_state state = {.known = true,
-		.gang = group->gang,
-		.counted = true,
-		.min_count = group->min_count,
-		.topology_key = group->topology_key,
-		.member_n = group->member_n};
+	struct bt_group_state state = bt_pod_group_state(group, 0);
 
 	pods.placements = placements;
 	bt_placements_begin(placements);
@@ -249,13 +244,7 @@ static enum bt_placement_fit place_leaf_in(void *context, const struct bt_placem
 
 static void place_leaf(struct tree_attempt *t, struct bt_group_attempt *leaf, uint32_t ix)
 {
-	const struct bt_group_state group = {.known = true,
-		.gang = leaf->group->gang,
-		.counted = true,
-		.min_count = leaf->group->min_count,
-		.topology_key = leaf->group->topology_key,
-		.member_n = leaf->group->member_n,
-		.scheduled_n = leaf->scheduled_n};
+	const struct bt_group_state group = bt_pod_group_state(leaf->group, leaf->scheduled_n);
 	struct node_attempt n = {.tree = t, .ix = ix, .leaf = leaf};
 	const struct bt_placement_request request = {.engine = leaf->engine,
 		.runtime = leaf->runtime,
@@ -310,17 +299,25 @@ static enum bt_placement_fit decide_leaf(struct tree_attempt *t, uint32_t ix)
 
 static enum bt_placement_fit decide_node(struct tree_attempt *t, uint32_t ix);
 
-static void take_back(struct tree_attempt *t, const struct bt_group_node *node, size_t from)
+/* The attempt of the members that are below a node. */
+static struct bt_group_attempt attempt_below(const struct tree_attempt *t, const struct bt_group_node *node)
 {
 	struct bt_group_attempt below = *t->whole;
 
-	if (t->out) {
-		bt_group_attempt_release(t->whole, t->out, from);
-		return;
-	}
 	below.from = node->from;
 	below.to = node->to;
-	bt_group_attempt_take_back(&below);
+	return below;
+}
+
+static void take_back(struct tree_attempt *t, const struct bt_group_node *node, size_t from)
+{
+	struct bt_group_attempt below = attempt_below(t, node);
+
+	if (t->out) {
+		bt_group_attempt_release(t->whole, t->out, from);
+	} else {
+		bt_group_attempt_take_back(&below);
+	}
 }
 
 /* Its children, one after the other, as long as they may be enough. */
@@ -328,8 +325,7 @@ static enum bt_placement_fit decide_children(struct tree_attempt *t, uint32_t ix
 {
 	struct bt_group_node *node = &t->nodes[ix];
 	const struct bt_pod_group *group = group_at(t->whole, node->number);
-	struct bt_group_state state = {
-		.known = true, .gang = group->gang, .counted = true, .min_count = group->min_count};
+	struct bt_group_state state = bt_pod_group_state(group, 0);
 	uint64_t remaining_n = group->member_n;
 	enum bt_feasible says = bt_group_attempt_feasible(t->whole, &state, remaining_n, &node->text);
 
@@ -356,11 +352,9 @@ static enum bt_placement_fit decide_children(struct tree_attempt *t, uint32_t ix
 
 static void begin_below(struct tree_attempt *t, const struct bt_group_node *node)
 {
-	struct bt_group_attempt below = *t->whole;
+	struct bt_group_attempt below = attempt_below(t, node);
 
 	if (!t->out) {
-		below.from = node->from;
-		below.to = node->to;
 		bt_group_attempt_begin_again(&below, false);
 	}
 }

@@ -385,6 +385,18 @@ const char *bt_pod_groups_ineligible(const struct bt_pod_groups *groups, uint32_
 	return groups->preempt ? "not eligible due to workload aware preemption enabled" : NULL;
 }
 
+struct bt_group_state bt_pod_group_state(const struct bt_pod_group *group, uint64_t scheduled_n)
+{
+	BT_REQUIRE(group);
+	return (struct bt_group_state){.known = group->known,
+		.gang = group->gang,
+		.counted = true,
+		.min_count = group->min_count,
+		.topology_key = group->topology_key,
+		.member_n = group->member_n,
+		.scheduled_n = scheduled_n};
+}
+
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
@@ -393,14 +405,10 @@ struct bt_group_state bt_pod_groups_state(
 	if (!group) {
 		return (struct bt_group_state){.counted = groups->tracked};
 	}
-	struct bt_group_state state = {.known = group->known,
-		.gang = group->gang,
-		.counted = groups->tracked,
-		.min_count = group->min_count,
-		.topology_key = group->topology_key,
-		.member_n = group->member_n};
+	struct bt_group_state state = bt_pod_group_state(group, 0);
 	const struct bt_pod_group *root = bt_pod_groups_root(groups, group);
 
+	state.counted = groups->tracked;
 	if (root && root->composite) {
 		state.tree = root->name;
 		state.tree_is_complete = is_complete(groups, root, 0);

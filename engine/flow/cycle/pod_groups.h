@@ -229,6 +229,10 @@ static inline uint32_t bt_pod_groups_number(
 	return group->number;
 }
 
+/* A group as plugins see it whose members are counted; of a composite these are groups. scheduled_n: how many
+ * of them are on nodes. Requires: group. */
+struct bt_group_state bt_pod_group_state(const struct bt_pod_group *group, uint64_t scheduled_n);
+
 /* The group as plugins see it, whether it is there or not; scheduled_n is 0. */
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
