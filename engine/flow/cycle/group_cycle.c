@@ -413,6 +413,19 @@ static bool members_never_preempt(const struct group_in_cycle *w)
 	return false;
 }
 
+/* What preemption has come to is said of the group behind why it does not fit; nothing: a trial has ended as
+ * the group's cycle did. Source: podGroupCycle, v1.36.3. */
+static void append_reason(struct bt_group_cycle *cycle, struct bt_str why)
+{
+	struct bt_buf fits_not = {0};
+
+	bt_buf_text(&cycle->text, cycle->text.len ? "" : "pod group is unschedulable");
+	bt_buf_str(&fits_not, bt_buf_view(&cycle->text));
+	bt_buf_text(&cycle->text, ", ");
+	bt_buf_str(&cycle->text, why.len ? why : bt_buf_view(&fits_not));
+	bt_buf_fini(&fits_not);
+}
+
 /* Whom the group preempts, as its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
 static void preempt_as_a_whole(struct group_in_cycle *w)
 {
@@ -430,6 +443,8 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 		.context = w};
 
 	if (!w->cycle.runtime->profile.preemption) {
+		append_reason(cycle, bt_str("default preemption plugin is not registered, workload aware "
+					    "preemption is disabled"));
 		return;
 	}
 	if (!group || !group->known) {
@@ -440,9 +455,8 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 		return;
 	}
 	if (group->terms.constrained) {
-		bt_buf_text(&cycle->text, cycle->text.len ? "" : "pod group is unschedulable");
-		bt_buf_text(&cycle->text, ", workload aware preemption is not supported for pod groups with "
-					  "scheduling constraints");
+		append_reason(cycle, bt_str("workload aware preemption is not supported for pod groups with "
+					    "scheduling constraints"));
 		return;
 	}
 	enum bt_preempt_outcome outcome = bt_group_preempt(&request, &cycle->preemption);
@@ -454,6 +468,8 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 		w->verdict = BT_GROUP_WAITS_ON_PREEMPTION;
 		w->by_group = true;
 		bt_group_cycle_preempt(engine, cycle);
+	} else {
+		append_reason(cycle, bt_buf_view(&cycle->preemption.text));
 	}
 }
 

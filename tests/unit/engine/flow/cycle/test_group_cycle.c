@@ -822,8 +822,10 @@ static void all_members_wait_until_the_last_victim_goes(void **state)
 	end(&t);
 }
 
-static void assert_nobody_goes(void **state, const char *old, const char *ring)
+/* why: what is said of the group behind that it is unschedulable. */
+static void assert_nobody_goes(void **state, const char *old, const char *ring, const char *why)
 {
+	struct bt_buf says = {0};
 	struct trial t;
 	struct full_of_groups full;
 
@@ -835,12 +837,18 @@ static void assert_nobody_goes(void **state, const char *old, const char *ring)
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[0].pod_n, 1);
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[1].pod_n, 2);
 	assert_int_equal(scheduled(&t), 3);
+	bt_engine_group_says(t.engine, &t.group, bt_str(""), &says);
+	assert_string_equal(says.ptr, why);
+	bt_buf_fini(&says);
 	end(&t);
 }
 
+#define NO_VICTIMS "pod group is unschedulable, No preemption victims found for incoming preemptor"
+
 static void who_preempts_is_the_groups_priority_and_not_its_pods(void **state)
 {
-	assert_nobody_goes(state, "priority: 3, disruptionMode: PodGroup", GANG_OF_2 "priority: 0");
+	assert_nobody_goes(
+		state, "priority: 3, disruptionMode: PodGroup", GANG_OF_2 "priority: 0", NO_VICTIMS);
 }
 
 static void nobody_goes_for_a_group_that_does_not_fit_without_them(void **state)
@@ -848,8 +856,11 @@ static void nobody_goes_for_a_group_that_does_not_fit_without_them(void **state)
 	assert_nobody_goes(state, "disruptionMode: Pod",
 		"schedulingPolicy: {gang: {minCount: 2}}, priority: 5, schedulingConstraints: {topology: "
 		"[{key: "
-		"zone}]}");
-	assert_nobody_goes(state, "priority: 9, disruptionMode: PodGroup", GANG_OF_2 "priority: 0");
+		"zone}]}",
+		"pod group is unschedulable, workload aware preemption is not supported for pod groups with "
+		"scheduling constraints");
+	assert_nobody_goes(
+		state, "priority: 9, disruptionMode: PodGroup", GANG_OF_2 "priority: 0", NO_VICTIMS);
 }
 
 static void when_the_group_has_gone_it_cannot_preempt(void **state)
