@@ -191,7 +191,7 @@ static void add_failure(const struct bt_api_cycle *cycle, struct bt_api_calls *c
 static void add_victim(
 	const struct bt_api_cycle *cycle, const struct bt_api_victim *victim, struct bt_api_calls *calls)
 {
-	const char *kind = cycle->group ? "podgroup" : "pod";
+	const char *kind = !cycle->group ? "pod" : cycle->group->composite ? "compositepodgroup" : "podgroup";
 	const struct bt_api_pod *preemptor = cycle->group ? cycle->group : cycle->pod;
 	struct bt_str node = cycle->group ? bt_str(BT_GROUP_DOMAIN) : cycle->node;
 	struct bt_api_event *event;

@@ -37,8 +37,9 @@ struct bt_api_pod {
 	const struct bt_pod_condition *conditions;
 	uint32_t condition_n;
 	struct bt_str nominated_node_name;
-	/* API version of the PodGroup that it represents; empty: it is a pod. */
+	/* API version of the PodGroup, or CompositePodGroup, that it represents; empty: it is a pod. */
 	struct bt_str group_version;
+	bool composite;
 };
 
 /* A cycle's change to status.nominatedNodeName. */
@@ -72,7 +73,7 @@ struct bt_api_cycle {
 	enum bt_nomination nomination;
 	const struct bt_api_victim *victims; /* evicted from node for the pod, the most important first */
 	uint32_t victim_n;
-	const struct bt_api_pod *group; /* the PodGroup that preempts; NULL: the pod */
+	const struct bt_api_pod *group; /* the PodGroup, or root of a tree, that preempts; NULL: the pod */
 	/* Pods of lower priority whose nomination to node is cleared. */
 	const struct bt_api_pod *const *cleared_nominations;
 	uint32_t cleared_nominations_n;

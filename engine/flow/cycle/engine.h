@@ -326,16 +326,17 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
  */
 void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix);
 
-/* A PodGroup; the dictionary owns its strings. name is empty: none. */
+/* A PodGroup, or a CompositePodGroup; the dictionary owns its strings. name is empty: none. */
 struct bt_group_ref {
 	struct bt_str namespace_, name, uid;
+	bool composite;
 };
 
-/* The PodGroup that a pod names; uid is empty while the group's object is unknown. Requires: the pod is in
- * the ledger. */
+/* The group that a pod is decided with: the root of the tree that its PodGroup is in, or the PodGroup that it
+ * names; uid is empty while the group's object is unknown. Requires: the pod is in the ledger. */
 struct bt_group_ref bt_engine_group_of(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* The PodGroup for which victims are being evicted, or none: the pod preempts. For bt_evictor.evict. */
+/* The group for which victims are being evicted, or none: the pod preempts. For bt_evictor.evict. */
 struct bt_group_ref bt_engine_preempting_group(const struct bt_engine *engine);
 
 /* The pod of a namespace and name, or BT_NO_POD. */

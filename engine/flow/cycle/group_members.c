@@ -202,9 +202,15 @@ struct bt_group_ref bt_engine_group_of(const struct bt_engine *engine, uint32_t 
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	const struct bt_pod_group *group =
 		bt_pod_groups_known(&engine->groups, signature->namespace_, signature->pod_group);
+	const struct bt_pod_group *root = bt_pod_groups_root(&engine->groups, group);
 	struct bt_group_ref ref = {.name = {.len = 0}};
 
-	if (signature->pod_group != BT_NAME_NONE) {
+	if (root && root->composite) {
+		group = root;
+		ref.composite = true;
+		ref.namespace_ = bt_engine_name(engine, root->namespace_);
+		ref.name = bt_engine_name(engine, root->name);
+	} else if (signature->pod_group != BT_NAME_NONE) {
 		ref.namespace_ = bt_engine_name(engine, signature->namespace_);
 		ref.name = bt_engine_name(engine, signature->pod_group);
 	}

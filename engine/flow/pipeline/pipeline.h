@@ -141,7 +141,8 @@ struct bt_bind_request {
 	struct bt_pod_ref other;
 	/* Of an eviction: the PodGroup that preempts; an empty name: the pod preempts. */
 	struct bt_pod_ref group;
-	bool deletes; /* of a release: delete the claim */
+	bool for_tree; /* that is a CompositePodGroup, with all groups below it */
+	bool deletes;  /* of a release: delete the claim */
 	/* Of an eviction of several: the number of the first one for the same preemption. after_n, set on the
 	 * last one alone (otherwise 0): it is sent after so many others, and only if they have succeeded.
 	 * Source: prepareCandidateAsync, v1.36.3. */

@@ -80,6 +80,7 @@ struct bt_bind_request_slot {
 	uint64_t preemption; /* the number of the preemption's first eviction */
 	uint32_t others_n;   /* earlier evictions of that preemption */
 	bool is_last;	     /* of that preemption's evictions */
+	bool for_tree;	     /* an eviction for a tree of groups */
 	bool releases;	     /* an eviction that releases a claim which makes for_ix unschedulable */
 	bool deletes;	     /* and deletes the claim */
 };

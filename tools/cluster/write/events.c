@@ -37,7 +37,8 @@ enum { CREATE = 0, PATCH };
 struct reference {
 	uint64_t version; /* 0: none */
 	uint32_t namespace_, name, uid;
-	uint32_t group_version; /* of a PodGroup; of a pod the empty text */
+	uint32_t group_version; /* of a group; of a pod the empty text */
+	bool composite;
 };
 
 /* The fields of an event until it is sent. There may be tens of thousands; most share texts. */
@@ -104,7 +105,8 @@ static struct reference hold_pod(const struct bt_event_recorder *events, const s
 		.namespace_ = bt_intern_hold(names, pod->namespace_),
 		.name = bt_intern_hold(names, pod->name),
 		.uid = bt_intern_hold(names, pod->uid),
-		.group_version = bt_intern_hold(names, pod->group_version)};
+		.group_version = bt_intern_hold(names, pod->group_version),
+		.composite = pod->composite};
 }
 
 static void release_pod(struct bt_intern *names, const struct reference *pod)
@@ -126,6 +128,7 @@ static struct bt_api_pod *pod_of(
 	pod->name = bt_intern_str(names, held->name);
 	pod->uid = bt_intern_str(names, held->uid);
 	pod->group_version = bt_intern_str(names, held->group_version);
+	pod->composite = held->composite;
 	pod->resource_version = bt_version_text(held->version, arena);
 	return pod;
 }

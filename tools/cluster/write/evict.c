@@ -11,6 +11,7 @@
  */
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
+#include "engine/model/kind.h"
 #include "tools/kube/report/api_call.h"
 #include "tools/cluster/write/writer_int.h"
 
@@ -91,7 +92,7 @@ static void note_over(struct bt_writer *writer, uint64_t number, bool gone)
 
 /* ---- one victim ---- */
 
-/* The PodGroup of the preemptor, or NULL. */
+/* The group that preempts, or NULL. The store has PodGroups alone. */
 static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct bt_write_op *op)
 {
 	const struct bt_pod_ref ref = {op->group.namespace_, op->group.name, {.len = 0}};
@@ -103,6 +104,13 @@ static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct 
 	bt_pod_store_get(writer->known_groups, &ref, &writer->scratch, group);
 	group->pod.uid = op->group.uid;
 	group->pod.group_version = group->pod.scheduler_name; /* where the store keeps it */
+	if (op->for_tree) {
+		group->pod = (struct bt_api_pod){.namespace_ = op->group.namespace_,
+			.name = op->group.name,
+			.uid = op->group.uid,
+			.group_version = bt_kind_api_version(bt_kind_info(BT_KIND_COMPOSITE_POD_GROUP)),
+			.composite = true};
+	}
 	return &group->pod;
 }
 

@@ -723,6 +723,7 @@ static void post_evict(
 	op->after_n = bind_request->after_n;
 	if (bind_request->group.name.len) {
 		op->group = bt_write_op_copy_ref(op, &bind_request->group);
+		op->for_tree = bind_request->for_tree;
 		op->node = bt_str(BT_GROUP_DOMAIN);
 	}
 	bt_write_op_post(op);

@@ -86,6 +86,7 @@ struct bt_write_op {
 	uint64_t preemption;
 	uint32_t after_n;
 	struct bt_pod_ref group;
+	bool for_tree;
 	union {
 		struct { /* BIND, CHECK, RELEASE: */
 			const struct bt_extender_config

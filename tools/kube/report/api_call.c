@@ -168,11 +168,19 @@ void bt_api_patch_write(const struct bt_api_call *call, struct bt_buf *out_patch
 
 /* ---- objects ---- */
 
+static const char *kind_of(const struct bt_api_pod *pod)
+{
+	if (!pod->group_version.len) {
+		return "Pod";
+	}
+	return pod->composite ? "CompositePodGroup" : "PodGroup";
+}
+
 static void write_reference(struct bt_json_writer *json, const char *key, const struct bt_api_pod *pod)
 {
 	bt_json_write_key(json, key);
 	bt_json_write_begin_object(json);
-	member(json, "kind", bt_str(pod->group_version.len ? "PodGroup" : "Pod"));
+	member(json, "kind", bt_str(kind_of(pod)));
 	member(json, "namespace", pod->namespace_);
 	member(json, "name", pod->name);
 	member_unless_empty(json, "uid", pod->uid);

@@ -4,6 +4,7 @@
 #include "tools/offline/simulate/api_log.h"
 
 #include "engine/base/mem.h"
+#include "engine/model/kind.h"
 #include "tools/kube/report/api_call.h"
 #include "tools/kube/report/pod_status.h"
 
@@ -63,8 +64,11 @@ static struct bt_api_pod api_group(const struct bt_api_log *log, uint32_t pod_ix
 	return (struct bt_api_pod){.namespace_ = group.namespace_,
 		.name = group.name,
 		.uid = group.uid,
-		.group_version =
-			bt_str(bt_release_text(bt_engine_kubernetes(log->engine), BT_TEXT_GROUP_VERSION))};
+		.composite = group.composite,
+		.group_version = group.composite
+					 ? bt_kind_api_version(bt_kind_info(BT_KIND_COMPOSITE_POD_GROUP))
+					 : bt_str(bt_release_text(bt_engine_kubernetes(log->engine),
+						   BT_TEXT_GROUP_VERSION))};
 }
 
 void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod)

@@ -204,8 +204,7 @@ static void victims_go_after_the_refusal_or_before_it_in_turn(void **state)
 static void victims_of_a_group_hear_of_the_group_and_of_no_node(void **state)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), c = pod_named("c");
-	const struct bt_api_pod group = {
-		.name = bt_str("g"), .uid = bt_str("u-g"), .group_version = bt_str("v")};
+	struct bt_api_pod group = {.name = bt_str("g"), .uid = bt_str("u-g"), .group_version = bt_str("v")};
 	const struct bt_api_victim victims[] = {{.pod = &a}, {.pod = &c, .in_memory = true}};
 	struct bt_api_cycle cycle = cycle_of(&pod, BT_CYCLE_UNSCHEDULABLE);
 	struct bt_api_calls calls = {.n = 0};
@@ -225,6 +224,12 @@ static void victims_of_a_group_hear_of_the_group_and_of_no_node(void **state)
 	bt_api_calls_of(&cycle, &calls);
 	assert_true(bt_str_is(calls.items[2].status.condition.message,
 		"mine: preempting to accommodate a higher priority podgroup"));
+	group.composite = true;
+	bt_api_calls_of(&cycle, &calls);
+	assert_true(bt_str_is(calls.items[2].status.condition.message,
+		"mine: preempting to accommodate a higher priority compositepodgroup"));
+	assert_true(
+		bt_str_is(calls.items[4].event.note, "Preempted by compositepodgroup u-g on node cluster"));
 	bt_api_calls_fini(&calls);
 }
 
