@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libberth: decides where Kubernetes pods go, exactly as kube-scheduler v1.37.2 would if it looked at every
- * node. C99 and C++11.
+ * libberth: schedules Kubernetes pods exactly as kube-scheduler v1.37.2 does if it evaluates every node. C99
+ * and C++11.
  *
- * A handle is a cluster and its scheduler. Objects go in as JSON or YAML text (berth_apply, berth_delete) or,
- * nodes and pods, as C structures (berth_apply_node, berth_apply_pod). Decisions come out by callbacks
- * (struct berth_options) or one at a time (berth_next_decision). What is placed is assumed on its node until
- * the binding is answered: by the bind callback's return value, or later by berth_bound or berth_bind_failed.
+ * A handle is a cluster and its scheduler. Objects are passed as JSON or YAML text (berth_apply,
+ * berth_delete) or, nodes and pods, as C structures (berth_apply_node, berth_apply_pod). Decisions are
+ * returned by callbacks (struct berth_options) or one at a time (berth_next_decision). A placed pod is
+ * assumed on its node until its binding completes: with the bind callback's return value, or later with
+ * berth_bound or berth_bind_failed.
  *
- * Every function that can fail returns an enum berth_status; berth_error has the words. A wrong call (NULL, a
- * handle that is destroyed, an answer given twice, a call from inside a callback) is an error like any other
- * and changes nothing. Only when memory runs out the process ends, with a message on standard error.
+ * Every function that can fail returns an enum berth_status; berth_error has the message. An invalid call
+ * (NULL, a destroyed handle, a binding completed twice, a call from inside a callback) is an error like any
+ * other, without effect. Only running out of memory ends the process, with a message on standard error.
  *
- * Strings that go in are UTF-8, end with a NUL, and are copied. Times are nanoseconds since 1970-01-01.
- * Structures that you fill begin with their size: BERTH_INIT sets it and zeroes the rest, and zero is always
- * the default.
+ * String arguments are UTF-8, NUL-terminated, and are copied. Times are nanoseconds since 1970-01-01.
+ * Structures that the caller fills start with their size: BERTH_INIT sets it and zeroes the rest, and zero is
+ * always the default.
  */
 #pragma once
 
@@ -40,26 +41,26 @@ extern "C" {
 /* A cluster and its scheduler. Opaque. */
 struct berth;
 
-/* A plugin of one's own: berth_plugin.h. */
+/* A custom plugin: berth_plugin.h. */
 struct berth_plugin;
 
 enum berth_status {
 	BERTH_OK = 0,
-	BERTH_INVALID,	  /* an argument is not allowed: NULL, an unknown value, a size */
-	BERTH_BAD_INPUT,  /* a text or an object is wrong; what is right in it has been taken */
-	BERTH_NOT_FOUND,  /* there is no such object, or no such binding waits for an answer */
-	BERTH_LIMIT,	  /* a limit, of the options or the library's own, is reached */
+	BERTH_INVALID,	  /* an invalid argument: NULL, an unknown value, a size */
+	BERTH_BAD_INPUT,  /* a text or an object has errors; its valid parts were applied */
+	BERTH_NOT_FOUND,  /* no such object, or no such open binding */
+	BERTH_LIMIT,	  /* a limit of the options or of the library is reached */
 	BERTH_BUSY,	  /* the call came from inside a callback of the same handle */
 	BERTH_STOPPED,	  /* after berth_stop */
 	BERTH_TIMEOUT,	  /* nothing came in time */
-	BERTH_UNSUPPORTED /* this build or this mode does not do it */
+	BERTH_UNSUPPORTED /* not supported by this build or mode */
 };
 
 enum berth_clock {
-	/* Time stands still as long as pods can be decided; then the next call that decides ends backoffs, if
-	 * there are nodes: a pod whose binding or cycle fails every time is tried again by every call. */
+	/* Time stands still while pods can be scheduled; then the next scheduling call ends backoffs, if
+	 * there are nodes: a pod whose binding or cycle fails every time is retried by every call. */
 	BERTH_CLOCK_NONE = 0,
-	BERTH_CLOCK_VIRTUAL, /* the caller moves it: berth_set_time */
+	BERTH_CLOCK_VIRTUAL, /* the caller advances it: berth_set_time */
 	BERTH_CLOCK_REAL     /* the machine's */
 };
 
@@ -69,27 +70,27 @@ enum berth_outcome {
 	BERTH_FAILED   /* the cycle ended in an error */
 };
 
-/* What became of a binding. */
+/* The result of a binding. */
 enum berth_answer {
 	BERTH_BOUND = 1,
-	BERTH_BIND_FAILED, /* the pod is free again and is tried after its backoff */
-	BERTH_BIND_LATER   /* berth_bound or berth_bind_failed will say */
+	BERTH_BIND_FAILED, /* the pod is pending again and is retried after its backoff */
+	BERTH_BIND_LATER   /* reported later by berth_bound or berth_bind_failed */
 };
 
-/* When a pod counts as bound that the options have no bind callback for. */
+/* When a pod counts as bound without a bind callback. */
 enum berth_binding {
 	BERTH_BIND_AT_ONCE = 0, /* as soon as it is placed */
-	BERTH_BIND_ANSWERED	/* when berth_bound says so */
+	BERTH_BIND_ANSWERED	/* when berth_bound is called */
 };
 
-/* What becomes of the pods that preemption evicts. */
+/* How pods evicted by preemption are removed. */
 enum berth_eviction {
-	/* They are being deleted, and use their nodes until berth_delete says that they are gone. */
+	/* They are terminating, and use their nodes until berth_delete. */
 	BERTH_EVICT_BY_CALLER = 0,
 	BERTH_EVICT_AT_ONCE /* they are gone */
 };
 
-/* How many nodes a cycle looks at. */
+/* How many nodes a cycle evaluates. */
 enum berth_sampling {
 	BERTH_SAMPLE_AS_CONFIGURED = 0, /* every node, unless a profile has percentageOfNodesToScore */
 	BERTH_SAMPLE_NEVER,		/* every node */
@@ -98,26 +99,27 @@ enum berth_sampling {
 
 enum berth_level { BERTH_LOG_ERROR = 1, BERTH_LOG_WARNING, BERTH_LOG_INFO };
 
-/* A pod by name. Empty strings where something is not known; never NULL. */
+/* A pod by name. Unknown strings are empty; never NULL. */
 struct berth_pod_ref {
 	const char *pod_namespace, *name, *uid;
-	const char *node; /* where it is */
+	const char *node; /* its node */
 	uint64_t user;	  /* struct berth_pod's */
 };
 
-/* What was decided about a pod. Strings are never NULL. */
+/* The result of a pod's scheduling attempt. Strings are never NULL. */
 struct berth_decision {
 	uint64_t number; /* of the decision, from 1 */
-	uint64_t ticket; /* of the binding, for berth_bound and berth_bind_failed; 0: no answer is expected */
+	uint64_t ticket; /* of the binding, for berth_bound and berth_bind_failed; 0: no completion is
+			    expected */
 	enum berth_outcome outcome;
 	int32_t priority;
-	uint32_t attempts;	  /* how often the pod has been tried, this time included */
-	int64_t time_ns;	  /* by the handle's clock */
-	struct berth_pod_ref pod; /* node: where it is placed, or empty */
-	uint64_t node_user;	  /* struct berth_node's */
-	const char *nominated;	  /* the node that a refused pod is nominated to, or empty */
-	const char *message;	  /* why it is not placed, in the words of the FailedScheduling event */
-	const struct berth_pod_ref *evicted; /* pods that are being deleted for it */
+	uint32_t attempts;		     /* the number of attempts, including this one */
+	int64_t time_ns;		     /* by the handle's clock */
+	struct berth_pod_ref pod;	     /* node: where it is placed, or empty */
+	uint64_t node_user;		     /* struct berth_node's */
+	const char *nominated;		     /* the node that a refused pod is nominated to, or empty */
+	const char *message;		     /* why it is not placed, as in the FailedScheduling event */
+	const struct berth_pod_ref *evicted; /* pods that are preempted for it */
 	uint32_t evicted_n;
 };
 
@@ -125,66 +127,66 @@ struct berth_options {
 	size_t size; /* set by BERTH_INIT */
 	/* A KubeSchedulerConfiguration, JSON or YAML; NULL: kube-scheduler's defaults. */
 	const char *config;
-	/* Feature gates as --feature-gates has them, "A=true,B=false"; NULL: the defaults. */
+	/* Feature gates in the syntax of --feature-gates, "A=true,B=false"; NULL: the defaults. */
 	const char *feature_gates;
 	/*
-	 * 0: everything happens inside the calls. Else calls only hand over, and threads of the library's own
-	 * do the work: so many prepare objects, one puts events in order, one decides, and bind_threads (0:
-	 * one) call bind and evict. The clock is then the machine's unless it is virtual.
+	 * 0: all work is done inside the calls. Else calls only enqueue, and the library's threads do the
+	 * work: threads prepare objects, one orders events, one schedules, and bind_threads (0: one) call
+	 * bind and evict. The clock is then the machine's unless it is virtual.
 	 */
 	uint32_t threads, bind_threads;
 	uint64_t seed; /* breaks ties between nodes; the same input and seed give the same decisions */
 	enum berth_clock clock;
-	int64_t start_ns; /* where a virtual clock begins */
+	int64_t start_ns; /* start of a virtual clock */
 	enum berth_sampling sampling;
 	enum berth_binding binding;
 	enum berth_eviction eviction;
 	bool no_messages; /* leave berth_decision.message empty: faster where many pods are refused */
-	/* Limits; 0: the library's own. What goes beyond is refused with BERTH_LIMIT. */
-	uint64_t node_max, pod_max; /* objects at a time; 0: as many as memory holds; without threads only */
+	/* Limits; 0: the library's defaults. Calls that exceed them fail with BERTH_LIMIT. */
+	uint64_t node_max, pod_max; /* concurrent objects; 0: as many as memory holds; without threads only */
 	uint64_t text_bytes_max;    /* one text; 0: 8 GiB */
-	uint64_t plan_bytes_max;    /* what is kept about kinds of pods to decide faster; 0: 2 GiB */
-	uint32_t decision_max;	    /* threads: decisions that nobody has asked for; 0: 4096 */
-	uint32_t binding_max;	    /* threads: bindings without an answer; 0: 65536 */
+	uint64_t plan_bytes_max;    /* caches per signature; 0: 2 GiB */
+	uint32_t decision_max;	    /* threads: unread decisions; 0: 4096 */
+	uint32_t binding_max;	    /* threads: open bindings; 0: 65536 */
 	/*
-	 * Callbacks, each may be NULL. They are called from inside the call that decides, on its thread; with
-	 * threads, bind and evict by one of bind_threads, decided by the thread that decides and waits
-	 * meanwhile, log by any. They must not call functions of the same handle but berth_error. What they
-	 * are given is valid during the call.
+	 * Callbacks; each may be NULL. They run inside the scheduling call, on its thread; with threads, bind
+	 * and evict run on one of bind_threads, decided on the scheduling thread, which waits for it, log on
+	 * any. They must not call functions of the same handle except berth_error. Their arguments are valid
+	 * during the call.
 	 */
-	enum berth_answer (*bind)(void *context, const struct berth_decision *decision); /* of a placed pod */
-	/* Preemption wants the pod deleted. Returns false when that is not possible: then the pod that it was
-	 * to make room for is tried again after its backoff. */
+	enum berth_answer (*bind)(void *context, const struct berth_decision *decision); /* for a placed
+											    pod */
+	/* Deletes a preempted pod. Returns false when that fails: then the preemptor is retried after its
+	 * backoff. */
 	bool (*evict)(void *context, const struct berth_pod_ref *pod);
 	void (*decided)(void *context, const struct berth_decision *decision); /* every decision */
 	void (*log)(void *context, enum berth_level level, const char *text);  /* a line without line end */
-	void *context;							       /* given to all of them */
-	/* What the process may hold, in bytes; what would take more is refused with BERTH_LIMIT; 0: what it
-	 * could before. Of all handles the last one that says so counts. A little more may be held by what
-	 * was taken before. */
+	void *context;							       /* passed to all of them */
+	/* The process's memory limit in bytes; calls that would exceed it fail with BERTH_LIMIT; 0:
+	 * unchanged. The last handle that sets it wins. Existing objects may exceed it slightly. */
 	uint64_t memory_bytes_max;
-	/* threads: so many score nodes side by side, the one that decides included; 0: one, 64 at most.
-	 * Decisions are the same for any number. It pays for large clusters with many different kinds of
-	 * pods. */
+	/* threads: the number of threads that score nodes in parallel, including the scheduling thread; 0:
+	 * one, 64 at most. Decisions are the same for any number. Useful for large clusters with many
+	 * different pods. */
 	uint32_t workers;
-	/* Decide as kube-scheduler of this minor version, such as "1.37", does: its rules, texts, default
-	 * plugins and feature gates; NULL: as that of berth_kubernetes_version. */
+	/* The minor version of kube-scheduler to follow, such as "1.37": its rules, texts, default plugins
+	 * and feature gates; NULL: that of berth_kubernetes_version. */
 	const char *kubernetes_version;
 };
 
-/* What became of the objects of a text. */
+/* The result of applying a text. */
 struct berth_applied {
 	size_t size;	   /* set by BERTH_INIT */
-	uint64_t objects;  /* that could be read */
-	uint64_t applied;  /* that changed or confirmed what the scheduler knows; with threads: will */
-	uint64_t ignored;  /* of kinds that no decision depends on; pods of other schedulers, or ended */
-	uint64_t made;	   /* pods made for workloads (BERTH_EXPAND), in applied as well */
+	uint64_t objects;  /* decoded objects */
+	uint64_t applied;  /* objects that were applied; with threads: enqueued */
+	uint64_t ignored;  /* irrelevant kinds; pods of other schedulers; completed pods */
+	uint64_t made;	   /* pods created for workloads (BERTH_EXPAND), also counted in applied */
 	uint64_t problems; /* berth_error has the first ones, the log callback all */
 };
 
 /* Flags of berth_apply and berth_delete_text. */
-#define BERTH_EXPAND 1u /* make the pods that the text's workloads (Deployments, Jobs, ...) lack in it */
-#define BERTH_STRICT 2u /* stop at the first problem; what was before it stays */
+#define BERTH_EXPAND 1u /* create missing pods of the text's workloads (Deployments, Jobs, ...) */
+#define BERTH_STRICT 2u /* stop at the first problem; earlier objects stay */
 
 struct berth_pair {
 	const char *key, *value;
@@ -207,31 +209,31 @@ struct berth_node {
 	const char *name;
 	const struct berth_pair *labels;
 	const struct berth_taint *taints;
-	const struct berth_amount *allocatable; /* pods among them; a node without takes no pod */
+	const struct berth_amount *allocatable; /* including pods; a node without it fits no pod */
 	uint32_t label_n, taint_n, allocatable_n;
 	bool unschedulable;
-	uint64_t user; /* comes back in berth_decision.node_user */
+	uint64_t user; /* returned in berth_decision.node_user */
 };
 
-/* A pod without text, of one container. Strings may be NULL but for name. */
+/* A pod without text, of one container. Strings except name may be NULL. */
 struct berth_pod {
 	size_t size;		   /* set by BERTH_INIT */
 	const char *pod_namespace; /* NULL: "default" */
 	const char *name, *uid;
-	const char *node_name;	    /* where it runs; NULL: it is to be placed */
+	const char *node_name;	    /* its node; NULL: pending */
 	const char *scheduler_name; /* NULL: "default-scheduler" */
 	const struct berth_pair *labels, *node_selector;
 	const struct berth_amount *requests;
 	uint32_t label_n, node_selector_n, request_n;
 	int32_t priority;
-	uint64_t user; /* comes back in berth_pod_ref.user */
+	uint64_t user; /* returned in berth_pod_ref.user */
 };
 
 enum berth_pod_state {
 	BERTH_POD_UNKNOWN = 0,
 	BERTH_POD_GATED,   /* not allowed to be scheduled yet */
-	BERTH_POD_WAITING, /* for its turn, for its backoff, or for an event that may help */
-	BERTH_POD_ASSUMED, /* placed; the binding is not answered yet */
+	BERTH_POD_WAITING, /* in the active, backoff or unschedulable queue */
+	BERTH_POD_ASSUMED, /* placed; the binding is open */
 	BERTH_POD_ON_NODE
 };
 
@@ -239,28 +241,28 @@ struct berth_counts {
 	size_t size; /* set by BERTH_INIT */
 	/* Since berth_create. */
 	uint64_t decisions, placed, refused, failed, preemptions;
-	uint64_t by_columns, by_evaluation; /* how decisions were made: incrementally, or node by node */
+	uint64_t by_columns, by_evaluation; /* decisions by method: incremental, or node by node */
 	uint64_t bound, bind_failed, evict_failed;
 	/* Now. */
 	uint64_t nodes, pods;				    /* that the scheduler knows */
-	uint64_t pods_waiting, pods_assumed, pods_on_nodes; /* they sum to pods; gated ones wait */
+	uint64_t pods_waiting, pods_assumed, pods_on_nodes; /* they sum to pods; gated ones are waiting */
 	uint64_t active, backoff, unschedulable, gated;	    /* queues */
-	uint64_t open_bindings;				    /* tickets without an answer */
+	uint64_t open_bindings;				    /* tickets not completed */
 };
 
 enum berth_format { BERTH_TEXT = 1, BERTH_JSON };
 
 /* How berth_stop ends. */
 enum berth_stop {
-	BERTH_DRAIN = 1, /* decides what can be decided first */
+	BERTH_DRAIN = 1, /* schedules what is possible first */
 	BERTH_ABANDON
 };
 
-/* Zeroes a structure that begins with its size, and sets the size. structure points to it. */
+/* Zeroes a structure that starts with its size, and sets the size. structure points to it. */
 #define BERTH_INIT(structure) berth_init((structure), sizeof(*(structure)))
 
 /*
- * What BERTH_INIT calls; for callers that are not C.
+ * Called by BERTH_INIT; for other languages.
  * Context : any thread.
  */
 BERTH_API void berth_init(void *structure, size_t size);
@@ -273,31 +275,31 @@ BERTH_API void berth_init(void *structure, size_t size);
 BERTH_API const char *berth_version(void);
 
 /*
- * The version of kube-scheduler whose decisions it makes where the options ask for none, such as "v1.37.2".
+ * The default version of kube-scheduler that it follows, such as "v1.37.2".
  * Context : any thread.
  * Owns    : the library.
  */
 BERTH_API const char *berth_kubernetes_version(void);
 
 /*
- * A status as words, such as "not found".
+ * A status as text, such as "not found".
  * Context : any thread.
  * Owns    : the library.
  */
 BERTH_API const char *berth_status_name(enum berth_status status);
 
 /*
- * Adds a plugin of one's own (berth_plugin.h) for the rest of the process's life. Handles that are made
- * afterwards have it where a profile of their configuration enables it by its name. At most 6 in a process.
+ * Adds a custom plugin (berth_plugin.h) for the lifetime of the process. Handles created afterwards use it
+ * where a profile of their configuration enables it by its name. At most 6 per process.
  * Context : any thread.
  * Returns : BERTH_OK; BERTH_BAD_INPUT when the descriptor is wrong or the name is taken; BERTH_LIMIT,
  *           BERTH_INVALID. berth_error(NULL) has the words.
- * Owns    : the plugin stays the caller's, and must stay as it is.
+ * Owns    : the caller keeps the plugin, which must not change.
  */
 BERTH_API enum berth_status berth_plugin_add(const struct berth_plugin *plugin);
 
 /*
- * The same for a shared object, as berth --plugin takes it. One that is loaded already is left alone.
+ * The same for a shared object, as with berth --plugin. One that is already loaded is ignored.
  * Context : any thread.
  * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID. berth_error(NULL) has the words.
  */
@@ -305,7 +307,7 @@ BERTH_API enum berth_status berth_plugin_load(const char *path);
 
 /*
  * Makes a handle. options may be NULL: all defaults.
- * Context : any thread. Handles do not share anything.
+ * Context : any thread. Handles share nothing.
  * Returns : BERTH_OK; BERTH_BAD_INPUT when the configuration or the gates are wrong; BERTH_INVALID,
  *           BERTH_UNSUPPORTED; BERTH_LIMIT when there are 1024 handles. On failure *out is NULL, and
  *           berth_error(NULL) has the words.
@@ -314,10 +316,10 @@ BERTH_API enum berth_status berth_plugin_load(const char *path);
 BERTH_API enum berth_status berth_create(const struct berth_options *options, struct berth **out);
 
 /*
- * Frees a handle and everything that it knows; NULL is fine. Bindings that wait for an answer are dropped.
- * With threads they are stopped first, if they are not yet: BERTH_ABANDON.
+ * Frees a handle and all its objects; NULL is ignored. Open bindings are dropped. Running threads are stopped
+ * first: BERTH_ABANDON.
  * Context : any thread.
- * Returns : BERTH_OK; BERTH_INVALID when it is destroyed already; BERTH_BUSY in a callback, or when another
+ * Returns : BERTH_OK; BERTH_INVALID when it is already destroyed; BERTH_BUSY in a callback, or when another
  *           thread is in a call with the handle; BERTH_TIMEOUT as berth_stop.
  */
 BERTH_API enum berth_status berth_destroy(struct berth *berth);
@@ -330,13 +332,13 @@ BERTH_API enum berth_status berth_destroy(struct berth *berth);
 BERTH_API const char *berth_error(const struct berth *berth);
 
 /*
- * Takes every object of a text, new or changed: JSON or YAML, one or more documents, Lists and Lists in them.
- * Of nodes and pods of a known name, the text says anew what they are. Pods without spec.priority get it from
- * their PriorityClass, which may stand in the same text or have come before.
+ * Applies every object of a text, new or changed: JSON or YAML, one or more documents, also nested Lists.
+ * Existing nodes and pods are replaced. Pods without spec.priority get it from their PriorityClass, which may
+ * be in the same text or an earlier one.
  * Context : any thread; calls with a handle take turns.
- * Returns : BERTH_OK; BERTH_BAD_INPUT when there were problems: all other objects have been taken;
+ * Returns : BERTH_OK; BERTH_BAD_INPUT when there were problems: all other objects were applied;
  *           BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY.
- * Owns    : the text stays the caller's and may go away; out may be NULL.
+ * Owns    : the caller keeps the text and may free it after the call; out may be NULL.
  */
 BERTH_API enum berth_status berth_apply(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out);
@@ -349,65 +351,62 @@ BERTH_API enum berth_status berth_apply_file(
 	struct berth *berth, const char *path, unsigned flags, struct berth_applied *out);
 
 /*
- * Takes watch events, as an API server sends them and kubectl get --watch --output-watch-events -o json
+ * Applies watch events, as an API server sends them and kubectl get --watch --output-watch-events -o json
  * prints them: {"type": "ADDED", "object": {...}}, with ADDED, MODIFIED, DELETED and BOOKMARK, one after
- * another. Pods have their spec.priority, as an API server sees to it. Of flags there is BERTH_STRICT.
+ * another. Pods must have spec.priority, as set by an API server. The only flag is BERTH_STRICT.
  * Context, Returns, Owns: as berth_apply.
  */
 BERTH_API enum berth_status berth_apply_events(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out);
 
 /*
- * Takes a node, new or changed, without text.
+ * Applies a node, new or changed, without text.
  * Context : any thread; calls with a handle take turns.
- * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY, and nothing has
- *           changed.
+ * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY, without effect.
  */
 BERTH_API enum berth_status berth_apply_node(struct berth *berth, const struct berth_node *node);
 
 /*
- * Takes a pod, new or changed, without text.
- * Context, Returns: as berth_apply_node; but where BERTH_LIMIT comes from names of resources, the pod has
- *           been taken all the same. With more than 64 resources it counts in full on its node; without those
- *           whose names are beyond what can be distinguished in all, it counts with the others. Waiting it is
- *           not placed until it is applied with fewer.
+ * Applies a pod, new or changed, without text. Context, Returns: as berth_apply_node; but where BERTH_LIMIT
+ * is due to resource names, the pod was applied. With more than 64 resources it counts in full on its node;
+ * resources beyond the total number of names are ignored. A pending pod is not placed until it is applied
+ * with fewer.
  */
 BERTH_API enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *pod);
 
 /*
- * An object is gone. kind is the word of its manifest, such as "Pod" or "Node". object_namespace may be NULL:
- * "default", or none for kinds that have none. What a pod used is free; pods of a node that is gone stay
- * where they are until they are deleted themselves.
+ * Deletes an object. kind is that of its manifest, such as "Pod" or "Node". object_namespace may be NULL:
+ * "default", or none for kinds that have none. A deleted pod's resources are freed; pods of a deleted node
+ * stay until they are deleted themselves.
  * Context : any thread; calls with a handle take turns.
- * Returns : BERTH_OK; BERTH_NOT_FOUND (without threads; with them that it is gone is handed over, no more);
+ * Returns : BERTH_OK; BERTH_NOT_FOUND (without threads; with threads the deletion is only enqueued);
  *           BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY.
  */
 BERTH_API enum berth_status berth_delete(
 	struct berth *berth, const char *kind, const char *object_namespace, const char *name);
 
 /*
- * Every object of a text is gone. Objects that are not there are left out of out->applied.
+ * Deletes every object of a text. Missing objects do not count in out->applied.
  * Context, Returns: as berth_apply.
  */
 BERTH_API enum berth_status berth_delete_text(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out);
 
 /*
- * Decides one pod after the other, in the order of kube-scheduler's queue: max of them, or with 0 until none
- * can be decided now. Pods of a PodGroup are decided together and may exceed max.
+ * Schedules one pod after the other, in the order of kube-scheduler's queue: max pods, or with 0 until none
+ * is schedulable now. Pods of a PodGroup are scheduled together and may exceed max.
  * Context : any thread; calls with a handle take turns; runs the callbacks. Without threads only.
- * Returns : BERTH_OK, and in out_n (which may be NULL) how many decisions there were; BERTH_UNSUPPORTED with
+ * Returns : BERTH_OK, and in out_n (which may be NULL) the number of decisions; BERTH_UNSUPPORTED with
  *           threads; BERTH_STOPPED, BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_run(struct berth *berth, uint64_t max, uint64_t *out_n);
 
 /*
- * The next decision; without threads it is made now. Until timeout_ns have passed (0: not at all) it waits
- * for other threads to bring something to decide, or for a backoff to end by a real clock. With threads it is
- * for handles that have neither a bind nor a decided callback: deciding stops when decision_max decisions
- * wait.
+ * The next decision; without threads it is made now. Waits up to timeout_ns (0: not at all) for other threads
+ * to add work, or for a backoff to end on a real clock. With threads it is for handles without bind and
+ * decided callbacks: scheduling stops when decision_max decisions are unread.
  * Context : any thread; calls with a handle take turns; without threads it runs the callbacks.
- * Returns : BERTH_OK; BERTH_TIMEOUT when there is none; BERTH_STOPPED when there will be none any more;
+ * Returns : BERTH_OK; BERTH_TIMEOUT when there is none; BERTH_STOPPED when there will be no more;
  *           BERTH_UNSUPPORTED, BERTH_BUSY, BERTH_INVALID.
  * Owns    : the handle; *out is valid until the next call of berth_next_decision, berth_run, berth_stop or
  *           berth_destroy.
@@ -416,58 +415,56 @@ BERTH_API enum berth_status berth_next_decision(
 	struct berth *berth, int64_t timeout_ns, const struct berth_decision **out);
 
 /*
- * Waits until everything that was handed over has been taken in, what can be decided is decided, and no
- * binding and no eviction waits for an answer. Without threads that means berth_run.
- * Context : any thread; not while decisions wait for another call of this thread.
- * Returns : BERTH_OK; BERTH_TIMEOUT when that is not so after timeout_ns; BERTH_STOPPED, BERTH_BUSY,
- *           BERTH_INVALID.
+ * Waits until all enqueued objects are applied, all schedulable pods are scheduled, and no binding or
+ * eviction is open. Without threads that means berth_run.
+ * Context : any thread; not while decisions wait for berth_next_decision on this thread.
+ * Returns : BERTH_OK; BERTH_TIMEOUT after timeout_ns; BERTH_STOPPED, BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_settle(struct berth *berth, int64_t timeout_ns);
 
 /*
- * The pod is bound: what was assumed is a fact.
- * Context : any thread; calls with a handle take turns; not the bind callback, which returns its answer.
- * Returns : BERTH_OK; BERTH_NOT_FOUND when no such binding waits for an answer, for example because it has
- *           got one; BERTH_BUSY, BERTH_INVALID.
+ * Completes a binding: the assumed pod is bound.
+ * Context : any thread; calls with a handle take turns; not the bind callback, which returns its result.
+ * Returns : BERTH_OK; BERTH_NOT_FOUND when no such binding is open, for example because it is completed;
+ *           BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_bound(struct berth *berth, uint64_t ticket);
 
 /*
- * The pod could not be bound: what it used is free, and it is tried again after its backoff.
+ * Completes a binding as failed: the pod's resources are freed, and it is retried after its backoff.
  * Context, Returns: as berth_bound.
  */
 BERTH_API enum berth_status berth_bind_failed(struct berth *berth, uint64_t ticket);
 
 /*
- * Moves a virtual clock. Backoffs that are over end, pods that have waited for five minutes are looked at
- * again.
+ * Advances a virtual clock. Ends expired backoffs, and retries pods that were unschedulable for five minutes.
  * Context : any thread; calls with a handle take turns.
- * Returns : BERTH_OK; BERTH_INVALID when it would go back; BERTH_UNSUPPORTED with another clock;
+ * Returns : BERTH_OK; BERTH_INVALID for an earlier time; BERTH_UNSUPPORTED with another clock;
  *           BERTH_STOPPED, BERTH_BUSY.
  */
 BERTH_API enum berth_status berth_set_time(struct berth *berth, int64_t now_ns);
 
 /*
  * The handle's clock, and in out_next_ns (either may be NULL) the next time at which a backoff ends;
- * INT64_MAX: none does.
+ * INT64_MAX: none.
  * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_get_time(struct berth *berth, int64_t *out_now_ns, int64_t *out_next_ns);
 
 /*
- * What is known of a pod: its state, and the node where it is, "" when there is none.
+ * A pod's state, and its node, "" without one.
  * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_NOT_FOUND, and the state is BERTH_POD_UNKNOWN; BERTH_BUSY, BERTH_INVALID.
- * Owns    : the node's name is the library's, until the thread's next call of this. out_node may be NULL.
+ * Owns    : the library; the node's name is valid until the thread's next call of this. out_node may be NULL.
  */
 BERTH_API enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace, const char *name,
 	enum berth_pod_state *out_state, const char **out_node);
 
 /*
- * Every node for one pod, as the cluster is now: who refuses it, why and by how much, or what it scores and
- * for what, the best node first. As a table, or as JSON: {"explain": [{"pod", "node", "verdict", ...}, ...]}.
- * Decides nothing.
+ * Verdicts of all nodes for one pod in the current cluster: the refusing plugins, reasons and amounts, or the
+ * scores by plugin, the best node first. As a table, or as JSON: {"explain": [{"pod", "node", "verdict",
+ * ...}, ...]}. Does not schedule.
  * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_NOT_FOUND; BERTH_BUSY, BERTH_INVALID.
  * Owns    : the text is the caller's: berth_free.
@@ -476,14 +473,14 @@ BERTH_API enum berth_status berth_explain(struct berth *berth, const char *pod_n
 	enum berth_format format, char **out_text);
 
 /*
- * The text of the FailedScheduling event that the pod would get now; "" when some node takes it.
+ * The text of the FailedScheduling event that the pod would get now; "" when it fits some node.
  * Context, Returns, Owns: as berth_explain.
  */
 BERTH_API enum berth_status berth_message(
 	struct berth *berth, const char *pod_namespace, const char *name, char **out_text);
 
 /*
- * Frees a text of berth_explain or berth_message; NULL is fine.
+ * Frees a text of berth_explain or berth_message; NULL is ignored.
  * Context : any thread.
  */
 BERTH_API void berth_free(char *text);
@@ -496,12 +493,12 @@ BERTH_API void berth_free(char *text);
 BERTH_API enum berth_status berth_get_counts(struct berth *berth, struct berth_counts *out);
 
 /*
- * Ends deciding. Afterwards objects and decisions are refused with BERTH_STOPPED; what is known can still be
- * read. With threads BERTH_DRAIN also waits for open bindings to be answered, goes over into abandoning when
- * timeout_ns have passed, and the threads end.
+ * Stops scheduling. Afterwards calls with objects or decisions fail with BERTH_STOPPED; state can still be
+ * read. With threads BERTH_DRAIN also waits for open bindings to complete, abandons them after timeout_ns,
+ * and the threads end.
  * Context : any thread; calls with a handle take turns; without threads BERTH_DRAIN runs the callbacks.
- * Returns : BERTH_OK, also when it is stopped already; BERTH_TIMEOUT when a callback does not return: then
- *           call it again; BERTH_BUSY, BERTH_INVALID.
+ * Returns : BERTH_OK, also when it is already stopped; BERTH_TIMEOUT when a callback does not return: call
+ *           again; BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_stop(struct berth *berth, enum berth_stop how, int64_t timeout_ns);
 

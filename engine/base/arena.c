@@ -34,8 +34,7 @@ static struct bt_arena_block *make_block(size_t size)
 	return block;
 }
 
-/* Makes a block current that holds at least need bytes: a kept one if it is large enough, otherwise a new
- * one. */
+/* Makes a block of at least need bytes current: a kept one if large enough, otherwise a new one. */
 static void next_block(struct bt_arena *arena, size_t need)
 {
 	struct bt_arena_block *block = arena->current ? arena->current->next : arena->first;

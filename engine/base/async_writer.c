@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ring of bytes. Its consumer is never asleep for want of them: it looks every NAP_NS, so that who puts has
- * nobody to wake.
+ * A ring of bytes. Its consumer polls every NAP_NS instead of sleeping, so the producer never has to wake it.
  */
 #include "engine/base/async_writer.h"
 
@@ -13,20 +12,20 @@
 #include "engine/base/thread.h"
 
 #define CAPACITY    (4u << 20)
-#define PIECE_BYTES (128u << 10) /* that are handed on at once */
+#define PIECE_BYTES (128u << 10) /* per call of take */
 #define NAP_NS	    INT64_C(2000000)
 
 struct bt_async_writer {
 	struct bt_async_writer_options options; /* init: */
 	struct bt_ring ring;
-	struct bt_thread *thread; /* init: NULL: there is none */
-	struct bt_eventcount nap; /* where it looks from time to time */
-	uint64_t put_n;		  /* owner: who puts */
+	struct bt_thread *thread; /* init: NULL: no thread */
+	struct bt_eventcount nap; /* waits between polls */
+	uint64_t put_n;		  /* owner: the producer */
 	/* owner: the writer's thread */
 	char *piece;
 	_Atomic uint64_t taken_n;   /* atomic: EDGE async_writer.taken */
 	_Atomic uint32_t failed;    /* atomic: the same */
-	struct bt_eventcount taken; /* where bt_async_writer_flush waits */
+	struct bt_eventcount taken; /* bt_async_writer_flush waits here */
 };
 
 static void hand_on(struct bt_async_writer *writer, const char *bytes, size_t n)
@@ -35,7 +34,7 @@ static void hand_on(struct bt_async_writer *writer, const char *bytes, size_t n)
 		bt_store_relaxed(&writer->failed, 1u);
 	}
 	BT_TESTPOINT("async_writer.hand_on");
-	/* EDGE async_writer.taken release: what take did, and whether it failed. */
+	/* EDGE async_writer.taken release: publishes take's effects, and whether it failed. */
 	bt_store_release(&writer->taken_n, bt_load_relaxed(&writer->taken_n) + n);
 	bt_eventcount_wake(&writer->taken);
 }
@@ -59,7 +58,7 @@ static void run(void *context)
 			continue;
 		}
 		uint32_t key = bt_eventcount_prepare(&writer->nap);
-		/* Only who flushes or ends the writer wakes it. */
+		/* Only flush and destroy wake it. */
 		if (!take_some(writer) && !bt_ring_is_drained(&writer->ring)) {
 			bt_eventcount_wait(&writer->nap, key, NAP_NS);
 		}
@@ -106,7 +105,7 @@ void bt_async_writer_put(struct bt_async_writer *writer, const char *bytes, size
 		uint32_t piece = n < PIECE_BYTES ? (uint32_t)n : PIECE_BYTES;
 
 		uint32_t pushed_n = bt_ring_push_n(&writer->ring, bytes, piece, BT_EVENTCOUNT_FOREVER);
-		BT_REQUIRE(pushed_n == piece); /* no thread abandons the ring */
+		BT_REQUIRE(pushed_n == piece); /* the ring is never abandoned */
 		bytes += piece;
 		n -= piece;
 	}

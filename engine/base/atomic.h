@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * C11 atomics with the order in the name; objects are declared _Atomic. Where a foreign library or the kernel
- * makes the order that race detectors cannot see, BT_SYNC_RELEASE and BT_SYNC_ACQUIRE tell them, and
- * BT_SYNC_ATOMIC of words that a foreign library accesses atomically.
+ * C11 atomics with the order in the name; objects are declared _Atomic. BT_SYNC_RELEASE and BT_SYNC_ACQUIRE
+ * annotate, for race detectors, an order that a library or the kernel provides; BT_SYNC_ATOMIC annotates
+ * words that a library accesses atomically.
  */
 #pragma once
 
@@ -67,17 +67,17 @@
 #define bt_store_relaxed(object, value) atomic_store_explicit((object), (value), memory_order_relaxed)
 #define bt_store_release(object, value) atomic_store_explicit((object), (value), memory_order_release)
 
-/* Both give the value before. The plain one acquires and releases: for reference counts. */
+/* Both return the old value. The plain one is acquire and release: for reference counts. */
 #define bt_add(object, value)		atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
 #define bt_add_relaxed(object, value)	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
 #define bt_sub(object, value)		atomic_fetch_sub_explicit((object), (value), memory_order_acq_rel)
 #define bt_sub_relaxed(object, value)	atomic_fetch_sub_explicit((object), (value), memory_order_relaxed)
 
-/* Gives the value before; acquires and releases. */
+/* Returns the old value; acquire and release. */
 #define bt_exchange(object, value)	atomic_exchange_explicit((object), (value), memory_order_acq_rel)
 
-/* Whether *object was *expected and is now desired (acquires and releases); else *expected is what it is
- * (acquired). */
+/* Returns whether *object was *expected and is now desired (acquire and release); else stores its value in
+ * *expected (acquire). */
 #define bt_cas(object, expected, desired)                                                                    \
 	atomic_compare_exchange_strong_explicit(                                                             \
 		(object), (expected), (desired), memory_order_acq_rel, memory_order_acquire)
@@ -95,7 +95,7 @@
 #endif
 
 #if BT_VALGRIND
-/* BT_SYNC_... stand above. */
+/* BT_SYNC_... are defined above. */
 #elif defined(BT_TSAN)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
@@ -112,7 +112,7 @@ void __tsan_release(void *address);
 BT_INLINE void bt_fence_full(void)
 {
 #if BT_VALGRIND || defined(BT_TSAN)
-	/* Race detectors know no fences; a read-modify-write orders as much. */
+	/* Race detectors do not support fences; a read-modify-write is as strong. */
 	static _Atomic uint32_t word;
 
 	BT_SYNC_RELEASE(&word);
@@ -129,7 +129,7 @@ BT_INLINE void bt_fence_compiler(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Says to the processor that this is a turn of a loop that waits. */
+/* Hints to the processor that this is a spin loop. */
 BT_INLINE void bt_cpu_relax(void)
 {
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@
 #include "engine/base/str.h"
 
 struct bt_buf {
-	char *ptr; /* always NUL-terminated once something was written */
+	char *ptr; /* NUL-terminated after the first write */
 	size_t len, cap;
 };
 

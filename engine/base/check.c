@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reports a broken assertion and stops the program.
+ * Reports a failed assertion and aborts.
  */
 #include "engine/base/check.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Assertions for our own bugs. Never for bad input, which is a status with a diagnosis. Which one:
+ * Assertions for our own bugs. Bad input is a status with a diagnosis instead. Which one to use:
  *
- * - BT_REQUIRE: a caller's contract where a call is rare beside placing a pod: creation, configuration,
- *   objects that come and go, the public interface. Always on, in Release too.
+ * - BT_REQUIRE: a caller's contract in calls that are rare compared with scheduling: creation, configuration,
+ *   added and removed objects, the public interface. Always on, in Release too.
  * - BT_REQUIRE_HOT: the same where a call happens for every pod, node or value.
- * - BT_INVARIANT: what the module itself guarantees: counts, links, orders, states and their transitions.
+ * - BT_INVARIANT: the module's own guarantees: counts, links, orders, states and their transitions.
  *
  * The last two are on in every build but Release (BT_INVARIANTS=OFF), where they are compiled and cost
  * nothing. A condition takes time that does not grow with the cluster, and changes nothing.
@@ -13,7 +13,7 @@
 
 #include "engine/base/compiler.h"
 
-/* Prints the place and the broken condition on standard error and aborts. Context: any thread. */
+/* Prints the place and the failed condition to standard error and aborts. Context: any thread. */
 BT_NORETURN void bt_check_failed(const char *file, int line, const char *kind, const char *condition);
 
 #define BT_CHECK_AS(kind, condition)                                                                         \
@@ -25,7 +25,7 @@ BT_NORETURN void bt_check_failed(const char *file, int line, const char *kind, c
 #define BT_REQUIRE_HOT(condition) BT_CHECK_AS("requirement", condition)
 #define BT_INVARIANT(condition)	  BT_CHECK_AS("invariant", condition)
 #else
-/* Compiled, so that what only assertions use is used, and never evaluated. */
+/* Compiled but never evaluated, so that variables used only in assertions count as used. */
 #define BT_REQUIRE_HOT(condition) ((void)(0 && (condition)))
 #define BT_INVARIANT(condition)	  ((void)(0 && (condition)))
 #endif

@@ -20,10 +20,10 @@ static inline int64_t bt_clock_now_ns(const struct bt_clock *clock)
 /* The machine's real-time clock. */
 struct bt_clock bt_clock_real(void);
 
-/* A clock that shows *now_ns, which its owner moves. */
+/* A clock that reads *now_ns, which its owner advances. */
 struct bt_clock bt_clock_virtual(int64_t *now_ns);
 
-/* The machine's monotonic clock, for measuring how long something took. Never an input of a decision. */
+/* The machine's monotonic clock, for measuring durations. Never an input of a decision. */
 int64_t bt_clock_monotonic_ns(void);
 
 /* CPU time that the calling thread has taken, for the same: other threads and processes do not show in it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiler attributes behind names, so that nothing else spells them.
+ * Compiler attributes behind names, used nowhere else directly.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 #define BT_LIKELY(x)		       __builtin_expect(!!(x), 1)
 #define BT_UNLIKELY(x)		       __builtin_expect(!!(x), 0)
 #define BT_INLINE		       static inline __attribute__((always_inline))
-/* What is rarely needed: kept apart, so that what is always needed saves no registers for it. */
+/* For cold paths: not inlined, so that hot paths save no registers for them. */
 #define BT_NOINLINE __attribute__((noinline))
-/* Reads memory that sanitizers keep for themselves: the frames of functions that are running. */
+/* For functions that read memory that sanitizers protect: frames of running functions. */
 #define BT_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 #define BT_CACHELINE 64

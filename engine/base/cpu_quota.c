@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads cpu.max (version 2) or cpu.cfs_quota_us and cpu.cfs_period_us (version 1) from the process's control
- * group up to the root. Within a container's namespace the path may be one that is not mounted: then the root
- * of the mount is the container's own group.
+ * group up to the root. In a container's namespace the path may not be mounted: then the root of the mount is
+ * the container's group.
  */
 #include "engine/base/cpu_quota.h"
 
@@ -37,7 +37,7 @@ static bool read_file(const char *folder, const char *name, char *line, size_t b
 	return there;
 }
 
-/* The quota that stands in one folder; 0 for none. */
+/* The quota in one folder; 0: none. */
 static uint32_t quota_of(const char *folder, bool is_v2)
 {
 	char line[64], period_line[64];
@@ -88,7 +88,7 @@ static uint32_t least_quota(const char *root, const char *mount, const char *gro
 	return least;
 }
 
-/* Whether "cpu" is among the controllers of a line of /proc/self/cgroup, which commas part. */
+/* Is "cpu" in the comma-separated controllers of a line of /proc/self/cgroup? */
 static bool has_cpu(const char *controllers, size_t len)
 {
 	for (const char *at = controllers, *end = controllers + len; at < end;) {
@@ -102,7 +102,7 @@ static bool has_cpu(const char *controllers, size_t len)
 	return false;
 }
 
-/* What one line of /proc/self/cgroup, number:controllers:path, grants. */
+/* The quota of one line of /proc/self/cgroup, number:controllers:path. */
 static uint32_t quota_of_line(const char *root, const char *line)
 {
 	const char *controllers = strchr(line, ':');

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The least quota of the process's control group and those above it, in CPUs rounded up; 0 when there is
- * none. Both versions of control groups are read. root stands before /proc and /sys; "" is this machine.
+ * The least quota of the process's control group and those above it, in CPUs rounded up; 0: no quota. Reads
+ * both versions of control groups. root is the prefix of /proc and /sys; "" is this machine.
  * Context: any thread; reads small files.
  */
 uint32_t bt_cpu_quota_n(const char *root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Durations read and written. Source: Go's package time, 1.26.
+ * Parses and formats durations. Source: Go's package time, 1.26.
  */
 #include "engine/base/duration.h"
 

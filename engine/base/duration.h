@@ -10,8 +10,8 @@
 #include "engine/base/str.h"
 
 /*
- * Reads a duration as Go writes it, in nanoseconds.
- * Returns : false when it is none, with Go's message appended to out_error, unless that is NULL.
+ * Parses a duration in Go's syntax to nanoseconds.
+ * Returns : false when invalid, with Go's message appended to out_error, unless that is NULL.
  */
 bool bt_duration_parse(struct bt_str text, int64_t *out_ns, struct bt_buf *out_error);
 

@@ -37,7 +37,7 @@ static void ask_once(void)
 	pthread_once(&once, ask_for_membarrier);
 }
 
-/* A light half that ran before the answer was known was a full fence, which is right with either heavy half.
+/* A light half that ran before the choice was made was a full fence, which pairs with either heavy half.
  */
 void bt_fence_heavy(void)
 {
@@ -48,7 +48,7 @@ void bt_fence_heavy(void)
 	}
 	bt_fence_compiler();
 	while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
-		sched_yield(); /* the kernel is short of memory */
+		sched_yield(); /* the kernel is out of memory */
 	}
 	bt_fence_compiler();
 }
@@ -62,26 +62,25 @@ void bt_eventcount_init(struct bt_eventcount *park)
 }
 
 /*
- * The thread that clears armed raises epoch afterwards. The key is read before armed is set, so a waker that
- * saw this thread's armed makes the key stale; one that cleared armed for an earlier waiter has still to
- * raise epoch, or has done so before this thread looks at what it waits for, and then this thread sees that
- * change.
+ * A waker clears armed, then increments epoch. The key is read before armed is set, so a waker that saw this
+ * thread's armed makes the key stale. A waker that cleared armed for an earlier waiter either has yet to
+ * increment epoch, or did so before this thread checks its condition; then this thread sees the change.
  */
 uint32_t bt_eventcount_prepare(struct bt_eventcount *park)
 {
-	/* EDGE park.epoch acquire: a key that is up to date comes with the change that it was raised for. */
+	/* EDGE park.epoch acquire: whoever reads the new key sees the change that it was raised for. */
 	uint32_t key = bt_load_acquire(&park->epoch);
 
 	BT_TESTPOINT("park.prepare.before_armed");
-	/* EDGE park.armed release: the key was read before; a waker that sees armed raises epoch beyond the
-	 * key. */
+	/* EDGE park.armed release: the key was read before, so a waker that sees armed increments epoch past
+	 * the key. */
 	bt_store_release(&park->armed, 1);
-	bt_fence_heavy(); /* EDGE park.armed: armed, then the caller's look at what it waits for */
+	bt_fence_heavy(); /* EDGE park.armed: armed is set before the caller checks its condition */
 	BT_TESTPOINT("park.prepare.after_armed");
 	return key;
 }
 
-/* Until epoch is not key, or until the monotonic clock shows the deadline. */
+/* Sleeps until epoch differs from key, or until the deadline on the monotonic clock. */
 static bool sleep_on(struct bt_eventcount *park, uint32_t key, const struct __kernel_timespec *deadline)
 {
 	return syscall(SYS_futex, &park->epoch, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, key, deadline, NULL,
@@ -107,19 +106,19 @@ bool bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeou
 	}
 	BT_TESTPOINT("park.wait.after_sleep");
 	bt_rcu_resume(was_online);
-	/* EDGE park.epoch acquire: what was changed before the wake-up is seen. */
+	/* EDGE park.epoch acquire: sees changes made before the wake-up. */
 	return bt_load_acquire(&park->epoch) != key || in_time;
 }
 
 void bt_eventcount_wake_armed(struct bt_eventcount *park)
 {
 	BT_TESTPOINT("park.wake.before_claim");
-	/* EDGE park.armed acquire: epoch rises after every waiter that this clears has read its key. */
+	/* EDGE park.armed acquire: every waiter cleared here has read its key before epoch is incremented. */
 	if (!bt_exchange(&park->armed, 0)) {
-		return; /* another waker has taken it over, and raises epoch */
+		return; /* another waker cleared it, and increments epoch */
 	}
 	BT_TESTPOINT("park.wake.before_raise");
-	bt_add(&park->epoch, 1); /* EDGE park.epoch release: the change comes with the new epoch */
+	bt_add(&park->epoch, 1); /* EDGE park.epoch release: publishes the change with the new epoch */
 	bt_add_relaxed(&park->wakes, 1);
 	BT_TESTPOINT("park.wake.before_futex");
 	syscall(SYS_futex, &park->epoch, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An event count: a thread sleeps until somebody has changed what it waits for. The state itself (a ring, a
- * counter, a flag) lies elsewhere. The waiter looks at it between bt_eventcount_prepare and
+ * An event count: a thread sleeps until another thread has changed a condition. The condition's state (a
+ * ring, a counter, a flag) is stored elsewhere. The waiter checks it between bt_eventcount_prepare and
  * bt_eventcount_wait, and the thread that changes it calls bt_eventcount_wake afterwards. No wake-up is lost.
  * A wake-up without a waiter costs one load.
  *
@@ -12,7 +12,8 @@
  *		}
  *	}
  *
- * A thread may wait for several things by one park. Wake-ups may come for nothing: look again after each.
+ * A thread may wait for several conditions with one event count. Wake-ups may be spurious: check the
+ * condition after each.
  */
 #pragma once
 
@@ -27,36 +28,36 @@
 
 struct bt_eventcount {
 	alignas(BT_CACHELINE) _Atomic uint32_t
-		armed;		/* atomic: EDGE park.armed; somebody waits, or is about to */
-	_Atomic uint32_t epoch; /* atomic: EDGE park.epoch; wake-ups so far, what the kernel compares */
-	_Atomic uint64_t wakes; /* atomic: how often bt_eventcount_wake had somebody to wake */
+		armed;		/* atomic: EDGE park.armed; there is a waiter, or soon will be */
+	_Atomic uint32_t epoch; /* atomic: EDGE park.epoch; number of wake-ups; the futex word */
+	_Atomic uint64_t wakes; /* atomic: how often bt_eventcount_wake found a waiter */
 };
 
-/* Context: before any other thread sees it. There is nothing to free. */
+/* Context: before it is shared. Needs no cleanup. */
 void bt_eventcount_init(struct bt_eventcount *park);
 
 /*
- * Says that this thread is about to wait: after it, a change that this thread does not see wakes it.
- * Context: any thread that is idle: a system call that interrupts the other threads (below a microsecond).
- * Returns: the key for bt_eventcount_wait. Not waiting after all needs no call.
+ * Announces that this thread is about to wait: a later change that this thread does not see wakes it.
+ * Context: an idle thread: makes a system call that interrupts the other threads (below a microsecond).
+ * Returns: the key for bt_eventcount_wait. No call is needed to cancel.
  */
 uint32_t bt_eventcount_prepare(struct bt_eventcount *park);
 
 /*
- * Sleeps until somebody wakes the park after bt_eventcount_prepare gave key, or timeout_ns have passed.
+ * Sleeps until a wake-up after bt_eventcount_prepare returned key, or until timeout_ns have passed.
  * Context : any thread that holds no pointer of a read section: it is offline while it sleeps (rcu.h).
- * Returns : false when the time was over; true else, also for nothing.
+ * Returns : false on timeout; else true, also for spurious wake-ups.
  */
 bool bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
 
-/* private: the part of bt_eventcount_wake behind its load */
+/* private: the slow path of bt_eventcount_wake */
 void bt_eventcount_wake_armed(struct bt_eventcount *park);
 
 /*
- * The two halves of an asymmetric full fence (Linux's membarrier): two threads that each store, fence and
- * load what the other stored cannot both miss the other's store, if one of them used the heavy half. The
- * light half is nothing but a load where the kernel has membarrier, and a full fence elsewhere; the heavy
- * half is a system call.
+ * The two halves of an asymmetric full fence (Linux's membarrier): when two threads each store, fence and
+ * load the other's word, they cannot both miss the other's store if one of them used the heavy half. The
+ * light half is only a load where the kernel has membarrier, and a full fence elsewhere; the heavy half is a
+ * system call.
  */
 extern _Atomic uint32_t
 	bt_fence_is_asymmetric; /* private: set once, by the first bt_eventcount_init or bt_fence_heavy */
@@ -72,10 +73,10 @@ BT_INLINE void bt_fence_light(void)
 
 void bt_fence_heavy(void);
 
-/* Wakes all that wait. Context: any thread, after the change that they wait for; two loads for nobody. */
+/* Wakes all waiters. Context: any thread, after the change of the condition; two loads without waiters. */
 BT_INLINE void bt_eventcount_wake(struct bt_eventcount *park)
 {
-	bt_fence_light(); /* EDGE park.armed: the change, then the look at whether somebody waits */
+	bt_fence_light(); /* EDGE park.armed: the change comes before the check for waiters */
 	if (BT_UNLIKELY(bt_load_relaxed(&park->armed))) {
 		bt_eventcount_wake_armed(park);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to xxhash: 64-bit hashes of bytes. Not for adversaries; tables that take foreign keys bound their
+ * Wraps xxhash: 64-bit hashes of bytes. Not safe against adversaries; tables with untrusted keys bound their
  * size.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading histograms. Readers walk the buckets of a histogram that may be growing under them: every answer is
- * that of some histogram between the one at the call and the one at the return.
+ * Reading histograms. Readers walk buckets that may be updated concurrently: each result is that of a
+ * histogram between the call's and the return's state.
  */
 #include "engine/base/histogram.h"
 
@@ -11,7 +11,7 @@
 
 _Static_assert(BT_HISTOGRAM_BUCKETS == 2560, "20 KiB");
 
-/* What a bucket begins with, and how many values it holds. */
+/* The lowest value of a bucket, and its width. */
 static uint64_t least_of(uint32_t bucket_ix, uint64_t *out_width)
 {
 	uint32_t shift = bucket_ix < 2 * SUB_BUCKETS ? 0 : bucket_ix / SUB_BUCKETS - 1;
@@ -77,7 +77,7 @@ double bt_histogram_mean(const struct bt_histogram *histogram)
 	return n ? sum / (double)n : 0;
 }
 
-/* The greatest value of a bucket that can have come. A reader may see a count before its maximum. */
+/* The greatest value that a bucket can contain. A reader may see a count before its maximum. */
 static int64_t greatest_of(const struct bt_histogram *histogram, uint32_t bucket_ix)
 {
 	uint64_t width, least = least_of(bucket_ix, &width);

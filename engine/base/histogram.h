@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How often which value came, from 0 to nine hours in nanoseconds, in 20 KiB. A power of two is cut into 64
- * equal buckets: what is read back is at least the value that was recorded and at most 1/64 more; below 128
- * it is exact.
+ * A histogram of values from 0 to nine hours in nanoseconds, in 20 KiB. Each power of two has 64 equal
+ * buckets: a read value is at least the recorded one and at most 1/64 more; below 128 it is exact.
  * Context: one thread records; any thread reads (relaxed: a reader may miss the newest values).
  */
 #pragma once
@@ -15,7 +14,7 @@
 
 #define BT_HISTOGRAM_SUB_BITS 6
 #define BT_HISTOGRAM_BITS     45
-/* Values beyond are counted as this one (9.7 hours in nanoseconds); the maximum is kept as it came. */
+/* Values beyond are counted as this one (9.7 hours in nanoseconds); the maximum is exact. */
 #define BT_HISTOGRAM_LIMIT (((int64_t)1 << BT_HISTOGRAM_BITS) - 1)
 #define BT_HISTOGRAM_BUCKETS                                                                                 \
 	((BT_HISTOGRAM_BITS - BT_HISTOGRAM_SUB_BITS - 1) * (1 << BT_HISTOGRAM_SUB_BITS) +                    \
@@ -23,14 +22,16 @@
 
 /* All zeroes: empty. The fields are private. */
 struct bt_histogram {
-	/* owner: who records; EDGE histogram.counts relaxed: a reader may miss the newest, and sees none go
+	/*
+	 * owner: the recorder; EDGE histogram.counts relaxed: a reader may miss the newest; counts never
+	 * decrease
 	 */
 	alignas(BT_CACHELINE) _Atomic uint64_t counts[BT_HISTOGRAM_BUCKETS];
-	/* owner: who records; EDGE histogram.max relaxed: it may be seen before its count or after */
+	/* owner: the recorder; EDGE histogram.max relaxed: it may be seen before or after its count */
 	_Atomic int64_t max;
 };
 
-/* An empty one on cache lines of its own. Owns: bt_mem_free. */
+/* Creates an empty histogram on its own cache lines. Owns: the caller; bt_mem_free. */
 struct bt_histogram *bt_histogram_create(void);
 
 /* private: the bucket of a value from 0 to BT_HISTOGRAM_LIMIT */
@@ -53,32 +54,31 @@ BT_INLINE void bt_histogram_record(struct bt_histogram *histogram, int64_t value
 	bt_store_relaxed(&histogram->max, value > max ? value : max);
 }
 
-/* Adds what other has counted. Context: the thread that records into histogram; other may be anybody's. */
+/* Adds the counts of other. Context: the recorder of histogram; other may have another recorder. */
 void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other);
 
-/* Takes away what earlier, a copy of the same histogram as it was before, had counted. The maximum stays:
- * nobody knows
- * when it came. Context: the thread that records into histogram. */
+/* Subtracts the counts of earlier, a previous copy of the same histogram. The maximum stays, since its time
+ * is unknown. Context: the thread that records into histogram. */
 void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histogram *earlier);
 
 uint64_t bt_histogram_count(const struct bt_histogram *histogram);
 
-/* The greatest value as it came; 0 when there is none. */
+/* The greatest value, exact; 0 when empty. */
 int64_t bt_histogram_max(const struct bt_histogram *histogram);
 
-/* The mean to 1/128 (buckets count with their middle); 0 when there is none. */
+/* The mean to 1/128 (buckets count with their midpoint); 0 when empty. */
 double bt_histogram_mean(const struct bt_histogram *histogram);
 
 /*
  * The value that ppm millionths of all values do not exceed: 500000 is the median, 999000 the 99.9th
- * percentile, 0 the least, 1000000 the maximum. At least that value, at most 1/64 more; 0 when there is none.
+ * percentile, 0 the minimum, 1000000 the maximum. At least that value, at most 1/64 more; 0 when empty.
  */
 int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm);
 
 /*
- * Counts into other buckets: out_counts[i] gets the values up to bounds[i] and beyond the bound before,
- * out_counts[n] those beyond all. bounds ascend. A value that is below a bound by less than 1/64 of it may
- * count as beyond. Returns: the sum of all values, to 1/128.
+ * Counts into other buckets: out_counts[i] gets the values up to bounds[i] and above the previous bound,
+ * out_counts[n] those above all. bounds ascend. A value below a bound by less than 1/64 of it may count as
+ * above. Returns: the sum of all values, to 1/128.
  */
 double bt_histogram_cut(
 	const struct bt_histogram *histogram, const int64_t *bounds, uint32_t n, uint64_t *out_counts);

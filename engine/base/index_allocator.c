@@ -42,7 +42,7 @@ static void grow(struct bt_index_allocator *v, size_t word_n)
 
 		v->level_n += new;
 		resize(v, level, cap);
-		/* What was the top has one word above it now. */
+		/* The old top level now has one word above it. */
 		if (new &&level && v->levels[level - 1][0]) {
 			v->levels[level][0] = 1;
 		}
@@ -115,7 +115,7 @@ size_t bt_index_allocator_end(const struct bt_index_allocator *v, size_t end)
 	return end;
 }
 
-/* Gives up room for words that are empty. */
+/* Frees empty words at the end. */
 static void shrink(struct bt_index_allocator *v, size_t end)
 {
 	size_t room = bt_index_allocator_room(bt_bitmap_words(end), v->word_n[0]);

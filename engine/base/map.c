@@ -51,7 +51,7 @@ void bt_map_prefetch(const struct bt_map *map, uint64_t key)
 	}
 }
 
-/* A map of more slots than this is made smaller when it has become so empty. */
+/* A map with more slots than this shrinks when it is sparse. */
 #define KEPT_SLOTS 4096
 #define EMPTY_PART 16
 
@@ -95,7 +95,7 @@ void bt_map_remove(struct bt_map *map, uint64_t key)
 	for (size_t slot = (hole + 1) & mask; map->entries[slot].key; slot = (slot + 1) & mask) {
 		size_t home = home_of(map, map->entries[slot].key);
 
-		/* Move back what could not be found any more once the hole is free. */
+		/* Shift back entries that a lookup would no longer find after the hole. */
 		if (((slot - home) & mask) >= ((slot - hole) & mask)) {
 			map->entries[hole] = map->entries[slot];
 			hole = slot;

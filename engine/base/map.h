@@ -21,17 +21,16 @@ struct bt_map {
 
 void bt_map_fini(struct bt_map *map);
 
-/* Finds a key. Returns false and leaves out_value alone when it is not there. */
+/* Finds a key. Returns false, with out_value untouched, when it is absent. */
 bool bt_map_get(const struct bt_map *map, uint64_t key, uint32_t *out_value);
 
-/* Has fetched what a key will be looked for in. */
+/* Prefetches the slot of a key. */
 void bt_map_prefetch(const struct bt_map *map, uint64_t key);
 
 /* Sets the value of a key, new or not. May allocate. */
 void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value);
 
-/* Removes a key; nothing happens when it is not there. A large map of which little is left becomes smaller,
- * so it may allocate. */
+/* Removes a key; no effect when absent. A large sparse map shrinks, so it may allocate. */
 void bt_map_remove(struct bt_map *map, uint64_t key);
 
 /* A key of two numbers. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Heap memory by jemalloc. The sanitizers and valgrind bring an allocator of their own, which must see every
- * block.
+ * Heap memory by jemalloc. The sanitizers and valgrind have their own allocators, which must see every block.
  */
 #include "engine/base/mem.h"
 
@@ -28,9 +27,8 @@
 #ifndef BT_MEM_LIBC
 #include <jemalloc/jemalloc.h>
 
-/* jemalloc reads this when it starts: huge pages, where the kernel gives them on request. Columns of a
- * million nodes are walked all over, a page each step. Weak: a program that would rather be small has its
- * own. */
+/* jemalloc's options: huge pages on request (madvise), since columns of a million nodes are accessed at
+ * random. Weak, so that a program can define its own. */
 BT_WEAK const char *malloc_conf = "thp:always";
 #endif
 
@@ -133,7 +131,7 @@ static _Atomic uint64_t page_bytes; /* atomic: relaxed; of pages that are taken 
 void *bt_mem_reserve(size_t bytes)
 {
 	BT_REQUIRE(bytes > 0);
-	/* What is large begins where a huge page may. */
+	/* Large blocks start at a huge page boundary. */
 	size_t more = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
 	char *room = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -241,8 +239,7 @@ size_t bt_mem_in_use_bytes(void)
 bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix)
 {
 	static struct bt_lock lock = BT_LOCK_INIT;
-	static unsigned
-		arenas[BT_MEM_NODES]; /* lock(lock): 0 is nobody's, for jemalloc has made that one itself */
+	static unsigned arenas[BT_MEM_NODES]; /* lock(lock): 0: none yet, since arena 0 is jemalloc's own */
 	size_t size = sizeof(arenas[0]);
 
 	if (numa_ix >= BT_MEM_NODES) {
@@ -318,7 +315,7 @@ static void add_description(void *out, const char *text)
 void bt_mem_describe(struct bt_buf *out)
 {
 	refresh();
-	malloc_stats_print(add_description, out, "bla"); /* neither bins, size classes nor each arena */
+	malloc_stats_print(add_description, out, "bla"); /* without bins, size classes and single arenas */
 }
 #endif
 
@@ -329,14 +326,14 @@ void *bt_mem_double_for(const char *caller, void *array, size_t count_n, size_t 
 	return bt_mem_realloc_for(caller, array, *cap_n, size);
 }
 
-/* ---- allocations that may be refused ---- */
+/* ---- allocations that may be denied ---- */
 
-/* 1/GRANTED_PART of what is left is granted before the allocator's statistics are read again. */
+/* 1/GRANTED_PART of the rest is granted before the allocator's statistics are read again. */
 #define GRANTED_PART 8
 
 static struct {
 	_Atomic size_t limit;	 /* atomic: relaxed; 0: none */
-	_Atomic int64_t granted; /* atomic: relaxed; what may still be granted without asking */
+	_Atomic int64_t granted; /* atomic: relaxed; bytes that can be granted without reading statistics */
 	bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes); /* init: */
 	void *context;
 } budget;

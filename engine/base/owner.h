@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one writer of a state, asserted. Each mutating function of a state asserts that the caller is the
- * thread that claimed it. Until a thread claims it, and after it was handed over, everything passes: the
- * thread that creates, fills or frees the state has it alone. Every build but Release checks; there it costs
- * eight bytes a state.
+ * The single writer of a state, asserted. Each mutating function asserts that the calling thread has claimed
+ * the state. While it is unclaimed the assertion passes: the thread that creates, fills or frees the state
+ * has exclusive access. Every build but Release checks; in Release it costs eight bytes per state.
  */
 #pragma once
 
@@ -16,10 +15,10 @@ struct bt_owner {
 	_Atomic uintptr_t thread; /* private. atomic: the owner writes; assertions read, relaxed */
 };
 
-/* The calling thread is the one writer from now on. Requires: no other thread has claimed it. */
+/* Makes the calling thread the single writer. Requires: no other thread has claimed it. */
 void bt_owner_claim(struct bt_owner *owner);
 
-/* The calling thread writes no more; another may claim it. Requires: the calling thread claimed it. */
+/* Ends the calling thread's claim; another thread may claim it. Requires: the calling thread claimed it. */
 void bt_owner_hand_over(struct bt_owner *owner);
 
 /* Returns true when the calling thread has claimed it, or no thread has. Context: any thread. */

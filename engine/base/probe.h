@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Places where bpftrace, perf or SystemTap may look (USDT): a nop and a note in the binary each, as
+ * Static probes (USDT) for bpftrace, perf or SystemTap: each is a nop and an ELF note, used as
  *	bpftrace -e 'usdt:build/release/berth:berth:NAME { @[arg0] = count(); }'
  * The provider is "berth"; the name is written as an identifier, arguments are integers or pointers without
- * side effects. Where systemtap-sdt-dev was not there at configure time, probes are nothing at all.
+ * side effects. Without systemtap-sdt-dev at configure time, probes compile to nothing.
  */
 #pragma once
 

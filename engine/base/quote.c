@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts in quotes. Source: Go's strconv.Quote and encoding/json, 1.26; RFC 8259.
+ * Quotes texts. Source: Go's strconv.Quote and encoding/json, 1.26; RFC 8259.
  */
 #include "engine/base/quote.h"
 
@@ -7,8 +7,7 @@
 
 #include "engine/base/utf8.h"
 
-/* The code points from DEL on that text editors show as nothing: controls, blanks, marks of direction and
- * order. */
+/* Invisible code points from DEL on: controls, spaces, directional marks. */
 static bool is_invisible(uint32_t rune)
 {
 	return (rune >= 0x7f && rune < 0xa1) || rune == 0xad || rune == 0x1680 ||
@@ -17,8 +16,7 @@ static bool is_invisible(uint32_t rune)
 	       rune == 0xfeff || rune >= 0xe0000 || (rune & 0xfffe) == 0xfffe;
 }
 
-/* What YAML does not allow in a text either: DEL, the controls behind it, which terminals obey, and code
- * points that are no characters. */
+/* Code points that YAML forbids, too: DEL, the C1 controls, which terminals interpret, and noncharacters. */
 static bool is_unprintable(uint32_t rune)
 {
 	return (rune >= 0x7f && rune < 0xa0) || (rune & 0xfffe) == 0xfffe;
@@ -29,7 +27,7 @@ static bool is_go(enum bt_quote_style style)
 	return style == BT_QUOTE_GO || style == BT_QUOTE_TERMINAL;
 }
 
-/* Does the code point stand for itself? */
+/* Is the code point written unescaped? */
 static bool is_plain(enum bt_quote_style style, uint32_t rune)
 {
 	if (rune < 0x20 || rune == '"' || rune == '\\') {
@@ -91,7 +89,7 @@ size_t bt_quote_character(enum bt_quote_style style, struct bt_str text, size_t 
 	return n;
 }
 
-/* Bytes that stand for themselves in every style; most texts have no others. */
+/* Bytes that are unescaped in every style; most texts have no others. */
 static bool is_safe(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Read-copy-update by two flavours of liburcu. What is deferred waits for visitors in call_rcu of the memb
- * flavour; its thread then waits for registered readers, once for all that has come together, and reclaims.
- * Ours are the bound on what is pending, and a thread that watches for readers that hold it up.
+ * Read-copy-update by two flavours of liburcu. Deferred objects wait for visitors in call_rcu of the memb
+ * flavour; its thread then waits for registered readers, once per batch, and reclaims. Added here: a limit on
+ * pending objects, and a thread that detects stalled readers.
  */
 #include "engine/base/rcu.h"
 
@@ -28,20 +28,19 @@ enum {
 
 static_assert(sizeof(struct rcu_head) <= sizeof(((struct bt_rcu_head *)NULL)->link), "liburcu's head fits");
 
-/* What the watcher knows of a reader. lock(readers_lock): but for passed */
+/* The watcher's data about a reader. lock(readers_lock): but for passed */
 struct rcu_reader {
 	struct rcu_reader *next;
-	_Atomic uint64_t
-		passed;	  /* owner: the reader; odd while it may hold something, another number each time */
-	uint64_t seen;	  /* passed at the watcher's last look */
-	int64_t since_ns; /* and when it was first seen so */
+	_Atomic uint64_t passed; /* owner: the reader; odd while it may hold references; changes each time */
+	uint64_t seen;		 /* passed at the watcher's last check */
+	int64_t since_ns;	 /* when that value was first seen */
 	bool reported;
 	char name[BT_RCU_NAME_BYTES];
 };
 
 static struct bt_lock readers_lock = BT_LOCK_INIT;
 static struct rcu_reader *readers; /* lock(readers_lock): */
-static _Atomic uint32_t reader_n;  /* atomic: how many; EDGE rcu.alone */
+static _Atomic uint32_t reader_n;  /* atomic: their number; EDGE rcu.alone */
 
 static _Thread_local struct rcu_reader *registered; /* owner: this thread */
 static _Thread_local struct rcu_reader *visitor;    /* owner: this thread */
@@ -61,15 +60,15 @@ static struct {
 	_Atomic uint64_t throttle_n, stall_n; /* atomic: */
 	_Atomic uint32_t running, stopping;
 	struct bt_eventcount watch; /* the watcher */
-	struct bt_eventcount room;  /* those who wait for less to be pending */
+	struct bt_eventcount room;  /* threads throttled by the backlog */
 } rcu;
 
 static struct bt_lock life_lock = BT_LOCK_INIT;
 static struct call_rcu_data *caller; /* liburcu's thread. lock(life_lock): written; EDGE rcu.running */
 static struct bt_thread *watcher;    /* lock(life_lock): */
 
-/* EDGE rcu.grace: what readers did before they were quiescent comes before reclaiming. liburcu orders it by
- * its own counters, which race detectors do not see. */
+/* EDGE rcu.grace: readers' accesses before their quiescent state come before reclaim. liburcu orders them
+ * with its own counters, which race detectors do not see. */
 static char grace_edge;
 
 void bt_rcu_configure(const struct bt_rcu_options *options)
@@ -95,7 +94,7 @@ static struct rcu_reader *enlist(const char *name)
 	readers = reader;
 	bt_lock_release(&readers_lock);
 	bt_add(&reader_n, 1);
-	/* WHY: either a writer sees this reader, or this reader sees what the writer has published. */
+	/* WHY: either a writer sees this reader, or this reader sees the writer's publication. */
 	bt_fence_full();
 	return reader;
 }
@@ -111,7 +110,7 @@ static void delist(struct rcu_reader *reader)
 	}
 	bt_lock_release(&readers_lock);
 	bt_mem_free(reader);
-	bt_sub(&reader_n, 1); /* EDGE rcu.alone release: it has read what it read before it is not there */
+	bt_sub(&reader_n, 1); /* EDGE rcu.alone release: its reads come before its removal */
 }
 
 static bool may_hold(const struct rcu_reader *reader)
@@ -185,7 +184,7 @@ void bt_rcu_resume(bool was_online)
 	}
 }
 
-/* A thread that has visited leaves when it ends. */
+/* A visitor is removed when its thread ends. */
 static pthread_key_t visitor_key;
 
 static void leave(void *reader)
@@ -265,8 +264,8 @@ static bool is_within_limits(void)
 	       bt_load_relaxed(&rcu.pending_bytes) <= bt_load_relaxed(&limit_bytes);
 }
 
-/* Waits until every registered reader that was there when head was deferred has let go. One grace period
- * serves all that was deferred before it. */
+/* Waits for every registered reader that existed when head was deferred. One grace period serves all earlier
+ * deferrals. */
 static void wait_for_registered(const struct bt_rcu_head *head)
 {
 	uint64_t grace_n = bt_load_relaxed(&rcu.grace_n);
@@ -274,19 +273,19 @@ static void wait_for_registered(const struct bt_rcu_head *head)
 	if (grace_n == head->grace_n) {
 		BT_TESTPOINT("rcu.reclaim.before_grace");
 		bt_store_relaxed(&rcu.grace_n, grace_n + 1);
-		/* WHY: EDGE rcu.graces: who defers has seen this grace period, or it sees what they
-		 * unpublished. */
+		/* WHY: EDGE rcu.graces: a deferring thread sees this grace period's number, or the grace
+		 * period sees its unpublication. */
 		bt_fence_full();
 		urcu_qsbr_synchronize_rcu();
 	}
 }
 
-/* Visitors have let go. Context: liburcu's thread. */
+/* Visitors are done. Context: liburcu's thread. */
 static void reclaim_one(struct rcu_head *link)
 {
 	struct bt_rcu_head *head = (struct bt_rcu_head *)(void *)link;
 
-	/* EDGE rcu.deferred acquire: the head is filled, and no pointer leads to its object. */
+	/* EDGE rcu.deferred acquire: the head is filled, and no published pointer refers to its object. */
 	BT_SYNC_ACQUIRE(head);
 	size_t bytes = head->bytes;
 	wait_for_registered(head);
@@ -296,13 +295,13 @@ static void reclaim_one(struct rcu_head *link)
 	head->reclaim(head);
 	bt_add_relaxed(&rcu.reclaimed_n, 1);
 	bt_sub_relaxed(&rcu.pending_bytes, bytes);
-	bt_sub(&rcu.pending_n, 1); /* EDGE rcu.pending release: reclaimed before it does not count any more */
+	bt_sub(&rcu.pending_n, 1); /* EDGE rcu.pending release: reclaim comes before the decrement */
 	bt_eventcount_wake(&rcu.room);
 }
 
 /* ---- stalls ---- */
 
-/* Whether the reader holds up grace periods for longer than the limit, and was not reported for it. */
+/* Has the reader delayed grace periods for longer than the limit, without having been reported? */
 static bool is_new_stall(struct rcu_reader *reader, int64_t now_ns)
 {
 	uint64_t passed = bt_load_relaxed(&reader->passed);
@@ -316,7 +315,7 @@ static bool is_new_stall(struct rcu_reader *reader, int64_t now_ns)
 	return !reader->reported && now_ns - reader->since_ns >= bt_load_relaxed(&stall_limit_ns);
 }
 
-/* Reports one stall; returns whether there was any. The callback runs without the lock. */
+/* Reports one stall, if any; returns whether it did. The callback runs without the lock. */
 static bool report_stall(int64_t now_ns)
 {
 	char name[BT_RCU_NAME_BYTES];
@@ -343,7 +342,7 @@ static bool report_stall(int64_t now_ns)
 	return true;
 }
 
-/* Looks a few times while a grace period may become too long, and sleeps when nothing is pending. */
+/* Polls a few times per stall limit, and sleeps when nothing is pending. */
 static void watch_thread(void *context)
 {
 	(void)context;
@@ -368,7 +367,7 @@ static void watch_thread(void *context)
 
 /* ---- life ---- */
 
-/* liburcu's thread takes no signals, as ours do not. */
+/* As in our threads, signals are blocked in liburcu's thread. */
 static struct call_rcu_data *start_caller(void)
 {
 	sigset_t all, before;
@@ -386,7 +385,7 @@ static void end_caller(void)
 	pthread_t thread = urcu_memb_get_call_rcu_thread(caller);
 
 	urcu_memb_call_rcu_data_free(caller);
-	/* Up to 0.13 liburcu ends the thread, but leaves it to be joined. */
+	/* liburcu up to 0.13 ends the thread, but does not join it. */
 	BT_REQUIRE(BT_URCU_JOINS || pthread_join(thread, NULL) == 0);
 }
 
@@ -402,7 +401,7 @@ static void start(void)
 		caller = start_caller();
 		enum bt_status rc = bt_thread_start(&options, watch_thread, NULL, &watcher, NULL);
 		BT_REQUIRE(rc == BT_OK);
-		/* EDGE rcu.running release: the parks are initialised, liburcu's thread is there. */
+		/* EDGE rcu.running release: the event counts are initialized, liburcu's thread exists. */
 		bt_store_release(&rcu.running, 1);
 	}
 	bt_lock_release(&life_lock);
@@ -417,7 +416,7 @@ bool bt_rcu_has_readers(void)
 
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes)
 {
-	/* What is deferred already comes first. */
+	/* Earlier deferrals come first. */
 	if (!bt_rcu_has_readers() && is_empty()) {
 		reclaim(head);
 		bt_add_relaxed(&rcu.reclaimed_n, 1);
@@ -443,7 +442,7 @@ void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *
 	}
 }
 
-/* Waits until little enough is pending: within the limits, or nothing. */
+/* Waits until the backlog is within the limits, or empty. */
 static bool wait_for(bool (*is_enough)(void), int64_t timeout_ns)
 {
 	int64_t now_ns = timeout_ns == BT_EVENTCOUNT_FOREVER ? 0 : bt_clock_monotonic_ns();

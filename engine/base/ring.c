@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPSC rings. The counters run freely over 32 bits and lie in a ck_ring that is given twice the capacity, so
- * that its mask tells a full ring from an empty one. CK's own calls move one pointer; ours move n entries by
- * the same protocol: entries, fence, counter.
+ * SPSC rings. The counters are free-running 32-bit values in a ck_ring initialized with twice the capacity,
+ * so that its mask distinguishes full from empty. CK's calls move one pointer; these move n entries with the
+ * same protocol: entries, fence, counter.
  */
 #include "engine/base/ring.h"
 
@@ -14,10 +14,10 @@
 #include "engine/base/thread.h"
 
 enum {
-	SPIN_TURNS = 200 /* a few microseconds: about what falling asleep and waking up costs */
+	SPIN_TURNS = 200 /* a few microseconds: about the cost of a sleep and wake-up */
 };
 
-/* How often to look again before sleeping. On one processor no other thread makes progress while we look. */
+/* How often to spin before sleeping. On one processor spinning is useless. */
 static uint32_t choose_spin_turns(void)
 {
 	return bt_thread_usable_cpu_n() > 1 ? SPIN_TURNS : 0;
@@ -50,7 +50,7 @@ void bt_ring_wake_by(struct bt_ring *ring, struct bt_eventcount *park)
 	ring->items = park;
 }
 
-/* The sizes that entries have, so that the compiler knows how long the copy is. */
+/* The entry sizes in use, so that the compiler knows the length of the copy. */
 static inline void copy_bytes(char *to, const char *from, size_t bytes)
 {
 	switch (bytes) {
@@ -71,7 +71,7 @@ static inline void copy_bytes(char *to, const char *from, size_t bytes)
 	}
 }
 
-/* Entries [begin, begin + n) of the ring lie in at most two pieces; the first has this many. */
+/* Entries [begin, begin + n) of the ring are in at most two pieces; returns the length of the first. */
 static uint32_t first_piece(const struct bt_ring *ring, uint32_t begin, uint32_t n)
 {
 	uint32_t to_end = ring->capacity - (begin & (ring->capacity - 1));
@@ -106,7 +106,7 @@ static void copy_out(const struct bt_ring *ring, uint32_t head, char *out_entrie
 	}
 }
 
-/* Looks where the consumer is. EDGE ring.head acquire: slots are written again only after they were copied
+/* Reads the consumer's counter. EDGE ring.head acquire: slots are rewritten only after they were copied
  * out. */
 static void look_at_head(struct bt_ring *ring)
 {
@@ -115,7 +115,7 @@ static void look_at_head(struct bt_ring *ring)
 	BT_SYNC_ACQUIRE(&ring->ck.c_head);
 }
 
-/* Looks where the producer is. EDGE ring.tail acquire: entries before the tail are whole. */
+/* Reads the producer's counter. EDGE ring.tail acquire: entries before the tail are complete. */
 static void look_at_tail(struct bt_ring *ring)
 {
 	ring->seen_tail = ck_pr_load_uint(&ring->ck.p_tail);
@@ -123,8 +123,7 @@ static void look_at_tail(struct bt_ring *ring)
 	BT_SYNC_ACQUIRE(&ring->ck.p_tail);
 }
 
-/* How many of n entries there is room for; looks at the consumer's counter only when the last look was not
- * enough. */
+/* How many of n entries fit; rereads the consumer's counter only if its cached value is not enough. */
 static uint32_t room(struct bt_ring *ring, uint32_t n)
 {
 	uint32_t tail = ring->ck.p_tail;
@@ -138,7 +137,7 @@ static uint32_t room(struct bt_ring *ring, uint32_t n)
 	return n < free_n ? n : free_n;
 }
 
-/* What the consumer took since the last look does not count, so look again before raising the mark. */
+/* The cached head may be old, so reread it before raising the mark. */
 static void raise_high_water(struct bt_ring *ring, uint32_t tail)
 {
 	BT_INVARIANT(tail - ring->seen_head <= ring->capacity);
@@ -167,7 +166,8 @@ uint32_t bt_ring_try_push_n(struct bt_ring *ring, const void *entries, uint32_t 
 	BT_SYNC_RELEASE(&ring->ck.p_tail);
 	ck_pr_fence_release();
 	ck_pr_store_uint(
-		&ring->ck.p_tail, tail + n); /* EDGE ring.tail release: entries are whole before the tail */
+		&ring->ck.p_tail, tail + n); /* EDGE ring.tail release: entries are complete before the
+						tail */
 	BT_TESTPOINT("ring.push.after_publish");
 	bt_eventcount_wake(ring->items);
 	return n;
@@ -178,8 +178,8 @@ bool bt_ring_try_push(struct bt_ring *ring, const void *entry)
 	return bt_ring_try_push_n(ring, entry, 1) == 1;
 }
 
-/* A producer that waits is woken for half a ring, not for every entry. EDGE park.armed: the head, then the
- * look. */
+/* Wakes a waiting producer once half of the ring is free, not for every entry. EDGE park.armed: the head is
+ * stored before the check. */
 static void wake_producer(struct bt_ring *ring, uint32_t head)
 {
 	bt_fence_light();
@@ -238,7 +238,7 @@ static bool has_room(struct bt_ring *ring)
 	return room(ring, 1) || bt_load_acquire(&ring->abandoned);
 }
 
-/* Whether there is room, or never will be; false when the time was over. */
+/* Returns when there is room, or never will be; false on timeout. */
 static bool wait_for_room(struct bt_ring *ring, int64_t deadline_ns)
 {
 	for (uint32_t turn = ring->spin_turns; turn; turn--) {
@@ -300,7 +300,7 @@ static bool has_entries_or_end(struct bt_ring *ring)
 	return has_entries(ring) || bt_ring_is_drained(ring);
 }
 
-/* Whether there is an entry, or never will be; false when the time was over. */
+/* Returns when there is an entry, or never will be; false on timeout. */
 static bool wait_for_entry(struct bt_ring *ring, int64_t deadline_ns)
 {
 	for (uint32_t turn = ring->spin_turns; turn; turn--) {
@@ -346,7 +346,7 @@ void bt_ring_close(struct bt_ring *ring)
 
 bool bt_ring_is_drained(const struct bt_ring *ring)
 {
-	/* EDGE ring.closed acquire: the tail that is read next is the last one. */
+	/* EDGE ring.closed acquire: the tail read next is final. */
 	return bt_load_acquire(&ring->closed) && ck_ring_size(&ring->ck) == 0;
 }
 
@@ -363,8 +363,7 @@ bool bt_ring_is_abandoned(const struct bt_ring *ring)
 
 uint32_t bt_ring_count(const struct bt_ring *ring)
 {
-	/* The tail is read after the head: for a third thread more may have gone in since than ever was in
-	 * it. */
+	/* The tail is read after the head: another thread may see more entries than were ever in the ring. */
 	uint32_t count = ck_ring_size(&ring->ck);
 
 	return count < ring->capacity ? count : ring->capacity;

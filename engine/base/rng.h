@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Seeded random numbers: SplitMix64, as a stream and as a function of (seed, counter). The counter form is
- * what decisions use: it does not depend on who asked before. Source: Steele, Lea, Flood, "Fast splittable
+ * Seeded random numbers: SplitMix64, as a stream and as a function of (seed, counter). Decisions use the
+ * counter form: it does not depend on earlier calls. Source: Steele, Lea, Flood, "Fast splittable
  * pseudorandom number generators".
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What became of an operation. A status has one meaning in the whole engine; answers to questions have enums
- * of their own.
+ * The result of an operation. A status has one meaning in the whole engine; results of queries have their own
+ * enums.
  */
 #pragma once
 
@@ -14,9 +14,9 @@ enum bt_status {
 	BT_NOT_FOUND,  /* no such name */
 	BT_EXISTS,     /* the name is taken */
 	BT_FULL,       /* a ring, pool or table has reached its limit */
-	BT_CONFLICT,   /* another was first */
-	BT_IO,	       /* the operating system refused; errno says why */
-	BT_UNSUPPORTED /* understood, but berth does not do it */
+	BT_CONFLICT,   /* another thread was first */
+	BT_IO,	       /* a system call failed; see errno */
+	BT_UNSUPPORTED /* recognized, but not implemented */
 };
 
 /* Returns the status as a word for logs and tests, such as "not found". Context: any thread. */

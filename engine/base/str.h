@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A view of bytes that somebody else owns; not NUL-terminated. The empty view may have a NULL pointer.
+ * A non-owning view of bytes; not NUL-terminated. The empty view may have a NULL pointer.
  */
 #pragma once
 

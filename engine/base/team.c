@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A job is a number that grows. Each worker's share of it is claimed once, by the worker as a rule, or by the
- * caller when that one has not come yet: nobody waits for a thread that the system does not let run.
+ * A job is an increasing number. Each worker's share is claimed once, usually by the worker, or by the caller
+ * when the worker has not started yet: the caller never waits for a preempted thread that has not claimed its
+ * share.
  */
 #include "engine/base/team.h"
 
@@ -15,22 +16,22 @@
 #include "engine/base/rcu.h"
 #include "engine/base/thread.h"
 
-#define SPIN_N	     4000 /* some ten microseconds: as long as a parked worker takes to wake */
+#define SPIN_N	     4000 /* some ten microseconds: about a parked worker's wake-up time */
 #define YIELD_BEHIND 1000
 
 struct worker {
-	alignas(BT_CACHELINE) _Atomic uint64_t claimed; /* atomic: EDGE team.claimed; the last job whose share
-							   has been taken */
-	_Atomic uint64_t done; /* atomic: EDGE team.done; the last job of which it has ended its share */
+	alignas(BT_CACHELINE) _Atomic uint64_t claimed; /* atomic: EDGE team.claimed; the last job with a
+							   claimed share */
+	_Atomic uint64_t done; /* atomic: EDGE team.done; the last job with a finished share */
 	struct bt_team *team;
 	struct bt_thread *thread;
 	uint32_t ix, numa_ix;
 };
 
 struct bt_team {
-	alignas(BT_CACHELINE) _Atomic uint64_t job_n; /* atomic: EDGE team.job; grows with every job */
+	alignas(BT_CACHELINE) _Atomic uint64_t job_n; /* atomic: EDGE team.job; incremented for every job */
 	_Atomic uint32_t ends;			      /* atomic: set before the last job_n */
-	void (*job)(void *context, uint32_t worker);  /* read by who has claimed a share */
+	void (*job)(void *context, uint32_t worker);  /* read after claiming a share */
 	void *context;
 	uint64_t taken_over_n;
 	uint32_t worker_n, spin_n;
@@ -40,7 +41,7 @@ struct bt_team {
 	struct worker workers[];
 };
 
-/* Waits for a job behind the one that was seen. */
+/* Waits for a job after the one seen last. */
 static uint64_t next_job(struct bt_team *team, uint64_t seen)
 {
 	uint64_t now;
@@ -62,7 +63,7 @@ static uint64_t next_job(struct bt_team *team, uint64_t seen)
 	return now;
 }
 
-/* Takes a worker's share of a job, unless it has been taken. */
+/* Claims a worker's share of a job unless it is claimed. */
 static bool claim(struct worker *worker, uint64_t job)
 {
 	uint64_t last = bt_load_relaxed(&worker->claimed);
@@ -180,7 +181,7 @@ uint32_t bt_team_size(const struct bt_team *team)
 	return team->worker_n;
 }
 
-/* Waits until a worker has ended its share. */
+/* Waits until a worker has finished its share. */
 static void await(const struct bt_team *team, const struct worker *worker, uint64_t job)
 {
 	for (uint32_t spun = 0; bt_load_acquire(&worker->done) != job; spun++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What race points do in tests. Holding is by mutex and condition, not by a park: parks have points
- * themselves.
+ * Test points. Holding uses a mutex and a condition, not an event count, which has test points itself.
  */
 #include "engine/base/testpoint.h"
 
@@ -22,8 +21,8 @@ _Atomic uint32_t bt_testpoint_mode;
 static struct bt_testpoint_state *_Atomic points; /* atomic: every point that was ever hit */
 
 static _Atomic uint64_t delay_seed;
-static _Atomic uint64_t delay_round;	/* atomic: threads draw anew after each bt_testpoint_delay */
-static _Atomic uint64_t thread_ordinal; /* atomic: threads that came to a point in this round */
+static _Atomic uint64_t delay_round;	/* atomic: threads reseed after each bt_testpoint_delay */
+static _Atomic uint64_t thread_ordinal; /* atomic: threads that reached a point in this round */
 static _Thread_local uint64_t own_round;
 static _Thread_local struct bt_rng own_rng;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Places where threads can meet in an unlucky order carry BT_TESTPOINT("module.function.where"). In builds
- * with the CMake option BT_TESTPOINTS (all but release builds) a point is a branch that is never taken
- * until a test
- * delays threads at all points, or holds one at a chosen point; in others it is nothing.
+ * BT_TESTPOINT("module.function.where") marks race windows. In builds with the CMake option BT_TESTPOINTS
+ * (all but release builds) a point is a branch that is not taken until a test delays threads at all points,
+ * or holds one at a chosen point; in others it compiles to nothing.
  */
 #pragma once
 
@@ -21,9 +20,9 @@ struct bt_testpoint_state {
 	_Atomic uint64_t hit_n;
 };
 
-extern _Atomic uint32_t bt_testpoint_mode; /* private: what points do; 0: nothing */
+extern _Atomic uint32_t bt_testpoint_mode; /* private: the points' mode; 0: off */
 
-/* private: the part of a point behind its branch */
+/* private: the slow path of a point */
 void bt_testpoint_hit(struct bt_testpoint_state *point);
 
 #if BT_TESTPOINTS
@@ -42,28 +41,27 @@ void bt_testpoint_hit(struct bt_testpoint_state *point);
  * For tests; from one thread, which controls the others. Without BT_TESTPOINTS they have no effect.
  */
 
-/* Whether points do anything in this build. */
+/* Are points compiled in? */
 bool bt_testpoint_is_built(void);
 
-/* From now on points note that they were hit, for bt_testpoint_points. */
+/* Makes points record hits, for bt_testpoint_points. */
 void bt_testpoint_record(void);
 
-/* From now on threads linger at some of the points that they pass: a few turns, a yield, or a short sleep.
- * The seed and the order in which threads first come decide which. */
+/* Delays threads at some of the points: a few spins, a yield, or a short sleep. The seed and the order in
+ * which threads first reach a point select which. */
 void bt_testpoint_delay(uint64_t seed);
 
-/* From now on the thread that comes to the point, after skip_n have passed it, stops there; the others pass.
- * A thread that is held stays what it was: a registered reader that is online, for instance. One point at a
- * time. */
+/* Stops the next thread that reaches the point after skip_n passes; others pass. A held thread keeps its
+ * state, for example as a registered online reader. One point at a time. */
 void bt_testpoint_hold(const char *name, uint64_t skip_n);
 
 /* Waits until a thread is held. Returns: false when timeout_ns passed first. */
 bool bt_testpoint_await_held(int64_t timeout_ns);
 
-/* Lets the held thread go on, or gives up holding one. */
+/* Resumes the held thread, or cancels the hold. */
 void bt_testpoint_release(void);
 
-/* Points do nothing any more, and have not been hit; nobody is held. */
+/* Turns points off, clears hits, and resumes a held thread. */
 void bt_testpoint_off(void);
 
 /* The names of up to n different points that were hit since bt_testpoint_off, in no order.

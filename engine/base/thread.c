@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Threads by pthreads. A thread waits until its creator has pinned it, so that what it allocates is near its
- * CPU and the creator knows of a refusal.
+ * Threads by pthreads. A thread waits until its creator has pinned it, so that it allocates near its CPU and
+ * the creator sees failures.
  */
 #include "engine/base/thread.h"
 
@@ -18,7 +18,7 @@
 #define CPU_MAX 65535
 
 struct bt_thread {
-	pthread_t id;			 /* owner: who joins */
+	pthread_t id;			 /* owner: the joiner */
 	void (*run)(void *context);	 /* init: */
 	void *context;			 /* init: */
 	char name[BT_THREAD_NAME_BYTES]; /* init: */
@@ -27,7 +27,7 @@ struct bt_thread {
 };
 
 static _Thread_local const char *current_name = "main";
-static _Thread_local void *stack_base; /* NULL: a thread that was not started here */
+static _Thread_local void *stack_base; /* NULL: a thread not started here */
 
 static void *thread_enter(void *argument)
 {
@@ -164,7 +164,7 @@ const void *bt_thread_stack_base(void)
 
 uint32_t bt_thread_usable_cpu_n(void)
 {
-	/* The kernel refuses a set that is smaller than its own. */
+	/* The kernel rejects a set that is smaller than its own. */
 	for (uint32_t cpus = 1024; cpus <= 1u << 20; cpus *= 2) {
 		size_t bytes = CPU_ALLOC_SIZE(cpus);
 		cpu_set_t *set = bt_mem_zalloc(1, bytes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Topology by hwloc. Caches and devices are left out: only cores, their threads and memory nodes place
- * anything.
+ * Topology by hwloc. Placement uses only cores, their threads and memory nodes, not caches and devices.
  */
 #include "engine/base/topo.h"
 
@@ -27,7 +26,7 @@ static void topo_explain(struct bt_buf *out_why, const char *what, const char *w
 	}
 }
 
-/* The description that the environment requests. Only the kinds that hwloc itself would read are honoured. */
+/* The description that the environment requests. Only hwloc's own variables are supported. */
 static enum bt_status choose_source(hwloc_topology_t hwloc, struct bt_buf *out_why)
 {
 	const char *xml = getenv("HWLOC_XMLFILE");
@@ -69,7 +68,7 @@ static enum bt_status load(struct bt_topo *topo, struct bt_buf *out_why)
 	hwloc_topology_set_type_filter(topo->hwloc, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	hwloc_topology_set_type_filter(topo->hwloc, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	hwloc_topology_set_type_filter(topo->hwloc, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-	/* CPUs that the process may not use are wanted too, to say so when a CPU list names them. */
+	/* Includes CPUs that the process may not use, for the error when a CPU list names them. */
 	hwloc_topology_set_flags(topo->hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 	errno = 0;
 	if (hwloc_topology_load(topo->hwloc)) {
@@ -81,7 +80,7 @@ static enum bt_status load(struct bt_topo *topo, struct bt_buf *out_why)
 	return BT_OK;
 }
 
-/* What the process may use: what the machine allows and, when it is this one, what the caller is bound to. */
+/* The usable CPUs: those that the machine allows and, on this machine, the caller's affinity. */
 static hwloc_bitmap_t usable_set(hwloc_topology_t hwloc)
 {
 	hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(hwloc));
@@ -95,7 +94,7 @@ static hwloc_bitmap_t usable_set(hwloc_topology_t hwloc)
 	return usable;
 }
 
-/* The memory node beside a CPU: the one with the fewest CPUs, for nodes of a different memory overlap. */
+/* The memory node of a CPU: the one with the fewest CPUs, since nodes of different memory kinds overlap. */
 static uint32_t numa_of(hwloc_topology_t hwloc, hwloc_obj_t pu)
 {
 	hwloc_obj_t node = NULL, best = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The machine's CPUs and memory nodes, and which thread goes where. The seam to hwloc.
- * A simulated machine (HWLOC_SYNTHETIC, HWLOC_XMLFILE) is planned for like a real one, but nothing is pinned.
+ * The machine's CPUs and memory nodes, and the placement of threads. Wraps hwloc. A simulated machine
+ * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) is planned like a real one, but nothing is pinned.
  */
 #pragma once
 
@@ -13,14 +13,13 @@
 
 struct bt_topo;
 
-/* A hardware thread. Indexes count what the machine has, from 0, without gaps. */
+/* A hardware thread. Indexes are dense, from 0. */
 struct bt_topo_cpu {
 	uint32_t cpu;	  /* the kernel's number */
 	uint32_t core_ix; /* CPUs of one core are SMT siblings */
-	uint32_t numa_ix; /* the memory node beside it */
-	uint32_t
-		kind; /* speed class of a hybrid machine, the highest is the fastest; 0 where all are alike */
-	bool is_usable; /* this process may run there */
+	uint32_t numa_ix; /* its memory node */
+	uint32_t kind;	/* speed class of a hybrid machine, the highest is the fastest; 0 if all are equal */
+	bool is_usable; /* this process may use it */
 };
 
 struct bt_topo_machine {
@@ -28,34 +27,34 @@ struct bt_topo_machine {
 	uint32_t kind_n;	/* 1 unless hybrid */
 	uint32_t usable_cpu_n;	/* after the cpuset of the process */
 	uint32_t usable_core_n; /* of these, on different cores */
-	uint32_t quota_n;	/* CPUs that a control group grants at a time, rounded up; 0: no limit */
+	uint32_t quota_n;	/* the control group's CPU quota, rounded up; 0: no limit */
 	bool is_simulated;	/* not this machine */
 };
 
 /*
  * Reads the topology of this machine, or of the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC describes.
  * Context : any thread that is not pinned; allocates, reads /sys; takes milliseconds.
- * Returns : BT_OK; BT_INVALID when a variable describes no machine, BT_IO when the system tells
- *           nothing; the reason is appended to out_why.
+ * Returns : BT_OK; BT_INVALID when a variable's description is invalid, BT_IO when the system's topology is
+ *           unavailable; the reason is appended to out_why.
  * Owns    : bt_topo_destroy.
  */
 BT_MUST_CHECK enum bt_status bt_topo_discover(struct bt_topo **out_topo, struct bt_buf *out_why);
 void bt_topo_destroy(struct bt_topo *topo);
 
-/* Context: any thread; a topology does not change. */
+/* Context: any thread; a topology is immutable. */
 struct bt_topo_machine bt_topo_machine(const struct bt_topo *topo);
 const struct bt_topo_cpu *bt_topo_cpus(const struct bt_topo *topo, uint32_t *out_n);
 
 /*
- * Puts the pages that lie wholly in bytes from ptr on on memory node numa_ix, moving what is there already.
+ * Binds the whole pages within bytes from ptr to memory node numa_ix, and moves existing pages.
  * Context : any thread; a system call.
- * Returns : BT_OK, also where nothing can be done (a simulated machine, no whole page); BT_RANGE for no
- *           such node; BT_IO when the system refuses, in which case the pages stay where they are.
+ * Returns : BT_OK, also where nothing can be done (a simulated machine, no whole page); BT_RANGE for no such
+ *           node; BT_IO when the system refuses: the pages stay.
  */
 enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix);
 
-/* From now on the calling thread, which is pinned beside node numa_ix, allocates from that node's arena.
- * Nothing happens where the machine has one node. */
+/* Makes the calling thread, which is pinned to node numa_ix, allocate from that node's arena. No effect on a
+ * machine with one node. */
 void bt_topo_use_memory(const struct bt_topo *topo, uint32_t numa_ix);
 
 enum bt_topo_role {
@@ -70,22 +69,22 @@ enum bt_topo_role {
 #define BT_TOPO_WORKERS_MAX 64
 #define BT_TOPO_THREADS_MAX 1024
 
-/* What is wished for; all zeroes: as the machine suggests. */
+/* Requested numbers; all zeroes: derived from the machine. */
 struct bt_topo_request {
 	uint32_t worker_n;    /* shards of nodes; the scheduling thread is worker 0. 0: from the machine */
 	uint32_t ingestion_n; /* 0: from the machine */
 	uint32_t binder_n;    /* 0: from the machine */
-	uint32_t quota_n;     /* CPUs at a time; 0: what the control groups of the process grant */
+	uint32_t quota_n;     /* CPU quota; 0: that of the process's control groups */
 	const char *cpus;     /* such as "0-3,8"; NULL or empty: all that the process may use */
 };
 
-/* Where a thread goes. */
+/* The placement of a thread. */
 struct bt_topo_place {
 	enum bt_topo_role role;
-	uint32_t ix; /* among its role; workers that are threads of their own begin at 1 */
+	uint32_t ix; /* within its role; workers with their own threads start at 1 */
 	char name[BT_THREAD_NAME_BYTES];
 	bool has_cpu;	/* cpu, core_ix and numa_ix are chosen; otherwise it floats */
-	bool is_pinned; /* has_cpu on this machine: to be pinned there */
+	bool is_pinned; /* has_cpu on this machine: pin it there */
 	uint32_t cpu;	/* the kernel's number */
 	uint32_t core_ix;
 	uint32_t numa_ix;
@@ -93,23 +92,23 @@ struct bt_topo_place {
 };
 
 struct bt_topo_plan {
-	bool is_inline;	      /* one thread runs everything: places has the scheduling thread only */
+	bool is_inline;	      /* one thread runs everything: places has only the scheduling thread */
 	uint32_t worker_n;    /* shards, at least 1 */
 	uint32_t ingestion_n; /* 0 when inline */
 	uint32_t binder_n;    /* 0 when inline */
 	uint32_t numa_n;      /* memory nodes of the machine */
 	uint32_t place_n;     /* scheduling, workers from 1 on, publisher, ingestion, binders */
 	struct bt_topo_place *places;
-	struct bt_buf warnings; /* a line for each; empty when all is well */
+	struct bt_buf warnings; /* one line each; empty: none */
 };
 
 /*
- * Chooses a CPU for every thread: scheduling thread and workers on cores of their own, fast cores before slow
- * ones, memory node by memory node, SMT siblings only when cores are used up; the others on what is left.
- * With one core, or worker_n = 1 and nothing wished for ingestion and binders, everything runs inline.
+ * Chooses a CPU for every thread: scheduling thread and workers on separate cores, fast cores before slow
+ * ones, memory node by memory node, SMT siblings only when cores are used up; other threads on the remaining
+ * CPUs. With one core, or worker_n = 1 and no request for ingestion and binders, everything runs inline.
  * Context : any thread; allocates.
- * Returns : BT_OK; BT_INVALID for a CPU list that is none, BT_RANGE for CPUs that are not there or not
- *           allowed and for too many threads; what, why and the remedy are appended to out_why.
+ * Returns : BT_OK; BT_INVALID for an invalid CPU list, BT_RANGE for missing or disallowed CPUs and for too
+ *           many threads; error, reason and remedy are appended to out_why.
  * Owns    : bt_topo_plan_fini.
  */
 BT_MUST_CHECK enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_request *request,
@@ -120,7 +119,7 @@ void bt_topo_plan_fini(struct bt_topo_plan *plan);
 const struct bt_topo_place *bt_topo_plan_find(
 	const struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix);
 
-/* How to start the thread of a place; the place must outlive the start. */
+/* Options to start the thread of a place; the place must outlive the start. */
 static inline struct bt_thread_options bt_topo_thread_options(const struct bt_topo_place *place)
 {
 	return (struct bt_thread_options){.name = place->name, .pinned = place->is_pinned, .cpu = place->cpu};

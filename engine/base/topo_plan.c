@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which thread goes to which CPU. Plain arithmetic over the table of CPUs; asks the machine nothing.
+ * Assigns threads to CPUs. Plain arithmetic on the table of CPUs, without system calls.
  */
 #include "engine/base/topo.h"
 
@@ -11,15 +11,15 @@
 /* Numbers in CPU lists end here; Linux knows at most 8,192 CPUs. */
 #define CPU_MAX 65535
 
-/* A CPU that may be given away. */
+/* A CPU that may be assigned. */
 struct seat {
 	const struct bt_topo_cpu *cpu;
-	uint32_t sibling_ix;   /* which of the seats of its core: 0 comes first */
+	uint32_t sibling_ix;   /* index among its core's seats */
 	uint32_t node_seats_n; /* cores with seats on its memory node */
 };
 
 struct seats {
-	struct seat *seats; /* in the order of giving */
+	struct seat *seats; /* in the order of assignment */
 	uint32_t seat_n, core_n;
 };
 
@@ -29,7 +29,7 @@ struct counts {
 	bool is_inline;
 };
 
-/* What its threads are called, with a number behind where there may be several. */
+/* The name of its threads, followed by a number where there may be several. */
 static const char *role_name(enum bt_topo_role role)
 {
 	static const char *const names[] = {"schedule", "worker", "publish", "ingest", "bind"};
@@ -64,7 +64,7 @@ static void list_cpus(const struct bt_topo *topo, bool usable_only, struct bt_bu
 	bt_mem_free(is_there);
 }
 
-/* A number from *at on, which is moved behind it. False when there is none, or one beyond every CPU. */
+/* Parses a number at *at and advances it. False when there is none, or when it is above every CPU. */
 static bool read_number(const char **at, uint32_t *out)
 {
 	const char *p = *at;
@@ -92,7 +92,7 @@ static enum bt_status bad_list(const char *list, const char *at, struct bt_buf *
 	return BT_INVALID;
 }
 
-/* Marks the CPU with that number in chosen, or says why it cannot be had. */
+/* Marks the CPU with that number in chosen, or reports why it is unavailable. */
 static enum bt_status choose_cpu(const struct bt_topo *topo, const char *list, uint32_t number,
 	uint8_t *chosen, struct bt_buf *out_why)
 {
@@ -234,8 +234,8 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 }
 
 /*
- * How many threads: what was wished for; else ingestion and binders grow with an eighth of the cores, and
- * workers get the cores that a quarter for the threads around them leaves.
+ * How many threads: the requested numbers; else ingestion and binders are an eighth of the cores, and workers
+ * get the cores that remain after a quarter for the other threads.
  */
 static struct counts choose_counts(const struct bt_topo_request *request, uint32_t core_n)
 {
@@ -282,8 +282,7 @@ static void sit(
 	bt_buf_fini(&name);
 }
 
-/* The threads around the workers take what is left in turn; they sit beside the scheduling thread's sibling
- * last. */
+/* Assigns the remaining CPUs to the other threads in turn; the scheduling thread's sibling comes last. */
 static void sit_around(struct bt_topo_plan *plan, const struct seats *seats, bool may_pin)
 {
 	uint32_t wanted_n = 1 + plan->ingestion_n + plan->binder_n, left_n = 0, apart_n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Code points, and bytes that are not UTF-8, counted and replaced.
+ * Decodes and counts code points, and replaces bytes that are not UTF-8.
  */
 #include "engine/base/utf8.h"
 
@@ -23,7 +23,7 @@ size_t bt_utf8_decode(struct bt_str text, size_t from, uint32_t *out_rune)
 
 size_t bt_utf8_encode(uint32_t rune, char out_text[BT_UTF8_BYTES_MAX])
 {
-	/* The bits of a first byte that say how many follow. */
+	/* The prefix bits of a first byte, by length. */
 	static const unsigned char first[BT_UTF8_BYTES_MAX + 1] = {0, 0, 0xc0, 0xe0, 0xf0};
 
 	if (rune > 0x10ffff || (rune >= 0xd800 && rune <= 0xdfff)) {

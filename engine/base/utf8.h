@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * UTF-8: which bytes are a sequence, its code point, and what stands for bytes that are in none. Source: Go's
- * unicode/utf8, 1.26.
+ * UTF-8: sequences, code points, and the replacement of invalid bytes. Source: Go's unicode/utf8, 1.26.
  */
 #pragma once
 
@@ -14,12 +13,12 @@
 
 #define BT_UTF8_BYTES_MAX 4
 
-/* What stands for a byte that is in no sequence: as a code point, and in UTF-8. */
+/* The replacement of an invalid byte: as a code point, and in UTF-8. */
 #define BT_UTF8_RUNE_ERROR	  0xfffdu
 #define BT_UTF8_REPLACEMENT	  "\xef\xbf\xbd"
 #define BT_UTF8_REPLACEMENT_BYTES 3u
 
-/* The length of the sequence at p, or 0 when there is none: overlong, a surrogate, cut off, above U+10FFFF.
+/* The length of the sequence at p, or 0 when invalid: overlong, a surrogate, truncated, above U+10FFFF.
  * Requires: left is not 0. */
 BT_INLINE size_t bt_utf8_bytes(const unsigned char *p, size_t left)
 {
@@ -44,25 +43,25 @@ BT_INLINE size_t bt_utf8_bytes(const unsigned char *p, size_t left)
 	return overlong || outside ? 0 : n;
 }
 
-/* Is c a byte of a sequence behind its first one? */
+/* Is c a continuation byte? */
 BT_INLINE bool bt_utf8_continues(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The code point at from, which is U+FFFD for a byte that is in no sequence. Returns its bytes, at least 1.
+/* The code point at from, or U+FFFD for an invalid byte. Returns its bytes, at least 1.
  * Requires: from is before the end. */
 size_t bt_utf8_decode(struct bt_str text, size_t from, uint32_t *out_rune);
 
-/* Writes a code point; U+FFFD for what is none. Returns its bytes. */
+/* Writes a code point; U+FFFD for an invalid one. Returns its bytes. */
 size_t bt_utf8_encode(uint32_t rune, char out_text[BT_UTF8_BYTES_MAX]);
 
-/* How many code points there are; a byte that is in no sequence is one. */
+/* The number of code points; an invalid byte counts as one. */
 size_t bt_utf8_rune_n(struct bt_str text);
 
-/* How many bytes are in no sequence. */
+/* The number of invalid bytes. */
 size_t bt_utf8_foreign_n(struct bt_str text);
 
-/* Copies with U+FFFD in place of each byte that is in no sequence, as Go's encoding/json does. to
- * has room for text.len + (BT_UTF8_REPLACEMENT_BYTES - 1) * bt_utf8_foreign_n(text) bytes. */
+/* Copies with U+FFFD in place of each invalid byte, as Go's encoding/json does. to has room for text.len +
+ * (BT_UTF8_REPLACEMENT_BYTES - 1) * bt_utf8_foreign_n(text) bytes. */
 void bt_utf8_replace(char *to, struct bt_str text);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The client requests of helgrind and drd. Each tool passes over those of the other, and outside of valgrind
- * they are a few instructions without effect.
+ * The client requests of helgrind and drd. Each tool ignores those of the other, and outside valgrind they
+ * are a few instructions without effect.
  */
 #include "engine/base/valgrind.h"
 
 #if BT_VALGRIND
 #include <stdint.h>
 #include <valgrind/helgrind.h>
-#include <valgrind/drd.h> /* after helgrind.h, whose names it leaves alone then */
+#include <valgrind/drd.h> /* after helgrind.h, so that it does not redefine its names */
 
 void bt_valgrind_atomic(const void *address, size_t bytes)
 {

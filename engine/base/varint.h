@@ -13,13 +13,13 @@
 
 #define BT_VARINT_MAX 10 /* bytes of the largest number */
 
-/* Append a number; a signed number, zigzag; a text behind its length in bytes. */
+/* Append a number; a signed number, zigzag-encoded; a text prefixed with its length in bytes. */
 void bt_varint_put(uint64_t n, struct bt_buf *out);
 void bt_varint_put_signed(int64_t n, struct bt_buf *out);
 void bt_varint_put_text(struct bt_str text, struct bt_buf *out);
 
-/* Read one off the front of bytes; a text is a view. Return: false, with bytes as they were, when bytes end
- * within it or the number has more than 64 bits; a text's length may then be gone from bytes. */
+/* Consume one from the front of bytes; a text is a view. Return: false, with bytes unchanged, when truncated
+ * or when the number exceeds 64 bits; for a text its length may have been consumed. */
 bool bt_varint_get(struct bt_str *bytes, uint64_t *out_number);
 bool bt_varint_get_signed(struct bt_str *bytes, int64_t *out_number);
 bool bt_varint_get_text(struct bt_str *bytes, struct bt_str *out_text);

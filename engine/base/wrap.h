@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 64-bit arithmetic as Go has it on amd64: sums and products wrap, the smallest number over -1 is itself, and
- * a double that does not fit becomes the smallest number. Where upstream's numbers overflow, ours must
- * overflow to the same.
+ * 64-bit arithmetic as in Go on amd64: sums and products wrap, INT64_MIN / -1 is INT64_MIN, and a double that
+ * does not fit becomes INT64_MIN. Where upstream's numbers overflow, ours must overflow to the same values.
  */
 #pragma once
 
