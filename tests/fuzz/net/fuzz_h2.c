@@ -178,7 +178,7 @@ void bt_resolver_destroy(struct bt_resolver *resolver)
 	(void)resolver;
 }
 
-enum bt_resolved bt_resolver_ask(
+enum bt_resolved bt_resolver_start(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why)
 {
 	(void)resolver, (void)out_why;
@@ -189,7 +189,7 @@ enum bt_resolved bt_resolver_ask(
 enum bt_resolved bt_resolver_take(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why)
 {
-	return bt_resolver_ask(resolver, out, out_why);
+	return bt_resolver_start(resolver, out, out_why);
 }
 
 int bt_dial(const struct bt_dial_addresses *addresses, uint32_t ix, int64_t dead_ns)

@@ -77,8 +77,8 @@ struct bt_client_config {
 	struct bt_lock lock;
 	struct watched files[FILE_N]; /* lock(lock): except for their paths, which are init: */
 	int64_t look_ns;	      /* lock(lock): when they are checked again */
-	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
-	struct bt_log_limit said;
+	bool unpaired;		      /* lock(lock): they have changed, but the identity has not yet */
+	struct bt_log_limit log_limit;
 	struct bt_identity *identity;	       /* lock(lock): held; never NULL */
 	struct bt_client_metrics *metrics;     /* init: */
 	struct bt_client_config_counts counts; /* lock(lock): without those of the credential */
@@ -359,7 +359,7 @@ static void warn_unusable(struct bt_client_config *access, const struct bt_buf *
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&access->said, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&access->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Files of the credentials have changed and cannot be used; the last ones count",
 			bt_log_fields(bt_log_str("err", bt_buf_view(why)),
@@ -370,7 +370,7 @@ static void warn_unusable(struct bt_client_config *access, const struct bt_buf *
 /* Under the lock. */
 static void reload_files(struct bt_client_config *access, int64_t now_ns)
 {
-	bool changed = access->owed, was_owed = access->owed;
+	bool changed = access->unpaired, was_unpaired = access->unpaired;
 	struct bt_buf why = {0};
 
 	for (int i = 0; i < FILE_N; i++) {
@@ -387,13 +387,13 @@ static void reload_files(struct bt_client_config *access, int64_t now_ns)
 		}
 		changed |= outcome == BT_RELOAD_UPDATED;
 	}
-	access->owed = changed && !is_paired(access, &why);
-	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
-	if (access->owed && was_owed) { /* there was time to replace the others */
+	access->unpaired = changed && !is_paired(access, &why);
+	access->look_ns = now_ns + (access->unpaired ? PAIR_NS : LOOK_NS);
+	if (access->unpaired && was_unpaired) { /* there was time to replace the others */
 		warn_unusable(access, &why);
 	}
 	bt_buf_fini(&why);
-	if (changed && !access->owed) {
+	if (changed && !access->unpaired) {
 		renew_identity(access);
 	}
 }

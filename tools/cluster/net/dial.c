@@ -73,7 +73,7 @@ void bt_resolver_destroy(struct bt_resolver *resolver)
 	}
 }
 
-enum bt_resolved bt_resolver_ask(
+enum bt_resolved bt_resolver_start(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why)
 {
 	struct bt_thread_options options = {.name = "resolver"};

@@ -29,7 +29,7 @@ enum bt_resolved { BT_RESOLVED = 0, BT_RESOLVE_LATER, BT_RESOLVE_FAILED };
 /* Resolves the host. Returns the addresses immediately when the host is an address itself. Otherwise came is
  * called, once for all calls since the last one, and bt_resolver_take has the result. Context: the owner's
  * thread. */
-enum bt_resolved bt_resolver_ask(
+enum bt_resolved bt_resolver_start(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why);
 enum bt_resolved bt_resolver_take(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why);

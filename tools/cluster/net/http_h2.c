@@ -809,7 +809,7 @@ static struct h2_connection *open_connection(
 		die(connection, connection->fault ? connection->fault : BT_HTTP_BROKEN);
 		return connection;
 	}
-	found(connection, bt_resolver_ask(http->h2->resolver, &connection->addresses, &connection->why));
+	found(connection, bt_resolver_start(http->h2->resolver, &connection->addresses, &connection->why));
 	return connection;
 }
 

@@ -392,16 +392,16 @@ static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 /* The list failed: drops what this round has read. */
 static void cache_comparer_give_up(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
-	int64_t wish_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
+	int64_t retry_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
 
 	sums_fini(&comparer->now);
 	bt_add_owned(&comparer->unlisted_n, 1u);
 	bt_log(BT_LOG_WARNING, 2, "Could not list the pods on nodes to compare them with the cache; retrying",
 		bt_log_fields(bt_log_str("err", bt_pod_pages_error(comparer->options.pages))));
-	comparer->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
+	comparer->next_ns = now_ns + (retry_ns > AGAIN_NS ? retry_ns : AGAIN_NS);
 }
 
-void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns)
+void bt_cache_comparer_tick(struct bt_cache_comparer *comparer, int64_t now_ns)
 {
 	if (now_ns < comparer->next_ns) {
 		return;

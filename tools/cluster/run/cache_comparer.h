@@ -23,7 +23,7 @@ struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_compare
 void bt_cache_comparer_destroy(struct bt_cache_comparer *comparer);
 
 /* Requests the next page, or compares, when it is due. now_ns: any monotonic clock. */
-void bt_cache_comparer_look(struct bt_cache_comparer *comparer, int64_t now_ns);
+void bt_cache_comparer_tick(struct bt_cache_comparer *comparer, int64_t now_ns);
 
 struct bt_cache_comparer_counts {
 	uint64_t round_n;    /* comparisons */

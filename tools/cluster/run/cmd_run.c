@@ -143,7 +143,7 @@ static enum bt_server_answer read_version(
 {
 	const struct run_command *run = context;
 
-	return bt_server_version_ask(run->access->api, out_version, out_error);
+	return bt_server_version_get(run->access->api, out_version, out_error);
 }
 
 static struct bt_release_watch_options watch_options(struct run_command *run)
@@ -200,7 +200,7 @@ enum ending { GOES_ON = 0, SIGNALLED, LOST, REFUSED, CHANGES };
 static enum ending check_release(struct run_command *run, struct bt_release_watch *watch,
 	struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
-	switch (bt_release_watch_look(watch, bt_clock_monotonic_ns(), out_next)) {
+	switch (bt_release_watch_tick(watch, bt_clock_monotonic_ns(), out_next)) {
 	case BT_RELEASE_SETTLED:
 		run->undecided = false;
 		bt_scheduler_decide(scheduler);
@@ -229,7 +229,7 @@ static enum ending attend(
 
 	bt_release_watch_init(&watch, &options, bt_clock_monotonic_ns());
 	while (!ending && !bt_interrupt_pending()) {
-		if (!bt_scheduler_look(scheduler)) {
+		if (!bt_scheduler_tick(scheduler)) {
 			bt_log(BT_LOG_ERROR, 0, "Leaderelection lost", NULL);
 			return LOST;
 		}

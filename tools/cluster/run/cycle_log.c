@@ -26,7 +26,7 @@ struct bt_cycle_log {
 	bool binds;
 	struct logged_decision *placed; /* by pod */
 	size_t cap;
-	struct bt_log_limit error_said;
+	struct bt_log_limit error_log_limit;
 };
 
 struct bt_cycle_log *bt_cycle_log_create(bool binds)
@@ -64,7 +64,7 @@ static struct bt_log_field node_of(struct bt_engine *engine, uint32_t node_ix)
 								  cache->view.snapshot->nodes[node_ix].name));
 }
 
-void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix)
+void bt_cycle_log_begins(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix)
 {
 	/* The level may change at any time (/debug/flags/v). */
 	bt_engine_count_nodes(engine, log->binds && bt_log_enabled(ABOUT_PODS));
@@ -148,7 +148,7 @@ static void log_failed(struct bt_cycle_log *log, struct bt_engine *engine, const
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&log->error_said, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
+	if (bt_log_due(&log->error_log_limit, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
 		bt_log(BT_LOG_ERROR, 0, "Error scheduling pod; retrying",
 			bt_log_fields(bt_log_str("err", message),
 				bt_cycle_log_pod(engine, "pod", decision->pod_ix),
@@ -207,7 +207,7 @@ void bt_cycle_log_group_ended(
 			bt_log_fields(group, others, why));
 		break;
 	case BT_GROUP_ERROR:
-		if (bt_log_due(&log->error_said, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
+		if (bt_log_due(&log->error_log_limit, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
 			bt_log(BT_LOG_ERROR, 0, "Error scheduling pod group",
 				bt_log_fields(why, group, bt_log_int("errorPods", end->unschedulable_n),
 					bt_log_int("heldBack", (int64_t)held_n)));

@@ -18,7 +18,7 @@ void bt_cycle_log_destroy(struct bt_cycle_log *log);
 struct bt_log_field bt_cycle_log_pod(struct bt_engine *engine, const char *key, uint32_t pod_ix);
 
 /* A cycle begins: bt_pipeline_sink.cycle_begins. */
-void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);
+void bt_cycle_log_begins(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);
 
 /* A cycle has ended: bt_pipeline_sink.cycle_ended. */
 void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,

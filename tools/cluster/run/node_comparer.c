@@ -212,7 +212,7 @@ static void find_dictionary(void *context, struct bt_engine *engine)
 	comparer->dictionary = bt_engine_cache(engine)->dictionary;
 }
 
-void bt_node_comparer_look(struct bt_node_comparer *comparer, int64_t now_ns)
+void bt_node_comparer_tick(struct bt_node_comparer *comparer, int64_t now_ns)
 {
 	if (now_ns < comparer->next_ns) {
 		return;
@@ -230,10 +230,10 @@ void bt_node_comparer_look(struct bt_node_comparer *comparer, int64_t now_ns)
 	} else if (step == BT_PAGES_END) {
 		compare(comparer, now_ns);
 	} else {
-		int64_t wish_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
+		int64_t retry_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
 
 		round_fini(&comparer->now);
 		bt_add_owned(&comparer->unlisted_n, 1u);
-		comparer->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
+		comparer->next_ns = now_ns + (retry_ns > AGAIN_NS ? retry_ns : AGAIN_NS);
 	}
 }

@@ -22,7 +22,7 @@ struct bt_node_comparer *bt_node_comparer_create(const struct bt_node_comparer_o
 void bt_node_comparer_destroy(struct bt_node_comparer *comparer);
 
 /* Requests the next page, or compares, when it is due. now_ns: any monotonic clock. */
-void bt_node_comparer_look(struct bt_node_comparer *comparer, int64_t now_ns);
+void bt_node_comparer_tick(struct bt_node_comparer *comparer, int64_t now_ns);
 
 struct bt_node_comparer_counts {
 	uint64_t round_n;    /* comparisons */

@@ -108,7 +108,7 @@ void bt_release_watch_init(
 
 void bt_release_watch_decline(struct bt_release_watch *watch)
 {
-	watch->said = true;
+	watch->logged = true;
 	watch->options.follow = false;
 }
 
@@ -140,14 +140,14 @@ static enum bt_release_change settle_unanswered(
 /* Logs once that --kubernetes-version differs from the server's version. */
 static void compare(struct bt_release_watch *watch, const struct bt_server_version *version)
 {
-	if (!watch->said && version->minor != (int)watch->options.release->minor) {
+	if (!watch->logged && version->minor != (int)watch->options.release->minor) {
 		log_versions(BT_LOG_WARNING,
 			"The API server is of another minor version than the decisions; what only one of "
 			"both "
 			"knows counts for nothing. Leave --kubernetes-version out, or give the server's",
 			watch->options.release, version);
 	}
-	watch->said = true;
+	watch->logged = true;
 }
 
 /* Whether a newer release was answered for long enough. */
@@ -179,18 +179,18 @@ static enum bt_release_change follow(struct bt_release_watch *watch, const struc
 		*out_release = release;
 		return BT_RELEASE_CHANGE;
 	}
-	if (!watch->said) {
+	if (!watch->logged) {
 		log_versions(BT_LOG_WARNING,
 			"The API server has been upgraded; its release decides from the next start on, or at "
 			"once "
 			"with --follow-server",
 			release, version);
-		watch->said = true;
+		watch->logged = true;
 	}
 	return BT_RELEASE_UNCHANGED;
 }
 
-enum bt_release_change bt_release_watch_look(
+enum bt_release_change bt_release_watch_tick(
 	struct bt_release_watch *watch, int64_t now_ns, const struct bt_release **out_release)
 {
 	const struct bt_release_watch_options *options = &watch->options;
@@ -198,7 +198,7 @@ enum bt_release_change bt_release_watch_look(
 	struct bt_server_version version;
 	struct bt_buf why = {0};
 
-	if (now_ns < watch->next_ns || (options->fixed && watch->said)) {
+	if (now_ns < watch->next_ns || (options->fixed && watch->logged)) {
 		return BT_RELEASE_UNCHANGED;
 	}
 	enum bt_server_answer answer = options->ask(options->context, &version, &why);
@@ -213,7 +213,7 @@ enum bt_release_change bt_release_watch_look(
 	} else if (answer == BT_SERVER_MUTE && options->undecided) {
 		change = settle_unanswered(watch, &why, out_release);
 	} else if (answer == BT_SERVER_MUTE && options->fixed) {
-		watch->said = true;
+		watch->logged = true;
 	}
 	bt_buf_fini(&why);
 	watch->next_ns = now_ns + (options->undecided || options->fixed ? BT_RELEASE_WATCH_SOON_NS

@@ -47,14 +47,14 @@ struct bt_release_watch {
 	const struct bt_release *candidate;
 	uint32_t seen_n;
 	int64_t since_ns;
-	bool said;
+	bool logged;
 };
 
 void bt_release_watch_init(
 	struct bt_release_watch *watch, const struct bt_release_watch_options *options, int64_t now_ns);
 
 /* Reads the version when that is due. out_release: of BT_RELEASE_CHANGE. */
-enum bt_release_change bt_release_watch_look(
+enum bt_release_change bt_release_watch_tick(
 	struct bt_release_watch *watch, int64_t now_ns, const struct bt_release **out_release);
 
 /* The candidate cannot take effect; the reason was logged. It is not offered again. */

@@ -131,9 +131,9 @@ static void on_cycle_begins(void *context, uint32_t pod_ix)
 	const struct bt_scheduler *s = context;
 
 	if (s->shadow) {
-		bt_shadow_compare_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
+		bt_shadow_compare_score(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
 	}
-	bt_cycle_log_look(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix);
+	bt_cycle_log_begins(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix);
 }
 
 /* In shadow mode. */
@@ -781,7 +781,7 @@ void bt_scheduler_decide(struct bt_scheduler *s)
 	}
 }
 
-bool bt_scheduler_look(struct bt_scheduler *s)
+bool bt_scheduler_tick(struct bt_scheduler *s)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
 
@@ -791,8 +791,8 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	check_sync(s, now_ns);
 	check_journal(s);
 	if (s->reported_synced) {
-		bt_cache_comparer_look(s->comparer, now_ns);
-		bt_node_comparer_look(s->nodes, now_ns);
+		bt_cache_comparer_tick(s->comparer, now_ns);
+		bt_node_comparer_tick(s->nodes, now_ns);
 	}
 	if (s->shadow) {
 		bt_shadow_compare_tick(s->shadow, now_ns);
@@ -807,8 +807,8 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 
 /* ---- shutdown ---- */
 
-/* 1/SAID_SHARE of the shutdown's time is for the remaining events and conditions. */
-#define SAID_SHARE 4
+/* 1/REPORTS_SHARE of the shutdown's time is for the remaining events and conditions. */
+#define REPORTS_SHARE 4
 
 bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 {
@@ -833,7 +833,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->node_pages = NULL;
 	bt_watch_destroy(s->watch);
 	s->watch = NULL;
-	bt_writer_wind_up(s->writer, limit_ns / SAID_SHARE);
+	bt_writer_wind_up(s->writer, limit_ns / REPORTS_SHARE);
 	bool drained = bt_writer_drain(s->writer, limit_ns);
 	bool stopped = bt_pipeline_stop(s->pipeline, BT_END_ABANDON, limit_ns);
 	if (!stopped) {

@@ -31,7 +31,7 @@ void bt_scheduler_decide(struct bt_scheduler *scheduler);
 enum bt_status bt_scheduler_start(struct bt_scheduler *scheduler, struct bt_buf *out_error);
 
 /* Periodic work: compares, reports stalled threads. Returns: false when the lease is lost. */
-bool bt_scheduler_look(struct bt_scheduler *scheduler);
+bool bt_scheduler_tick(struct bt_scheduler *scheduler);
 
 /*
  * Stops in order: scheduling, then writes in flight, then the lease is released. Each step waits at most

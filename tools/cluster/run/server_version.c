@@ -86,7 +86,7 @@ static enum bt_server_answer take_version(const struct bt_http_head *head, const
 	return BT_SERVER_TOLD;
 }
 
-enum bt_server_answer bt_server_version_ask(const struct bt_client_config *access,
+enum bt_server_answer bt_server_version_get(const struct bt_client_config *access,
 	struct bt_server_version *out_version, struct bt_buf *out_error)
 {
 	const struct bt_http_call call = {

@@ -27,7 +27,7 @@ enum bt_server_answer {
  * Context: waits, 5 s at most; starts a thread, which has ended when it returns.
  * Returns: the outcome; out_error has the reason unless it is BT_SERVER_TOLD.
  */
-enum bt_server_answer bt_server_version_ask(const struct bt_client_config *access,
+enum bt_server_answer bt_server_version_get(const struct bt_client_config *access,
 	struct bt_server_version *out_version, struct bt_buf *out_error);
 
 /* The release of the server, or the newest one if the server is newer. NULL: the server is older than any

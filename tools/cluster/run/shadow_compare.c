@@ -122,7 +122,7 @@ static void shadow_compare_note(struct bt_shadow_compare *shadow, struct bt_engi
 	}
 }
 
-void bt_shadow_compare_look(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix)
+void bt_shadow_compare_score(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix)
 {
 	shadow_compare_note(shadow, engine, pod_ix, &shadow->in_cycle);
 }

@@ -18,7 +18,7 @@ void bt_shadow_compare_destroy(struct bt_shadow_compare *shadow);
  * scored now.
  * Context: the scheduling thread; scores every node.
  */
-void bt_shadow_compare_look(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix);
+void bt_shadow_compare_score(struct bt_shadow_compare *shadow, struct bt_engine *engine, uint32_t pod_ix);
 
 enum bt_shadow_compare_verdict {
 	BT_SHADOW_COMPARE_SAME = 0, /* our node, or the only best one */

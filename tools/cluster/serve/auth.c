@@ -59,7 +59,7 @@ struct bt_auth {
 	struct bt_buf pem;		 /* lock(lock): */
 	/* owner: the reloading thread; last valid contents */
 	struct bt_buf client_file, proxy_file, config_map;
-	struct bt_log_limit said;
+	struct bt_log_limit log_limit;
 };
 
 struct bt_auth *bt_auth_create(const struct bt_auth_options *options)
@@ -198,7 +198,7 @@ static void log_refusal(struct bt_auth *auth, const char *message, const struct 
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&auth->said, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&auth->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		bt_log(BT_LOG_ERROR, 0, message,
 			bt_log_fields(bt_log_str("err", bt_buf_view(reason)),
 				bt_log_int("heldBack", (int64_t)held_n)));

@@ -67,7 +67,7 @@ struct bt_front {
 	struct bt_server_tls *tls; /* lock(lock): */
 	struct request *done;	   /* lock(lock): */
 	bool ends;		   /* lock(lock): */
-	struct bt_log_limit said, said_full;
+	struct bt_log_limit log_limit, full_log_limit;
 };
 
 static void wake(struct bt_front *front)
@@ -361,7 +361,7 @@ static void warn_full(struct bt_front *front)
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&front->said_full, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&front->full_log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Connections to --secure-port are closed to make room for others, which wait; see "
 			"who opens so many",
@@ -493,7 +493,7 @@ static void log_complaint(void *context, const char *format, va_list arguments)
 	struct bt_buf text = {0};
 	uint64_t held_n;
 
-	if (!bt_log_enabled(3) || !bt_log_due(&front->said, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (!bt_log_enabled(3) || !bt_log_due(&front->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		return;
 	}
 	bt_buf_vprintf(&text, format, arguments);

@@ -60,13 +60,13 @@ static bool same_name(struct bt_str a, struct bt_str b)
 }
 
 /* The first value of the first of these headers that is present. */
-static struct bt_str value_of(const struct proxy_headers *said, const struct bt_str_list *names)
+static struct bt_str value_of(const struct proxy_headers *request, const struct bt_str_list *names)
 {
 	for (uint32_t i = 0; i < names->n; i++) {
-		for (uint32_t k = 0; k < said->n; k++) {
-			if (same_name(said->headers[k].name, names->items[i])) {
-				if (said->headers[k].value.len) {
-					return said->headers[k].value;
+		for (uint32_t k = 0; k < request->n; k++) {
+			if (same_name(request->headers[k].name, names->items[i])) {
+				if (request->headers[k].value.len) {
+					return request->headers[k].value;
 				}
 				break; /* of several values of a header the first is used */
 			}
@@ -77,22 +77,22 @@ static struct bt_str value_of(const struct proxy_headers *said, const struct bt_
 
 /* Returns: whether one of the groups already states whether the user is authenticated. */
 static bool add_groups(
-	const struct proxy_headers *said, const struct bt_str_list *names, struct bt_user *user)
+	const struct proxy_headers *request, const struct bt_str_list *names, struct bt_user *user)
 {
-	bool says = false;
+	bool is_listed = false;
 
 	for (uint32_t i = 0; i < names->n; i++) {
-		for (uint32_t k = 0; k < said->n; k++) {
-			struct bt_str value = said->headers[k].value;
+		for (uint32_t k = 0; k < request->n; k++) {
+			struct bt_str value = request->headers[k].value;
 
-			if (value.len && same_name(said->headers[k].name, names->items[i])) {
+			if (value.len && same_name(request->headers[k].name, names->items[i])) {
 				bt_user_add_group(user, value);
-				says = says || bt_str_is(value, "system:authenticated") ||
-				       bt_str_is(value, "system:unauthenticated");
+				is_listed = is_listed || bt_str_is(value, "system:authenticated") ||
+					    bt_str_is(value, "system:unauthenticated");
 			}
 		}
 	}
-	return says;
+	return is_listed;
 }
 
 static int hex_of(char c)
@@ -140,19 +140,19 @@ struct extra {
 };
 
 static uint32_t gather_extra(
-	const struct proxy_headers *said, const struct bt_str_list *prefixes, struct extra *out)
+	const struct proxy_headers *request, const struct bt_str_list *prefixes, struct extra *out)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < prefixes->n; i++) {
 		struct bt_str prefix = prefixes->items[i];
 
-		for (uint32_t k = 0; k < said->n; k++) {
-			struct bt_str name = said->headers[k].name;
+		for (uint32_t k = 0; k < request->n; k++) {
+			struct bt_str name = request->headers[k].name;
 
 			if (name.len >= prefix.len && strncasecmp(name.ptr, prefix.ptr, prefix.len) == 0) {
 				write_key(bt_str_sub(name, prefix.len, name.len), &out[n].key);
-				out[n++].value = said->headers[k].value;
+				out[n++].value = request->headers[k].value;
 			}
 		}
 	}
@@ -193,11 +193,11 @@ static void write_extra(const struct extra *extra, uint32_t n, struct bt_buf *ou
 }
 
 static void take_extra(
-	const struct proxy_headers *said, const struct bt_str_list *prefixes, struct bt_user *user)
+	const struct proxy_headers *request, const struct bt_str_list *prefixes, struct bt_user *user)
 {
-	size_t most = (size_t)said->n * prefixes->n + 1;
+	size_t most = (size_t)request->n * prefixes->n + 1;
 	struct extra *extra = bt_mem_zalloc(most, sizeof(*extra));
-	uint32_t n = gather_extra(said, prefixes, extra);
+	uint32_t n = gather_extra(request, prefixes, extra);
 
 	write_extra(extra, n, &user->extra);
 	for (uint32_t i = 0; i < n; i++) {
@@ -244,13 +244,13 @@ enum bt_status bt_front_proxy_identify(const struct bt_front_proxy *proxy, const
 	uint32_t chain_n, const struct bt_header *headers, uint32_t header_n, struct bt_user *out_user,
 	struct bt_buf *out_error)
 {
-	const struct proxy_headers said = {headers, header_n};
+	const struct proxy_headers request = {headers, header_n};
 	enum bt_status status = verify(proxy, chain, chain_n, out_error);
 
 	if (status != BT_OK) {
 		return status;
 	}
-	struct bt_str name = value_of(&said, &proxy->settings.username_headers);
+	struct bt_str name = value_of(&request, &proxy->settings.username_headers);
 
 	if (!name.len) {
 		return BT_NOT_FOUND;
@@ -258,11 +258,11 @@ enum bt_status bt_front_proxy_identify(const struct bt_front_proxy *proxy, const
 	bt_buf_clear(&out_user->name);
 	bt_buf_str(&out_user->name, name);
 	bt_buf_clear(&out_user->uid);
-	bt_buf_str(&out_user->uid, value_of(&said, &proxy->settings.uid_headers));
+	bt_buf_str(&out_user->uid, value_of(&request, &proxy->settings.uid_headers));
 	bt_user_begin_groups(out_user);
-	bool says = add_groups(&said, &proxy->settings.group_headers, out_user);
+	bool is_listed = add_groups(&request, &proxy->settings.group_headers, out_user);
 
-	bt_user_end_groups(out_user, says || bt_str_is(name, "system:anonymous"));
-	take_extra(&said, &proxy->settings.extra_prefixes, out_user);
+	bt_user_end_groups(out_user, is_listed || bt_str_is(name, "system:anonymous"));
+	take_extra(&request, &proxy->settings.extra_prefixes, out_user);
 	return BT_OK;
 }

@@ -135,7 +135,7 @@ struct check_counts {
 };
 
 struct bt_health_tally {
-	struct check_counts said[CHECK_N][POINT_N];
+	struct check_counts results[CHECK_N][POINT_N];
 };
 
 struct bt_health_tally *bt_health_tally_create(void)
@@ -152,10 +152,10 @@ static void tally(const struct bt_serve_sources *sources, const struct health_ch
 	enum bt_health_point point, bool good)
 {
 	if (sources->tally) {
-		struct check_counts *said = &sources->tally->said[check - checks][__builtin_ctz(point)];
+		struct check_counts *result = &sources->tally->results[check - checks][__builtin_ctz(point)];
 
-		bt_add_relaxed(&said->n[good], 1);
-		bt_store_relaxed(&said->good, good);
+		bt_add_relaxed(&result->n[good], 1);
+		bt_store_relaxed(&result->good, good);
 	}
 }
 
@@ -170,12 +170,13 @@ void bt_health_each(const struct bt_health_tally *tally,
 {
 	for (size_t i = 0; i < CHECK_N; i++) {
 		for (int k = 0; k < POINT_N; k++) {
-			const struct check_counts *said = &tally->said[i][k];
-			const uint64_t n[2] = {bt_load_relaxed(&said->n[0]), bt_load_relaxed(&said->n[1])};
+			const struct check_counts *result = &tally->results[i][k];
+			const uint64_t n[2] = {
+				bt_load_relaxed(&result->n[0]), bt_load_relaxed(&result->n[1])};
 
 			if (n[0] + n[1]) {
 				call(context, checks[i].name, point_name((enum bt_health_point)(1 << k)), n,
-					bt_load_relaxed(&said->good) != 0);
+					bt_load_relaxed(&result->good) != 0);
 			}
 		}
 	}

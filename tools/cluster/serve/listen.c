@@ -118,7 +118,7 @@ static void begin_rest(struct bt_accept_rest *rest, int error, int64_t now_ns)
 
 	rest->last_ns = twice_ns < REST_MAX_NS ? twice_ns : REST_MAX_NS;
 	rest->until_ns = now_ns + rest->last_ns;
-	if (bt_log_due(&rest->said, now_ns, SAY_NS, &held_n)) {
+	if (bt_log_due(&rest->log_limit, now_ns, SAY_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Connections have to wait at --secure-port; allow the process more open files "
 			"(ulimit -n, "

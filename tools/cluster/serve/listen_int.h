@@ -17,7 +17,7 @@ int bt_listen(const struct bt_serve_settings *settings, bool any_port, uint16_t 
 struct bt_accept_rest {
 	int64_t until_ns; /* 0: no backoff; its owner resets it */
 	int64_t last_ns;  /* the last delay */
-	struct bt_log_limit said;
+	struct bt_log_limit log_limit;
 };
 
 /* Accepts a connection, non-blocking. Returns: its socket; -1: none is pending, or there is a shortage and

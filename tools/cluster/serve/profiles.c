@@ -136,7 +136,7 @@ static void wait_until(const struct bt_serve_sources *sources, int64_t end_ns)
 	while (bt_clock_monotonic_ns() < end_ns &&
 		!(sources->is_ending && sources->is_ending(sources->context))) {
 		poll(NULL, 0, LOOK_MS);
-		bt_sampler_look();
+		bt_sampler_add_threads();
 	}
 }
 

@@ -353,7 +353,7 @@ enum bt_status bt_sampler_begin(struct bt_buf *out_why)
 	return BT_OK;
 }
 
-void bt_sampler_look(void)
+void bt_sampler_add_threads(void)
 {
 	(void)arm_all();
 }

@@ -23,7 +23,7 @@
 BT_MUST_CHECK enum bt_status bt_sampler_begin(struct bt_buf *out_why);
 
 /* Also samples threads that were started since, while there is room. Context: the owner. */
-void bt_sampler_look(void);
+void bt_sampler_add_threads(void);
 
 /* The number of samples; out_lost_n: the number without room. Context: the owner. */
 uint64_t bt_sampler_n(uint64_t *out_lost_n);

@@ -22,7 +22,7 @@
 enum format { FORMAT_NONE = 0, FORMAT_TEXT, FORMAT_JSON, FORMAT_YAML };
 
 /* The format of an answer. */
-struct wish {
+struct media_choice {
 	enum format format;
 	bool alpha; /* v1alpha1, else v1beta1 */
 	double quality;
@@ -80,17 +80,17 @@ static enum format format_of(struct bt_str type, bool names_object, bool is_obje
 }
 
 /* One clause of the header: type;param=value;… */
-static struct wish wish_of(struct bt_str clause, const char *kind)
+static struct media_choice choice_of(struct bt_str clause, const char *kind)
 {
 	struct bt_str type = take_part(&clause, ';');
 	struct bt_str as = {0}, group = {0}, version = {0};
-	struct wish wish = {.quality = 1};
+	struct media_choice choice = {.quality = 1};
 
 	while (clause.len) {
 		struct bt_str value = take_part(&clause, ';'), name = take_part(&value, '=');
 
 		if (bt_str_is(name, "q")) {
-			wish.quality = number_of(value);
+			choice.quality = number_of(value);
 		} else if (bt_str_is(name, "as")) {
 			as = trimmed(value);
 		} else if (bt_str_is(name, "g")) {
@@ -99,24 +99,24 @@ static struct wish wish_of(struct bt_str clause, const char *kind)
 			version = trimmed(value);
 		}
 	}
-	wish.alpha = bt_str_is(version, "v1alpha1");
+	choice.alpha = bt_str_is(version, "v1alpha1");
 	bool known = bt_str_is(as, kind) && bt_str_is(group, "config.k8s.io") &&
-		     (wish.alpha || bt_str_is(version, "v1beta1"));
+		     (choice.alpha || bt_str_is(version, "v1beta1"));
 
-	wish.format = format_of(type, as.len || group.len || version.len, known);
-	return wish;
+	choice.format = format_of(type, as.len || group.len || version.len, known);
+	return choice;
 }
 
 /* The best clause that can be served; among equals the first. */
-static struct wish negotiate(struct bt_str accept, const char *kind)
+static struct media_choice negotiate(struct bt_str accept, const char *kind)
 {
-	struct wish best = {.format = trimmed(accept).len ? FORMAT_NONE : FORMAT_TEXT};
+	struct media_choice best = {.format = trimmed(accept).len ? FORMAT_NONE : FORMAT_TEXT};
 
 	while (accept.len) {
-		struct wish wish = wish_of(take_part(&accept, ','), kind);
+		struct media_choice choice = choice_of(take_part(&accept, ','), kind);
 
-		if (wish.format != FORMAT_NONE && wish.quality > best.quality) {
-			best = wish;
+		if (choice.format != FORMAT_NONE && choice.quality > best.quality) {
+			best = choice;
 		}
 	}
 	return best;
@@ -143,32 +143,32 @@ static const struct page flagz = PAGE("Flagz", "flagz"), statusz = PAGE("Statusz
 
 /* Sets type and warning. Returns: false: nothing acceptable, and out is that answer. */
 static bool begin_answer(const struct bt_route_request *request, const struct page *page,
-	struct wish *out_wish, struct bt_route_answer *out)
+	struct media_choice *out_choice, struct bt_route_answer *out)
 {
-	*out_wish = negotiate(request->accept, page->kind);
-	if (out_wish->format == FORMAT_NONE) {
+	*out_choice = negotiate(request->accept, page->kind);
+	if (out_choice->format == FORMAT_NONE) {
 		bt_route_status(406, "NotAcceptable",
 			bt_str("only the following media types are accepted: application/json, "
 			       "application/yaml, text/plain"),
 			out);
 		return false;
 	}
-	if (out_wish->format != FORMAT_TEXT) {
-		out->type = page->types[out_wish->format == FORMAT_YAML][out_wish->alpha];
-		out->warning = out_wish->alpha ? page->warning : NULL;
+	if (out_choice->format != FORMAT_TEXT) {
+		out->type = page->types[out_choice->format == FORMAT_YAML][out_choice->alpha];
+		out->warning = out_choice->alpha ? page->warning : NULL;
 	}
 	return true;
 }
 
 static void begin_object(
-	struct bt_doc *doc, const struct wish *wish, const struct page *page, struct bt_buf *out)
+	struct bt_doc *doc, const struct media_choice *choice, const struct page *page, struct bt_buf *out)
 {
-	bt_doc_init(doc, wish->format == FORMAT_YAML ? BT_DOC_YAML : BT_DOC_JSON_PRETTY, out);
+	bt_doc_init(doc, choice->format == FORMAT_YAML ? BT_DOC_YAML : BT_DOC_JSON_PRETTY, out);
 	bt_doc_begin_object(doc);
 	bt_doc_key(doc, "kind");
 	bt_doc_text(doc, page->kind);
 	bt_doc_key(doc, "apiVersion");
-	bt_doc_text(doc, wish->alpha ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
+	bt_doc_text(doc, choice->alpha ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
 	bt_doc_key(doc, "metadata");
 	bt_doc_begin_object(doc);
 	bt_doc_key(doc, "name");
@@ -193,18 +193,18 @@ void bt_zpages_flagz(const struct bt_serve_sources *sources, const struct bt_rou
 	struct bt_str rest, struct bt_route_answer *out)
 {
 	struct bt_doc doc;
-	struct wish wish;
+	struct media_choice choice;
 
 	(void)rest;
-	if (!begin_answer(request, &flagz, &wish, out)) {
+	if (!begin_answer(request, &flagz, &choice, out)) {
 		return;
 	}
-	if (wish.format == FORMAT_TEXT) {
+	if (choice.format == FORMAT_TEXT) {
 		bt_buf_printf(&out->body, HEADING, "flagz");
 		sources->each_flag(sources->context, add_line, &out->body);
 		return;
 	}
-	begin_object(&doc, &wish, &flagz, &out->body);
+	begin_object(&doc, &choice, &flagz, &out->body);
 	bt_doc_key(&doc, "flags");
 	bt_doc_begin_object(&doc);
 	sources->each_flag(sources->context, add_member, &doc);
@@ -244,8 +244,8 @@ static void add_text(struct bt_doc *doc, const char *key, const char *value)
 	bt_doc_text(doc, value);
 }
 
-static void write_status_object(const struct wish *wish, const struct bt_release *release, time_t start,
-	int64_t up_s, struct bt_buf *out)
+static void write_status_object(const struct media_choice *choice, const struct bt_release *release,
+	time_t start, int64_t up_s, struct bt_buf *out)
 {
 	struct bt_doc doc;
 	char text[32];
@@ -253,7 +253,7 @@ static void write_status_object(const struct wish *wish, const struct bt_release
 
 	gmtime_r(&start, &utc);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	begin_object(&doc, wish, &statusz, out);
+	begin_object(&doc, choice, &statusz, out);
 	add_text(&doc, "startTime", text);
 	bt_doc_key(&doc, "uptimeSeconds");
 	bt_doc_int(&doc, up_s);
@@ -274,16 +274,16 @@ void bt_zpages_statusz(const struct bt_serve_sources *sources, const struct bt_r
 {
 	time_t start = (time_t)bt_process_start_seconds(), now = time(NULL);
 	int64_t up_s = now > start ? now - start : 0;
-	struct wish wish;
+	struct media_choice choice;
 
 	(void)sources;
 	(void)rest;
-	if (!begin_answer(request, &statusz, &wish, out)) {
+	if (!begin_answer(request, &statusz, &choice, out)) {
 		return;
 	}
-	if (wish.format == FORMAT_TEXT) {
+	if (choice.format == FORMAT_TEXT) {
 		write_status(bt_served_release(sources), start, up_s, &out->body);
 	} else {
-		write_status_object(&wish, bt_served_release(sources), start, up_s, &out->body);
+		write_status_object(&choice, bt_served_release(sources), start, up_s, &out->body);
 	}
 }

@@ -269,9 +269,9 @@ static void take_status(struct bt_reflector *r, struct bt_str bytes)
 	r->fate = bt_intake_fate(status.code, status.reason, status.message);
 	r->head.retry_after_ns = bt_http_retry_after_ns(status.retry_after_s > 0 ? status.retry_after_s : -1);
 	if (r->fate == BT_FATE_EXPIRED) {
-		bt_reflector_say(r, 4, "Watch closed", status.message);
+		bt_reflector_log(r, 4, "Watch closed", status.message);
 	} else if (r->fate == BT_FATE_THROTTLED) {
-		bt_reflector_say(r, 2, "Watch returned 429 - backing off", (struct bt_str){0});
+		bt_reflector_log(r, 2, "Watch returned 429 - backing off", (struct bt_str){0});
 	} else {
 		bt_reflector_note(r, "The server ends a watch", status.message);
 	}

@@ -28,7 +28,7 @@ enum bt_watch_fate bt_intake_fate(int32_t code, struct bt_str reason, struct bt_
 void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str why);
 
 /* Logs a line of client-go's Reflector, at its level. why: empty: none. */
-void bt_reflector_say(const struct bt_reflector *r, int verbosity, const char *what, struct bt_str why);
+void bt_reflector_log(const struct bt_reflector *r, int verbosity, const char *what, struct bt_str why);
 
 static inline void bt_reflector_set(struct bt_buf *buf, struct bt_str text)
 {

@@ -60,7 +60,7 @@ void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str w
 
 /* ---- timers ---- */
 
-void bt_reflector_say(const struct bt_reflector *r, int verbosity, const char *what, struct bt_str why)
+void bt_reflector_log(const struct bt_reflector *r, int verbosity, const char *what, struct bt_str why)
 {
 	struct bt_log_field type = bt_log_str("type", bt_str(r->kind->name));
 
@@ -160,9 +160,9 @@ static enum bt_watch_fate judge_status(struct bt_reflector *r, char *what, size_
 	if (!silent) {
 		bt_reflector_note(r, what, status.message);
 	} else if (fate == BT_FATE_EXPIRED) {
-		bt_reflector_say(r, 4, "Watch closed", status.message);
+		bt_reflector_log(r, 4, "Watch closed", status.message);
 	} else if (fate == BT_FATE_REFUSED) {
-		bt_reflector_say(r, 4,
+		bt_reflector_log(r, 4,
 			"Data couldn't be fetched in watchlist mode. Falling back to regular list. This is "
 			"expected if "
 			"watchlist is not supported or disabled in kube-apiserver.",
@@ -316,7 +316,7 @@ static void reflector_begin(struct bt_reflector *r)
 		send_watch(r);
 		return;
 	}
-	bt_reflector_say(r, 3, "Listing and watching", (struct bt_str){0});
+	bt_reflector_log(r, 3, "Listing and watching", (struct bt_str){0});
 	bt_lock_acquire(&r->lock);
 	bt_store_begin_list(r->known);
 	bt_lock_release(&r->lock);
@@ -349,7 +349,7 @@ static enum bt_watch_fate judge(struct bt_reflector *r)
 		return r->fate;
 	}
 	if (r->end != BT_HTTP_ANSWERED && was_good_watch(r)) {
-		bt_reflector_say(r, 1, "Watch closed with unexpected EOF", bt_buf_view(&r->body));
+		bt_reflector_log(r, 1, "Watch closed with unexpected EOF", bt_buf_view(&r->body));
 		return BT_FATE_ENDED;
 	}
 	if (r->end != BT_HTTP_ANSWERED) {
@@ -577,7 +577,7 @@ static void run(struct bt_reflector *r)
 
 void bt_reflector_start(void *context)
 {
-	bt_reflector_say(context, 3, "Starting reflector", (struct bt_str){0});
+	bt_reflector_log(context, 3, "Starting reflector", (struct bt_str){0});
 	run(context);
 }
 
@@ -605,7 +605,7 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 
 void bt_reflector_fini(struct bt_reflector *r)
 {
-	bt_reflector_say(r, 3, "Stopping reflector", (struct bt_str){0});
+	bt_reflector_log(r, 3, "Stopping reflector", (struct bt_str){0});
 	bt_backpressure_queue_fini(&r->queue);
 	bt_watch_event_destroy(r->spare);
 	bt_store_destroy(r->known);

@@ -66,7 +66,7 @@ static void report_failure(struct bt_writer *writer, const struct bt_write_op *o
 	struct bt_stored_pod known;
 
 	if (message.len) {
-		bt_write_complain(&writer->bind_said, "A pod could not be bound", &op->pod, message);
+		bt_write_log_error(&writer->bind_log_limit, "A pod could not be bound", &op->pod, message);
 	}
 	if (!message.len || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
 		return;

@@ -539,7 +539,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 			bt_intern_str(names, event->regarding.name),
 			bt_intern_str(names, event->regarding.uid)};
 
-		bt_write_complain(&writer->event_said, "An event could not be written", &pod,
+		bt_write_log_error(&writer->event_log_limit, "An event could not be written", &pod,
 			bt_write_message(writer, answer));
 		BT_WRITE_COUNT(writer, event_dropped_n);
 		write_events_end(writer, op);

@@ -180,7 +180,7 @@ static void failed(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 
 	BT_WRITE_COUNT(writer, evict_failed_n);
 	if (!writer->options.dry) {
-		bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
+		bt_write_log_error(&writer->evict_log_limit, "A victim could not be deleted", &op->pod, why);
 	}
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
 	bt_write_op_end(op);

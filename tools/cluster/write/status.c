@@ -21,22 +21,22 @@
 enum { OF_POD = 0, OF_GROUP }; /* the stage of an op */
 
 /*
- * A pod with pending patches.
+ * A pod with patches in progress.
  *
- *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
- *                        ^                                        |
- *                        +------------- to be tried again --------+
+ *   pending --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
+ *                           ^                                        |
+ *                           +------------- retry --------------------+
  */
 struct status_lane {
 	uint64_t key; /* 0: vacant */
 	bool group;   /* of a PodGroup, which is identified without a UID */
 	struct bt_write_op *flying, *waiting;
 	struct bt_write_op *binding; /* sent when flying has ended; else NULL */
-	/* The wish, which becomes an op when none waits: interned names, held. */
+	/* The pending patch, which becomes an op when none waits: interned names, held. */
 	uint32_t patch; /* its texts; BT_NAME_NONE: none */
 	uint32_t namespace_, name, uid;
 	enum bt_nomination nomination;
-	uint32_t next; /* in the list of lanes whose wish is next to become an op */
+	uint32_t next; /* in the list of lanes whose pending patch is next to become an op */
 };
 
 struct bt_statuses {
@@ -45,7 +45,7 @@ struct bt_statuses {
 	size_t n, cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	uint32_t first, last; /* lanes with a wish and no op, in order; NONE: none */
+	uint32_t first, last; /* lanes with a pending patch and no op, in order; NONE: none */
 	uint32_t op_n;
 	struct bt_buf bytes; /* scratch */
 };
@@ -60,7 +60,7 @@ struct bt_statuses *bt_statuses_create(void)
 	return statuses;
 }
 
-static void release_wish(struct bt_writer *writer, struct status_lane *lane)
+static void release_pending(struct bt_writer *writer, struct status_lane *lane)
 {
 	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
 
@@ -74,7 +74,7 @@ static void release_wish(struct bt_writer *writer, struct status_lane *lane)
 void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
 {
 	for (size_t i = 0; i < statuses->n; i++) {
-		release_wish(writer, &statuses->lanes[i]);
+		release_pending(writer, &statuses->lanes[i]);
 	}
 	bt_buf_fini(&statuses->bytes);
 	bt_map_fini(&statuses->by_key);
@@ -125,9 +125,9 @@ static void close_lane(struct bt_statuses *statuses, struct status_lane *lane)
 	statuses->vacant[statuses->vacant_n++] = (uint32_t)(lane - statuses->lanes);
 }
 
-/* ---- wishes ---- */
+/* ---- pending patches ---- */
 
-static void make_wish(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
+static void set_pending(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
 	const struct bt_api_status *status)
 {
 	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
@@ -143,10 +143,10 @@ static void make_wish(struct bt_writer *writer, struct status_lane *lane, const 
 	lane->name = bt_intern_hold(names, ref->name);
 	lane->uid = bt_intern_hold(names, ref->uid);
 	lane->nomination = status->nomination;
-	release_wish(writer, &old);
+	release_pending(writer, &old);
 }
 
-static struct bt_api_status wish_of(
+static struct bt_api_status pending_of(
 	const struct bt_writer *writer, const struct status_lane *lane, struct bt_arena *arena)
 {
 	struct bt_api_status status = {.nomination = lane->nomination};
@@ -208,9 +208,9 @@ bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, stru
 		overlay(writer, &out_pod->pod, &lane->waiting->status);
 	}
 	if (lane && lane->patch) {
-		const struct bt_api_status wish = wish_of(writer, lane, &writer->scratch);
+		const struct bt_api_status pending = pending_of(writer, lane, &writer->scratch);
 
-		overlay(writer, &out_pod->pod, &wish);
+		overlay(writer, &out_pod->pod, &pending);
 	}
 	return known;
 }
@@ -237,11 +237,11 @@ static void merge(struct bt_write_op *op, const struct bt_api_status *status)
 	}
 }
 
-/* Merges newer into the wish; what it does not set stays. */
-static void change_wish(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
+/* Merges newer into the pending patch; what it does not set stays. */
+static void merge_pending(struct bt_writer *writer, struct status_lane *lane, const struct bt_pod_ref *ref,
 	const struct bt_api_status *newer)
 {
-	struct bt_api_status status = wish_of(writer, lane, &writer->scratch);
+	struct bt_api_status status = pending_of(writer, lane, &writer->scratch);
 
 	if (newer->has_condition) {
 		status.has_condition = true;
@@ -251,10 +251,10 @@ static void change_wish(struct bt_writer *writer, struct status_lane *lane, cons
 		status.nomination = newer->nomination;
 		status.nominated_node_name = newer->nominated_node_name;
 	}
-	make_wish(writer, lane, ref, &status);
+	set_pending(writer, lane, ref, &status);
 }
 
-/* Wishes become ops, while there is room. */
+/* Pending patches become ops, while there is room. */
 static void advance(struct bt_writer *writer)
 {
 	struct bt_statuses *statuses = writer->statuses;
@@ -269,9 +269,9 @@ static void advance(struct bt_writer *writer)
 		statuses->first = lane->next;
 		statuses->op_n++;
 		op->pod = bt_write_op_copy_ref(op, &ref);
-		op->status = wish_of(writer, lane, &op->arena);
+		op->status = pending_of(writer, lane, &op->arena);
 		op->stage = lane->group ? OF_GROUP : OF_POD;
-		release_wish(writer, lane);
+		release_pending(writer, lane);
 		lane->waiting = op;
 		bt_write_op_queue(op);
 	}
@@ -290,10 +290,10 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 		merge(lane->waiting, &call->status);
 		BT_WRITE_COUNT(writer, patch_skipped_n);
 	} else if (lane->patch) {
-		change_wish(writer, lane, &ref, &call->status);
+		merge_pending(writer, lane, &ref, &call->status);
 		BT_WRITE_COUNT(writer, patch_skipped_n);
 	} else {
-		make_wish(writer, lane, &ref, &call->status);
+		set_pending(writer, lane, &ref, &call->status);
 		if (!lane->flying) {
 			line_up(writer->statuses, lane);
 			advance(writer);
@@ -315,7 +315,7 @@ bool bt_status_make_way(struct bt_writer *writer, struct bt_write_op *binding)
 		lane->waiting->status = (struct bt_api_status){.nomination = BT_NOMINATION_LEAVE};
 	}
 	if (lane->patch) {
-		make_wish(writer, lane, &binding->pod,
+		set_pending(writer, lane, &binding->pod,
 			&(struct bt_api_status){.nomination = BT_NOMINATION_LEAVE});
 	}
 	lane->binding = lane->flying ? binding : NULL;
@@ -460,10 +460,10 @@ static bool try_again(struct bt_writer *writer, struct bt_write_op *op, const st
 	lane->flying = NULL;
 	lane->waiting = op;
 	if (lane->patch) {
-		const struct bt_api_status newer = wish_of(writer, lane, &writer->scratch);
+		const struct bt_api_status newer = pending_of(writer, lane, &writer->scratch);
 
 		merge(op, &newer);
-		release_wish(writer, lane);
+		release_pending(writer, lane);
 		BT_WRITE_COUNT(writer, patch_skipped_n);
 	}
 	return true;
@@ -478,7 +478,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
 		if (answer->status != 404) { /* it is deleted */
-			bt_write_complain(&writer->patch_said,
+			bt_write_log_error(&writer->patch_log_limit,
 				op->stage == OF_GROUP ? "A PodGroup's status could not be patched"
 						      : "A pod's status could not be patched",
 				&op->pod, bt_write_message(writer, answer));
@@ -498,7 +498,7 @@ static void write_status_begin(struct bt_writer *writer, struct bt_write_op *op)
 	bt_write_op_queue(op);
 }
 
-/* Drops the wish behind it with its lane, and gives up a binding that waits for it. */
+/* Drops the pending patch behind it with its lane, and gives up a binding that waits for it. */
 static void given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
 {
 	struct status_lane *lane = write_status_find(writer->statuses, &op->pod);

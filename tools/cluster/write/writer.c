@@ -169,7 +169,7 @@ void bt_write_op_later(struct bt_write_op *op, int64_t delay_ns)
 
 static bool winds_up(const struct bt_writer *writer)
 {
-	return bt_load_relaxed(&writer->said_until_ns) != INT64_MAX;
+	return bt_load_relaxed(&writer->reports_until_ns) != INT64_MAX;
 }
 
 /* Whether it reads the outcome of a call that may still take effect. */
@@ -462,7 +462,7 @@ static bool is_over(const struct bt_writer *writer, const struct bt_write_op *op
 		return false;
 	}
 	if (op->verbs->class >= BT_CLASS_STATUS) {
-		return op->tries || now_ns >= bt_load_relaxed(&writer->said_until_ns);
+		return op->tries || now_ns >= bt_load_relaxed(&writer->reports_until_ns);
 	}
 	return !follows(op);
 }
@@ -582,7 +582,7 @@ static void pump(struct bt_writer *writer)
 		}
 	}
 	next_ns = writer->later_ns < next_ns ? writer->later_ns : next_ns;
-	int64_t until_ns = bt_load_relaxed(&writer->said_until_ns);
+	int64_t until_ns = bt_load_relaxed(&writer->reports_until_ns);
 	next_ns = now_ns < until_ns && until_ns < next_ns ? until_ns : next_ns;
 	set_timer(writer, now_ns, next_ns);
 	show_gauges(writer);
@@ -863,7 +863,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->options = *options;
 	settle(&writer->options);
 	writer->later_ns = writer->timer_ns = INT64_MAX;
-	writer->said_until_ns = INT64_MAX;
+	writer->reports_until_ns = INT64_MAX;
 	writer->window = writer->options.in_flight < FEW ? writer->options.in_flight : FEW;
 	now_ns = bt_write_now(writer);
 	writer->way_since_ns = now_ns;
@@ -930,9 +930,9 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_mem_free(writer);
 }
 
-void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns)
+void bt_writer_wind_up(struct bt_writer *writer, int64_t reports_ns)
 {
-	bt_store_relaxed(&writer->said_until_ns, bt_write_now(writer) + said_ns);
+	bt_store_relaxed(&writer->reports_until_ns, bt_write_now(writer) + reports_ns);
 	bt_http_after(writer->http, 0, wake, writer);
 }
 
@@ -973,7 +973,7 @@ struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer)
 
 /* ---- errors ---- */
 
-void bt_write_complain(
+void bt_write_log_error(
 	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why)
 {
 	uint64_t held_n;

@@ -149,11 +149,11 @@ struct bt_writer {
 	_Atomic uint64_t volume_n;	     /* atomic: of those, bindings with volumes to wait for */
 	_Atomic uint32_t ahead_n;	     /* atomic: of those, with ahead set */
 	bool full; /* owner: the scheduling thread; ahead_n reached its limit and has not fallen enough yet */
-	struct bt_log_limit bind_said, evict_said, patch_said,
-		event_said;	       /* limits repeated errors to one per second */
-	struct bt_eventcount over;     /* woken when open_n becomes 0 */
-	_Atomic int64_t said_until_ns; /* atomic: end of reports during shutdown; else INT64_MAX */
-	_Atomic bool ending;	       /* atomic: calls are cancelled, no more are made */
+	struct bt_log_limit bind_log_limit, evict_log_limit, patch_log_limit,
+		event_log_limit;	  /* limits repeated errors to one per second */
+	struct bt_eventcount over;	  /* woken when open_n becomes 0 */
+	_Atomic int64_t reports_until_ns; /* atomic: end of reports during shutdown; else INT64_MAX */
+	_Atomic bool ending;		  /* atomic: calls are cancelled, no more are made */
 
 	/* owner: the client's thread */
 	struct bt_write_op_list queues[BT_CLASS_N];
@@ -335,5 +335,5 @@ extern const struct bt_write_op_verbs bt_seen_verbs;
 
 /* Logs that something could not be written for a pod; limit: at most one line a second, with the number held
  * back. Context: the client's thread. */
-void bt_write_complain(
+void bt_write_log_error(
 	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why);

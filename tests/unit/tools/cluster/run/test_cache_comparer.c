@@ -100,7 +100,7 @@ static void look(int64_t from_ns)
 
 	for (int64_t ns = 0; bt_cache_comparer_counts(bench->audit).round_n == round_n && ns < 30 * SECOND;
 		ns += SECOND / 4) {
-		bt_cache_comparer_look(bench->audit, from_ns + ns);
+		bt_cache_comparer_tick(bench->audit, from_ns + ns);
 	}
 }
 
@@ -172,7 +172,7 @@ static void nothing_happens_when_both_agree(void **state)
 	on_server("waits", "u2", "");
 	shown("p", "u1", "n1");
 	look(0);
-	bt_cache_comparer_look(bench->audit, 29 * SECOND); /* not yet */
+	bt_cache_comparer_tick(bench->audit, 29 * SECOND); /* not yet */
 	look(30 * SECOND);
 	expect(2, 0, 0, 0);
 	assert_int_equal(bench->server.get_n, 0);
@@ -245,7 +245,7 @@ static void a_pod_of_another_uid_takes_the_place_of_one_that_has_gone(void **sta
 	look(0);
 	look(2 * SECOND);
 	look(4 * SECOND);
-	bt_cache_comparer_look(bench->audit, 6 * SECOND);
+	bt_cache_comparer_tick(bench->audit, 6 * SECOND);
 	const struct bt_pod *pod = lab_find(&bench->lab, "p");
 	assert_non_null(pod);
 	lab_assert_sets(&bench->lab, 0, 0, 1);
@@ -274,10 +274,10 @@ static void nothing_is_asked_for_again_before_its_time(void **state)
 	(void)state;
 	on_server("p", "u1", "n1");
 	on_server("q", "u2", "n2");
-	bt_cache_comparer_look(bench->audit, 0);
-	bt_cache_comparer_look(bench->audit, SECOND / 8);
+	bt_cache_comparer_tick(bench->audit, 0);
+	bt_cache_comparer_tick(bench->audit, SECOND / 8);
 	assert_int_equal(bench->server.page_n, 1);
-	bt_cache_comparer_look(bench->audit, SECOND / 4);
+	bt_cache_comparer_tick(bench->audit, SECOND / 4);
 	assert_int_equal(bench->server.page_n, 2);
 	expect(1, 0, 0, 0);
 }
@@ -288,10 +288,10 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 	shown("p", "u1", "n1");
 	on_server("p", "u1", "n1");
 	on_server("q", "u2", "n2");
-	bt_cache_comparer_look(bench->audit, 0);
+	bt_cache_comparer_tick(bench->audit, 0);
 	bench->server.no_lists = true;
-	bt_cache_comparer_look(bench->audit, SECOND);
-	bt_cache_comparer_look(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
+	bt_cache_comparer_tick(bench->audit, SECOND);
+	bt_cache_comparer_tick(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
 	assert_int_equal(bench->server.page_n, 2);
 	bench->server.no_lists = false;
 	look(8 * SECOND);

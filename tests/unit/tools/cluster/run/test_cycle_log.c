@@ -18,7 +18,7 @@ static void look(void *context, uint32_t pod_ix)
 {
 	struct desk *desk = context;
 
-	bt_cycle_log_look(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
+	bt_cycle_log_begins(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
 }
 
 static void on_cycle_ended(void *context, const struct bt_decision *decision,

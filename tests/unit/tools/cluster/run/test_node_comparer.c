@@ -90,7 +90,7 @@ static uint64_t look(void)
 	const uint64_t round_n = bt_node_comparer_counts(bench->comparer).round_n;
 
 	for (int i = 0; bt_node_comparer_counts(bench->comparer).round_n == round_n && i < 1000; i++) {
-		bt_node_comparer_look(bench->comparer, bench->now_ns);
+		bt_node_comparer_tick(bench->comparer, bench->now_ns);
 		bench->now_ns += SECOND / 4;
 	}
 	assert_int_equal(bt_node_comparer_counts(bench->comparer).round_n, round_n + 1);
@@ -150,7 +150,7 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 {
 	(void)state;
 	bench->server.no_lists = true;
-	bt_node_comparer_look(bench->comparer, 0);
+	bt_node_comparer_tick(bench->comparer, 0);
 	assert_int_equal(bt_node_comparer_counts(bench->comparer).unlisted_n, 1);
 	bench->server.no_lists = false;
 	assert_int_equal(look(), 0);

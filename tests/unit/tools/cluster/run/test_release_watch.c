@@ -61,7 +61,7 @@ static enum bt_release_change look(struct fixture *f, int minor)
 {
 	f->server.minor = minor;
 	f->now_ns += SECOND;
-	return bt_release_watch_look(&f->watch, f->now_ns, &f->next);
+	return bt_release_watch_tick(&f->watch, f->now_ns, &f->next);
 }
 
 /* Seconds of the same answer, until there is change or they are over. */

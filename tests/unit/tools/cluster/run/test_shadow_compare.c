@@ -17,7 +17,7 @@ static void look(void *context, uint32_t pod_ix)
 {
 	struct desk *desk = context;
 
-	bt_shadow_compare_look(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
+	bt_shadow_compare_score(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
 }
 
 static void arrives(void *context, uint32_t pod_ix, struct bt_str node)

@@ -170,7 +170,7 @@ static void a_thread_that_comes_later_is_seen_when_threads_are_looked_at(void **
 	(void)state;
 	begin();
 	assert_int_equal(bt_thread_start(&options, be_busy, &n, &thread, NULL), BT_OK);
-	bt_sampler_look();
+	bt_sampler_add_threads();
 	wait_for(SAMPLES * 5);
 	seen_n = take_profile().spinning;
 	bt_store_release(&stop, 1);
