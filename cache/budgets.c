@@ -36,7 +36,7 @@ enum bt_status bt_budgets_remove(struct bt_budgets *budgets, uint32_t namespace_
 	return BT_NOT_FOUND;
 }
 
-/* A selector that cannot be parsed, a missing one and one that selects everything protect nothing. */
+/* Invalid, missing and empty selectors protect no pod. */
 static struct bt_selector budgets_compile(
 	struct bt_name_refs *held, struct bt_arena *arena, const struct bt_label_selector_object *object)
 {
@@ -48,7 +48,7 @@ static struct bt_selector budgets_compile(
 	return selector;
 }
 
-/* Moves the selector and the list of names into one piece of memory of the budget's own. */
+/* Moves the selector and the list of names into one block that the budget owns. */
 static void budgets_keep(struct bt_budget *budget)
 {
 	size_t item_n = budget->selector.n, name_n = budget->disrupted_n;

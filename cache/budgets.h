@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: pod disruption budgets, which preemption asks how many pods of a kind may go.
+ * Stage 3: pod disruption budgets, used by preemption.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -7,22 +7,22 @@
 #include "engine/model/selector.h"
 #include "engine/model/signature.h"
 
-/* What a budget protects. */
+/* A PodDisruptionBudget. */
 struct bt_budget {
 	uint32_t namespace_, name;
 	struct bt_selector selector;
 	int32_t allowed;	   /* disruptions that its status allows */
-	const uint32_t *disrupted; /* names of pods whose disruption is counted in that already, ascending */
+	const uint32_t *disrupted; /* names of pods that allowed already accounts for, ascending */
 	uint32_t disrupted_n;
-	void *memory;		   /* private: what the selector and the list consist of */
-	struct bt_name_refs names; /* private: that it has */
+	void *memory;		   /* private: storage of the selector and the list */
+	struct bt_name_refs names; /* private: names that it holds */
 };
 
-/* All budgets, in no order. All zeroes is an empty list. Owns: bt_budgets_fini. */
+/* All budgets, unordered. All zeroes is an empty list. Owns: bt_budgets_fini. */
 struct bt_budgets {
 	struct bt_budget *items;
 	size_t n, cap;
-	uint64_t version;	 /* grows with every change */
+	uint64_t version;	 /* incremented by every change */
 	struct bt_arena scratch; /* private */
 };
 

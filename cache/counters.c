@@ -13,20 +13,20 @@
 #define SMALL_DOMAIN	    32	/* nodes, on average */
 #define EXISTING_TERM_BYTES 256 /* what most terms take */
 
-/* What a counter counts: pods that satisfy a query, or pods that carry a term. */
+/* A counter of pods that satisfy a query, or of pods that have a term. */
 struct counter {
-	struct bt_str words; /* what it was interned by */
+	struct bt_str words; /* its key */
 	struct bt_pod_query query;
 	uint32_t existing; /* index of the term, or NO_COUNTER */
 	int32_t *column;   /* by node slot */
 	size_t column_n;
-	struct kept_domain_counts **domain_counts; /* of the present version */
+	struct kept_domain_counts **domain_counts; /* of the current version */
 	size_t domain_counts_n, domain_counts_cap;
 };
 
 struct existing_term {
 	struct bt_existing_affinity_term view; /* first: readers get its address */
-	struct bt_arena arena;		       /* words, and what the term has */
+	struct bt_arena arena;		       /* the key and the term's data */
 	struct bt_str words;
 	struct bt_pod_term term;
 	uint32_t counter; /* NO_COUNTER until its domain counts are first needed */
@@ -34,44 +34,45 @@ struct existing_term {
 	uint64_t domain_counts_version;
 };
 
-/* The domains of a topology key under the present version. */
+/* The domains of a topology key in the current version. */
 struct domains {
 	uint32_t *of; /* by node slot */
 	uint32_t n;
-	/* When domains are small: the nodes of each, domain after domain, and where each domain's begin. */
+	/* For small domains: the nodes grouped by domain, and the start of each group. */
 	uint32_t *members, *first;
 };
 
 struct kept_domain_counts {
 	struct bt_domain_counts view; /* first: readers get its address */
-	uint32_t words[4];	      /* what it was interned by */
-	const uint32_t *place;	      /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
-	uint32_t *own_place;	      /* the same when it is not the domains' own */
+	uint32_t words[4];	      /* its key */
+	const uint32_t *place;	      /* by node slot: the domain where its pods count, or BT_NO_DOMAIN */
+	uint32_t *own_place;	      /* place, if it differs from the domains' own */
 	uint32_t slot_n;
 	int32_t *sums;
-	int32_t *by_node;  /* NULL when domains are large, or are single nodes */
-	uint32_t *journal; /* NULL when domains are large */
+	int32_t *by_node;  /* NULL for large domains, or single nodes */
+	uint32_t *journal; /* NULL for large domains */
 	uint8_t *counted;  /* by domain */
-	uint32_t lowest_n; /* counted domains that have the lowest sum */
+	uint32_t lowest_n; /* number of counted domains with the lowest sum */
 };
 
-/* A pod on a node, in the list of its signature's. */
+/* A pod on a node, in its signature's list. */
 struct counted_pod {
 	uint32_t next, previous; /* NO_POD at the ends */
 	uint32_t node_ix;
 	bool terminating;
 };
 
-/* What is known of a signature. */
+/* Data of a signature. */
 struct counters_record {
-	const struct bt_signature *signature; /* NULL until it is needed */
-	bool listed;			      /* counters and terms are listed: it has had a pod on a node */
+	const struct bt_signature *signature; /* NULL until first use */
+	bool listed;			      /* counters and terms are listed, since a pod of it was on a
+						 node */
 	uint32_t first;			      /* of its pods */
 	uint32_t *counters;
 	size_t counter_n, counter_cap;
-	uint32_t *terms; /* that its pods carry, each as often as they do */
+	uint32_t *terms; /* terms of its pods, with repetitions */
 	uint32_t term_n;
-	/* The existing affinity terms that concern its pods, of the first seen_n ones. */
+	/* The existing affinity terms that match its pods, among the first seen_n. */
 	const struct bt_existing_affinity_term **concerning;
 	uint32_t *concerning_ixs;
 	size_t concerning_n, concerning_cap, concerning_ix_cap;
@@ -96,7 +97,7 @@ struct bt_counters {
 	struct existing_term **existing_terms; /* pointers: readers keep the addresses of the views */
 	size_t existing_term_n, existing_term_cap;
 	struct bt_map existing_term_ixs;
-	/* Of the snapshot's node_version, which goes on while a cycle tries nodes with what others change: */
+	/* Of the snapshot's node_version, which may change while a cycle runs trials: */
 	uint64_t version;
 	struct domains *domains;
 	size_t domain_n, domain_cap;
@@ -144,7 +145,7 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 	return c;
 }
 
-/* Forgets what belongs to a version of the snapshot. */
+/* Drops data of the snapshot's old version. */
 static void drop_version(struct bt_counters *c)
 {
 	for (size_t i = 0; i < c->domain_counts_n; i++) {
@@ -267,7 +268,7 @@ int32_t bt_counters_on_node(const struct bt_counters *c, uint32_t counter, uint3
 	return node_ix < c->counters[counter].column_n ? c->counters[counter].column[node_ix] : 0;
 }
 
-/* ---- words: equal bytes, equal meaning ---- */
+/* ---- keys: equal bytes mean equal queries ---- */
 
 static void counters_put(struct bt_counters *c, uint64_t word)
 {
@@ -347,7 +348,7 @@ static struct bt_pod_query keep_query(struct bt_arena *arena, const struct bt_po
 	return (struct bt_pod_query){items, query->n, query->skip_terminating, query->trials_only};
 }
 
-/* The first term's owner may go before the owners of others. */
+/* Copies the term, since its first owner may be freed before others. */
 static struct bt_pod_term keep_term(struct bt_arena *arena, const struct bt_pod_term *term)
 {
 	struct bt_pod_term kept = *term;
@@ -376,8 +377,8 @@ static void find_lowest(struct kept_domain_counts *t)
 	BT_INVARIANT(t->lowest_n > 0 || t->view.lowest == INT32_MAX);
 }
 
-/* Shifts the sum of a node's domain by one. The lowest sum is looked for again only when the last domain that
- * had it has left it. */
+/* Changes the sum of a node's domain by one. The lowest sum is recomputed only when no domain has it any
+ * more. */
 static void shift_domain_counts(struct kept_domain_counts *t, uint32_t node_ix, int32_t by)
 {
 	uint32_t d = node_ix < t->slot_n ? t->place[node_ix] : BT_NO_DOMAIN;
@@ -423,7 +424,7 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 		counter->column_n = n;
 	}
 	counter->column[node_ix] += by;
-	/* Trials take away what was not counted, as upstream's do. */
+	/* As upstream's, trials may remove pods that were not counted. */
 	BT_INVARIANT(counter->column[node_ix] >= 0 || counter->query.trials_only ||
 		     counter->query.skip_terminating);
 }
@@ -431,15 +432,15 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
 {
 	shift_column(counter, node_ix, by);
-	/* Domain counts of an older version are not read any more; they are made anew on request.
+	/* Domain counts of an older version are no longer read; they are rebuilt on request.
 	 */
 	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->domain_counts_n; t++) {
 		shift_domain_counts(counter->domain_counts[t], node_ix, by);
 	}
 }
 
-/* Pods that carry a term may have been on nodes without its topology key: then it begins to concern somebody
- * only now. */
+/* All pods with the term may have been on nodes without its topology key: then it matches pods only from now
+ * on. */
 static bool concerned_nobody(const struct bt_counters *c, const struct existing_term *existing)
 {
 	return existing->view.pod_n == 0 ||
@@ -497,7 +498,7 @@ static struct counters_record *record_of(struct bt_counters *c, const struct bt_
 	return record;
 }
 
-/* Lets a term be found by its words. */
+/* Indexes a term by its key. */
 static void enter_existing_term(struct bt_counters *c, uint32_t ix)
 {
 	const struct bt_str words = c->existing_terms[ix]->words;
@@ -595,7 +596,7 @@ static bool counts(
 	return false;
 }
 
-/* A pod that has a term twice is counted twice, as upstream goes through all its terms. */
+/* As upstream, a pod with a repeated term counts once per repetition. */
 static uint32_t times(const struct counter *counter, const struct counters_record *record)
 {
 	uint32_t n = 0;
@@ -786,7 +787,8 @@ void bt_counters_move(
 	const struct counters_record *record = &c->records[signature->ix];
 	struct counted_pod *pod = &c->placed[pod_ix];
 
-	BT_REQUIRE(c->version != c->snapshot->node_version); /* no reader has domain counts of this version */
+	BT_REQUIRE(c->version != c->snapshot->node_version); /* no reader uses domain counts of this
+								version */
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
 		BT_REQUIRE_HOT(signature->ix < c->record_n && pod_ix < c->placed_n);
@@ -806,7 +808,7 @@ void bt_counters_move_pod(
 	struct counters_record *record = &c->records[signature->ix];
 
 	BT_REQUIRE_HOT(from < c->placed_n && signature->ix < c->record_n);
-	/* A pod that is set apart may get the highest index that there is. */
+	/* A pod that is set apart may get the highest index. */
 	if (to >= c->placed_n) {
 		reserve_placed(c, to);
 	}
@@ -853,7 +855,7 @@ void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 
 /* ---- counters ---- */
 
-/* Enters a new counter: signatures that are on nodes learn of it, and their pods are counted. */
+/* Adds a new counter: lists it for signatures with pods on nodes, and counts these pods. */
 static uint32_t add_counter(struct bt_counters *c, const struct counter *fresh)
 {
 	uint32_t ix = (uint32_t)c->counter_n;
@@ -908,9 +910,9 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 	return ix;
 }
 
-/* ---- forgetting ---- */
+/* ---- removal ---- */
 
-/* Drops the terms that nobody lists. Returns: for each that there was where it is now, or NO_COUNTER. */
+/* Drops terms that no signature lists. Returns: the new index of each term, or NO_COUNTER. */
 static uint32_t *compact_existing_terms(struct bt_counters *c)
 {
 	uint32_t *moved = bt_mem_zalloc(c->existing_term_n + 1, sizeof(*moved)), kept = 0;
@@ -1020,7 +1022,7 @@ static void list_members(struct domains *domains, uint32_t slot_n)
 	uint32_t *first = bt_mem_zalloc((size_t)domains->n + 2, sizeof(*first));
 	uint32_t *members = bt_mem_zalloc((size_t)slot_n + 1, sizeof(*members));
 
-	/* Counted one place further on, so that filling leaves each domain's beginning where it belongs. */
+	/* Counts are shifted by one, so that filling leaves each domain's start in place. */
 	for (uint32_t i = 0; i < slot_n; i++) {
 		if (domains->of[i] != BT_NO_DOMAIN && domains->of[i] + 2 <= domains->n) {
 			first[domains->of[i] + 2]++;
@@ -1066,7 +1068,7 @@ static const struct domains *find_domains(struct bt_counters *c, uint32_t key, b
 	return domains;
 }
 
-/* Where the pods of each node count, when not all nodes of the domains do. */
+/* The domain where each node's pods count, when only some nodes count. */
 static uint32_t *places_within(const struct domains *domains, const uint8_t *member, uint32_t slot_n)
 {
 	uint32_t *place = bt_mem_column(slot_n, sizeof(*place));
@@ -1100,7 +1102,7 @@ static void fill_domain_counts(const struct counter *counter, struct kept_domain
 	}
 }
 
-/* Keeps the sums by node as well, for those who read them for many nodes in a row. */
+/* Also stores the sums by node, for readers of many consecutive nodes. */
 static void spread_sums(const struct domains *domains, struct kept_domain_counts *t)
 {
 	t->view.members = domains->members;
@@ -1175,8 +1177,8 @@ static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term
 		return match;
 	}
 	/*
-	 * Upstream adds the selected namespaces to the names. Some releases still ask the selector about pods
-	 * without giving it labels: one that matches no labels at all takes every namespace.
+	 * Upstream adds the selected namespaces to the names. Some releases then match the selector against
+	 * an empty label set: if it matches, it selects every namespace.
 	 */
 	if (selector->n == 0 ||
 		(unlabelled_takes_all && bt_selector_matches(intern, selector, (struct bt_labels){0}))) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Topology counters: how many pods of some kind are on each node and in each topology domain, and which pod
- * affinity terms the pods on nodes carry. Part of the ledger's state (I4): at any time the counters equal a
- * fold over the assumed and scheduled pods.
+ * Topology counters: the number of matching pods on each node and in each topology domain, and the pod
+ * affinity terms of pods on nodes. Part of the ledger's state (I4): at any time the counters equal a fold
+ * over the assumed and scheduled pods.
  *
- * A counter is created on its first request; its column is then filled from the pods that match.
- * Afterwards a pod that comes or goes touches the counters that its signature matches, which are listed once
- * per signature, and of each the domain counts that were made under the present snapshot. Context:
- * the scheduling thread.
+ * A counter is created on its first request; its column is then filled from the pods that match. Afterwards
+ * an added or removed pod updates the counters that its signature matches, which are listed once per
+ * signature, and their domain counts of the current snapshot. Context: the scheduling thread.
  */
 #pragma once
 
@@ -23,43 +22,42 @@ void bt_counters_destroy(struct bt_counters *counters);
 /* The readers' interface; the pointer stays the same. */
 const struct bt_counting *bt_counters_view(const struct bt_counters *counters);
 
-/* A pod counts on a node from now on. Requires: it did not before. */
+/* Adds a pod to a node's counts. Requires: it does not count yet. */
 void bt_counters_enter(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix, bool terminating);
 
-/* A pod does not count any more. Requires: it did. */
+/* Removes a pod from the counts. Requires: it counts. */
 void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix);
 
-/* The node of a pod that counts has another slot. Requires: the snapshot has a new version. */
+/* Changes the slot of the node of a pod that counts. Requires: the snapshot has a new version. */
 void bt_counters_move(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix);
 
-/* A pod that counts has another index, which no pod has that counts. */
+/* Changes the index of a pod that counts. Requires: no pod that counts has the new index. */
 void bt_counters_move_pod(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t from, uint32_t to);
 
-/* Frees the data by node slot, and room from slot_n on. Domain counts, sets of nodes and terms are
+/* Frees the data by node slot, and the capacity from slot_n on. Domain counts, sets of nodes and terms are
  * invalid afterwards. Requires: no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);
 
-/* Fetches into the cache what bt_counters_leave of a pod will change. */
+/* Prefetches the cache lines that bt_counters_leave of a pod changes. */
 void bt_counters_fetch_pod(const struct bt_counters *counters, uint32_t pod_ix);
 
 /* Frees the room for pods from pod_end on. Requires: none of them counts. */
 void bt_counters_trim_pods(struct bt_counters *counters, uint32_t pod_end);
 
 /*
- * For a trial, counts a pod of a signature on a node (by 1) or no longer (by -1); undone by the opposite
- * before anything else is written. As in upstream's trials, a pod that is being deleted counts like any
- * other.
+ * For a trial, adds (by 1) or removes (by -1) a pod of a signature on a node; the caller reverts it before
+ * any other write. As in upstream's trials, a terminating pod counts like any other.
  * Requires: the signature is known.
  */
 void bt_counters_try(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t node_ix, int32_t by);
 
 /*
- * Likewise for a pod on its node, as if it had never been there: a pod that does not count, because it is
- * being deleted, changes nothing.
+ * The same for a pod on its node, as if it had never been there: a terminating pod does not count and has no
+ * effect.
  */
 void bt_counters_try_absent(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix, bool absent);
@@ -75,14 +73,14 @@ void bt_counters_touch_namespaces(struct bt_counters *counters);
 void bt_counters_touch_spread_sources(struct bt_counters *counters);
 
 /*
- * Forgets signatures that have no pods on nodes, their terms, and every counter; a counter that is still
- * needed is requested again.
- * Requires: the caller's counters, domain counts, sets of nodes and terms are not used any more.
+ * Drops signatures without pods on nodes, their terms, and all counters; counters are requested again when
+ * needed.
+ * Requires: the caller no longer uses its counters, domain counts, sets of nodes and terms.
  */
 void bt_counters_forget(struct bt_counters *counters, const uint32_t *signature_ixs, uint32_t n);
 
-/* How many counters, and terms that pods carry, are known. */
+/* The number of counters, and of existing affinity terms. */
 size_t bt_counters_count(const struct bt_counters *counters);
 
-/* How many pods of a counter are on a node. */
+/* The number of a counter's pods on a node. */
 int32_t bt_counters_on_node(const struct bt_counters *counters, uint32_t counter, uint32_t node_ix);

@@ -123,7 +123,7 @@ void bt_default_spread_selectors_apply_controller(struct bt_default_spread_selec
 	w->controllers[ix] = (struct bt_controller){copy_requirements(&selector), selector.n, held};
 }
 
-/* Takes a service out of the list of its namespace. */
+/* Unlinks a service from its namespace's list. */
 static void unlink_service(struct bt_default_spread_selectors *w, uint32_t ix)
 {
 	const struct bt_service *service = &w->services[ix];
@@ -237,8 +237,7 @@ struct bt_selector bt_default_spread_selectors_selector(
 			i++) {
 			uint32_t key = service->pairs[i].key;
 
-			/* Services that match the pod agree; a replication controller's map takes the place
-			 * of theirs. */
+			/* All matching Services agree; a replication controller's map overrides theirs. */
 			if (selects(items, n, key) || (map_owner && selects(owner->items, owner->n, key))) {
 				continue;
 			}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Services and the controllers that own pods: what the default spread constraints select.
+ * Services and the controllers that own pods: the selectors of the default spread constraints.
  * Context: the ingesting thread is the only writer. Source: plugins/helper spread.go, v1.36.3.
  */
 #pragma once
@@ -13,13 +13,13 @@
 struct bt_service {
 	uint32_t namespace_, name;
 	uint32_t next;		   /* the next service of the namespace: its index plus one, or 0 */
-	struct bt_label *pairs;	   /* what its pods must have */
-	uint32_t pair_n;	   /* 0: without a selector, or vacant; it adds nothing */
+	struct bt_label *pairs;	   /* labels that its pods must have */
+	uint32_t pair_n;	   /* 0: no selector, or vacant */
 	struct bt_name_refs names; /* that it has */
 };
 
 struct bt_controller {
-	struct bt_requirement *items; /* one block with the values behind it; NULL: nothing to add */
+	struct bt_requirement *items; /* one block, followed by the values; NULL: none */
 	uint32_t n;
 	struct bt_name_refs names; /* that it has */
 };
@@ -44,12 +44,11 @@ void bt_default_spread_selectors_fini(struct bt_default_spread_selectors *source
 void bt_default_spread_selectors_apply_service(struct bt_default_spread_selectors *sources,
 	struct bt_intern *intern, const struct bt_service_object *object);
 
-/* Adds or replaces a controller. A selector that cannot be parsed adds nothing to what its pods are spread
- * by, as upstream has it. */
+/* Adds or replaces a controller. As upstream, an invalid selector adds no requirement. */
 void bt_default_spread_selectors_apply_controller(struct bt_default_spread_selectors *sources,
 	struct bt_intern *intern, enum bt_owner_kind kind, const struct bt_workload_object *object);
 
-/* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
+/* Removes one. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_default_spread_selectors_remove_service(
 	struct bt_default_spread_selectors *sources, uint32_t namespace_, uint32_t name);
 enum bt_status bt_default_spread_selectors_remove_controller(struct bt_default_spread_selectors *sources,

@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* The most nodes that get lower slots after an event: a number, or this part of the slots. */
+/* The most nodes that are moved to lower slots after an event: a number, or this part of the slots. */
 #define MOVES_MIN  8
 #define MOVES_PART 1024
 
@@ -98,7 +98,7 @@ void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object)
 void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object)
 {
 	if (bt_devices_apply(cache->devices, object)) {
-		/* What is asked of nodes depends on which resources are backed by devices. */
+		/* Node predicates depend on which resources devices back. */
 		bt_snapshot_touch(cache->snapshot);
 	}
 }
@@ -207,7 +207,7 @@ static uint32_t name_of(struct bt_ingest_worker *worker, struct bt_str text)
 	return text.len ? bt_intern_hold(worker->dictionary->intern, text) : BT_NAME_NONE;
 }
 
-/* What every delta has. */
+/* Initializes the common fields of a delta. */
 static void begin_delta(
 	struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str name, struct bt_delta *out_delta)
 {
@@ -228,11 +228,11 @@ void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_m
 	}
 }
 
-/* A pod's names and signature are held: they may be the only ones of their kind. */
+/* Holds a pod's names and signature: it may be their only holder. */
 static void describe_living_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *delta)
 {
-	/* First: meanwhile what was prefetched for the names comes. */
+	/* First, to give the prefetches for the names time. */
 	const struct bt_signature *signature = bt_signature_make(worker->maker, object);
 
 	begin_delta(worker, BT_KIND_POD, object->meta.name, delta);
@@ -367,7 +367,7 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta)
 		struct bt_pod *pod = &delta->pod.pod;
 
 		pod->node_ix = slot_of(cache, delta->pod.node);
-		/* The nomination of a pod that is on a node does not matter any more. */
+		/* The nomination of a pod on a node is irrelevant. */
 		BT_INVARIANT(pod->node_ix == BT_NO_NODE || pod->node_ix < cache->view.snapshot->slot_n);
 		pod->status_ix = pod->node_ix == BT_NO_NODE ? slot_of(cache, pod->status_node) : BT_NO_NODE;
 	}
@@ -394,7 +394,7 @@ static void leave(void *context, uint32_t slot)
 	bt_volumes_vacate(cache->volumes, slot);
 }
 
-/* As many as take about as long as what has to be made anew after them. */
+/* As many as take about as long as the rebuild after them. */
 static void move_nodes(struct bt_cache *cache)
 {
 	uint32_t from = cache->view.snapshot->slot_n, left_n = from / MOVES_PART, to;

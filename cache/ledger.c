@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 6 and 8: the pods on each node, and the resources that they use.
+ * Stages 6 and 8: the pods on each node, and their resource usage.
  */
 #include "cache/ledger.h"
 
@@ -23,7 +23,7 @@ struct link {
 	uint32_t next, previous;
 };
 
-/* A pod that a trial has added to a node (add) or removed from it. */
+/* A pod added to a node (add) or removed from it by a trial. */
 struct tried {
 	const struct bt_signature *signature;
 	uint32_t pod_ix; /* which counts as one of that signature */
@@ -31,28 +31,28 @@ struct tried {
 	bool add;
 };
 
-/* A change that frozen nodes have missed: a pod that came (take), or one that was set apart and goes. */
+/* A change deferred for frozen nodes: an added pod (take), or the removal of one that was set apart. */
 struct missed {
 	uint32_t pod_ix, node_ix;
 	bool take;
 };
 
-/* A pod of a frozen node that has changed since, or gone. */
+/* A pod of a frozen node that has changed or was deleted since. */
 struct set_apart {
-	uint32_t pod_ix; /* as it was: it has the place on the node */
+	uint32_t pod_ix; /* the old version, which has the place on the node */
 	uint32_t now_ix; /* its current index; BT_NO_POD: deleted */
-	uint32_t before; /* the one that was set apart from the same pod before, or NOT_APART */
+	uint32_t before; /* the previous one set apart from the same pod, or NOT_APART */
 	bool kept;	 /* bt_ledger_keep */
 };
 
-/* Keys of frozen_keys: what a pod's index stands for while nodes are frozen. */
+/* Key types of frozen_keys, for a pod's index while nodes are frozen. */
 enum frozen_key {
 	KEY_ARRIVAL = 1, /* in missed: its arrival on its node */
 	KEY_APART,	 /* in apart: it was set apart */
-	KEY_LAST_APART,	 /* in apart: what was set apart from it last */
+	KEY_LAST_APART,	 /* in apart: the last one set apart from it */
 };
 
-/* The ports of a node before one of its pods with ports was lifted. */
+/* The ports of a node before a pod with ports was lifted. */
 struct lifted_ports {
 	uint32_t node_ix;
 	struct bt_port_list ports;
@@ -62,7 +62,7 @@ struct lifted_ports {
 struct ledger_level {
 	int32_t priority;
 	uint64_t pod_n;	  /* on nodes */
-	uint64_t known_n; /* all; 0: the place is vacant */
+	uint64_t known_n; /* all; 0: the entry is vacant */
 };
 
 struct bt_ledger {
@@ -70,7 +70,7 @@ struct bt_ledger {
 	size_t slot_cap;
 	struct bt_node_use *nodes; /* by node slot */
 	int64_t *scalars[BT_FIRST_RARE];
-	struct bt_map rare; /* bt_rare_key -> index in rare_used, of what is not 0 */
+	struct bt_map rare; /* bt_rare_key -> index in rare_used, nonzero ones only */
 	int64_t *rare_used;
 	size_t rare_n, rare_cap;
 	struct bt_index_allocator vacant_rare;
@@ -83,7 +83,7 @@ struct bt_ledger {
 	size_t level_n, level_cap;
 	struct bt_index_allocator vacant_levels;
 	struct bt_map level_ixs; /* by priority */
-	uint32_t joined_level;	 /* by the last pod that came */
+	uint32_t joined_level;	 /* level of the last added pod */
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
@@ -91,19 +91,19 @@ struct bt_ledger {
 	struct lifted_ports *lifted_ports;
 	size_t lifted_port_n, lifted_port_cap;
 	uint32_t trial_depth;
-	struct tried *tried; /* in order; only for nodes whose pods have volumes, where the order counts */
+	struct tried *tried; /* in order; only for nodes whose pods have volumes, where the order matters */
 	size_t tried_n, tried_cap, tried_from[BT_TRIAL_DEPTH];
 	bool tried_noted;
 	struct tried *listed; /* of list_in_order */
 	struct bt_pods_view pods_view;
 	size_t listed_cap;
-	int32_t nominated_highest;	  /* no nominated pod has a higher priority */
-	struct bt_index_allocator vacant; /* indices to be used again */
-	bool gathers;			  /* indices are being gathered, until few are vacant */
+	int32_t nominated_highest;	  /* upper bound of nominated pods' priorities */
+	struct bt_index_allocator vacant; /* indices to reuse */
+	bool gathers;			  /* indices are being compacted, until few are vacant */
 	struct bt_map keys;		  /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_intern *intern; /* holds the names; NULL: names are not held */
-	uint32_t *gone;		  /* names that are still held for pods that have gone */
+	uint32_t *gone;		  /* names still held for removed pods */
 	size_t gone_n, gone_cap;
 	/* Signatures to release together with the names, one entry for each pod that left. */
 	const struct bt_signature **left;
@@ -175,7 +175,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l);
 }
 
-/* Every index is vacant or a pod's, which is in one of the three sets, unless it was set apart. */
+/* Every index is vacant, or that of a pod in one of the three sets, unless it was set apart. */
 static bool every_pod_is_in_one_set(const struct bt_ledger *l)
 {
 	return l->counts.queued + l->counts.assumed + l->counts.scheduled + l->apart_n + l->vacant.n ==
@@ -359,7 +359,7 @@ void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 	l->change_n++;
 }
 
-/* Room for new_n slots, of which the first old_n are what they were, and the others empty. */
+/* Resizes to new_n slots: keeps the first old_n, the others are empty. */
 static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 {
 	BT_INVARIANT(old_n <= new_n);
@@ -433,7 +433,7 @@ static uint32_t find_port(const struct bt_port_list *list, const struct bt_host_
 	return at;
 }
 
-/* A node's ports are a set, as in upstream: a port is free as soon as one of the pods that hold it has gone.
+/* A node's ports are a set, as in upstream: a port is free as soon as one of its pods is removed.
  */
 static BT_NOINLINE void take_ports(struct bt_port_list *list, const struct bt_signature *signature)
 {
@@ -462,8 +462,8 @@ static void return_ports(struct bt_port_list *list, const struct bt_signature *s
 
 /*
  * Amounts wrap at the ends of int64_t, as upstream's do.
- * Returns : whether taking may have made room: the amount is below zero, or what is used is so large that
- *           what is free may wrap around.
+ * Returns : whether taking may have made room: the amount is negative, or the usage is so large that the free
+ *           amount may wrap around.
  */
 BT_INLINE bool shift(int64_t *cell, int64_t amount, bool take)
 {
@@ -485,14 +485,14 @@ BT_INLINE void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, boo
 	}
 }
 
-/* The first pod that uses a resource. */
+/* Creates the column for the first pod that uses a resource. */
 static BT_NOINLINE void make_column(struct bt_ledger *l, uint32_t slot)
 {
 	l->scalars[slot] = bt_mem_column(l->slot_cap, sizeof(*l->scalars[slot]));
 	l->usage.scalars[slot] = l->scalars[slot];
 }
 
-/* Rare resources have an entry only where a node's use is not 0. */
+/* Rare resources have an entry only where a node's usage is not 0. */
 static BT_NOINLINE bool shift_rare(
 	struct bt_ledger *l, const struct bt_amount *amount, uint32_t node_ix, bool take)
 {
@@ -653,7 +653,7 @@ static void mount(struct bt_ledger *l, const struct bt_signature *signature, uin
 	}
 }
 
-/* Ports and volumes, which few pods have. */
+/* Ports and volumes: the slow path. */
 static BT_NOINLINE void take_rest(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)
 {
 	take_ports(&l->ports[node_ix], signature);
@@ -707,7 +707,7 @@ static void move_amount(int64_t *column, uint32_t from, uint32_t to)
 	column[from] = 0;
 }
 
-/* Moves the node's use of rare resources; several pods may use the same one. */
+/* Moves the node's usage of rare resources; several pods may use the same one. */
 static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = l->nodes[from].first_on; i && l->rare.count; i = l->links[i - 1].next) {
@@ -1098,7 +1098,7 @@ static size_t unlist_one(struct bt_ledger *l, size_t n, const struct tried *pod)
 	return n - 1;
 }
 
-/* Lists the node's pods, oldest first, with the changes of trials applied. Returns: how many there are. */
+/* Lists the node's pods, oldest first, with trials applied. Returns: their number. */
 static size_t list_in_order(struct bt_ledger *l, uint32_t node_ix)
 {
 	size_t n = 0;
@@ -1147,7 +1147,7 @@ static struct bt_pod_facts facts_of(void *context, uint32_t pod_ix)
 	return (struct bt_pod_facts){pod->signature, pod->name, pod->uid, pod->priority};
 }
 
-/* Without trials nothing is written, so that several threads may call it. */
+/* Without trials it writes nothing, so several threads may call it. */
 static void visit_pods(void *context, uint32_t node_ix,
 	void (*visit)(void *visitor, const struct bt_pod_facts *pod), void *visitor)
 {
@@ -1187,7 +1187,7 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 {
 	uint32_t ix = l->joined_level;
 
-	/* Most pods have the priority of the one before. */
+	/* Most pods have the priority of the previous one. */
 	if (ix < l->level_n && l->levels[ix].known_n && l->levels[ix].priority == priority) {
 		l->levels[ix].known_n++;
 		return ix;
@@ -1328,7 +1328,7 @@ static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
 	l->counts.queued++;
 }
 
-/* On deletion of a pod: frozen nodes keep the copies that were set apart from it. */
+/* After the deletion of a pod, frozen nodes keep the copies set apart from it. */
 static void end_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	const uint64_t key = bt_pair_key(KEY_LAST_APART, pod_ix);
@@ -1513,7 +1513,7 @@ void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
 
 /* ---- frozen nodes ---- */
 
-/* Removes and returns the arrival of a pod on its frozen node; NULL: it was there before the freeze. */
+/* Removes and returns the arrival of a pod on its frozen node; NULL: it was on the node before the freeze. */
 static struct missed *take_arrival(struct bt_ledger *l, uint32_t pod_ix)
 {
 	const uint64_t key = bt_pair_key(KEY_ARRIVAL, pod_ix);
@@ -1539,7 +1539,7 @@ static void enter_apart(struct bt_ledger *l, uint32_t pod_ix, uint32_t now_ix)
 	l->apart[l->apart_n++] = (struct set_apart){.pod_ix = pod_ix, .now_ix = now_ix, .before = before};
 }
 
-/* Copies a pod to an index of its own, which takes over its place on the node. Returns: the index. */
+/* Copies a pod to a new index, which takes its place on the node. Returns: the index. */
 static uint32_t set_apart(struct bt_ledger *l, uint32_t pod_ix)
 {
 	uint32_t to = take_index(l);

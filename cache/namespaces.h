@@ -12,8 +12,8 @@
 
 /* All zeroes is an empty one. Owns: bt_namespaces_fini. */
 struct bt_namespaces {
-	struct bt_namespace *items; /* those that are not live are vacant */
-	struct bt_name_refs *names; /* by index: what it has */
+	struct bt_namespace *items; /* entries that are not live are vacant */
+	struct bt_name_refs *names; /* by index: names that the entry holds */
 	size_t n, cap, names_cap;
 	struct bt_map ixs; /* name -> index, of live ones */
 	struct bt_index_allocator vacant;
@@ -25,8 +25,8 @@ void bt_namespaces_fini(struct bt_namespaces *namespaces);
 bool bt_namespaces_apply(
 	struct bt_namespaces *namespaces, struct bt_intern *intern, const struct bt_namespace_object *object);
 
-/* Takes a namespace away. Returns: BT_OK, BT_NOT_FOUND. */
+/* Removes a namespace. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_namespaces_remove(struct bt_namespaces *namespaces, uint32_t name);
 
-/* The labels of a namespace; none when it is not known. */
+/* The labels of a namespace; none when unknown. */
 struct bt_labels bt_namespaces_labels(const struct bt_namespaces *namespaces, uint32_t name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 2: node objects become descriptions.
+ * Stage 2: compiles node objects to descriptions.
  */
 #include "cache/node_desc.h"
 
@@ -11,20 +11,20 @@
 #include "engine/base/mem.h"
 #include "engine/model/signature.h"
 
-/* ---- what events ask ---- */
+/* ---- data for events ---- */
 
 static uint64_t hash_text(struct bt_str text)
 {
 	return bt_hash_bytes(text.ptr, text.len);
 }
 
-/* The hash of one entry of a map; those of a map are added up, so that their order does not matter. */
+/* The hash of one entry of a map; hashes of a map are summed, so that order does not matter. */
 static uint64_t hash_entry(uint64_t key, uint64_t value)
 {
 	return bt_hash_u64(key + bt_hash_u64(value ^ UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-/* By type; the last of several with the same type counts. */
+/* By type; the last one of a type counts. */
 static uint64_t hash_conditions(const struct bt_node_object *object)
 {
 	uint64_t sum = 0;
@@ -74,11 +74,11 @@ static void hash_for_events(struct bt_node_desc *desc, const struct bt_node_obje
 	}
 }
 
-/* ---- what decisions read ---- */
+/* ---- data for scheduling ---- */
 
-/* Lists that may be shorter than what the object says, before they are moved into the description. */
+/* Lists of at most the object's lengths, before they are moved into the description. */
 struct amounts {
-	struct bt_amount usual[64]; /* which are nearly always enough */
+	struct bt_amount usual[64]; /* nearly always enough */
 	struct bt_amount *items;
 	uint32_t n;
 };
@@ -88,7 +88,7 @@ struct image {
 	int64_t bytes;
 };
 
-/* Gives all names slots, or those without one none. */
+/* Assigns slots to all names, or none to new ones. */
 static bool give_slots(struct bt_dictionary *dictionary, const struct bt_resource_list *list)
 {
 	struct bt_str *unknown = NULL;
@@ -105,7 +105,7 @@ static bool give_slots(struct bt_dictionary *dictionary, const struct bt_resourc
 	return given;
 }
 
-/* Puts an amount where its slot wants it; of a name that is there twice the last one counts. */
+/* Inserts an amount in slot order; the last one of a name counts. */
 static void put_amount(struct amounts *out, uint32_t slot, int64_t amount)
 {
 	uint32_t at = out->n;
@@ -115,7 +115,7 @@ static void put_amount(struct amounts *out, uint32_t slot, int64_t amount)
 	}
 	if (at == 0 || out->items[at - 1].slot != slot) {
 		memmove(&out->items[at + 1], &out->items[at], (out->n++ - at) * sizeof(*out->items));
-		/* The bytes between the members count in comparisons. */
+		/* Clears padding, which is compared too. */
 		memset(&out->items[at++], 0, sizeof(*out->items));
 	}
 	out->items[at - 1].slot = slot;
@@ -161,7 +161,7 @@ static int by_name_and_place(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The images by name, each once, as its first entry says. Source: addNodeImageStates, v1.36.3. */
+/* The images by name, each once, from its first entry. Source: addNodeImageStates, v1.36.3. */
 static struct image *read_images(
 	struct bt_intern *intern, const struct bt_node_object *object, uint32_t *out_n)
 {
@@ -197,8 +197,7 @@ static struct image *read_images(
 	return images;
 }
 
-/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are
- * empty. */
+/* A node's zone key as upstream: region and zone, beta labels before GA ones; 0 when both are empty. */
 static uint64_t zone_of(struct bt_labels labels)
 {
 	uint32_t zone = bt_labels_get(labels, BT_NAME_BETA_ZONE);
@@ -211,7 +210,7 @@ static uint64_t zone_of(struct bt_labels labels)
 	return (uint64_t)region << 32 | zone;
 }
 
-/* Takes room for a list. */
+/* Reserves space for a list. */
 static void *take(char **at, uint32_t n, size_t size)
 {
 	void *items = *at;
@@ -220,7 +219,7 @@ static void *take(char **at, uint32_t n, size_t size)
 	return items;
 }
 
-/* A head with room for its lists behind it, those with the widest entries first so that all are aligned. */
+/* A header followed by its lists, widest entries first so that all are aligned. */
 struct room {
 	struct bt_node_desc *desc;
 	struct bt_amount *amounts;
@@ -255,7 +254,7 @@ static struct room make_room(const struct bt_node_desc *head, uint32_t amount_n,
 	return room;
 }
 
-/* The lists but the images lie next to each other: from alloc to images. */
+/* All lists except images are contiguous: from alloc to images. */
 static size_t compared_bytes(const struct bt_node_desc *desc)
 {
 	BT_INVARIANT((const char *)desc->images >= (const char *)desc->alloc.items);
@@ -321,7 +320,7 @@ void bt_node_desc_destroy(const struct bt_node_desc *desc)
 	bt_mem_free((void *)(uintptr_t)desc);
 }
 
-/* The dictionary may have lost its maker meanwhile. */
+/* This may drop the last reference to the dictionary. */
 static void node_desc_end(struct bt_rcu_head *head)
 {
 	struct bt_node_desc *desc = (struct bt_node_desc *)head;
@@ -349,7 +348,7 @@ bool bt_node_desc_alike_but_images(const struct bt_node_desc *a, const struct bt
 	       a->taint_n == b->taint_n && memcmp(a->alloc.items, b->alloc.items, compared_bytes(a)) == 0;
 }
 
-/* ---- as events show it ---- */
+/* ---- facts for events ---- */
 
 static void *node_desc_keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Zones in turn.
+ * Zones, round-robin.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void bt_node_order_trim(struct bt_node_order *order, size_t slot_n)
 	}
 }
 
-/* The key of the nodes without a zone is 0, which the map does not take. */
+/* Nodes without a zone have key 0, which the map does not allow. */
 static uint64_t map_key(uint64_t zone_key)
 {
 	return zone_key + 1;
@@ -78,7 +78,7 @@ void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone
 	if (member->place && member->zone_ix == ix) {
 		return;
 	}
-	/* Upstream lists the nodes anew when one comes or goes, not when one only changes its zone. */
+	/* Upstream rebuilds the list when a node is added or removed, not when one only changes its zone. */
 	int stale = order->stale || !member->place;
 	bt_node_order_remove(order, slot);
 	if (order->zones[ix].node_n++ == 0) {
@@ -114,7 +114,7 @@ void bt_node_order_move(struct bt_node_order *order, uint32_t from, uint32_t to)
 	}
 	BT_REQUIRE(to < from && !order->members[to].place);
 	order->members[to] = order->members[from];
-	/* Where it has gone, for the list: to build it anew would show changes of zones too early. */
+	/* Records the new slot for the list: rebuilding it would apply zone changes too early. */
 	order->members[from] = (struct bt_zone_member){.zone_ix = to};
 }
 

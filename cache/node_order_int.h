@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order in which kube-scheduler visits nodes when it samples: one node of each zone in turn.
+ * The order in which kube-scheduler visits nodes when it samples: round-robin over zones.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "engine/base/index_allocator.h"
 #include "engine/base/map.h"
 
-/* A zone keeps its place as long as it has a node. */
+/* A zone keeps its place while it has a node. */
 struct bt_zone {
 	uint64_t key;
 	uint64_t place; /* when it last became non-empty */
@@ -18,7 +18,7 @@ struct bt_zone {
 
 struct bt_zone_member {
 	uint32_t zone_ix;
-	uint64_t place; /* when the node entered the zone; 0: not there */
+	uint64_t place; /* when the node entered the zone; 0: none */
 };
 
 struct bt_node_order {
@@ -39,17 +39,17 @@ void bt_node_order_fini(struct bt_node_order *order);
 /* Enters a node, or moves it when its zone has changed. */
 void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone_key);
 
-/* Gives up room for slots from slot_n on, none of which is in. */
+/* Frees capacity for slots from slot_n on. Requires: none is in. */
 void bt_node_order_trim(struct bt_node_order *order, size_t slot_n);
 
 void bt_node_order_remove(struct bt_node_order *order, uint32_t slot);
 
-/* A node has another slot, and keeps its place. After some moves, before the slots are others':
+/* Changes the slot of a node, which keeps its place. After some moves, before the slots are reused, call
  * bt_node_order_follow. */
 void bt_node_order_move(struct bt_node_order *order, uint32_t from, uint32_t to);
 
-/* The list names nodes by the slots to which they were moved. */
+/* Replaces moved slots in the list. */
 void bt_node_order_follow(struct bt_node_order *order);
 
-/* All nodes that are in, in order; built when something has changed since. */
+/* All nodes in order; rebuilt after changes. */
 const uint32_t *bt_node_order_list(struct bt_node_order *order);

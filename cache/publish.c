@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: a persistent vector of descriptions, copied on write along one path a change, and the table of
- * names. rcu: chunks and versions do not change once they are published; replaced ones end when every reader
- * has had a quiet moment. I7: the places of nodes that have gone are given to others.
+ * Stage 3: a persistent vector of descriptions with path copying, and the table of names. rcu: chunks and
+ * versions are immutable once published; replaced ones are freed after a grace period. I7: the slots of
+ * deleted nodes are reused.
  *
  * EDGE snap.live: bt_publisher_publish releases, bt_published_begin acquires: chunks, descriptions and names
- * are there before the version that leads to them can be read.
+ * are written before the version that refers to them is visible.
  */
 #include "cache/publish.h"
 
@@ -15,46 +15,46 @@
 #include "engine/base/eventcount.h"
 #include "engine/base/testpoint.h"
 
-/* A chunk leads to FAN chunks, or at the bottom to as many descriptions. */
+/* A chunk points to FAN chunks, or at the bottom to FAN descriptions. */
 #define FAN_BITS  6
 #define FAN	  (1u << FAN_BITS)
 #define DEPTH_MAX 6 /* levels, for 32 bits */
 #define NAMES_MIN 256
-#define FEW_PART  8 /* a table is renewed of whose names so few are of live nodes */
+#define FEW_PART  8 /* a table with at most 1/FEW_PART names of live nodes is rebuilt */
 
 struct chunk {
-	uint64_t batch;	    /* that made it: it may be changed until that is published */
-	struct chunk *next; /* owner: publisher; of the replaced ones */
+	uint64_t batch;	    /* that created it: mutable until that batch is published */
+	struct chunk *next; /* owner: publisher; list of replaced chunks */
 	union {
 		struct chunk *chunks[FAN];
 		const struct bt_node_desc *descs[FAN];
 	};
 };
 
-/* What one store makes visible. */
+/* A version, published by one store. */
 struct bt_version {
 	struct bt_rcu_head head;
 	uint64_t number;
 	uint32_t slot_n, node_n;
 	uint32_t depth; /* levels of chunks */
 	struct chunk *root;
-	struct bt_name_table *names; /* shared by those that came next, until one has another */
-	/* owner: publisher; chunks that the version that came next does not have */
+	struct bt_name_table *names; /* shared by later versions until it is replaced */
+	/* owner: publisher; chunks that the next version does not have */
 	struct chunk *replaced;
 	size_t replaced_n;
-	bool ends_names; /* owner: publisher; nor the names */
+	bool ends_names; /* owner: publisher; the next version does not have the names */
 };
 
 /*
- * Names to slots. In one table a slot is its name's, be the node live or not, so entries are only added, each
- * with one store, and every version that has the table finds its nodes. When it gets full, or few of its
- * nodes are live, one of the live names alone takes its place, and the slots of the others are vacant. The
- * names of nodes that have gone are not held: their numbers may be other names' by now, to which the slots
- * are as good.
+ * Names to slots. A slot stays bound to its name for a table's lifetime, whether the node is live or not. So
+ * entries are only added, each with one store, and every version that uses the table finds its nodes. When it
+ * is full, or few of its nodes are live, a table of only the live names replaces it, and the other slots
+ * become vacant. Names of deleted nodes are not held: their numbers may be reused for other names, which may
+ * use these slots.
  */
 struct bt_name_table {
 	size_t mask, entry_n;	    /* entry_n: owner: publisher */
-	_Atomic uint64_t entries[]; /* atomic: a name above, its slot below; 0: free */
+	_Atomic uint64_t entries[]; /* atomic: name in the high half, slot in the low half; 0: free */
 };
 
 struct bt_publisher {
@@ -72,7 +72,7 @@ struct bt_publisher {
 	size_t replaced_n;
 };
 
-/* A table of which n names take a quarter at most. */
+/* A table that n names fill to a quarter at most. */
 static struct bt_name_table *make_names(size_t name_n)
 {
 	size_t n = NAMES_MIN;
@@ -168,10 +168,10 @@ static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 	return entry ? (uint32_t)entry : BT_NO_NODE;
 }
 
-/* A reader that meets the entry early asks its version for the slot, which says that the slot is vacant. */
+/* A reader that finds the entry early looks up the slot in its version, where the slot is vacant. */
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
-	/* The search of a name that is not there ends at a vacant entry. */
+	/* A failed lookup ends at a free entry. */
 	BT_INVARIANT(find_slot(names, name) == BT_NO_NODE && names->entry_n < names->mask);
 	bt_store_relaxed(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
 	names->entry_n++;
@@ -179,7 +179,7 @@ static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 
 /* ---- descriptions ---- */
 
-/* A chunk that the batch may change: what is there, or a copy, or a new one. */
+/* A chunk that the batch may change: the existing one, a copy, or a new one. */
 static struct chunk *own(struct bt_publisher *p, struct chunk **at)
 {
 	struct chunk *old = *at;
@@ -200,7 +200,7 @@ static struct chunk *own(struct bt_publisher *p, struct chunk **at)
 	return *at;
 }
 
-/* Where a slot is within a chunk; levels are counted from the bottom. */
+/* The index of a slot in a chunk; levels are counted from the bottom. */
 static uint32_t step(uint32_t slot, uint32_t level)
 {
 	BT_INVARIANT(level < DEPTH_MAX);
@@ -217,8 +217,7 @@ static bool is_empty(const struct chunk *chunk)
 	return true;
 }
 
-/* Ends the chunks on the way to a slot that lead nowhere any more. The batch has made them: nobody has seen
- * them. */
+/* Frees empty chunks on the path to a slot. This batch created them, so they have no readers. */
 static void prune(struct chunk **const *path, uint32_t depth)
 {
 	for (uint32_t level = 0; level < depth && is_empty(*path[level]); level++) {
@@ -230,7 +229,7 @@ static void prune(struct chunk **const *path, uint32_t depth)
 /* Puts a description at a slot. Returns the old one. */
 static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, const struct bt_node_desc *desc)
 {
-	struct chunk **path[DEPTH_MAX]; /* by level: where the chunk is led to */
+	struct chunk **path[DEPTH_MAX]; /* by level: the pointer to the chunk */
 
 	while ((uint64_t)slot >> p->depth * FAN_BITS) {
 		struct chunk *below = p->root;
@@ -267,7 +266,7 @@ static const struct bt_node_desc *get(const struct chunk *chunk, uint32_t depth,
 	return chunk ? chunk->descs[step(slot, 0)] : NULL;
 }
 
-/* A table of the live names alone takes the place of one that is full. */
+/* Replaces a full table by one of only the live names. */
 static void renew_names(struct bt_publisher *p)
 {
 	struct bt_name_table *old = p->names, *new = make_names((size_t)p->node_n + 1);
@@ -290,7 +289,7 @@ static void renew_names(struct bt_publisher *p)
 	BT_INVARIANT(p->names->entry_n == p->node_n);
 }
 
-/* The slot of a node name, given now if it has none. */
+/* The slot of a node name, assigned now if it has none. */
 static uint32_t give_slot(struct bt_publisher *p, uint32_t name)
 {
 	uint32_t slot = find_slot(p->names, name);
@@ -346,7 +345,7 @@ void bt_publisher_publish(struct bt_publisher *p)
 	if (!p->changed) {
 		return;
 	}
-	/* Before anything new is made. rcu.h reports the reader that delays it. */
+	/* Before allocations. rcu.h reports a reader that delays it. */
 	(void)bt_rcu_throttle(BT_EVENTCOUNT_FOREVER);
 	struct bt_version *old = bt_rcu_get(&p->live), *new = bt_mem_realloc(NULL, 1, sizeof(*new));
 
@@ -368,7 +367,9 @@ void bt_publisher_publish(struct bt_publisher *p)
 	p->batch++;
 	BT_INVARIANT(!new->names || new->names->entry_n <= new->names->mask);
 	BT_TESTPOINT("publish.publish.before_commit");
-	/* COMMIT, EDGE snap.live release: chunks and descriptions are filled before a version leads there. */
+	/*
+	 * COMMIT, EDGE snap.live release: chunks and descriptions are written before the version is visible.
+	 */
 	bt_rcu_publish(&p->live, new);
 	bt_add_owned(&p->version_n, 1);
 	bt_rcu_defer(&old->head, end_version,

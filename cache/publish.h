@@ -3,18 +3,18 @@
  * in batches by one store; a reader sees one version throughout its read section. Slots here are those of
  * versions only: the scheduling thread assigns its own (cache/snapshot.h).
  *
- * The versions share what they have in common: a vector of descriptions by slot is a tree of small chunks, of
- * which a change copies those on the way to the slot, once a batch.
+ * Versions share unchanged data: the vector of descriptions by slot is a tree of small chunks; a change
+ * copies the chunks on the path to the slot, once per batch.
  *
- * The life of a description: bt_node_desc_create makes it, on an ingestion thread; bt_publisher_take enters
- * it; bt_publisher_publish makes it visible; bt_snapshot_adopt has the scheduling thread's columns point into
- * it. The delta that replaces it hands it to the scheduling thread as "old". That thread is the last to use
- * it, and so it frees it by RCU (bt_node_desc_defer), after it has adopted the replacement. Therefore
- * a batch's deltas go on only after it was published. For the same reason a delta that was taken may be
- * dropped (bt_delta_drop) only then, and after the columns have turned to what replaces the old description
- * (bt_ingest_adopt); one that was not taken may be dropped at any time.
+ * The life of a description: bt_node_desc_create builds it, on an ingestion thread; bt_publisher_take adds
+ * it; bt_publisher_publish makes it visible; bt_snapshot_adopt points the scheduling thread's columns to it.
+ * The delta that replaces it passes it to the scheduling thread as "old". That thread is its last user, and
+ * defers its free by RCU (bt_node_desc_defer) after it has adopted the replacement. Therefore a batch's
+ * deltas are passed on only after it was published. For the same reason a taken delta may be dropped
+ * (bt_delta_drop) only then, and after the columns refer to the new description (bt_ingest_adopt); a delta
+ * that was not taken may be dropped at any time.
  *
- * Context: one thread is the publisher, and calls everything but what begins with bt_published.
+ * Context: one thread is the publisher, and calls all functions except bt_published_*.
  */
 #pragma once
 
@@ -26,28 +26,28 @@ struct bt_publisher;
 
 struct bt_publisher *bt_publisher_create(void);
 
-/* Owns: the descriptions of live nodes end with it, and the snapshots: no reader is left. */
+/* Frees it with the live nodes' descriptions and the versions. Requires: no readers. */
 void bt_publisher_destroy(struct bt_publisher *publisher);
 
 /* The thread that is the publisher. Owns: the publisher. */
 struct bt_owner *bt_publisher_owner(struct bt_publisher *publisher);
 
 /*
- * Takes in what a delta says of a node: its description takes the place of the old one. Nobody sees it before
- * bt_publisher_publish. Of other kinds nothing is to be done.
- * Returns : in the delta the old description, and whether anything changes.
- * Owns    : a node's description is the publisher's from now on.
+ * Applies a node's delta: its description replaces the old one, visible after bt_publisher_publish. Other
+ * kinds are ignored.
+ * Returns : in the delta: the old description, and whether it was taken.
+ * Owns    : the publisher, from now on, the node's description.
  */
 void bt_publisher_take(struct bt_publisher *publisher, struct bt_delta *delta);
 
-/* Makes everything that was taken visible, and waits if too much waits for its end. Nothing happens when
- * nothing has changed. Afterwards the deltas may go on. */
+/* Publishes all taken deltas, and waits if too many deferred frees are pending. No effect without changes.
+ * Afterwards the deltas may be passed on. */
 void bt_publisher_publish(struct bt_publisher *publisher);
 
-/* What publishing has cost. Context: any thread; others than the publisher may get an old answer. */
+/* The cost of publishing. Context: any thread; threads other than the publisher may read old values. */
 struct bt_publisher_counts {
-	uint64_t version_n;    /* batches that were published */
-	uint64_t copied_bytes; /* of chunks and names that were copied to be changed */
+	uint64_t version_n;    /* published batches */
+	uint64_t copied_bytes; /* of chunks and names copied on write */
 };
 
 struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publisher);
@@ -60,26 +60,26 @@ struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publis
 
 struct bt_version;
 
-/* A read section over one version; on the reader's stack. The numbers may be read, the rest is private. */
+/* A read section over one version; on the reader's stack. The numbers are public, the rest is private. */
 struct bt_published {
-	uint64_t version; /* grows with every batch */
+	uint64_t version; /* incremented per batch */
 	uint32_t slot_n;  /* slots, vacant ones included */
 	uint32_t node_n;  /* live nodes */
 	const struct bt_version *nodes;
 };
 
 /*
- * Begins a read section. All that is read until its end is one version, which does not change.
+ * Begins a read section. All reads until its end see one immutable version.
  * Context : any thread that may read (see engine/base/rcu.h); begins a read section: no lock, no wait, no
  *           pointer that outlives it.
  */
 void bt_published_begin(const struct bt_publisher *publisher, struct bt_published *out);
 void bt_published_end(struct bt_published *published);
 
-/* A node's description; NULL when it is not live. Wait-free. Context: a read section. */
+/* A node's description; NULL: not live. Wait-free. Context: a read section. */
 const struct bt_node_desc *bt_published_node(const struct bt_published *published, uint32_t slot);
 
-/* The first live node of a slot from *slot on, whose slot is *slot then; NULL: there is none. */
+/* The first live node at or after *slot; sets *slot to its slot; NULL: none. */
 const struct bt_node_desc *bt_published_next(const struct bt_published *published, uint32_t *slot);
 
 /* The slot of a live node, or BT_NO_NODE. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: descriptions of nodes become columns. A slot is its name's until the node has gone and nobody
- * keeps it (I7).
+ * Stage 3: builds columns from node descriptions. A slot stays bound to its name until the node is deleted
+ * and no pod keeps the slot (I7).
  */
 #include "cache/snapshot.h"
 
@@ -12,23 +12,23 @@
 #include "engine/base/mem.h"
 
 #define FIRST_SLOTS 64
-/* Beyond those that are kept, of the slots that have a name this part may be of nodes that are not live, and
- * this part of all, which are looked through then. */
+/* Besides kept slots, at most this part of the named slots, and of all slots, may belong to nodes that are
+ * not live; beyond that the slots are scanned. */
 #define DEAD_PART 8
 #define LOOK_PART 512
-/* VACANT_FEW slots may be vacant however few have a name. Slots count as dense again when the vacant ones are
- * at most 1/DENSE_PART of the named ones. */
+/* VACANT_FEW slots may always be vacant. Slots are dense again when at most 1/DENSE_PART as many are vacant
+ * as are named. */
 #define VACANT_FEW 2
 #define DENSE_PART 8
 
-/* The values of one label key by node slot, as of a version. */
+/* The values of one label key by node slot, in a version. */
 struct label_column {
 	uint32_t *values;
 	size_t slot_cap;
 	uint64_t version;
 };
 
-/* Who uses a taint set. */
+/* Users of a taint set. */
 struct taint_use {
 	uint64_t key;	 /* a hash of the set */
 	uint32_t node_n; /* live nodes that have it */
@@ -44,21 +44,21 @@ struct bt_snapshot_writer {
 	uint64_t *live;
 	struct bt_node_room *rooms;
 	int64_t *scalars[BT_FIRST_RARE];
-	struct bt_rare *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
+	struct bt_rare *rare; /* by slot, pointing into descriptions; NULL: none so far */
 	struct bt_map slots;  /* node name -> slot */
 	struct bt_index_allocator vacant_slots;
-	uint32_t kept_n; /* slots of nodes that are not live and that were kept the last time */
-	uint64_t left_n; /* what had left nodes by then */
-	bool gathers;	 /* nodes are being moved to lower slots */
+	uint32_t kept_n; /* number of slots of nodes that are not live that were kept the last time */
+	uint64_t left_n; /* left_n at that time */
+	bool gathers;	 /* nodes are being compacted to lower slots */
 	uint64_t move_n;
-	struct bt_map taint_sets; /* hash of the set -> the first with that hash */
+	struct bt_map taint_sets; /* hash of a set -> first set with that hash */
 	struct bt_taint_set *sets;
 	struct taint_use *taint_uses; /* by set */
 	size_t set_n, set_cap, use_cap;
 	struct bt_index_allocator vacant_sets;
 	struct bt_map image_ixs; /* image name -> index */
 	struct bt_image *images;
-	uint64_t **image_nodes; /* by image: bitmap of the slots that have it; NULL: nobody has asked */
+	uint64_t **image_nodes; /* bitmap of slots by image; NULL: not built yet */
 	size_t image_n, image_cap, image_nodes_cap;
 	struct bt_index_allocator vacant_images;
 	uint64_t image_stamps[BT_IMAGE_STAMPS];
@@ -66,7 +66,7 @@ struct bt_snapshot_writer {
 	struct label_column *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* label key -> index in columns */
-	bool frozen, entered;	  /* entered: slots since then */
+	bool frozen, entered;	  /* entered: slots were assigned since then */
 };
 
 struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
@@ -135,7 +135,7 @@ static void forget_image_nodes(struct bt_snapshot_writer *w, size_t image_ix)
 	w->image_nodes[image_ix] = NULL;
 }
 
-/* Room for new_n slots, of which the first old_n are what they were. */
+/* Resizes to new_n slots and keeps the first old_n. */
 static void widen_rare(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 {
 	w->rare = bt_mem_realloc(w->rare, new_n, sizeof(*w->rare));
@@ -210,7 +210,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	if (w->frozen) {
 		w->entered = true;
 	} else {
-		nodes_change(w); /* columns get longer, or are about another node */
+		nodes_change(w); /* columns grow, or a slot gets another node */
 	}
 	return slot;
 }
@@ -230,7 +230,7 @@ void bt_snapshot_thaw(struct bt_snapshot_writer *w)
 	w->frozen = w->entered = false;
 }
 
-/* How many slots have a name whose node is not live. */
+/* The number of named slots without a live node. */
 static uint32_t dead_n(const struct bt_snapshot_writer *w)
 {
 	BT_INVARIANT(w->vacant_slots.n + w->view.node_n <= w->view.slot_n);
@@ -267,7 +267,7 @@ static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 	w->view.live = w->live;
 }
 
-/* The slots at the end that are vacant are there no more. */
+/* Removes vacant slots at the end. */
 static void cut_slots(struct bt_snapshot_writer *w)
 {
 	uint32_t end = (uint32_t)bt_index_allocator_cut(&w->vacant_slots, w->view.slot_n);
@@ -277,7 +277,7 @@ static void cut_slots(struct bt_snapshot_writer *w)
 		return;
 	}
 	w->view.slot_n = end;
-	nodes_change(w); /* columns get shorter */
+	nodes_change(w); /* columns shrink */
 	if (room < w->slot_cap) {
 		shrink_slots(w, room);
 	}
@@ -314,7 +314,7 @@ bool bt_snapshot_is_sparse(struct bt_snapshot_writer *w)
 	return w->gathers;
 }
 
-/* What the images and columns have of a slot. */
+/* Moves a slot's data in images and columns. */
 static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t to)
 {
 	const struct bt_node *node = &w->nodes[from];
@@ -479,7 +479,7 @@ static uint32_t vacant_set(struct bt_snapshot_writer *w)
 	return (uint32_t)w->set_n++;
 }
 
-/* A node has that set of taints. Returns the set. */
+/* Adds a node to its taint set. Returns the set. */
 static uint32_t enter_taints(struct bt_snapshot_writer *w, const struct bt_taint *taints, uint32_t n)
 {
 	uint32_t first = 0;
@@ -504,7 +504,7 @@ static uint32_t enter_taints(struct bt_snapshot_writer *w, const struct bt_taint
 	return ix;
 }
 
-/* A node has the set no more. */
+/* Removes a node from its taint set. */
 static void leave_taints(struct bt_snapshot_writer *w, uint32_t ix)
 {
 	struct taint_use *use = &w->taint_uses[ix];
@@ -554,7 +554,7 @@ static void stamp(struct bt_snapshot_writer *w, uint32_t name)
 	w->image_stamps[name % BT_IMAGE_STAMPS] = ++w->view.image_version;
 }
 
-/* One more node has an image. */
+/* Adds a node to an image. */
 static void enter_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name, int64_t bytes)
 {
 	uint32_t ix;
@@ -572,7 +572,7 @@ static void enter_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 	stamp(w, name);
 }
 
-/* One node less has it. */
+/* Removes a node from an image. */
 static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name)
 {
 	uint32_t ix = UINT32_MAX;
@@ -591,7 +591,7 @@ static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 	stamp(w, name);
 }
 
-/* A node reports another size: that counts if no other node has the image. */
+/* A node reports another size: used if no other node has the image. */
 static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t bytes)
 {
 	uint32_t ix = UINT32_MAX;
@@ -638,7 +638,7 @@ const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *w, uint32_t n
 	return w->image_nodes[ix];
 }
 
-/* Goes through both lists of names at once. NULL: no images. */
+/* Merges both lists of names. NULL: no images. */
 static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new)
 {
@@ -663,7 +663,7 @@ static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const str
 
 /* ---- columns ---- */
 
-/* How many of the amounts, which are by slot, have columns. */
+/* The number of amounts, ordered by slot, with columns. */
 static uint32_t usual_n(const struct bt_node_desc *desc)
 {
 	uint32_t n = desc->alloc.n;
@@ -689,7 +689,7 @@ static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const
 	}
 }
 
-/* What is allocatable of rare resources is read from the description. */
+/* Allocatable rare resources are read from the description. */
 static void point_to_rare(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
 {
 	const uint32_t n = usual_n(new);
@@ -727,7 +727,7 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 	point_to_rare(w, slot, new);
 }
 
-/* What the columns say of a node is not so any more. */
+/* Clears a node from the columns. */
 static void leave(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old)
 {
 	struct bt_node *node = &w->nodes[slot];

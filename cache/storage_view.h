@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what plugins may read of storage: PersistentVolumes, claims, StorageClasses and CSI objects.
+ * Stage 5: the storage data that plugins may read: PersistentVolumes, claims, StorageClasses and CSI objects.
  * owner: written by the scheduling thread between cycles only.
  */
 #pragma once
@@ -28,16 +28,16 @@ struct bt_driver_count {
 
 /* The CSI volumes on a node that has a CSINode. */
 struct bt_attached {
-	const uint64_t *disks; /* those that pods use, by bt_disk_id; ascending, each once */
+	const uint64_t *disks; /* used by pods, by bt_disk_id; ascending, each once */
 	uint32_t disk_n;
-	const struct bt_driver_count *counts; /* with those that are attached but not used */
+	const struct bt_driver_count *counts; /* including attached unused ones */
 	uint32_t count_n;
 	uint32_t error; /* a name: why they cannot be counted, or BT_NAME_NONE */
 };
 
-/* How many more volumes of pods that are tried out on nodes name a claim; below zero: how many fewer. */
+/* The change by trials of how many pod volumes name a claim. */
 struct bt_claim_trial {
-	uint32_t claim; /* its name, in whatever namespace */
+	uint32_t claim; /* its name, in any namespace */
 	int32_t volume_n;
 };
 
@@ -47,9 +47,9 @@ struct bt_volume_binding {
 	uint32_t pv_ix; /* BT_NO_VOLUME: it is provisioned on the pod's node */
 };
 
-/* PersistentVolumes, claims and what belongs to them. Indices stay; what has gone is not live. */
+/* PersistentVolumes, claims and related objects. Indices are stable; deleted objects are not live. */
 struct bt_storage {
-	uint64_t version; /* grows with every change, of assumptions too */
+	uint64_t version; /* incremented by every change, including assumptions */
 	const struct bt_pv *pvs;
 	const uint32_t *next_of_class; /* by PersistentVolume: the next of its class, plus one, or 0 */
 	const struct bt_claim *claims;
@@ -58,24 +58,24 @@ struct bt_storage {
 	const struct bt_csi_driver *drivers;
 	const struct bt_csi_capacity *capacities;
 	uint32_t capacity_n;
-	/* Names to indices: bt_storage_pv and its like ask them. */
+	/* Names to indices, for bt_storage_pv and similar functions. */
 	struct bt_map pv_ixs, claim_ixs, class_ixs, csi_node_ixs, driver_ixs;
 	struct bt_map class_pvs;	     /* class -> index plus one of its first PersistentVolume */
-	const struct bt_volume_users *users; /* by node slot, user_slot_n of them; nobody behind */
+	const struct bt_volume_users *users; /* by node slot, for user_slot_n slots; none after these */
 	uint32_t user_slot_n;
-	const struct bt_claim_trial *trials; /* of the trials that go on, trial_n of them, each claim once */
+	const struct bt_claim_trial *trials; /* of active trials, trial_n of them, each claim once */
 	uint32_t trial_n;
-	struct bt_arena *scratch;    /* VolumeBinding's, for one cycle */
+	struct bt_arena *scratch;    /* for VolumeBinding, per cycle */
 	bool nodes_migrate_portworx; /* BT_RULE_NODES_MIGRATE_PORTWORX */
 	void *context;
 
-	/* The disk of a claim on a node with a CSINode; without a driver when it counts nowhere. */
+	/* The disk of a claim on a node with a CSINode; without a driver when it does not count. */
 	struct bt_csi_disk (*disk)(void *context, const struct bt_claim *claim);
 
 	/* Does a pod on a live node use the claim, other than as an ephemeral volume? */
 	bool (*in_use)(void *context, const struct bt_claim *claim);
 
-	/* What is attached to a node. Valid until the next change. May allocate. */
+	/* The volumes attached to a node. Valid until the next change. May allocate. */
 	const struct bt_attached *(*attached)(void *context, uint32_t node_ix);
 };
 
@@ -84,7 +84,7 @@ static inline uint32_t bt_volume_users_n(const struct bt_storage *storage, uint3
 	return node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0;
 }
 
-/* Does a disk count as its driver's on a node with that CSINode (NULL: it has none)? */
+/* Does a disk count as its driver's on a node with that CSINode (NULL: none)? */
 static inline bool bt_storage_counts_on(
 	const struct bt_storage *storage, const struct bt_csi_node *csi_node, enum bt_in_tree in_tree)
 {
@@ -101,7 +101,7 @@ static inline uint64_t bt_disk_id(const struct bt_csi_disk *disk)
 	return bt_pair_key(disk->driver, disk->handle);
 }
 
-/* What has that name now, or NULL. */
+/* The current object with that name, or NULL. */
 static inline const struct bt_pv *bt_storage_pv(const struct bt_storage *storage, uint32_t name)
 {
 	uint32_t ix;

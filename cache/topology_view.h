@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what plugins may read of pods by topology domain: domain counts, existing affinity terms,
+ * Stage 5: the pod counts by topology domain that plugins may read: domain counts, existing affinity terms,
  * namespaces and default constraints' selectors. owner: written by the scheduling thread between cycles
  * only.
  */
@@ -12,16 +12,16 @@
 
 #define BT_NO_DOMAIN UINT32_MAX
 
-/* How many of their changes domain counts remember. */
+/* The length of the journal of domain counts. */
 #define BT_DOMAIN_COUNTS_JOURNAL 256
 
-/* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
+/* The number of matching pods in each domain of a topology key, updated by the ledger. */
 struct bt_domain_counts {
 	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
 	uint32_t domain_n;
 	const int32_t *sums;	/* by domain */
-	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL when domains have
-				   many nodes */
+	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL for large
+				   domains */
 	/* With by_node: the nodes of domain d are members[first[d]] up to members[first[d + 1] - 1]; NULL:
 	 * node d is domain d. */
 	const uint32_t *members, *first;
@@ -30,8 +30,8 @@ struct bt_domain_counts {
 	const uint32_t *journal;
 	uint64_t journal_end;
 	int64_t total;
-	uint32_t counted_n; /* domains that have a node that counts */
-	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */
+	uint32_t counted_n; /* domains with a counted node */
+	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX: none */
 };
 
 enum bt_existing_affinity_term_kind {
@@ -40,11 +40,11 @@ enum bt_existing_affinity_term_kind {
 	BT_EXISTING_AFFINITY_TERM_PREFERENCE /* for (weight above 0) or against (below 0) */
 };
 
-/* A pod affinity term that pods on nodes carry; equal terms of many pods are one. */
+/* A pod affinity term of pods on nodes; equal terms are shared. */
 struct bt_existing_affinity_term {
 	enum bt_existing_affinity_term_kind kind;
 	int32_t weight;
-	int64_t pod_n;				      /* pods on nodes that have it */
+	int64_t pod_n;				      /* number of pods on nodes with the term */
 	const struct bt_domain_counts *domain_counts; /* of them, by the term's topology key */
 };
 
@@ -60,7 +60,7 @@ struct bt_namespace {
  * of the ledger; they may allocate.
  */
 struct bt_counting {
-	/* Grows whenever a term may concern a pod that none concerned before, or a pod without default
+	/* Incremented when a term may match a pod that no term matched before, or when a pod without default
 	 * constraints may get some. */
 	uint64_t version;
 	uint64_t namespace_version, workload_version;
@@ -69,8 +69,8 @@ struct bt_counting {
 	/* The counter of the pods that satisfy a query. */
 	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
 
-	/* The number of a set of nodes, from a flag per slot. Valid until the snapshot's version changes.
-	 * 0 is all live nodes. */
+	/* The number of a set of nodes, from a flag per slot. Valid until the snapshot's version changes. 0:
+	 * all live nodes. */
 	uint32_t (*node_set)(void *context, const uint8_t *member);
 
 	/*
@@ -81,20 +81,20 @@ struct bt_counting {
 	const struct bt_domain_counts *(*domain_counts)(
 		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 
-	/* The existing affinity terms that concern pods of a signature, n of them. Valid until the next call
+	/* The existing affinity terms that match pods of a signature, n of them. Valid until the next call
 	 * or change.
 	 */
 	const struct bt_existing_affinity_term *const *(*concerning)(
 		void *context, const struct bt_signature *signature, uint32_t *out_n);
 
 	/*
-	 * A pending pod's term with its namespace selector turned into names, for the present namespaces.
-	 * unlabelled_takes_all: a selector that matches a namespace without labels takes every namespace.
+	 * A pending pod's term with its namespace selector resolved to the current namespaces' names.
+	 * unlabelled_takes_all: a selector that matches an empty label set selects every namespace.
 	 * Valid until the next request for a counter.
 	 */
 	struct bt_pod_match (*resolve)(
 		void *context, const struct bt_pod_term *term, bool unlabelled_takes_all);
 
-	/* What the services and the owner of a signature's pods select; valid until the next call. */
+	/* The selector of the Services and the owner of a signature's pods; valid until the next call. */
 	struct bt_selector (*default_selector)(void *context, const struct bt_signature *signature);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what a plugin is handed in a cycle. A plugin includes the header of each part that it reads.
+ * Stage 5: the views that a plugin gets in a cycle. A plugin includes the header of each part that it reads.
  */
 #pragma once
 

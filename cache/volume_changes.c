@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What of a storage object an update changes, as far as queueing hints ask. Source: the hints of
+ * The changes in an update of a storage object that queueing hints use. Source: the hints of
  * plugins/nodevolumelimits, volumebinding and volumezone, v1.36.3.
  */
 #include "cache/volumes_int.h"
@@ -38,7 +38,7 @@ static bool same_zones(const struct bt_pv *a, const struct bt_pv *b)
 	return true;
 }
 
-/* The limit of a driver; none counts as 0, and of several the last one counts. */
+/* The limit of a driver; 0 without one; the last one of several counts. */
 static int64_t limit_of(const struct bt_csi_node *node, uint32_t driver)
 {
 	int64_t limit = 0;

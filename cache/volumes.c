@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Storage objects by name; disks per node, kept until something under them changes.
+ * Storage objects by name; disks per node, cached until their inputs change.
  */
 #include "cache/volumes_int.h"
 
@@ -9,18 +9,18 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* Handles of disks that are yet to be provisioned: this bit and the claim's index. */
+/* Handles of disks that are not provisioned yet: this bit and the claim's index. */
 #define UNBOUND_HANDLE 0x80000000u
 
-/* What an object is made of. */
+/* The memory and names that an object owns. */
 struct owned {
 	uint32_t name; /* of the entry; held */
 	struct bt_arena arena;
 	struct bt_name_refs names;   /* that it has */
-	struct bt_name_refs assumed; /* that are in what a PersistentVolume or claim is assumed for */
+	struct bt_name_refs assumed; /* of the assumed state of a PersistentVolume or claim */
 };
 
-/* Objects of one kind by their names. An entry is vacant when nobody has it. */
+/* Objects of one kind by their names. An entry without a user is vacant. */
 struct volumes_table {
 	void *items;
 	struct owned *owned; /* by index */
@@ -28,14 +28,14 @@ struct volumes_table {
 	struct bt_index_allocator vacant;
 };
 
-/* Lists of indices by a key, for finding what refers to it. */
+/* Lists of indices by a key, for reverse lookups. */
 struct chains {
 	struct bt_map first; /* key -> index plus one */
 	uint32_t *next;	     /* by index: the next one's plus one, or 0 */
 	size_t cap;
 };
 
-/* How often pods on a node use a claim. */
+/* The number of a node's pods that use a claim. */
 struct claim_use {
 	uint32_t node_ix, pod_n; /* pod_n: other than as an ephemeral volume */
 	uint32_t all_n;
@@ -46,15 +46,15 @@ struct claim_uses {
 	size_t n, cap;
 };
 
-/* What was worked out of a node. */
+/* Cached data of a node. */
 struct node_state {
 	struct bt_attached is;
 	uint64_t *disks;
 	struct bt_driver_count *counts;
 	size_t disk_cap, count_cap;
 	struct bt_name_refs names; /* the error's */
-	uint64_t facts;		   /* as of; 0: never, something changed on the node, or there is an error,
-				      which depends on the order of pods, too */
+	uint64_t facts;		   /* version at computation; 0: invalid: never computed, the node's pods
+				      changed, or an error, which depends on the order of pods, too */
 };
 
 struct nomination {
@@ -78,14 +78,14 @@ struct bt_volumes {
 	struct bt_claim_trial *trials;
 	size_t trial_cap;
 	size_t slot_cap;
-	struct bt_map node_slots; /* node name -> slot, of nodes that were worked out */
-	uint64_t facts;		  /* grows when any node may have to be worked out again */
+	struct bt_map node_slots; /* node name -> slot, of nodes with cached data */
+	uint64_t facts;		  /* incremented to invalidate all nodes */
 	struct nomination *nominations;
 	size_t nomination_n, nomination_cap;
 	uint32_t free_nomination; /* index plus one */
 	struct bt_map nominated;  /* pod index plus one -> index plus one of its first assumed volume */
 	bool retains;
-	struct owned *retained; /* what objects that were replaced or have gone were made of */
+	struct owned *retained; /* memory of replaced and deleted objects */
 	size_t retained_n, retained_cap;
 	bt_visit_in_order *visit_in_order; /* NULL: users are in any order */
 	void *order_context;
@@ -158,7 +158,7 @@ static void *table_at(const struct volumes_table *table, uint32_t ix)
 	return (char *)table->items + (size_t)ix * table->size;
 }
 
-/* The index of a key, given now if it has none; then the object is all zeroes. Of keys with two names the
+/* The index of a key, assigned now if it has none; then the object is all zeroes. For keys of two names the
  * first one stays. */
 static uint32_t table_ix(
 	struct bt_volumes *v, struct volumes_table *table, struct bt_map *ixs, uint64_t key, uint32_t name)
@@ -189,7 +189,7 @@ static void release(struct owned *owned)
 	bt_name_refs_release(&owned->assumed);
 }
 
-/* What an object was made of goes, now or when retaining ends. */
+/* Frees an object's memory, now or when retaining ends. */
 static void let_go(struct bt_volumes *v, struct owned *owned)
 {
 	if (BT_LIKELY(!v->retains)) {
@@ -223,7 +223,7 @@ void bt_volumes_retain_no_more(struct bt_volumes *v)
 	v->retains = false;
 }
 
-/* What an object was made of goes, after what it is made of now has come; NULL: it has gone. */
+/* Replaces an object's memory after the new object is stored; NULL: deleted. */
 static void own(struct bt_volumes *v, struct volumes_table *table, uint32_t ix, const struct owned *made)
 {
 	struct owned *owned = &table->owned[ix];
@@ -235,7 +235,7 @@ static void own(struct bt_volumes *v, struct volumes_table *table, uint32_t ix, 
 	}
 }
 
-/* Nobody has the entry any more. */
+/* Vacates an entry without users. */
 static void vacate(
 	struct bt_volumes *v, struct volumes_table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
 {
@@ -354,7 +354,7 @@ static struct claim_uses *uses_of(struct bt_volumes *v, uint32_t claim_ix)
 	return &v->uses[claim_ix];
 }
 
-/* The index of a claim, also of one that is not known yet. */
+/* The index of a claim, including unknown ones. */
 static uint32_t claim_ix_of(struct bt_volumes *v, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix = table_ix(v, &v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name), name);
@@ -492,7 +492,7 @@ void bt_volumes_leave(struct bt_volumes *v, const struct bt_signature *signature
 	v->nodes[node_ix].facts = 0;
 }
 
-/* Entries of claims that are named as often as ever are dropped. */
+/* Drops entries of claims whose count is back to 0. */
 static void try_claim(struct bt_volumes *v, uint32_t claim, int32_t by)
 {
 	uint32_t at = 0, n = v->view.trial_n;
@@ -545,7 +545,7 @@ static bool in_use(void *context, const struct bt_claim *claim)
 
 /* ---- disks ---- */
 
-/* A volume that is not there yet counts as one of its own that the class's provisioner will make. */
+/* A missing volume counts as a separate one that the class's provisioner will create. */
 static struct bt_csi_disk disk_of_class(const struct bt_volumes *v, const struct bt_claim *claim)
 {
 	struct bt_csi_disk none = {.driver = BT_NAME_EMPTY, .handle = BT_NAME_EMPTY};
@@ -734,7 +734,7 @@ void bt_volumes_order_by(struct bt_volumes *v, bt_visit_in_order *visit, void *c
 	v->order_context = context;
 }
 
-/* Which error it is where several pods' volumes cannot be counted: that of the first of them. */
+/* If the volumes of several pods cannot be counted, the error is that of the first one. */
 static const struct bt_attached *attached(void *context, uint32_t node_ix)
 {
 	struct bt_volumes *v = context;
@@ -972,7 +972,7 @@ void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
 	}
 }
 
-/* Where objects of a kind are. */
+/* The table of a kind's objects. */
 struct volumes_place {
 	struct volumes_table *table;
 	struct bt_map *ixs;
@@ -999,7 +999,7 @@ static struct volumes_place place_of(struct bt_volumes *v, enum bt_kind kind)
 	}
 }
 
-/* Tells what depends on an object that it has gone. */
+/* Updates data that depends on a deleted object. */
 static void tell_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
 {
 	switch (kind) {
@@ -1065,8 +1065,7 @@ static void nomination(struct bt_volumes *v, uint32_t pod_ix, const struct nomin
 	bt_map_put(&v->nominated, pod_ix + (uint64_t)1, at);
 }
 
-/* The volume keeps a reference that says the same; upstream's undoing drops it all the same, and so does
- * ours. */
+/* The volume keeps an equal reference; as upstream, reverting drops it anyway. */
 static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, const struct bt_claim *claim)
 {
 	struct bt_pv *pv = table_at(&v->pvs, pv_ix);
@@ -1141,7 +1140,7 @@ uint32_t bt_volumes_assumed(
 	for (uint32_t at = first; at; at = v->nominations[at - 1].next) {
 		n += find_binding(v, &v->nominations[at - 1], &binding);
 	}
-	/* The one that was made last comes first. */
+	/* The newest one comes first. */
 	for (uint32_t at = first; at; at = v->nominations[at - 1].next) {
 		if (find_binding(v, &v->nominations[at - 1], &binding) && n - ++i < cap) {
 			out[n - i] = binding;

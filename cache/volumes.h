@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PersistentVolumes, claims, storage classes and CSI objects, what pods on nodes use of them, and what
- * decided pods have assumed.
+ * PersistentVolumes, claims, storage classes and CSI objects, their use by pods on nodes, and the volumes
+ * assumed for pods.
  * Context: the scheduling thread is the only writer; readers see cache/storage_view.h between writes.
  *
- * A claim that a pod needs bound, and the volume that it is to get, are assumed when the pod is:
+ * A claim that must be bound for a pod, and its future volume, are assumed with the pod:
  *   free --bt_volumes_assume--> assumed --bt_volumes_keep--> assumed for good, until the object is applied
  * anew
  *                                  +------bt_volumes_revert--> free
@@ -17,77 +17,77 @@
 
 struct bt_volumes;
 
-/* Owns: the caller, until bt_volumes_destroy, which ends before the dictionary and the snapshot. */
+/* Owns: the caller; bt_volumes_destroy, before the dictionary and the snapshot. */
 struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_volumes_destroy(struct bt_volumes *volumes);
 
-/* By whose rules volumes count. Requires: there are none yet. */
+/* Sets the release for counting volumes. Requires: no volumes yet. */
 void bt_volumes_configure(struct bt_volumes *volumes, const struct bt_release *release);
 
 const struct bt_storage *bt_volumes_view(const struct bt_volumes *volumes);
 
-/* Adds or replaces an object of a kind that is kept here, which ends what was assumed of it. Others are left
- * alone. */
+/* Adds or replaces an object of a kind stored here, and ends its assumed state. Other kinds are ignored. */
 void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object);
 
 /*
- * What an event says of an object that is about to be applied, compared with what is kept of it. Returns: is
- * it known already, so that it is an update? False for kinds that are not kept here. Owns: held, the names.
+ * Describes the event of an object that will be applied, compared with the stored one. Returns: whether the
+ * object is known, so that it is an update; false for kinds not stored here. Owns: held, the names.
  */
 bool bt_volumes_describe(const struct bt_volumes *volumes, const struct bt_object *object,
 	struct bt_name_refs *held, struct bt_cluster_event_object *out);
 
-/* The same for one that is about to be taken away, which holds the names until then. Returns: is it there? */
+/*
+ * The same for an object that will be removed, which holds the names until then. Returns: whether it exists.
+ */
 bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_,
 	uint32_t name, struct bt_cluster_event_object *out);
 
-/* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
+/* Removes an object. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_volumes_remove(
 	struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
-/* What copies of objects point to stays, and their names keep their meaning, though the objects change or go:
- * until bt_volumes_retain_no_more, which may be called at any time. */
+/* Data and names that copies of objects point to stay valid although the objects change or are deleted, until
+ * bt_volumes_retain_no_more, which may be called at any time. */
 void bt_volumes_retain(struct bt_volumes *volumes);
 bool bt_volumes_is_retaining(const struct bt_volumes *volumes);
 void bt_volumes_retain_no_more(struct bt_volumes *volumes);
 
-/* A pod with volumes comes to a node, or leaves it. */
+/* Adds a pod with volumes to a node, or removes it. */
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 
-/* Shows the pods of a node in the order of upstream's NodeInfo, trials included, until one visit returns
- * false. Then it returns false, too. */
+/* Visits the pods of a node in the order of upstream's NodeInfo, trials included, until a visit returns
+ * false; then returns false, too. */
 typedef bool bt_visit_signature(void *visitor, const struct bt_signature *signature);
 typedef bool bt_visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor);
 
-/* Who knows that order. Without it the volumes of pods are looked at in any. */
+/* Sets the callback for that order. Without it the order is unspecified. */
 void bt_volumes_order_by(struct bt_volumes *volumes, bt_visit_in_order *visit, void *context);
 
-/* A slot is another node's from now on. Requires: no pod is on it. */
+/* Vacates a slot for another node. Requires: no pod is on it. */
 void bt_volumes_vacate(struct bt_volumes *volumes, uint32_t node_ix);
 
-/* A node, with the pods on it, has another slot. Requires: to is vacated; the snapshot has the node there. */
+/* Moves a node, with its pods, to another slot. Requires: to is vacated; the snapshot has the node there. */
 void bt_volumes_move_node(struct bt_volumes *volumes, uint32_t from, uint32_t to);
 
-/* Gives up room for nodes from slot_n on. Requires: they are vacated. */
+/* Frees capacity for nodes from slot_n on. Requires: they are vacated. */
 void bt_volumes_trim_nodes(struct bt_volumes *volumes, uint32_t slot_n);
 
-/* A pod is taken to be on a node, or not to be there, until the opposite is called. */
+/* A trial: adds a pod to a node, or removes it, until the opposite call. */
 void bt_volumes_try(
 	struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix, bool add);
 
-/* A pod has been decided for a node, and these bindings with it. Requires: none are assumed for it. */
+/* Assumes these bindings for a pod on a node. Requires: none are assumed for it. */
 void bt_volumes_assume(struct bt_volumes *volumes, uint32_t pod_ix, uint32_t node_name,
 	const struct bt_volume_binding *bindings, uint32_t n);
 
 /*
- * What has been assumed for a pod, in the order in which it was: writes cap of it at most. Of a claim that
- * has gone
- * there is nothing. Returns: how many there are.
+ * The bindings assumed for a pod, in order: writes at most cap. Deleted claims are skipped. Returns: their
+ * number.
  */
 uint32_t bt_volumes_assumed(
 	const struct bt_volumes *volumes, uint32_t pod_ix, struct bt_volume_binding *out, uint32_t cap);
 
-/* The pod is bound, and its volumes are on their way; or its binding has failed. */
+/* Keeps the assumed bindings of a bound pod; or reverts them after a failed binding. */
 void bt_volumes_keep(struct bt_volumes *volumes, uint32_t pod_ix);
 void bt_volumes_revert(struct bt_volumes *volumes, uint32_t pod_ix);
