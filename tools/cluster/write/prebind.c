@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PreBind: volumes, then claims, then the binding's turn. Source: BindPodVolumes and PreBind of
+ * PreBind: volumes, then claims; then the binding is sent. Source: BindPodVolumes and PreBind of
  * DynamicResources, v1.36.3.
  *
  *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> NODE --> WAIT --> MADE --> claims --> bind.c
@@ -7,21 +7,20 @@
  *                                                            |         the next  |
  *                                                            +-------------------+ not bound: the watch has
  *                                                                                  shown something, or 10 s
- * A look is one at the node and all claims with their volumes, from the first one on, until all are bound in
- * one look; for the first in-tree volume in it the node's CSINode is asked for (CSI_NODE), and the volume
- * again. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
- * binding does, what can be taken back is.
+ * Each round reads the node and all claims with their volumes, until all are bound in the same round. For its
+ * first in-tree volume the node's CSINode is read (CSI_NODE), and then the volume again. Each step is retried
+ * a few times; a conflict on a claim reads it again. After a failure claims are rolled back.
  */
 #include "tools/cli/json_write.h"
 #include "tools/format/object_reader.h"
 #include "tools/cluster/write/prebind_int.h"
 
-#define LOOK_NS (10 * BT_WRITE_S)
-#define VOLUMES "VolumeBinding"
+#define ROUND_NS (10 * BT_WRITE_S)
+#define VOLUMES	 "VolumeBinding"
 
 /* ---- copying ---- */
 
-/* Copies the wishes that have a PersistentVolume, or those that have none. */
+/* Copies the volumes that have a PersistentVolume, or those that have none. */
 static uint32_t copy_volumes(struct bt_write_op *op, const struct bt_bind_request *bind_request,
 	bool provisioned, struct bt_prebind_volume *out)
 {
@@ -60,7 +59,7 @@ struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_re
 	return prebind;
 }
 
-/* ---- from step to step ---- */
+/* ---- steps ---- */
 
 static bool reads(int stage)
 {
@@ -82,7 +81,7 @@ void bt_prebind_go(struct bt_write_op *op, int stage)
 	bt_write_op_queue_first(op);
 }
 
-/* The next volume from one on that gets a PersistentVolume, or that is to be provisioned. */
+/* The next volume with a PersistentVolume, or the next one to be provisioned. */
 static bool find_volume(const struct bt_prebind *prebind, uint32_t from, bool provisioned, uint32_t *out)
 {
 	for (uint32_t i = from; i < prebind->volume_n; i++) {
@@ -116,7 +115,7 @@ static void undo_from(struct bt_writer *writer, struct bt_write_op *op, uint32_t
 	bt_bind_failed(writer, op, prebind->why, prebind->message);
 }
 
-/* What comes behind a stage of the volume or claim at hand; at the end the binding. */
+/* Each X_from starts step X at a volume or claim; after the last one the next step, finally the binding. */
 static void ready_from(struct bt_write_op *op, uint32_t at)
 {
 	struct bt_prebind *prebind = op->prebind;
@@ -154,7 +153,7 @@ static void wait_from(struct bt_write_op *op, uint32_t at)
 	}
 }
 
-/* All that is to be written of volumes has been. */
+/* All writes of volumes are done. */
 static void wait_for_volumes(struct bt_write_op *op)
 {
 	op->prebind->at = 0;
@@ -209,7 +208,7 @@ void bt_prebind_begin(struct bt_write_op *op)
 	volumes_from(op, 0);
 }
 
-/* ---- failing ---- */
+/* ---- failures ---- */
 
 uint32_t bt_prebind_written(
 	struct bt_writer *writer, const struct bt_write_op *op, const struct bt_written_claim **out_claims)
@@ -285,8 +284,8 @@ static struct bt_prebind_volume *volume_of(const struct bt_write_op *op)
 	return &op->prebind->volumes[op->prebind->at];
 }
 
-/* Of a volume that is another claim's by now the decision was made on a stale object. Upstream writes the
- * whole volume as it was known, and the server says this. */
+/* If the volume belongs to another claim by now, the decision was based on a stale object. Upstream writes
+ * the whole cached volume, and the server returns this error. */
 static void take_pv(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
@@ -297,7 +296,7 @@ static void take_pv(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	struct bt_str name = bt_json_name(bt_json_member(writer, ref, "name"));
 
 	if (bt_str_eq(uid, volume->uid)) {
-		bt_prebind_next(writer, op); /* it is so already */
+		bt_prebind_next(writer, op); /* it is already so */
 	} else if (uid.len || (ref.len && !bt_str_eq(name, volume->claim))) {
 		fail_volume(writer, op,
 			"Operation cannot be fulfilled on persistentvolumes \"%.*s\": the object has been "
@@ -365,9 +364,9 @@ static void write_pvc(const struct bt_write_op *op, struct bt_buf *out)
 	bt_json_write_end(&json);
 }
 
-/* ---- waiting until they are bound. Source: BindPodVolumes, checkBindings, v1.36.3 ---- */
+/* ---- waiting until volumes are bound. Source: BindPodVolumes, checkBindings, v1.36.3 ---- */
 
-static void look_again(struct bt_writer *writer, struct bt_write_op *op)
+static void retry_round(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;
 
@@ -380,12 +379,12 @@ static void look_again(struct bt_writer *writer, struct bt_write_op *op)
 	} else {
 		op->prebind->at = 0;
 		prebind_enter(op, BT_PREBIND_NODE);
-		/* Something may have been shown while it was asked for. */
-		bt_write_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
+		/* The watch may have shown something since the round started. */
+		bt_write_op_later(op, op->shown_n == writer->shown_n ? ROUND_NS : 0);
 	}
 }
 
-/* Of the node its labels are kept. */
+/* Keeps the node's labels. */
 static void take_node(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_str meta = bt_json_member(writer, answer->body, "metadata");
@@ -412,11 +411,11 @@ static void go_on(struct bt_writer *writer, struct bt_write_op *op)
 	if (op->prebind->is_bound) {
 		bt_prebind_next(writer, op);
 	} else {
-		look_again(writer, op);
+		retry_round(writer, op);
 	}
 }
 
-/* The claim has got a volume, or an empty name: none yet. */
+/* The claim's volume; an empty name: none yet. */
 static void take_made(struct bt_writer *writer, struct bt_write_op *op, struct bt_str name, bool completed)
 {
 	struct bt_prebind *prebind = op->prebind;
@@ -464,7 +463,7 @@ static void take_pvc(struct bt_writer *writer, struct bt_write_op *op, const str
 	}
 }
 
-/* Reads an object of the server's. Returns: false when it is none of that kind. */
+/* Decodes an object of the server. Returns: false when it is not of that kind. */
 static bool read_object(
 	struct bt_writer *writer, struct bt_str text, enum bt_kind kind, struct bt_object *out)
 {
@@ -490,15 +489,15 @@ static void take_csi_node(struct bt_writer *writer, struct bt_write_op *op, cons
 	bt_prebind_go(op, BT_PREBIND_MADE);
 }
 
-/* What a volume is to a node. */
+/* Whether a node can reach a volume. */
 struct reach {
 	bool reached;
-	struct bt_str error; /* why that is not known, in scratch; or empty */
+	struct bt_str error; /* why that is unknown, in scratch; or empty */
 };
 
 /*
- * Does the node have the labels that the volume wants, translated when the node's kubelet has migrated it?
- * Source: tryTranslatePVToCSI, CheckNodeAffinity, v1.36.3.
+ * Whether the node has the labels that the volume requires, translated when the node's kubelet has migrated
+ * it. Source: tryTranslatePVToCSI, CheckNodeAffinity, v1.36.3.
  */
 static struct reach reach_of(
 	struct bt_writer *writer, const struct bt_object *volume, const struct bt_prebind *prebind)
@@ -531,8 +530,8 @@ static struct reach reach_of(
 	return reach;
 }
 
-/* A volume that is there. */
-static void judge_volume(
+/* Checks an existing volume. */
+static void check_volume(
 	struct bt_writer *writer, struct bt_write_op *op, const struct bt_object *volume, bool claimed)
 {
 	const struct bt_prebind *prebind = op->prebind;
@@ -555,7 +554,7 @@ static void judge_volume(
 	}
 }
 
-/* A volume that was provisioned and is not there yet is on its way. */
+/* A provisioned volume that does not exist yet will be created. */
 static void take_volume(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	struct bt_object *volume = bt_arena_zalloc(&writer->scratch, sizeof(*volume));
@@ -565,7 +564,7 @@ static void take_volume(struct bt_writer *writer, struct bt_write_op *op, const 
 	struct bt_str ref = bt_json_member(writer, spec, "claimRef");
 
 	if (answer->status == 404 && !chosen) {
-		look_again(writer, op);
+		retry_round(writer, op);
 	} else if (answer->status == 404) {
 		fail_volume(writer, op,
 			"binding volumes: failed to check binding: persistentvolumes \"%.*s\" not found",
@@ -576,11 +575,11 @@ static void take_volume(struct bt_writer *writer, struct bt_write_op *op, const 
 	} else if (!prebind->knows_migrated && bt_volume_migrates(volume->persistent_volume.source.type)) {
 		bt_prebind_go(op, BT_PREBIND_CSI_NODE);
 	} else {
-		judge_volume(writer, op, volume, bt_json_name(bt_json_member(writer, ref, "uid")).len != 0);
+		check_volume(writer, op, volume, bt_json_name(bt_json_member(writer, ref, "uid")).len != 0);
 	}
 }
 
-static void take_look(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
+static void take_read(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (op->stage == BT_PREBIND_NODE) {
 		take_node(writer, op, answer);
@@ -598,7 +597,7 @@ static void volume_answered(struct bt_writer *writer, struct bt_write_op *op, co
 	bool is_look = op->stage >= BT_PREBIND_NODE;
 
 	if (is_look && (answer->fate == BT_FATE_DONE || answer->status == 404)) {
-		take_look(writer, op, answer);
+		take_read(writer, op, answer);
 	} else if (answer->fate != BT_FATE_DONE) {
 		if (!bt_write_op_again(op, answer)) {
 			struct bt_str why = bt_write_message(writer, answer);
@@ -613,8 +612,9 @@ static void volume_answered(struct bt_writer *writer, struct bt_write_op *op, co
 	}
 }
 
-/* Asks for the node, its CSINode, or a volume. */
-static void ask_for(struct bt_writer *writer, const struct bt_write_op *op, struct bt_http_call *out_call)
+/* Requests the node, its CSINode, or a volume. */
+static void request_read(
+	struct bt_writer *writer, const struct bt_write_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_str nowhere = {.len = 0};
 	struct bt_str path = op->stage == BT_PREBIND_NODE
@@ -634,9 +634,9 @@ static bool volume_request(struct bt_writer *writer, struct bt_write_op *op, str
 	bool of_pv = op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV;
 
 	if (op->stage >= BT_PREBIND_NODE && op->stage != BT_PREBIND_WAIT) {
-		/* Of the whole look. */
+		/* Counts from the start of the round. */
 		op->shown_n = op->stage == BT_PREBIND_NODE ? writer->shown_n : op->shown_n;
-		ask_for(writer, op, out_call);
+		request_read(writer, op, out_call);
 		return true;
 	}
 	*out_call = (struct bt_http_call){.method = op->reads ? BT_HTTP_GET : BT_HTTP_PATCH,
@@ -669,7 +669,7 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 	}
 }
 
-/* What has been written stays, and is said. */
+/* Writes that were made stay, and are reported. */
 static void fenced(struct bt_writer *writer, struct bt_write_op *op)
 {
 	bt_bind_failed(writer, op, bt_write_fence_reason(writer), (struct bt_str){.len = 0});
@@ -711,7 +711,7 @@ static bool waits_for(const struct bt_write_op *op, const struct bt_write_op *sh
 	return found;
 }
 
-/* Who waits for it looks at once. */
+/* Bindings that wait for the object check immediately. */
 static void begin_shown(struct bt_writer *writer, struct bt_write_op *shown)
 {
 	writer->shown_n++;
