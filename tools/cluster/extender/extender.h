@@ -22,7 +22,7 @@ struct bt_extenders;
 struct bt_extenders *bt_extenders_create(
 	const struct bt_config *config, const struct bt_client_config *access, struct bt_buf *out_error);
 
-/* Requires: no more calls of the hooks. Bindings under way end as lost. */
+/* Requires: no more calls of the hooks. Bindings in flight end as lost. */
 void bt_extenders_destroy(struct bt_extenders *extenders);
 
 /* Aborts calls that are waited for, and fails all later ones. Context: any thread. */

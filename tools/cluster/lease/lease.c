@@ -39,7 +39,7 @@
 
 enum state { STATE_FOLLOWING = 0, STATE_LEADING, STATE_RELEASING, STATE_OVER };
 
-/* The request under way; one at a time, besides the watch. CUT: it was cancelled. */
+/* The request in flight; one at a time, besides the watch. CUT: it was cancelled. */
 enum step { STEP_NONE = 0, STEP_READ, STEP_WRITE, STEP_RELEASE, STEP_CUT };
 
 /* What events report, each at most once. */
@@ -55,11 +55,11 @@ struct bt_lease {
 	/* owner: the client's thread */
 	enum state state;
 	enum step step;
-	bool optimistic;      /* the write under way was not preceded by a read */
+	bool optimistic;      /* the write in flight was not preceded by a read */
 	bool detached;	      /* no callbacks any more; waits for calls to end */
-	uint64_t call, watch; /* under way; 0: none */
+	uint64_t call, watch; /* in flight; 0: none */
 	uint64_t events[LEADERSHIP_N];
-	uint32_t event_n; /* of these, under way */
+	uint32_t event_n; /* of these, in flight */
 	int64_t sent_ns;  /* when the call was sent */
 	struct bt_lease_record record, scratch;
 	int64_t observed_ns; /* when record was seen to change */
@@ -296,7 +296,7 @@ static void record_event(struct bt_lease *lease, enum leadership change)
 
 /* ---- ends ---- */
 
-/* Opens the latch once no write is under way. */
+/* Opens the latch once no write is in flight. */
 static void open_released(struct bt_lease *lease)
 {
 	if (!lease->released_open && !lease->event_n) {
@@ -526,7 +526,7 @@ static void answer_write(struct bt_lease *lease, uint32_t status, struct bt_str 
 	fail_attempt(lease, BT_LOG_ERROR, "Failed to update lease", why);
 }
 
-/* The renewal that was under way at the stop may have been written: reads the lease once to find out. */
+/* The renewal that was in flight at the stop may have been written: reads the lease once to find out. */
 static void answer_release(struct bt_lease *lease, uint32_t status, struct bt_str body, struct bt_str why)
 {
 	struct bt_buf unused = {0};

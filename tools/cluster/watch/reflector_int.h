@@ -68,7 +68,7 @@ struct bt_reflector {
 	const struct bt_kind_info *kind; /* init: */
 	uint32_t version_ix;		 /* of kind->versions */
 	enum bt_reflector_state state;
-	/* The call under way. */
+	/* The call in flight. */
 	uint64_t call;	/* 0: none */
 	bool answered;	/* by a list or watch: data are decoded */
 	bool ended;	/* done was called */
@@ -89,8 +89,7 @@ struct bt_reflector {
 	bool plain;	  /* the server does not support streaming lists */
 	bool plain_once;
 	bool wants_list;
-	bool sweeping;	    /* the list is complete: objects that it did not contain are reported as
-			     * deleted */
+	bool sweeping;	    /* the list is complete; reports missing objects as deleted */
 	uint32_t expired_n; /* consecutive watches that could not start, or expired at once */
 	uint32_t cursor;
 	struct bt_backpressure_queue queue;
