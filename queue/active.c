@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The active queue, in the order of PrioritySort: higher priority first, then who has waited longer, then who
- * came first. A few sorted lines, one for each priority as a rule, and a heap for entries that fit behind
- * none. A pod that is taken out leaves its entry behind; entries are known to be stale by their stamps and
- * are dropped when their turn comes.
+ * The active queue, in the order of PrioritySort: higher priority first, then longer waiting time, then order
+ * of arrival. A few sorted lines, usually one per priority, and a heap for entries that cannot be appended to
+ * any line. A removed pod leaves its entry; stale entries are detected by their stamps and dropped when they
+ * are reached.
  *
- * Pods of a kind that is parked are put to the kind when their turn comes, and stay there until it is
- * unparked, or until nobody else is left.
+ * When the entry of a pod of a parked kind is reached, it moves to the kind's line and stays there until the
+ * kind is unparked, or until only parked pods remain.
  */
 #include <string.h>
 
@@ -13,10 +13,10 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-#define STALE_MIN  64	/* fewer stale entries than this are never swept */
-#define KINDS_KEPT 1024 /* so many stay known without pods: most come back */
+#define STALE_MIN  64	/* a sweep needs at least this many stale entries */
+#define KINDS_KEPT 1024 /* kinds kept without pods: most are used again */
 
-/* Before the table grows above KINDS_KEPT, kinds without pods make room. */
+/* Before the table grows above KINDS_KEPT, kinds without pods are removed. */
 static void vacate_kinds(struct bt_active *active)
 {
 	for (size_t i = 0; i < active->kind_n; i++) {
@@ -39,7 +39,7 @@ static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 		if (active->kind_n >= KINDS_KEPT) {
 			vacate_kinds(active);
 		}
-		/* With room for few it would be full again soon. */
+		/* With few vacant entries it would soon be full again. */
 		if (active->vacant_n <= active->kind_cap / 4) {
 			active->kinds = bt_mem_grow(
 				active->kinds, active->kind_n, &active->kind_cap, sizeof(*active->kinds));
@@ -154,7 +154,7 @@ static BT_NOINLINE void heap_pop(struct bt_active_line *heap)
 	heap->items[at] = last;
 }
 
-/* Behind the first line that it fits behind, so that lines stay few; or into the heap. */
+/* Appends to the first line that stays sorted, so that there are few lines; or inserts into the heap. */
 static void active_put(struct bt_queue *queue, const struct bt_active_entry *entry)
 {
 	struct bt_active *active = &queue->active;
@@ -187,7 +187,7 @@ void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
 	BT_INVARIANT(queue->active.entry_n >= queue->counts.active);
 }
 
-/* Throws stale entries out of a line, keeping the order. */
+/* Removes stale entries from a line, keeping the order. */
 static void sweep_line(struct bt_queue *queue, struct bt_active_line *line)
 {
 	size_t kept = 0;
@@ -216,7 +216,7 @@ static void seat(struct bt_active *active, size_t at, uint32_t kind_ix)
 	active->kinds[kind_ix].stocked_ix = (uint32_t)at + 1;
 }
 
-/* The kind belongs at this place or before it. */
+/* Sifts a kind up. */
 static void kind_up(struct bt_active *active, size_t at, uint32_t kind_ix)
 {
 	for (; at > 0 && kind_before(active, kind_ix, active->stocked[(at - 1) / 2]); at = (at - 1) / 2) {
@@ -225,7 +225,7 @@ static void kind_up(struct bt_active *active, size_t at, uint32_t kind_ix)
 	seat(active, at, kind_ix);
 }
 
-/* The kind belongs at this place or behind it. */
+/* Sifts a kind down. */
 static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
 {
 	for (;;) {
@@ -245,7 +245,7 @@ static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
 	BT_INVARIANT(at == 0 || !kind_before(active, kind_ix, active->stocked[(at - 1) / 2]));
 }
 
-/* Puts an entry to its parked kind. As a rule it belongs behind the others. */
+/* Adds an entry to its parked kind, usually at the end. */
 static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
 {
 	BT_INVARIANT(active->kinds[kind_ix].is_parked);
@@ -267,7 +267,7 @@ static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const 
 	}
 }
 
-/* Takes a kind out of the heap. Only the first entries of the others are looked at. */
+/* Removes a kind from the heap. Compares only the first entries of the others. */
 static void unstock(struct bt_active *active, struct bt_kind_line *kind)
 {
 	size_t at = kind->stocked_ix - 1;
@@ -281,7 +281,7 @@ static void unstock(struct bt_active *active, struct bt_kind_line *kind)
 	}
 }
 
-/* Takes the first entry of the first kind out. Returns its slot, or BT_NO_SLOT when it was stale. */
+/* Takes the first entry of the first kind. Returns its slot, or BT_NO_SLOT when it was stale. */
 static uint32_t take_stocked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
@@ -300,7 +300,7 @@ static uint32_t take_stocked(struct bt_queue *queue)
 	return stale(queue, &entry) ? BT_NO_SLOT : entry.slot;
 }
 
-/* Throws stale entries out of all parked kinds. */
+/* Removes stale entries from all parked kinds. */
 static void sweep_stocked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
@@ -386,7 +386,7 @@ static struct bt_active_line *first_line(struct bt_queue *queue)
 {
 	struct bt_active_line *line = queue->active.lines;
 
-	/* As a rule one line has them all. */
+	/* Usually one line has all entries. */
 	if (queue->active.line_n == 1 && queue->active.heap.n == 0 && line->head < line->n &&
 		!stale(queue, &line->items[line->head])) {
 		return line;
@@ -403,7 +403,7 @@ static void take_first(struct bt_active *active, struct bt_active_line *line)
 	}
 }
 
-/* The first entry that is not a parked kind's, or else the first one of these. */
+/* The first entry of a kind that is not parked, or else the first parked one. */
 static BT_NOINLINE uint32_t pop_unparked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;

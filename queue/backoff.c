@@ -19,7 +19,7 @@ static int64_t align(const struct bt_queue *queue, int64_t time_ns)
 	return bt_wrap_sub(time_ns, rest < 0 ? rest + BT_QUEUE_SECOND : rest);
 }
 
-/* The longest backoff. Of a PodGroup it grows with the square root of its pods. */
+/* The maximum backoff. For a PodGroup it grows with the square root of its pods. */
 static int64_t most_of(const struct bt_queue *queue, const struct bt_slot *slot)
 {
 	uint32_t pod_n = bt_slot_size(queue, slot);

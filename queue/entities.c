@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodGroups as entities of the queue: a group is in a place, and the pods that wait in it are in the group.
- * Its slot has the group's times, attempts and gate, the slots of its pods have their own. Groups of one tree
- * are in it together, by the number of its root; those whose root is not there have incomplete pods, by their
- * own numbers. Source: backend/queue scheduling_queue, workload_forest and QueuedPodGroupInfo, v1.37.2.
+ * PodGroups as entities of the queue: a group is in a place, and its waiting pods are in the group. Its slot
+ * has the group's times, attempts and gate; its pods' slots have theirs. Groups of one tree form one entity,
+ * with the number of its root; groups without an existing root have incomplete pods, under their own numbers.
+ * Source: backend/queue scheduling_queue, workload_forest and QueuedPodGroupInfo, v1.37.2.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-/* Kinds of PodGroups are behind those of pods: each has one of its own, so no two are weighed together. */
+/* Kinds of PodGroups follow those of pods: each has its own kind, so no two are evaluated together. */
 #define ENTITY_KINDS 0x40000000u
 
 void bt_entities_fini(struct bt_queue *queue)
@@ -58,10 +58,9 @@ static bool is_place(enum bt_wait where)
 	return where >= BT_WAIT_ACTIVE && where <= BT_WAIT_GATED;
 }
 
-/* ---- who is in it ---- */
+/* ---- members ---- */
 
-/* Source: PodGroupMemberPodsOrderingFunc, v1.37.2; names tell no two pods apart here, but who waits longer
- * does. */
+/* Source: PodGroupMemberPodsOrderingFunc, v1.37.2; ties are broken by waiting time, not by name. */
 static bool goes_before(const struct bt_queue *queue, uint32_t a, uint32_t b)
 {
 	const struct bt_slot *x = &queue->slots[a], *y = &queue->slots[b];
@@ -90,7 +89,7 @@ static void insert_member(struct bt_queue *queue, struct bt_entity *entity, uint
 	entity->member_n++;
 }
 
-/* Takes a slot out of a list, if it is there, and keeps the order of the others. */
+/* Removes a slot from a list, if present, keeping the order. */
 static bool take_out(uint32_t *slots, size_t *n, uint32_t ix)
 {
 	size_t at = 0;
@@ -139,7 +138,7 @@ void bt_entity_count(struct bt_queue *queue, const struct bt_slot *slot, enum bt
 
 /* ---- its place ---- */
 
-/* Who refused any of its pods, so that events of interest are weighed. */
+/* The plugins that refused any of its pods, to select relevant events. */
 static void sum_up(struct bt_queue *queue, struct bt_entity *entity)
 {
 	struct bt_slot *slot = &queue->slots[entity->slot];
@@ -158,7 +157,7 @@ static enum bt_wait let_in(
 	return bt_slot_let_in(queue, entity->slot, strategy, now_ns);
 }
 
-/* The strategy that puts it where it was. */
+/* The strategy that returns it to its place. */
 static enum bt_strategy back_to(enum bt_wait where)
 {
 	return where == BT_WAIT_ACTIVE	  ? BT_IMMEDIATELY
@@ -178,7 +177,7 @@ static void vacate(struct bt_queue *queue, struct bt_entity *entity)
 	bt_slot_vacate(queue, ix);
 }
 
-/* The first of its pods enters: it has waited for as long as that. */
+/* Creates the entity for its first pod, with that pod's waiting time. */
 static void found(struct bt_queue *queue, uint32_t number, int32_t priority, uint32_t first_ix)
 {
 	const uint32_t ix = bt_slot_vacant(queue);
@@ -188,7 +187,7 @@ static void found(struct bt_queue *queue, uint32_t number, int32_t priority, uin
 		.entity = number,
 		.is_entity = true,
 		.gate = BT_QUEUE_NO_GATE,
-		.patient = true, /* no plugin refuses a group, so it is as after an error */
+		.patient = true, /* no plugin refuses a group, so it is treated as after an error */
 		.expiry_ns = BT_EXPIRED,
 		.first_ns = first->first_ns,
 		.timestamp_ns = first->timestamp_ns,
@@ -265,7 +264,7 @@ void bt_entity_drop(struct bt_queue *queue, uint32_t ix)
 		vacate(queue, entity);
 		return;
 	}
-	/* Its backoff goes on, if it is in it. */
+	/* A running backoff continues. */
 	queue->cause = BT_CAUSE_NEWCOMER;
 	enum bt_wait to = let_in(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
 	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
@@ -345,7 +344,7 @@ void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_
 	struct bt_entity *entity = entity_at(queue, leaf);
 
 	queue->cause = BT_CAUSE_NEWCOMER;
-	/* Those that enter stand aside again when the group is in flight. */
+	/* When the group is in flight, they are set aside again. */
 	for (size_t n = entity->aside_n; n > 0; n--) {
 		uint32_t ix = entity->aside[0];
 		bool incomplete = queue->slots[ix].where == BT_WAIT_INCOMPLETE;
@@ -388,8 +387,7 @@ static bool is_among(uint32_t leaf, const uint32_t *leaves, size_t leaf_n)
 	return i < leaf_n;
 }
 
-/* Takes those out of a list whose leaves have gone, and keeps the order of the others. They wait for their
- * groups. */
+/* Removes pods of deleted leaf groups from a list, keeping the order. They become incomplete. */
 static void make_incomplete(
 	struct bt_queue *queue, struct bt_entity *entity, const uint32_t *leaves, size_t leaf_n)
 {
@@ -447,7 +445,7 @@ void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uin
 	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
 }
 
-/* ---- what is said of it ---- */
+/* ---- gates and events ---- */
 
 uint32_t bt_entity_place(const struct bt_queue *queue, uint32_t ix)
 {
@@ -476,7 +474,7 @@ uint32_t bt_entity_pod(const struct bt_queue *queue, const struct bt_slot *slot)
 	return queue->slots[best].pod_ix;
 }
 
-/* All are asked, for each has a gate of its own; the last one that has one has it for the group. */
+/* Evaluates all pods, since each has its own gate; the last gate found is the group's. */
 bool bt_entity_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 {
 	struct bt_entity *entity = entities_of(queue, slot);
@@ -504,7 +502,7 @@ enum bt_strategy bt_entity_weigh(
 		enum bt_strategy strategy = bt_slot_weigh(queue, &queue->slots[entity->members[i]], event);
 
 		best = strategy > best ? strategy : best;
-		/* Only a plugin that lets a pod wait can say more. */
+		/* Only a plugin with a waiting pod can raise it further. */
 		if (best == BT_AFTER_BACKOFF && !slot->pending) {
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods that wait for an event, in groups that get the same hints: 100,000 replicas that fit nowhere are
- * weighed once per event.
+ * Pods waiting for an event, in groups with the same hints: 100,000 replicas that fit nowhere are evaluated
+ * once per event.
  */
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
@@ -13,7 +13,7 @@ static bool same(const struct bt_waiting_group *group, const struct bt_slot *slo
 	       group->pending == slot->pending && group->gate == slot->gate;
 }
 
-/* Groups whose keys are equal are chained. Never 0. */
+/* Groups with equal keys are chained. Never 0. */
 static uint64_t groups_key_of(const struct bt_slot *slot)
 {
 	const uint64_t words[] = {
@@ -54,7 +54,7 @@ static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
 	return ix;
 }
 
-/* The slot's group, made now if there is none. */
+/* The slot's group, created if missing. */
 static uint32_t group_of(struct bt_queue *queue, const struct bt_slot *slot)
 {
 	uint64_t key = groups_key_of(slot);
@@ -91,7 +91,7 @@ void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
 	group->n++;
 }
 
-/* Takes an empty group out. */
+/* Removes an empty group. */
 static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
 {
 	BT_INVARIANT(queue->groups[ix].n == 0 && queue->groups[ix].first == BT_NO_SLOT);

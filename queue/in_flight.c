@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods in flight, and what happens while they are: events are kept in the order in which they came, from the
- * oldest that a pod in flight may ask for. When there are too many they are dropped, and the pods in flight
- * will be tried again as if each of them had helped.
+ * Pods in flight, and the events during their cycles: events are kept in order of arrival, from the oldest
+ * that a pod in flight needs. When there are too many they are dropped, and the pods in flight are retried as
+ * if each event had helped.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot_ix)
 	BT_INVARIANT(queue->counts.in_flight == queue->flying_n);
 }
 
-/* Drops the events that nobody will ask for. */
+/* Drops events that no pod in flight needs. */
 static BT_NOINLINE void prune(struct bt_queue *queue)
 {
 	uint64_t begin = queue->log_begin + queue->log_n;
@@ -88,7 +88,7 @@ void bt_in_flight_log(struct bt_queue *queue, const struct bt_cluster_event *eve
 	if (queue->log_n == queue->log_cap &&
 		!bt_mem_may_use(BT_MEM_EVENT, (queue->log_cap + 1) * sizeof(*queue->log))) {
 		overflow(queue);
-		return; /* it is among those that were missed */
+		return; /* it counts as missed */
 	}
 	queue->log = bt_mem_grow(queue->log, queue->log_n, &queue->log_cap, sizeof(*queue->log));
 	queue->log[queue->log_n++] = (struct bt_logged){*event, only};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduling queue: how pods go from one place to another. Source: backend/queue scheduling_queue,
+ * The scheduling queue: moves of pods between places. Source: backend/queue scheduling_queue,
  * v1.36.3.
  */
 #include "queue/queue_int.h"
@@ -11,7 +11,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/index_allocator.h"
 
-#define TRIM_SLOTS 256 /* so many places stay */
+#define TRIM_SLOTS 256 /* slots that are never trimmed */
 
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
 {
@@ -69,7 +69,7 @@ static void grow_pods(struct bt_queue *queue, uint32_t pod_ix)
 	queue->pod_cap = cap;
 }
 
-/* Is a place a pod's? */
+/* Is a slot in use? */
 static bool is_used(const struct bt_queue *queue, uint32_t ix)
 {
 	uint32_t pod_ix = queue->slots[ix].pod_ix;
@@ -81,8 +81,8 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
 	return pod_ix < queue->pod_cap && queue->slot_ixs[pod_ix] == ix + 1;
 }
 
-/* Gives up the places behind the last one that is used; of the others that are free the lowest come first
- * from now on. Requires: no line has an entry, which may be of a place that is free. */
+/* Frees the slots after the last used one, and orders the other free slots, lowest first. Requires: no line
+ * has entries, which might refer to free slots. */
 static void trim_slots(struct bt_queue *queue)
 {
 	BT_INVARIANT(queue->active.entry_n == 0 && queue->active.parked_n == 0);
@@ -105,7 +105,7 @@ void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
 	BT_OWNED_BY_THREAD(&queue->owner);
 	queue->slot_ixs = bt_index_allocator_shrink(
 		queue->slot_ixs, pod_end, &queue->pod_cap, sizeof(*queue->slot_ixs));
-	/* As many pods have come since the last time as there are places to be looked at. */
+	/* Amortized: since the last time as many pods were added as there are slots to scan. */
 	if (queue->orders - queue->trimmed_at >= queue->slot_n && queue->slot_n > TRIM_SLOTS &&
 		queue->active.entry_n == 0 && queue->active.parked_n == 0) {
 		queue->trimmed_at = queue->orders;
@@ -185,7 +185,7 @@ static uint64_t *count_of(struct bt_queue *queue, enum bt_wait where)
 	}
 }
 
-/* In backoff, is it popped only when that is over? */
+/* In backoff, is it popped only after expiry? */
 static bool is_patient(const struct bt_slot *slot)
 {
 	return slot->patient || !(slot->unschedulable_plugins | slot->pending);
@@ -196,7 +196,7 @@ static struct bt_pod_backoff *heap_of(struct bt_queue *queue, const struct bt_sl
 	return is_patient(slot) ? &queue->error_backoff : &queue->backoff;
 }
 
-/* Takes a slot out of where it is. Returns: where that was. */
+/* Removes a slot from its place. Returns: the place. */
 enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -240,7 +240,7 @@ enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t ix)
 	return from;
 }
 
-/* Puts a slot that is nowhere into one of the four places. */
+/* Puts a slot without a place into one of the four places. */
 void bt_slot_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -263,7 +263,7 @@ void bt_slot_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 
 /* ---- from place to place ---- */
 
-/* PreEnqueue. Returns whether the pod may go on. */
+/* PreEnqueue. Returns whether the pod passes. */
 bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -281,7 +281,7 @@ bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	return false;
 }
 
-/* Activates a slot that is nowhere, if PreEnqueue passes it. checked: it has passed already. */
+/* Activates a slot without a place if it passes PreEnqueue. checked: it has already passed. */
 static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -306,7 +306,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 	return slot->where;
 }
 
-/* The place to which an event moves a slot that is nowhere. */
+/* The place to which an event moves a slot without a place. */
 enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
@@ -323,7 +323,7 @@ enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strateg
 	return to_active(queue, ix, false, now_ns);
 }
 
-/* The same for a slot that was somewhere, because of queue->cause. */
+/* The same for a slot with a place, because of queue->cause. */
 static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	enum bt_wait from = bt_slot_leave(queue, ix), to = bt_slot_let_in(queue, ix, strategy, now_ns);
@@ -332,7 +332,7 @@ static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum bt_strateg
 	return to;
 }
 
-/* Lets a slot from where it is into active, because of queue->cause. */
+/* Moves a slot from its place to active, because of queue->cause. */
 static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	enum bt_wait from = bt_slot_leave(queue, ix);
@@ -340,7 +340,7 @@ static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t 
 	bt_incoming_count(queue, ix, from, to_active(queue, ix, checked, now_ns));
 }
 
-/* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
+/* Should an event requeue a pod? Source: isPodWorthRequeuing, v1.36.3. */
 enum bt_strategy bt_slot_weigh(
 	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
@@ -399,7 +399,7 @@ enum bt_wait bt_queue_add(
 	return where;
 }
 
-/* No pod is active: the next one of those in backoff whose backoff need not end. */
+/* No pod is active: the next pod that may be popped from backoff. */
 static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 {
 	uint32_t ix = BT_QUEUE_EMPTY;
@@ -413,7 +413,7 @@ static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 	return ix;
 }
 
-/* A PodGroup's turn has come. Returns the first of its pods. */
+/* Pops a PodGroup. Returns the first of its pods. */
 static BT_NOINLINE uint32_t pop_entity(struct bt_queue *queue, uint32_t ix)
 {
 	uint32_t pod_ix = queue->slots[queue->entities[queue->slots[ix].entity].members[0]].pod_ix;
@@ -428,7 +428,7 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 	uint32_t ix = bt_active_pop(queue);
 
 	if (BT_LIKELY(ix != BT_QUEUE_EMPTY)) {
-		/* Its entry is out already. */
+		/* Its entry is already removed. */
 		BT_INVARIANT(queue->slots[ix].where == BT_WAIT_ACTIVE && queue->counts.active > 0);
 		queue->counts.active--;
 		if (BT_UNLIKELY(queue->slots[ix].is_entity)) {
@@ -510,7 +510,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
 	if (queue->active.kinds[queue->slots[ix].kind].is_parked) {
-		/* It fits: what was known of its kind does not hold any more. */
+		/* It fits, so its kind's verdict is obsolete. */
 		bt_active_unpark(queue, queue->slots[ix].kind);
 	}
 	bt_in_flight_end(queue, ix);
@@ -531,7 +531,7 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
 	queue->slots[ix].missed = true;
 }
 
-/* What happened while the pod was in flight. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
+/* Evaluates the events since the pod was popped. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
 static enum bt_strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slot)
 {
 	BT_INVARIANT(slot->where != BT_WAIT_IN_FLIGHT || slot->log_begin >= queue->log_begin);
@@ -568,7 +568,7 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_
 	struct bt_slot *slot = &queue->slots[ix];
 	slot->unschedulable_plugins = unschedulable_plugins;
 	slot->pending = pending;
-	/* Only one that was popped is refused. */
+	/* Only popped pods are refused. */
 	BT_INVARIANT(slot->attempts > 0);
 	if (unschedulable_plugins | pending) {
 		slot->unschedulable_n++;
@@ -636,7 +636,7 @@ static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
 	bt_active_leave_kind(queue, old_kind);
 }
 
-/* A pod that was in no place has been changed so that it waits. */
+/* An update adds a pod that had no place. */
 static enum bt_wait enter_late(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t now_ns)
 {
@@ -693,7 +693,7 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 
 /* ---- events ---- */
 
-/* Does a gated pod's plugin care for the event? */
+/* Is the gating plugin registered for the event? */
 static bool gate_cares(
 	const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
@@ -719,7 +719,7 @@ static void move_slot(struct bt_queue *queue, uint32_t ix, enum bt_strategy stra
 	queue->counts.moved_n += requeue(queue, ix, strategy, now_ns) != BT_WAIT_GATED;
 }
 
-/* An event that a pod's gate cares for does not help it. */
+/* The event is relevant for the pod's gate, but does not help. */
 static void stay(const struct bt_queue *queue, uint32_t ix)
 {
 	const struct bt_queue_observer *observer = &queue->options.observer;
@@ -729,7 +729,7 @@ static void stay(const struct bt_queue *queue, uint32_t ix)
 	}
 }
 
-/* Weighs the event for one slot and moves it if the event may help. */
+/* Evaluates the event for one slot and moves it if the event may help. */
 static void move_one(
 	struct bt_queue *queue, uint32_t ix, const struct bt_cluster_event *event, int64_t now_ns)
 {
@@ -747,7 +747,7 @@ static void move_one(
 	}
 }
 
-/* Weighs the event for a group, own excepted, and moves all of it if the event may help. */
+/* Evaluates the event for a group except own, and moves the whole group if the event may help. */
 static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
 	uint32_t own, int64_t now_ns)
 {
@@ -779,7 +779,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	}
 }
 
-/* Lets parked kinds come forward that the event may help, and those whose example has gone. */
+/* Unparks kinds that the event may help, and those whose example is gone. */
 static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event, bt_plugin_set plugins)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -800,10 +800,10 @@ static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event,
 	}
 }
 
-/* Did any of these plugins refuse a pod that waits? */
+/* Did any of these plugins refuse a waiting pod? */
 static bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
 {
-	/* One of its pods may have been refused by none. */
+	/* Its pods may include one that no plugin refused. */
 	if (queue->counts.pod_groups[BT_WAIT_UNSCHEDULABLE] | queue->counts.pod_groups[BT_WAIT_GATED]) {
 		return true;
 	}
@@ -815,7 +815,7 @@ static bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
 	return false;
 }
 
-/* Has the group a pod whose priority is no higher? */
+/* Does the group have a pod with at most that priority? */
 static bool yields(const struct bt_queue *queue, const struct bt_waiting_group *group, int32_t max_priority)
 {
 	const struct bt_slot *first = &queue->slots[group->first];
@@ -892,8 +892,8 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
 		requeue(queue, ix, BT_AFTER_BACKOFF, now_ns);
 	} else if (slot->where == BT_WAIT_BACKOFF && !is_patient(slot)) {
-		/* An event was faster than the failure. Were it popped ahead of time, pods that fail would
-		 * wake each other for ever. */
+		/* An event came before the failure. If it were popped from backoff, failing pods would
+		 * requeue each other forever. */
 		bt_slot_leave(queue, ix);
 		slot->patient = true;
 		bt_slot_enter(queue, ix, BT_WAIT_BACKOFF);
@@ -913,7 +913,7 @@ static void flush_heap(struct bt_queue *queue, struct bt_pod_backoff *heap, int6
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
-	/* No pod stays behind others for ever, should a hint have missed what helps. */
+	/* Limits the time that kinds are parked, in case a hint missed a helpful event. */
 	while (queue->active.parked_n) {
 		bt_active_unpark(queue, queue->active.parked[queue->active.parked_n - 1]);
 	}
@@ -944,7 +944,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 			slot->waits_since_ns >= now_ns - queue->options.max_unschedulable_ns) {
 			continue;
 		}
-		/* Also one that stays gated is an event for those in flight. */
+		/* A pod that stays gated is also an event for those in flight. */
 		any = true;
 		if (slot->where == BT_WAIT_UNSCHEDULABLE || queue->options.flush_asks_gates ||
 			is_stuck(queue, slot)) {
@@ -1005,7 +1005,7 @@ bool bt_queue_keeps_events(const struct bt_queue *queue)
 	return queue->log_n != 0;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix)
 {
@@ -1074,7 +1074,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 	uint32_t pod_n = 0;
 
 	for (uint32_t i = 0; i < queue->slot_n; i++) {
-		/* In flight pods are listed, not their group. */
+		/* In flight, pods are listed instead of their group. */
 		if (queue->slots[i].where == where &&
 			(where <= BT_WAIT_GATED || !queue->slots[i].is_entity)) {
 			queue_note(queue, &n, i);

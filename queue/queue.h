@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: the scheduling queue. Pods wait in one of four places: active (to be decided, in the order of
- * PrioritySort), backoff (refused a moment ago), unschedulable (until an event may help) and gated (kept out
- * by a PreEnqueue plugin). A pod that was popped is in flight until its cycle is over; events that happen
- * meanwhile are kept for it. Source: scheduler backend/queue, v1.36.3.
+ * Stage 4: the scheduling queue. Pods wait in one of four places: active (ready, in the order of
+ * PrioritySort), backoff (recently refused), unschedulable (until an event may help) and gated (kept out by a
+ * PreEnqueue plugin). A popped pod is in flight until its cycle ends; events during its cycle are kept for
+ * it. Source: scheduler backend/queue, v1.36.3.
  *
  *   bt_queue_add
  *        |
@@ -17,18 +17,18 @@
  *      |   time                  v
  *      +----------------------- backoff
  *
- * Pods of a PodGroup wait in it (hooks.pod_group): the group is in a place as a pod is, and is popped with
- * all of them. Its gate is that of any member, and an event that helps one member helps the group. A pod is
- * incomplete while the group's object is not there, and pending while the group is in its cycle, which
+ * Pods of a PodGroup wait in it (hooks.pod_group): the group has a place like a pod, and is popped with all
+ * its pods. Any member's gate gates the group, and an event that helps one member helps the group. A pod is
+ * incomplete while the group's object is missing, and pending while the group is in its cycle, which
  * bt_queue_end_group ends.
  *
  * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
  * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.
  * Context: the scheduling thread, for all of it. Hooks are called from within and change nothing here.
  *
- * Times are nanoseconds of the engine's clock and do not go back. Plugins are words, a bit each. What enters
- * a pod may allocate; nothing blocks. Unless a function says otherwise it fails on no pod: one that is not
- * here is left alone. Owns: the queue copies all that it is given.
+ * Times are nanoseconds of the engine's clock and do not decrease. Sets of plugins are bits of a word.
+ * Functions that add pods may allocate; none blocks. Unless stated otherwise, unknown pods are ignored. Owns:
+ * the queue copies its arguments.
  */
 #pragma once
 
@@ -53,69 +53,69 @@ enum bt_wait {
 	BT_WAIT_GATED,
 	BT_WAIT_IN_FLIGHT,
 	BT_WAIT_BINDING,
-	BT_WAIT_INCOMPLETE, /* its PodGroup is not there */
-	BT_WAIT_PENDING,    /* its PodGroup is in its cycle, and it will be in the next one */
+	BT_WAIT_INCOMPLETE, /* its PodGroup does not exist */
+	BT_WAIT_PENDING,    /* its PodGroup is in its cycle; it joins the next one */
 	BT_WAIT_N
 };
 
 /* The PodGroup that a pod waits in. */
 struct bt_queue_pod_group {
-	uint32_t number; /* below the number of groups that there have been at a time; of a tree its root's */
-	uint32_t leaf;	 /* the same of the group that the pod names */
-	bool known;	 /* its object is there, and those of all groups above it */
+	uint32_t number; /* dense, reused; in a tree the root's number */
+	uint32_t leaf;	 /* the same for the group that the pod names */
+	bool known;	 /* its object and those of all its ancestors exist */
 	int32_t priority;
 };
 
-/* What a cycle of a PodGroup has come to. */
+/* The result of a PodGroup's cycle. */
 enum bt_queue_attempt { BT_ATTEMPT_SUCCEEDED = 0, BT_ATTEMPT_REJECTED, BT_ATTEMPT_FAILED };
 
-/* What the queue asks of its owner. Hooks change nothing that the queue keeps. */
+/* Callbacks of the queue's owner. Hooks must not change the queue. */
 struct bt_queue_hooks {
-	/* PreEnqueue: the number of the plugin that keeps the pod out, or BT_QUEUE_NO_GATE. first: the plugin
-	 * that keeps it out now, which is asked before the others. */
+	/* PreEnqueue: the number of the plugin that gates the pod, or BT_QUEUE_NO_GATE. first: the plugin
+	 * that gates it now, called before the others. */
 	int (*gate)(void *context, uint32_t pod_ix, int first);
 	/* The plugins of the pod's profile that registered for the event. */
 	bt_plugin_set (*interested)(void *context, uint32_t pod_ix, const struct bt_cluster_event *event);
-	/* The same, joined over all profiles; 0: the event is nobody's business. */
+	/* The same, joined over all profiles; 0: no plugin registered for the event. */
 	bt_plugin_set (*matters)(void *context, const struct bt_cluster_event *event);
-	/* Does the hint of any of these plugins say Queue? */
+	/* Does the hint of any of these plugins return Queue? */
 	bool (*hint)(
 		void *context, uint32_t pod_ix, const struct bt_cluster_event *event, bt_plugin_set plugins);
-	/* A pod that this plugin keeps out has waited for too long: has what it waits for come about, so that
-	 * no event will let it go on? NULL: never. */
+	/* Called for a pod that this plugin has gated for too long: is its condition already met, so that no
+	 * event will release it? NULL: never. */
 	bool (*stuck)(void *context, uint32_t pod_ix, int gate);
-	/* The PodGroup that the pod waits in, if it waits in one: then the group takes a place, and its pods
-	 * are in it. NULL: every pod waits alone. Whose object is not there yet may have any priority. */
+	/* The PodGroup that the pod waits in, if any: then the group has a place, and its pods are in it.
+	 * NULL: pods wait separately. A group without an object may have any priority. */
 	bool (*pod_group)(void *context, uint32_t pod_ix, struct bt_queue_pod_group *out_group);
 	void *context;
 };
 
-/* Hears what becomes of waiting pods, for logs; a cause is one of bt_queue_incoming. Each may be NULL, and
- * changes nothing. Context: the scheduling thread. */
+/* Observes moves of waiting pods, for logs; a cause is one of bt_queue_incoming. Each may be NULL, and must
+ * not change the queue. Context: the scheduling thread. */
 struct bt_queue_observer {
-	/* A pod has come to a place. */
+	/* A pod was moved to a place. */
 	void (*moved)(void *context, uint32_t pod_ix, enum bt_wait to, uint32_t cause);
-	/* An event helps neither this pod nor others of its kind, which are not named. */
+	/* An event helps neither this pod nor others of its kind, which are not reported. */
 	void (*stayed)(void *context, uint32_t pod_ix, uint32_t cause);
-	/* An event is kept for pods in flight. */
+	/* An event was kept for pods in flight. */
 	void (*kept)(void *context, uint32_t cause);
-	/* Hints of these plugins were asked about an event, until one said Queue. by: which one; -1: none
-	 * has. */
+	/* Hints of these plugins were called for an event, until one returned Queue. by: that plugin; -1:
+	 * none. */
 	void (*hinted)(void *context, uint32_t pod_ix, uint32_t cause, bt_plugin_set plugins, int by);
 	void *context;
 };
 
 struct bt_queue_options {
-	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: there is no backoff */
-	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back; a gated one if
-					 it is stuck, or flush_asks_gates */
-	bool flush_asks_gates;	      /* and the next time is as long after it */
-	/* Backoff ends at whole seconds, and a pod is taken out of it when none is active. Gate
+	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: no backoff */
+	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is requeued; a gated one if
+					 it is stuck, or with flush_asks_gates */
+	bool flush_asks_gates;	      /* and its next flush is as long after this one */
+	/* Backoff ends at whole seconds, and pods are popped from it when none is active. Gate
 	 * SchedulerPopFromBackoffQ. */
 	bool pop_from_backoff;
-	bool late_are_new;	     /* a pod that an update brings is counted as a newcomer */
+	bool late_are_new;	     /* a pod added by an update counts as new */
 	uint32_t log_limit;	     /* events that are kept for pods in flight; 0: BT_QUEUE_LOG_LIMIT */
-	struct bt_queue_hooks hooks; /* all zeroes: nothing is gated, and every event lets every pod back */
+	struct bt_queue_hooks hooks; /* all zeroes: no gates, and every event requeues every pod */
 	struct bt_queue_observer observer;
 };
 
@@ -123,10 +123,10 @@ struct bt_queue_options {
 #define BT_QUEUE_INITIAL_BACKOFF   BT_QUEUE_SECOND
 #define BT_QUEUE_MAX_BACKOFF	   (10 * BT_QUEUE_SECOND)
 #define BT_QUEUE_MAX_UNSCHEDULABLE (300 * BT_QUEUE_SECOND)
-#define BT_QUEUE_FLUSH_SECONDS	   30 /* unschedulable pods are looked through this often */
+#define BT_QUEUE_FLUSH_SECONDS	   30 /* interval of the flush of unschedulable pods */
 
-/* Pods of one kind get the same hints and, as long as the cluster stays, the same verdict, preemption's
- * included: so a kind is all that PostFilter depends on of a pod without a nomination. */
+/* Pods of one kind get the same hints and, while the cluster is unchanged, the same verdict, preemption
+ * included: a kind contains all inputs of PostFilter for a pod without a nomination. */
 struct bt_queue_kind {
 	uint32_t signature_ix; /* below 2^30 */
 	int32_t priority;
@@ -141,37 +141,37 @@ static inline uint64_t bt_queue_kind_key(struct bt_queue_kind kind)
 	       1;
 }
 
-/* What the queue knows of a pod; reading only. */
+/* The queue's data of a pod; read-only. */
 struct bt_queue_info {
 	enum bt_wait where;
-	int gate; /* of a gated pod: the plugin */
+	int gate; /* for a gated pod: the plugin */
 	bt_plugin_set unschedulable_plugins,
-		pending;		  /* plugins that refused it, or let it wait, the last time */
-	uint32_t attempts;		  /* how often it was popped */
-	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
-	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
-	bool patient;			  /* of a pod in backoff: it is not popped before that ends */
-	bool flushed;			  /* it was let back because it had waited too long */
-	int64_t first_ns;		  /* when it was active first; INT64_MAX: never */
+		pending;		  /* plugins that refused it, or made it wait, in the last attempt */
+	uint32_t attempts;		  /* number of attempts */
+	int64_t entered_ns, timestamp_ns; /* when it was added; when its current wait began */
+	int64_t expiry_ns;		  /* of a pod in backoff: expiry; INT64_MIN: expired */
+	bool patient;			  /* of a pod in backoff: not popped before expiry */
+	bool flushed;			  /* it was requeued by the flush */
+	int64_t first_ns;		  /* when it first became active; INT64_MAX: never */
 	uint64_t order;			  /* of arrival */
-	bool in_group; /* it waits in its PodGroup, whose place, gate, times and expiry are given */
+	bool in_group; /* it waits in its PodGroup; place, gate, times and expiry are the group's */
 };
 
 struct bt_queue_counts {
 	uint64_t active, backoff, unschedulable, gated, in_flight, binding, incomplete, pending; /* pods */
-	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups, by the places that they take */
-	bool had_pod_groups[BT_WAIT_N]; /* one has been there */
-	uint64_t grouped[BT_WAIT_N];	/* pods in these, which are among the pods of their places */
+	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups by place */
+	bool had_pod_groups[BT_WAIT_N]; /* whether the place ever had a PodGroup */
+	uint64_t grouped[BT_WAIT_N];	/* pods in PodGroups, also counted in their places */
 	uint64_t hint_n;		/* hints asked */
-	uint64_t moved_n;		/* pods let back by events */
+	uint64_t moved_n;		/* pods requeued by events */
 	uint64_t flushed_n;		/* by time alone */
-	uint64_t backoff_n;		/* how often one had to wait for its backoff */
+	uint64_t backoff_n;		/* number of waits in backoff */
 	uint64_t parked;		/* kinds that are parked */
 	uint64_t parked_n;		/* how often one was */
-	uint64_t overflow_n;		/* how often the log of events was full */
+	uint64_t overflow_n;		/* number of overflows of the event log */
 };
 
-/* What lets a pod into a place of the queue: an event (bt_cluster_event_label), or one of these. */
+/* Why a pod enters a place: an event (bt_cluster_event_label), or one of these. */
 enum bt_queue_cause {
 	BT_CAUSE_ATTEMPT_FAILED = BT_CLUSTER_EVENT_LABELS,
 	BT_CAUSE_BACKOFF_COMPLETE,
@@ -192,60 +192,60 @@ void bt_queue_destroy(struct bt_queue *queue);
 struct bt_owner *bt_queue_owner(struct bt_queue *queue);
 
 /*
- * Enters a pod. timestamp_ns: since when it waits, for the order. Requires: it is not here yet.
- * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED; of a pod of a PodGroup where the group is, BT_WAIT_PENDING or
+ * Adds a pod. timestamp_ns: start of its wait, for the order. Requires: it is not in the queue.
+ * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED; for a pod of a PodGroup the group's place, BT_WAIT_PENDING or
  * BT_WAIT_INCOMPLETE.
  */
 enum bt_wait bt_queue_add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns);
 
-/* Takes the next pod, which is in flight then; BT_QUEUE_EMPTY when there is none to take. Of a PodGroup it is
- * the first of the pods that are taken. */
+/* Pops the next pod, which is then in flight; BT_QUEUE_EMPTY: none. For a PodGroup, the first of the popped
+ * pods. */
 uint32_t bt_queue_pop(struct bt_queue *queue);
 
 /* Does the pod wait, or is it in flight, with others of its PodGroup? */
 bool bt_queue_is_group(const struct bt_queue *queue, uint32_t pod_ix);
 
-/* The pods that are in flight, or wait, with this one in its PodGroup, itself included, in the order in which
- * they are decided. Writes at most cap of them; returns how many there are. */
+/* The pods that are in flight, or wait, with this one in its PodGroup, itself included, in scheduling order.
+ * Writes at most cap of them; returns their number. */
 uint32_t bt_queue_members(const struct bt_queue *queue, uint32_t pod_ix, uint32_t *out_pods, uint32_t cap);
 
 /*
- * The cycle of a PodGroup is over: pods of it that were refused or came meanwhile wait in it, at once if it
- * has succeeded, else after its backoff; by_events: else for an event that helps one of them. Requires:
- * it was popped, and of its pods none is in flight any more.
+ * Ends the cycle of a PodGroup: its pods that were refused or added meanwhile wait in it, immediately if it
+ * has succeeded, else after its backoff; by_events: else for an event that helps one of them. Requires: it
+ * was popped, and none of its pods is in flight.
  */
 void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_attempt attempt,
 	bool by_events, int64_t now_ns);
 
-/* A PodGroup's object has come (or those of all groups above it are there now), has changed, or has gone:
- * what the hook says of it holds from now on. Of a tree that has lost leaves the others still wait. */
+/* A PodGroup's object was added (or its last missing ancestor was), changed, or deleted: applies the hook's
+ * current result. In a tree that has lost leaves the others still wait. */
 void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_ns);
 void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t priority);
 void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n);
 
 /*
- * The pods that will probably be popped next, first to last, at most cap of them: for preparing their cycles.
- * What is in no line, parked, or comes meanwhile is left out. Returns how many. Changes nothing.
+ * The pods that will probably be popped next, first to last, at most cap of them, for preparing their cycles.
+ * Excludes pods outside of lines, and parked ones. Returns their number. Read-only.
  */
 uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
 
-/* The pod that is so many places behind the first one, if all goes on as it usually does; BT_QUEUE_EMPTY when
- * that is not known. A guess, for fetching ahead what its cycle will read. */
+/* The pod that will probably be popped after so many others; BT_QUEUE_EMPTY: unknown. A guess, for
+ * prefetching the data of its cycle. */
 uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
 
-/* Takes a pod that is active, in backoff or unschedulable before its turn; it is in flight then.
- * BT_NOT_FOUND: it is none of these. */
+/* Pops a pod that is active, in backoff or unschedulable out of order. BT_NOT_FOUND: it is in none of
+ * these. */
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
 
-/* The same, or one that is gated: for following a scheduler that did not keep it out. */
+/* The same, also for a gated pod: for replaying a scheduler that did not gate it. */
 enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix);
 
-/* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more.
+/* The cycle of a pod in flight has ended and its binding begins: events are no longer kept for it.
  * Requires: it is in flight. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);
 
-/* A pod in flight will be tried again after its backoff, whichever plugin refuses it. Requires: it is in
+/* A pod in flight will be retried after its backoff, whichever plugin refuses it. Requires: it is in
  * flight. */
 void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
 
@@ -258,83 +258,81 @@ enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_
 	bt_plugin_set pending, int64_t now_ns);
 
 /*
- * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
- * until an event lets them come forward that a hint of these plugins likes, or bt_queue_flush_backoff.
- * Requires: the pod is here.
+ * Parks this pod's kind: its active pods go after all other pods, because their verdict is known, until an
+ * event for which a hint of these plugins returns Queue, or bt_queue_flush_backoff.
+ * Requires: the pod is in the queue.
  */
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins);
 
-/* A pod has gone, wherever it is. BT_NOT_FOUND when it is nowhere. */
+/* Removes a pod from any place. BT_NOT_FOUND: it is in none. */
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);
 
 /*
  * A waiting pod has changed, and kind is its new one. events: what changed, n of them.
- * Returns: where it is now; a pod that was nowhere is entered.
+ * Returns: its place; a pod without a place is added.
  */
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_cluster_event *events, uint32_t n, int64_t now_ns);
 
 /*
- * Something happened: lets back whom it may help, of pods with a priority of at most max_priority, but not
- * except (BT_QUEUE_EMPTY: nobody). own_ix: the pod that the event is about, if it waits here.
+ * Applies an event: requeues pods that it may help, with a priority of at most max_priority, but not except
+ * (BT_QUEUE_EMPTY: none). own_ix: the pod that is the event's object, if it waits here.
  */
 void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix, int64_t now_ns);
 
-/* Lets a pod into active whatever it waits for, PreEnqueue excepted; in flight, after its cycle. */
+/* Moves a pod to active whatever it waits for, except PreEnqueue; if in flight, after its cycle. */
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
 
-/* Lets a pod be tried again, whatever it waits for, PreEnqueue excepted, when its backoff is over and not
- * before. One that is in backoff, or whose turn will come, is left alone. */
+/* Retries a pod, whatever it waits for, except PreEnqueue, but not before its backoff expires. Pods in
+ * backoff or active are ignored. */
 void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
 
-/* What time does: the end of backoffs, and of waits that lasted too long. */
+/* Timers: expired backoffs, and unschedulable pods that waited too long. */
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
 
 /* When the first backoff ends, or INT64_MAX. */
 int64_t bt_queue_next_expiry(const struct bt_queue *queue);
 
-/* Since when the pod waits that has waited for an event the longest, or since its flush if that is
- * remembered, of those that were refused at refused_by_ns or before and that a flush would let go on;
- * INT64_MAX: there is none. Looks at every pod. */
+/* The start of the longest wait for an event (or the last flush, if recorded) among pods that were refused at
+ * refused_by_ns or before and that a flush would requeue; INT64_MAX: none. Scans every pod. */
 int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns);
 
-/* A pod has another index, which no pod has that is known. Requires: events are not kept, and it is not in
- * flight. */
+/* Changes the index of a pod to an unused one. Requires: no events are kept, and it is not in flight. */
 void bt_queue_move_pod(struct bt_queue *queue, uint32_t from, uint32_t to);
 
-/* Gives up room that pods had which have gone; none that is known has pod_end or a higher index. */
+/* Frees the capacity of removed pods; all pods have an index below pod_end. */
 void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end);
 
-/* Are events being kept? While not, nothing that earlier events point to is needed. */
+/* Are events being kept? If not, objects of earlier events may be freed. */
 bool bt_queue_keeps_events(const struct bt_queue *queue);
 
-/* What is known of a pod; all zeroes when it is nowhere. */
+/* The data of a pod; all zeroes if unknown. */
 struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix);
 
-/* The pods in a place: active and backoff in the order in which they will be popped (in backoff those that
- * only time lets out last), others in no order. Writes at most cap of them; returns how many there are. */
+/* The pods in a place: active and backoff in the order of pops (in backoff, patient pods last), others
+ * unordered. Writes at most cap of them; returns their number. */
 uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap);
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);
 
-/* Might an event matter to any pod that the queue knows? */
+/* May an event matter to any pod in the queue? */
 bool bt_queue_listens(const struct bt_queue *queue);
 
-/* Is a cycle on, or is an event kept for one? */
+/* Is a cycle active, or an event kept for one? */
 bool bt_queue_is_busy(const struct bt_queue *queue);
 
 /*
- * How many pods have entered a place because of that: BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, or
- * BT_WAIT_UNSCHEDULABLE, which stands for gated pods as well. One that stays there because of an event does
- * not count. Requires: cause is below BT_CAUSE_N. Source: scheduler_queue_incoming_pods_total, v1.36.3.
+ * The number of pods that have entered a place for a cause: BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, or
+ * BT_WAIT_UNSCHEDULABLE, which includes gated pods. A pod that stays in its place does not count. Requires:
+ * cause is below BT_CAUSE_N. Source: scheduler_queue_incoming_pods_total, v1.36.3.
  */
 uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause);
 
-/* How many events of each cause are kept for pods in flight. out_n: BT_CAUSE_N of them, all written. */
+/* The number of kept events by cause. out_n: BT_CAUSE_N elements, all written. */
 void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N]);
 
-/* A cause's text as upstream's metrics have it. Requires: cause is below BT_CAUSE_N. */
+/* A cause's text as in upstream's metrics. Requires: cause is below BT_CAUSE_N. */
 void bt_queue_cause_text(
 	const struct bt_release *release, uint32_t cause, char out_text[BT_CLUSTER_EVENT_LABEL_BYTES]);

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		status = 0;
 	} else if (berth_message(berth, argv[2], argv[3], &message) == BERTH_OK &&
 		   berth_explain(berth, argv[2], argv[3], BERTH_TEXT, &table) == BERTH_OK) {
-		/* What kubectl describe would show, and what it does not. */
+		/* The message that kubectl describe shows, and more details. */
 		printf("%s\n\n%s", message, table);
 		status = 0;
 	}

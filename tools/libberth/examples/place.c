@@ -5,7 +5,7 @@
 #include <berth.h>
 #include <stdio.h>
 
-/* What a program keeps. The handle gives it to each callback. */
+/* The program's state, passed to each callback. */
 struct program {
 	int bound, refused, bindings;
 };
@@ -62,11 +62,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "place: %s\n", berth_error(NULL));
 		return 1;
 	}
-	/* Problems with single objects have been heard; the others are there. */
+	/* Problems with single objects were logged; the others are applied. */
 	if (berth_apply_file(berth, argv[1], BERTH_EXPAND, NULL) != BERTH_OK) {
 		fprintf(stderr, "place: going on without these\n");
 	}
-	/* Each call gives pods another try whose backoff it ends. */
+	/* Each call retries pods whose backoff it ends. */
 	while (decisions > 0 && berth_run(berth, 0, &decisions) == BERTH_OK) {
 	}
 	printf("%d placed, %d refused\n", program.bound, program.refused);

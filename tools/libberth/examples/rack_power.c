@@ -57,7 +57,7 @@ static void add_pod(void *context, const struct berth_plugin_pod *pod)
 	sum->watts += watts(sum->host->pod_label(pod, LABEL));
 }
 
-/* What is left on the node, and in out_budget what there was. */
+/* The node's remaining power, and in out_budget its budget. */
 static int64_t left_on(
 	const struct berth_plugin_call *call, const struct berth_plugin_node *node, int64_t *out_budget)
 {
@@ -93,7 +93,7 @@ static int64_t rack_power_score(const struct berth_plugin_call *call, const stru
 	return budget > 0 && left > 0 ? left * 100 / budget : 0;
 }
 
-/* A pod that goes, or a node that comes or gets another budget, may help. */
+/* A deleted pod, a new node, or a node with another budget may help. */
 static const struct berth_plugin_registration events[] = {
 	{BERTH_PLUGIN_ASSIGNED_POD, BERTH_PLUGIN_DELETE | BERTH_PLUGIN_UPDATE_POD_LABEL},
 	{BERTH_PLUGIN_UNSCHEDULED_POD, BERTH_PLUGIN_UPDATE_POD_LABEL},

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Pods without text: nothing is parsed, however many they are. */
+/* Pods as structures: nothing is parsed, whatever their number. */
 static enum berth_status ask_for_one_more(struct berth *berth, int number, const struct berth_amount *wish)
 {
 	struct berth_pod pod;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		printf("%s: on %s\n", decision->pod.name, decision->pod.node);
 		fit++;
 	}
-	/* Destroying forgets it all; to go on with the handle, one would berth_delete the pods again. */
+	/* Destroys all state; to keep using the handle, berth_delete the pods instead. */
 	berth_destroy(berth);
 	return 0;
 }

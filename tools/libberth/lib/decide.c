@@ -28,7 +28,7 @@ enum berth_outcome bt_lib_outcome(enum bt_outcome outcome)
 	}
 }
 
-/* ---- what the engine tells ---- */
+/* ---- engine callbacks ---- */
 
 static struct bt_str name_of(const struct bt_lib *lib, uint32_t name)
 {
@@ -69,7 +69,7 @@ void bt_lib_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	lib->fresh[lib->fresh_n++] = (struct bt_lib_ticket){ticket, pod_ix};
 }
 
-/* Has the caller anything against it? */
+/* Does the caller's callback allow the eviction? */
 static bool may_evict(struct bt_lib *lib, const struct berth_pod_ref *pod)
 {
 	struct bt_lib_frame frame;
@@ -119,7 +119,7 @@ static bool is_victim(const struct bt_decision *decision, uint32_t pod_ix)
 	return false;
 }
 
-/* Those of a decision's victims who were not being deleted before. */
+/* A decision's victims that were not already terminating. */
 static const struct berth_pod_ref *take_evicted(
 	struct bt_lib *lib, const struct bt_decision *decision, uint32_t *out_n)
 {
@@ -150,7 +150,7 @@ int64_t bt_lib_time(const struct bt_lib *lib)
 	return lib->options.clock == BERTH_CLOCK_REAL ? bt_clock_now_ns(&real) : lib->now_ns;
 }
 
-/* The ticket of a pod that has been placed in this turn; 0: nobody is asked. */
+/* The ticket of a pod placed in this cycle; 0: no completion expected. */
 static uint64_t ticket_of(const struct bt_lib *lib, uint32_t pod_ix)
 {
 	for (size_t i = lib->fresh_n; i-- > 0;) {
@@ -186,7 +186,7 @@ static struct berth_decision describe(struct bt_lib *lib, const struct bt_decisi
 	return described;
 }
 
-/* The binding is answered, and its ticket void. */
+/* Completes the binding and invalidates its ticket. */
 static void answer(struct bt_lib *lib, uint64_t ticket, uint32_t pod_ix, bool bound)
 {
 	uint32_t asked;
@@ -254,14 +254,14 @@ void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const
 
 /* ---- time ---- */
 
-/* Lets time do what it does by now. */
+/* Processes expired timers. */
 static void tick(struct bt_lib *lib)
 {
 	bt_engine_tick(lib->engine);
 }
 
-/* Without a clock, what waits for its backoff need not wait longer. Once a call, so that calls end; and not
- * without nodes, where nobody finds a place, so that loops over calls end. */
+/* Without a clock, ends backoffs. Once per call, so that calls return; and not without nodes, where no pod
+ * fits, so that loops over calls end. */
 static void jump(struct bt_lib *lib)
 {
 	int64_t next = bt_engine_next_backoff_ns(lib->engine);
@@ -281,7 +281,7 @@ static void begin_cycle(struct bt_lib *lib)
 	bt_arena_reset(&lib->cycle_arena);
 }
 
-/* Has the next pod decided. Returns: false when there is none. */
+/* Schedules the next pod. Returns: false without one. */
 static bool take_turn(struct bt_lib *lib)
 {
 	if (lib->options.clock == BERTH_CLOCK_REAL) {
@@ -346,7 +346,9 @@ static const struct berth_decision *next_decision(struct bt_lib *lib, bool first
 	return &lib->records[lib->next_record++].decision;
 }
 
-/* How long to sleep before looking again: until the time is over, or the next backoff by a real clock. */
+/*
+ * How long to sleep before the next check: until the timeout, or the next backoff's expiry on a real clock.
+ */
 static int64_t patience(const struct bt_lib *lib, int64_t left_ns)
 {
 	int64_t next = bt_engine_next_backoff_ns(lib->engine);
@@ -360,7 +362,7 @@ static int64_t patience(const struct bt_lib *lib, int64_t left_ns)
 	return until < left_ns ? until : left_ns;
 }
 
-/* Without threads: decides, and waits for others to bring something. The lock is let go while it waits. */
+/* Without threads: schedules, and waits for other threads to add work. Releases the lock while it waits. */
 static enum berth_status wait_for_decision(
 	struct bt_lib *lib, int64_t timeout_ns, const struct berth_decision **out)
 {
@@ -432,7 +434,7 @@ enum berth_status berth_settle(struct berth *berth, int64_t timeout_ns)
 	return status;
 }
 
-/* ---- what the caller tells ---- */
+/* ---- calls of the application ---- */
 
 static enum berth_status take_answer(struct berth *berth, uint64_t ticket, bool bound)
 {

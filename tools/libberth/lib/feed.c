@@ -75,7 +75,7 @@ bool bt_lib_has_room(const struct bt_lib *lib, const struct bt_object *object)
 	return true;
 }
 
-/* Does nothing that is decided depend on objects of the kind? */
+/* Is scheduling independent of objects of the kind? */
 static bool is_ignored(const struct bt_lib *lib, enum bt_kind kind)
 {
 	enum bt_kind_store store = bt_kind_store(kind);
@@ -338,7 +338,7 @@ enum berth_status berth_apply_file(
 	} else {
 		struct bt_object_reader *reader = bt_object_reader_create(bt_lib_report, lib);
 
-		/* What cannot be opened is reported. */
+		/* Failures to open are reported. */
 		(void)bt_object_reader_add_path(reader, path);
 		read_all(lib, &job, reader);
 		bt_object_reader_destroy(reader);

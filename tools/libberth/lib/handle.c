@@ -19,7 +19,7 @@ struct berth {
 	bool ready;	    /* lock(table): lock is initialised */
 };
 
-/* lock(table): who gets which slot. The one that was given back first is used again last. */
+/* lock(table): allocation of slots. Freed slots are reused as late as possible. */
 static struct bt_lock table = BT_LOCK_INIT;
 static struct berth handles[HANDLE_MAX];
 static uint32_t next_handle;
@@ -175,7 +175,7 @@ void bt_lib_callback_begin(const struct bt_lib *lib, struct bt_lib_frame *frame)
 
 void bt_lib_callback_end(const struct bt_lib_frame *frame)
 {
-	BT_REQUIRE(callbacks == frame); /* they end in reverse order, each on its thread */
+	BT_REQUIRE(callbacks == frame); /* frames end in reverse order, each on its thread */
 	callbacks = frame->up;
 }
 

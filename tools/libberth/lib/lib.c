@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Making and ending handles.
+ * Creates and destroys handles.
  */
 #include <stddef.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "tools/kube/config/config_decode.h"
 #include "tools/libberth/lib/lib_int.h"
 
-/* The size of the structures of version 0.1; later versions only add behind. */
+/* The size of the structures of version 0.1; later versions only append. */
 #define OPTIONS_LEAST offsetof(struct berth_options, kubernetes_version)
 
 #define THREADS_MAX 64
-#define END_NS	    INT64_C(10000000000) /* that the threads have for ending before a handle is destroyed */
+#define END_NS	    INT64_C(10000000000) /* timeout for threads to end before a handle is destroyed */
 
 void berth_init(void *structure, size_t size)
 {
@@ -196,7 +196,7 @@ static void connect(struct bt_lib *lib)
 	}
 }
 
-/* What berth cannot do of what a configuration requests. */
+/* Warns about unsupported parts of a configuration. */
 static void warn(struct bt_lib *lib)
 {
 	if (lib->config.extender_n > 0) {

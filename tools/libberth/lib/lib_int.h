@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The library's insides, shared by its files. A handle (struct berth) is a slot of a static table: it is
- * never freed, so that a handle that was destroyed is known as such.
+ * The library's internals, shared by its files. A handle (struct berth) is a slot of a static table, never
+ * freed, so that use after destroy is detected.
  *
- * Without threads, calls hold the handle's lock, which then protects all that it stands for. With threads
- * they hold it for a moment, to be counted, and what they share has locks of its own (struct bt_lib_threads).
+ * Without threads, calls hold the handle's lock, which protects all its state. With threads they hold it
+ * briefly, to be counted, and shared state has its own locks (struct bt_lib_threads).
  */
 #pragma once
 
@@ -18,34 +18,34 @@
 
 struct bt_lib_threads;
 
-/* A text that is being read. */
+/* A text being decoded. */
 struct bt_lib_job {
 	struct berth_applied applied;
-	struct bt_buf problems; /* the first ones, a line each */
+	struct bt_buf problems; /* the first ones, one per line */
 	bool strict, stop, limited, removes;
-	bool late; /* berth_stop was called meanwhile */
+	bool late; /* berth_stop was called */
 };
 
-/* A decision of the turn at hand. Its strings live in the handle's cycle_arena. */
+/* A decision of the current cycle. Its strings live in the handle's cycle_arena. */
 struct bt_lib_record {
 	struct berth_decision decision;
 	uint32_t pod_ix;
 };
 
-/* A pod that preemption evicts in the turn at hand. */
+/* A pod that preemption evicts in the current cycle. */
 struct bt_lib_evicted {
 	struct berth_pod_ref pod;
 	uint32_t pod_ix;
 	bool reported; /* by a decision */
 };
 
-/* A binding of the turn at hand. */
+/* A binding of the current cycle. */
 struct bt_lib_ticket {
 	uint64_t ticket;
 	uint32_t pod_ix;
 };
 
-/* What the caller knows pods and nodes by, where that is not 0. lock(lock): all of it. */
+/* The caller's nonzero user values of pods and nodes. lock(lock): all of it. */
 struct bt_lib_users {
 	struct bt_lock lock;
 	struct bt_map ixs; /* by a hash of the name */
@@ -54,10 +54,10 @@ struct bt_lib_users {
 	size_t value_n, value_cap, vacant_n, vacant_cap;
 };
 
-/* What a handle stands for. */
+/* The state of a handle. */
 struct bt_lib {
 	struct berth *handle;
-	struct berth_options options; /* its strings are not kept */
+	struct berth_options options; /* its strings are not copied */
 	struct bt_config config;
 	struct bt_engine *engine;  /* with threads: the scheduling thread's, for bt_lib_visit */
 	int64_t now_ns;		   /* without threads: of a clock that is not the machine's */
@@ -72,45 +72,48 @@ struct bt_lib {
 	/* Deciding; with threads, the scheduling thread's. */
 	struct bt_scheduling_cycle cycle;
 	struct bt_arena cycle_arena;
-	struct bt_lib_record *records; /* of the last turn; those before next_record have been given out */
+	struct bt_lib_record *records; /* of the last cycle; those before next_record were returned */
 	size_t record_n, record_cap, next_record;
 	struct bt_lib_evicted *evicted;
 	size_t evicted_n, evicted_cap;
 	uint64_t decision_n, ticket_n, bound_n, bind_failed_n;
 	struct bt_map tickets;	     /* open bindings: the pod's index by ticket */
-	struct bt_lib_ticket *fresh; /* of the turn at hand */
+	struct bt_lib_ticket *fresh; /* of the current cycle */
 	size_t fresh_n, fresh_cap;
 	struct bt_lib_threads *threads; /* or NULL */
 };
 
 /* ---- handle.c ---- */
 
-/* A handle for a library; NULL when there is none left. */
+/* Allocates a handle; NULL: none free. */
 struct berth *bt_lib_publish(struct bt_lib *lib);
 
 /*
  * Begins a call: this thread's error is cleared, and without threads the handle's lock taken.
- * Returns: BERTH_OK, and bt_lib_leave has to follow; else what the call returns, with the error said.
+ * Returns: BERTH_OK, then bt_lib_leave must follow; else the call's result, with the error set.
  */
 enum berth_status bt_lib_enter(struct berth *handle, struct bt_lib **out);
 void bt_lib_leave(struct bt_lib *lib);
 
-/* Lets other calls in while this one waits; the handle cannot be destroyed meanwhile. Without threads. */
+/*
+ * Releases the handle for other calls while this one waits; it cannot be destroyed meanwhile. Without
+ * threads.
+ */
 void bt_lib_pause(struct bt_lib *lib);
 void bt_lib_resume(struct bt_lib *lib);
 
-/* Ends the handle: calls that use it from now on fail. Takes the place of bt_lib_leave. Returns: false when
- * another thread is in a call. */
+/* Retires the handle: later calls fail. Replaces bt_lib_leave. Returns: false when another thread is in a
+ * call. */
 bool bt_lib_retire(struct bt_lib *lib);
 
-/* Says why a call fails, and returns the status for it to return. handle may be NULL. */
+/* Sets a call's error, and returns its status. handle may be NULL. */
 enum berth_status bt_lib_fail(const struct berth *handle, enum berth_status status, const char *format, ...)
 	BT_PRINTF(3, 4);
 
 /* BERTH_OK, or that the handle is stopped. */
 enum berth_status bt_lib_check_stopped(struct bt_lib *lib);
 
-/* A callback is being run, on this thread. Nests. */
+/* A running callback on this thread. Nests. */
 struct bt_lib_frame {
 	const struct berth *handle;
 	const struct bt_lib_frame *up;
@@ -121,15 +124,15 @@ void bt_lib_callback_end(const struct bt_lib_frame *frame);
 
 void bt_lib_log(struct bt_lib *lib, enum berth_level level, const char *text);
 
-/* Copies what the caller has of a structure that begins with its size; the rest is zero. Returns: false when
- * the size is not one that such a structure can have. */
+/* Copies a structure that starts with its size; missing members are zero. Returns: false when the size is
+ * invalid. */
 bool bt_lib_copy_in(const void *from, size_t least, void *to, size_t size);
 
 /* ---- users.c ---- */
 
 void bt_lib_users_fini(struct bt_lib_users *users);
 
-/* Keeps what the caller knows a pod or node by; 0: nothing. */
+/* Stores the user value of a pod or node; 0: none. */
 void bt_lib_set_user(struct bt_lib *lib, const struct bt_object *object, uint64_t user);
 uint64_t bt_lib_pod_user(struct bt_lib *lib, struct bt_str namespace_, struct bt_str name);
 uint64_t bt_lib_node_user(struct bt_lib *lib, struct bt_str name);
@@ -140,17 +143,20 @@ uint64_t bt_lib_node_user(struct bt_lib *lib, struct bt_str name);
 enum berth_status bt_lib_begin_feeding(struct berth *handle, struct bt_lib **out);
 void bt_lib_end_feeding(struct bt_lib *lib);
 
-/* Hears of objects that admission lets through, and of problems; their context is the struct bt_lib. */
+/* Callbacks for admitted objects, and for problems; their context is the struct bt_lib. */
 void bt_lib_admitted(void *context, struct bt_object *object, bool made);
 void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis);
 
-/* Hands an object in. Returns: as bt_engine_take_delta; with threads BT_OK, or BT_CONFLICT: too late. */
+/*
+ * Applies or enqueues an object. Returns: as bt_engine_take_delta; with threads BT_OK, or BT_CONFLICT: too
+ * late.
+ */
 enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out);
 
-/* Hands in what an event shows: an object, or that it is gone. */
+/* Applies an event: an object, or its deletion. */
 void bt_lib_take_event(struct bt_lib *lib, struct bt_object *object, bool gone);
 
-/* Is there room for one more node or pod? */
+/* Is the number of nodes or pods below its limit? */
 bool bt_lib_has_room(const struct bt_lib *lib, const struct bt_object *object);
 
 /* ---- watch.c ---- */
@@ -165,7 +171,7 @@ void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message);
 
-/* What of an outcome is reported to callers; 0: nothing. */
+/* The public value of an outcome; 0: not reported. */
 enum berth_outcome bt_lib_outcome(enum bt_outcome outcome);
 
 /* A text in an arena, with its NUL. */
@@ -174,12 +180,12 @@ const char *bt_lib_keep(struct bt_arena *arena, struct bt_str text);
 /* The handle's clock. */
 int64_t bt_lib_time(const struct bt_lib *lib);
 
-/* Asks the bind callback. What it says that the header does not name is a failure. */
+/* Calls the bind callback. Unknown results count as failures. */
 enum berth_answer bt_lib_ask_binder(struct bt_lib *lib, const struct berth_decision *decision);
 
 /* ---- threads.c ---- */
 
-/* Makes the pipeline and starts it. Returns: BERTH_OK, or what berth_create returns, with the error said. */
+/* Makes the pipeline and starts it. Returns: BERTH_OK, or berth_create's result, with the error set. */
 enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engine_options *options);
 
 /* Returns: whether all threads have ended. */
@@ -190,10 +196,10 @@ void bt_lib_threads_fini(struct bt_lib *lib);
 void bt_lib_threads_feed_begin(struct bt_lib *lib);
 void bt_lib_threads_feed_end(struct bt_lib *lib);
 
-/* Hands an object over: new or changed, or gone. Returns: BT_OK; BT_CONFLICT when it is too late. */
+/* Enqueues an object: new, changed or deleted. Returns: BT_OK; BT_CONFLICT when it is too late. */
 enum bt_status bt_lib_threads_hand_over(struct bt_lib *lib, const struct bt_object *object, bool gone);
 
-/* The end of an admission, whose made pods depend on the nodes that have been handed over. */
+/* Ends an admission; pods that it creates depend on the enqueued nodes. */
 void bt_lib_threads_finish_admission(struct bt_lib *lib);
 
 enum berth_status bt_lib_threads_next(
@@ -206,6 +212,6 @@ int64_t bt_lib_threads_time(const struct bt_lib *lib);
 /* bound, bind_failed, open_bindings and decisions. */
 void bt_lib_threads_count(struct bt_lib *lib, struct berth_counts *out);
 
-/* Calls a function with the engine while nobody else uses it. What it wants to say of errors it leaves in its
- * context: with threads it runs on another one. */
+/* Calls a function with exclusive access to the engine. It returns errors in its context, since with threads
+ * it runs on another thread. */
 void bt_lib_visit(struct bt_lib *lib, void (*call)(void *context, struct bt_engine *engine), void *context);

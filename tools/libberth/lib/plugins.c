@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins of others: a descriptor, or a shared object with one.
+ * Out-of-tree plugins: a descriptor, or a shared object with one.
  */
 #include "engine/berth_plugin.h"
 

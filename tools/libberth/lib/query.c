@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a handle tells when it is asked.
+ * Queries of a handle.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 #define NODE_BYTES 512
 
-/* A question about a pod, and its answer. */
+/* A query about a pod, and its result. */
 struct pod_question {
 	struct bt_str namespace_, name;
 	bool wants_message, wants_table, wants_json;
 	enum berth_pod_state state;
 	char node[NODE_BYTES];
-	char *text; /* of a pod that waits */
+	char *text; /* for a pending pod */
 };
 
 static enum berth_pod_state state_of(struct bt_engine *engine, uint32_t pod_ix)
@@ -99,7 +99,7 @@ static void answer(void *context, struct bt_engine *engine)
 	}
 }
 
-/* Asks about a pod. Returns: BERTH_OK; else with the error said. */
+/* Queries a pod. Returns: BERTH_OK; else with the error set. */
 static enum berth_status ask(
 	struct bt_lib *lib, const char *pod_namespace, const char *name, struct pod_question *question)
 {
@@ -139,7 +139,7 @@ enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace,
 	return status;
 }
 
-/* A question whose answer is a text, which only pods that wait have. */
+/* A query with a text result, for pending pods only. */
 static enum berth_status ask_for_text(struct berth *berth, const char *pod_namespace, const char *name,
 	struct pod_question *question, char **out_text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes and pods as C structures: they become the objects that a decoder would have made.
+ * Nodes and pods as C structures: converted to the objects that a decoder produces.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define NODE_LEAST sizeof(struct berth_node)
 #define POD_LEAST  sizeof(struct berth_pod)
 
-/* What is wrong with a structure, or NULL. */
+/* The error in a structure, or NULL. */
 static const char *check_pairs(const struct berth_pair *pairs, uint32_t n)
 {
 	if (n && !pairs) {

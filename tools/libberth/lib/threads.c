@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A handle with threads: the pipeline (engine/flow/pipeline/pipeline.h) behind the same calls. Feeders are
- * one source, evictions that are over at once another.
+ * A handle with threads: the pipeline (engine/flow/pipeline/pipeline.h) behind the same calls. Applied
+ * objects are one source, immediate evictions another.
  *
- * A ticket is the handle of a bind request. It is known as soon as the decision is given out, before a binder
- * thread has the request, so an answer may come too early; then it is kept until the binder thread has it:
+ * A ticket is the handle of a bind request. The caller gets it with the decision, before a binder thread has
+ * the request, so completion may come early; then it is stored until the binder thread has the request:
  *
  *         given --binder thread--> called --answer--> over
  *           |                                           ^
@@ -30,7 +30,7 @@ enum binding_state {
 	BINDING_OVER
 };
 
-/* What is known of the last request in a slot of the pipeline. */
+/* The state of the last request in a slot of the pipeline. */
 struct bt_lib_binding {
 	uint64_t ticket, number;
 	enum binding_state state;
@@ -41,10 +41,10 @@ struct bt_lib_binding {
 struct bt_lib_threads {
 	struct bt_pipeline *pipeline;
 	_Atomic int64_t now_ns; /* atomic: of a virtual clock */
-	/* One feeder at a time, also while it waits for room: the order of what one call feeds is kept. */
+	/* One applying call at a time, also while it waits for room, to keep the order of its objects. */
 	struct bt_lock feed_lock, evict_lock;
 	struct bt_feeder feeders[SOURCE_N];
-	/* lock(poll_lock): the decision that was given out last. */
+	/* lock(poll_lock): the last returned decision. */
 	struct bt_lock poll_lock;
 	struct berth_decision shown;
 	struct bt_arena poll_arena;
@@ -79,7 +79,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 		t->bind_requests = bt_mem_grow(t->bind_requests, old, &t->ask_n, sizeof(*t->bind_requests));
 		memset(t->bind_requests + old, 0, (t->ask_n - old) * sizeof(*t->bind_requests));
 	}
-	BT_INVARIANT(t->bind_requests[slot - 1].ticket != decision->ticket); /* it is given once */
+	BT_INVARIANT(t->bind_requests[slot - 1].ticket != decision->ticket); /* each ticket is used once */
 	t->bind_requests[slot - 1] = (struct bt_lib_binding){
 		decision->ticket, decision->number, BINDING_GIVEN, decision->priority, decision->attempts};
 	bt_lock_release(&t->binding_lock);
@@ -87,7 +87,7 @@ static void give_ask(struct bt_lib_threads *t, const struct berth_decision *deci
 
 static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 {
-	/* No call waits any more for pods that the source has shown or deleted meanwhile. */
+	/* Pods that were confirmed or deleted meanwhile have no open call. */
 	if (bound) {
 		(void)bt_pipeline_bound(t->pipeline, ticket);
 	} else {
@@ -95,7 +95,7 @@ static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 	}
 }
 
-/* Takes a binding from called to over. Returns: whether it was called. */
+/* Moves a binding from called to over. Returns: whether it was called. */
 static bool end_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
 	bt_lock_acquire(&t->binding_lock);
@@ -128,7 +128,7 @@ enum berth_status bt_lib_threads_answer(struct bt_lib *lib, uint64_t ticket, boo
 	return before == BINDING_CALLED || before == BINDING_GIVEN ? BERTH_OK : BERTH_NOT_FOUND;
 }
 
-/* A binder thread has the request. Returns: what is known of it, and the state before. */
+/* A binder thread has the request. Returns: its state before. */
 static struct bt_lib_binding call_ask(struct bt_lib_threads *t, uint64_t ticket)
 {
 	struct bt_lib_binding known = {.ticket = ticket};
@@ -143,7 +143,7 @@ static struct bt_lib_binding call_ask(struct bt_lib_threads *t, uint64_t ticket)
 	return known;
 }
 
-/* ---- what the pipeline tells ---- */
+/* ---- pipeline callbacks ---- */
 
 static struct berth_pod_ref refer(
 	struct bt_lib *lib, struct bt_arena *arena, const struct bt_pod_ref *pod, struct bt_str node)
@@ -242,7 +242,7 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 	}
 }
 
-/* The evicted pod is gone. Context: a binder thread. */
+/* The evicted pod is deleted. Context: a binder thread. */
 static void remove_evicted(struct bt_lib *lib, const struct bt_pod_ref *pod)
 {
 	const struct bt_object object = {.kind = BT_KIND_POD,
@@ -403,7 +403,7 @@ void bt_lib_threads_finish_admission(struct bt_lib *lib)
 		bt_admission_finish(&lib->admission, NULL);
 		return;
 	}
-	/* Which nodes there are for the pods of DaemonSets is known when they have been taken in. */
+	/* Pods of DaemonSets depend on all nodes, so waits until they are applied. */
 	while (!all_is_taken(t) && !bt_load_acquire(&lib->stopped)) {
 		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), NAP_NS);
 	}
@@ -467,7 +467,7 @@ static bool is_settled(struct bt_lib *lib)
 	}
 	bt_lib_visit(lib, look_at_queue, &waiting_n);
 	const struct bt_pipeline_counts counts = bt_pipeline_counts(lib->threads->pipeline);
-	/* What was evicted at once comes back as events. */
+	/* Immediate evictions come back as events. */
 	return waiting_n == 0 && counts.binding_n == 0 && counts.evicting_n == 0 &&
 	       all_is_taken(lib->threads);
 }
@@ -506,7 +506,7 @@ enum berth_status bt_lib_threads_set_time(struct bt_lib *lib, int64_t now_ns)
 			return BERTH_INVALID;
 		}
 	} while (!bt_cas(&t->now_ns, &before_ns, now_ns));
-	/* The step that the first visit interrupts lets time do its work; the second one comes after it. */
+	/* The step interrupted by the first visit processes timers; the second visit comes after it. */
 	bt_lib_visit(lib, look, NULL);
 	bt_lib_visit(lib, look, NULL);
 	return BERTH_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the caller knows pods and nodes by.
+ * The caller's user values of pods and nodes.
  */
 #include "engine/base/check.h"
 #include "engine/base/hash.h"

@@ -48,7 +48,7 @@ static bool find_parts(struct bt_json *json, struct watch_line *out)
 	return bt_json_error(json)->status == BT_OK;
 }
 
-/* Applies the event's object. The cursor ends behind the event. */
+/* Applies the event's object. The cursor ends after the event. */
 static void take_event(
 	struct bt_lib *lib, struct bt_json *json, struct bt_str text, const struct watch_line *event)
 {
