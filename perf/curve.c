@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements on 5,000 nodes as one parameter grows. signatures: the number of signatures, plain ones, round
- * robin. own_sizes: likewise, any kind at random, each with its own requests. fill: percentage of the nodes'
- * cpu and memory that a bound pod on each node takes on average (from half to one and a half of it); one
- * signature.
+ * Placements on 5,000 nodes by one parameter. signatures: the number of plain signatures, round-robin.
+ * own_sizes: the same with random signatures, each with its own requests. fill: average percentage of the
+ * nodes' cpu and memory that a bound pod on each node requests (50 % to 150 % of it); one signature.
  */
 #include "cache/ingest.h"
 #include "placement.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Cycles of PodGroups that wait in the queue as one (Kubernetes 1.37, gate GenericWorkload): gangs of 64 pods
- * that find nodes anywhere or in one rack, and one that takes the place of groups of lower priority. Items
- * are cycles. The argument is the number of nodes.
+ * that fit anywhere or in one rack, and one that preempts groups of lower priority. Items are cycles. The
+ * argument is the number of nodes.
  */
 #include "engine/base/check.h"
 #include "engine/flow/cycle/group_cycle.h"
@@ -38,7 +38,7 @@ static void add_group(struct groups *g, const char *name, uint32_t number, int p
 	BT_REQUIRE(status == BT_OK);
 }
 
-/* node_n: the pods are on so many nodes in turn, from this one on; 0: they wait. */
+/* node_n: the pods are bound to so many nodes, round-robin from this one; 0: they are pending. */
 static void add_pods(struct groups *g, const char *name, uint32_t number, int priority, uint32_t pod_n,
 	uint32_t milli, uint32_t node_n)
 {
@@ -139,7 +139,7 @@ static void topology(struct bt_bench *bench)
 	place_gangs(bench, &g);
 }
 
-/* A full cluster, and a gang that waits again and again: nobody leaves. */
+/* A full cluster, and a gang that is requeued repeatedly: victims stay. */
 static void preempt(struct bt_bench *bench)
 {
 	struct groups g = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the index of a column costs; the argument is the number of nodes. rekey: a node's value goes down by a
- * little, as when a pod is assumed there, and comes back from the bottom to the top; items are changes.
- * first: the best node from anywhere. build: a column is indexed; items are nodes.
+ * Cost of a column's index; the argument is the number of nodes. rekey: a node's value decreases slightly, as
+ * when a pod is assumed there, and wraps from the bottom to the top; items are changes. first: the best node
+ * from any start. build: indexes a column; items are nodes.
  */
 #include "engine/score/index.h"
 

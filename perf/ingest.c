@@ -2,15 +2,15 @@
  * Reading a cluster as kubectl writes it: decoding alone, and decoding with ingestion into the engine. The
  * argument is the number of pods; there is a node for every twenty. Items are objects.
  *
- * Describing pods: replicas of 1,000 signatures with names and UIDs of their own, half of them on nodes, come
- * and go. The argument is the number of threads that describe; with handover, one more thread numbers the
- * nodes of what comes out of a ring. Items are pods.
+ * Describing pods: replicas of 1,000 signatures with names and UIDs of their own, half of them on nodes, are
+ * added and deleted. The argument is the number of describing threads; with handover, one more thread assigns
+ * slots to the deltas' nodes from a ring. Items are pods.
  *
- * through: events of such pods on their way through a pipeline, from a source by that many ingestion threads
- * and the publisher to the scheduling thread, which lets go of them: of 100,000 that live at a time as many
- * go as come. Items are events.
+ * through: events of such pods through a pipeline, from a source through that many ingestion threads and the
+ * publisher to the scheduling thread, which drops them: 100,000 pods live at a time; as many are deleted as
+ * are added. Items are events.
  *
- * Rates of what has threads are by the wall's clock.
+ * Rates of cases with threads use wall-clock time.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void make_text(struct text *text, enum bt_doc_style style, uint64_t pod_n
 	bt_serialize_end(&text->stream, &text->buf);
 }
 
-/* Hears of problems, of which there must be none. */
+/* Counts problems; there must be none. */
 static void count_problem(void *context, const struct bt_diagnosis *diagnosis)
 {
 	(void)diagnosis;
@@ -147,7 +147,7 @@ struct describer {
 	struct bt_cache *cache;
 	struct bt_ingest_worker *worker;
 	const struct pods *pods;
-	struct bt_ring *ring; /* NULL: it keeps what it has described for a while, and drops it */
+	struct bt_ring *ring; /* NULL: it keeps its deltas for a while, and drops them */
 	struct bt_delta *alive;
 	uint32_t ix;
 	uint64_t made_n;
@@ -170,7 +170,7 @@ static bool keep_pod(void *context, const struct bt_object *object)
 	return true;
 }
 
-/* Writes a number behind a stem, cheaply: it is not what is measured. Returns the text. */
+/* Appends a number to a stem, cheaply, since it is not measured. Returns the text. */
 static struct bt_str number_text(char *out, const char *stem, uint64_t number)
 {
 	size_t len = strlen(stem);
@@ -212,7 +212,7 @@ static void describe_some(void *context)
 	}
 }
 
-/* Takes what was described in an iteration, as the publisher does, and drops it a while later. */
+/* Takes the deltas of an iteration, as the publisher does, and drops them later. */
 static void publish_some(struct describer *d)
 {
 	for (uint32_t i = 0; i < POD_N * ROUNDS; i++) {
@@ -371,7 +371,7 @@ static void begin_through(struct through *through, uint32_t thread_n)
 	bt_config_fini(&config);
 }
 
-/* The pod of that number comes, or goes again. */
+/* Adds or deletes the pod of that number. */
 static void feed_event(struct through *through, enum bt_watch_event_kind kind, uint64_t number)
 {
 	struct bt_watch_event *watch_event = bt_pipeline_get_event(through->pipeline, 0, kind);
@@ -412,7 +412,7 @@ static void through(struct bt_bench *bench)
 	struct through through = {.pods = pods};
 
 	begin_through(&through, (uint32_t)bt_bench_arg(bench));
-	feed_some(&through); /* until as many go as come */
+	feed_some(&through); /* until as many are deleted as added */
 	uint64_t before_n = through.fed_n;
 	while (bt_bench_keep_running(bench)) {
 		feed_some(&through);

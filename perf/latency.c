@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How long a pod waits for its decision when pods come at a fixed rate (the argument, a second), whether or
- * not the engine keeps up: from the moment at which it was due until it is bound. Who is late is late because
- * of those before it, and that counts. 5,000 nodes, ten signatures in turn; 25 ns of it are the clock's.
- * own_…: what the engine itself took, from when it began with a pod. bare: the loop with nothing to decide;
- * lost: the part of the time that the machine took away in gaps. limit_1us: with a server that works for a
- * microsecond of processor time a pod, which is what any engine of that speed shows on this machine.
+ * Open-loop latency of pods that arrive at a fixed rate (the argument, per second), whether or not the engine
+ * keeps up: from a pod's due time until it is bound. Delays by earlier pods count. 5,000 nodes, ten
+ * signatures in turn; 25 ns are the clock's. own_…: the engine's time, from its start with a pod. bare: the
+ * loop without scheduling; lost: the share of time lost in gaps to other processes. limit_1us: a server that
+ * uses a microsecond of processor time per pod, the result of any engine of that speed on this machine.
  * Instructions: valgrind --tool=callgrind --toggle-collect=one_pod (or leave), by the number of calls.
  */
 #include "engine/base/clock.h"
@@ -17,7 +16,7 @@
 #define SIGNATURE_N 10
 #define WARM_N	    20000
 #define NS_PER_S    INT64_C(1000000000)
-#define GAP_NS	    1000 /* between two looks at the clock, when nothing else was done: somebody else ran */
+#define GAP_NS	    1000 /* between two clock reads without work: another process ran */
 
 static void make_pods(struct bt_arena *arena, struct bt_pod_object *pods)
 {
@@ -26,7 +25,7 @@ static void make_pods(struct bt_arena *arena, struct bt_pod_object *pods)
 	}
 }
 
-/* Enters a pod that takes the place of the one that came so many pods before, and decides it. */
+/* Adds a pod that replaces an earlier one, and schedules it. */
 static BT_NOINLINE void one_pod(struct workload *w, struct bt_pod_object *pods, uint32_t number)
 {
 	struct bt_decision decision;
@@ -37,7 +36,7 @@ static BT_NOINLINE void one_pod(struct workload *w, struct bt_pod_object *pods, 
 	bt_engine_bound(w->engine, decision.pod_ix);
 }
 
-/* The pods leave again, off the clock, so that there is always room. */
+/* Removes the pods again, off the clock, so that there is always room. */
 static BT_NOINLINE void leave(struct workload *w, uint32_t number)
 {
 	if (number >= WARM_N) {
@@ -100,12 +99,12 @@ static void open_loop(struct bt_bench *bench)
 	bt_workload_end(&w);
 }
 
-/* Who does nothing but look at the clock. */
+/* A loop that only reads the clock. */
 struct watch {
 	int64_t now_ns, lost_ns;
 };
 
-/* Returns: what has passed since the last look, without gaps. */
+/* Returns: the time since the last read, without gaps. */
 static int64_t look(struct watch *watch)
 {
 	int64_t before_ns = watch->now_ns;
@@ -119,7 +118,7 @@ static int64_t look(struct watch *watch)
 	return 0;
 }
 
-/* The open loop of a server that needs so much processor time for a pod. */
+/* The open loop of a server with a given processor time per pod. */
 static void serve(struct bt_bench *bench, int64_t service_ns)
 {
 	struct bt_histogram *histogram = bt_histogram_create();

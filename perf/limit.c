@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How fast placing could be on this machine: a bare scheduler for pods that ask for cpu and memory alone, to
- * hold `placement` against in the same run. It has the exact scores (LeastAllocated in 64-bit integers,
+ * The placement speed limit of this machine: a bare scheduler for pods that request only cpu and memory, to
+ * compare with `placement` in the same run. It has the exact scores (LeastAllocated in 64-bit integers,
  * BalancedAllocation in doubles), the engine's tie rule, and per signature a bitmap of nodes for each score;
- * it has no queue, no other plugin, no names, and nobody who could look at it. Before it is measured it is
- * compared with itself without bitmaps. The argument is the number of nodes; pods are those of `placement`.
+ * it has no queue, no other plugins, no names, and no observers. Before it is measured it is compared with
+ * itself without bitmaps. The argument is the number of nodes; pods are those of `placement`.
  */
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ struct limit {
 	struct signature *signatures;
 	uint32_t *journal; /* the nodes of placed pods, in order */
 	uint32_t node_n, signature_n, pod_n;
-	uint32_t placed_n; /* since everything was given back */
+	uint32_t placed_n; /* since the last reset */
 	uint64_t cycle_n;
 };
 
@@ -136,7 +136,7 @@ static uint32_t first_from(const struct buckets *buckets, uint32_t value, uint32
 	uint32_t at = start;
 
 	for (int level = 0; level < LEVELS; level++) {
-		/* A start behind a level's last bit lies in the word behind it, which is zero. */
+		/* A start after a level's last bit is in the next word, which is zero. */
 		uint64_t bits = row[buckets->at[level] + at / 64] & ~(uint64_t)0 << (at % 64);
 
 		if (bits) {
@@ -218,7 +218,7 @@ static uint32_t place(struct limit *l, uint32_t pod)
 	return node;
 }
 
-/* The same by looking at every node. */
+/* The same by scanning all nodes. */
 static uint32_t place_plainly(struct limit *l, uint32_t pod)
 {
 	const struct signature *s = &l->signatures[pod % l->signature_n];
@@ -240,7 +240,7 @@ static uint32_t place_plainly(struct limit *l, uint32_t pod)
 	return best;
 }
 
-/* Everything is given back. */
+/* Removes all pods. */
 static void give_back(struct limit *l)
 {
 	for (uint32_t i = 0; i < l->node_n; i++) {
@@ -298,7 +298,7 @@ static void end(struct limit *l)
 	bt_mem_free(l->nodes);
 }
 
-/* Are the bitmaps' placements those of looking at every node? Goes on until nodes are full. */
+/* Do the bitmaps give the same placements as a scan of all nodes? Continues until nodes are full. */
 static bool agrees(uint32_t signature_n)
 {
 	struct limit a, b;
@@ -319,7 +319,7 @@ static bool agrees(uint32_t signature_n)
 	return same;
 }
 
-/* Places all pods, gives everything back off the clock, and so on. */
+/* Places all pods, removes them off the clock, and repeats. */
 static void measure(struct bt_bench *bench, uint32_t signature_n)
 {
 	uint32_t pod = 0, refused_n = 0;

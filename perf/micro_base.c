@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the leaf library costs: arena allocations, hashes by length, the map by size, histograms and
+ * Costs of the leaf library: arena allocations, hashes by length, the map by size, histograms and
  * counters.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the dictionary costs: looking up names that are there and giving numbers to new ones, with texts as
- * long as those of pods. The argument is the number of names.
+ * Costs of the dictionary: lookups of known names and insertion of new ones, with texts as long as pods'. The
+ * argument is the number of names.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static struct bt_str text_of(const struct bench_names *names, uint32_t i)
 
 typedef uint32_t look_fn(struct bt_intern *intern, struct bt_str text);
 
-/* Looks names up that are there, in random order. */
+/* Looks up known names, in random order. */
 static void look(struct bt_bench *bench, look_fn *fn)
 {
 	struct bench_names names = make_names((uint32_t)bt_bench_arg(bench));
@@ -72,7 +72,7 @@ static void add_known(struct bt_bench *bench)
 	look(bench, bt_intern_add);
 }
 
-/* A dictionary with that many names is made anew each time. */
+/* Builds a dictionary with that many names each time. */
 static void add_new(struct bt_bench *bench)
 {
 	struct bench_names names = make_names((uint32_t)bt_bench_arg(bench));

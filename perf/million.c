@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Very large clusters: ten pods a node, from an engine that has seen none of their signatures until all are
- * placed for the first time; an iteration is all of that. The argument is the number of nodes. Memory is what
- * the allocator has given out: for nodes before there are pods, for pods when all are placed; rss_bytes is
- * the program's peak. node_change_ns: one node of the full cluster gets another label, until the next pod is
- * placed.
+ * placed for the first time; an iteration is all of that. The argument is the number of nodes. Memory is
+ * allocated bytes: for nodes before pods are added, for pods when all are placed; rss_bytes is the program's
+ * peak. node_change_ns: one node of the full cluster gets another label, until the next pod is placed.
  */
 #include <stdio.h>
 
@@ -46,7 +45,7 @@ static double change_nodes(struct workload *w)
 	return (double)ns / CHANGES;
 }
 
-/* The most memory that the program has had from the system; 0 where that is not known. */
+/* The program's peak memory; 0 if unknown. */
 static double peak_bytes(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");

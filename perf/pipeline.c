@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The way of a pod from source to binding: fed, described, put in order, decided at 5,000 nodes, bound by a
- * binder that always succeeds. The argument is the number of pods of a run; rates are by the wall's clock.
- * serial: one thread calls the engine. inline: one thread makes the pipeline's steps. threads: source,
- * ingestion, publisher, scheduling thread and binder, a thread each, on whatever CPUs there are.
+ * A pod's path from source to binding: fed, described, ordered, scheduled on 5,000 nodes, bound by a binder
+ * that always succeeds. The argument is the number of pods of a run; rates use wall-clock time. serial: one
+ * thread calls the engine. inline: one thread makes the pipeline's steps. threads: source, ingestion,
+ * publisher, scheduling thread and binder, a thread each, on whatever CPUs there are.
  */
 #include "engine/flow/pipeline/pipeline.h"
 
@@ -45,7 +45,7 @@ static void end(struct feed *feed)
 	bt_config_fini(&feed->config);
 }
 
-/* A node that takes whatever comes. */
+/* A node with room for all pods. */
 static struct bt_node_object node_of(struct bt_arena *arena, uint32_t ix)
 {
 	struct bt_node_object node = {.meta.name = bt_build_text(arena, "node-%u", ix)};
@@ -139,7 +139,7 @@ static void feed_pods(const struct feed *feed, struct bt_pipeline *pipeline, uin
 	}
 }
 
-/* Until so many decisions have been made; inline, the steps are made here. */
+/* Waits for a number of decisions; inline, it runs the steps. */
 static void await(struct bt_pipeline *pipeline, bool threads, uint64_t decision_n)
 {
 	while (bt_pipeline_counts(pipeline).decided_n < decision_n) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Placements per second on one thread: pop, filter and score every node, assume. The argument is the number
- * of nodes; a run places 20 pods a node, then everything is forgotten off the clock and waits again.
- * first_touch: each signature is met for the first time. What depends on other pods is in topology.c, what
- * takes their place in preemption.c.
+ * of nodes; a run places 20 pods per node, then all pods are forgotten off the clock and requeued.
+ * first_touch: each signature is new. Pods that depend on other pods are in topology.c, preemption is in
+ * preemption.c.
  */
 #include "placement.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Each plugin alone, for a pod that uses it: what compiling the pod's signature costs, and, for each node of
- * 5,000, what Filter and Score do. What a plugin does once in a cycle (PreFilter, PreScore, NormalizeScore)
- * is measured with them. Each node has four pods.
+ * Each plugin alone, for a pod that uses it: the cost of compiling the pod's signature, and, per node of
+ * 5,000, of Filter and Score. Work once per cycle (PreFilter, PreScore, NormalizeScore) is included. Each
+ * node has four pods.
  */
 #include "engine/base/check.h"
 #include "engine/flow/config/profile.h"
@@ -25,13 +25,13 @@
 #define NODES	      5000
 #define PODS_PER_NODE 4
 
-/* A plugin, and what a pod that uses it has in its spec. */
+/* A plugin, and the spec of a pod that uses it. */
 struct subject {
 	const struct bt_plugin *plugin;
 	const char *spec;
 };
 
-/* A plugin that has been asked about its pod. */
+/* A plugin with its compiled pod. */
 struct asked_of_plugin {
 	struct workload w;
 	struct bt_arena arena, terms;
@@ -135,7 +135,7 @@ static void apply_storage(struct workload *w)
 	}
 }
 
-/* A pod that is on a node already when it names one. */
+/* A pod, already bound if it names a node. */
 static struct bt_pod_object read_pod(struct workload *w, const char *spec)
 {
 	return bt_workload_read(w,

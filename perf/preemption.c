@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Preemption: nodes that are full of pods of low priority, four on each, and pods that take the place of
- * three, as in upstream's scheduler_perf. Victims leave at once, and the pod is decided again when its turn
- * comes, for the node that it was promised. Items are pods that found a node and victims.
+ * Preemption: nodes full of pods of low priority, four on each, and pods that preempt three, as in upstream's
+ * scheduler_perf. Victims are deleted immediately, and the pod is scheduled again on its nominated node when
+ * it is popped. Items are pods that found a node and victims.
  */
 #include "placement.h"
 
@@ -48,8 +48,8 @@ static void fill(struct workload *w)
 }
 
 /*
- * The next pod of the queue finds a node and victims, who leave at once, or the place that it was promised
- * before. Returns whether there was a pod.
+ * Schedules the next pod of the queue: it finds a node and victims, which are deleted immediately, or its
+ * nominated node. Returns whether there was a pod.
  */
 static bool step(struct workload *w, uint32_t *found_n)
 {

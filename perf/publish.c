@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a change of nodes costs until everybody can see it. The argument is the number of nodes. A reader is
- * there, so that what is replaced is reclaimed by the thread for it, as in a pipeline.
+ * The cost of a change of nodes until it is visible. The argument is the number of nodes. There is a reader,
+ * so that replaced objects are reclaimed by the RCU thread, as in a pipeline.
  */
 #include "cache/ingest.h"
 #include "engine/base/mem.h"
@@ -55,7 +55,7 @@ static void describe_as(
 	bt_ingest_describe_node(stage->cache->worker, &object, out_delta);
 }
 
-/* Describes a node anew. */
+/* Describes a changed node. */
 static void describe(struct publish_stage *stage, uint32_t node, struct bt_delta *out_delta)
 {
 	describe_as(stage, node, bt_rng_below(&stage->rng, VARIANTS), out_delta);
@@ -135,8 +135,7 @@ static void batch_of_100(struct bt_bench *bench)
 	measure(bench, BATCH);
 }
 
-/* What the scheduling thread does with a description that is another one by labels; and with one that is the
- * same, a heartbeat. */
+/* The scheduling thread's work for a description with changed labels; and for an equal one, a heartbeat. */
 static void adopt(struct bt_bench *bench, bool anew)
 {
 	struct publish_stage *stage = begin(bench);
@@ -171,7 +170,7 @@ static void adopt_heartbeat(struct bt_bench *bench)
 	adopt(bench, false);
 }
 
-/* What an ingestion thread does. */
+/* An ingestion thread's work. */
 static void describe_node(struct bt_bench *bench)
 {
 	struct publish_stage *stage = begin(bench);
@@ -185,7 +184,7 @@ static void describe_node(struct bt_bench *bench)
 	end(stage);
 }
 
-/* What a visitor does: an iteration looks up one node by its name, in a section of its own. */
+/* A visitor's work: an iteration looks up one node by its name, in its own read section. */
 static void visit(struct bt_bench *bench)
 {
 	struct publish_stage *stage = begin(bench);

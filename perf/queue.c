@@ -130,7 +130,7 @@ static void fill(struct workload *w, uint32_t n, uint32_t per_kind)
 	bt_workload_add(w, &pod, n);
 }
 
-/* From the first pop until the pod that fits is assumed; all: until nobody is active any more. */
+/* From the first pop until the pod that fits is assumed; all: until no pod is active. */
 static void behind(struct bt_bench *bench, uint32_t per_kind, bool all)
 {
 	uint32_t n = (uint32_t)bt_bench_arg(bench);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What workers bring. The argument is their number, the scheduling thread included; rates are by the wall's
- * clock. hand_over: a job with nothing to do, to all workers and back.
+ * Speedup by workers. The argument is their number, including the scheduling thread; rates use wall-clock
+ * time. hand_over: an empty job for all workers.
  */
 #include "engine/base/team.h"
 #include "placement.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What it costs to look at every node, by version of the scan; items are nodes. The argument is their number.
- * bare: a loop that reads the same columns and does next to nothing. Values are as after some placements: a
- * hundred different totals, one node in ten is out.
+ * The cost of scanning all nodes, by version of the scan; items are nodes. The argument is their number.
+ * bare: a loop that only reads the same columns. Values are as after some placements: a hundred different
+ * totals, one node in ten is infeasible.
  */
 #include "engine/score/scan.h"
 

@@ -24,7 +24,7 @@ static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	(void)node_ix;
 }
 
-/* A moment later each time, so that pods which wait again keep their order. */
+/* Increases at each call, so that requeued pods keep their order. */
 static int64_t tick(void *context)
 {
 	return ++*(int64_t *)context;
@@ -217,7 +217,7 @@ BT_NOINLINE void bt_workload_place(struct workload *w, uint32_t n)
 	w->left -= n;
 }
 
-/* All placed pods wait again in the same order, with what they used given back. */
+/* Requeues all placed pods in the same order, and frees their resources. */
 static void again(struct workload *w)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(w->engine)->ledger;

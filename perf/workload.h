@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An engine with nodes and pods, and the measured loop over its cycles: what the benchmarks of placements
- * share.
+ * An engine with nodes and pods, and the measured loop over its cycles: shared by the placement benchmarks.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workloads that are made to hurt whoever remembers scores. None may cost more than twice what `plain_scan`
- * does: there each pod's nodes have all to be scored anew, and nothing that was remembered helps. The
- * argument is the number of nodes.
+ * Adversarial workloads for cached scores. None may cost more than twice as much as `plain_scan`, where all
+ * nodes must be scored again for each pod, and caches do not help. The argument is the number of nodes.
  */
 #include "engine/base/arena.h"
 #include "suites.h"
@@ -38,7 +37,7 @@ static void plain_scan(struct bt_bench *bench)
 	bt_workload_end(&w);
 }
 
-/* No signature comes twice. A run is 1,000 pods, after which there is a new engine, off the clock. */
+/* No signature is repeated. A run is 1,000 pods, then a new engine is created, off the clock. */
 static void never_again(struct bt_bench *bench)
 {
 	struct bt_arena arena = {0};

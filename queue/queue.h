@@ -22,8 +22,8 @@
  * incomplete while the group's object is missing, and pending while the group is in its cycle, which
  * bt_queue_end_group ends.
  *
- * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
- * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.
+ * The queue stores only indices, kinds, priorities and times of pods; gates and queueing hints are callbacks
+ * (hooks). Plugins are numbers below 32 of the pod's profile.
  * Context: the scheduling thread, for all of it. Hooks are called from within and change nothing here.
  *
  * Times are nanoseconds of the engine's clock and do not decrease. Sets of plugins are bits of a word.
@@ -251,7 +251,7 @@ void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
 
 /*
  * A pod in flight or binding was not placed: it was refused by these plugins, or failed (none). It waits for
- * an event, or for its backoff when one has come already. Requires: it is in flight or binding.
+ * an event, or in backoff if a helpful event was kept. Requires: it is in flight or binding.
  * Returns: where it is now.
  */
 enum bt_wait bt_queue_refuse(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unschedulable_plugins,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What berth bench says about itself, below its report and in its man page.
+ * Notes of berth bench, below its report and in its man page.
  */
 #pragma once
 
-/* What a run here has that upstream's has not, and the other way round: a paragraph. */
+/* Differences between a run here and upstream's: a paragraph. */
 #define BT_BENCH_DIFFERENCES                                                                                 \
 	"Upstream measures a scheduler together with an API server, etcd, informers and clients with "       \
 	"limits. Here objects are handed to the engine in memory, one thread makes all its steps in "        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looking up commands and options by name, and guessing what a mistyped name meant.
+ * Looking up commands and options by name, and suggestions for mistyped names.
  */
 #include "tools/cli/command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a subcommand is: one table per command, from which come argument parsing, --help and the man pages.
+ * A subcommand: one table per command, used for argument parsing, --help and the man pages.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 
 enum bt_exit {
 	BT_EXIT_OK = 0,
-	BT_EXIT_NO = 1,	   /* the command worked and the answer is no */
+	BT_EXIT_NO = 1,	   /* the command worked; the result is negative */
 	BT_EXIT_USAGE = 2, /* the command line is wrong */
 	BT_EXIT_INPUT = 3, /* a path cannot be read, nothing usable in it, or anything wrong with --strict */
 	BT_EXIT_IO = 4,	   /* writing failed */
 	BT_EXIT_INTERRUPTED = 130, /* SIGINT: what was done so far has been reported */
-	BT_EXIT_PIPE = 141	   /* the reader of our output went away */
+	BT_EXIT_PIPE = 141	   /* output pipe closed */
 };
 
 enum bt_option_type {
@@ -26,7 +26,7 @@ enum bt_option_type {
 	BT_OPTION_SWITCH    /* --name or --name=BOOL, with Go's words for true and false */
 };
 
-/* What becomes of the file that a value names. */
+/* The use of the file that a value names. */
 enum bt_file_use { BT_FILE_NONE = 0, BT_FILE_READ, BT_FILE_WRITTEN };
 
 struct bt_option {
@@ -34,15 +34,15 @@ struct bt_option {
 	char letter;		  /* short name or 0 */
 	enum bt_option_type type;
 	enum bt_file_use file;	   /* the value is a path, and - standard input or output */
-	const char *argument;	   /* what the value is called, NULL for a flag */
-	const char *default_value; /* as it would be typed, NULL when there is none */
+	const char *argument;	   /* name of the value, NULL for a flag */
+	const char *default_value; /* as typed; NULL: none */
 	const char *choices;
 	uint64_t min, max;
 	bool repeated, hidden;
-	bool may_be_empty;	/* a text of no bytes will do */
-	const char *bare_value; /* what --name alone means, where =VALUE may be left out; NULL: it may not */
-	const char *ignored;	/* taken for the sake of others' command lines; why it changes nothing */
-	const char *refused;	/* known and refused: why, and what to do */
+	bool may_be_empty;	/* an empty text is allowed */
+	const char *bare_value; /* the value of --name without =VALUE; NULL: =VALUE is required */
+	const char *ignored;	/* accepted without effect, for compatibility; the reason */
+	const char *refused;	/* known but rejected: reason and remedy */
 	const char *help;
 };
 
@@ -62,7 +62,7 @@ struct bt_note {
 /* The arrays end with an element whose first member is NULL; exits ends with a NULL text. */
 struct bt_command {
 	const char *name, *summary;
-	const char *operands; /* synopsis of what is not an option, "" for none */
+	const char *operands; /* synopsis of the operands, "" for none */
 	size_t operand_min, operand_max;
 	enum bt_file_use operand_file; /* as for options */
 	bool reports;		       /* writes to standard output */
@@ -92,6 +92,6 @@ const char *bt_name_suggest(
 
 /*
  * Walks the command's own options, then the common ones; ix counts from 0.
- * Returns : NULL behind the last.
+ * Returns : NULL after the last.
  */
 const struct bt_option *bt_command_option(const struct bt_command *command, size_t ix);

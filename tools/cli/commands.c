@@ -7,7 +7,7 @@
 #include "tools/cli/kubectl_text.h"
 #include "tools/cli/run_options.h"
 
-/* What berth compare compares where nothing is said: an upgrade. */
+/* The default releases of berth compare: an upgrade. */
 #define BT_COMPARE_FROM BT_RELEASE_TEXT(BT_RELEASE_COMPARED)
 #define BT_COMPARE_TO	BT_RELEASE_TEXT(BT_RELEASE_NEWEST)
 

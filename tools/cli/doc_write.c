@@ -25,7 +25,7 @@ static bool is_plain_char(char c)
 	return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '/';
 }
 
-/* Plain only when it starts with a letter, has no character with a meaning and is no word with one. */
+/* Plain only when it starts with a letter, and has no special characters and is no special word. */
 static bool is_plain(struct bt_str s)
 {
 	static const char *const words[] = {
@@ -81,7 +81,7 @@ static void new_line(struct bt_doc *doc)
 	}
 }
 
-/* Starts the next member of the open container on its own line, or behind "- ". */
+/* Starts the next member of the open container on its own line, or after "- ". */
 static void begin_member(struct bt_doc *doc)
 {
 	doc->json.has_member |= (uint64_t)1 << doc->json.depth;
@@ -92,7 +92,7 @@ static void begin_member(struct bt_doc *doc)
 	new_line(doc);
 }
 
-/* Behind a key stands a space; in a list, the dash. */
+/* Writes a space after a key, or a list's dash. */
 static void before_scalar(struct bt_doc *doc)
 {
 	if (doc->json.after_key) {

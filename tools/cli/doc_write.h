@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One stream of calls, written as JSON or as YAML: what reports and Kubernetes objects are serialised with.
+ * One stream of calls, written as JSON or as YAML: the serializer of reports and Kubernetes objects.
  * Context: one thread; allocates.
  */
 #pragma once

@@ -156,7 +156,7 @@ static bool has_text(const struct bt_emit_value *row, const char *key, struct bt
 	return false;
 }
 
-/* Moves a row that stands behind first in front of it. */
+/* Moves a later row in front of first. */
 static void move_before(struct bt_emit_value *array, struct bt_emit_value *first, struct bt_emit_value *row)
 {
 	struct bt_emit_value **link = &array->members.first, *before = first;

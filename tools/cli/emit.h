@@ -37,9 +37,8 @@ void bt_emit_bool(struct bt_emit *emit, const char *key, bool value);
 void bt_emit_null(struct bt_emit *emit, const char *key);
 
 /*
- * What the table says instead of the key, and the unit it puts behind the number, of the member begun or
- * added last. JSON, YAML and CSV keep to keys, which should name the unit ("read_s"). In an array, only the
- * first row's labels count.
+ * Sets the table's label and unit of the last begun or added member. JSON, YAML and CSV keep to keys, which
+ * should name the unit ("read_s"). In an array, only the first row's labels count.
  */
 void bt_emit_label(struct bt_emit *emit, const char *label);
 void bt_emit_unit(struct bt_emit *emit, const char *unit);
@@ -50,14 +49,14 @@ void bt_emit_count(struct bt_emit *emit, const char *key, const char *label, uin
 /* Leaves the member begun or added last out of the table; the other formats have it. */
 void bt_emit_hide(struct bt_emit *emit);
 
-/* Rows of an array, from the one begun last on, stand under a heading of their own in the table. */
+/* Starts a heading in the table, from the last begun row of an array on. */
 void bt_emit_heading(struct bt_emit *emit, const char *heading);
 
-/* The row begun last of the array that is open, to find it again; NULL: there is none. */
+/* The last begun row of the open array, as a handle; NULL: none. */
 typedef struct bt_emit_value bt_emit_row;
 bt_emit_row *bt_emit_last_row(struct bt_emit *emit);
 
-/* The row of the array that is open behind row (NULL: the first); NULL: there is none. */
+/* The row after row in the open array (NULL: the first); NULL: none. */
 bt_emit_row *bt_emit_row_after(struct bt_emit *emit, bt_emit_row *row);
 
 /*

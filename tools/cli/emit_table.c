@@ -12,7 +12,7 @@
 
 struct emit_table_column {
 	char path[PATH_BYTES];	/* "cpu.mean" */
-	char title[PATH_BYTES]; /* what a table says */
+	char title[PATH_BYTES]; /* the column's title in tables */
 	size_t width;
 	bool numeric;
 };
@@ -23,7 +23,7 @@ struct layout {
 	bool for_table; /* without what is hidden */
 };
 
-/* Where a walk over a row's plain values stands. */
+/* An iterator over a row's plain values. */
 struct cursor {
 	const struct bt_emit_value *row, *value;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The files of a command line, distinguished by device and inode; one that is not there yet by its folder's
- * and its name.
+ * The files of a command line, distinguished by device and inode; a file that does not exist yet by its
+ * folder's, and by its name.
  */
 #include "tools/cli/files.h"
 
@@ -17,13 +17,13 @@
 
 #define MEMORY_MAJOR 1 /* /dev/null, /dev/zero, /dev/full */
 
-/* What a path leads to. */
+/* The file behind a path. */
 struct file_identity {
-	dev_t device;	 /* of the file; of its folder when it is not there */
+	dev_t device;	 /* of the file; of its folder if it does not exist */
 	ino_t inode;	 /* the same */
-	mode_t mode;	 /* 0: it is not there */
-	char *name;	 /* in its folder; NULL when it is there */
-	bool is_nothing; /* nobody can tell, or nothing is kept there */
+	mode_t mode;	 /* 0: it does not exist */
+	char *name;	 /* in its folder; NULL if it exists */
+	bool is_nothing; /* unknown, or a device that discards data */
 };
 
 struct output {
@@ -54,7 +54,7 @@ static struct file_identity of_descriptor(int fd)
 	return (struct file_identity){.device = about.st_dev, .inode = about.st_ino, .mode = about.st_mode};
 }
 
-/* Of a file that is not there, at a path without a link at its end. */
+/* The identity of a missing file; path does not end in a link. */
 static struct file_identity of_place(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -155,7 +155,7 @@ bool bt_files_use_standard(const struct bt_invocation *invocation)
 	return false;
 }
 
-/* Was the report's format asked for? */
+/* Was the report's format given? */
 static bool has_format(const struct bt_invocation *invocation)
 {
 	const struct bt_option *option;
@@ -168,7 +168,7 @@ static bool has_format(const struct bt_invocation *invocation)
 	return false;
 }
 
-/* Does a report go to standard output? Where a log has that for itself, only when its format was asked for.
+/* Does a report go to standard output? If a log uses that, only when the report's format was given.
  */
 static bool has_report(const struct bt_invocation *invocation)
 {
@@ -212,7 +212,7 @@ static void found(void *context, const char *file)
 
 	compare(check, &input);
 	bt_mem_free(input.name);
-	/* A file that is made where a folder is read would be read the next time. */
+	/* A file created in an input folder would be read the next time. */
 	struct file_identity place = of_place(file);
 	for (size_t i = 0; i < check->output_n && !check->hit; i++) {
 		const struct file_identity *made = &output[i].identity;

@@ -34,7 +34,7 @@ static void note_signal(int signal_number)
 	bt_interrupt = 1;
 }
 
-/* A process started with the signal ignored (nohup) goes on ignoring it. */
+/* A process started with the signal ignored (nohup) keeps ignoring it. */
 static void handle_unless_ignored(int signal_number, void (*handle)(int signal_number))
 {
 	struct sigaction action;

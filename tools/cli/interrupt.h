@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SIGINT and SIGTERM as a flag that long loops poll, so that a command can report what it has so far.
- * A second signal ends the program at once, and so do the first SIGHUP, SIGQUIT and SIGXCPU; what is not
- * complete is removed before (tools/cli/replace.h).
+ * SIGINT and SIGTERM as a flag that long loops poll, so that a command can report partial results. A second
+ * signal ends the program immediately, and so do the first SIGHUP, SIGQUIT and SIGXCPU; incomplete files are
+ * removed first (tools/cli/replace.h).
  */
 #pragma once
 
@@ -15,8 +15,8 @@ extern volatile sig_atomic_t bt_interrupt;
  * Context: once, at start. */
 void bt_interrupt_install(void);
 
-/* What a second signal does before it ends the program; NULL: nothing more. Context: one thread; restore runs
- * in the signal handler. */
+/* Sets a function that a second signal calls before it ends the program; NULL: none. Context: one thread;
+ * restore runs in the signal handler. */
 void bt_interrupt_before_death(void (*restore)(void));
 
 /* Whether the user wants the program to end. Context: any thread; a plain load. */

@@ -26,8 +26,8 @@ struct bt_invocation_value {
 struct parse {
 	struct bt_invocation *invocation;
 	enum bt_parse result;
-	bool reported; /* the message is out already */
-	int stop;      /* the index in argv behind what argp looked at last */
+	bool reported; /* the message was printed */
+	int stop;      /* the index in argv after argp's last argument */
 };
 
 int bt_invocation_wrong(const struct bt_command *command, const char *format, ...)
@@ -268,7 +268,7 @@ static void explain_long(const struct bt_command *command, const char *token)
 	}
 }
 
-/* argp tells only that an option is wrong: the token before the stop, or at it inside a cluster of letters.
+/* argp only reports that an option is invalid: the token before stop, or at stop inside a cluster of letters.
  */
 static void invocation_explain(const struct bt_command *command, int argc, char **argv, int stop)
 {

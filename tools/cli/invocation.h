@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One parsed command line: what the options of the command's table are set to, checked against the table.
+ * One parsed command line: the values of its options, validated against the command's table.
  * Context: one thread.
  */
 #pragma once
@@ -14,7 +14,7 @@
 /* owner: private to invocation.c, except command and operands, which anyone reads. */
 struct bt_invocation {
 	const struct bt_command *command;
-	const char **operands; /* what was neither an option nor its value, in order */
+	const char **operands; /* arguments that are not options or values, in order */
 	size_t operand_n;
 	struct bt_invocation_value *values;
 	size_t value_n, value_cap, operand_cap;
@@ -22,13 +22,13 @@ struct bt_invocation {
 
 enum bt_parse {
 	BT_PARSE_RUN,  /* run the command */
-	BT_PARSE_HELP, /* --help was asked for */
+	BT_PARSE_HELP, /* --help was given */
 	BT_PARSE_WRONG /* a message and a remedy are on standard error */
 };
 
 /*
- * Reads argv[1..argc) as options and operands of the command. argv[0] is not looked at.
- * Owns    : out_invocation until bt_invocation_fini, whatever the answer; its texts point into argv.
+ * Reads argv[1..argc) as options and operands of the command. argv[0] is ignored.
+ * Owns    : out_invocation until bt_invocation_fini, whatever the result; its texts point into argv.
  */
 enum bt_parse bt_invocation_parse(
 	const struct bt_command *command, int argc, char **argv, struct bt_invocation *out_invocation);
@@ -42,7 +42,7 @@ bool bt_invocation_has(const struct bt_invocation *invocation, const char *optio
 /* The last value given, else the table's default, else NULL. */
 const char *bt_invocation_text(const struct bt_invocation *invocation, const char *option);
 
-/* The ix-th value given for a repeated option, in order; NULL behind the last. Defaults do not count. */
+/* The ix-th value given for a repeated option, in order; NULL after the last. Defaults do not count. */
 const char *bt_invocation_item(const struct bt_invocation *invocation, const char *option, size_t ix);
 
 /* The ix-th input of a command that takes files: those of --filename, then the operands; NULL behind the
@@ -56,11 +56,11 @@ double bt_invocation_fraction(const struct bt_invocation *invocation, const char
 /* Whether an option of type switch is on: by its last value, else its default, else not. */
 bool bt_invocation_switch(const struct bt_invocation *invocation, const char *option);
 
-/* The ix-th option of the table, of those given, that is taken and changes nothing; NULL behind the last. */
+/* The ix-th given option, in table order, that is accepted without effect; NULL after the last. */
 const struct bt_option *bt_invocation_ignored(const struct bt_invocation *invocation, size_t ix);
 
 /*
- * Prints "berth COMMAND: message" and a pointer to --help on standard error, for what only the command itself
- * can check. Returns : BT_EXIT_USAGE.
+ * Prints "berth COMMAND: message" and a pointer to --help on standard error, for checks that only the command
+ * can do. Returns : BT_EXIT_USAGE.
  */
 int bt_invocation_wrong(const struct bt_command *command, const char *format, ...) BT_PRINTF(2, 3);

@@ -19,7 +19,7 @@ static void new_line(struct bt_json_writer *json)
 	}
 }
 
-/* What stands between this member and the one before. */
+/* Writes the separator before a member. */
 static void separate(struct bt_json_writer *json)
 {
 	uint64_t bit = (uint64_t)1 << json->depth;

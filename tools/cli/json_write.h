@@ -37,6 +37,5 @@ void bt_json_write_int(struct bt_json_writer *json, int64_t value);
 void bt_json_write_bool(struct bt_json_writer *json, bool value);
 void bt_json_write_null(struct bt_json_writer *json);
 
-/* A number with that many digits behind the point. What is not finite is written as null, as JSON has no word
- * for it. */
+/* A number with that many decimals. Non-finite numbers are written as null, since JSON has none. */
 void bt_json_write_real(struct bt_json_writer *json, double value, int digits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What to ask kubectl for: everything of a cluster that a scheduler looks at. Help texts, examples and
- * warnings have it from here; README.md and tools/run repeat it, and tests/cli/references.sh compares them.
+ * The kubectl resources to export: all that a scheduler reads. Used by help texts, examples and warnings;
+ * README.md and tools/run repeat it, and tests/cli/references.sh compares them.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #define BT_KUBECTL_VOLUMES "persistentvolumeclaims,persistentvolumes,storageclasses"
 #define BT_KUBECTL_CSI	   "csinodes,csidrivers,csistoragecapacities,volumeattachments"
 
-/* Of clusters that have devices; others have no such resources, and kubectl would refuse all. */
+/* For clusters with devices; elsewhere kubectl would fail for unknown resources. */
 #define BT_KUBECTL_DEVICES "resourceclaims,resourceslices,deviceclasses"
 
 #define BT_KUBECTL_KINDS   BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES "," BT_KUBECTL_CSI

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Buffered output over file descriptors. stdio is not used, because it loses which write failed and why.
+ * Buffered output over file descriptors. stdio is not used, because it does not report which write failed and
+ * why.
  */
 #include "tools/cli/output.h"
 
@@ -18,7 +19,7 @@ void bt_output_reserve_standard(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0) {
-			/* The lowest number that is free: this one. */
+			/* open returns the lowest free number: this one. */
 			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 		}
 	}
@@ -123,7 +124,7 @@ static bool is_file(const struct bt_output *output)
 	return output->file.target != NULL;
 }
 
-/* Closes the file, which is whole unless something has failed. */
+/* Closes the file, which is complete unless a write failed. */
 static void close_file(struct bt_output *output)
 {
 	/* Network file systems report a full disk only here. */

@@ -16,7 +16,7 @@
 /* owner: private to output.c */
 struct bt_output {
 	int fd, error;	     /* error: the errno of the first failure, 0 while all is well */
-	struct bt_buf *text; /* what is written goes there; NULL: to fd */
+	struct bt_buf *text; /* destination; NULL: fd */
 	const char *path;
 	char *buffer;
 	size_t used;
@@ -24,14 +24,13 @@ struct bt_output {
 };
 
 enum bt_output_way {
-	BT_OUTPUT_WHOLE,   /* the file is there when it is complete; until then the old one stays */
-	BT_OUTPUT_FOLLOWED /* it grows where it is, for readers that follow it, and for what may end at any
-			      time */
+	BT_OUTPUT_WHOLE,   /* the file is replaced when complete; until then the old one stays */
+	BT_OUTPUT_FOLLOWED /* it grows in place, for readers that follow it, and for output that may end at
+			      any time */
 };
 
-/* Of standard input, output and error, those that are closed are opened, in a way in which reading or writing
- * fails as before: no file or connection gets their number, and so what is meant for people. Context: once,
- * before anything is opened. */
+/* Opens closed standard streams such that reads and writes still fail: no file or connection gets their
+ * number, and with it output meant for people. Context: once, before other files are opened. */
 void bt_output_reserve_standard(void);
 
 /* Does the path mean standard output: -, /dev/stdout, /dev/fd/1 or /proc/self/fd/1? */
@@ -54,7 +53,7 @@ void bt_output_open_buf(struct bt_buf *text, struct bt_output *out_output);
 void bt_output_add(struct bt_output *output, const void *bytes, size_t n);
 void bt_output_str(struct bt_output *output, struct bt_str s);
 
-/* Writes out what is buffered; for output that somebody waits for. */
+/* Flushes the buffer; for output that a reader waits for. */
 void bt_output_flush(struct bt_output *output);
 
 /* Whether writing has failed, so that a long producer can stop early. */
@@ -64,12 +63,12 @@ static inline bool bt_output_failed(const struct bt_output *output)
 }
 
 /*
- * Flushes and closes. An error is said on standard error with the path and the reason, except that the reader
- * went away. Returns : BT_EXIT_OK, BT_EXIT_IO or BT_EXIT_PIPE, for the command to end with.
+ * Flushes and closes. Reports an error on standard error with path and reason, except a closed pipe. Returns
+ * : BT_EXIT_OK, BT_EXIT_IO or BT_EXIT_PIPE, for the command to end with.
  */
 int bt_output_close(struct bt_output *output) BT_MUST_CHECK;
 
-/* Ends a stream whose content is not whole: an old file stays as it was. */
+/* Drops a stream with incomplete content: an old file stays unchanged. */
 void bt_output_drop(struct bt_output *output);
 
 /* Writes a whole text to a file, or to standard output when path is "-".

@@ -82,7 +82,7 @@ static void draw(struct bt_progress *progress, int64_t now_ns)
 {
 	char text[TEXT_BYTES];
 
-	/* A character in the last column would begin a line of its own on some terminals. */
+	/* A character in the last column would wrap on some terminals. */
 	bt_progress_text(progress, (double)(now_ns - progress->start_ns) / 1e9,
 		bt_terminal_columns(STDERR_FILENO) - 1, text, sizeof(text));
 	progress->drawn = true;
@@ -96,7 +96,7 @@ void bt_progress_look(struct bt_progress *progress)
 	}
 	int64_t now_ns = bt_clock_monotonic_ns();
 
-	/* The stride follows the caller's speed, so that looks stay about LOOK_NS apart. */
+	/* The stride adapts to the caller's speed, so that clock reads stay about LOOK_NS apart. */
 	if (now_ns - progress->last_look_ns < LOOK_NS) {
 		progress->stride *= 2;
 	} else if (progress->stride > 1 && now_ns - progress->last_look_ns > 4 * LOOK_NS) {

@@ -22,14 +22,13 @@ struct bt_progress {
 /* Starts a bar. With quiet, or when standard error is not a terminal or a dumb one, it never draws. */
 void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t total, bool quiet);
 
-/* From now on somebody else shows how far it is, on a terminal or not: show is called about a hundred times a
- * second. */
+/* Makes show display the progress, on a terminal or not: it is called about a hundred times a second. */
 void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *context), void *context);
 
 /* Removes the bar from the terminal. */
 void bt_progress_end(struct bt_progress *progress);
 
-/* Looks at the clock and draws when it is time; for callers that wait. */
+/* Reads the clock and draws when due; for callers that wait. */
 void bt_progress_look(struct bt_progress *progress);
 
 /* Writes what is shown when so many seconds have passed, in at most columns characters: a terminal that is
@@ -37,7 +36,7 @@ void bt_progress_look(struct bt_progress *progress);
 int bt_progress_text(
 	const struct bt_progress *progress, double seconds, unsigned columns, char *out_text, size_t cap);
 
-/* Tells how much is done in all. */
+/* Sets the total amount done. */
 static inline void bt_progress_update(struct bt_progress *progress, uint64_t done)
 {
 	progress->done = done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that take the place of others when they are complete.
+ * Files that replace others when they are complete.
  */
 #include "tools/cli/replace.h"
 
@@ -16,12 +16,15 @@
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
 
-#define LINKS_MAX 40  /* as the kernel follows */
+#define LINKS_MAX 40  /* the kernel's limit */
 #define NAMES_MAX 100 /* tries */
 #define KEPT_MAX  200 /* bytes of a name in that of its unfinished file */
 #define SLOTS	  8
 
-/* Where unfinished files are, for a signal handler: a path is written before its slot is shown, and stays. */
+/*
+ * Paths of unfinished files, for a signal handler: a path is written before its slot is shown, and is not
+ * changed.
+ */
 static struct slot {
 	_Atomic uint32_t taken; /* atomic: EDGE replace.taken */
 	_Atomic uint32_t shown; /* atomic: EDGE replace.shown, the path may be read */
@@ -35,7 +38,7 @@ static size_t folder_bytes(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* What the link at path means, as seen from where path is seen. */
+/* The target of the link at path, relative to path's base. */
 static char *follow(const char *path)
 {
 	size_t folder_n = folder_bytes(path);
@@ -133,7 +136,7 @@ static int begin_beside(const struct stat *old, struct bt_replacement *out)
 	bt_store_release(&slot->shown, 1u); /* EDGE replace.shown release: the path is whole */
 	if (old && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
 		fchown(out->fd, old->st_uid, old->st_gid) != 0) {
-		/* Nobody but the owner of both, or root, may; the content is what matters. */
+		/* Only the owner of both, or root, may do that; the content matters more. */
 		errno = 0;
 	}
 	if (old && fchmod(out->fd, old->st_mode & 0777) != 0) {

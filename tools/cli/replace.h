@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file that takes the place of another when it is complete: it grows beside it under a name of its own, and
- * is renamed in the end. Until then the old file stays as it was, whatever becomes of the program.
+ * Atomic replacement of a file: the new one grows next to it under a temporary name, and is renamed at the
+ * end. Until then the old file is unchanged, even if the program dies.
  *
  *   bt_replacement_begin --> written --bt_replacement_commit--> the file
  *                               | bt_replacement_drop, or a signal that ends the program: gone
  *
- * Only what ends the program without a word (SIGKILL, a crash) leaves the unfinished file,
- * ".NAME.XXXXXXXX.tmp".
+ * Only SIGKILL or a crash leaves the unfinished file, ".NAME.XXXXXXXX.tmp".
  */
 #pragma once
 
@@ -22,19 +21,19 @@ struct bt_replacement {
 };
 
 /*
- * Opens what takes the place of path. Symbolic links are followed, the old file's permissions and owner are
- * kept as far as the system lets, other hard links to the old file keep the old content. What is no regular
- * file (a pipe, a device) is written as it is.
- * Returns : 0, or an errno: then nothing is held. in_place: a regular file is emptied and written as
+ * Opens the replacement of path. Follows symbolic links, keeps the old file's permissions and owner if the
+ * system allows, other hard links to the old file keep the old content. Other file types (a pipe, a device)
+ * are written directly.
+ * Returns : 0, or an errno, without holding resources. in_place: a regular file is emptied and written as
  *           well, for readers that follow it.
  * Context : any thread.
  */
 int bt_replacement_begin(const char *path, bool in_place, struct bt_replacement *out) BT_MUST_CHECK;
 
-/* The file is complete. Returns: 0, or an errno: then the old file is there. Ends the replacement. */
+/* The file is complete. Returns: 0, or an errno, with the old file unchanged. Ends the replacement. */
 int bt_replacement_commit(struct bt_replacement *replacement) BT_MUST_CHECK;
 
-/* Nothing comes of it. */
+/* Discards the new file. */
 void bt_replacement_drop(struct bt_replacement *replacement);
 
 /* Removes every unfinished file, for a program that is about to end. Context: a signal handler. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The flags of kube-scheduler v1.36.3, in three classes: those that work, those that are taken and change
- * nothing (ignored says why), those that are refused (refused says why). Then berth's own. Source:
- * kube-scheduler --help, v1.36.3.
+ * The flags of kube-scheduler v1.36.3, in three classes: supported, accepted without effect (ignored has the
+ * reason), rejected (refused has the reason). Then berth's own. Source: kube-scheduler --help, v1.36.3.
  */
 #include "tools/cli/run_options.h"
 

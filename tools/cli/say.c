@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one way to standard error for text.
+ * The only writer of text to standard error.
  */
 #include "tools/cli/say.h"
 
@@ -16,7 +16,7 @@ static void say_put(struct bt_str text)
 		ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
 
 		if (n < 0 && errno != EINTR) {
-			return; /* there is nobody left to tell */
+			return; /* no way left to report it */
 		}
 		text = n > 0 ? bt_str_sub(text, (size_t)n, text.len) : text;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Asks the environment what the terminal allows.
+ * Detects the terminal's capabilities.
  */
 #include "tools/cli/terminal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the terminal allows: colours, progress, columns.
+ * The terminal's capabilities: colours, progress, columns.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
  */
 bool bt_terminal_color(const char *when, int fd);
 
-/* Whether TERM says that control sequences would be shown as they are. */
+/* Does TERM lack control sequences? */
 bool bt_terminal_is_dumb(void);
 
-/* How wide the terminal behind the file descriptor is; 80 when nobody knows. */
+/* The width of the file descriptor's terminal; 80 if unknown. */
 unsigned bt_terminal_columns(int fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading KubeSchedulerConfiguration. Source: the codecs of kube-scheduler v1.36.3, step by step: kind and
+ * Decodes KubeSchedulerConfiguration. Source: the codecs of kube-scheduler v1.36.3, step by step: kind and
  * version first, then the fields, then the arguments of plugins, each with its own kind.
  */
 #include "tools/kube/config/config_decode.h"
@@ -17,7 +17,7 @@
 static const char group[] = "kubescheduler.config.k8s.io";
 static const char config_kind[] = "KubeSchedulerConfiguration";
 
-/* One file on its way. */
+/* The decoding of one file. */
 struct decode {
 	struct bt_config *config;
 	struct bt_str file; /* as given */
@@ -25,7 +25,7 @@ struct decode {
 	struct bt_json *cursor;
 	struct bt_yaml *yaml; /* NULL for JSON */
 	struct bt_buf *error;
-	struct bt_buf strict; /* faults that do not end the decoding, joined by ", " */
+	struct bt_buf strict; /* nonfatal errors, joined by ", " */
 	size_t base;	      /* where the cursor's text begins in json */
 	size_t line;	      /* of the first fault */
 };
@@ -65,13 +65,13 @@ static void add_strict(struct decode *decode, struct bt_str text)
 	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "                     \
 	"\"json:\\\"kind,omitempty\\\"\" }"
 
-/* Upstream finds kind and version in letters of either case, and refuses other spellings only afterwards. */
+/* Upstream matches kind and version case-insensitively, and rejects other spellings only afterwards. */
 static bool is_named(struct bt_str key, const char *name)
 {
 	return key.len == strlen(name) && !strncasecmp(key.ptr, name, key.len);
 }
 
-/* Reads kind and version at the cursor, which then stands behind the object. */
+/* Reads kind and version at the cursor, and moves it past the object. */
 static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 {
 	struct bt_json *json = decode->cursor;
@@ -197,7 +197,7 @@ static bool decode_fields(
 
 /* ---- arguments of plugins ---- */
 
-/* What upstream puts before an error inside the arguments; they come in two layers. */
+/* Upstream's prefix of errors inside the arguments, in two layers. */
 static void prefix_args(struct bt_buf *buf, uint32_t profile_ix, uint32_t args_ix)
 {
 	bt_buf_printf(buf, "decoding .profiles[%u].pluginConfig[%u]: ", profile_ix, args_ix);
@@ -434,7 +434,7 @@ static void refuse_yaml(struct decode *decode, const struct bt_yaml_error *error
 	bt_buf_text(decode->error, error->problem ? error->problem : error->message);
 }
 
-/* JSON begins with a brace, as upstream has it; everything else is YAML, of which the first document counts.
+/* As upstream, JSON starts with a brace; anything else is YAML, of which the first document is used.
  */
 static bool find_json(struct decode *decode)
 {

@@ -8,14 +8,13 @@
 #include "engine/base/str.h"
 #include "engine/flow/config/config.h"
 
-/* A configuration file beyond this is refused. */
+/* Larger configuration files are rejected. */
 #define BT_CONFIG_FILE_BYTES (1u << 20)
 
 /*
- * The whole way of a configuration: decodes a file's text into one that was only initialised, defaults,
- * validates, and builds every profile for the sake of its errors. Of several YAML documents the first counts,
- * as upstream.
- * Context : allocates; text may go away afterwards.
+ * Loads a configuration: decodes a file's text into an initialized one, sets defaults, validates, and builds
+ * every profile for its errors. As upstream, only the first YAML document is used.
+ * Context : allocates; text may be freed afterwards.
  * Returns : BT_OK; else "file:line: text" or "file: text" is appended to out_error.
  */
 enum bt_status bt_config_load(

@@ -7,12 +7,12 @@
 #include "engine/flow/config/config.h"
 
 /*
- * Appends the configuration as one line of JSON, members in byte order of their names. What is empty or zero
- * and means the same when it is absent is left out, so that reading the text again gives an equal
- * configuration. Context: any thread; allocates in out_text.
+ * Appends the configuration as one line of JSON, members in byte order of their names. Empty or zero members
+ * that mean the same as absent ones are omitted, so that reading the text again gives an equal configuration.
+ * Context: any thread; allocates in out_text.
  */
 void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text);
 
-/* The same with every member that kube-scheduler's --write-config-to has, whatever it is. Of two numbers
+/* The same with every member of kube-scheduler's --write-config-to, even if empty. Of two numbers
  * that are 0, clientConnection's qps and burst, a reader makes the defaults again, as upstream does. */
 void bt_config_encode_whole(const struct bt_config *config, struct bt_buf *out_text);

@@ -13,7 +13,7 @@
 #include "tools/kube/config/config_encode.h"
 #include "tools/kube/config/plugin_file.h"
 
-/* Source: colonSeparatedMultimapStringString, v1.36.3: each gate may say whose it is, "kube:". */
+/* Source: colonSeparatedMultimapStringString, v1.36.3: gates may have the component prefix "kube:". */
 static void drop_component(const char *text, struct bt_buf *out)
 {
 	bt_buf_clear(out);
@@ -40,7 +40,7 @@ static const char *gate_name(const void *context, size_t ix)
 	return NULL;
 }
 
-/* Of hundreds of gates the nearest one is named. */
+/* Suggests the nearest of hundreds of gates. */
 static int say_wrong(
 	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_buf *error)
 {

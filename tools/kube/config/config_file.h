@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduler's configuration that a command line requests: --feature-gates, --plugin and --config. What
- * is wrong is said on standard error, with the remedy.
+ * The scheduler's configuration that a command line requests: --feature-gates, --plugin and --config. Errors
+ * are reported on standard error, with the remedy.
  */
 #pragma once
 
@@ -41,16 +41,16 @@ int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf 
 int bt_configuration_decode(const struct bt_invocation *invocation, const struct bt_gates *gates,
 	const struct bt_buf *text, struct bt_config *out_config, struct bt_buf *out_error);
 
-/* The same; what is wrong is said. */
+/* The same; reports errors. */
 int bt_configuration_read_text(const struct bt_invocation *invocation, const struct bt_gates *gates,
 	const struct bt_buf *text, struct bt_config *out_config);
 
-/* Says what is wrong with a configuration that no engine takes, and frees it. Returns: BT_EXIT_INPUT. */
+/* Reports why a configuration is unusable, and frees it. Returns: BT_EXIT_INPUT. */
 int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors);
 
-/* Writes the configuration as it counts to a file, or to standard output when path is "-".
+/* Writes the effective configuration to a file, or to standard output when path is "-".
  * Returns: enum bt_exit. */
 int bt_configuration_write(const struct bt_config *config, const char *path);
 
-/* What a word of --node-sampling means: all, upstream, or configured. */
+/* The value of --node-sampling: all, upstream, or configured. */
 enum bt_node_sampling bt_configuration_sampling(const char *word);

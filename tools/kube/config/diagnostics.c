@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Complaints about the input.
+ * Diagnostics about the input.
  */
 #include "tools/kube/config/diagnostics.h"
 
@@ -10,7 +10,7 @@
 
 #define PRINTED_MAX 20
 
-/* Says one more, if it is one of those that are said. */
+/* Prints a diagnostic, unless the limit is reached. */
 static void say(struct bt_diagnostics *diagnostics, struct bt_str text, bool fatal)
 {
 	diagnostics->n++;

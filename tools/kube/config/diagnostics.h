@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrong with the input, said on standard error: the first ones in full, the others counted.
+ * Problems of the input, reported on standard error: the first ones in full, the others counted.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "tools/format/diagnosis.h"
 
 struct bt_diagnostics {
-	const char *command; /* that says them, such as simulate */
+	const char *command; /* the reporting command, such as simulate */
 	bool quiet, strict;
-	bool keeps;	 /* they are kept until bt_diagnostics_pass says them */
+	bool keeps;	 /* they are kept until bt_diagnostics_pass prints them */
 	uint64_t n;	 /* how many there were */
-	uint64_t lost_n; /* of them, those because of which pods may be missing */
+	uint64_t lost_n; /* the number that may have lost pods */
 	bool stop;	 /* strict, and there was one */
 	/* private: */
-	struct bt_buf kept; /* the first ones, each behind its length */
+	struct bt_buf kept; /* the first ones, each prefixed with its length */
 };
 
 /* A bt_diagnosis_fn whose context is a struct bt_diagnostics. */
@@ -33,17 +33,17 @@ void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, 
 void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy);
 
-/* Says what is no fault of the input, but worth knowing. It is not counted. */
+/* Prints a warning that is not an error of the input. It is not counted. */
 void bt_diagnostics_warn(const struct bt_diagnostics *diagnostics, struct bt_str text);
 
-/* Says what was kept as diagnostics' own, and frees it. Context: who has both. */
+/* Prints kept diagnostics as its own, and frees them. Context: the owner of both. */
 void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnostics *kept);
 
-/* Says how many diagnostics were not printed. */
+/* Prints the number of suppressed diagnostics. */
 void bt_diagnostics_end(const struct bt_diagnostics *diagnostics);
 
-/* Says that a run ends because not everything could be read. */
+/* Reports that a run ends because part of the input is unreadable. */
 void bt_diagnostics_unreadable(const struct bt_invocation *invocation);
 
-/* Says that the files of a command line hold nothing to work with, and what to do about it. */
+/* Reports that the files of a command line contain no usable objects, with the remedy. */
 void bt_diagnostics_no_objects(const struct bt_invocation *invocation);

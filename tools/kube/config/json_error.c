@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Go's words for broken JSON. Source: encoding/json scanner, Go 1.26.
+ * Go's error texts for invalid JSON. Source: encoding/json scanner, Go 1.26.
  */
 #include "tools/kube/config/json_error.h"
 
@@ -36,14 +36,14 @@ static void skip_space(struct scan *scan)
 	}
 }
 
-/* The character that is next; '\0' also stands for the end, which has no character to blame. */
+/* The next character; '\0' also means the end. */
 static char next(struct scan *scan, const char *after)
 {
 	scan->after = scan->at < scan->text.len ? after : NULL;
 	return scan->at < scan->text.len ? scan->text.ptr[scan->at] : '\0';
 }
 
-/* The same inside a token, where Go takes the end for a blank and blames that. */
+/* The same inside a token, where Go treats the end as a blank and reports that. */
 static char next_inside(struct scan *scan, const char *after)
 {
 	scan->after = after;
@@ -167,7 +167,7 @@ static bool scan_key(struct scan *scan)
 	return true;
 }
 
-/* Steps over what follows a value: the ends of containers, then a comma and, in an object, the next key. */
+/* Skips what follows a value: the ends of containers, then a comma and, in an object, the next key. */
 static bool scan_after(struct scan *scan, const char *open, size_t *depth)
 {
 	while (*depth) {

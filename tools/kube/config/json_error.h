@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What Go's decoder says about text that is not JSON.
+ * Go's decoder errors for text that is not JSON.
  */
 #pragma once
 

@@ -21,8 +21,7 @@ static struct bt_lock loading = BT_LOCK_INIT;
 static void *loaded[BT_PLUGIN_ADDED_MAX]; /* lock(loading): handles */
 static uint32_t loaded_n;		  /* lock(loading) */
 
-/* What tells this file from others: a hash of its bytes. Returns: false with errno set when it cannot be
- * read. */
+/* The file's identity: a hash of its bytes. Returns: false with errno when it cannot be read. */
 static bool hash_file(const char *path, char out_text[17])
 {
 	FILE *file = fopen(path, "rb");
@@ -46,7 +45,7 @@ static bool hash_file(const char *path, char out_text[17])
 	return ok;
 }
 
-/* POSIX has it that a function's address fits into what dlsym returns; C has no conversion for it. */
+/* POSIX guarantees that a function's address fits into dlsym's result; C has no conversion for it. */
 static berth_plugin_entry *entry_of(void *handle)
 {
 	berth_plugin_entry *entry = NULL;
@@ -107,7 +106,7 @@ static enum bt_status load(const char *path, struct bt_buf *out_error)
 		bt_buf_text(out_error, strerror(errno));
 		return BT_IO;
 	}
-	/* A name without a slash is looked for among the system's libraries. */
+	/* dlopen searches the system's libraries for a name without a slash. */
 	bt_buf_printf(&at, "%s%s", strchr(path, '/') ? "" : "./", path);
 	void *handle = dlopen(at.ptr, RTLD_NOW | RTLD_LOCAL);
 	bt_buf_fini(&at);

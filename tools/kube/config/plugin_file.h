@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins that are not in the tree, from shared objects. Context: any thread, before the configuration that
- * names them is read.
+ * Out-of-tree plugins from shared objects. Context: any thread, before the configuration that names them is
+ * read.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "engine/base/status.h"
 
 /*
- * Loads a shared object and adds its plugin for the rest of the process's life. One that is loaded already
- * is left alone.
+ * Loads a shared object and adds its plugin for the lifetime of the process. One that is already loaded is
+ * ignored.
  * Returns: BT_OK; else why, with the path and the remedy, in out_error.
  */
 enum bt_status bt_plugin_file_load(const char *path, struct bt_buf *out_error);

@@ -13,8 +13,7 @@
 
 /* ---- the configuration ---- */
 
-/* The plugins of others that are loaded, each as a tab, its name, a tab, and what tells it from others of
- * its name. */
+/* The loaded out-of-tree plugins, each as a tab, its name, a tab, and its identity. */
 static void write_plugins(struct bt_buf *out)
 {
 	for (uint32_t id = BT_PLUGIN_IN_TREE; id < bt_plugin_n(); id++) {
@@ -50,7 +49,7 @@ static bool check_plugin(struct bt_str name, struct bt_str identity, struct bt_b
 	return same;
 }
 
-/* The first text up to a tab, which is taken off. */
+/* Removes and returns the text up to a tab. */
 static struct bt_str take_field(struct bt_str *rest)
 {
 	size_t end = bt_str_find(*rest, '\t', 0);
@@ -72,10 +71,10 @@ static bool check_plugins(struct bt_str list, struct bt_buf *out_error)
 	return true;
 }
 
-/* The release stands in front of the gates, as one of them. */
+/* The release precedes the gates, in the same syntax. */
 #define RELEASE "kubernetes="
 
-/* Takes the release off a list of gates. Returns: NULL: it is not known, with the reason. */
+/* Removes the release from a list of gates. Returns: NULL: unknown, with the reason. */
 static const struct bt_release *take_release(struct bt_str *gates, struct bt_buf *out_error)
 {
 	struct bt_str name = bt_str(BT_RELEASE_UNSAID_TEXT);
@@ -151,7 +150,7 @@ static bool write_bytes(void *context, const char *bytes, size_t n)
 	struct bt_output *output = &recording->output;
 
 	bt_output_add(output, bytes, n);
-	bt_output_flush(output); /* whatever becomes of the simulation */
+	bt_output_flush(output); /* even if the simulation fails later */
 	bt_store_relaxed(&recording->error, output->error);
 	return !bt_output_failed(output);
 }

@@ -9,7 +9,7 @@
 
 #include "engine/base/quote.h"
 
-/* What stands for what was cut, with the closing quote. */
+/* The truncation mark, with the closing quote. */
 #define CUT	  "\xe2\x80\xa6"
 #define CUT_BYTES (sizeof(CUT) - 1 + 1)
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A line on its writer's stack: text goes in, quoted as Go or as JSON quotes, and what is too long is cut
- * between characters.
+ * A line on its writer's stack: text is quoted as in Go or JSON, and truncated between characters.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 #include "engine/base/str.h"
 #include "tools/kube/log/log.h"
 
-/* What the ends of a line may need behind the fields: closing braces and the line break. */
+/* Space reserved after the fields: closing braces and the line break. */
 #define BT_LINE_SPARE 8
 
 struct bt_log_line {
@@ -19,24 +18,24 @@ struct bt_log_line {
 	char bytes[BT_LOG_LINE_BYTES];
 };
 
-/* How much room there is for fields. */
+/* The space left for fields. */
 static inline size_t bt_log_line_room(const struct bt_log_line *line)
 {
 	return sizeof(line->bytes) - BT_LINE_SPARE - line->n;
 }
 
-/* Adds it whole or not at all. Returns: whether there was room. */
+/* Adds all of the text or nothing. Returns: whether it fit. */
 bool bt_log_line_text(struct bt_log_line *line, const char *text);
 
 /* A decimal number, with at least width digits. */
 bool bt_log_line_int(struct bt_log_line *line, int64_t value, unsigned width, char pad);
 
-/* The shortest decimal number that reads back as value. What is not finite is a word. */
+/* The shortest decimal number that reads back as value. Non-finite numbers are words. */
 bool bt_log_line_real(struct bt_log_line *line, double value);
 
 /*
  * Adds first, '/' where both have something, and second, as one quoted string; at most BT_LOG_VALUE_BYTES of
  * it, and a mark where it was cut. go: as strconv.Quote does, else as JSON. Returns: false when not even the
- * quotes had room.
+ * quotes fit.
  */
 bool bt_log_line_quote(struct bt_log_line *line, struct bt_str first, struct bt_str second, bool go);

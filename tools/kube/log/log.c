@@ -19,7 +19,7 @@
 
 static struct {
 	enum bt_log_format format; /* init: */
-	_Atomic int verbosity;	   /* atomic: a number alone, relaxed */
+	_Atomic int verbosity;	   /* atomic: relaxed */
 	_Atomic uint64_t lost_n;   /* atomic: relaxed */
 } log_state;
 
@@ -143,7 +143,7 @@ static void add_json_head(struct bt_log_line *line, const char *file, int at)
 	bt_log_line_text(line, "\",\"msg\":");
 }
 
-/* A field that has no room is left out, and so is what follows; the mark says so. */
+/* A field that does not fit is omitted with all later ones; a mark shows that. */
 static void add_fields(struct bt_log_line *line, const struct bt_log_field *fields, bool json)
 {
 	for (const struct bt_log_field *field = fields; field && field->key; field++) {

@@ -14,9 +14,9 @@
 enum bt_log_level { BT_LOG_INFO = 0, BT_LOG_WARNING, BT_LOG_ERROR };
 enum bt_log_format { BT_LOG_TEXT = 0, BT_LOG_JSON };
 
-/* The longest line, with its end: what a pipe takes at once (PIPE_BUF). */
+/* The maximum line length with its end: a pipe's atomic write (PIPE_BUF). */
 #define BT_LOG_LINE_BYTES 4096
-/* What is written of the longest message or value; "…" says that there was more. */
+/* The maximum length of a message or value; "…" marks truncation. */
 #define BT_LOG_VALUE_BYTES 1024
 
 struct bt_log_field {
@@ -30,22 +30,22 @@ struct bt_log_field {
 #define bt_log_str(key, value)	((struct bt_log_field){(key), BT_LOG_FIELD_STR, .text = (value)})
 #define bt_log_int(key, value)	((struct bt_log_field){(key), BT_LOG_FIELD_INT, .number = (value)})
 #define bt_log_real(key, value) ((struct bt_log_field){(key), BT_LOG_FIELD_REAL, .real = (value)})
-/* An object, as klog.KObj shows it. */
+/* An object, as klog.KObj formats it. */
 #define bt_log_object(key, namespace, name)                                                                  \
 	((struct bt_log_field){(key), BT_LOG_FIELD_POD, .text = (name), .namespace_ = (namespace)})
 #define bt_log_pod(namespace, name) bt_log_object("pod", namespace, name)
 
-/* verbosity: lines above it are not written (-v). A closed standard error does not end the process from now
- * on (SIGPIPE is ignored). Before any other thread logs. */
+/* verbosity: lines above it are not written (-v). Ignores SIGPIPE, so that a closed standard error does not
+ * end the process. Call it before other threads log. */
 void bt_log_setup(enum bt_log_format format, int verbosity);
 
-/* Other lines are written from now on. Context: any thread. */
+/* Changes the verbosity. Context: any thread. */
 void bt_log_set_verbosity(int verbosity);
 
 /* Is a line of that verbosity written? */
 bool bt_log_enabled(int verbosity);
 
-/* One line. verbosity counts for BT_LOG_INFO only; fields of a line that is not written are not made. fields:
+/* One line. verbosity counts for BT_LOG_INFO only; fields of a disabled line are not evaluated. fields:
  * ended by a NULL key; NULL: none. An error's reason goes under the key "err". */
 #define bt_log(level, verbosity, message, fields)                                                            \
 	((level) != BT_LOG_INFO || bt_log_enabled(verbosity)                                                 \
@@ -56,18 +56,18 @@ void bt_log_at(const char *file, int line, enum bt_log_level level, int verbosit
 
 #define bt_log_fields(...) ((const struct bt_log_field[]){__VA_ARGS__, {.key = NULL}})
 
-/* How many lines could not be written. Context: any thread. */
+/* The number of lines that could not be written. Context: any thread. */
 uint64_t bt_log_lost_n(void);
 
-/* Of a line that would come again and again, what was held back. All zeroes: nothing. One for each place. */
+/* Rate limit of a repeated line. All zeroes: initial state. One per call site. */
 struct bt_log_limit {
-	_Atomic int64_t next_ns; /* atomic: before then it is not said again; relaxed, who moves it says it */
+	_Atomic int64_t next_ns; /* atomic: not logged before then; relaxed: the thread that advances it
+				    logs */
 	_Atomic uint64_t held_n; /* atomic: relaxed */
 };
 
 /*
- * Shall a repeated line be written now (bt_clock_monotonic_ns)? Once in interval_ns, whatever the number of
- * threads. Context: any thread. Returns: true, and out_held_n says how many were held back since the last
- * one.
+ * Should a repeated line be written now (bt_clock_monotonic_ns)? Once per interval_ns, over all threads.
+ * Context: any thread. Returns: true, with the number of lines suppressed since the last one in out_held_n.
  */
 bool bt_log_due(struct bt_log_limit *limit, int64_t now_ns, int64_t interval_ns, uint64_t *out_held_n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects on their way to the scheduler.
+ * Admission of objects before the scheduler.
  */
 #include "tools/kube/objects/admission.h"
 
@@ -43,7 +43,7 @@ static bool has_negative(const struct bt_resource_list *list)
 	return false;
 }
 
-/* The field that asks for less than nothing, which the API server refuses; NULL when there is none. */
+/* The field with a negative request, which the API server rejects; NULL: none. */
 static const char *negative_field(const struct bt_pod_spec_object *spec)
 {
 	for (uint32_t i = 0; i < spec->container_n; i++) {
@@ -130,7 +130,7 @@ static void take_group(struct bt_admission *admission, struct bt_object *object)
 	copy->pod_group.priority_class_name = bt_copy_str(kept, group->priority_class_name);
 	copy->pod_group.preemption_policy = bt_copy_str(kept, group->preemption_policy);
 	copy->pod_group.topology_keys = copy_list(kept, &group->topology_keys);
-	copy->pod_group.conditions = NULL; /* nobody who admits objects writes a group's status */
+	copy->pod_group.conditions = NULL; /* admission does not write a group's status */
 	copy->pod_group.condition_n = 0;
 }
 
@@ -232,8 +232,8 @@ static void admit_deferred(struct bt_admission *admission)
 }
 
 /*
- * A Deployment's pods belong to a ReplicaSet that its controller would have made, and that the scheduler
- * would know: it selects its own pods, all of which have the same labels.
+ * A Deployment's pods belong to a ReplicaSet that its controller would create, and that the scheduler would
+ * see: it selects its own pods, all with the same labels.
  */
 static void admit_replica_set(struct bt_admission *admission, const struct bt_pod_object *pod)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What happens to an object between a reader and a scheduler: the API server's defaults and its refusal of
- * negative amounts, priorities from their classes, and the pods that controllers make of workloads.
+ * Admission of an object between a decoder and a scheduler: the API server's defaults and its rejection of
+ * negative amounts, priorities from their classes, and the pods that controllers create for workloads.
  *
  *   bt_admission_object (each object) --> admitted            pods and PodGroups without a priority are kept
  *   bt_admission_finish (after the last one) --> admitted     ... and come now, then those of the workloads
@@ -17,14 +17,14 @@
 struct bt_engine;
 
 struct bt_admission {
-	/* An object is ready for the scheduler; made: it belongs to a workload, no input had it. It may be
-	 * changed, and dies with the call. */
+	/* An object is ready for the scheduler; made: it was created for a workload, not read. It may be
+	 * changed, and is valid during the call. */
 	void (*admitted)(void *context, struct bt_object *object, bool made);
 	void *context;
-	bt_diagnosis_fn *report; /* hears of objects that are refused */
+	bt_diagnosis_fn *report; /* called for rejected objects */
 	void *report_context;
-	const bool *stop; /* once true, nothing more is admitted or said; or NULL */
-	bool expand;	  /* make pods for workloads, and the ReplicaSets of Deployments */
+	const bool *stop; /* once true, no more objects are admitted or reported; or NULL */
+	bool expand;	  /* create pods for workloads, and the ReplicaSets of Deployments */
 	/* private: */
 	struct bt_arena arena; /* one object */
 	struct bt_arena kept;  /* pods and PodGroups that wait for their priority class */
@@ -44,9 +44,9 @@ struct bt_admission {
 void bt_admission_object(struct bt_admission *admission, struct bt_object *object);
 
 /*
- * After the last object: gives the kept pods their priorities and makes the pods of workloads; those of
- * DaemonSets for the nodes that the engine has now (NULL: none). Afterwards objects may come again.
- * PriorityClasses are remembered, workloads are not.
+ * After the last object: resolves the kept pods' priorities and creates the pods of workloads; those of
+ * DaemonSets for the engine's current nodes (NULL: none). Afterwards more objects may be added.
+ * PriorityClasses are kept, workloads are not.
  */
 void bt_admission_finish(struct bt_admission *admission, struct bt_engine *engine);
 

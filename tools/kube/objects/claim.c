@@ -156,7 +156,7 @@ void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod
 	struct bt_str none = {NULL, 0}, kind = owner ? owner->kind : none, index;
 
 	if (!owner && deleted) {
-		return; /* nobody adopts it */
+		return; /* it is not adopted */
 	}
 	struct bt_owned_pods *group =
 		group_of(claims, owner_key(pod->meta.namespace_, kind, owner ? owner->name : none),
@@ -173,7 +173,7 @@ void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod
 	}
 	struct bt_str node = node_of(&pod->spec);
 	if ((!owner || bt_str_is(kind, "DaemonSet")) && !ended && node.len) {
-		/* One that is being deleted keeps its node until it is gone. */
+		/* A terminating pod keeps its node until it is deleted. */
 		add_detail(claims, group, BT_CLAIM_NODE, node);
 	}
 	if ((!owner || bt_str_is(kind, "StatefulSet")) && ended && !deleted) {
@@ -225,7 +225,7 @@ struct bt_claimed bt_claims_take(
 	for (; at; at = claims->groups[at - 1].next) {
 		const struct bt_owned_pods *group = &claims->groups[at - 1];
 
-		/* One that it no longer selects is let go. */
+		/* The controller releases a pod that it no longer selects. */
 		if (bt_claim_same_uid(meta->uid, group->owner_uid) &&
 			(!selects || bt_selector_matches(claims->intern, &selector, group->labels))) {
 			claim_count(claims, group, &claimed);
@@ -239,7 +239,7 @@ struct bt_claimed bt_claims_take(
 		struct bt_owned_pods *group = &claims->groups[at - 1];
 
 		if (!group->adopted && bt_selector_matches(claims->intern, &selector, group->labels)) {
-			/* A StatefulSet adopts by name as well, and so nothing that others would. */
+			/* A StatefulSet also requires matching names to adopt, so it adopts none of these. */
 			group->adopted = !bt_str_is(kind, "StatefulSet");
 			claim_count(claims, group, &claimed);
 		}

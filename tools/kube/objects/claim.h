@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pods a controller counts as its own, as upstream's ControllerRefManager has it: those whose
- * controller it is, by kind, name and UID, and whose labels its selector matches; and those without a
- * controller that it selects, which it adopts. Pods of one owner with the same labels are kept together as a
- * group.
+ * The pods that a controller claims, as in upstream's ControllerRefManager: those whose controller it is, by
+ * kind, name and UID, and whose labels its selector matches; and those without a controller that it selects,
+ * which it adopts. Pods of one owner with the same labels are kept together as a group.
  *
  *   observe (every pod) --> take (each controller, once) --> ask
  */
@@ -17,11 +16,11 @@
 #include "engine/model/label.h"
 #include "engine/model/object.h"
 
-/* What is known of single pods. */
+/* Details of single pods. */
 enum bt_claim_detail {
 	BT_CLAIM_INDEX = 1,	/* a pod that is active or has succeeded has this completion index */
-	BT_CLAIM_LEAVING_INDEX, /* one that is being deleted has it */
-	BT_CLAIM_NODE,		/* a pod that has not ended is on this node, or asks for it by name */
+	BT_CLAIM_LEAVING_INDEX, /* a terminating pod has it */
+	BT_CLAIM_NODE,		/* a pod that has not ended is on this node, or requires it by name */
 	BT_CLAIM_ENDED,		/* a pod of this name has ended, and is not being deleted */
 };
 
@@ -39,7 +38,7 @@ struct bt_claims {
 	struct bt_map by_identity, by_owner; /* group; the first of an owner's + 1, the others follow it */
 };
 
-/* What one controller has. */
+/* The pods of one controller. */
 struct bt_claimed {
 	uint32_t active; /* neither ended nor being deleted */
 	uint32_t succeeded;
@@ -49,7 +48,7 @@ struct bt_claimed {
 
 void bt_claims_fini(struct bt_claims *claims);
 
-/* Takes note of a pod. Context : one thread at a time; allocates. */
+/* Records a pod. Context : one thread at a time; allocates. */
 void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod);
 
 /*

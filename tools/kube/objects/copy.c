@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deep copies: first a struct is copied as it is, then each of its pointers is replaced by a copy of what it
- * points to. A field without a pointer needs no line here; a new pointer in engine/model/object.h does.
+ * Deep copies: first a struct is copied, then each of its pointers is replaced by a copy of its target. A
+ * field without a pointer needs no line here; a new pointer in engine/model/object.h does.
  */
 #include "tools/kube/objects/copy.h"
 

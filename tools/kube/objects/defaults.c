@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Defaulting, in the order in which upstream's scheme does it: a pod's requests are filled in before
- * quantities are rounded, because sums of exact amounts can round differently from sums of rounded ones.
+ * Defaulting, in the order of upstream's scheme: a pod's requests are filled in before quantities are
+ * rounded, because sums of exact amounts can round differently from sums of rounded ones.
  */
 #include "tools/kube/objects/defaults.h"
 
@@ -36,7 +36,7 @@ static struct bt_named_quantity *find_quantity(const struct bt_resource_list *li
 	return NULL;
 }
 
-/* Makes room for more entries without touching the array that is there. */
+/* Adds capacity without changing the existing array. */
 static void grow_quantities(struct bt_resource_list *list, uint32_t more, struct bt_arena *arena)
 {
 	size_t entry = sizeof(*list->items);
@@ -125,7 +125,7 @@ static void max_list(struct bt_resource_list *list, const struct bt_resource_lis
 	}
 }
 
-/* What the containers need together, where init containers run one by one and sidecars stay. */
+/* The containers' total requests, where init containers run sequentially and sidecars keep running. */
 static struct bt_resource_list aggregate(
 	const struct bt_pod_spec_object *spec, bool limits, struct bt_arena *arena)
 {
@@ -582,7 +582,7 @@ enum bt_status bt_priority_resolve(
 	for (size_t i = 0; class_name.len == 0 && i < table->n; i++) {
 		const struct bt_priority_class_object *candidate = &table->items[i];
 
-		/* Several global defaults can exist after a race; the lowest one counts. */
+		/* Several global defaults can exist after a race; the lowest one is used. */
 		if (candidate->global_default && (!found || candidate->value < found->value)) {
 			found = candidate;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the API server adds to an object that is created: the scheme's defaults, and the admission that the
- * scheduler notices. Fields that bt_object does not hold are left out.
+ * The API server's changes to a created object: the scheme's defaults, and the admission that affects
+ * scheduling. Fields that bt_object lacks are ignored.
  */
 #pragma once
 
@@ -14,8 +14,7 @@
  * Applies the scheme's defaults, which every reader of the API sees: requests from limits, pod-level
  * requests, quantities rounded up to thousandths, scheduler name, host ports, allocatable from capacity,
  * replicas, and so on. A second call changes nothing. Context : any thread; may allocate from the arena. Owns
- * : what it adds belongs to the arena; nothing that the object points to is written to, except array
- * elements.
+ * : the arena, all additions; data that the object points to is not changed, except array elements.
  */
 void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena);
 
@@ -40,20 +39,20 @@ struct bt_priority_table {
 
 void bt_priority_table_fini(struct bt_priority_table *table);
 
-/* Remembers a class; one of the same name is replaced. Owns: a copy. */
+/* Adds a class, or replaces one of the same name. Owns: a copy. */
 void bt_priority_table_add(
 	struct bt_priority_table *table, const struct bt_priority_class_object *priority_class);
 
 struct bt_priority {
-	struct bt_str class_name; /* the global default's name when no class was asked for; may be empty */
+	struct bt_str class_name; /* the global default's name when no class was given; may be empty */
 	struct bt_str preemption_policy;
 	int32_t value;
 };
 
 /*
- * Looks up what a pod with this priorityClassName gets. Pods read before their class are resolved by a call
+ * Looks up the priority for a priorityClassName. Pods read before their class are resolved by a call
  * after the last object. Context : any thread that does not race with bt_priority_table_add; no allocation.
- * Returns : BT_OK; BT_NOT_FOUND when there is no such class, for which the API server refuses the pod.
+ * Returns : BT_OK; BT_NOT_FOUND when there is no such class, for which the API server rejects the pod.
  * Owns    : the strings belong to the table.
  */
 enum bt_status bt_priority_resolve(

@@ -8,7 +8,7 @@
 
 static enum bt_status feed(struct bt_feeder *feeder, struct bt_watch_event *watch_event)
 {
-	/* Counted before, so that nobody believes too early that all has been taken in. */
+	/* Counted first, so that bt_feeders_are_taken is not true too early. */
 	bt_add_relaxed(&feeder->fed_n, 1u);
 	enum bt_status status = bt_pipeline_feed(feeder->pipeline, feeder->source, &watch_event, BT_FOREVER);
 

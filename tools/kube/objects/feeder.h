@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A source of a pipeline that hands over copies of objects, and knows when all of them have been taken in.
+ * A pipeline source that feeds copies of objects, and tracks when all of them have been applied.
  */
 #pragma once
 
@@ -13,25 +13,25 @@ struct bt_feeder {
 	uint32_t source;
 	/* private: */
 	_Atomic uint64_t fed_n; /* atomic: watch events */
-	/* What is handed over on the scheduling thread, which cannot wait for itself. */
+	/* Events fed from the scheduling thread, which cannot wait for itself. */
 	struct bt_watch_event **held;
 	size_t held_n, held_cap;
 	bool holds;
 };
 
 /*
- * Hands a copy of an object over, of which a delete needs the kind and the names only. Context: one thread at
- * a time; waits for room. Returns: BT_OK; BT_CONFLICT when nothing is taken in any more.
+ * Feeds a copy of an object; a deletion needs only the kind and the names. Context: one thread at a time;
+ * waits for room. Returns: BT_OK; BT_CONFLICT when the pipeline has stopped.
  */
 enum bt_status bt_feeder_hand_over(
 	struct bt_feeder *feeder, enum bt_watch_event_kind kind, const struct bt_object *object);
 
-/* Has all that was handed over to n feeders of one pipeline been taken in? Context: any thread. */
+/* Have all objects fed to n feeders of one pipeline been applied? Context: any thread. */
 bool bt_feeders_are_taken(const struct bt_feeder *feeders, uint32_t n);
 
 /*
- * bt_admission_finish, between two cycles: the pods of DaemonSets are made for the nodes that have been taken
- * in. What is admitted is handed over by this feeder afterwards.
+ * bt_admission_finish, between two cycles: creates the pods of DaemonSets for the applied nodes. Admitted
+ * objects are fed by this feeder afterwards.
  * Context: as bt_feeder_hand_over, and bt_pipeline_call. Returns: as bt_feeder_hand_over.
  */
 enum bt_status bt_feeder_finish_admission(struct bt_feeder *feeder, struct bt_admission *admission);

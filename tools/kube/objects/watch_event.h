@@ -7,7 +7,7 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/format/json.h"
 
-/* What one source needs to make watch events. owner: its thread. */
+/* One source's state for making watch events. owner: its thread. */
 struct bt_watch_event_maker {
 	struct bt_json *json;
 };
@@ -15,5 +15,5 @@ struct bt_watch_event_maker {
 void bt_watch_event_maker_init(struct bt_watch_event_maker *maker);
 void bt_watch_event_maker_fini(struct bt_watch_event_maker *maker);
 
-/* Journals with JSON in them. maker: for reading; NULL: nobody reads. It must outlive the codec. */
+/* Journals with JSON in them. maker: for reading; NULL: write only. It must outlive the codec. */
 struct bt_journal_codec bt_journal_json(struct bt_watch_event_maker *maker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names that are taken are kept as 64-bit hashes; whose pods there are, bt_claims knows. Pods are built one
- * at a time in a scratch arena.
+ * Used names are stored as 64-bit hashes; bt_claims has the owners of pods. Pods are built one at a time in a
+ * scratch arena.
  */
 #include "tools/kube/objects/workload.h"
 
@@ -22,10 +22,10 @@
 #define NUMBER_N	   24
 #define JOB_CONTROLLER	   "kubernetes.io/job-controller"
 
-/* What is known under the hash of a namespace and names. */
+/* Entry types for the hash of a namespace and names. */
 enum known {
 	KNOWN_POD = 1, /* a pod of this name */
-	KNOWN_HASHED,  /* how many active pods of this Deployment the names of their ReplicaSets tell of */
+	KNOWN_HASHED,  /* active pods of this Deployment, by the names of their ReplicaSets */
 	KNOWN_PARENT,  /* the entry of this kind and name, which may have children */
 	KNOWN_SEED     /* nothing; the seed of names and uids */
 };
@@ -41,7 +41,7 @@ struct expansion {
 	uint32_t left; /* pods that may still be made */
 };
 
-/* What all pods of one workload share. Its strings live until the collector ends. */
+/* The common part of a workload's pods. Its strings live until the collector ends. */
 struct pod_template_draft {
 	const struct bt_workload_entry *entry;
 	struct bt_owner_object owner;
@@ -206,7 +206,7 @@ static void add_job_labels(struct pod_template_draft *draft)
 	add_label(draft, "job-name", draft->owner.name);
 }
 
-/* Decides who owns the pods and what they are called. */
+/* Determines the pods' owner and names. */
 static struct pod_template_draft begin_draft(
 	struct bt_workloads *workloads, const struct bt_workload_entry *entry)
 {
@@ -279,7 +279,7 @@ static struct bt_str_map roomy_map(struct bt_arena *arena, const struct bt_str_m
 	return map;
 }
 
-/* Forgets the pod before and begins one with the template's values; it still lacks its name. */
+/* Drops the previous pod and begins one with the template's values, without a name. */
 static struct bt_pod_object begin_pod(struct bt_workloads *workloads, const struct pod_template_draft *draft)
 {
 	const struct bt_workload_object *workload = &draft->entry->workload;
@@ -323,8 +323,8 @@ static void finish_pod(struct expansion *expansion, struct bt_pod_object *pod)
 
 /*
  * Names a pod: the prefix and five letters. Number i gets the letters a * i + b mod 27^5, where a and b
- * follow from the seed: no two numbers of a workload get the same, and neighbours do not look alike. A name
- * that is taken is passed over.
+ * follow from the seed: no two numbers of a workload get the same, and neighbours do not look alike. Used
+ * names are skipped.
  */
 static void generate_name(struct bt_workloads *workloads, struct bt_pod_object *pod, struct bt_str prefix,
 	uint64_t seed, uint64_t *number)
@@ -342,7 +342,7 @@ static void generate_name(struct bt_workloads *workloads, struct bt_pod_object *
 	} while (known(workloads, pod_key(pod)));
 }
 
-/* Whether so many pods may be made; if not, says what to do. */
+/* Checks the limit of pods; if exceeded, reports the remedy. */
 static enum bt_status check_room(
 	struct expansion *expansion, const struct bt_workload_entry *entry, uint64_t pods)
 {
@@ -378,7 +378,7 @@ static enum bt_status expand_replicas(struct expansion *expansion, struct pod_te
 		uint32_t hashed_n = known(workloads,
 			hash_key(KNOWN_HASHED, workload->meta.namespace_, workload->meta.name, none));
 
-		/* While it is paused no ReplicaSet is made, which would make the pods. */
+		/* A paused Deployment creates no ReplicaSet, and so no pods. */
 		missing = draft->entry->child_n || (workload->paused && !hashed_n) ? 0 : missing - hashed_n;
 	}
 	if (missing <= 0) {
@@ -439,7 +439,7 @@ static enum bt_status expand_stateful(struct expansion *expansion, struct pod_te
 		struct bt_str ordinal = number_text(&workloads->scratch, workload->start_ordinal + i);
 
 		pod.meta.name = join(&workloads->scratch, workload->meta.name, "-", ordinal);
-		/* One that has ended is deleted and made anew. */
+		/* An ended pod is deleted and recreated. */
 		if (known(workloads, pod_key(&pod)) &&
 			!bt_claimed_has(&claimed, BT_CLAIM_ENDED, pod.meta.name)) {
 			continue;
@@ -481,7 +481,7 @@ static void make_indexed_pod(
 	finish_pod(expansion, &pod);
 }
 
-/* How many pods a Job lacks now: its parallelism, but no more than completions are left. */
+/* The number of a Job's missing pods: its parallelism, at most the remaining completions. */
 static int64_t job_missing(const struct bt_workload_object *job, const struct bt_claimed *claimed)
 {
 	/* Pods that have succeeded may be gone; the status still counts them. */
@@ -584,8 +584,7 @@ static bool same_toleration(const struct bt_toleration_object *a, const struct b
 	       bt_str_eq(a->value, b->value) && bt_str_eq(a->effect, b->effect);
 }
 
-/* Daemons outlive their node's troubles: each toleration is added, or replaces the one that differs in
- * seconds only. */
+/* Adds the tolerations of daemon pods; each replaces one that differs only in seconds. */
 static void daemon_tolerations(struct bt_arena *arena, struct bt_pod_spec_object *spec)
 {
 	static const struct bt_toleration_object wanted[] = {
@@ -627,8 +626,8 @@ static void daemon_tolerations(struct bt_arena *arena, struct bt_pod_spec_object
 	}
 }
 
-/* Replaces the pod's required node affinity by "the node of this name"; what the template asked for is
- * decided. */
+/* Replaces the pod's required node affinity by "the node of this name"; the template's affinity has been
+ * evaluated. */
 static void pin_to_node(struct bt_arena *arena, struct bt_pod_spec_object *spec, const struct bt_str *node)
 {
 	struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;

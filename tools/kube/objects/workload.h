@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workloads as their controllers would run them: every Deployment, ReplicaSet, ReplicationController,
+ * Creates pods for workloads as their controllers would: every Deployment, ReplicaSet, ReplicationController,
  * StatefulSet, Job, DaemonSet and CronJob gets the pods that it lacks, with the names, labels, owners and
  * tolerations that they would have.
  *
@@ -40,16 +40,16 @@ struct bt_workloads {
 void bt_workloads_fini(struct bt_workloads *workloads);
 
 /*
- * Takes note of an object: workloads are copied, pods are counted for their owners, other kinds are passed
- * over. Call it after bt_defaults_scheme and bt_defaults_namespace, with every object of the input. Context :
- * one thread at a time; allocates.
+ * Records an object: workloads are copied, pods are counted for their owners, other kinds are ignored. Call
+ * it after bt_defaults_scheme and bt_defaults_namespace, with every object of the input. Context : one thread
+ * at a time; allocates.
  */
 void bt_workloads_observe(struct bt_workloads *workloads, const struct bt_object *object);
 
 struct bt_workloads_request {
 	/*
-	 * Hears of each pod, with the scheme's defaults and matchLabelKeys applied, but without
-	 * bt_defaults_admission. The pod may be changed; it dies with the call.
+	 * Called for each pod, with the scheme's defaults and matchLabelKeys applied, but without
+	 * bt_defaults_admission. The pod may be changed; it is valid during the call.
 	 */
 	void (*emit)(void *context, struct bt_pod_object *pod);
 	/*
@@ -69,8 +69,8 @@ struct bt_workloads_request {
  * in the input leaves the pods to them, and its replicas to the one of them that has any, or to the newest. A
  * CronJob whose Jobs are in the input leaves the pods to those; one without is taken to run once. Workloads
  * that are suspended, have ended, are being deleted or are left to another controller (managedBy) get none,
- * nor do paused Deployments without a ReplicaSet. Pods count for who controls them, by kind, name and UID,
- * while his selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod
+ * nor do paused Deployments without a ReplicaSet. Pods count for their controller, by kind, name and UID,
+ * while its selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod
  * before they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
  * message in out_message when there would be more than pod_max pods, after emitting those before the workload
  * that is too large.

@@ -10,7 +10,7 @@
 #include "tools/cli/json_write.h"
 
 #define NS_PER_S INT64_C(1000000000)
-/* Where upstream would need a random name because the pod's is too long to be followed by a time. */
+/* Upstream uses a random name when the pod's is too long for a time suffix. */
 #define EVENT_STEM_BYTES (253 - 17)
 
 static void member(struct bt_json_writer *json, const char *key, struct bt_str value)
@@ -47,8 +47,7 @@ static void write_time(struct bt_json_writer *json, const char *key, int64_t ns,
 
 /* ---- patches ---- */
 
-/* A field of a condition: written when it differs, as null when it is gone. always: one that an object never
- * lacks. */
+/* A field of a condition: written when it differs, as null when removed. always: a required field. */
 static void write_change(struct bt_json_writer *json, const char *key, const struct bt_str *old,
 	struct bt_str value, bool always)
 {

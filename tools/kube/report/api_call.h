@@ -14,9 +14,9 @@
  */
 void bt_api_call_write(const struct bt_api_call *call, int64_t now_ns, struct bt_buf *out_line);
 
-/* What is repeated of an event: how often it has been seen, and when last. */
+/* An event's series: the count, and the last time. */
 struct bt_api_series {
-	int64_t count; /* 0: it is none */
+	int64_t count; /* 0: no series */
 	int64_t last_ns;
 };
 
@@ -25,7 +25,7 @@ void bt_api_event_name(struct bt_str pod, int64_t now_ns, struct bt_buf *out_nam
 void bt_api_event_write(const struct bt_api_call *call, struct bt_str name, int64_t now_ns,
 	const struct bt_api_series *series, struct bt_buf *out_event);
 
-/* Appends the strategic merge patch by which an event becomes a series, or goes on being one. */
+/* Appends the strategic merge patch that starts or continues an event's series. */
 void bt_api_series_write(const struct bt_api_series *series, struct bt_buf *out_patch);
 
 /* Appends the Binding of a BT_API_BIND. */

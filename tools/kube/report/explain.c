@@ -14,7 +14,7 @@ struct explainer {
 	const struct bt_cache *cache;
 	struct bt_explanation explanation;
 	struct bt_buf pod, text;
-	struct bt_buf heading; /* of the rows, until the first one has it; empty: none */
+	struct bt_buf heading; /* of the rows, until written to the first one; empty: none */
 	bool numbered;
 	uint32_t attempt;
 };
@@ -203,7 +203,7 @@ static void mark(struct explainer *e, bt_emit_row *first, uint32_t node_ix, cons
 		.mark_key = "mark",
 		.mark = text};
 
-	(void)bt_emit_raise(e->emit, first, &choice); /* no row: the pod was refused as a whole */
+	(void)bt_emit_raise(e->emit, first, &choice); /* no row: the pod was refused before Filter */
 }
 
 bt_emit_row *bt_report_explain_attempt(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Conditions of pods, kept.
+ * Stored conditions of pods.
  */
 #include "tools/kube/report/pod_status.h"
 

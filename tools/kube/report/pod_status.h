@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the API server has in a pod's status, as far as a scheduler changes it: conditions and the
- * nominated node, with texts of its own. Context: one thread at a time; allocates.
+ * The part of a pod's status that a scheduler changes: conditions and the nominated node, with owned texts.
+ * Context: one thread at a time; allocates.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 /* All zeroes is an empty one. Owns: bt_pod_status_fini. */
 struct bt_pod_status {
-	struct bt_pod_condition *conditions; /* they stay where they are while they are kept anew */
+	struct bt_pod_condition *conditions; /* the array is not moved by updates */
 	size_t n;
 	struct bt_str nominated_node_name;
 	/* private: */
@@ -20,11 +20,11 @@ struct bt_pod_status {
 
 void bt_pod_status_fini(struct bt_pod_status *status);
 
-/* Becomes what an object's status says. */
+/* Copies an object's status. */
 void bt_pod_status_take(struct bt_pod_status *status, const struct bt_pod_object *pod);
 
-/* Becomes a copy of a pod's. */
+/* Copies a pod's status. */
 void bt_pod_status_copy(struct bt_pod_status *status, const struct bt_api_pod *pod);
 
-/* Changes as a patch changes the API server's. */
+/* Applies a patch as the API server does. */
 void bt_pod_status_patch(struct bt_pod_status *status, const struct bt_api_status *patch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How pods got through the queue.
+ * Statistics of the queue.
  */
 #include "tools/kube/report/queueing.h"
 
@@ -26,7 +26,7 @@ static void add_int(struct bt_emit *emit, const char *key, uint64_t value, const
 	bt_emit_label(emit, label);
 }
 
-/* Shown to people only when it says something. */
+/* Shown to people only when nonzero. */
 static void add_rare(struct bt_emit *emit, const char *key, uint64_t value, const char *label)
 {
 	add_int(emit, key, value, label);
@@ -98,7 +98,7 @@ static void report_queue(
 	bt_emit_end(emit);
 }
 
-/* ---- who still waits ---- */
+/* ---- pending pods ---- */
 
 /* Pods in one place, kept there by the same plugins. */
 struct queue_place {

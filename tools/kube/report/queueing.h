@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How pods got through the queue: how long they waited, how often they were tried, who preempted whom, and
- * where those are that still wait. Times are virtual.
+ * Statistics of the queue: waiting times, attempts, preemptions, and the places of pending pods. Times are
+ * virtual.
  */
 #pragma once
 
 #include "engine/flow/cycle/engine.h"
 #include "tools/cli/emit.h"
 
-/* Pods by how often they were tried: placed, gone before that, or still waiting. */
+/* Pods by number of attempts: placed, deleted before that, or pending. */
 struct bt_report_attempts {
 	uint64_t pod_n, sum, most;
 	uint64_t buckets[4]; /* 1, 2, 3 to 5, more */
 };
 
-/* A pod as its interned namespace and name: it may have gone. All names are pinned. */
+/* A pod by its interned namespace and name, since it may be deleted. All names are pinned. */
 struct bt_report_victim {
 	uint32_t namespace_, name;
 };
@@ -26,7 +26,7 @@ enum bt_preemption_end {
 
 struct bt_report_preemption {
 	struct bt_report_victim pod;
-	uint32_t node; /* a name: the node may have gone as well */
+	uint32_t node; /* a name: the node may be deleted, too */
 	size_t first_victim;
 	uint32_t victim_n;
 	int64_t at_ns, end_ns; /* end_ns: when it was placed */
@@ -36,14 +36,14 @@ struct bt_report_preemption {
 struct bt_queueing_facts {
 	int64_t begin_ns;
 	struct bt_report_attempts attempts;
-	uint64_t unwaited_n; /* pods that were placed at the time at which they came */
-	int64_t *waits;	     /* of the others; they are sorted here */
+	uint64_t unwaited_n; /* pods that were placed at their arrival time */
+	int64_t *waits;	     /* of the others; sorted here */
 	size_t wait_n;
 	const struct bt_report_preemption *preemptions;
 	const struct bt_report_victim *victims;
 	size_t preemption_n;
 	uint64_t preemptor_n, evicted_n;
-	bool all; /* rows, however many there are */
+	bool all; /* show all rows */
 };
 
 /* Adds the sections "queue", "waiting" and "preemptions". */

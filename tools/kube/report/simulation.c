@@ -24,7 +24,7 @@ static void add_percent(struct bt_emit *emit, const char *key, double share, con
 	bt_emit_label(emit, label);
 }
 
-/* A number that is 0 in most runs is shown to machines always, to people only when it says something. */
+/* A number that is 0 in most runs is always shown to programs, to people only when nonzero. */
 static void add_rare(struct bt_emit *emit, const char *key, uint64_t value, const char *label)
 {
 	add_int(emit, key, value, label);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The report of a simulation: what was placed, what not and why, how full the cluster is, how long it took.
+ * The report of a simulation: placed pods, unplaced ones with reasons, utilization, durations.
  */
 #pragma once
 
@@ -12,16 +12,16 @@
 struct bt_report_kind {
 	const char *name;
 	uint64_t n;
-	bool used;	    /* berth looks at objects of this kind */
-	const char *effect; /* what is different because it does not; NULL: nothing */
+	bool used;	    /* berth uses objects of this kind */
+	const char *effect; /* the effect of ignoring it; NULL: none */
 };
 
-/* What a trace's pods used in the course of time, in the resource's unit. */
+/* A trace's resource usage over time, in the resource's unit. */
 struct bt_report_use {
 	double mean, peak;
 };
 
-/* What the report says besides what the engine knows. */
+/* The report's input besides the engine. */
 struct bt_simulation_facts {
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_other_schedulers, pods_deleting;
 	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, pods_leaving, problems;
@@ -39,7 +39,7 @@ struct bt_simulation_facts {
 	bool all; /* rows of each section, however many there are */
 };
 
-/* Adds what comes first: the schema, where the input is from (such as "tools/samples"), the seed. */
+/* Adds the header: the schema, the input's source (such as "tools/samples"), the seed. */
 void bt_report_begin(struct bt_emit *emit, const char *source, uint64_t seed);
 
 /* Adds every section to the report. */

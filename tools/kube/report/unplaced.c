@@ -56,8 +56,8 @@ static bool is_untried(struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /*
- * Would the pod fit if what is free were on one node? Only nodes count that refuse it for its resources, and
- * for nothing before; and no node may refuse it for anything else that could change.
+ * Would the pod fit if all free resources were on one node? Only nodes count that refuse it first for its
+ * resources; and no node may refuse it for another reason that could change.
  */
 static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_group *group)
 {
@@ -66,7 +66,7 @@ static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_gro
 	struct bt_explanation explanation = {0};
 	struct bt_refusal refusal;
 	uint32_t n = 0;
-	bool fits = bt_utilization_sum_fits(cache, group->signature, NULL, 0); /* which is cheaper to ask */
+	bool fits = bt_utilization_sum_fits(cache, group->signature, NULL, 0); /* the cheaper check */
 
 	if (!fits) {
 		return false;
@@ -83,8 +83,7 @@ static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_gro
 		if (strcmp(refusal.plugin, "NodeResourcesFit") == 0) {
 			nodes[n++] = evaluation->visited[i];
 		} else {
-			/* A node that no preemption would open is none for the pod; any other has a reason of
-			 * its own. */
+			/* Unresolvable nodes do not count; any other node has a different reason. */
 			fits = refusal.rejection.code != BT_UNSCHEDULABLE;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How full a cluster is.
+ * Utilization of a cluster.
  */
 #include "tools/kube/report/utilization.h"
 
@@ -16,7 +16,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Where the value is that so many percent of n sorted values do not exceed (nearest rank). */
+/* The index of a percentile in n sorted values (nearest rank). */
 static uint64_t rank(uint64_t n, uint64_t percent)
 {
 	return (n * percent + 99) / 100 - 1;
@@ -171,7 +171,7 @@ static double free_on(const struct bt_cache *cache, uint32_t slot, uint32_t node
 	return bt_bitmap_test(snapshot->live, node_ix) && left > 0 ? left : 0;
 }
 
-/* Is there a node among them that takes one pod more? */
+/* Does any of the nodes have room for one more pod? */
 static bool has_room(const struct bt_cache *cache, const uint32_t *nodes, uint32_t n)
 {
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
@@ -219,7 +219,7 @@ void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out)
 	if (slot != BT_MEMORY && slot != BT_EPHEMERAL_STORAGE) {
 		double number = slot == BT_CPU ? amount / 1000 : amount;
 
-		/* At most three digits behind the point, and none that says nothing. */
+		/* At most three decimals, without trailing zeroes. */
 		bt_buf_printf(out, "%.3f", number);
 		while (out->ptr[out->len - 1] == '0') {
 			out->len--;

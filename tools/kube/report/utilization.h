@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How full a cluster is: per resource over its nodes, per zone, and what of it no pod can use.
+ * Utilization of a cluster: per resource over its nodes, per zone, and unusable resources.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
  * over-committed). */
 struct bt_utilization {
 	struct bt_str name;
-	uint32_t slot; /* BT_FIRST_RARE: the pod count; rare resources are left out */
+	uint32_t slot; /* BT_FIRST_RARE: the pod count; rare resources are omitted */
 	uint64_t node_n;
 	double used, allocatable; /* sums, in the resource's unit (cpu: thousandths) */
 	double mean, p50, p99, highest;
@@ -30,7 +30,7 @@ struct bt_cluster_utilization {
 	uint64_t full_node_n;  /* nodes with less than 1 % left of pods, cpu or memory */
 };
 
-/* Measures the cluster as it is. Owns: bt_utilization_fini. */
+/* Measures the current cluster. Owns: bt_utilization_fini. */
 void bt_utilization_measure(const struct bt_cache *cache, struct bt_cluster_utilization *out);
 void bt_utilization_fini(struct bt_cluster_utilization *utilization);
 
