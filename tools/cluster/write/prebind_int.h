@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is written of volumes and claims before a binding: the bind request's writes
- * (engine/flow/cycle/prebind_writes.h) with texts of their own, and how far it has come.
+ * Writes of volumes and claims before a binding: the bind request's writes
+ * (engine/flow/cycle/prebind_writes.h) with copied texts, and the progress.
  */
 #pragma once
 
@@ -11,13 +11,13 @@ struct bt_prebind_volume {
 };
 
 struct bt_prebind_result {
-	struct bt_str request, text; /* its members as JSON, but for tolerations, without the last brace */
+	struct bt_str request, text; /* members as JSON without tolerations and closing brace */
 };
 
 struct bt_prebind_request {
 	struct bt_str name, class_;
 	struct bt_str config; /* of its class: spec.config as JSON */
-	bool has_config;      /* it has been asked for */
+	bool has_config;      /* it was read */
 };
 
 struct bt_prebind_mapping {
@@ -25,29 +25,29 @@ struct bt_prebind_mapping {
 	struct bt_str resource, request;
 };
 
-/* A device that a claim has. */
+/* A device of a claim. */
 struct bt_prebind_device {
 	struct bt_str driver;
-	bool conditional; /* it has to get ready first */
+	bool conditional; /* it has binding conditions */
 };
 
 struct bt_prebind_claim {
 	struct bt_str name, uid;
 	bool allocates, special, timed;
-	bool held; /* reserved for the pod before this cycle: only to be taken back */
+	bool held; /* reserved for the pod before this cycle: only rolled back */
 	struct bt_prebind_result *results;
 	struct bt_prebind_request *requests;
 	struct bt_prebind_mapping *mappings;
 	uint32_t result_n, request_n, mapping_n;
 	struct bt_str selector; /* status.allocation.nodeSelector as JSON, or empty */
-	/* As the server has it: parts of its JSON. */
+	/* The server's version: parts of its JSON. */
 	struct bt_str version, finalizers, reserved, config, asked;
 	struct bt_prebind_device *devices;
 	uint32_t device_n;
-	bool conditional; /* some device of its has to get ready first */
+	bool conditional; /* at least one of its devices has binding conditions */
 	bool deleting, allocated, dated, is_reserved, has_finalizer;
 	/* What was written. */
-	uint64_t written; /* the resource version since then; 0: nothing was */
+	uint64_t written; /* the resource version after the write; 0: not written */
 	bool reserves;	  /* for the pod */
 	bool created, deleted;
 };
@@ -56,34 +56,34 @@ struct bt_prebind {
 	struct bt_prebind_volume *volumes;
 	struct bt_prebind_claim *claims;
 	uint32_t volume_n, claim_n; /* volumes: those that have a PersistentVolume first */
-	uint32_t at;		    /* which of them */
-	struct bt_str labels;	    /* the node's as JSON, when it was looked at last; empty: none */
-	uint32_t migrated;	    /* in this look: bits by enum bt_in_tree, what its kubelet has migrated */
-	bool knows_migrated;	    /* it has been asked for: a volume needs it */
-	struct bt_str made;	    /* the name of the PersistentVolume of the claim at hand */
-	bool is_bound;		    /* the claim is wholly bound to it */
+	uint32_t at;		    /* index of the current one */
+	struct bt_str labels;	    /* the node's as JSON, as last read; empty: none */
+	uint32_t migrated;	    /* in this round: bits by enum bt_in_tree */
+	bool knows_migrated;	    /* the CSINode was read, because a volume needs it */
+	struct bt_str made;	    /* the PersistentVolume of the current claim */
+	bool is_bound;		    /* the claim is completely bound to it */
 	bool undoes;
-	struct bt_str why, message; /* why it is undone */
+	struct bt_str why, message; /* why it is rolled back */
 };
 
 /* ---- prebind.c ---- */
 
-/* Goes on with the next step, the next volume or claim, or the binding. */
+/* Starts a step; bt_prebind_next: the next step, the next volume or claim, or the binding. */
 void bt_prebind_go(struct bt_write_op *op, int stage);
 void bt_prebind_next(struct bt_writer *writer, struct bt_write_op *op);
 
-/* It has failed; what was written is taken back. why is copied. */
+/* Fails the binding and rolls back what was written. why is copied. */
 void bt_prebind_fail(struct bt_writer *writer, struct bt_write_op *op, const char *plugin, struct bt_str why);
 
-/* ---- what is done, in order; what comes first is prebind.c's, from BT_PREBIND_CREATE on claims.c's ---- */
+/* ---- the steps, in order; the first ones are prebind.c's, from BT_PREBIND_CREATE on claims.c's ---- */
 
 enum {
 	BT_PREBIND_PV_GET = 0,
 	BT_PREBIND_PV,
 	BT_PREBIND_PVC,
-	BT_PREBIND_NODE,     /* a look at all volumes begins */
+	BT_PREBIND_NODE,     /* starts a round over all volumes */
 	BT_PREBIND_WAIT,     /* a claim, and then */
-	BT_PREBIND_CSI_NODE, /* what the node's kubelet has migrated, if the volume is in-tree, and */
+	BT_PREBIND_CSI_NODE, /* the node's migrated plugins, if the volume is in-tree, and */
 	BT_PREBIND_MADE,     /* its volume, and whether the node can reach it */
 	BT_PREBIND_CREATE,
 	BT_PREBIND_CLAIM_GET,
@@ -100,10 +100,10 @@ enum {
 
 /* ---- claims.c ---- */
 
-/* Has it looked at until its devices are ready. */
+/* Waits until the claim's devices are ready. */
 void bt_claim_wait(struct bt_writer *writer, struct bt_write_op *op);
 
-/* That is over; nothing happens when nobody has waited. */
+/* Records the end of the wait; no effect when there was none. */
 void bt_claim_waited(struct bt_writer *writer, const struct bt_write_op *op, enum bt_devices_end end);
 
 /* The first step of a claim. */
@@ -111,7 +111,7 @@ void bt_claim_begin(struct bt_write_op *op);
 bool bt_claim_request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call);
 void bt_claim_answered(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer);
 
-/* The first step of taking a claim back. Returns: false when there is nothing to be taken back. */
+/* The first step of rolling a claim back. Returns: false when there is nothing to roll back. */
 bool bt_claim_undo(struct bt_write_op *op);
 
 /* ---- claim_text.c: JSON of claims; all append to out ---- */
@@ -120,17 +120,17 @@ bool bt_claim_undo(struct bt_write_op *op);
 void bt_claim_copy(
 	struct bt_write_op *op, const struct bt_bind_request_claim *from, struct bt_prebind_claim *out);
 
-/* Reads what an answer has of a claim into the op's arena. Returns: false when it is no claim. */
+/* Copies a claim from an answer into the op's arena. Returns: false when it is not a claim. */
 bool bt_claim_read(struct bt_writer *writer, struct bt_write_op *op, struct bt_str body);
 
-/* What a claim says of its devices. */
+/* The state of a claim's devices. */
 enum bt_claim_state { BT_CLAIM_READY = 0, BT_CLAIM_WAITS, BT_CLAIM_FAILED };
 
-/* Are the binding conditions of all devices met? out_why: what failed. */
+/* Whether the binding conditions of all devices are met. out_why: what failed. */
 enum bt_claim_state bt_claim_state(
 	struct bt_writer *writer, struct bt_str claim, struct bt_str name, struct bt_buf *out_why);
 
-/* Lists the devices that the server's claim has. */
+/* Lists the devices of the server's claim. */
 void bt_claim_read_devices(
 	struct bt_writer *writer, struct bt_write_op *op, struct bt_str body, struct bt_prebind_claim *out);
 
@@ -141,11 +141,11 @@ void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
 	const struct bt_prebind_claim *claim, struct bt_buf *out);
 
-/* The value of a member, as it is written; empty when there is none. Valid as long as text. */
+/* The raw value of a member; empty when it is missing. Valid as long as text. */
 struct bt_str bt_json_member(struct bt_writer *writer, struct bt_str text, const char *name);
 
-/* The next element of an array that is walked by offset, which begins at 0. Returns: false at the end. */
+/* The next element of an array, by an offset that starts at 0. Returns: false at the end. */
 bool bt_json_element(struct bt_writer *writer, struct bt_str array, size_t *offset, struct bt_str *out);
 
-/* The text of a JSON string without escapes, such as names are; empty when it is none. */
+/* The text of a JSON string without escapes, as names are; empty when it is not one. */
 struct bt_str bt_json_name(struct bt_str raw);
