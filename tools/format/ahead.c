@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranges of a list, and who decodes them.
+ * Ranges of a list, and the threads that decode them.
  */
 #include "tools/format/ahead_int.h"
 
@@ -18,16 +18,16 @@
 /* The owner of a range's slot. */
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
 
-/* owner: who decodes it; then the reader, when the helper has said so by its ring */
+/* owner: its decoder; then the reader, after the helper has pushed it to its ring */
 struct slot {
 	struct bt_ahead_range range;
-	size_t first; /* where its first element begins; SIZE_MAX: none was found */
+	size_t first; /* offset of its first element; SIZE_MAX: none found */
 	size_t object_cap;
-	struct bt_arena arena; /* what its objects point to */
+	struct bt_arena arena; /* memory of its objects */
 	enum slot_state state; /* owner: the reader */
 };
 
-/* One that decodes. owner: itself */
+/* A decoding thread. owner: itself */
 struct decoder {
 	const struct bt_ahead *ahead;
 	struct bt_json *json;
@@ -43,7 +43,7 @@ struct helper {
 struct bt_ahead {
 	/* init: */
 	struct bt_ahead_list list;
-	char border[BORDER_MAX]; /* the text around the start of each element, as far as it is the same */
+	char border[BORDER_MAX]; /* the common text around the start of each element */
 	size_t border_n, border_start;
 	uint32_t range_n, slot_n, helper_n;
 	struct slot *slots; /* range i is read into slot i % slot_n */
@@ -52,7 +52,7 @@ struct bt_ahead {
 	struct decoder own;
 	struct bt_inbox done;
 	struct bt_ring **done_rings;
-	uint32_t head, tail; /* the range that the reader is in; the next one to be given out */
+	uint32_t head, tail; /* the reader's range; the next one to be assigned */
 	uint32_t taken_n, missed_n;
 };
 
@@ -61,7 +61,7 @@ static size_t range_start(const struct bt_ahead *ahead, uint32_t range_ix)
 	return ahead->list.element.offset + range_ix * ahead->list.range_bytes;
 }
 
-/* The last range goes on to the end of the text. */
+/* The last range extends to the end of the text. */
 static size_t range_end(const struct bt_ahead *ahead, uint32_t range_ix)
 {
 	return range_ix + 1 < ahead->range_n ? range_start(ahead, range_ix + 1) : SIZE_MAX;
@@ -69,7 +69,7 @@ static size_t range_end(const struct bt_ahead *ahead, uint32_t range_ix)
 
 /* ---- decoding a range ---- */
 
-/* Guesses where the first element of a range begins. */
+/* Guesses the offset of a range's first element. */
 static size_t find_first(const struct bt_ahead *ahead, uint32_t range_ix)
 {
 	struct bt_str text = ahead->list.text;
@@ -85,7 +85,7 @@ static size_t find_first(const struct bt_ahead *ahead, uint32_t range_ix)
 	return at ? (size_t)(at - text.ptr) + ahead->border_start : SIZE_MAX;
 }
 
-/* Decodes the object at the cursor. Returns false when it is not a plain good one. */
+/* Decodes the object at the cursor. Returns false when it is not a plain valid one. */
 static bool decode_object(
 	const struct decoder *decoder, struct slot *slot, struct bt_json_mark start, struct bt_object *out)
 {
@@ -139,7 +139,7 @@ static void decode_range(const struct decoder *decoder, uint32_t range_ix)
 		return;
 	}
 	bt_json_begin(decoder->json, ahead->list.text, &slot->arena);
-	/* As if the list had just been entered: no comma is expected in front of the element. */
+	/* As after entering the list: no comma is expected before the element. */
 	range->end = (struct bt_json_mark){slot->first, ahead->list.element.depth, true};
 	bt_json_seek(decoder->json, range->end);
 	while (bt_json_next_element(decoder->json) && bt_json_offset(decoder->json) < end) {
@@ -150,7 +150,7 @@ static void decode_range(const struct decoder *decoder, uint32_t range_ix)
 		}
 		struct bt_json_mark behind = bt_json_mark(decoder->json);
 		if (bt_json_error(decoder->json)->status != BT_OK) {
-			/* Where the reader would have to go on is not known. */
+			/* The offset where the reader would have to continue is unknown. */
 			range->object_n = object_n;
 			return;
 		}
@@ -166,25 +166,25 @@ static void help(void *context)
 
 	while (bt_ring_pop(&helper->todo, &range_ix, BT_EVENTCOUNT_FOREVER)) {
 		decode_range(&helper->decoder, range_ix);
-		(void)bt_ring_try_push(&helper->done, &range_ix); /* it has room for all that are assigned */
+		(void)bt_ring_try_push(&helper->done, &range_ix); /* it has room for all assigned ranges */
 	}
 }
 
-/* ---- handing out ranges ---- */
+/* ---- assigning ranges ---- */
 
 static struct slot *slot_of(const struct bt_ahead *ahead, uint32_t range_ix)
 {
 	return &ahead->slots[range_ix % ahead->slot_n];
 }
 
-/* Is there a range to be given out, and a slot for it? */
+/* Is there a range to assign, and a slot for it? */
 static bool has_next(const struct bt_ahead *ahead)
 {
 	return ahead->tail < ahead->range_n && ahead->tail - ahead->head < ahead->slot_n &&
 	       slot_of(ahead, ahead->tail)->state == SLOT_FREE;
 }
 
-/* A caller that skips a range before it has been decoded gets its slot back here. */
+/* Also frees the slots of ranges that the caller skipped before they were decoded. */
 static void collect(struct bt_ahead *ahead, int64_t timeout_ns)
 {
 	uint32_t range_ix, helper_ix;
@@ -196,7 +196,7 @@ static void collect(struct bt_ahead *ahead, int64_t timeout_ns)
 	}
 }
 
-/* Gives the helpers what they have room for, the nearest ranges first. */
+/* Assigns ranges to the helpers up to their capacity, the nearest first. */
 static void give_out(struct bt_ahead *ahead)
 {
 	for (uint32_t n = 0; n < TODO_N; n++) {
@@ -214,20 +214,20 @@ static void give_out(struct bt_ahead *ahead)
 	}
 }
 
-/* Leaves the range behind. */
+/* Advances past the range. */
 static void pass(struct bt_ahead *ahead)
 {
 	struct slot *slot = slot_of(ahead, ahead->head);
 
 	if (ahead->head == ahead->tail) {
-		ahead->tail++; /* it was never given out */
+		ahead->tail++; /* it was never assigned */
 	} else if (slot->state == SLOT_READY) {
 		slot->state = SLOT_FREE;
 	}
 	ahead->head++;
 }
 
-/* Uses the time until another has decoded the range that the reader is in. */
+/* Decodes other ranges while a helper decodes the reader's range. */
 static void wait_usefully(struct bt_ahead *ahead)
 {
 	if (has_next(ahead)) {
@@ -273,14 +273,14 @@ bool bt_ahead_is_vain(const struct bt_ahead *ahead)
 	return ahead->missed_n >= VAIN_N && ahead->missed_n > ahead->taken_n;
 }
 
-/* ---- beginning and ending ---- */
+/* ---- begin and end ---- */
 
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* How many bytes of p there are up to the n-th quote, with it; 0: too many. */
+/* The length of p up to and including the n-th quote; 0: too long. */
 static size_t to_quote(const char *p, const char *end, uint32_t n)
 {
 	size_t most = BORDER_MAX / 2 < end - p ? BORDER_MAX / 2 : (size_t)(end - p);
@@ -294,8 +294,8 @@ static size_t to_quote(const char *p, const char *end, uint32_t n)
 	return 0;
 }
 
-/* How much of the element at p is the same in most of its neighbours, but not in what is inside of them: its
- * brace when it has a line of its own; else all before the first value that is likely to differ. */
+/* The length of the start of the element at p that is equal in most of its neighbours, but not inside them:
+ * its brace when it is on a separate line; else all before the first value that is likely to differ. */
 static size_t opening_bytes(const char *p, const char *end, bool indented)
 {
 	size_t key = indented ? 0 : to_quote(p, end, 2), value = key;
@@ -310,7 +310,7 @@ static size_t opening_bytes(const char *p, const char *end, bool indented)
 	return more ? more : key;
 }
 
-/* Finds out what stands around the start of an element. Returns false when it is nothing to go by. */
+/* Determines the text around the start of an element. Returns false when it is not distinctive. */
 static bool find_border(struct bt_ahead *ahead)
 {
 	const char *text = ahead->list.text.ptr, *element = text + ahead->list.element.offset;

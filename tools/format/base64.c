@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Base64. OpenSSL's decoder does not say where a text is wrong, takes spaces, and ends at '-'.
+ * Base64. OpenSSL's decoder does not report the offset of an error, accepts spaces, and ends at '-'.
  */
 #include "tools/format/base64.h"
 
@@ -23,8 +23,8 @@ static size_t skip_breaks(struct bt_str text, size_t i)
 	return i;
 }
 
-/* Whether the padding at i is right and ends the text, digit_n digits into a group; else out_bad tells where
- * not. */
+/* Is the padding at i valid and at the end of the text, after digit_n digits of a group? If not, out_bad is
+ * the offset of the error. */
 static bool ends_with_padding(struct bt_str text, size_t i, uint32_t digit_n, size_t *out_bad)
 {
 	*out_bad = i++;

@@ -10,9 +10,9 @@
 #include "engine/base/str.h"
 
 /*
- * Appends the bytes that the text stands for; line ends in it are passed over.
- * Returns : false when it is none, with *out_bad the byte that Go's error names. Nothing is appended then,
- *           but bytes may have been written behind the end of out.
+ * Appends the decoded bytes; line ends are ignored.
+ * Returns : false when invalid, with the offset of Go's error in *out_bad. Nothing is appended then, but
+ *           bytes may have been written past the end of out.
  */
 bool bt_base64_decode(struct bt_str text, struct bt_buf *out, size_t *out_bad);
 

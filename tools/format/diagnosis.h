@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrong with an input: the place, what was found there, and what to do about it.
+ * A problem of an input: place, description, remedy.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 
 #include "engine/base/buf.h"
 
-/* What a problem may have kept from being read. */
+/* What a problem may have made unreadable. */
 enum bt_loss {
 	BT_LOST_NOTHING = 0,
 	BT_LOST_POD, /* a pod, */
-	BT_LOST_PART /* something in which pods may have been: a file, a document, a workload, an object of no
+	BT_LOST_PART /* something that may contain pods: a file, a document, a workload, an object without a
 			kind */
 };
 
@@ -24,12 +24,12 @@ struct bt_diagnosis {
 	const char *message;
 	const char *remedy; /* NULL: none */
 	enum bt_loss loss;
-	bool fatal; /* the whole run comes to nothing: said also to who wants no warnings */
+	bool fatal; /* the run fails: reported even if warnings are off */
 };
 
-/* Hears of each problem. The strings are valid during the call only. */
+/* Called for each problem. The strings are valid during the call only. */
 typedef void bt_diagnosis_fn(void *context, const struct bt_diagnosis *diagnosis);
 
-/* Appends "file:line:column: object: path: message; remedy" with what is known, without a line end. What a
- * terminal would obey, or not show, is escaped: names and values come from the input. */
+/* Appends "file:line:column: object: path: message; remedy" with what is known, without a line end. Terminal
+ * controls and invisible characters are escaped, since names and values come from the input. */
 void bt_diagnosis_text(const struct bt_diagnosis *diagnosis, struct bt_buf *buf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Structs into JSON.
+ * Encodes structs as JSON.
  */
 #include "tools/format/encode.h"
 
@@ -16,7 +16,7 @@
 #define MEMBER_MAX	 64
 #define FLOAT_DIGITS_MAX 9 /* enough for any float */
 
-/* Where a text goes, and how strings stand in it. */
+/* The output, and its string style. */
 struct encode_writer {
 	struct bt_buf *out;
 	void (*quote)(struct bt_buf *out, struct bt_str text);
@@ -219,7 +219,7 @@ static void write_map(const struct bt_field *field, const char *in, const struct
 	bt_buf_char(w->out, '}');
 }
 
-/* Of what has any number of items. */
+/* Writes the items of a list or map. */
 static void write_items(const struct bt_field *field, const char *in, const struct encode_writer *w)
 {
 	const void *at = in + field->offset;
@@ -314,7 +314,7 @@ static void write_value(const struct bt_schema *schema, const struct bt_field *f
 	}
 }
 
-/* Is there something that decoding would not give by itself? Of objects, what they hold decides. */
+/* Does the member differ from the result of decoding an absent one? Objects are checked by their members. */
 static bool is_set(const struct bt_field *field, const char *in, const struct bt_encode_go *go)
 {
 	const void *at = in + field->offset;
@@ -390,7 +390,7 @@ static int by_name(const void *a, const void *b)
 		(*(const struct bt_field *const *)a)->name, (*(const struct bt_field *const *)b)->name);
 }
 
-/* Appends a member, unless it says nothing, the first one after ix others. Returns whether it was. */
+/* Appends a member unless it is empty, after ix others. Returns whether it was appended. */
 static bool write_member(const struct bt_schema *schema, const struct bt_field *field, const char *in,
 	uint32_t ix, const struct encode_writer *w)
 {
@@ -402,7 +402,7 @@ static bool write_member(const struct bt_schema *schema, const struct bt_field *
 	key(ix, field->name, w);
 	size_t value = w->out->len;
 	write_value(schema, field, in, w);
-	/* An object of which nothing is known is left out, unless that it is there says something. */
+	/* An empty object is omitted, unless its presence has a meaning. */
 	bool may_be_empty = field->flag || field->tag || (w->go && w->go->zeroes && field->always);
 
 	if (field->type == BT_FIELD_OBJECT && !may_be_empty && w->out->len - value == 2) {

@@ -18,7 +18,7 @@
 #include "tools/format/limits.h"
 #include "tools/format/unpack_int.h"
 
-/* From here on a mapping is cheaper than a copy. */
+/* From this size on a mapping is cheaper than a copy. */
 #define MAP_BYTES  ((size_t)1 << 20)
 #define READ_BYTES ((size_t)1 << 20)
 
@@ -28,7 +28,7 @@ struct bt_input {
 	char **paths; /* each its own allocation */
 	size_t path_n, path_cap, next_ix;
 	uint64_t ignored_n, unreadable_n;
-	struct bt_buf raw, unpacked; /* of the file that is open */
+	struct bt_buf raw, unpacked; /* of the open file */
 	void *map;
 	size_t map_bytes;
 };
@@ -134,8 +134,8 @@ bool bt_input_takes(const char *name)
 
 static enum bt_status walk(struct bt_input *input, const char *path, uint32_t depth);
 
-/* Takes one entry of a directory: a file with a name that we read, a directory to walk, or something to pass
- * over. */
+/* Handles one entry of a directory: a file with a supported name, a directory to walk, or an ignored
+ * entry. */
 static enum bt_status take_entry(struct bt_input *input, const char *folder, const char *name, uint32_t depth)
 {
 	struct bt_buf path = {0};
@@ -152,7 +152,7 @@ static enum bt_status take_entry(struct bt_input *input, const char *folder, con
 	} else if (stat(path.ptr, &st) != 0) {
 		rc = complain_errno(input, path.ptr, "open it", errno);
 	} else if (S_ISDIR(st.st_mode)) {
-		input->ignored_n++; /* a link to a directory, which could lead round in a circle */
+		input->ignored_n++; /* a link to a directory, which could form a cycle */
 	} else if (!S_ISREG(st.st_mode)) {
 		rc = input_complain(input, BT_IO, path.ptr, "it is a pipe, a socket or a device",
 			"name it by itself to have it read");
@@ -320,7 +320,7 @@ static enum bt_status complain_bomb(struct bt_input *input, const char *name, si
 		" to its size, such as 4Gi");
 }
 
-/* What the environment lets a compressed file unfold to; 0: it says nothing. */
+/* The environment's limit of a decompressed file; 0: not set. */
 static enum bt_status read_raised(size_t *out_raised)
 {
 	const char *text = getenv(BT_LIMIT_UNPACKED_VARIABLE);
@@ -363,7 +363,7 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	}
 }
 
-/* Archives, and compression that is not unpacked here, by the bytes that all of them have at one place. */
+/* Rejects archives and unsupported compression, by their magic bytes. */
 static enum bt_status refuse_archive(struct bt_input *input, const char *name, struct bt_str text)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where bytes come from: files, directories and standard input, unpacked if they are gzip or zstd, one after
+ * Input files: files, directories and standard input, decompressed if they are gzip or zstd, one after
  * another. Context: one thread at a time; blocks.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct bt_input_file {
 	const char *name; /* as given, or the path below the directory that was given */
 	struct bt_str text;
 	enum bt_format format;
-	bool guessed;	     /* only its first byte says that it is JSON: YAML may begin so too */
+	bool guessed;	     /* JSON by its first byte only: it may be YAML */
 	uint64_t bytes_read; /* before unpacking */
 };
 
@@ -43,17 +43,17 @@ bool bt_input_next(struct bt_input *input, struct bt_input_file *out);
 /* Files and directories that could not be opened or read. */
 uint64_t bt_input_unreadable(const struct bt_input *input);
 
-/* Files in directories that were passed over because of their names. */
+/* Files in directories that were ignored because of their names. */
 uint64_t bt_input_ignored(const struct bt_input *input);
 
-/* Tells found of each file that bt_input_add takes of the folder. What cannot be read is left out. */
+/* Calls found for each file that bt_input_add reads in the folder. Unreadable ones are skipped. */
 void bt_input_list(const char *folder, void (*found)(void *context, const char *file), void *context);
 
 /* Whether a file of that name in a folder is read. */
 bool bt_input_takes(const char *name);
 
-/* How much the first so many bytes of a compressed file may unfold to; raised: what the environment allows, 0
- * when it says nothing. */
+/* The maximum decompressed size of the first packed_bytes bytes of a file; raised: the environment's limit, 0
+ * if not set. */
 size_t bt_input_unpacked_max(size_t packed_bytes, size_t raised);
 
 /* JSON or YAML, by name and first bytes as kubectl decides: JSON begins with a brace. */

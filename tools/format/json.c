@@ -21,7 +21,7 @@ struct bt_json {
 	struct bt_arena *arena;
 	uint32_t ix;	/* the next token of the window */
 	uint32_t depth; /* containers that are open */
-	bool fresh;	/* a container was entered and nothing of it was read */
+	bool fresh;	/* a container was entered and nothing in it was read */
 	struct bt_json_error error;
 	struct bt_json_window window;
 };
@@ -145,7 +145,7 @@ enum bt_json_type bt_json_peek(struct bt_json *json)
 	return type;
 }
 
-/* The value at the cursor is not what the caller wants: a syntax error, or just another type. */
+/* The value at the cursor is not of the requested type: a syntax error, or another type. */
 static bool mismatch(struct bt_json *json, const char *at, const char *text)
 {
 	if (!at || type_of(*at) == BT_JSON_NONE) {
@@ -210,8 +210,8 @@ bool bt_json_next_element(struct bt_json *json)
 	return bt_json_peek(json) != BT_JSON_NONE;
 }
 
-/* The length of the start of s that has neither quote nor backslash. The quote is there: the index has seen
- * it. */
+/* The length of the start of s that has neither quote nor backslash. Requires: a closing quote, found by the
+ * index. */
 BT_INLINE size_t plain_bytes(const char *s, const char *end)
 {
 	const char *p = s;
@@ -246,8 +246,8 @@ static uint32_t hex4(const char *p)
 	return value;
 }
 
-/* Writes the character of the escape behind a backslash, which the index has checked. Returns the bytes it
- * takes. */
+/* Writes the character of the escape after a backslash, validated by the index. Returns the bytes
+ * consumed. */
 static size_t put_escape(const char *p, char **out)
 {
 	uint32_t c;
@@ -283,7 +283,7 @@ static size_t put_escape(const char *p, char **out)
 	return 5;
 }
 
-/* Where the string whose inside begins at s ends. */
+/* The closing quote of the string with contents at s. */
 static const char *closing_quote(const char *s, const char *end)
 {
 	while (s < end) {
@@ -539,7 +539,7 @@ BT_INLINE bool skip_scalar(struct bt_json *json, const char *at)
 	return true;
 }
 
-/* Steps over a key and its colon. */
+/* Skips a key and its colon. */
 BT_INLINE bool skip_key(struct bt_json *json)
 {
 	const char *at = token(json);
@@ -579,8 +579,8 @@ static bool nest_open(struct bt_json *json, struct nest *nest, bool object, cons
 	return true;
 }
 
-/* Behind a value: leaves the containers that end here and steps over the comma. False when all are left, or
- * an error. */
+/* After a value: leaves the containers that end here and skips the comma. False when all are left, or on an
+ * error. */
 static bool skip_close(struct bt_json *json, struct nest *nest)
 {
 	while (nest->n) {

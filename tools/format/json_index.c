@@ -27,17 +27,17 @@ struct masks {
 	uint64_t quote, backslash, space, operator_, control, high;
 };
 
-/* What is done in one way or another, by the machine. */
+/* Functions with an implementation per instruction set. */
 struct ways {
 	void (*classify)(const char *block, struct masks *out);
 	/* Bit i of the result is the parity of the bits 0 to i. */
 	uint64_t (*prefix_xor)(uint64_t bits);
-	/* Writes the places of the bits behind the n that are there, from at on; may write a few more that do
-	 * not count. Returns how many there are. */
+	/* Appends the positions of the bits, plus at, to the n existing ones; may write a few more that are
+	 * ignored. Returns the new number. */
 	uint32_t (*write)(uint32_t *index, uint32_t n, uint32_t at, uint64_t bits);
 };
 
-/* What one block hands to the next. */
+/* State passed from one block to the next. */
 struct carry {
 	uint64_t escaped;      /* 1: the first byte is escaped */
 	uint64_t in_string;    /* all ones inside a string */
@@ -92,7 +92,7 @@ static int32_t hex4(const char *p, size_t left)
 	return value;
 }
 
-/* Checks the escape whose letter is at offset. Returns what is wrong with it or NULL. */
+/* Checks the escape whose letter is at offset. Returns the error or NULL. */
 static const char *check_escape(const char *text, size_t len, size_t offset, struct carry *carry)
 {
 	const char *p = text + offset;
@@ -138,7 +138,7 @@ static void check_escapes(const char *text, size_t len, size_t offset, uint64_t 
 	}
 }
 
-/* Which bytes stand behind an odd run of backslashes. */
+/* The bytes after an odd run of backslashes. */
 static inline uint64_t find_escaped(uint64_t backslash, struct carry *carry)
 {
 	const uint64_t even = 0x5555555555555555u;
@@ -166,7 +166,7 @@ static inline uint64_t prefix_xor_portable(uint64_t bits)
 	return bits ^ bits << 32;
 }
 
-/* The bits of the bytes where tokens begin; fault->offset is lowered to the first thing wrong in a string. */
+/* The bits of the bytes where tokens begin; fault->offset is lowered to the first error in a string. */
 BT_INLINE uint64_t find_tokens(const char *text, size_t len, size_t offset, const struct masks *m,
 	struct ways ways, struct carry *carry, struct fault *fault)
 {
@@ -210,7 +210,7 @@ static inline uint32_t write_portable(uint32_t *index, uint32_t n, uint32_t at, 
 	return n + count;
 }
 
-/* The tokens of one block go into the window. Returns false when something in it is wrong. */
+/* Adds the tokens of one block to the window. Returns false on an error. */
 BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t offset, struct ways ways,
 	struct carry *carry, struct bt_json_window *out)
 {
@@ -332,7 +332,7 @@ AVX2 static inline void classify_avx2(const char *block, struct masks *out)
 {
 	const __m256i space = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0, ' ',
 		0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
-	/* Or'ed with 0x20, [ and ] become { and }; a few control characters match too and are refused as
+	/* Or'ed with 0x20, [ and ] become { and }; a few control characters match too and are rejected as
 	 * tokens. */
 	const __m256i operator_ = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0, 0,
 		0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0);
@@ -375,7 +375,7 @@ AVX512 static inline void classify_avx512(const char *block, struct masks *out)
 	out->high = _mm512_movepi8_mask(bytes);
 }
 
-/* Multiplying without carries by all ones adds up the bits below each. */
+/* A carry-less product with all ones is the prefix xor. */
 AVX512 static inline uint64_t prefix_xor_avx512(uint64_t bits)
 {
 	return (uint64_t)_mm_cvtsi128_si64(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The first stage of the JSON reader: where tokens begin in a stretch of text. Strings are checked here, once
- * and for all: control characters, escapes, surrogates, UTF-8.
+ * The first stage of the JSON reader: the start offsets of tokens in a window of text. Strings are validated
+ * here: control characters, escapes, surrogates, UTF-8.
  */
 #pragma once
 
@@ -16,10 +16,10 @@
 
 struct bt_json_window {
 	const char *base;   /* token i begins at base + index[i] */
-	size_t next_offset; /* where the next window begins */
+	size_t next_offset; /* start of the next window */
 	bool next_in_word;  /* it begins inside a number or a word, which is no token of its own */
 	uint32_t n;
-	enum bt_status status; /* what is wrong behind the last token */
+	enum bt_status status; /* the error after the last token */
 	size_t error_offset;
 	const char *error_text;
 	uint32_t index[BT_JSON_INDEX_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON as Go takes it.
+ * Repairs JSON as Go does.
  */
 #include "tools/format/json_mend.h"
 
@@ -9,7 +9,7 @@
 
 #define ESCAPE_BYTES 6 /* of \u and four digits */
 
-/* The unit that the escape at the start of p stands for, or -1: it is no \u. */
+/* The UTF-16 unit of the escape at p, or -1: not a \u escape. */
 static int32_t unit_at(const char *p, size_t left)
 {
 	int32_t unit = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON that Go's encoding/json takes and RFC 8259 does not: bytes in strings that are not UTF-8, and escapes
- * of one half of a surrogate pair. An API server hands on both where a client may store JSON of its own (the
- * parameters of a ResourceClaim). Go's reader takes U+FFFD for either.
+ * JSON that Go's encoding/json accepts and RFC 8259 does not: bytes in strings that are not UTF-8, and
+ * escapes of one half of a surrogate pair. An API server passes on both where a client may store custom JSON
+ * (the parameters of a ResourceClaim). Go's decoder replaces both with U+FFFD.
  */
 #pragma once
 

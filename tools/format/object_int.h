@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The steps of reading one object, for the reader and for those who read ahead of it.
+ * The steps of reading one object, for the reader and for threads that read ahead.
  */
 #pragma once
 
 #include "tools/format/object_reader.h"
 
-/* Longer words are no kinds; they are cut, which makes them unknown. */
+/* Longer words are not kinds; they are truncated, and so unknown. */
 #define BT_WORD_MAX 128
 
-/* What an object says of itself before its body. */
+/* The start of an object, before its body. */
 struct bt_object_header {
 	struct bt_str api_version, kind;
 	bool is_list;  /* the cursor is in front of the items */
@@ -18,13 +18,13 @@ struct bt_object_header {
 /* The words of a list, which its elements may leave out. */
 struct bt_list_words {
 	char api_version[BT_WORD_MAX], kind[BT_WORD_MAX];
-	bool resolved; /* they are all that there is to know: none stands behind the items */
+	bool resolved; /* they are complete: none follows the items */
 };
 
 /*
- * Reads on from the start of the entered object until its kind is clear: up to the first key that says
- * nothing about it, *out_key, when both words came first, which is how kubectl writes; otherwise past
- * members, *out_key then being empty. In front of items it stops with is_list. Returns false on an error.
+ * Reads on from the start of the entered object until its kind is clear: up to the first other key, *out_key,
+ * when both words came first, as kubectl writes; otherwise past other members, with *out_key empty. In front
+ * of items it stops with is_list. Returns false on an error.
  */
 bool bt_object_read_header(struct bt_decode *decode, struct bt_object_header *header, struct bt_str *out_key);
 

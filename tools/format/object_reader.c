@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The object reader: finds kind and apiVersion, flattens lists, and goes on behind bad objects.
+ * The object reader: finds kind and apiVersion, flattens lists, and continues after invalid objects.
  */
 #include "tools/format/object_reader.h"
 
@@ -23,7 +23,7 @@ struct object_list {
 	uint32_t next_ix;
 };
 
-/* Where counting of lines has got to, so that many errors in a large file do not count from its start each.
+/* The position of line counting, so that errors in a large file do not count from its start each.
  */
 struct object_place {
 	size_t offset, line, line_start;
@@ -50,7 +50,7 @@ struct bt_object_reader {
 	size_t range_bytes;
 	struct bt_ahead *ahead;
 	uint32_t ahead_list_n;		    /* list_n of the list that is read ahead */
-	const struct bt_ahead_range *range; /* whose objects are handed out now */
+	const struct bt_ahead_range *range; /* whose objects are being returned */
 	uint32_t range_next;
 };
 
@@ -112,8 +112,8 @@ size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
 	return (size_t)n < cap ? (size_t)n : cap - 1;
 }
 
-/* Counts lines on from the last place, or from the start when offset lies before it. No byte is looked at
- * twice on the way: all of a cluster may stand on one line, with something wrong in each object. */
+/* Counts lines on from the last place, or from the start when offset lies before it. No byte is scanned
+ * twice: all of a cluster may stand on one line, with something wrong in each object. */
 static void count_lines(struct object_place *place, struct bt_str text, size_t offset)
 {
 	struct bt_str before = bt_str_sub(text, 0, offset < text.len ? offset : text.len);
@@ -182,7 +182,7 @@ static bool read_word(struct bt_decode *decode, struct bt_str key, struct bt_str
 	return ok;
 }
 
-/* Passes the cursor's error on into decode->error, unless it came from there. */
+/* Copies the cursor's error into decode->error, unless it came from there. */
 static bool stopped(struct bt_decode *decode)
 {
 	const struct bt_json_error *error = bt_json_error(decode->json);
@@ -253,7 +253,9 @@ static bool decode_body(struct bt_decode *decode, const struct bt_object_header 
 	return bt_schema_decode(decode, &kind->schema, &out->meta);
 }
 
-/* After an error: what the object is called, as far as it can be read. The cursor ends anywhere. */
+/*
+ * After an error: the object's name, as far as it is readable. The cursor's position is undefined afterwards.
+ */
 static void identify(struct bt_object_reader *reader, struct bt_json_mark start, struct bt_object *out)
 {
 	static const struct bt_field name_fields[] = {
@@ -289,8 +291,8 @@ static void begin_yaml(struct bt_object_reader *reader)
 	bt_yaml_begin(reader->yaml, reader->file.text);
 }
 
-/* The rest of the document is lost. JSON goes on where a line begins with a brace: nothing but a document
- * begins so in what kubectl or a line-by-line writer produce. */
+/* The rest of the document is lost. JSON continues at a line that begins with a brace: in the output of
+ * kubectl or a line-by-line writer only documents begin so. */
 static void abandon(struct bt_object_reader *reader, size_t offset)
 {
 	struct bt_str text = reader->json_text;
@@ -325,7 +327,7 @@ static bool name_bad_object(
 	return true;
 }
 
-/* What goes with an object that cannot be read. A syntax error takes the rest of its document along. */
+/* What is lost with an unreadable object. A syntax error loses the rest of its document. */
 static enum bt_loss loss_of(const struct bt_object *object, bool syntax)
 {
 	bool lost = syntax || !object->kind_name.len || bt_object_is_list_kind(object->kind_name) ||
@@ -337,7 +339,7 @@ static enum bt_loss loss_of(const struct bt_object *object, bool syntax)
 	return lost ? BT_LOST_PART : BT_LOST_NOTHING;
 }
 
-/* Reports decode's error for the object at start and steps behind it, or behind its document. */
+/* Reports decode's error for the object at start and skips it, or its document. */
 static void object_give_up(
 	struct bt_object_reader *reader, const struct bt_decode *decode, struct bt_json_mark start)
 {
@@ -392,7 +394,7 @@ static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
 	return true;
 }
 
-/* Finds the words of a list that stand behind its items. The cursor ends anywhere. */
+/* Finds the words of a list after its items. The cursor's position is undefined afterwards. */
 static void resolve_list(struct bt_object_reader *reader, struct object_list *list)
 {
 	struct bt_object_header header = {0};
@@ -443,7 +445,7 @@ static void inherit(struct bt_object_reader *reader, struct bt_object_header *he
 	bt_object_inherit(&list->words, header);
 }
 
-/* Every object has a name once the API server has taken it; other kinds are counted only. */
+/* Every object from an API server has a name; other kinds are only counted. */
 static bool check_name(struct bt_decode *decode, struct bt_json_mark start, const struct bt_object *object)
 {
 	const struct bt_path metadata = {.up = decode->path, .key = BT_STR("metadata")};
@@ -534,7 +536,7 @@ static void lose_document(struct bt_object_reader *reader)
 	object_give_up(reader, &decode, (struct bt_json_mark){0});
 }
 
-/* Behind the last element: steps over what follows the items in the list's object. */
+/* After the last element: skips the members after the items in the list's object. */
 static void close_list(struct bt_object_reader *reader)
 {
 	struct bt_str key;
@@ -662,8 +664,7 @@ static void stop_ahead(struct bt_object_reader *reader)
 	reader->ahead = NULL;
 }
 
-/* Has others read on in the list that has an element at offset, if it has shown itself to be long, and so is
- * what follows. */
+/* Starts reading ahead in the list with an element at offset, if it is long so far, and the rest is long. */
 static void start_ahead(struct bt_object_reader *reader, size_t offset)
 {
 	const struct object_list *list = &reader->lists[reader->list_n - 1];
@@ -682,7 +683,7 @@ static void start_ahead(struct bt_object_reader *reader, size_t offset)
 	reader->helper_n = reader->ahead ? reader->helper_n : 0;
 }
 
-/* The cursor is in front of an element: has somebody read it already? */
+/* The cursor is before an element: has it been read ahead? */
 static bool is_read_ahead(struct bt_object_reader *reader)
 {
 	if (reader->helper_n == 0 || reader->in_yaml) {
@@ -703,7 +704,7 @@ static bool is_read_ahead(struct bt_object_reader *reader)
 	return reader->range != NULL;
 }
 
-/* The next object of the range that is being handed out; behind the last one the cursor goes on there. */
+/* The next object of the current range; after the last one the cursor continues there. */
 static const struct bt_object *next_of_range(struct bt_object_reader *reader)
 {
 	const struct bt_ahead_range *range = reader->range;

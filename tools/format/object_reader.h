@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes objects out of text: documents, lists in lists, JSON and YAML, all flattened into one object
- * after another.
+ * Reads Kubernetes objects from text: documents, nested lists, JSON and YAML, flattened into a sequence of
+ * objects.
  *
  *   begin_text / add_path --> next --> object (valid until the next call) ... --> NULL
  *                              |  a bad object is reported, and the next one follows
@@ -21,13 +21,13 @@ struct bt_object_reader;
 
 struct bt_object_counts {
 	uint64_t files, ignored_files, documents, objects, errors;
-	uint64_t unreadable; /* files and folders that are not there, or that the system does not let be read
+	uint64_t unreadable; /* files and folders that are missing or unreadable
 			      */
 	uint64_t bytes;	     /* of text, after unpacking */
-	uint64_t ahead;	     /* of the objects: decoded before the reader got there */
+	uint64_t ahead;	     /* of the objects: decoded ahead */
 };
 
-/* report hears of each problem; strict callers stop calling next. Owns: destroy with
+/* report is called for each problem; strict callers stop calling next. Owns: destroy with
  * bt_object_reader_destroy. */
 struct bt_object_reader *bt_object_reader_create(bt_diagnosis_fn *report, void *context);
 void bt_object_reader_destroy(struct bt_object_reader *reader);
@@ -36,13 +36,12 @@ void bt_object_reader_destroy(struct bt_object_reader *reader);
 enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const char *path);
 
 /*
- * Lets helper_n threads decode what follows in long lists of JSON, in ranges of so many bytes (0: a usual
- * number), of which a few per thread are kept. Objects, their order and what is reported are the same as
- * without. Context: before the first object.
+ * Lets helper_n threads decode ahead in long JSON lists, in ranges of so many bytes (0: default), a few per
+ * thread. Objects, their order and reports are the same as without. Context: before the first object.
  */
 void bt_object_reader_read_ahead(struct bt_object_reader *reader, uint32_t helper_n, size_t range_bytes);
 
-/* Reads text next, before any path. name is for diagnoses. Both stay the caller's and must outlive the
+/* Reads text next, before any path. name is for diagnoses. The caller keeps both, which must outlive the
  * reading. */
 void bt_object_reader_begin_text(
 	struct bt_object_reader *reader, const char *name, struct bt_str text, enum bt_format format);
@@ -50,19 +49,19 @@ void bt_object_reader_begin_text(
 /* The same for a text of either format: as bt_input_format has it, but YAML may begin with a brace, too. */
 void bt_object_reader_begin_any(struct bt_object_reader *reader, const char *name, struct bt_str text);
 
-/* Returns the next good object, or NULL at the end. Owns: the reader; it dies with the next call. */
+/* Returns the next valid object, or NULL at the end. Owns: the reader; valid until the next call. */
 const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader);
 
 struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *reader);
 
 /*
  * Decodes the one object at decode's cursor, for documents that hold objects, such as scenarios. Lists are
- * refused. Returns : false with decode->error set and the cursor standing still, as bt_schema_decode; out may
- * be half filled. Owns    : decode->arena and the text.
+ * rejected. Returns : false with decode->error set and the cursor stopped, as bt_schema_decode; out may be
+ * half filled. Owns : decode->arena and the text.
  */
 bool bt_object_decode(struct bt_decode *decode, struct bt_object *out);
 
-/* Copies all that an object points to into arena: from then on it needs nothing else. Context: any thread. */
+/* Copies all data that an object points to into arena, so that it is self-contained. Context: any thread. */
 void bt_object_own(struct bt_object *object, struct bt_arena *arena);
 
 /* Writes "Pod team-a/web-0" for an object, as far as it is known. Returns the length. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tables: which JSON member goes into which member of engine/model/object.h. Each table is sorted by
+ * The tables that map JSON members to members of engine/model/object.h. Each table is sorted by
  * name, because that is the order in which kubectl writes.
  */
 #include "tools/format/object_schema_int.h"
@@ -242,7 +242,7 @@ SCHEMA(rbd_source, rbd_source_fields, bt_volume_object);
 static const struct bt_field azure_source_fields[] = {
 	SOURCE("diskURI", source), SOURCE("kind", kind), READ_ONLY};
 SCHEMA(azure_source, azure_source_fields, bt_volume_object);
-/* That there is one is all that counts. */
+/* Only its presence matters. */
 static const struct bt_field no_source_fields[] = {READ_ONLY};
 SCHEMA(no_source, no_source_fields, bt_volume_object);
 static const struct bt_field csi_source_fields[] = {SOURCE("driver", source), READ_ONLY};
@@ -438,7 +438,7 @@ static const struct bt_field disruption_fields[] = {
 };
 SCHEMA(disruption, disruption_fields, bt_pod_group_object);
 
-/* v1alpha2 has a word, later versions an object. */
+/* v1alpha2 has a string, later versions an object. */
 static bool read_disruption_mode(struct bt_decode *decode, void *field)
 {
 	struct bt_pod_group_object modes = {.gang = false};
@@ -701,7 +701,7 @@ static const struct bt_field job_spec_fields[] = {
 };
 SCHEMA(job_spec, job_spec_fields, bt_workload_object);
 
-/* Into a bool: whether a Job's conditions say that it has ended, or what it ends with. */
+/* Into a bool: whether a Job's conditions show that it has ended, or will end. */
 static bool read_job_conditions(struct bt_decode *decode, void *field)
 {
 	if (!bt_json_enter_array(decode->json)) {

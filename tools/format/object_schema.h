@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which kinds are read, and the tables that describe them.
+ * The kinds that are read, and their tables.
  */
 #pragma once
 
@@ -12,10 +12,10 @@ struct bt_kind_schema {
 				    apiVersion and kind */
 };
 
-/* The entry for a kind; never NULL: what is not known decodes its metadata only. Context: any thread. */
+/* The entry for a kind; never NULL: for unknown kinds only metadata is decoded. Context: any thread. */
 const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt_str kind);
 
-/* The entry that a kind is decoded by; of BT_KIND_OTHER the one of kinds that are not known. */
+/* The entry of a kind; for BT_KIND_OTHER that of unknown kinds. */
 const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id);
 
 /* For documents that hold parts of objects: metadata as struct bt_meta_object. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words in which the tables of fields are written, and tables that several files need.
+ * Macros for the tables of fields, and shared tables.
  */
 #pragma once
 

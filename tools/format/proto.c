@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes' protobuf into structs, by tables. Nesting goes as deep as the tables do; what one object may
- * become in memory is bounded; of arrays the elements are counted first, so that none is copied twice.
+ * Decodes Kubernetes' protobuf to structs, by tables. Nesting is as deep as the tables; the memory of one
+ * object is bounded; elements of arrays are counted first, so that none is copied twice.
  *
- * A value that cannot be read costs that value alone: the fields behind it are read all the same. A message
- * whose framing is broken ends there, and the message that holds it goes on. The first error is kept.
+ * An invalid value is skipped, and later fields are read. A message with broken framing ends there, and its
+ * parent continues. The first error is kept.
  */
 #include "tools/format/proto.h"
 
@@ -18,10 +18,10 @@
 #include "tools/format/proto_int.h"
 #include "tools/format/wire.h"
 
-/* Keys of a map come sorted. Where they do not, they are sorted here, up to so many. */
+/* Keys of a map are normally sorted. If not, they are sorted here, up to this number. */
 #define UNSORTED_MAX 64u
 
-/* What names, versions and the node of one object may take in memory. */
+/* Memory limit for names, versions and the node of one object. */
 #define IDENTITY_BYTES ((size_t)1 << 16)
 
 /* A kind that is read here. */
@@ -185,7 +185,7 @@ static bool read_time_text(
 	return true;
 }
 
-/* The next text in field 1 of a message of which nothing else counts; out_any: there is one. */
+/* The next text in field 1 of a message, ignoring other fields; out_any: there is one. */
 static bool next_text(struct proto_reader *r, struct bt_wire_in *in, const char *field,
 	struct bt_str *out_text, bool *out_any)
 {
@@ -277,7 +277,7 @@ static bool read_mount(struct proto_reader *r, struct bt_wire_in in, const char 
 
 /* ---- arrays ---- */
 
-/* An array in a struct: as struct bt_str_list and its like, or a pointer and a number. */
+/* An array in a struct: struct bt_str_list and similar, or a pointer and a number. */
 struct array {
 	char *items;
 	uint32_t n;
@@ -303,8 +303,8 @@ static uint32_t count_more(struct bt_wire_in rest, uint32_t wanted)
 }
 
 /*
- * Room for one more element, zeroed. The first one in a message brings room for all that follow there; a
- * message that is there twice brings more to what the first one has brought, as protobuf merges them.
+ * Adds a zeroed element. The first one in a message reserves space for all its elements; a repeated message
+ * appends to the first one's elements, as protobuf merges them.
  */
 static char *format_proto_add(struct proto_reader *r, struct array *array, const struct bt_wire_in *rest,
 	uint32_t number, size_t bytes, bool first)
@@ -334,8 +334,8 @@ static struct bt_str key_at(const struct array *array, size_t bytes, uint32_t ix
 	return key;
 }
 
-/* Puts the last element of a map where its key belongs; of an equal key it takes the place. Returns: what is
- * wrong with it, static, or NULL. */
+/* Moves the last element of a map to its sorted position; it replaces one with an equal key. Returns: a
+ * static error text, or NULL. */
 static const char *place_key(struct array *array, size_t bytes)
 {
 	char element[sizeof(struct bt_named_quantity)];
@@ -415,14 +415,14 @@ static_assert(offsetof(struct bt_str_list, n) == offsetof(struct bt_str_map, n) 
 		      offsetof(struct bt_resource_list, items) == 0,
 	"lists and maps are laid out alike");
 
-/* A field's value: where it stands in its message. */
+/* The position of a field's value in its message. */
 struct proto_place {
 	uint32_t number;
 	bool first;		       /* of its number in this message */
 	const struct bt_wire_in *rest; /* what follows it */
 };
 
-/* Adds an element to the array that a field is; one that cannot be read is left out. */
+/* Adds an element to an array field; an invalid one is skipped. */
 static bool read_array(struct proto_reader *r, const struct bt_proto_field *field,
 	const struct proto_place *place, struct bt_wire_in in, char *out)
 {
@@ -490,7 +490,7 @@ static bool read_value(struct proto_reader *r, const struct bt_proto_field *fiel
 
 	switch (field->action) {
 	case BT_PROTO_STR:
-		/* Strings that are not there are written as empty ones. */
+		/* Absent strings are written as empty ones. */
 		return in.at == in.end || read_str(r, in, field->name, at);
 	case BT_PROTO_TIME:
 		return read_time(r, in, field->name, at);
@@ -508,7 +508,7 @@ static bool read_value(struct proto_reader *r, const struct bt_proto_field *fiel
 	}
 }
 
-/* Reads the value behind a tag. seen: a bit for each field that was there. Returns: false when the framing is
+/* Reads the value after a tag. seen: a bit for each field that occurred. Returns: false when the framing is
  * broken, and the message ends. */
 static bool read_field(struct proto_reader *r, const struct bt_proto_field *field, uint32_t number,
 	struct bt_wire_in *in, uint64_t *seen, char *out)
@@ -647,7 +647,7 @@ enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind 
 
 	decode(&r, known->whole, in, (char *)&out->meta);
 	if (r.extent == BT_PROTO_IN_PART) {
-		/* What is left out must not be who it is or where: there is room for that in any case. */
+		/* The identity is never dropped: it has its own memory limit. */
 		(void)read_identity(known, in, arena, out, &(struct bt_proto_error){.text = NULL});
 	}
 	return r.extent;

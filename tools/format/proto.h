@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes' protobuf into the structs of engine/model/object.h, as tools/format does from JSON: Pod and
- * Node, the envelope around them, watch events, metadata of lists and Status. Selective: what no table names
- * is stepped over. Source: k8s.io/api and k8s.io/apimachinery, generated.proto, v0.36.3.
+ * Decodes Kubernetes' protobuf to the structs of engine/model/object.h, like the JSON decoder: Pod and Node,
+ * their envelope, watch events, metadata of lists and Status. Fields that no table names are skipped. Source:
+ * k8s.io/api and k8s.io/apimachinery, generated.proto, v0.36.3.
  *
  *   a body or an event's object:  "k8s\0" Unknown{typeMeta, raw} --envelope--> raw --decode--> bt_object
  *   a watch:  length (4 bytes, the highest first) WatchEvent{type, object{raw}}, and so on
  *
- * Context: any thread; what is decoded goes into the caller's arena, strings copied once. Bytes that are not
- * what they should be give an error and never more (I6).
+ * Context: any thread; decoded data goes into the caller's arena, strings copied once. Invalid bytes result
+ * in an error only (I6).
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "engine/base/str.h"
 #include "engine/model/object.h"
 
-/* What one object may become in memory, and how long a frame may be. */
+/* The memory limit of one object, and the maximum length of a frame. */
 #define BT_PROTO_OBJECT_BYTES ((size_t)64 << 20)
 #define BT_PROTO_FRAME_BYTES  ((size_t)16 << 20)
 
@@ -26,8 +26,8 @@ struct bt_proto;
 
 struct bt_proto_error {
 	const char *text;  /* static */
-	const char *field; /* the innermost that is known, static; NULL: none */
-	size_t offset;	   /* of the message that was handed in */
+	const char *field; /* the innermost known field, static; NULL: none */
+	size_t offset;	   /* in the message that was passed in */
 };
 
 /* The tables, ready to be used. Immutable. Owns: bt_proto_destroy. */
@@ -60,7 +60,7 @@ struct bt_proto_unknown {
 	struct bt_str api_version, kind, raw;
 };
 
-/* Returns: false when it is none, or is encoded in a way that is not known. */
+/* Returns: false when invalid, or in an unknown encoding. */
 bool bt_proto_open(struct bt_str bytes, struct bt_proto_unknown *out, struct bt_proto_error *out_error);
 
 /* An event of a watch. Views of the bytes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tables of protobuf messages: what they are as text (numbers and names), and what is made of that with
- * the tables of tools/format, which say where a field of that name goes.
+ * The tables of protobuf messages: numbers and names of fields, and the plans built from these and the tables
+ * of tools/format, which map names to struct members.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 struct bt_proto_message;
 
-/* A field that is wanted. */
+/* A field to decode. */
 struct bt_proto_number {
 	uint32_t number;  /* below 64 */
 	const char *name; /* as in JSON; NULL: the fields of message are in JSON those of the holder */
@@ -22,10 +22,10 @@ struct bt_proto_message {
 
 extern const struct bt_proto_message bt_proto_pod, bt_proto_node;
 
-/* Who an object is and, of a pod, where. */
+/* The identity of an object and, for a pod, its node. */
 extern const struct bt_proto_message bt_proto_pod_identity, bt_proto_node_identity;
 
-/* What becomes of a field. */
+/* How a field is decoded. */
 enum bt_proto_action {
 	BT_PROTO_SKIP = 0,
 	BT_PROTO_STR,
@@ -33,7 +33,7 @@ enum bt_proto_action {
 	BT_PROTO_I32,
 	BT_PROTO_I64,
 	BT_PROTO_TIME,	    /* nanoseconds */
-	BT_PROTO_TIME_TEXT, /* the time as JSON has it */
+	BT_PROTO_TIME_TEXT, /* the time as in JSON */
 	BT_PROTO_RESOURCES,
 	BT_PROTO_STR_LIST,
 	BT_PROTO_STR_MAP,

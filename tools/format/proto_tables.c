@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers and names of the fields of protobuf messages that are wanted. Source: generated.proto of
+ * Numbers and names of the decoded fields of protobuf messages. Source: generated.proto of
  * k8s.io/api/core/v1 and k8s.io/apimachinery, v0.36.3.
  */
 #include "engine/base/check.h"

@@ -19,7 +19,7 @@
 #include "tools/format/base64.h"
 #include "tools/format/time.h"
 
-/* Maps up to this size are searched for duplicates by comparing, larger ones through a table. */
+/* Maps up to this size are searched linearly for duplicates, larger ones with a hash table. */
 #define SMALL_MAP 24
 
 /* How much of an offending value a message quotes. */
@@ -35,7 +35,7 @@ static void schema_put(char *out, size_t *at, size_t cap, const char *bytes, siz
 	out[*at] = '\0';
 }
 
-/* Keys that would be ambiguous between dots stand in brackets, as in metadata.labels[example.com/x]. */
+/* Keys that would be ambiguous between dots are in brackets, as in metadata.labels[example.com/x]. */
 static bool is_plain_key(struct bt_str key)
 {
 	for (size_t i = 0; i < key.len; i++) {
@@ -56,7 +56,7 @@ uint32_t bt_path_steps(const struct bt_path *path, const struct bt_path *out_ste
 	for (const struct bt_path *step = path; step; step = step->up) {
 		n++;
 	}
-	/* Of a path that is too long, what is deepest. */
+	/* Keeps the deepest steps of a path that is too long. */
 	n = n < BT_PATH_STEPS ? n : BT_PATH_STEPS;
 	for (uint32_t i = n; i > 0; path = path->up) {
 		out_steps[--i] = path;
@@ -137,7 +137,7 @@ static bool stopped(struct bt_decode *decode)
 	return false;
 }
 
-/* Says that the value has another type than wanted, unless the cursor has already stopped. */
+/* Reports a value of the wrong type, unless the cursor has already stopped. */
 static bool wrong_type(struct bt_decode *decode, const char *wanted)
 {
 	size_t offset = bt_json_offset(decode->json);
@@ -186,7 +186,7 @@ static bool enter_object(struct bt_decode *decode)
 	return bt_json_enter_object(decode->json) ? true : stopped(decode);
 }
 
-/* Whether a container that has no more to give was read to its end. */
+/* Was an exhausted container read to its end? */
 static bool complete(struct bt_decode *decode)
 {
 	return bt_json_error(decode->json)->status == BT_OK ? true : stopped(decode);
@@ -206,16 +206,16 @@ static bool read_bool(struct bt_decode *decode, bool *out)
 	return bt_json_bool(decode->json, out) ? true : stopped(decode);
 }
 
-/* Where the value begins that spare() may have to step over. */
+/* The start of the value that spare() may have to skip. */
 static inline struct bt_json_mark mark_value(struct bt_decode *decode)
 {
 	return decode->tolerant ? bt_json_mark(decode->json) : (struct bt_json_mark){0};
 }
 
 /*
- * After an error in the value at mark: a tolerant reader notes the error and steps over the value, which is
- * fine as JSON. path: that of the value. Where tell collects errors, those that it has not heard of end the
- * decoding. Returns: false when the decoding ends.
+ * After an error in the value at mark: a tolerant decoder records the error and skips the value, which is
+ * valid JSON. path: that of the value. With tell, only errors not reported to it end the decoding. Returns:
+ * false when the decoding ends.
  */
 static bool spare(struct bt_decode *decode, const struct bt_path *path, struct bt_json_mark mark)
 {
@@ -232,7 +232,7 @@ static bool spare(struct bt_decode *decode, const struct bt_path *path, struct b
 	return bt_json_skip(decode->json) ? true : stopped(decode);
 }
 
-/* Tells of the number at mark, which the field does not hold. */
+/* Reports the number at mark, which does not fit the field. */
 static BT_NOINLINE bool wrong_number(struct bt_decode *decode, struct bt_json_mark mark)
 {
 	struct bt_str text;
@@ -288,7 +288,7 @@ static BT_NOINLINE bool read_float(struct bt_decode *decode, float *out)
 	return true;
 }
 
-/* A string whose text is wrong, in Go's words. */
+/* Reports a string with an invalid text, with Go's message. */
 static bool wrong_text(struct bt_decode *decode, enum bt_decode_fault fault, size_t offset,
 	const char *remedy, struct bt_str why)
 {
@@ -299,7 +299,7 @@ static bool wrong_text(struct bt_decode *decode, enum bt_decode_fault fault, siz
 	return bt_decode_fail(decode, BT_INVALID, offset, remedy, "%.*s", BT_STR_ARG(why));
 }
 
-/* Null is the empty text, which is none. */
+/* Null is treated as an empty text, which is invalid. */
 static BT_NOINLINE bool read_duration(struct bt_decode *decode, int64_t *out)
 {
 	size_t offset = bt_json_offset(decode->json);
@@ -367,7 +367,7 @@ static bool read_quantity(struct bt_decode *decode, struct bt_quantity *out)
 	return true;
 }
 
-/* An array in the arena that grows by doubling; the old halves stay behind until the arena is reset. */
+/* An array in the arena that grows by doubling; old copies stay until the arena is reset. */
 static void *grow(struct bt_arena *arena, void *items, uint32_t n, uint32_t *cap, size_t bytes)
 {
 	if (n < *cap) {
@@ -530,7 +530,7 @@ static bool read_plain_list(struct bt_decode *decode, const struct bt_field *fie
 	return complete(decode);
 }
 
-/* The keys of a map so far, to find one that comes twice without comparing each with each. */
+/* The keys of a map so far, for finding duplicates. */
 struct key_set {
 	uint32_t *slots; /* 1 + index of a key */
 	uint32_t slot_n; /* a power of two; 0 while the map is small */
@@ -545,7 +545,7 @@ static struct bt_str key_at(const char *items, size_t bytes, uint32_t ix)
 	return key;
 }
 
-/* Puts key number ix, which must be new, into the table. Returns false when an equal one is there. */
+/* Puts key number ix, which must be new, into the table. Returns false for a duplicate. */
 static bool slot_insert(struct key_set *set, const char *items, size_t bytes, uint32_t ix)
 {
 	struct bt_str key = key_at(items, bytes, ix);
@@ -585,7 +585,7 @@ static bool key_is_new(
 	return slot_insert(set, items, bytes, n - 1);
 }
 
-/* A key that was there before. Returns: whether its value is read nevertheless. */
+/* A duplicate key. Returns: whether its value is read anyway. */
 static BT_NOINLINE bool read_again(struct bt_decode *decode)
 {
 	size_t offset = bt_json_offset(decode->json);
@@ -620,7 +620,7 @@ static int compare_places(const void *a, const void *b)
 		     : (left->mark.offset > right->mark.offset) - (left->mark.offset < right->mark.offset);
 }
 
-/* Steps over the object that was entered. */
+/* Skips the entered object. */
 static BT_NOINLINE struct order *sort_members(struct bt_decode *decode)
 {
 	struct order *order = bt_arena_zalloc(decode->arena, sizeof(*order));
@@ -652,7 +652,7 @@ static BT_NOINLINE bool next_sorted(struct bt_decode *decode, struct order *orde
 	return more;
 }
 
-/* The next member in the order that the decoding wants; order: NULL for that of the text. */
+/* The next member in decoding order; order: NULL for the text's order. */
 BT_INLINE bool next_member(struct bt_decode *decode, struct order *order, struct bt_str *out_key)
 {
 	return BT_UNLIKELY(order) ? next_sorted(decode, order, out_key)
@@ -661,7 +661,7 @@ BT_INLINE bool next_member(struct bt_decode *decode, struct order *order, struct
 
 /* ---- maps ---- */
 
-/* The maps differ in what they store behind each key. */
+/* Map types differ in the values that they store. */
 enum map_kind { MAP_STRINGS, MAP_QUANTITIES, MAP_KEYS, MAP_STRUCTS };
 
 /* schema: of MAP_STRUCTS. */
@@ -707,7 +707,7 @@ static bool read_map(struct bt_decode *decode, enum map_kind kind, const struct 
 			!spare(decode, &step, mark)) {
 			return false;
 		}
-		n += is_new; /* a value that was spared is empty */
+		n += is_new; /* a skipped value is empty */
 	}
 	decode->path = step.up;
 	*out_items = items;
@@ -891,7 +891,7 @@ BT_INLINE const struct bt_field *find_field(const struct bt_schema *schema, stru
 	return NULL;
 }
 
-/* The field whose name differs from key in the case of letters only. */
+/* The field whose name equals key except for case. */
 static const struct bt_field *find_folded(const struct bt_schema *schema, struct bt_str key)
 {
 	for (uint32_t i = 0; i < schema->field_n; i++) {
@@ -904,7 +904,7 @@ static const struct bt_field *find_folded(const struct bt_schema *schema, struct
 	return NULL;
 }
 
-/* Steps over the value of a member that no table names. False: the decoding ends. */
+/* Skips the value of an unknown member. False: the decoding ends. */
 static bool pass_unknown(struct bt_decode *decode)
 {
 	if (decode->tell) {

@@ -124,7 +124,7 @@ static void own_field(const struct bt_field *field, struct bt_arena *arena, char
 	}
 }
 
-/* Members that exclude each other share their place; only the one that the tag names is there. */
+/* Members of a union share memory; only the one of the tag is valid. */
 static bool is_there(const struct bt_field *field, const char *base)
 {
 	return !field->tag || *(const uint32_t *)(const void *)(base + field->tag - 1) == field->tag_value;

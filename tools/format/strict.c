@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors of the decoder in upstream's words. Source: sigs.k8s.io/json and metav1.Duration.
+ * Errors of the decoder with upstream's texts. Source: sigs.k8s.io/json and metav1.Duration.
  */
 #include "tools/format/strict.h"
 
@@ -16,13 +16,13 @@ static void note_place(struct bt_strict *strict, size_t offset)
 
 /* ---- paths ---- */
 
-/* Where an error is, by the tables. */
+/* The place of an error, by the tables. */
 struct where {
 	struct bt_buf path;   /* such as profiles[0].plugins */
 	struct bt_buf fields; /* the same in Go's structs, without indices */
 	const struct bt_schema *owner;
 	const struct bt_field *field; /* NULL: no table names it */
-	bool inside;		      /* it is about an element of the field, not the whole */
+	bool inside;		      /* the error is in an element of the field */
 };
 
 static const struct bt_field *strict_find(const struct bt_schema *schema, struct bt_str key)
@@ -41,7 +41,7 @@ static void add_name(struct bt_buf *path, struct bt_str name)
 	bt_buf_str(path, name);
 }
 
-/* Steps down by a key: of a member of schema, or below a map (schema is NULL). */
+/* Descends by a key: a member of schema, or of a map (schema is NULL). */
 static void descend(struct where *where, const struct bt_schema *schema, struct bt_str key)
 {
 	const struct bt_field *field = strict_find(schema, key);
@@ -106,7 +106,7 @@ static void add_fault(struct bt_strict *strict, const char *what, const struct w
 	note_place(strict, offset);
 }
 
-/* Starts the error that ends everything; an earlier one is forgotten. */
+/* Starts a fatal error, replacing an earlier one. */
 static void begin_fatal(struct bt_strict *strict, size_t offset)
 {
 	bt_buf_clear(&strict->fatal);
@@ -169,8 +169,8 @@ static void mismatch(struct bt_strict *strict, enum bt_json_type type, struct bt
 }
 
 /*
- * The first value of a wrong type counts; decoding goes on, because a duration overrules it: upstream's
- * durations read themselves, and their errors end the decoding at once.
+ * The first value of a wrong type is reported; decoding continues, because a duration's error overrides it:
+ * upstream's durations decode themselves, and their errors end the decoding immediately.
  */
 static void strict_tell(
 	struct bt_decode *decode, enum bt_decode_fault fault, size_t offset, struct bt_str text)

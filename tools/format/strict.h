@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoding of JSON into C structs as upstream's strict decoder does it, with its error texts: members that no
- * table names and members named twice are collected with their paths, a value of a wrong type is an error
- * that names the Go struct and type. The decoder is that of schema.h, which has its own texts.
+ * Decodes JSON to C structs like upstream's strict decoder, with its error texts: unknown and duplicate
+ * members are collected with their paths; the error of a value of a wrong type names the Go struct and type.
+ * The decoder is that of schema.h, which has its own texts.
  */
 #pragma once
 
@@ -21,9 +21,9 @@
 struct bt_strict {
 	struct bt_json *json;
 	struct bt_arena *arena;
-	bool sorted; /* the text comes from YAML, whose members upstream meets in the order of their names */
+	bool sorted; /* the text is from YAML, whose members upstream reads in the order of their names */
 
-	struct bt_buf fatal;  /* the error that ends everything, or empty */
+	struct bt_buf fatal;  /* the fatal error, or empty */
 	struct bt_buf faults; /* unknown and repeated members, joined by ", " */
 	size_t offset;	      /* of the first error of either kind */
 	bool has_offset;
@@ -35,12 +35,12 @@ struct bt_strict {
 };
 
 /*
- * Decodes the object at the cursor into out, which the caller has zeroed or filled with what counts when
- * absent. Returns: false when fatal is set; otherwise faults may have text.
+ * Decodes the object at the cursor into out, which the caller has zeroed or filled with defaults. Returns:
+ * false when fatal is set; otherwise faults may have text.
  */
 bool bt_strict_decode(struct bt_strict *strict, const struct bt_schema *schema, void *out);
 
 void bt_strict_fini(struct bt_strict *strict);
 
-/* How upstream calls a type of JSON in its errors. Context: any thread. */
+/* Upstream's word for a JSON type in errors. Context: any thread. */
 const char *bt_strict_type_word(enum bt_json_type type);

@@ -7,7 +7,7 @@
 
 /* Go's latest year, 292277026596, has twelve digits. */
 #define YEAR_DIGITS 12
-#define YEAR_MAX    99999 /* nanoseconds of 64 bits end long before */
+#define YEAR_MAX    99999 /* far beyond the range of 64-bit nanoseconds */
 
 static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
 {
@@ -53,8 +53,8 @@ static bool read_fraction(const char **p, const char *end, int64_t *out_ns)
 }
 
 /*
- * A year as Go writes it: four digits, or as many as it takes, with a sign before the year 0. A server stores
- * any number of seconds that protobuf brings, and writes it so.
+ * A year as in Go: at least four digits, with a sign before the year 0. A server stores any number of seconds
+ * from protobuf, and writes such years.
  */
 static bool read_year(const char **p, const char *end, int64_t *out)
 {
@@ -135,7 +135,7 @@ static void civil(int64_t days, int64_t *out_year, int *out_month, int *out_day)
 	*out_year = year + era * 400 + (*out_month <= 2);
 }
 
-/* Writes the last n digits of a number. Returns what is behind them. */
+/* Writes the last n digits of a number. Returns the end. */
 static char *write_digits(char *out, int64_t value, int n)
 {
 	for (int i = n - 1; i >= 0; i--) {
@@ -145,7 +145,7 @@ static char *write_digits(char *out, int64_t value, int n)
 	return out + n;
 }
 
-/* Nanoseconds since the epoch are of the years 1677 to 2262: four digits. */
+/* Nanoseconds since the epoch are in the years 1677 to 2262: four digits. */
 size_t bt_time_text(int64_t ns, char out_text[BT_TIME_TEXT_MAX])
 {
 	const int64_t second = INT64_C(1000000000), day = 86400;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to zlib and libzstd: unpacking in steps, so that the limit holds while it grows. A step of output
- * (STEP_BYTES) is what there may be beyond it.
+ * Wraps zlib and libzstd: decompression in steps, so that the limit is checked during growth. It may be
+ * exceeded by one step of output (STEP_BYTES).
  */
 #include "tools/format/unpack_int.h"
 
@@ -20,13 +20,13 @@ enum bt_packing bt_packing(struct bt_str bytes)
 	return bt_str_starts(bytes, "\x28\xb5\x2f\xfd") ? BT_PACKING_ZSTD : BT_PACKING_NONE;
 }
 
-/* Is out more than what has been read so far may unfold to? */
+/* Does out exceed the limit for the bytes read so far? */
 static bool is_too_much(const struct bt_buf *out, size_t read_bytes, size_t raised)
 {
 	return out->len > bt_input_unpacked_max(read_bytes, raised);
 }
 
-/* Unfolds as long as there is input. Returns BT_OK at the end of a member with nothing behind it. */
+/* Decompresses all input. Returns BT_OK at the end of the last member. */
 static enum bt_status inflate_all(z_stream *z, struct bt_str bytes, size_t raised, struct bt_buf *out)
 {
 	size_t at = 0;

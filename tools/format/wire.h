@@ -11,7 +11,7 @@
 
 enum bt_wire_type { BT_WIRE_VARINT = 0, BT_WIRE_FIXED64 = 1, BT_WIRE_BYTES = 2, BT_WIRE_FIXED32 = 5 };
 
-/* A part of a message that is still to be read; at > end never. */
+/* The unread part of a message; at <= end. */
 struct bt_wire_in {
 	const uint8_t *at, *end;
 	const char *error; /* static; NULL: none */
@@ -30,7 +30,7 @@ BT_INLINE bool bt_wire_varint(struct bt_wire_in *in, uint64_t *out)
 	return bt_wire_long_varint(in, out);
 }
 
-/* Steps over a length and that many bytes, which become out. */
+/* Skips a length and that many bytes, which become out. */
 BT_INLINE bool bt_wire_bytes(struct bt_wire_in *in, struct bt_wire_in *out)
 {
 	uint64_t n;
@@ -65,5 +65,5 @@ BT_INLINE bool bt_wire_tag(struct bt_wire_in *in, uint32_t *out_number, uint32_t
 	return true;
 }
 
-/* Steps over a value. Groups are refused: no server writes them. */
+/* Steps over a value. Groups are rejected: no server writes them. */
 bool bt_wire_skip(struct bt_wire_in *in, uint32_t type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to libyaml: its events become JSON text as they come. The stream is cut at "---" lines first, as
- * kubectl does, so that a broken document does not take the later ones with it.
+ * Wraps libyaml: converts its events to JSON text. The stream is split at "---" lines first, as kubectl does,
+ * so that an invalid document does not affect later ones.
  *
- * Each member of a mapping is written with a comma behind it, which the closing brace overwrites. A member
+ * Each member of a mapping is written with a trailing comma, which the closing brace overwrites. A member
  * that a later one replaces (only merge keys can do that) is overwritten with spaces, so that no text ever
  * moves.
  */
@@ -166,7 +166,7 @@ static BT_PRINTF(5, 6) bool yaml_fail(struct bt_yaml *yaml, enum bt_status statu
 	return false;
 }
 
-/* Notes that what is written next comes from this line. */
+/* Records the source line of the next output. */
 static void note_line(struct bt_yaml *yaml, const yaml_mark_t *mark)
 {
 	size_t line = yaml->piece_line + mark->line + 1;
@@ -220,9 +220,9 @@ static void erase(struct bt_yaml *yaml, const struct yaml_entry *e)
 }
 
 /*
- * Enters the member whose key was just written. A member that came from a merge gives way, one that was
- * written out is a duplicate: an error. Where duplicates are reported both give way, and both are reported:
- * when the value is complete, or as soon as it is merged.
+ * Enters the member whose key was just written. A merged member is replaced, an explicit one is a duplicate:
+ * an error. With a duplicate callback both are replaced and reported: when the value is complete, or when it
+ * is merged.
  */
 static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const yaml_mark_t *mark)
 {
@@ -270,7 +270,7 @@ static void drop_entries(struct bt_yaml *yaml, size_t base)
 	}
 }
 
-/* Counts text that is written without being in the file. */
+/* Counts output that is not in the file. */
 static bool count_bytes(struct bt_yaml *yaml, size_t bytes, const yaml_mark_t *mark)
 {
 	size_t limit = yaml->piece.len * BT_LIMIT_YAML_EXPANDED_TIMES;
@@ -444,7 +444,7 @@ static bool end_key(struct bt_yaml *yaml, size_t start, const yaml_mark_t *mark)
 
 #define LONG_TAG "tag:yaml.org,2002:"
 
-/* Whether a tag is one of those that ask for a certain type; others leave the scalar a string. */
+/* Is the tag one that requests a type? With other tags the scalar is a string. */
 static bool is_tag(struct bt_str tag, const char *name)
 {
 	return bt_str_starts(tag, LONG_TAG) && bt_str_is(bt_str_sub(tag, strlen(LONG_TAG), tag.len), name);
@@ -733,7 +733,7 @@ static bool is_separator(struct bt_str text, size_t at)
 						     rest.ptr[3] == '\n' || rest.ptr[3] == '\r');
 }
 
-/* Cuts off the text up to the next separator. Directives belong to the document behind theirs. */
+/* Takes the text up to the next separator. Directives belong to the following document. */
 static bool next_piece(struct bt_yaml *yaml)
 {
 	size_t begin = yaml->at, at = begin;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * YAML as JSON text, a document at a time. Scalars mean what they mean to kubectl (YAML 1.1, as go-yaml v2
- * reads it): yes is true, 010 is eight, 2001-01-01 is a string. Aliases and merge keys are expanded within
- * bounds. Context: one thread at a time.
+ * Converts YAML to JSON text, one document at a time. Scalars have kubectl's types (YAML 1.1 as in go-yaml
+ * v2): yes is true, 010 is eight, 2001-01-01 is a string. Aliases and merge keys are expanded within bounds.
+ * Context: one thread at a time.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct bt_yaml_error {
 	size_t line, column; /* from 1 */
 	char message[256];
 	const char *remedy; /* static; may be NULL */
-	/* What go-yaml says about a fault of syntax (else NULL), and the line that it names, 0 for none. */
+	/* go-yaml's text for a syntax error (else NULL), and its line number, 0 for none. */
 	const char *problem;
 	size_t problem_line;
 };
@@ -30,17 +30,18 @@ void bt_yaml_destroy(struct bt_yaml *yaml);
 /* Starts on text, which must stay until the last document was read. */
 void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text);
 
-/* A key, as JSON text, that its mapping had before, be it by merging; line is where its value begins, or what
- * is merged. */
+/* Called for a duplicate key, as JSON text, also by merging; line: where its value or the merged mapping
+ * begins. */
 typedef void bt_yaml_duplicate_fn(void *context, struct bt_str key, size_t line);
 
-/* From now on a key that appears twice is reported and its last value counts, instead of being an error. */
+/* Makes duplicate keys reported, with the last value used, instead of an error. */
 void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context);
 
 /*
- * Converts the next document; empty ones are passed over.
+ * Converts the next document; skips empty ones.
  * Returns : BT_OK with the JSON text, which is valid until the next call; BT_NOT_FOUND at the end; anything
- * else: the document is bad, bt_yaml_error says why, and the next call goes on behind the next "---" line.
+ * else: the document is invalid, bt_yaml_error has the reason, and the next call continues after the next
+ * "---" line.
  */
 enum bt_status bt_yaml_next(struct bt_yaml *yaml, struct bt_str *out_json);
 

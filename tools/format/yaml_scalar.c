@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Numbers longer than this are strings to us; nobody writes them. */
+/* Longer numbers are treated as strings; they do not occur. */
 #define NUMBER_MAX 400
 
 static bool is_any(struct bt_str text, const char *const *words)
@@ -36,7 +36,7 @@ static int digit_of(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? (c | 0x20) - 'a' + 10 : 99;
 }
 
-/* Digits with the prefixes 0x, 0o, 0b and 0. Returns false when it is no integer or does not fit. */
+/* Digits with the prefixes 0x, 0o, 0b and 0. Returns false when it is not an integer or does not fit. */
 static bool parse_magnitude(const char *p, uint64_t *out)
 {
 	uint64_t base = 10;

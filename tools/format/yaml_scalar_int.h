@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a YAML scalar means, by the rules of go-yaml v2, which kubectl uses.
+ * The type of a YAML scalar by the rules of go-yaml v2, which kubectl uses.
  */
 #pragma once
 
@@ -15,9 +15,9 @@ enum bt_scalar {
 	BT_SCALAR_INT,
 	BT_SCALAR_UINT, /* above the largest int64 */
 	BT_SCALAR_FLOAT,
-	BT_SCALAR_NO_NUMBER /* infinite or not a number: JSON has no word for it */
+	BT_SCALAR_NO_NUMBER /* infinite or NaN: not representable in JSON */
 };
 
-/* What a plain scalar means. Anything but a string is appended to out as JSON; as_key: as the key it becomes.
+/* Resolves a plain scalar. Anything but a string is appended to out as JSON; as_key: in its form as a key.
  */
 enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf *out);
