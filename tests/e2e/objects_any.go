@@ -158,7 +158,7 @@ func (s *suite) gone(ctx context.Context, o madeObject) error {
 }
 
 func (s *suite) wipeAll(ctx context.Context) error {
-	err := eventually(ctx, time.Minute, func() error { return wipePods(ctx, s.admin, metav1.NamespaceDefault) })
+	err := eventually(ctx, 3*time.Minute, func() error { return wipePods(ctx, s.admin, metav1.NamespaceDefault) })
 	if err != nil {
 		return err
 	}

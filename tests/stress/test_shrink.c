@@ -29,8 +29,8 @@ enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
 /* What a node keeps that has no others beside it: a chunk of published nodes, pages of names. */
 #define SCATTERED_BYTES ((size_t)1536)
 
-/* Race detectors take their time, and count no bytes. */
-#if BT_VALGRIND || defined(BT_TSAN)
+/* Detectors take their time, and count no bytes. */
+#if BT_VALGRIND || defined(BT_TSAN) || defined(__SANITIZE_ADDRESS__)
 static uint32_t node_n = 4000, each = 50;
 #else
 static uint32_t node_n = 100000, each = 50;
