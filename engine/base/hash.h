@@ -7,8 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/base/str.h"
+
 /* XXH3, 64 bits, of n bytes. */
 uint64_t bt_hash_bytes(const void *bytes, size_t n);
+
+/* The same of a text, which may be empty without a place. */
+static inline uint64_t bt_hash_str(struct bt_str text)
+{
+	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
+}
+
+/* A hash as the key of a bt_map, where 0 is no key. */
+static inline uint64_t bt_hash_key(uint64_t hash)
+{
+	return hash ? hash : 1;
+}
 
 /* Mixes one number (the finaliser of SplitMix64). */
 static inline uint64_t bt_hash_u64(uint64_t x)

@@ -80,16 +80,9 @@ void bt_objects_destroy(struct bt_objects *o)
 	bt_mem_free(o);
 }
 
-static uint64_t hash_of(struct bt_str text)
-{
-	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
-}
-
 static uint64_t extender_objects_key_of(bool is_pod, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t key = bt_hash_u64(hash_of(namespace_) + (is_pod ? 1 : 2)) ^ hash_of(name);
-
-	return key ? key : 1;
+	return bt_hash_key(bt_hash_u64(bt_hash_str(namespace_) + (is_pod ? 1 : 2)) ^ bt_hash_str(name));
 }
 
 /* ---- the cache; under the lock ---- */
@@ -268,7 +261,7 @@ static void extender_objects_keep(
 	while (entry->text.len && strchr(" \t\r\n", entry->text.ptr[entry->text.len - 1])) {
 		entry->text.len--;
 	}
-	entry->uid = hash_of(seen->uid);
+	entry->uid = bt_hash_str(seen->uid);
 }
 
 /* Appends why the answer is not an object. */
@@ -411,7 +404,7 @@ bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32
 	bool good = fetch_each(o, request.wanted, request.wanted_n, write_pod_path, &path, out_error);
 
 	for (uint32_t i = 0; i < n && good; i++) {
-		good = o->entries[request.entries[i]].uid == hash_of(pods[i].uid);
+		good = o->entries[request.entries[i]].uid == bt_hash_str(pods[i].uid);
 		if (!good) {
 			bt_buf_printf(out_error, "another pod is called %.*s/%.*s by now",
 				BT_STR_ARG(pods[i].namespace_), BT_STR_ARG(pods[i].name));

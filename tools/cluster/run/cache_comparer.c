@@ -93,16 +93,9 @@ struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_c
 
 /* ---- sums ---- */
 
-static uint64_t cache_comparer_key_of(struct bt_str text)
-{
-	uint64_t key = bt_hash_bytes(text.ptr, text.len);
-
-	return key ? key : 1;
-}
-
 static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
 {
-	uint64_t key = cache_comparer_key_of(node);
+	uint64_t key = bt_hash_key(bt_hash_str(node));
 	uint32_t ix;
 
 	if (!bt_map_get(&sums->by_key, key, &ix)) {
@@ -118,8 +111,8 @@ static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
 
 static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
-	return bt_hash_u64(cache_comparer_key_of(namespace_) + 3 * cache_comparer_key_of(name) +
-			   5 * cache_comparer_key_of(uid));
+	return bt_hash_u64(bt_hash_key(bt_hash_str(namespace_)) + 3 * bt_hash_key(bt_hash_str(name)) +
+			   5 * bt_hash_key(bt_hash_str(uid)));
 }
 
 static void cache_comparer_add(
@@ -228,7 +221,7 @@ static void view(void *context, const struct bt_watch_pod *pod)
 	uint64_t key = pod_hash(pod->namespace_, pod->name, pod->uid) | 1;
 	uint32_t ix;
 
-	if (cache_comparer_key_of(pod->node) != views->key) {
+	if (bt_hash_key(bt_hash_str(pod->node)) != views->key) {
 		return;
 	}
 	if (!bt_map_get(&views->by_key, key, &ix)) {

@@ -76,24 +76,17 @@ struct bt_node_comparer_counts bt_node_comparer_counts(const struct bt_node_comp
 
 /* ---- the two sides ---- */
 
-static uint64_t node_comparer_key_of(struct bt_str name)
-{
-	uint64_t key = bt_hash_bytes(name.ptr, name.len);
-
-	return key ? key : 1;
-}
-
 static struct sides *sides_of(struct round *round, struct bt_str name)
 {
 	uint32_t ix;
 
-	if (!bt_map_get(&round->by_name, node_comparer_key_of(name), &ix)) {
+	if (!bt_map_get(&round->by_name, bt_hash_key(bt_hash_str(name)), &ix)) {
 		round->items = bt_mem_grow(round->items, round->n, &round->cap, sizeof(*round->items));
 		ix = (uint32_t)round->n++;
 		round->items[ix] =
 			(struct sides){.name = round->names.len, .name_end = round->names.len + name.len};
 		bt_buf_str(&round->names, name);
-		bt_map_put(&round->by_name, node_comparer_key_of(name), ix);
+		bt_map_put(&round->by_name, bt_hash_key(bt_hash_str(name)), ix);
 	}
 	return &round->items[ix];
 }
@@ -160,7 +153,7 @@ static bool is_as_before(
 {
 	uint32_t ix;
 
-	if (!bt_map_get(&comparer->before.by_name, node_comparer_key_of(name), &ix)) {
+	if (!bt_map_get(&comparer->before.by_name, bt_hash_key(bt_hash_str(name)), &ix)) {
 		return false;
 	}
 	const struct sides *before = &comparer->before.items[ix];

@@ -82,7 +82,7 @@ static struct bt_str shadow_compare_text_of(struct bt_engine *engine, uint32_t n
 
 static uint64_t hash_of(struct bt_str text)
 {
-	return bt_hash_bytes(text.len ? text.ptr : "", text.len) | 1;
+	return bt_hash_str(text) | 1;
 }
 
 static uint64_t uid_of(struct bt_engine *engine, uint32_t pod_ix)

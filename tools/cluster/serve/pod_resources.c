@@ -216,9 +216,9 @@ static void serialize(const struct pod_resources_sum *sum, struct bt_buf *out)
 static uint64_t pod_resources_key_of(const struct bt_object *object)
 {
 	struct bt_str namespace_ = object->meta.namespace_, name = object->meta.name;
-	uint64_t key = bt_hash_bytes(namespace_.len ? namespace_.ptr : "", namespace_.len);
+	uint64_t key = bt_hash_str(namespace_);
 
-	return bt_hash_u64(key) ^ bt_hash_bytes(name.len ? name.ptr : "", name.len);
+	return bt_hash_u64(key) ^ bt_hash_str(name);
 }
 
 static struct bt_str pod_resources_text_of(const struct bt_pod_resources *r, uint32_t name)

@@ -63,16 +63,9 @@ void bt_pod_store_destroy(struct bt_pod_store *known)
 	bt_mem_free(known);
 }
 
-static uint64_t hash_of(struct bt_str text)
-{
-	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
-}
-
 uint64_t bt_pod_store_key(struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t key = bt_hash_u64(hash_of(namespace_) + 1) ^ hash_of(name);
-
-	return key ? key : 1;
+	return bt_hash_key(bt_hash_u64(bt_hash_str(namespace_) + 1) ^ bt_hash_str(name));
 }
 
 static struct pod_store_entry *pod_store_find(
@@ -182,7 +175,7 @@ struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
 static bool show_pod(struct bt_pod_store *known, const struct bt_pod_object *pod)
 {
 	struct pod_store_entry *entry = pod_store_find(known, pod->meta.namespace_, pod->meta.name);
-	uint64_t uid = hash_of(pod->meta.uid);
+	uint64_t uid = bt_hash_str(pod->meta.uid);
 
 	if (!entry) {
 		entry = pod_store_add(known, bt_pod_store_key(pod->meta.namespace_, pod->meta.name));
@@ -206,7 +199,7 @@ static bool show_end(struct bt_pod_store *known, const struct bt_meta_object *me
 {
 	struct pod_store_entry *entry = pod_store_find(known, meta->namespace_, meta->name);
 
-	if (!entry || (meta->uid.len && entry->uid != hash_of(meta->uid))) {
+	if (!entry || (meta->uid.len && entry->uid != bt_hash_str(meta->uid))) {
 		return false;
 	}
 	bool waited = entry->waits;
@@ -245,7 +238,7 @@ bool bt_pod_store_get(struct bt_pod_store *known, const struct bt_pod_ref *ref, 
 		.pod = {.namespace_ = ref->namespace_, .name = ref->name, .uid = ref->uid}};
 	bt_lock_acquire(&known->lock);
 	const struct pod_store_entry *entry = pod_store_find(known, ref->namespace_, ref->name);
-	found = entry && entry->uid == hash_of(ref->uid);
+	found = entry && entry->uid == bt_hash_str(ref->uid);
 	if (found) {
 		copy_entry(known, entry, arena, out_pod);
 	}
@@ -258,7 +251,7 @@ void bt_pod_store_patched(
 {
 	bt_lock_acquire(&known->lock);
 	struct pod_store_entry *entry = pod_store_find(known, ref->namespace_, ref->name);
-	if (entry && entry->waits && entry->uid == hash_of(ref->uid)) {
+	if (entry && entry->waits && entry->uid == bt_hash_str(ref->uid)) {
 		struct bt_api_pod pod;
 
 		bt_arena_reset(&known->arena);

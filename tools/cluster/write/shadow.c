@@ -58,9 +58,7 @@ void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
 
 static uint64_t shadow_key_of(const struct bt_pod_ref *pod)
 {
-	uint64_t key = bt_hash_bytes(pod->uid.len ? pod->uid.ptr : "", pod->uid.len);
-
-	return key ? key : 1;
+	return bt_hash_key(bt_hash_str(pod->uid));
 }
 
 /* Removes the pod's binding. Returns: false when there is none. */

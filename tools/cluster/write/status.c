@@ -87,10 +87,8 @@ void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
 
 static uint64_t write_status_key_of(const struct bt_pod_ref *ref)
 {
-	uint64_t key = ref->uid.len ? bt_hash_bytes(ref->uid.ptr, ref->uid.len)
-				    : bt_pod_store_key(ref->namespace_, ref->name);
-
-	return key ? key : 1;
+	return ref->uid.len ? bt_hash_key(bt_hash_str(ref->uid))
+			    : bt_pod_store_key(ref->namespace_, ref->name);
 }
 
 static struct status_lane *write_status_find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)

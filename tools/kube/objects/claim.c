@@ -29,20 +29,15 @@ static uint64_t mix(uint64_t key, struct bt_str part)
 	return bt_hash_u64(key + bt_hash_bytes(part.ptr, part.len) + part.len);
 }
 
-static uint64_t not_zero(uint64_t key)
-{
-	return key ? key : 1;
-}
-
 /* Pods without a controller are those of an owner without a name. */
 static uint64_t owner_key(struct bt_str namespace_, struct bt_str kind, struct bt_str name)
 {
-	return not_zero(mix(mix(mix(1, namespace_), kind), name));
+	return bt_hash_key(mix(mix(mix(1, namespace_), kind), name));
 }
 
 static uint64_t detail_key(enum bt_claim_detail what, struct bt_str text)
 {
-	return not_zero(mix((uint64_t)what, text));
+	return bt_hash_key(mix((uint64_t)what, text));
 }
 
 const struct bt_owner_object *bt_claim_controller_of(const struct bt_meta_object *meta)
@@ -88,7 +83,7 @@ static struct bt_owned_pods *group_of(
 	for (uint32_t i = 0; i < labels->n; i++) {
 		identity = mix(mix(identity, labels->items[i].key), labels->items[i].value);
 	}
-	identity = not_zero(identity);
+	identity = bt_hash_key(identity);
 	if (bt_map_get(&claims->by_identity, identity, &ix)) {
 		return &claims->groups[ix];
 	}

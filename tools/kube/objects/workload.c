@@ -59,7 +59,7 @@ static uint64_t hash_key(enum known what, struct bt_str a, struct bt_str b, stru
 	for (size_t i = 0; i < 3; i++) {
 		key = bt_hash_u64(key + bt_hash_bytes(parts[i].ptr, parts[i].len) + parts[i].len);
 	}
-	return key ? key : 1;
+	return bt_hash_key(key);
 }
 
 static uint32_t known(const struct bt_workloads *workloads, uint64_t key)
