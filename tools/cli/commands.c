@@ -40,6 +40,45 @@
 		.choices = "table|json|yaml|csv", .default_value = "table", .help = text                     \
 	}
 
+#define STRICT_OPTION                                                                                        \
+	{                                                                                                    \
+		.name = "strict", .help = "End with status 3 at the first thing wrong in the input, "        \
+					  "instead of skipping it."                                          \
+	}
+#define NO_EXPAND_OPTION                                                                                     \
+	{                                                                                                    \
+		.name = "no-expand", .help = "Do not make the pods that Deployments, ReplicaSets and the "   \
+					     "like still lack."                                              \
+	}
+#define REPORT_OPTION OUTPUT_OPTION("Format of the report.")
+#define GATES_HELP                                                                                           \
+	"Feature gates, as kube-scheduler takes them. Without it, the defaults of "                          \
+	"--kubernetes-version."
+#define PATHS_HELP                                                                                           \
+	"File or directory with Kubernetes objects, or - for standard input, as for berth "                  \
+	"simulate. May be repeated; the same as giving PATH as an argument."
+
+/* Ends that most commands have in common. */
+#define USAGE_EXIT                                                                                           \
+	{                                                                                                    \
+		BT_EXIT_USAGE, "The command line is wrong."                                                  \
+	}
+#define WRITING_EXIT                                                                                         \
+	{                                                                                                    \
+		BT_EXIT_IO, "Writing failed."                                                                \
+	}
+#define PIPE_EXIT                                                                                            \
+	{                                                                                                    \
+		BT_EXIT_PIPE, "Output pipe closed."                                                          \
+	}
+
+/* What a command reads: one file, or any number of them. */
+#define ONE_FILE                                                                                             \
+	.operands = "FILE|-", .operand_min = 1, .operand_max = 1, .operand_file = BT_FILE_READ,              \
+	.reports = true
+#define ANY_PATHS                                                                                            \
+	.operands = "[PATH...]", .operand_max = SIZE_MAX, .operand_file = BT_FILE_READ, .reports = true
+
 const struct bt_option bt_common_options[] = {
 	{.name = "color",
 		.type = BT_OPTION_CHOICE,
@@ -143,8 +182,7 @@ static const struct bt_option simulate_options[] = {
 		.help = "Threads and workers run on these CPUs only, such as 0-3,8. See berth topology."},
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION("Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			     "--kubernetes-version."),
+	FEATURE_GATES_OPTION(GATES_HELP),
 	{.name = "node-sampling",
 		.type = BT_OPTION_CHOICE,
 		.argument = "WHICH",
@@ -156,7 +194,7 @@ static const struct bt_option simulate_options[] = {
 			"adapts, from 50 % of 100 nodes to 5 % of 5,625 and more, and never fewer than "
 			"100. configured: as upstream for a profile with a percentage, every node for "
 			"others. Ties go by --seed all the same."},
-	OUTPUT_OPTION("Format of the report."),
+	REPORT_OPTION,
 	{.name = "decisions",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
@@ -193,8 +231,7 @@ static const struct bt_option simulate_options[] = {
 	{.name = "live",
 		.help = "Show progress on the whole terminal; where standard error is no terminal, a line "
 			"per second. Implies --stats. See LIVE."},
-	{.name = "strict",
-		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
+	STRICT_OPTION,
 	{.name = "fail-on-unplaced",
 		.help = "End with status 1 when a pod was not placed or could not be read."},
 	{.name = "quiet",
@@ -221,13 +258,13 @@ static const struct bt_exit_text simulate_exits[] = {
 	{BT_EXIT_OK, "The report was written, whether or not every pod was placed."},
 	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed, or could not be read, or "
 		     "something could not be read in which pods may be."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT,
 		"A path cannot be opened or read, --explain names a pod that is not there, or the "
 		"input or the configuration holds nothing usable; with --strict, anything is wrong in it."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -322,11 +359,11 @@ static const struct bt_example bench_examples[] = {
 static const struct bt_exit_text bench_exits[] = {
 	{BT_EXIT_OK, "Every workload ran, all its pods were bound, and no threshold was missed."},
 	{BT_EXIT_NO, "A workload failed, is not supported, or missed its threshold; the report says which."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "A file is missing or wrong, or no workload was chosen."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -349,14 +386,12 @@ static const struct bt_note bench_notes[] = {
 };
 
 static const struct bt_option quality_options[] = {
-	FILENAME_OPTION("File or directory with Kubernetes objects, or - for standard input, as for berth "
-			"simulate. May be repeated; the same as giving PATH as an argument."),
+	FILENAME_OPTION(PATHS_HELP),
 	CONFIG_OPTION("KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
 		      "percentageOfNodesToScore are replaced in every profile."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION("Feature gates, as kube-scheduler takes them. Without it, the defaults of "
-			     "--kubernetes-version."),
+	FEATURE_GATES_OPTION(GATES_HELP),
 	{.name = "percentage",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -365,12 +400,10 @@ static const struct bt_option quality_options[] = {
 		.help = "The sample: kube-scheduler's percentageOfNodesToScore. 0: as it adapts it to the "
 			"number of nodes, from 50 % of 100 to 5 % of 5,625 and more. Never fewer than 100 "
 			"nodes."},
-	{.name = "no-expand",
-		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
+	NO_EXPAND_OPTION,
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	OUTPUT_OPTION("Format of the report."),
-	{.name = "strict",
-		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
+	REPORT_OPTION,
+	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
 };
@@ -388,12 +421,12 @@ static const struct bt_example quality_examples[] = {
 
 static const struct bt_exit_text quality_exits[] = {
 	{BT_EXIT_OK, "The report was written."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input or the configuration holds nothing "
 			"usable; with --strict, anything is wrong in it."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -424,8 +457,7 @@ static const struct bt_option compare_options[] = {
 		.argument = "1.MINOR",
 		.default_value = BT_COMPARE_TO,
 		.help = "The release that is compared."},
-	FILENAME_OPTION("File or directory with Kubernetes objects, or - for standard input, as for berth "
-			"simulate. May be repeated; the same as giving PATH as an argument."),
+	FILENAME_OPTION(PATHS_HELP),
 	{.name = "journal",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -434,8 +466,7 @@ static const struct bt_option compare_options[] = {
 			"instead of placing a cluster's pods."},
 	{.name = "reschedule",
 		.help = "Place all pods, also those that are on nodes, in order of priority and creation."},
-	{.name = "no-expand",
-		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
+	NO_EXPAND_OPTION,
 	CONFIG_OPTION("KubeSchedulerConfiguration, read by both releases. What the newer one does not "
 		      "accept is reported."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
@@ -445,7 +476,7 @@ static const struct bt_option compare_options[] = {
 	{.name = "all",
 		.help = "List every difference in the table, too, and the metrics and texts that change in "
 			"any cluster."},
-	OUTPUT_OPTION("Format of the report."),
+	REPORT_OPTION,
 	{.name = "strict", .help = "End at the first problem of the input."},
 	{.name = "quiet", .letter = 'q', .help = "No progress, and no warnings about the input."},
 	{0},
@@ -462,11 +493,11 @@ static const struct bt_example compare_examples[] = {
 static const struct bt_exit_text compare_exits[] = {
 	{BT_EXIT_OK, "Nothing differs."},
 	{BT_EXIT_NO, "Something differs, or the newer release refuses a flag or the configuration."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "A path or the configuration could not be read, or there are no nodes."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -500,11 +531,11 @@ static const struct bt_example verdict_examples[] = {
 
 static const struct bt_exit_text verdict_exits[] = {
 	{BT_EXIT_OK, "Every scenario was answered."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The file or a scenario could not be read; the others were answered."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -518,7 +549,7 @@ static const struct bt_option replay_options[] = {
 		.min = 1,
 		.max = 64,
 		.help = "Decide with N worker threads. Decisions do not depend on it."},
-	OUTPUT_OPTION("Format of the report."),
+	REPORT_OPTION,
 	{0},
 };
 
@@ -531,10 +562,10 @@ static const struct bt_example replay_examples[] = {
 static const struct bt_exit_text replay_exits[] = {
 	{BT_EXIT_OK, "All decisions match the journal."},
 	{BT_EXIT_NO, "A decision differs; the first one is printed, with the journal's."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The journal cannot be read, breaks off or is damaged; what came before was played."},
 	{BT_EXIT_IO, "Writing failed, or no worker could be started."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -563,11 +594,11 @@ static const struct bt_example history_examples[] = {
 
 static const struct bt_exit_text history_exits[] = {
 	{BT_EXIT_OK, "Every history was played."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The file or a history could not be read; the others were played."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -675,11 +706,11 @@ static const struct bt_example generate_examples[] = {
 
 static const struct bt_exit_text generate_exits[] = {
 	{BT_EXIT_OK, "Everything was written."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The trace cannot be read or holds nothing usable, or anything wrong with --strict."},
-	{BT_EXIT_IO, "Writing failed."},
+	WRITING_EXIT,
 	{BT_EXIT_INTERRUPTED, "Interrupted; the output ends after a whole object."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	PIPE_EXIT,
 	{0},
 };
 
@@ -737,7 +768,7 @@ static const struct bt_option topology_options[] = {
 		.argument = "LIST",
 		.help = "Use these CPUs only, such as 0-3,8, numbered as the kernel does. Without it, all "
 			"that the process may use."},
-	OUTPUT_OPTION("Format of the report."),
+	REPORT_OPTION,
 	{0},
 };
 
@@ -753,8 +784,8 @@ static const struct bt_exit_text topology_exits[] = {
 	{BT_EXIT_OK, "The report was written."},
 	{BT_EXIT_USAGE, "The command line is wrong, or names CPUs that are not there or not allowed."},
 	{BT_EXIT_INPUT, "The machine's topology, or the one that a variable describes, cannot be read."},
-	{BT_EXIT_IO, "Writing failed."},
-	{BT_EXIT_PIPE, "Output pipe closed."},
+	WRITING_EXIT,
+	PIPE_EXIT,
 	{0},
 };
 
@@ -784,8 +815,8 @@ static const struct bt_option help_options[] = {
 
 static const struct bt_exit_text plain_exits[] = {
 	{BT_EXIT_OK, "Done."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_IO, "Writing failed."},
+	USAGE_EXIT,
+	WRITING_EXIT,
 	{0},
 };
 
@@ -801,7 +832,7 @@ static const struct bt_example run_examples[] = {
 static const struct bt_exit_text run_exits[] = {
 	{BT_EXIT_OK, "Terminated by SIGTERM or SIGINT after a clean shutdown."},
 	{BT_EXIT_NO, "The lease was lost, or something that it needs failed: the message says what."},
-	{BT_EXIT_USAGE, "The command line is wrong."},
+	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The configuration, the kubeconfig or a certificate cannot be used."},
 	{BT_EXIT_IO, "No thread could be started, or no port could be opened."},
 	{0},
@@ -838,10 +869,7 @@ const struct bt_command bt_commands[] = {
 		.notes = run_notes},
 	{.name = "simulate",
 		.summary = "place the pending pods of a cluster and report",
-		.operands = "[PATH...]",
-		.operand_max = SIZE_MAX,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ANY_PATHS,
 		.description =
 			"Reads a cluster and its pending pods, places every pod exactly as "
 			"kube-scheduler would if it scored every node, and reports what was placed, what "
@@ -853,10 +881,7 @@ const struct bt_command bt_commands[] = {
 		.notes = simulate_notes},
 	{.name = "bench",
 		.summary = "run workloads of scheduler_perf and measure pods a second",
-		.operands = "[PATH...]",
-		.operand_max = SIZE_MAX,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ANY_PATHS,
 		.description =
 			"Runs workload files of kube-scheduler's benchmark, scheduler_perf, in the "
 			"engine: nodes and pods are created, pods are decided and bound by the real "
@@ -868,11 +893,7 @@ const struct bt_command bt_commands[] = {
 		.notes = bench_notes},
 	{.name = "verdict",
 		.summary = "answer scenarios: what every plugin says about every node",
-		.operands = "FILE|-",
-		.operand_min = 1,
-		.operand_max = 1,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ONE_FILE,
 		.description =
 			"Reads scenarios, one JSON document a line, and writes for each pending "
 			"pod which nodes are rejected by which plugin and why, the score of each plugin "
@@ -883,10 +904,7 @@ const struct bt_command bt_commands[] = {
 		.exits = verdict_exits},
 	{.name = "quality",
 		.summary = "place the pods in four ways and compare the results",
-		.operands = "[PATH...]",
-		.operand_max = SIZE_MAX,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ANY_PATHS,
 		.description =
 			"Places the same pods by looking at every node and at a sample of them, with each "
 			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, "
@@ -898,10 +916,7 @@ const struct bt_command bt_commands[] = {
 		.notes = quality_notes},
 	{.name = "compare",
 		.summary = "show what two Kubernetes releases decide differently, and why",
-		.operands = "[PATH...]",
-		.operand_max = SIZE_MAX,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ANY_PATHS,
 		.description = "Places a cluster's pods, or plays a journal, as kube-scheduler of two "
 			       "releases would, and lists by cause which decisions and messages differ, for "
 			       "which pods, and what the newer release refuses of the configuration and of "
@@ -912,11 +927,7 @@ const struct bt_command bt_commands[] = {
 		.notes = compare_notes},
 	{.name = "replay",
 		.summary = "play a journal again and compare every decision",
-		.operands = "FILE|-",
-		.operand_min = 1,
-		.operand_max = 1,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ONE_FILE,
 		.description =
 			"Plays a journal (berth simulate --journal) in one thread and compares what is "
 			"decided with what was decided then, up to the first difference.",
@@ -926,11 +937,7 @@ const struct bt_command bt_commands[] = {
 		.notes = replay_notes},
 	{.name = "history",
 		.summary = "play histories: what the scheduling queue holds after every step",
-		.operands = "FILE|-",
-		.operand_min = 1,
-		.operand_max = 1,
-		.operand_file = BT_FILE_READ,
-		.reports = true,
+		ONE_FILE,
 		.description =
 			"Reads histories, one JSON document a line: a cluster, and what happens in "
 			"it step by step. Writes for each step which pod was popped and what became of "
