@@ -25,6 +25,8 @@ static const struct bt_queue_options usual = {.initial_backoff_ns = SECOND,
 	.max_unschedulable_ns = 300 * SECOND,
 	.pop_from_backoff = true};
 
+static const struct bt_cluster_event node_added = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
+
 /* A plugin that is asked about everything, for hooks. */
 #define PLUGIN 43
 #define MASK   (UINT64_C(1) << PLUGIN)
@@ -60,7 +62,6 @@ static void higher_priority_goes_first(void **state)
 static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
-	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 
 	(void)state;
 	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
@@ -73,7 +74,7 @@ static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
 	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
 	/* An event is kept as long as the cycle that it came in. */
 	assert_int_equal(bt_queue_pop(queue), 1);
-	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, 3);
+	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, 3);
 	assert_true(bt_queue_keeps_events(queue));
 	bt_queue_done(queue, 1);
 	assert_false(bt_queue_keeps_events(queue) || bt_queue_is_busy(queue));
@@ -219,13 +220,12 @@ static void a_guess_names_nobody_who_has_gone(void **state)
 
 static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **state)
 {
-	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
 	bt_queue_add(queue, 0, kind(0, 0), 0);
 	assert_int_equal(refuse(queue, 0, MASK, 12 * SECOND + 700000000), BT_WAIT_UNSCHEDULABLE);
-	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, 12 * SECOND + 800000000);
+	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, 12 * SECOND + 800000000);
 	assert_int_equal(bt_queue_info(queue, 0).where, BT_WAIT_BACKOFF);
 	assert_int_equal(bt_queue_info(queue, 0).expiry_ns, 13 * SECOND);
 	bt_queue_flush_backoff(queue, 13 * SECOND);
@@ -237,7 +237,6 @@ static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **sta
 
 static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed(void **state)
 {
-	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
@@ -245,7 +244,7 @@ static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_fail
 	bt_queue_add(queue, 1, kind(0, 0), 1);
 	assert_int_equal(refuse(queue, 0, MASK, SECOND), BT_WAIT_UNSCHEDULABLE);
 	assert_int_equal(refuse(queue, 1, 0, SECOND), BT_WAIT_BACKOFF);
-	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, SECOND);
+	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, SECOND);
 	assert_int_equal(bt_queue_counts(queue).backoff, 2);
 	assert_int_equal(bt_queue_pop(queue), 0);
 	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
@@ -254,13 +253,12 @@ static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_fail
 
 static void an_event_that_comes_while_a_pod_is_in_flight_is_not_lost(void **state)
 {
-	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
 	bt_queue_add(queue, 0, kind(0, 0), 0);
 	assert_int_equal(bt_queue_pop(queue), 0);
-	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, SECOND);
+	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, SECOND);
 	assert_true(bt_queue_keeps_events(queue));
 	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, SECOND), BT_WAIT_BACKOFF);
 	assert_false(bt_queue_keeps_events(queue));
@@ -439,8 +437,6 @@ static struct bt_queue *make_hooked(struct hooked *h)
 		hooked_gate, hooked_interested, hooked_matters, hooked_hint, hooked_stuck, NULL, h};
 	return bt_queue_create(&options);
 }
-
-static const struct bt_cluster_event node_added = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 
 static void move(struct bt_queue *queue, int64_t now_ns)
 {

@@ -56,14 +56,7 @@ static uint32_t add_node(struct trial *t, const char *name, const char *cpu)
 
 static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
 {
-	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
-
-	snprintf(text, sizeof(text), "schedulerName: default-scheduler, %s", spec);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
-	assert_int_equal(entry, wanted);
-	return ix;
+	return engine_add_pod(t->engine, t->f, spec, wanted);
 }
 
 static struct bt_decision decide(struct trial *t, uint32_t pod)

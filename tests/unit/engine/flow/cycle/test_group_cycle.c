@@ -109,16 +109,8 @@ static void begin_ring(struct trial *t, void **state, const char *cpu, int min_c
 
 static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
 {
-	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
-
 	t->now_ns += 1000000;
-	snprintf(text, sizeof(text), "%s%s",
-		strstr(spec, "schedulerName") ? "" : "schedulerName: default-scheduler, ", spec);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
-	assert_int_equal(entry, wanted);
-	return ix;
+	return engine_add_pod(t->engine, t->f, spec, wanted);
 }
 
 static void note(void *context, struct bt_engine *engine, struct bt_decision *decision)

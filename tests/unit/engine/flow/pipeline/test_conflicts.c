@@ -41,6 +41,11 @@ static void say_bound(struct lab *lab, uint64_t handle)
 	lab_settle(lab);
 }
 
+static void delete_pod(struct lab *lab)
+{
+	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
+}
+
 static void a_pod_whose_binding_failed_is_tried_again(void **state)
 {
 	struct lab *lab = *state;
@@ -161,7 +166,7 @@ static void a_pod_that_is_deleted_in_time_is_not_bound(void **state)
 	struct lab *lab = *state;
 
 	begin_decision(lab);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
+	delete_pod(lab);
 	lab_take_in(lab);
 	lab_settle(lab);
 	assert_int_equal(lab->ask_n, 0);
@@ -175,7 +180,7 @@ static void a_pod_that_is_deleted_while_it_is_bound_is_gone(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
+	delete_pod(lab);
 	lab_settle(lab);
 	assert_null(lab_find(lab, "p"));
 	fail_binding(lab, handle);
@@ -187,7 +192,7 @@ static void a_deleted_pod_needs_no_answer(void **state)
 	struct lab *lab = *state;
 
 	begin_binding(lab);
-	lab_pod_event(lab, BT_WATCH_EVENT_DELETE, "p", ", 'uid': 'u1'", "");
+	delete_pod(lab);
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 0);
 	assert_int_equal(lab_counts(lab).binding_n, 0);

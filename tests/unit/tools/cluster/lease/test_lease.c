@@ -398,6 +398,21 @@ static void withdraw(struct candidate *candidate, int64_t limit_ns)
 	bt_client_config_destroy(candidate->access);
 }
 
+/* A world that has a leader. */
+static void begin_led(struct world *world, struct candidate *one, int64_t retry_ns)
+{
+	begin_world(world);
+	stand(one, world, "one", retry_ns);
+	wait_until(world, &one->started_n, 1);
+}
+
+/* The candidate has time to release its lease. */
+static void end_led(struct world *world, struct candidate *one)
+{
+	withdraw(one, 60 * SECOND);
+	end_world(world);
+}
+
 #define DEADLINE_NS (MINUTES + 10 * SECOND)
 #define SOON_NS	    (SECOND / 100)
 
@@ -409,17 +424,14 @@ static void the_first_candidate_creates_the_lease(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", 60 * SECOND);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, 60 * SECOND);
 	assert_true(bt_lease_is_held(one.lease));
 	expect_in_lease(&world,
 		"\"name\":\"l\",\"namespace\":\"kube-system\"},\"spec\":{\"holderIdentity\":\"one\","
 		"\"leaseDurationSeconds\":315,\"acquireTime\":\"2026-01-02T03:04:05.000000Z\","
 		"\"renewTime\":\"2026-01-02T03:04:05.000000Z\",\"leaseTransitions\":0}");
 	assert_string_equal(one.leader, "one");
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void a_leader_renews_and_keeps_when_it_acquired(void **state)
@@ -428,9 +440,7 @@ static void a_leader_renews_and_keeps_when_it_acquired(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	edit_lease(&world, "\"metadata\":{", "\"metadata\":{\"labels\":{\"by\":\"hand\"},");
 	bt_store_relaxed(&world.wall_ns, INT64_C(1767323045) * SECOND + SECOND);
 	wait_more(&world, &world.write_n, 4);
@@ -439,8 +449,7 @@ static void a_leader_renews_and_keeps_when_it_acquired(void **state)
 	expect_in_lease(&world, "\"leaseTransitions\":0");
 	expect_in_lease(&world, "\"labels\":{\"by\":\"hand\"}");
 	assert_int_equal(look(&world, &one.stopped_n), 0);
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void events_tell_who_leads_and_who_stops(void **state)
@@ -449,9 +458,7 @@ static void events_tell_who_leads_and_who_stops(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", 60 * SECOND);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, 60 * SECOND);
 	wait_until(&world, &world.event_n, 1);
 	pthread_mutex_lock(&world.lock);
 	assert_string_equal(world.events.ptr,
@@ -477,9 +484,7 @@ static void who_loses_the_lease_says_so(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	put_lease(&world, "other");
 	wait_until(&world, &one.stopped_n, 1);
 	wait_until(&world, &world.event_n, 2);
@@ -521,8 +526,7 @@ static void a_leader_that_does_not_renew_is_not_well(void **state)
 	pass(&world, 1);
 	assert_false(bt_lease_is_well(one.lease, tolerance_ns));
 	assert_false(bt_lease_is_held(one.lease));
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void a_follower_is_well_whatever_the_lease_is(void **state)
@@ -547,9 +551,7 @@ static void a_clean_stop_lets_the_next_one_lead_at_once(void **state)
 	struct candidate one, two;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", 60 * SECOND);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, 60 * SECOND);
 	stand(&two, &world, "two", 60 * SECOND);
 	wait_until(&world, &two.leader_n, 1);
 	assert_string_equal(two.leader, "one");
@@ -639,9 +641,7 @@ static void a_leader_that_cannot_renew_stops(void **state)
 		struct world world;
 		struct candidate one;
 
-		begin_world(&world);
-		stand(&one, &world, "one", SOON_NS);
-		wait_until(&world, &one.started_n, 1);
+		begin_led(&world, &one, SOON_NS);
 		set_mood(&world, moods[i]);
 		wait_more(&world, &world.write_n, 3);
 		assert_int_equal(look(&world, &one.stopped_n), 0);
@@ -663,9 +663,7 @@ static void a_server_that_hangs_costs_the_lease(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	set_mood(&world, MOOD_HANG);
 	wait_more(&world, &world.write_n, 1);
 	assert_true(bt_lease_is_held(one.lease));
@@ -693,8 +691,7 @@ static void the_time_that_an_answer_takes_counts(void **state)
 	assert_true(bt_lease_is_held(one.lease));
 	pass(&world, 1);
 	assert_false(bt_lease_is_held(one.lease));
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void an_answer_that_comes_too_late_gives_no_lease(void **state)
@@ -713,8 +710,7 @@ static void an_answer_that_comes_too_late_gives_no_lease(void **state)
 	wait_until(&world, &one.started_n, 1); /* by another write */
 	assert_true(look(&world, &world.write_n) >= 2);
 	assert_true(bt_lease_is_held(one.lease));
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void an_answer_that_is_lost_does_not_cost_the_lease(void **state)
@@ -743,9 +739,7 @@ static void a_release_whose_renewal_is_under_way_is_written_behind_it(void **sta
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", 60 * SECOND);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, 60 * SECOND);
 	edit_lease(&world, "\"metadata\":{", "\"metadata\":{\"labels\":{\"by\":\"hand\"},");
 	withdraw(&one, 60 * SECOND); /* meets a conflict, and reads */
 	expect_in_lease(&world, "\"holderIdentity\":\"\"");
@@ -759,9 +753,7 @@ static void a_leader_that_sees_another_holder_stops_at_once(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	edit_lease(&world, "\"holderIdentity\":\"one\"", "\"holderIdentity\":\"thief\"");
 	wait_until(&world, &one.stopped_n, 1);
 	assert_false(bt_lease_is_held(one.lease));
@@ -777,9 +769,7 @@ static void a_lease_that_was_deleted_is_created_again(void **state)
 	struct candidate one;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	pthread_mutex_lock(&world.lock);
 	bt_buf_clear(&world.lease);
 	world.version++;
@@ -788,8 +778,7 @@ static void a_lease_that_was_deleted_is_created_again(void **state)
 	wait_more(&world, &world.write_n, 4);
 	expect_in_lease(&world, "\"holderIdentity\":\"one\"");
 	assert_int_equal(look(&world, &one.stopped_n), 0);
-	withdraw(&one, 60 * SECOND);
-	end_world(&world);
+	end_led(&world, &one);
 }
 
 static void the_wall_clock_does_not_matter(void **state)
@@ -798,9 +787,7 @@ static void the_wall_clock_does_not_matter(void **state)
 	struct candidate one, two;
 
 	(void)state;
-	begin_world(&world);
-	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1);
+	begin_led(&world, &one, SOON_NS);
 	stand(&two, &world, "two", SOON_NS);
 	wait_until(&world, &two.leader_n, 1);
 	for (int i = 0; i < 4; i++) {

@@ -19,6 +19,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "caught.h"
 #include "client_config_int.h"
 #include "exec_plugin_int.h"
 #include "pki.h"
@@ -239,18 +240,25 @@ static void trusted(struct bt_buf *cluster, const struct pki_pair *whom, const c
 	bt_buf_printf(cluster, "\"%s", more);
 }
 
-static void only_the_named_authority_is_trusted(void **state)
+/* A client of a kubeconfig that names the authority. more: of the cluster; user: of the user. */
+static void start_trusting(struct way *way, const struct pki_pair *whom, const char *more, const char *user)
 {
 	struct bt_buf cluster = {0};
+
+	trusted(&cluster, whom, more);
+	start_way(way, cluster.ptr, user);
+	bt_buf_fini(&cluster);
+}
+
+static void only_the_named_authority_is_trusted(void **state)
+{
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
-	start_way(&way, cluster.ptr, "");
+	start_trusting(&way, &authority, "", "");
 	expect_answer(&way, 200, "nobody||||tester/1");
 	close_way(&way);
-	trusted(&cluster, &other_authority, "");
-	start_way(&way, cluster.ptr, "");
+	start_trusting(&way, &other_authority, "", "");
 	assert_int_equal(call(&way), BT_HTTP_UNSENT);
 	assert_non_null(strstr(way.error.ptr, "does certificate-authority of the kubeconfig name"));
 	assert_int_equal(server_request_n(way.server), 0);
@@ -261,82 +269,66 @@ static void only_the_named_authority_is_trusted(void **state)
 	start_way(&way, ", \"insecure-skip-tls-verify\": true", "");
 	expect_answer(&way, 200, "nobody|");
 	close_way(&way);
-	bt_buf_fini(&cluster);
 }
 
-/* What is logged while a client is opened and closed. */
-static void read_log_of(const char *cluster, struct bt_buf *out_log)
+/* What is logged while a client of such a cluster is opened and closed. */
+static const char *log_of(const char *cluster)
 {
-	FILE *log = tmpfile();
-	int before = dup(STDERR_FILENO);
-	char bytes[4096];
 	struct way way;
 
-	assert_true(log && before >= 0 && dup2(fileno(log), STDERR_FILENO) >= 0);
+	caught_begin();
 	start_way(&way, cluster, "");
 	close_way(&way);
-	assert_true(dup2(before, STDERR_FILENO) >= 0);
-	close(before);
-	rewind(log);
-	bt_buf_add(out_log, bytes, fread(bytes, 1, sizeof(bytes), log));
-	fclose(log);
+	return caught_end();
 }
 
 static void that_a_server_is_not_checked_is_said(void **state)
 {
-	struct bt_buf cluster = {0}, log = {0};
+	struct bt_buf cluster = {0};
 
 	(void)state;
 	trusted(&cluster, &authority, "");
-	read_log_of(cluster.ptr, &log);
-	assert_null(strstr(log.ptr, "insecure-skip-tls-verify"));
-	bt_buf_clear(&log);
-	read_log_of(", \"insecure-skip-tls-verify\": true", &log);
-	assert_non_null(strstr(log.ptr, "The server's certificate is not checked"));
-	assert_non_null(strstr(log.ptr, "instead of insecure-skip-tls-verify"));
-	bt_buf_fini(&log);
+	assert_null(strstr(log_of(cluster.ptr), "insecure-skip-tls-verify"));
+	const char *log = log_of(", \"insecure-skip-tls-verify\": true");
+
+	assert_non_null(strstr(log, "The server's certificate is not checked"));
+	assert_non_null(strstr(log, "instead of insecure-skip-tls-verify"));
 	bt_buf_fini(&cluster);
 }
 
 static void the_name_in_the_certificate_must_fit(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, ", \"tls-server-name\": \"api.example\"");
-	start_way(&way, cluster.ptr, "");
+	start_trusting(&way, &authority, ", \"tls-server-name\": \"api.example\"", "");
 	expect_answer(&way, 200, "nobody|");
 	close_way(&way);
-	trusted(&cluster, &authority, ", \"tls-server-name\": \"other.example\"");
-	start_way(&way, cluster.ptr, "");
+	start_trusting(&way, &authority, ", \"tls-server-name\": \"other.example\"", "");
 	assert_int_equal(call(&way), BT_HTTP_UNSENT);
 	assert_int_equal(server_request_n(way.server), 0);
 	close_way(&way);
-	bt_buf_fini(&cluster);
 }
 
 /* ---- what is shown ---- */
 
 static void credentials_are_shown(void **state)
 {
-	struct bt_buf cluster = {0}, user = {0};
+	struct bt_buf user = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	bt_buf_text(&user, "\"client-certificate-data\": \"");
 	add_base64(&user, &client_pair.certificate_pem);
 	bt_buf_text(&user, "\", \"client-key-data\": \"");
 	add_base64(&user, &client_pair.key_pem);
 	bt_buf_text(&user, "\", \"token\": \"t\", \"as\": \"boss\", \"as-user-extra\": {\"a/b\": [\"v\"]}");
-	start_way(&way, cluster.ptr, user.ptr);
+	start_trusting(&way, &authority, "", user.ptr);
 	expect_answer(&way, 200, "first|Bearer t|boss|");
 	close_way(&way);
-	start_way(&way, cluster.ptr, "\"username\": \"me\", \"password\": \"pass\"");
+	start_trusting(&way, &authority, "", "\"username\": \"me\", \"password\": \"pass\"");
 	expect_answer(&way, 200, "nobody|Basic bWU6cGFzcw==|");
 	close_way(&way);
-	bt_buf_fini(&cluster);
 	bt_buf_fini(&user);
 }
 
@@ -356,13 +348,11 @@ static void nothing_secret_is_shown_without_tls(void **state)
 
 static void a_token_that_was_refused_is_read_again(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_text("token", "old\n");
-	start_way(&way, cluster.ptr, "\"tokenFile\": \"token\"");
+	start_trusting(&way, &authority, "", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old"); /* nothing has changed: the answer stands */
 	assert_int_equal(server_request_n(way.server), 1);
 	write_text("token", "new\n");
@@ -371,7 +361,6 @@ static void a_token_that_was_refused_is_read_again(void **state)
 	remove_file("token"); /* what was read stays */
 	expect_answer(&way, 200, "Bearer new");
 	close_way(&way);
-	bt_buf_fini(&cluster);
 }
 
 static void write_pem(const char *name, const struct bt_buf *pem)
@@ -388,12 +377,9 @@ static void write_pair(const struct pki_pair *pair)
 /* Whose certificate and key are files, at first those of client_pair. */
 static void start_way_of_files(struct way *way)
 {
-	struct bt_buf cluster = {0};
 
-	trusted(&cluster, &authority, "");
 	write_pair(&client_pair);
-	start_way(way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
-	bt_buf_fini(&cluster);
+	start_trusting(way, &authority, "", "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
 }
 
 static void close_way_of_files(struct way *way)
@@ -516,11 +502,9 @@ static void what_tls_cannot_use_is_said_at_once(void **state)
 
 static void a_plugin_is_asked_once(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_text("plugin",
 		"#!/bin/sh\n"
 		"echo run >> \"$(dirname \"$0\")/runs\"\n"
@@ -528,7 +512,7 @@ static void a_plugin_is_asked_once(void **state)
 		"echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1\",'\n"
 		"echo '\"status\": {\"token\": \"'$1-$A-$ca'\", \"expirationTimestamp\": "
 		"\"2999-01-01T00:00:00Z\"}}'\n");
-	start_way(&way, cluster.ptr, EXEC("\"x\"", "{\"name\": \"A\", \"value\": \"b\"}"));
+	start_trusting(&way, &authority, "", EXEC("\"x\"", "{\"name\": \"A\", \"value\": \"b\"}"));
 	for (int i = 0; i < 3; i++) {
 		expect_answer(&way, 200, "nobody|Bearer x-b-ca|");
 	}
@@ -539,7 +523,6 @@ static void a_plugin_is_asked_once(void **state)
 	close_way(&way);
 	remove_file("plugin");
 	remove_file("runs");
-	bt_buf_fini(&cluster);
 }
 
 /* As data, also where the kubeconfig names a file. */
@@ -571,19 +554,16 @@ static void a_plugin_gets_the_authority_of_a_file(void **state)
 
 static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_text("plugin", SAYS("\"token\": \"old\""));
-	start_way(&way, cluster.ptr, EXEC("", ""));
+	start_trusting(&way, &authority, "", EXEC("", ""));
 	expect_answer(&way, 401, "Bearer old");
 	write_text("plugin", SAYS("\"token\": \"new\""));
 	expect_answer(&way, 200, "Bearer new");
 	close_way(&way);
 	remove_file("plugin");
-	bt_buf_fini(&cluster);
 }
 
 /* A plugin that shows a certificate. */
@@ -620,30 +600,25 @@ static struct bt_client_config_counts counts_of(const struct way *way)
 
 static void a_plugin_may_give_a_client_certificate(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_certifier(&client_pair);
-	start_way(&way, cluster.ptr, EXEC("", ""));
+	start_trusting(&way, &authority, "", EXEC("", ""));
 	expect_answer(&way, 200, "first||");
 	close_way(&way);
 	remove_file("plugin");
-	bt_buf_fini(&cluster);
 }
 
 /* The tests' certificates are an hour old, and end in a day. */
 static void runs_of_plugins_and_the_age_of_their_certificates_are_counted(void **state)
 {
 	struct bt_clock wall = bt_clock_real();
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_certifier(&client_pair);
-	start_way(&way, cluster.ptr, EXEC("", ""));
+	start_trusting(&way, &authority, "", EXEC("", ""));
 	assert_true(counts_of(&way).expires_s == INT64_MAX);
 	expect_answer(&way, 200, "first||");
 	struct bt_client_config_counts counts = counts_of(&way);
@@ -662,7 +637,6 @@ static void runs_of_plugins_and_the_age_of_their_certificates_are_counted(void *
 	assert_true(counts.age_sum_s >= 3600 && counts.age_sum_s < 4000);
 	close_way(&way);
 	remove_file("plugin");
-	bt_buf_fini(&cluster);
 }
 
 static void plugins_that_fail_are_counted_by_how(void **state)
@@ -670,18 +644,16 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 	static const char *const scripts[] = {
 		"#!/bin/sh\nexit 3\n", "#!/bin/sh\nkill -9 $$\n", "#!/bin/sh\necho nonsense\n", NULL};
 	struct bt_client_config_counts sum = {.expires_s = INT64_MAX};
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
 		if (scripts[i]) {
 			write_text("plugin", scripts[i]);
 		} else {
 			remove_file("plugin");
 		}
-		start_way(&way, cluster.ptr, EXEC("", ""));
+		start_trusting(&way, &authority, "", EXEC("", ""));
 		assert_int_equal(call(&way), BT_HTTP_UNSENT);
 		bt_client_config_count(way.access, &sum);
 		close_way(&way);
@@ -692,7 +664,6 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 	assert_int_equal(sum.missing_n, 1);
 	assert_int_equal(sum.failed_n, 0);
 	assert_true(sum.expires_s == INT64_MAX);
-	bt_buf_fini(&cluster);
 }
 
 static void looking_at_the_authority_s_file_is_counted(void **state)
@@ -781,31 +752,26 @@ static void a_ca_that_becomes_garbage_is_not_taken(void **state)
 
 static void a_plugin_that_fails_leaves_calls_unsent(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_text("plugin", "#!/bin/sh\necho s3cret\nexit 3\n");
-	start_way(&way, cluster.ptr, EXEC("", ""));
+	start_trusting(&way, &authority, "", EXEC("", ""));
 	assert_int_equal(call(&way), BT_HTTP_UNSENT);
 	assert_non_null(strstr(way.error.ptr, "/plugin: it failed with exit code 3"));
 	assert_null(strstr(way.error.ptr, "s3cret"));
 	assert_int_equal(server_connection_n(way.server), 0);
 	close_way(&way);
 	remove_file("plugin");
-	bt_buf_fini(&cluster);
 }
 
 static void a_client_ends_while_a_plugin_runs(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
 	write_text("plugin", "#!/bin/sh\nsleep 1000\n");
-	start_way(&way, cluster.ptr, EXEC("", ""));
+	start_trusting(&way, &authority, "", EXEC("", ""));
 	bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/x")});
 	struct bt_http_call limited = {.path = bt_str("/y"), .timeout_ns = SECOND / 50};
 
@@ -814,7 +780,6 @@ static void a_client_ends_while_a_plugin_runs(void **state)
 	assert_non_null(strstr(way.error.ptr, "no credentials came in time"));
 	close_way(&way); /* the plugin is killed */
 	remove_file("plugin");
-	bt_buf_fini(&cluster);
 }
 
 static void what_a_plugin_says_is_checked(void **state)

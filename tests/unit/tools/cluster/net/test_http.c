@@ -205,6 +205,22 @@ static void finish_call(struct outcome *outcome)
 	wait_for(outcome, &outcome->done_n, 1);
 }
 
+/* A call from its beginning to its end. */
+static void make_call(struct way *way, enum bt_http_method method, const char *path, const char *body,
+	struct outcome *outcome)
+{
+	outcome_init(outcome);
+	send_call(way, method, path, body, outcome);
+	finish_call(outcome);
+}
+
+static void make_stream(struct way *way, const char *path, struct outcome *outcome)
+{
+	outcome_init(outcome);
+	send_stream(way, path, outcome);
+	finish_call(outcome);
+}
+
 /* ---- answers ---- */
 
 static bool echo(void *context, struct peer *peer, const struct request *request)
@@ -244,9 +260,7 @@ static void an_answer_has_status_type_and_body(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct outcome outcome;
 
-		outcome_init(&outcome);
-		send_call(&way, cases[i].method, "/a?b=c%20d", cases[i].body, &outcome);
-		finish_call(&outcome);
+		make_call(&way, cases[i].method, "/a?b=c%20d", cases[i].body, &outcome);
 		assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
 		assert_int_equal(outcome.head.status, 201);
 		assert_true(outcome.head.retry_after_ns == 7 * SECOND);
@@ -411,9 +425,7 @@ static void a_stream_comes_in_parts_and_ends(void **state)
 
 	(void)state;
 	start_way(&way, stream);
-	outcome_init(&outcome);
-	send_stream(&way, "/end", &outcome);
-	finish_call(&outcome);
+	make_stream(&way, "/end", &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
 	assert_string_equal(outcome.body.ptr, "firstsecond");
 	assert_int_equal(outcome.head_n, 1);
@@ -429,9 +441,7 @@ static void metrics_know_no_duration_of_a_watch(void **state)
 
 	(void)state;
 	start_way(&way, echo);
-	outcome_init(&outcome);
-	send_stream(&way, "/x?watch=true", &outcome);
-	finish_call(&outcome);
+	make_stream(&way, "/x?watch=true", &outcome);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 1);
 	bt_client_metrics_read(
 		bt_client_config_metrics(way.access), BT_CLIENT_METRICS_DURATION, BT_HTTP_GET, &view);
@@ -447,9 +457,7 @@ static void a_stream_that_is_cut_is_lost(void **state)
 
 	(void)state;
 	start_way(&way, stream);
-	outcome_init(&outcome);
-	send_stream(&way, "/cut", &outcome);
-	finish_call(&outcome);
+	make_stream(&way, "/cut", &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_LOST);
 	assert_string_equal(outcome.body.ptr, "first");
 	assert_int_equal(outcome.head.status, 200);
@@ -553,9 +561,7 @@ static void nonsense_is_a_lost_answer(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct outcome outcome;
 
-		outcome_init(&outcome);
-		send_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
-		finish_call(&outcome);
+		make_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
 		assert_int_equal(outcome.end, BT_HTTP_LOST);
 		assert_true(outcome.error.len > 0);
 		outcome_fini(&outcome);
@@ -580,15 +586,11 @@ static void an_answer_has_a_limit_unless_it_is_taken_in_parts(void **state)
 
 	(void)state;
 	start_way(&way, long_answer);
-	outcome_init(&outcome);
-	send_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
-	finish_call(&outcome);
+	make_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_LOST);
 	assert_non_null(strstr(outcome.error.ptr, "longer than 1000 bytes; ask for less at a time"));
 	outcome_fini(&outcome);
-	outcome_init(&outcome);
-	send_stream(&way, "/x", &outcome);
-	finish_call(&outcome);
+	make_stream(&way, "/x", &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
 	assert_int_equal(outcome.body.len, 2000);
 	outcome_fini(&outcome);
@@ -659,9 +661,7 @@ static void a_refused_connection_leaves_a_call_unsent(void **state)
 
 	(void)state;
 	open_way(&way, port, 0);
-	outcome_init(&outcome);
-	send_call(&way, BT_HTTP_POST, "/bind?secret=1", "{}", &outcome);
-	finish_call(&outcome);
+	make_call(&way, BT_HTTP_POST, "/bind?secret=1", "{}", &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
 	assert_int_equal(outcome.head.status, 0);
 	assert_int_equal(outcome.head_n, 0);
@@ -689,9 +689,7 @@ static void of_a_proxy_that_is_not_there_the_proxy_is_named(void **state)
 	setenv(over_h2 ? "HTTPS_PROXY" : "HTTP_PROXY", proxy, 1);
 	snprintf(server_name, sizeof(server_name), "192.0.2.1"); /* a proxy is never asked for 127.0.0.1 */
 	open_way(&way, 1, 0);
-	outcome_init(&outcome);
-	send_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
-	finish_call(&outcome);
+	make_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
 	assert_non_null(strstr(outcome.error.ptr, "do the proxy and the API server run"));
 	assert_null(strstr(outcome.error.ptr, "secret"));
@@ -745,9 +743,7 @@ static void heads_without_end_are_cut(void **state)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct outcome outcome;
 
-		outcome_init(&outcome);
-		send_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
-		finish_call(&outcome);
+		make_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
 		if (outcome.end != BT_HTTP_LOST ||
 			!strstr(outcome.error.ptr, "the head of the answer is longer than 256 KiB")) {
 			fail_msg("%s: %d %s", paths[i], outcome.end, outcome.error.ptr);
@@ -772,9 +768,7 @@ static void a_post_is_not_repeated_when_its_connection_dies(void **state)
 	(void)state;
 	start_way(&way, answer_once);
 	for (int i = 0; i < 2; i++) {
-		outcome_init(&outcome);
-		send_call(&way, BT_HTTP_POST, "/bind", "{}", &outcome);
-		finish_call(&outcome);
+		make_call(&way, BT_HTTP_POST, "/bind", "{}", &outcome);
 		assert_int_equal(outcome.end, i ? BT_HTTP_LOST : BT_HTTP_ANSWERED);
 		if (i) {
 			assert_int_equal(outcome.head.cause, BT_HTTP_CAUSE_CLOSED);
@@ -795,9 +789,7 @@ static void a_get_is_repeated_when_its_connection_dies(void **state)
 	(void)state;
 	start_way(&way, answer_once);
 	for (int i = 0; i < 2; i++) {
-		outcome_init(&outcome);
-		send_call(&way, BT_HTTP_GET, "/pods", NULL, &outcome);
-		finish_call(&outcome);
+		make_call(&way, BT_HTTP_GET, "/pods", NULL, &outcome);
 		assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
 		assert_string_equal(outcome.body.ptr, "ok");
 		outcome_fini(&outcome);
@@ -824,9 +816,7 @@ static void a_call_that_takes_too_long_is_lost(void **state)
 
 	(void)state;
 	start_way(&way, hang);
-	outcome_init(&outcome);
-	send_call(&way, BT_HTTP_POST, "/x", NULL, &outcome); /* there is a connection */
-	finish_call(&outcome);
+	make_call(&way, BT_HTTP_POST, "/x", NULL, &outcome); /* there is a connection */
 	/* On a machine that is busy the time may be over before it has gone out. */
 	for (int64_t timeout_ns = SECOND / 20; !outcome.error.len || outcome.end == BT_HTTP_UNSENT;
 		timeout_ns *= 2) {

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+
 #include <cmocka.h>
+
+#include "caught.h"
 
 #include "tools/cluster/run/flags.h"
 
@@ -62,12 +63,9 @@ static void drop(struct line *line)
 /* What a wrong command line says on standard error; it must be wrong. */
 static const char *diagnostic(const char *words)
 {
-	static char text[4096];
 	struct line line;
-	int fds[2], saved = dup(STDERR_FILENO);
 
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
-	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
+	caught_begin();
 	if (parse(&line, words) != BT_PARSE_WRONG) {
 		int status = bt_run_flags_read(&line.invocation, &line.flags);
 
@@ -75,14 +73,9 @@ static const char *diagnostic(const char *words)
 		assert_int_equal(status, BT_EXIT_USAGE);
 	}
 	drop(&line);
-	ssize_t n = read(fds[0], text, sizeof(text) - 1);
+	const char *text = caught_end();
 
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	close(fds[0]);
-	close(fds[1]);
-	assert_true(n > 0);
-	text[n] = 0;
+	assert_true(*text != 0);
 	return text;
 }
 

@@ -243,6 +243,14 @@ static inline void fake_finish(void)
 	bt_buf_fini(&fake.reported);
 }
 
+/* A teardown. */
+static inline int fake_teardown(void **state)
+{
+	(void)state;
+	fake_finish();
+	return 0;
+}
+
 /* Lets time pass, and timers ring in order. */
 static inline void fake_pass(int64_t ns)
 {
@@ -283,6 +291,9 @@ static inline void fake_status(uint32_t i, uint32_t status, const char *message)
 		message, status);
 	fake_answer(i, status, body);
 }
+
+/* Where the pod that tests bind is bound. */
+#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
 
 /* What was called so far. */
 static inline void sent(uint32_t i, const char *method, const char *path)

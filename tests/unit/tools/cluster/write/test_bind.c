@@ -5,8 +5,7 @@
 
 #include "tools/cluster/write/proto.h"
 
-#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
-#define POD	"/api/v1/namespaces/ns/pods/p"
+#define POD "/api/v1/namespaces/ns/pods/p"
 #define TAKEN(on)                                                                                            \
 	"Operation cannot be fulfilled on pods/binding \\\"p\\\": pod p is already assigned to node \\\"" on \
 	"\\\""
@@ -20,13 +19,6 @@ static int begin(void **state)
 	(void)state;
 	fake_begin((struct bt_writer_options){.qps = -1});
 	show("p", "7", "");
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	fake_finish();
 	return 0;
 }
 
@@ -346,7 +338,7 @@ static void who_may_not_write_sends_nothing(void **state)
 static void what_is_not_sent_costs_no_token(void **state)
 {
 	(void)state;
-	finish(state);
+	fake_teardown(state);
 	fake_begin((struct bt_writer_options){.qps = 1, .burst = 1});
 	fake.may_write = false;
 	bind(1, "p", "n1");
@@ -472,7 +464,7 @@ static void more_are_out_over_a_long_way_than_to_a_busy_server(void **state)
 {
 	(void)state;
 	assert_true(bind_over(FAKE_S / 20, 100000) > 100);
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	assert_in_range(bind_over(FAKE_S / 20, 20), 32, 48);
 }
@@ -765,7 +757,7 @@ static void a_binding_that_waits_for_something_else_takes_no_room(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, fake_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_binding_is_what_client_go_sends),
 		CASE(as_protobuf_it_is_the_same_without_empty_fields),

@@ -3,9 +3,8 @@
  */
 #include "fake.h"
 
-#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
-#define POD	"/api/v1/namespaces/ns/pods/p"
-#define EVENTS	"/apis/events.k8s.io/v1/namespaces/ns/events"
+#define POD    "/api/v1/namespaces/ns/pods/p"
+#define EVENTS "/apis/events.k8s.io/v1/namespaces/ns/events"
 #define ON(node)                                                                                             \
 	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"" node "\"}" \
 	"}"
@@ -43,13 +42,6 @@ static int begin(void **state)
 	fake_begin((struct bt_writer_options){
 		.qps = -1, .extender_bind = extender_bind, .extender_context = &extender});
 	show("p", "7", "");
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	fake_finish();
 	return 0;
 }
 
@@ -185,7 +177,7 @@ static void who_cannot_ask_binds_at_the_server(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, fake_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(an_extender_binds_instead_of_the_server),
 		CASE(an_extender_that_refuses_fails_the_binding_in_its_words),

@@ -3,11 +3,10 @@
  */
 #include "fake.h"
 
-#define PV	"/api/v1/persistentvolumes/v"
-#define PVC	"/api/v1/namespaces/ns/persistentvolumeclaims/"
-#define CLAIM	"/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c"
-#define CLASS	"/apis/resource.k8s.io/v1/deviceclasses/gpu"
-#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
+#define PV    "/api/v1/persistentvolumes/v"
+#define PVC   "/api/v1/namespaces/ns/persistentvolumeclaims/"
+#define CLAIM "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c"
+#define CLASS "/apis/resource.k8s.io/v1/deviceclasses/gpu"
 #define BOUND_AS(uid, note, spec)                                                                            \
 	"{\"metadata\":{\"uid\":\"" uid                                                                      \
 	"\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"" note "}},\"spec\":{" spec "}}"
@@ -35,13 +34,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int finish(void **state)
-{
-	(void)state;
-	fake_finish();
-	return 0;
-}
-
 static void bind_with(const struct bt_bind_request_volume *volumes, uint32_t volume_n,
 	const struct bt_bind_request_claim *claims, uint32_t claim_n)
 {
@@ -59,6 +51,14 @@ static void bind_with(const struct bt_bind_request_volume *volumes, uint32_t vol
 static uint32_t last(void)
 {
 	return fake.call_n - 1;
+}
+
+/* Nothing is left to write but the binding, which comes about. reports: what is reported then. */
+static void expect_binding(const char *reports)
+{
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	expect_reports(reports);
 }
 
 static void says(const char *body)
@@ -108,9 +108,7 @@ static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **s
 	see_node();
 	fake_answer(last(), 200, BOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\n");
+	expect_binding("bound 1\n");
 	assert_int_equal(bt_writer_counts(fake.writer).volume_n, 1);
 }
 
@@ -122,7 +120,7 @@ static void expect_failure(
 {
 	void *state = NULL;
 
-	finish(&state);
+	fake_teardown(&state);
 	begin(&state);
 	bind_volume();
 	fake_answer(last(), claim_status, claim);
@@ -241,7 +239,7 @@ static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **s
 	provision();
 	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
 	sent(last(), "POST", BINDING);
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	provision();
 	fake_answer(last(), 200, IN_ZONE_OF("z2", ""));
@@ -283,21 +281,21 @@ static void an_in_tree_volume_is_translated_where_the_node_has_migrated_its_plug
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, IN_TREE(DISK));
 	sent(last(), "POST", BINDING);
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	provision_in_tree(IN_TREE(DISK));
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
 	fake_answer(last(), 200, IN_TREE(DISK));
 	expect_reports(
 		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	provision_in_tree(IN_TREE(DISK));
 	fake_status(last(), 404, "no CSINode");
 	fake_answer(last(), 200, IN_TREE(DISK));
 	expect_reports(
 		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	provision_in_tree(IN_TREE(DISK));
 	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
@@ -316,7 +314,7 @@ static void an_in_tree_volume_that_cannot_be_translated_fails_the_binding(void *
 	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
 	fake_answer(last(), 200, IN_TREE(ODD_DISK));
 	expect_reports(FAILED ODD_WORDS);
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_volume();
 	fake_answer(last(), 200, BOUND);
@@ -374,7 +372,7 @@ static void a_node_that_has_gone_fails_the_binding(void **state)
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_status(last(), 404, "gone");
 	expect_reports(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
@@ -392,7 +390,7 @@ static void a_node_without_labels_reaches_what_is_everywhere(void **state)
 	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
 	expect_reports(
 		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
@@ -472,7 +470,7 @@ static void a_volume_of_somebody_else_fails_the_binding(void **state)
 		       "persistentvolumes \"v\": the object has been modified; please apply your changes to "
 		       "the latest "
 		       "version and try again\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(&has_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{}}");
@@ -495,11 +493,11 @@ static void provisioning_that_fails_fails_the_binding(void **state)
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
 	expect_reports(FAILED "provisioning failed for PVC \"a\"\n");
 	assert_int_equal(bt_writer_counts(fake.writer).volume_failed_n, 1);
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
 	expect_reports(FAILED "selectedNode annotation reset for PVC \"a\"\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	show_provisioned(404, "{}");
 	expect_reports(
@@ -515,14 +513,14 @@ static void a_claim_that_has_gone_or_is_another_one_fails_the_binding(void **sta
 	fake_status(last(), 404, "persistentvolumeclaims \\\"a\\\" not found");
 	expect_reports("failed 1 running PreBind plugin \"VolumeBinding\": persistentvolumeclaims \"a\" not "
 		       "found\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_status(last(), 409, "the UID in the precondition does not match");
 	expect_reports(
 		"failed 1 running PreBind plugin \"VolumeBinding\": the UID in the precondition does not "
 		"match\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_volume();
 	fake_answer(last(), 200, BOUND_AS("u-b", "", ""));
@@ -543,7 +541,7 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 		fake_pass(10 * FAKE_S);
 	}
 	expect_reports(FAILED "context deadline exceeded\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
@@ -586,6 +584,7 @@ static const struct bt_bind_request_claim shares = {.name = BT_STR("c"), .uid = 
 	"\"e\"}"                                                                                             \
 	"},{\"requests\":[\"r\"],\"opaque\":{\"driver\":\"f\",\"parameters\":{\"none\":null}}}]}},"          \
 	"\"status\":{}}"
+#define OF_CLASS "{\"metadata\":{},\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"d\",\"parameters\":{}}}]}}"
 #define RESERVED_FOR(uid)                                                                                    \
 	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"13\",\"finalizers\":["          \
 	"\"resource.kubernetes.io/"                                                                          \
@@ -604,9 +603,7 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	sent(last(), "GET", CLAIM);
 	fake_answer(last(), 200, FRESH);
 	sent(last(), "GET", CLASS);
-	fake_answer(last(), 200,
-		"{\"metadata\":{},\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"d\",\"parameters\":{}}}]}"
-		"}");
+	fake_answer(last(), 200, OF_CLASS);
 	sent(last(), "PATCH", CLAIM);
 	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"11\",\"finalizers\":[\"x/y\","
 	     "\"resource.kubernetes.io/delete-protection\"]}}");
@@ -628,9 +625,7 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 		      "\"/status/"
 		      "reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"u\"}]}]");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\nclaim c u-c 13 reserved\n");
+	expect_binding("bound 1\nclaim c u-c 13 reserved\n");
 }
 
 /* Of releases that write it so. */
@@ -647,9 +642,7 @@ static void a_configuration_of_all_requests_names_none(void **state)
 	(void)state;
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(last(), 200, FRESH);
-	fake_answer(last(), 200,
-		"{\"metadata\":{},\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"d\",\"parameters\":{}}}]}"
-		"}");
+	fake_answer(last(), 200, OF_CLASS);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
 	sent(last(), "PATCH", CLAIM "/status");
 	says(OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{\"devices\":{"
@@ -662,9 +655,7 @@ static void a_configuration_of_all_requests_names_none(void **state)
 			      "\"/status/reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\","
 			      "\"uid\":\"u\"}]}]");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\nclaim c u-c 13 reserved\n");
+	expect_binding("bound 1\nclaim c u-c 13 reserved\n");
 }
 
 static void a_claim_that_others_have_is_shared(void **state)
@@ -703,9 +694,7 @@ static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state
 	fake_answer(last(), 200,
 		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{"
 		"\"allocation\":{},\"reservedFor\":[{\"uid\":\"u\"}]}}");
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\nclaim c u-c 14 reserved\n");
+	expect_binding("bound 1\nclaim c u-c 14 reserved\n");
 }
 
 static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
@@ -717,14 +706,14 @@ static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
 		"failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got allocated elsewhere in "
 		"the "
 		"meantime\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
 	fake_answer(last(), 200, FRESH);
 	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deallocated "
 		       "elsewhere in "
 		       "the meantime\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(last(), 200,
@@ -732,7 +721,7 @@ static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
 		"\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}");
 	expect_reports("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deleted in the "
 		       "meantime\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, &allocates, 1);
 	fake_answer(
@@ -750,12 +739,12 @@ static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **st
 	bind_with(NULL, 0, &allocates, 1);
 	fake_status(last(), 404, NO_CLAIM("\\\""));
 	expect_reports(PRE_BIND "add finalizer to claim ns/c: " NO_CLAIM("\"") "\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
 	fake_status(last(), 404, NO_CLAIM("\\\""));
 	expect_reports(PRE_BIND "add reservation to claim ns/c: " NO_CLAIM("\"") "\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, &shares, 1);
 	fake_answer(last(), 200, RESERVED);
@@ -782,7 +771,7 @@ static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 	sent(last(), "PATCH", CLAIM "/status"); /* the pod is taken out */
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
 	expect_reports(PRE_BIND "claim ns/c got allocated elsewhere in the meantime\nclaim c u-c 14\n");
-	finish(state);
+	fake_teardown(state);
 	begin(state);
 	bind_with(NULL, 0, old_twice, 2);
 	fake_answer(last(), 200, RESERVED);
@@ -854,9 +843,7 @@ static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(voi
 {
 	(void)state;
 	bind_with(NULL, 0, &held, 1);
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\n");
+	expect_binding("bound 1\n");
 }
 
 /* The claim that fails is the one behind it. */
@@ -996,9 +983,7 @@ static void devices_that_have_to_get_ready_are_waited_for(void **state)
 	waited("");
 	fake_answer(last(), 200, DEVICE(SHOWS("Up", "True")));
 	waited("s d 0: 1 of 1, 10 s\n");
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\nclaim c u-c 15 reserved\n");
+	expect_binding("bound 1\nclaim c u-c 15 reserved\n");
 }
 
 static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **state)
@@ -1012,9 +997,7 @@ static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **s
 	sent(get, "GET", CLAIM);
 	fake_answer(get, 200, DEVICE(SHOWS("Up", "True")));
 	waited("s d 0: 1 of 1, 0 s\n");
-	sent(last(), "POST", BINDING);
-	fake_answer(last(), 201, "{}");
-	expect_reports("bound 1\nclaim c u-c 15 reserved\n");
+	expect_binding("bound 1\nclaim c u-c 15 reserved\n");
 }
 
 static void devices_that_fail_to_get_ready_fail_the_binding(void **state)
@@ -1132,7 +1115,7 @@ static void a_claim_that_another_pod_uses_stays(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, fake_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound),
 		CASE(what_becomes_of_a_volume_that_was_bound_may_fail_the_binding),
@@ -1158,7 +1141,7 @@ int main(void)
 		CASE(who_winds_up_waits_for_no_claim),
 		CASE(a_claim_is_protected_allocated_and_reserved),
 		cmocka_unit_test_setup_teardown(
-			a_configuration_of_all_requests_names_none, begin_with_configs_once, finish),
+			a_configuration_of_all_requests_names_none, begin_with_configs_once, fake_teardown),
 		CASE(a_claim_that_others_have_is_shared),
 		CASE(a_claim_that_has_changed_is_read_anew_a_few_times),
 		CASE(a_lost_reservation_is_found_when_the_claim_is_read_anew),

@@ -218,8 +218,6 @@ static void a_pod_that_is_on_a_node_meanwhile_is_not_patched(void **state)
 	assert_int_equal(calls_to(STATUS), 1);
 }
 
-#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
-
 /* Else the server may take the patch last, and a bound pod says for ever that it is not scheduled. */
 static void a_binding_waits_for_the_patch_of_its_pod_that_is_out(void **state)
 {
