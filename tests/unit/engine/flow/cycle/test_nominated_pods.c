@@ -69,6 +69,10 @@ static void one_of_a_lower_priority_does_not_matter(void **state)
 	set_scene(&s, f, SPEC("4"));
 	enqueue(&s, f, s.nominated_ix);
 	assert_null(bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("5"))));
+	const struct bt_yields_to *yields = bt_nominated_pods_yields(&s.nominated);
+
+	assert_false(yields->put(yields->context, s.node_ix));
+	assert_int_equal(pod_n(f, &s), 0);
 	bt_queue_destroy(s.queue);
 }
 
