@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A workload run as often as it takes to say something, and what came of all its runs. Context: one thread.
+ * Runs a workload until results are significant, and aggregates its runs. Context: one thread.
  */
 #pragma once
 
@@ -7,28 +7,28 @@
 
 struct bt_bench_options {
 	struct bt_bench_run_options run; /* stages and progress are set here */
-	uint32_t run_n;			 /* so many runs; 0: until there is a second of measuring */
+	uint32_t run_n;			 /* number of runs; 0: until a second has been measured */
 	bool quiet;
 };
 
-/* What was collected under one name, in all runs that count. */
+/* Results of one name, over all counted runs. */
 struct bt_bench_item {
 	char *name;    /* BenchmarkPerfScheduling/CASE/WORKLOAD/NAME */
-	double *rates; /* pods a second: of each second, or of each run */
+	double *rates; /* pods per second: of each second, or of each run */
 	size_t rate_n, rate_cap;
 	bool by_second;
 	double *heaps; /* bytes */
 	size_t heap_n, heap_cap;
-	double growth;	/* bytes a second from begin to end, added up over the runs */
+	double growth;	/* bytes per second from begin to end, summed over the runs */
 	uint64_t pod_n; /* bound in one run */
 	uint64_t all_n; /* bound in all of them */
 	double seconds; /* of all runs together */
-	double cpu_s;	/* of them, the thread had a CPU */
+	double cpu_s;	/* CPU time of the thread */
 	uint32_t run_n;
 	struct bt_stage_latency *stages; /* of the first run */
 	double threshold;		 /* 0: none */
-	double value;			 /* what is compared with it */
-	bool missed;			 /* the value does not keep to it */
+	double value;			 /* the value compared with it */
+	bool missed;			 /* the value misses the threshold */
 };
 
 struct bt_bench_result {
@@ -44,7 +44,7 @@ struct bt_bench_result {
 	bool timed;
 };
 
-/* Runs a workload. topic: which thresholds count. */
+/* Runs a workload. topic: selects thresholds. */
 void bt_bench_workload(const struct bt_bench_run_plan *plan, const struct bt_bench_options *options,
 	struct bt_specs *specs, struct bt_str topic, struct bt_bench_result *out_result);
 void bt_bench_result_fini(struct bt_bench_result *result);
@@ -57,8 +57,8 @@ struct bt_buckets {
 /* Sorts values. Requires: n > 0. */
 struct bt_buckets bt_buckets_of(double *values, size_t n);
 
-/* A bucket by its name (Average, Perc50 …). Returns: false when there is no such. */
+/* A bucket by its name (Average, Perc50 …). Returns: false for an unknown name. */
 bool bt_bucket(const struct bt_buckets *buckets, struct bt_str name, double *out_value);
 
-/* The topic under which upstream runs a file: its folders' names, as its programs have them. */
+/* The topic under which upstream runs a file: its folders' names, as in its programs. */
 struct bt_str bt_bench_topic(const struct bt_workload_file *file);

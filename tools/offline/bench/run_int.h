@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run's insides, shared by its files.
+ * A run's internals, shared by its files.
  */
 #pragma once
 
 #include "tools/offline/bench/run.h"
 
-/* Something that happens again and again, beside the operations. */
+/* A periodic action besides the operations. */
 struct bt_bench_run_timer {
 	const struct bt_bench_op *op;
 	int64_t next_ns, interval_ns; /* by the monotonic clock; INT64_MAX: over */
 	uint64_t fired_n;
 	uint32_t space;
-	/* deletePods: whom. */
+	/* deletePods: the pods. */
 	uint32_t *pods;
 	size_t pod_n, pod_cap;
-	/* churn: the objects of each template, and of mode recreate the names of those that are there. */
+	/* churn: the objects of each template, and in mode recreate the names of existing ones. */
 	struct bt_spec_object *objects;
 	uint32_t object_n;
 	struct bt_churned {
@@ -37,7 +37,7 @@ struct bt_bench_run {
 	int64_t collect_ns, cpu_ns, sample_ns, sampled_ns, heap_ns;
 	uint64_t sampled_n, skipped_n;
 	bool sampling;
-	struct bt_stage_latency *before; /* what stages had measured when collecting began */
+	struct bt_stage_latency *before; /* stage latencies at the start of collecting */
 	uint32_t *collected_spaces;
 };
 
@@ -45,23 +45,22 @@ struct bt_bench_run {
 bool bt_bench_run_fail(struct bt_bench_run *run, enum bt_bench_run_end end, const char *format, ...)
 	BT_PRINTF(3, 4);
 
-/* Whether the user has not interrupted it; otherwise the run has ended. For loops that may be long. */
+/* Returns false, and ends the run, if the user has interrupted it. For long loops. */
 bool bt_bench_run_goes_on(struct bt_bench_run *run);
 
 /* ---- time ---- */
 
-/* So long by the clock, for what the file says. */
+/* Real time for a duration in the file. */
 int64_t bt_bench_run_span(const struct bt_bench_run *run, double ns);
 
-/* Lets everything go on that can now: timers, the collector, the pipeline. Returns: whether anything was
- * done. */
+/* Runs all pending work: timers, the collector, the pipeline. Returns: whether there was any. */
 bool bt_bench_run_pump(struct bt_bench_run *run);
 
-/* Goes on until done says so. Returns: false when that will not be any more, and the run has ended. */
+/* Runs until done returns true. Returns: false when it never will, and the run has ended. */
 bool bt_bench_run_until(struct bt_bench_run *run, const struct bt_bench_op *op,
 	bool (*done)(struct bt_bench_run *run, const void *context), const void *context);
 
-/* Goes on until then, whatever happens. Returns: false when the run has ended. */
+/* Runs until a time. Returns: false when the run has ended. */
 bool bt_bench_run_pass(struct bt_bench_run *run, int64_t until_ns);
 
 struct bt_bench_run_timer *bt_bench_run_add_timer(
@@ -91,7 +90,7 @@ bool bt_bench_run_update_any(struct bt_bench_run *run, const struct bt_bench_op 
 bool bt_bench_run_churn_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer);
 bool bt_bench_run_delete_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer);
 
-/* Takes the name of an object that is to be made. Returns: false when another has it; the run has ended. */
+/* Reserves the name of a new object. Returns: false when it is used; the run has ended. */
 bool bt_bench_run_name_is_free(
 	struct bt_bench_run *run, const struct bt_bench_op *op, const struct bt_object *object);
 

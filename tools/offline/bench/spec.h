@@ -36,21 +36,21 @@ struct bt_specs {
 void bt_specs_init(struct bt_specs *specs, bt_diagnosis_fn *report, void *context);
 void bt_specs_fini(struct bt_specs *specs);
 
-/* The file of a path that is relative to a folder, read when it is asked for the first time. Returns: NULL
- * when it cannot be read; that has been reported. */
+/* The file of a path that is relative to a folder, read read on first use. Returns: NULL when it is
+ * unreadable; that has been reported. */
 const struct bt_spec *bt_specs_file(struct bt_specs *specs, struct bt_str folder, struct bt_str path);
 
-/* What createPods and createNodes take where no file is named. */
+/* The defaults of createPods and createNodes without a file. */
 const struct bt_spec *bt_specs_base_pod(struct bt_specs *specs);
 const struct bt_spec *bt_specs_base_node(struct bt_specs *specs);
 
-/* How a file becomes an object. */
+/* A request for an object of a file. */
 struct bt_spec_request {
 	const struct bt_spec *spec;
-	bool plain;		/* it is no template: taken as it stands */
+	bool plain;		/* not a template: used verbatim */
 	int64_t index, count;	/* for a template */
-	enum bt_kind kind;	/* what it has to be; BT_KIND_OTHER: anything */
-	struct bt_arena *arena; /* what the object points to goes there */
+	enum bt_kind kind;	/* the required kind; BT_KIND_OTHER: any */
+	struct bt_arena *arena; /* memory of the object */
 };
 
 struct bt_spec_object {
@@ -63,5 +63,5 @@ struct bt_spec_object {
 enum bt_status bt_specs_object(
 	struct bt_specs *specs, const struct bt_spec_request *request, struct bt_spec_object *out_object);
 
-/* Are the objects of a file different from each other? Only of files that are templates and can be read. */
+/* Do the objects of a file differ? True only for valid templates. */
 bool bt_specs_varies(struct bt_specs *specs, const struct bt_spec *spec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Templates of workload files: text with actions such as {{.Index}} or {{DivideInt .Index 5}}, as Go's
- * text/template has them. Fields are .Index and .Count; functions are AddInt, SubtractInt, MultiplyInt,
- * DivideInt, Mod and the same with Float; arguments are numbers, strings, fields and parentheses; pipes and
- * trimming work. Control (if, range, with …) and variables are refused. Context: one thread; allocates.
+ * Templates of workload files: text with actions such as {{.Index}} or {{DivideInt .Index 5}}, as in Go's
+ * text/template. Fields are .Index and .Count; functions are AddInt, SubtractInt, MultiplyInt, DivideInt, Mod
+ * and the same with Float; arguments are numbers, strings, fields and parentheses; pipes and trimming work.
+ * Control structures (if, range, with …) and variables are rejected. Context: one thread; allocates.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct bt_template_piece {
 struct bt_template {
 	struct bt_template_piece *pieces;
 	size_t piece_n, piece_cap;
-	bool varies; /* some action names a field: the text is not the same for every object */
+	bool varies; /* some action uses a field: the text differs between objects */
 };
 
 struct bt_template_error {
@@ -32,8 +32,8 @@ struct bt_template_error {
 	const char *remedy; /* static; NULL: none */
 };
 
-/* Cuts a text into pieces and checks each action's words. Returns: BT_OK; BT_INVALID or BT_UNSUPPORTED with
- * the reason in out_error, and nothing is held. */
+/* Splits a text into pieces and validates each action. Returns: BT_OK; BT_INVALID or BT_UNSUPPORTED with the
+ * reason in out_error, without holding resources. */
 enum bt_status bt_template_parse(
 	struct bt_str text, struct bt_template *out_template, struct bt_template_error *out_error);
 void bt_template_fini(struct bt_template *template_);

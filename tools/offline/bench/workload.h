@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Workload files of kube-scheduler's scheduler_perf (performance-config.yaml) as values: test cases, each
- * with a list of operations and workloads that give its parameters numbers. What is unknown or wrong is said
- * with file,
- * line and field, and the file is refused, as upstream does. Context: one thread; allocates.
+ * with a list of operations and workloads that give its parameters numbers. Unknown or invalid fields are
+ * reported with file, line and field, and the file is rejected, as upstream. Context: one thread; allocates.
  */
 #pragma once
 
@@ -49,11 +48,11 @@ struct bt_bench_op_nodes {
 	struct bt_str label_key, unique_label_key;
 };
 
-/* An operation. Which fields count is the kind's affair; those that are empty were not given. */
+/* An operation. The kind determines which fields are used; empty ones were not given. */
 struct bt_bench_op {
 	enum bt_bench_op_kind kind;
 	size_t line;
-	/* How many, or the parameter ($name) that says it. */
+	/* The number, or its parameter ($name). */
 	int64_t count;
 	struct bt_str count_param;
 	/* Where. */
@@ -75,9 +74,9 @@ struct bt_bench_op {
 	struct bt_bench_op *pods; /* createPodSets */
 };
 
-/* What a metric's value has to reach. */
+/* A threshold of a metric. */
 struct bt_threshold {
-	struct bt_str topic; /* empty: for every topic that is not named */
+	struct bt_str topic; /* empty: for all other topics */
 	double value;
 };
 
@@ -86,7 +85,7 @@ struct bt_threshold_metric {
 	bool set;
 	struct bt_str name, bucket;
 	struct bt_str_map labels;
-	bool lower; /* the value has to stay below */
+	bool lower; /* the value must stay below */
 };
 
 struct bt_gate_setting {
@@ -139,7 +138,7 @@ struct bt_workload_file {
 	struct bt_arena arena;
 };
 
-/* The most that an operation makes; createPodSets makes an operation of each. */
+/* Maximum count of an operation; createPodSets expands to as many operations. */
 #define BT_BENCH_OP_COUNT_MAX	 INT64_C(100000000)
 #define BT_BENCH_OP_POD_SETS_MAX INT64_C(100000)
 
@@ -148,11 +147,11 @@ static inline int64_t bt_bench_op_count_max(enum bt_bench_op_kind kind)
 	return kind == BT_BENCH_OP_CREATE_POD_SETS ? BT_BENCH_OP_POD_SETS_MAX : BT_BENCH_OP_COUNT_MAX;
 }
 
-/* The opcode as it is written. */
+/* The opcode's text. */
 const char *bt_bench_op_word(enum bt_bench_op_kind kind);
 
 /*
- * Reads and checks a file. Returns: BT_OK; otherwise what is wrong has been reported, and the file is empty.
+ * Reads and checks a file. Returns: BT_OK; otherwise errors have been reported, and the file is empty.
  */
 enum bt_status bt_workload_file_read(
 	struct bt_workload_file *file, const char *path, bt_diagnosis_fn *report, void *context);
@@ -162,26 +161,26 @@ enum bt_status bt_workload_file_parse(struct bt_workload_file *file, const char 
 	bt_diagnosis_fn *report, void *context);
 void bt_workload_file_fini(struct bt_workload_file *file);
 
-/* The operations of a workload with its numbers in the place of parameters, createPodSets taken apart. */
+/* The operations of a workload with parameters replaced and createPodSets expanded. */
 struct bt_bench_op_list {
 	struct bt_bench_op *ops; /* in the file's arena */
 	uint32_t n;
 };
 
 /*
- * Returns: BT_OK; BT_INVALID when a parameter is not there, has the wrong type, or is used by no operation;
- * that has been reported.
+ * Returns: BT_OK; BT_INVALID when a parameter is missing, has the wrong type, or is unused; that has been
+ * reported.
  */
 enum bt_status bt_workload_ops(struct bt_workload_file *file, const struct bt_test_case *test_case,
 	struct bt_workload *workload, struct bt_bench_op_list *out_ops, bt_diagnosis_fn *report,
 	void *context);
 
-/* The parameter of that name, marked as used; NULL: there is none. */
+/* The parameter of that name, marked as used; NULL: none. */
 const struct bt_param *bt_workload_param(struct bt_workload *workload, struct bt_str name);
 
 /* The threshold for a topic; 0: none. */
 double bt_workload_threshold(const struct bt_workload *workload, struct bt_str topic);
 
-/* Is a workload with these labels wanted? The filter is "a,+b,-c": with a and b, without c. */
+/* Does the filter select a workload with these labels? The filter is "a,+b,-c": with a and b, without c. */
 bool bt_labels_wanted(
 	const struct bt_test_case *test_case, const struct bt_workload *workload, struct bt_str filter);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cluster of a workload: what an API server and its controllers would know of it, as far as workloads
- * ask. It feeds objects to a pipeline, which it steps in its own thread, and is the null binder: each binding
- * is answered with yes at once, and each eviction is a deletion. Pods are numbered; their UIDs are their
- * numbers.
+ * The cluster of a workload: the part of an API server's and its controllers' state that workloads need. It
+ * feeds objects to a pipeline, which it steps in its own thread, and is the null binder: each binding
+ * succeeds immediately, and each eviction is a deletion. Pods are numbered; their UIDs are their numbers.
  *
  *   WAITING --refused, or gated--> TRIED --bound--> BOUND --deleted--> GONE (from every state)
  *
@@ -21,10 +20,10 @@ enum bt_world_state {
 };
 
 struct bt_world_pod {
-	const struct bt_pod_object *object; /* but for its name, namespace, UID and times */
+	const struct bt_pod_object *object; /* except its name, namespace, UID and times */
 	struct bt_str name, uid;
-	uint32_t space; /* its namespace, of spaces */
-	uint32_t group; /* what it was made with */
+	uint32_t space; /* its namespace, an index of spaces */
+	uint32_t group; /* the group that it was created in */
 	enum bt_world_state state;
 	bool leaving;	/* it has a deletionTimestamp */
 	bool was_bound; /* sometime */
@@ -37,7 +36,7 @@ struct bt_world_space {
 	uint64_t expected_n; /* pods that a barrier waits for */
 };
 
-/* Pods of some namespaces, labels or group, and how far they are. */
+/* Counts pods of some namespaces, labels or group, by state. */
 struct bt_world_watch {
 	bool on;
 	const uint32_t *spaces; /* NULL: all namespaces */
@@ -45,14 +44,14 @@ struct bt_world_watch {
 	const struct bt_str_map *labels; /* NULL: any */
 	uint32_t group;			 /* 0: any */
 	uint64_t tried_n, bound_n;	 /* now in state TRIED or BOUND; BOUND */
-	uint64_t placed_n;		 /* have been bound, also those that are gone */
+	uint64_t placed_n;		 /* have been bound, including deleted ones */
 };
 
 struct bt_world_counts {
 	uint64_t bound_n, refused_n, failed_n, evicted_n, deleted_n, preemption_n;
 };
 
-/* What waits for nobody: claims that pods make, by namespace and name. */
+/* Templates of claims that are created for pods, by namespace and name. */
 struct bt_world_template {
 	struct bt_str namespace_, name;
 	const struct bt_object *claim;
@@ -68,10 +67,10 @@ struct bt_world {
 	struct bt_world_pod *pods;
 	size_t pod_n, pod_cap;
 	struct bt_map named; /* pods that were given a name, by its hash: 1 + number */
-	struct bt_map taken; /* hashes of the names that other objects were given and have */
+	struct bt_map taken; /* hashes of the explicit names of other existing objects */
 	struct bt_world_space *spaces;
 	size_t space_n, space_cap;
-	struct bt_str *nodes; /* names, in the order in which they came */
+	struct bt_str *nodes; /* names, in order of creation */
 	size_t node_n, node_cap;
 	struct bt_world_template *templates;
 	size_t template_n, template_cap;
@@ -86,7 +85,7 @@ struct bt_world {
 	struct bt_buf text;
 };
 
-/* The null binder and the listener of a pipeline that is about to be made; then pipeline is set. */
+/* The null binder and the listener of a pipeline; call before creating it, then set pipeline. */
 struct bt_pipeline_binder bt_world_binder(struct bt_world *world);
 struct bt_pipeline_sink bt_world_sink(struct bt_world *world);
 void bt_world_fini(struct bt_world *world);
@@ -95,11 +94,11 @@ void bt_world_fini(struct bt_world *world);
 struct bt_str bt_world_name(struct bt_world *world, struct bt_str prefix);
 struct bt_str bt_world_text(struct bt_world *world, const char *format, ...) BT_PRINTF(2, 3);
 
-/* The number of a namespace, which is made when it is not there; template_: its labels, or NULL. */
+/* The number of a namespace, created if missing; template_: its labels, or NULL. */
 uint32_t bt_world_namespace(
 	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_);
 
-/* Makes a namespace whose name was taken (bt_world_take_name), maybe not for the first time. */
+/* Creates a namespace with a reserved name (bt_world_take_name), possibly again. */
 void bt_world_make_namespace(
 	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_);
 
@@ -107,11 +106,11 @@ void bt_world_make_namespace(
 void bt_world_apply(struct bt_world *world, const struct bt_object *object);
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
-/* Notes the name that an object other than a pod is given. Returns: false when another of its kind has it. */
+/* Reserves the name of an object other than a pod. Returns: false when another of its kind has it. */
 bool bt_world_take_name(
 	struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
-/* A node has come. */
+/* Adds a node. */
 void bt_world_add_node(struct bt_world *world, const struct bt_object *object);
 
 /*
@@ -126,21 +125,20 @@ uint32_t bt_world_add_pod(struct bt_world *world, const struct bt_pod_object *ob
 /* The pod of a name that was given, not generated; BT_NO_POD: none. */
 uint32_t bt_world_find_pod(const struct bt_world *world, uint32_t space, struct bt_str name);
 
-/* A pod has another spec and other labels from now on. */
+/* Changes a pod's spec and labels. */
 void bt_world_update_pod(struct bt_world *world, uint32_t pod, const struct bt_pod_object *object);
 
 /*
- * Deletes a pod as the API server does: one that is on a node and has time to end stays there for ever,
- * marked, as there is no kubelet; so does one with finalizers; any other is gone. now: it has no time to end.
+ * Deletes a pod as the API server does: one on a node with a grace period stays there forever, terminating,
+ * since there is no kubelet; so does one with finalizers; any other is deleted. now: no grace period.
  */
 void bt_world_delete_pod(struct bt_world *world, uint32_t pod, bool now);
 
-/* Does a watch mean the pod? */
+/* Does a watch count the pod? */
 bool bt_world_watches(const struct bt_world_watch *watch, const struct bt_world_pod *pod);
 
-/* Counts the pods that there are, and counts on as things happen. */
+/* Counts the existing pods, and updates the counts on changes. */
 void bt_world_watch(struct bt_world *world, struct bt_world_watch *watch);
 
-/* Deletes those whose eviction was asked for, and makes a step of each stage. Returns: whether anything
- * was done. */
+/* Deletes evicted pods, and runs a step of each stage. Returns: whether there was any work. */
 bool bt_world_step(struct bt_world *world);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The same decisions under two releases, and by which difference between these each differs. A journal is
- * followed: every decision is judged in the cluster that the journal's scheduler saw. Context: one thread.
+ * Compares decisions under two releases, and finds the release difference that causes each change. It follows
+ * a journal: every decision is evaluated in the cluster that the journal's scheduler saw. Context: one
+ * thread.
  */
 #pragma once
 
 #include "engine/flow/config/config.h"
 #include "engine/flow/pipeline/journal.h"
 
-/* What a release decides, kept of a judgment. */
+/* The recorded part of a release's decision. */
 struct bt_verdict_key {
 	uint64_t choice;  /* a hash of outcome, node, nominated node, victims; of a failure the error, too */
 	uint64_t message; /* a hash of the text */
@@ -18,7 +19,7 @@ enum bt_difference_kind {
 	BT_PLACED_INSTEAD,  /* refused before */
 	BT_REFUSED_INSTEAD, /* placed before */
 	BT_DIFFERENT_PREEMPTION,
-	BT_DIFFERENT_FAILURE, /* the pod meets an error in one release and is refused in the other */
+	BT_DIFFERENT_FAILURE, /* an error in one release, a refusal in the other */
 	BT_DIFFERENT_MESSAGE, /* nothing but the text */
 	BT_DIFFERENCE_N
 };
@@ -28,10 +29,10 @@ struct bt_difference {
 	uint64_t number; /* of the decision, from 1 */
 	enum bt_difference_kind kind;
 	struct bt_str pod;	/* namespace/name */
-	struct bt_str from, to; /* the node, or what else was decided */
+	struct bt_str from, to; /* the node, or the other outcome */
 	struct bt_str from_message, to_message;
 	struct bt_verdict_key from_key, to_key;
-	uint32_t cause; /* BT_NO_CAUSE: none is known */
+	uint32_t cause; /* BT_NO_CAUSE: unknown */
 	bool together;	/* several differences are needed, the cause is one of them */
 };
 
@@ -39,15 +40,15 @@ struct bt_difference {
 
 enum bt_cause_kind { BT_CAUSE_RULE = 0, BT_CAUSE_TEXTS, BT_CAUSE_PLUGINS, BT_CAUSE_GATE };
 
-/* A point in which the releases differ. */
+/* A difference between the releases. */
 struct bt_cause {
 	enum bt_cause_kind kind;
 	uint32_t number;		/* enum bt_rule, or enum bt_gate */
-	uint64_t decision_n, message_n; /* how many differ by it; by it in nothing but the text */
+	uint64_t decision_n, message_n; /* number of changes by it; of these, changes of the text only */
 };
 
 /* Reads the configuration under gates, whose release may be a mixture. Returns: false with the reason in
- * out_error. Owns: bt_config_fini, in any case. */
+ * out_error. Owns: the caller; bt_config_fini, in any case. */
 typedef bool bt_make_config_fn(
 	void *context, const struct bt_gates *gates, struct bt_config *out_config, struct bt_buf *out_error);
 
@@ -57,13 +58,13 @@ struct bt_comparison {
 	bt_make_config_fn *make_config;
 	void *context;
 	struct bt_journal_codec codec;
-	bool (*stop)(void); /* ends it early; or NULL */
+	bool (*stop)(void); /* polled for an early end; or NULL */
 	/* The result. */
 	uint64_t decision_n;
-	uint64_t foreign_n; /* decisions of the journal that the older release would not have made */
+	uint64_t foreign_n;		   /* decisions of the journal that differ from the older release's */
 	struct bt_difference *differences; /* in order of decisions */
 	size_t difference_n;
-	struct bt_cause *causes; /* all that were tried */
+	struct bt_cause *causes; /* all tested ones */
 	size_t cause_n;
 	uint64_t kind_n[BT_DIFFERENCE_N];
 	/* private: */

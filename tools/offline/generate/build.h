@@ -10,7 +10,7 @@
 #include "engine/base/str.h"
 #include "engine/model/object.h"
 
-/* Formatted text of less than 256 bytes; what is longer is cut. */
+/* Formatted text of less than 256 bytes; longer text is truncated. */
 struct bt_str bt_build_text(struct bt_arena *arena, const char *format, ...) BT_PRINTF(2, 3);
 
 /* A list of one string. */

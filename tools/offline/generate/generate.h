@@ -20,9 +20,9 @@ struct bt_generate_options {
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
 	uint32_t profiles;		      /* a set of enum bt_generate_profile */
 	uint32_t gang_size; /* pods of each PodGroup, with profile gangs, and all pods in one; 0: as drawn */
-	double bound;	    /* share of pods that are on a node already */
+	double bound;	    /* share of bound pods */
 	double load; /* share of the nodes' CPU that all pods together request; of memory a tenth less */
-	/* No two signatures request the same; without it they share a few dozen sizes, as in clusters. */
+	/* Signatures have distinct requests; otherwise they share a few dozen sizes, as in real clusters. */
 	bool distinct_requests;
 };
 
@@ -36,10 +36,11 @@ struct bt_generate_options bt_generate_defaults(void);
 typedef bool bt_generate_take(void *context, const struct bt_object *object);
 
 /*
- * Makes the cluster's objects in this order: namespaces, priority classes, device classes, nodes (behind each
- * its ResourceSlice), disruption budgets, pods in order of creation (in front of each its ResourceClaim, and
- * the PodGroup whose first member it is). The same options give the same objects. Defaults that the API
- * server would set, and that matter to the scheduler, are set. Context : any thread; allocates.
+ * Makes the cluster's objects in this order: namespaces, priority classes, device classes, nodes (each
+ * followed by its ResourceSlice), disruption budgets, pods in order of creation (each preceded by its
+ * ResourceClaim, and by the PodGroup whose first member it is). The same options give the same objects.
+ * Defaults that the API server would set, and that matter to the scheduler, are set. Context : any thread;
+ * allocates.
  * Returns : false when take stopped it.
  */
 bool bt_generate(const struct bt_generate_options *options, bt_generate_take *take, void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the parts of the generator share: nodes and signatures with the facts that placing a bound pod needs.
+ * Shared by the generator's parts: nodes and signatures with the data for placing bound pods.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 #define BT_GEN_ZONE_KEY	   "topology.kubernetes.io/zone"
 #define BT_GEN_RACK_KEY	   "example.com/rack"
 
-/* What is bound is counted here, so that no node gets more than it can take. */
+/* Tracks bound resources, so that no node is overcommitted. */
 struct bt_gen_amount {
 	int64_t cpu_milli, memory_mib, storage_mib, gpus;
 };
@@ -45,7 +45,7 @@ struct bt_gen_signature {
 	uint32_t machines;	/* bit m: may run on machine type m */
 	int64_t zone, not_zone; /* -1: any */
 	bool ssd, tolerates_batch, tolerates_gpu, pending_only;
-	uint32_t devices;	   /* that a ResourceClaim of each pod asks for */
+	uint32_t devices;	   /* requested by a ResourceClaim of each pod */
 	uint32_t gang_size;	   /* pods of a PodGroup; 0: they are in none */
 	const char *gang_domain;   /* label key of its PodGroups' topology constraint, or NULL */
 	uint64_t member_n, made_n; /* of a gang: how many pods there will be, and are */
@@ -58,8 +58,8 @@ struct bt_gen {
 	struct bt_gen_signature *signatures;
 	uint32_t *draw; /* signatures in proportion to their weights */
 	uint32_t draw_n;
-	double gpus_left, devices_left; /* what signatures may still ask for */
-	double bound_chance; /* of a pod that may be bound, so that the share of all is what was asked for */
+	double gpus_left, devices_left; /* remaining amounts that signatures may request */
+	double bound_chance; /* of a pod that may be bound, adjusted to the requested share of all */
 };
 
 extern const struct bt_str bt_gen_namespaces[BT_GEN_NAMESPACE_N];
@@ -73,7 +73,7 @@ static inline bool bt_gen_has(const struct bt_gen *gen, enum bt_generate_profile
 	return (gen->options.profiles & (uint32_t)profile) != 0;
 }
 
-/* Whether something with a chance of that many in a thousand happens. */
+/* Returns true with a probability of per_mille / 1000. */
 static inline bool bt_gen_chance(struct bt_rng *rng, uint32_t per_mille)
 {
 	return bt_rng_below(rng, 1000) < per_mille;
@@ -93,7 +93,7 @@ struct bt_str bt_gen_zone_name(struct bt_arena *arena, uint32_t zone);
 /* An object with a UID, the time of the beginning and the version that counts of its kind, and no name. */
 struct bt_object bt_gen_object(struct bt_arena *arena, enum bt_kind kind, uint64_t ix);
 
-/* Which signature the ix-th pod has. */
+/* The signature of the ix-th pod. */
 struct bt_gen_signature *bt_gen_signature_of(const struct bt_gen *gen, uint64_t ix);
 
 /* Of gangs: how many pods each signature will have. */
@@ -107,7 +107,7 @@ void bt_gen_add_devices(struct bt_gen *gen, struct bt_gen_signature *signature, 
 bool bt_gen_take_claim(struct bt_gen *gen, struct bt_gen_signature *signature, uint64_t ix,
 	struct bt_arena *scratch, bt_generate_take *take, void *context);
 
-/* resize.c: of some bound pods the kubelet grants less than their spec asks for by now. */
+/* resize.c: for some bound pods the kubelet has allocated less than their spec requests. */
 void bt_gen_resize(
 	const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix, struct bt_arena *scratch);
 

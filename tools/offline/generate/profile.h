@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles of synthetic clusters: which plugins nodes and pods give work to. tools/cli/commands.c explains
+ * Profiles of synthetic clusters: the plugins that nodes and pods exercise. tools/cli/commands.c explains
  * each to users.
  */
 #pragma once
@@ -32,7 +32,7 @@ enum bt_generate_profile {
 	BT_PROFILE_TOPOLOGY = 1 << 17, /* of gangs */
 	BT_PROFILE_EVERYDAY = BT_PROFILE_BASIC | BT_PROFILE_FIT | BT_PROFILE_AFFINITY | BT_PROFILE_TAINTS |
 			      BT_PROFILE_IMAGES | BT_PROFILE_PRIORITY,
-	BT_PROFILE_MIXED = BT_PROFILE_DEVICES - 1 /* what needs no feature gate */
+	BT_PROFILE_MIXED = BT_PROFILE_DEVICES - 1 /* all without feature gates */
 };
 
 /*
@@ -41,5 +41,5 @@ enum bt_generate_profile {
  */
 enum bt_status bt_profile_parse(struct bt_str list, uint32_t *profiles, struct bt_str *out_unknown);
 
-/* The name of the ix-th profile that a list may hold, NULL behind the last. */
+/* The name of the ix-th profile for lists, NULL after the last. */
 const char *bt_profile_name(size_t ix);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The live view of a long job: on a terminal a picture four times a second, elsewhere a line a second.
+ * The live view of a long job: on a terminal a screen four times a second, elsewhere one line per second.
  * Context: one thread, which calls bt_live_look often.
  */
 #pragma once
@@ -10,9 +10,9 @@
 #include "tools/offline/live/view.h"
 
 struct bt_live_options {
-	bool quiet; /* no lines where there is no terminal */
+	bool quiet; /* no lines without a terminal */
 	bool color;
-	/* Fills in what is known now, into zeroes; elapsed_ns is set already. */
+	/* Fills in current numbers; out is zeroed, with elapsed_ns set. */
 	void (*fill)(void *context, struct bt_live_numbers *out);
 	void *context;
 };
@@ -22,8 +22,8 @@ struct bt_live;
 /* Begins to show, on standard error. Owns: bt_live_end. */
 struct bt_live *bt_live_begin(const struct bt_live_options *options);
 
-/* Shows what is so now, if it is time. Cheap enough to be called a hundred times a second. */
+/* Updates the view if due. Cheap enough to be called a hundred times a second. */
 void bt_live_look(struct bt_live *live);
 
-/* Ends the view; the terminal is as it was before. NULL is fine. */
+/* Ends the view; restores the terminal. NULL is ignored. */
 void bt_live_end(struct bt_live *live);

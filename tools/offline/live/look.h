@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the live view's numbers come from: an engine, a pipeline, the process. Each adds its part.
+ * Sources of the live view's numbers: an engine, a pipeline, the process. Each adds its part.
  */
 #pragma once
 
@@ -9,12 +9,11 @@
 /* The engine's queue, sets and cycles. Context: the scheduling thread. */
 void bt_live_of_engine(struct bt_live_numbers *numbers, struct bt_engine *engine);
 
-/* The percentiles of what was measured. Context: any thread. */
+/* Percentiles of stage latencies. Context: any thread. */
 void bt_live_of_stages(struct bt_live_numbers *numbers, const struct bt_stage_latency *stages);
 
-/* The pipeline: its engine, conflicts, rings and threads, and the stages as far as they are measured. After
- * bt_live_of_process, whose threads it says more of. Context: any
- * thread but the pipeline's; waits for the scheduling thread. */
+/* The pipeline: its engine, conflicts, rings and threads, and measured stages. Call after bt_live_of_process;
+ * it adds data to its threads. Context: any thread but the pipeline's; waits for the scheduling thread. */
 void bt_live_of_pipeline(struct bt_live_numbers *numbers, struct bt_pipeline *pipeline);
 
 /* Deferred reclaim, and the process's threads with the time that they have had. Context: any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The live view as text: what goes on in an engine, as numbers, and how they are drawn on a terminal of any
- * size. Pure: the same numbers give the same text.
+ * The live view as text: an engine's numbers, and their layout for any terminal size. Pure: the same numbers
+ * give the same text.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct bt_live_stage {
 	int64_t p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
 };
 
-/* A kind of conflict, and how often it has come. */
+/* A kind of conflict, and its count. */
 struct bt_live_kind {
 	const char *name;
 	uint64_t n;
@@ -39,16 +39,16 @@ struct bt_live_thread {
 	const char *does; /* a word */
 };
 
-/* What is known at a moment; counts are since the beginning. */
+/* Numbers at one time; counts are since the beginning. */
 struct bt_live_numbers {
 	const char *label;    /* such as "placing pods" */
 	int64_t elapsed_ns;   /* since the beginning */
 	int64_t virtual_ns;   /* virtual time since the beginning; below 0: time is real */
-	uint64_t done, total; /* total 0: nobody knows */
+	uint64_t done, total; /* total 0: unknown */
 	const char *unit;     /* of these two, such as "pods" */
 	uint64_t places[BT_WAIT_N];
 	uint64_t node_n, assumed, scheduled;
-	uint64_t decided_n, placed_n, refused_n, event_n; /* event_n: objects that came, changed or went */
+	uint64_t decided_n, placed_n, refused_n, event_n; /* event_n: added, changed or deleted objects */
 	bool has_stages;
 	struct bt_live_stage stages[BT_STAGE_N];
 	struct bt_live_kind conflicts[BT_LIVE_KINDS];
@@ -67,8 +67,8 @@ struct bt_live_size {
 
 /*
  * Appends the picture: at most size.rows lines of at most size.columns columns, ASCII, each ended by \r\n but
- * the last. What matters least is left out where there is no room. before: an earlier look, for rates; NULL:
- * there was none.
+ * the last. The least important parts are omitted without room. before: earlier numbers, for rates; NULL:
+ * none.
  */
 void bt_live_draw(const struct bt_live_numbers *now, const struct bt_live_numbers *before,
 	const struct bt_live_size *size, struct bt_buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The log of what a cluster's API server would get to see of a simulation: events, status patches, bindings
- * and deletions, one JSON document a line, in virtual time. Remembers what was written to each pod's status.
+ * The log of a simulation's API calls: events, status patches, bindings and deletions, one JSON document per
+ * line, in virtual time. Tracks each pod's status.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct bt_api_log {
 	size_t pod_n;
 	uint64_t call_n;
 	struct bt_api_calls calls;
-	struct bt_api_pod *cast; /* of whom the calls of a cycle speak, and their indices */
+	struct bt_api_pod *cast; /* pods in the calls of a cycle, and their indices */
 	uint32_t *cast_ixs;
 	uint32_t cast_n;
 	struct bt_api_victim *victims;
@@ -36,27 +36,26 @@ struct bt_api_log {
 	struct bt_buf line;
 };
 
-/* Notes the pods that wait with scheduling gates. Call once, before the first decision. */
+/* Logs pods that wait with scheduling gates. Call once, before the first decision. */
 void bt_api_log_begin(struct bt_api_log *log);
 
-/* A pod of the input: what its status says already. */
+/* Records the status of a pod of the input. */
 void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod);
 
-/* A pod that was being deleted while it waited. Its turn ends before it has begun. */
+/* Logs a terminating pending pod, whose cycle is skipped. */
 void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
 
 /*
- * A decision that has been carried out. nominated: a name, what status.nominatedNodeName was
- * before it; message: why it was not placed. BT_GATED leaves nothing: kube-scheduler would not have popped
- * the pod.
+ * A decision that has been carried out. nominated: a name, status.nominatedNodeName before it; message: why
+ * it was not placed. BT_GATED is not logged: kube-scheduler would not have popped the pod.
  */
 void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated,
 	struct bt_str message);
 
-/* The pod is being deleted because of a decision that comes next. */
+/* Logs the eviction of a pod for the next decision. */
 void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix);
 
-/* The pod has gone; its index may come again. */
+/* The pod was deleted; its index may be reused. */
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);
 
 void bt_api_log_fini(struct bt_api_log *log);

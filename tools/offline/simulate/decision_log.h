@@ -23,10 +23,10 @@ struct bt_decision_log {
 void bt_decision_log_decision(
 	struct bt_decision_log *log, const struct bt_decision *decision, struct bt_str message);
 
-/* The pod is being deleted because of a decision that comes next. */
+/* Logs the eviction of a pod for the next decision. */
 void bt_decision_log_evict(struct bt_decision_log *log, uint32_t pod_ix);
 
-/* A pod is about to go. */
+/* Logs the deletion of a pod. */
 void bt_decision_log_delete(struct bt_decision_log *log, uint32_t pod_ix);
 
 void bt_decision_log_fini(struct bt_decision_log *log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Has a run run: by this thread, step by step, or by the pipeline's threads while this one looks on and
+ * Drives a run: in this thread, step by step, or by the pipeline's threads while this one monitors and
  * another one feeds the trace.
  */
 #pragma once
@@ -10,11 +10,10 @@
 
 struct bt_drive {
 	struct bt_simulate_run *run;
-	struct bt_trace_player
-		*replay; /* where events come from that are not there at the beginning; or NULL */
+	struct bt_trace_player *replay; /* source of later events; or NULL */
 	struct bt_progress *progress;
 	bool threads; /* the pipeline has been started */
 };
 
-/* Runs from the run's now_ns on to its end. No thread of the pipeline runs any more afterwards. */
+/* Runs from the run's now_ns to its end. The pipeline's threads have ended afterwards. */
 void bt_drive(const struct bt_drive *drive);

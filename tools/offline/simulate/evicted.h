@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pods that are being deleted because of the turn at hand, until each is said to be a decision's.
+ * The pods evicted in the current cycle, until each is attributed to a decision.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct bt_evicted {
 
 void bt_evicted_add(struct bt_evicted *evicted, uint32_t pod_ix);
 
-/* Takes a pod out. Returns whether it was there. */
+/* Removes a pod. Returns whether it was present. */
 bool bt_evicted_take(struct bt_evicted *evicted, uint32_t pod_ix);
 
 void bt_evicted_fini(struct bt_evicted *evicted);

@@ -5,6 +5,6 @@
 
 #include <stddef.h>
 
-/* What becomes of objects of a kind that nobody looks at, named as in the report ("RuntimeClass
- * (node.k8s.io/v1)"), when a cluster would place pods otherwise because of them; NULL: it would not. */
+/* The effect of ignoring objects of a kind, named as in the report ("RuntimeClass (node.k8s.io/v1)"), on
+ * placements in a cluster; NULL: none. */
 const char *bt_ignored_effect(const char *kind);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What becomes of the objects of a simulation's input when the engine has them: they are counted, and pods
- * that end in their own time or are ending already are noted. Context: the scheduling thread; others when it
- * does nothing.
+ * Tracks the objects of a simulation's input after the engine has applied them: counts them, and records
+ * grace periods and terminating pods. Context: the scheduling thread; others while it is idle.
  */
 #pragma once
 
@@ -11,12 +10,12 @@
 
 struct bt_intake_counts {
 	uint64_t nodes, pods;		    /* entered */
-	uint64_t scheduled, pending, gated; /* pods by how they came */
-	uint64_t ended, other_schedulers;   /* pods that were left out */
-	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
+	uint64_t scheduled, pending, gated; /* pods by initial state */
+	uint64_t ended, other_schedulers;   /* ignored pods */
+	uint64_t on_unknown_nodes;	    /* scheduled pods with an unknown node */
 };
 
-/* A pod on a node that was being deleted, and when it should be gone. */
+/* A terminating pod on a node, and its time of deletion. */
 struct bt_leaver {
 	uint32_t pod_ix;
 	int64_t deletion_ns;
@@ -34,7 +33,7 @@ struct bt_intake {
 	size_t leaver_n, leaver_cap;
 };
 
-/* An object has been taken in: status and taken as of bt_engine_take_delta. */
+/* Records an applied object: status and taken from bt_engine_take_delta. */
 void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, enum bt_status status,
 	const struct bt_taken *taken);
 

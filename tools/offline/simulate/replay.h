@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A trace as events: its pods come and go at their moments, in the order in which that counts. What leaves at
- * a moment makes room for what comes at it. Context: one thread, the pipeline's source.
+ * A trace as events: its pods are added and deleted at their times. At equal times deletions come first.
+ * Context: one thread, the pipeline's source.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ struct bt_trace_player {
 void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace *trace);
 void bt_trace_player_fini(struct bt_trace_player *replay);
 
-/* The next moment, or INT64_MAX. */
+/* The next event's time, or INT64_MAX. */
 int64_t bt_trace_player_next_ns(const struct bt_trace_player *replay);
 
 /*
- * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
- * them, once, that there are no more (BT_WATCH_EVENT_SYNCED); then NULL. Owns: as bt_pipeline_get_event.
+ * The next event: a pod is added or deleted, at at_ns; tag is its number in the trace, plus one. After the
+ * last one BT_WATCH_EVENT_SYNCED, once; then NULL. Owns: as bt_pipeline_get_event.
  */
 struct bt_watch_event *bt_trace_player_next(struct bt_trace_player *replay, struct bt_pipeline *pipeline);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run's insides, shared by its files.
+ * A run's internals, shared by its files.
  */
 #pragma once
 
@@ -10,5 +10,5 @@ static inline const struct bt_pod *bt_simulate_run_pod(const struct bt_simulate_
 	return bt_ledger_pod(bt_engine_cache(run->engine)->ledger, pod_ix);
 }
 
-/* A pod comes to a node, or with -1 leaves it: what it uses counts. */
+/* Adds a pod's resources to the usage, or with -1 subtracts them. */
 void bt_simulate_run_use(struct bt_simulate_run *run, uint32_t pod_ix, double sign);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counts for a simulation's report: how long pods waited, how often they were tried, and how preemptions
- * ended. Times are virtual. Context: one thread.
+ * Counts for a simulation's report: waiting times, attempts, and results of preemptions. Times are virtual.
+ * Context: one thread.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 struct bt_simulate_tally {
 	struct bt_engine *engine;
 	struct bt_report_attempts attempts;
-	uint64_t unwaited_n; /* pods that were placed at the time at which they came */
+	uint64_t unwaited_n; /* pods that were placed at their arrival time */
 	int64_t *waits;	     /* of the others, in nanoseconds */
 	size_t wait_n;
 	struct bt_report_preemption *preemptions;
 	struct bt_report_victim *victims; /* of all preemptions */
 	size_t preemption_n, victim_n;
-	uint64_t preemptor_n, evicted_n; /* different pods that preempted; pods that were deleted for them */
+	uint64_t preemptor_n, evicted_n; /* distinct preemptors; pods deleted for them */
 	/* private: */
 	size_t wait_cap, preemption_cap, victim_cap;
 	struct bt_map open; /* by pod_ix plus one: its last preemption, until it has its node */
@@ -27,10 +27,10 @@ struct bt_simulate_tally {
 void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt_decision *decision,
 	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns);
 
-/* Counts a pending pod that is about to be deleted. */
+/* Counts a pending pod that will be deleted. */
 void bt_simulate_tally_leave(struct bt_simulate_tally *tally, uint32_t pod_ix);
 
-/* The simulation is over: counts the pods that still wait. */
+/* At the end of the simulation: counts the pending pods. */
 void bt_simulate_tally_end(struct bt_simulate_tally *tally);
 
 void bt_simulate_tally_fini(struct bt_simulate_tally *tally);

@@ -23,14 +23,13 @@ struct bt_csv {
 	uint64_t line;		/* where the record starts, from 1 */
 	struct bt_str fields[BT_CSV_COLUMNS_MAX];
 	size_t field_n;
-	const char *error; /* what is wrong with the record, after BT_INVALID */
+	const char *error; /* the record's error, after BT_INVALID */
 };
 
 void bt_csv_init(struct bt_csv *csv, struct bt_str text, struct bt_arena *arena);
 
 /*
  * Reads the next record that is not an empty line.
- * Returns : BT_OK; BT_INVALID when the record is wrong, and reading goes on behind it; BT_NOT_FOUND at the
- * end.
+ * Returns : BT_OK; BT_INVALID for an invalid record, which is skipped; BT_NOT_FOUND at the end.
  */
 enum bt_status bt_csv_next(struct bt_csv *csv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The insides of the API server of histories.
+ * Internals of the API server of histories.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 struct bt_api_object *bt_api_find(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
 
-/* Brings an object's new state to the engine, under a new resource version. */
+/* Applies an object's new state to the engine, with a new resource version. */
 void bt_api_show(struct bt_api *api, struct bt_api_object *stored);
 
 /* A stored ResourceClaim as a value, which stays as it is. */
