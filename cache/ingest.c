@@ -373,11 +373,18 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta)
 	}
 }
 
+void bt_cache_adopt_node(struct bt_cache *cache, const struct bt_node_delta *node)
+{
+	if (bt_snapshot_adopt(cache->snapshot, node->slot, node->old, node->desc)) {
+		bt_ledger_redescribe(cache->ledger, node->slot);
+	}
+}
+
 void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta)
 {
 	bt_ingest_give_slots(cache, delta);
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
-		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
+		bt_cache_adopt_node(cache, &delta->node);
 	}
 }
 
@@ -412,10 +419,10 @@ static void move_nodes(struct bt_cache *cache)
 void bt_cache_vacate_slots(struct bt_cache *cache)
 {
 	const struct bt_usage *usage = cache->view.usage;
-	uint64_t left_n = usage->release_n + usage->cleared_nomination_n;
+	uint64_t left_n = usage->release_n - usage->redescribed_n + usage->cleared_nomination_n;
 	bool crowded = bt_snapshot_is_crowded(cache->snapshot, left_n);
 
-	BT_INVARIANT(left_n >= usage->release_n);
+	BT_INVARIANT(usage->release_n >= usage->redescribed_n);
 	if (crowded) {
 		bt_snapshot_vacate(cache->snapshot, left_n, keeps, leave, cache);
 	}

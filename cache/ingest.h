@@ -76,8 +76,12 @@ void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
  */
 void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta);
 
-/* The same for the slots only: the description is adopted later (bt_snapshot_adopt). */
+/* The same for the slots only: the description is adopted later (bt_cache_adopt_node). */
 void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
+
+/* The same for the description only: the snapshot adopts it, and the ledger's journal names a node that
+ * changes in place. Requires: the node has a slot. */
+void bt_cache_adopt_node(struct bt_cache *cache, const struct bt_node_delta *node);
 
 /*
  * When there are many, vacates the slots of deleted nodes without pods and nominations; when half of the

@@ -418,6 +418,19 @@ void bt_ledger_vacate(struct bt_ledger *l, uint32_t node_ix)
 	l->ports[node_ix] = (struct bt_port_list){0};
 }
 
+static void write_journal(struct bt_ledger *l, uint32_t node_ix)
+{
+	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
+}
+
+void bt_ledger_redescribe(struct bt_ledger *l, uint32_t node_ix)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	l->usage.release_n++;
+	l->usage.redescribed_n++;
+	write_journal(l, node_ix);
+}
+
 static bool same_port(const struct bt_host_port *a, const struct bt_host_port *b)
 {
 	return a->ip == b->ip && a->protocol == b->protocol && a->port == b->port;
@@ -634,11 +647,6 @@ static void leave_level(struct bt_ledger *l, struct ledger_level *level)
 			l->lowest = l->levels[i].priority;
 		}
 	}
-}
-
-static void write_journal(struct bt_ledger *l, uint32_t node_ix)
-{
-	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
 }
 
 static void mount(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)

@@ -116,6 +116,10 @@ bool bt_ledger_keeps(const struct bt_ledger *ledger, uint32_t node_ix);
 /* Vacates a slot for another node. Requires: bt_ledger_keeps is false. */
 void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
+/* A live node was described anew: enters it into the usage's journal, as a change that may have made room.
+ * What is on the node stays. */
+void bt_ledger_redescribe(struct bt_ledger *ledger, uint32_t node_ix);
+
 /*
  * Moves the pods and nominations of a node to another slot, in the same order. It does not count as a
  * release, and columns must be rebuilt. Requires: to is vacant and lower; no active trial.

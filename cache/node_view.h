@@ -66,8 +66,15 @@ struct bt_snapshot {
 	uint64_t version;      /* incremented by every change of a description except images, and by
 				  bt_snapshot_touch */
 	uint64_t node_version; /* the same without bt_snapshot_touch: the descriptions themselves */
-	uint32_t slot_n;       /* slots in use, vacant ones included */
-	uint32_t node_n;       /* live nodes */
+	/* Incremented when slots are added, moved or cut, when a node becomes live or is deleted, and by
+	 * bt_snapshot_touch. While it stays the same, nodes only change in place: */
+	uint64_t layout_version;
+	/* The slots of the nodes that changed in place, newest last: entry i is changes[i & changes_mask] for
+	 * the last changes_mask + 1. */
+	const uint32_t *changes;
+	uint64_t changes_mask, changes_end;
+	uint32_t slot_n; /* slots in use, vacant ones included */
+	uint32_t node_n; /* live nodes */
 	const uint64_t *live;
 	const struct bt_node *nodes;
 	const struct bt_node_room *rooms;
@@ -76,6 +83,7 @@ struct bt_snapshot {
 	const struct bt_rare *rare;	 /* the same of rare resources; NULL: no node has any */
 	const struct bt_taint_set *taint_sets;
 	uint32_t taint_set_n;
+	uint64_t taint_set_version; /* incremented when a set gets an index */
 	const struct bt_image *images;
 	uint32_t image_n;
 	/* Incremented by every change of an image's nodes or size; image_stamps[name % BT_IMAGE_STAMPS] is
@@ -137,6 +145,7 @@ struct bt_usage {
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n;	       /* number of changes that may have made room on a node */
+	uint64_t redescribed_n;	       /* of these: nodes that changed in place */
 	uint64_t cleared_nomination_n; /* number of ended nominations */
 	struct bt_owner owner;	       /* of the ledger, and of columns built from its journal */
 	bool is_empty;		       /* not a ledger's usage: for scores of nodes without pods and images */

@@ -21,11 +21,15 @@
 #define VACANT_FEW 2
 #define DENSE_PART 8
 
-/* The values of one label key by node slot, in a version. */
+/* A power of two, more than the nodes that change between two cycles. */
+#define CHANGES_N 4096
+
+/* The values of one label key by node slot, as of a version of the layout. */
 struct label_column {
+	uint32_t key;
 	uint32_t *values;
 	size_t slot_cap;
-	uint64_t version;
+	uint64_t layout_version;
 };
 
 /* Users of a taint set. */
@@ -43,6 +47,7 @@ struct bt_snapshot_writer {
 	const struct bt_node_desc **descs; /* by slot; NULL: not live */
 	uint64_t *live;
 	struct bt_node_room *rooms;
+	uint32_t *changes;
 	int64_t *scalars[BT_FIRST_RARE];
 	struct bt_rare *rare; /* by slot, pointing into descriptions; NULL: none so far */
 	struct bt_map slots;  /* node name -> slot */
@@ -80,7 +85,10 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 	w->sets[0] = (struct bt_taint_set){0};
 	w->taint_uses[0] = (struct taint_use){0};
 	w->set_n = 1;
+	w->changes = bt_mem_zalloc(CHANGES_N, sizeof(*w->changes));
 	w->view = (struct bt_snapshot){.dictionary = dictionary,
+		.changes = w->changes,
+		.changes_mask = CHANGES_N - 1,
 		.taint_sets = w->sets,
 		.taint_set_n = 1,
 		.image_stamps = w->image_stamps};
@@ -102,6 +110,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
 	bt_mem_free(w->rooms);
+	bt_mem_free(w->changes);
 	bt_mem_free(w->rare);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		bt_mem_free(w->scalars[r]);
@@ -181,10 +190,27 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.live = w->live;
 }
 
-static void nodes_change(struct bt_snapshot_writer *w)
+/* The slots, or the nodes that are live, are others. */
+static void layout_changes(struct bt_snapshot_writer *w)
 {
 	w->view.version++;
 	w->view.node_version++;
+	w->view.layout_version++;
+}
+
+/* A live node has changed, and is live still. */
+static void node_changes(struct bt_snapshot_writer *w, uint32_t slot)
+{
+	w->changes[w->view.changes_end++ & w->view.changes_mask] = slot;
+	w->view.version++;
+	w->view.node_version++;
+	for (size_t i = 0; i < w->column_n; i++) {
+		const struct label_column *column = &w->columns[i];
+
+		if (column->values && column->layout_version == w->view.layout_version) {
+			column->values[slot] = bt_labels_get(w->nodes[slot].labels, column->key);
+		}
+	}
 }
 
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
@@ -210,7 +236,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	if (w->frozen) {
 		w->entered = true;
 	} else {
-		nodes_change(w); /* columns grow, or a slot gets another node */
+		layout_changes(w); /* columns get longer, or are about another node */
 	}
 	return slot;
 }
@@ -225,7 +251,7 @@ void bt_snapshot_thaw(struct bt_snapshot_writer *w)
 {
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	if (w->entered) {
-		nodes_change(w);
+		layout_changes(w);
 	}
 	w->frozen = w->entered = false;
 }
@@ -259,7 +285,7 @@ static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 	}
 	for (size_t i = 0; i < w->column_n; i++) {
 		bt_mem_free(w->columns[i].values);
-		w->columns[i] = (struct label_column){0};
+		w->columns[i] = (struct label_column){.key = w->columns[i].key};
 	}
 	bt_node_order_trim(&w->order, cap);
 	w->slot_cap = cap;
@@ -277,7 +303,7 @@ static void cut_slots(struct bt_snapshot_writer *w)
 		return;
 	}
 	w->view.slot_n = end;
-	nodes_change(w); /* columns shrink */
+	layout_changes(w); /* columns get shorter */
 	if (room < w->slot_cap) {
 		shrink_slots(w, room);
 	}
@@ -370,7 +396,7 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 	w->descs[from] = NULL;
 	bt_map_put(&w->slots, w->nodes[to].name, to);
 	bt_index_allocator_give(&w->vacant_slots, from);
-	nodes_change(w);
+	layout_changes(w);
 	w->move_n++;
 	*from_end = from;
 	*out_to = to;
@@ -404,7 +430,7 @@ static struct label_column *column_of(struct bt_snapshot_writer *w, uint32_t key
 	if (!bt_map_get(&w->column_ixs, key, &ix)) {
 		w->columns = bt_mem_grow(w->columns, w->column_n, &w->column_cap, sizeof(*w->columns));
 		ix = (uint32_t)w->column_n++;
-		w->columns[ix] = (struct label_column){0};
+		w->columns[ix] = (struct label_column){.key = key};
 		bt_map_put(&w->column_ixs, key, ix);
 	}
 	return &w->columns[ix];
@@ -415,17 +441,18 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 	BT_REQUIRE(key != BT_NAME_NONE);
 	struct label_column *column = column_of(w, key);
 
-	if (column->slot_cap == w->slot_cap && column->version == w->view.version) {
+	if (column->values && column->slot_cap == w->slot_cap &&
+		column->layout_version == w->view.layout_version) {
 		return column->values;
 	}
 	bt_mem_free(column->values);
 	column->values = bt_mem_column(w->slot_cap, sizeof(*column->values));
 	column->slot_cap = w->slot_cap;
-	column->version = w->view.version;
+	column->layout_version = w->view.layout_version;
 	for (uint32_t i = 0; i < w->view.slot_n; i++) {
 		column->values[i] = bt_labels_get(w->nodes[i].labels, key);
 	}
-	BT_INVARIANT(column->slot_cap >= w->view.slot_n && column->version == w->view.version);
+	BT_INVARIANT(column->slot_cap >= w->view.slot_n && column->key == key);
 	return column->values;
 }
 
@@ -501,6 +528,7 @@ static uint32_t enter_taints(struct bt_snapshot_writer *w, const struct bt_taint
 	w->sets[ix] = (struct bt_taint_set){items, n};
 	w->taint_uses[ix] = (struct taint_use){.key = key, .node_n = 1, .next = first};
 	bt_map_put(&w->taint_sets, key, ix);
+	w->view.taint_set_version++;
 	return ix;
 }
 
@@ -774,18 +802,24 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 		BT_INVARIANT(w->view.node_n > 0);
 		w->view.node_n--;
 	}
-	nodes_change(w);
+	if (old && new) {
+		node_changes(w, slot);
+	} else {
+		layout_changes(w);
+	}
 }
 
-void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
+bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new)
 {
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
+	bool stays = old && new, alike = stays &&bt_node_desc_alike_but_images(old, new);
+
 	w->descs[slot] = new;
 	change_images(w, slot, old, new);
-	if (old && new &&bt_node_desc_alike_but_images(old, new)) {
+	if (alike) {
 		w->nodes[slot].labels = new->labels;
 		w->nodes[slot].images = new->images;
 		w->nodes[slot].image_n = new->image_n;
@@ -794,10 +828,12 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 		replace(w, slot, old, new);
 	}
 	BT_INVARIANT(bt_bitmap_test(w->live, slot) == (new != NULL));
+	return stays && !alike;
 }
 
 void bt_snapshot_touch(struct bt_snapshot_writer *w)
 {
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	w->view.version++;
+	w->view.layout_version++;
 }

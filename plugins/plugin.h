@@ -77,7 +77,8 @@ struct bt_compile_env {
 	const struct bt_view *view;
 	struct bt_arena *arena; /* terms live here, for the lifetime of the plan */
 	/* For each node slot the value of a label key, or BT_NAME_NONE; valid, like terms, until the
-	 * snapshot's version changes. */
+	 * snapshot's layout_version changes. The value changes when the node changes in place: a term keeps
+	 * the pointer, and nothing computed from single nodes. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
 	/* The node slots that have an image, as a bitmap; NULL: none has it. Valid until its stamp changes.
 	 */
@@ -104,6 +105,13 @@ struct bt_compiled {
 	const char *score_error;      /* PreScore fails, and with it the cycle */
 	const char *score_failure;    /* Score fails in this cycle, and with it the cycle */
 };
+
+/* Has prepare bound the term to domain counts? They end when a node changes, and the term with them. */
+typedef bool bt_plugin_bound_fn(const void *term);
+
+/* Updates a term's table by taint set to the snapshot's sets. Returns: false: the table has no room for them,
+ * and the term must be compiled again. */
+typedef bool bt_plugin_taint_sets_fn(const void *term, const struct bt_snapshot *snapshot);
 
 /* Appends all inputs of a term's results besides the view and the settings: keys are compared within one
  * profile. Equal bytes mean equal results; no bytes: the same results for all pods. */
@@ -293,6 +301,7 @@ struct bt_plugin {
 	const char *no_pre_score_error;
 	void (*compile)(const void *settings, const struct bt_compile_env *env,
 		const struct bt_signature *signature, struct bt_compiled *out_compiled);
+	bt_plugin_taint_sets_fn *taint_sets; /* of plugins whose terms have a table by taint set */
 	bt_plugin_filter_fn *filter;
 	bt_plugin_reject_fn *reject; /* NULL: always with the code refusal and a reason of kind 0 */
 	enum bt_code refusal;
@@ -305,6 +314,7 @@ struct bt_plugin {
 	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
 	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
+	bt_plugin_bound_fn *bound;	 /* of these */
 	bt_plugin_keys_fn *node_keys;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */

@@ -127,7 +127,7 @@ static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
 static void place_index(
 	struct bt_parallel_prepare *warm, const struct bt_shards *shards, struct bt_column *column)
 {
-	uint64_t version = warm->view->snapshot->version;
+	uint64_t version = warm->view->snapshot->layout_version;
 	uint32_t ranges = bt_index_ranges(&column->index, shards);
 
 	if (warm->ranges_version != version) {

@@ -13,16 +13,11 @@
 #include "engine/base/mem.h"
 #include "engine/base/owner.h"
 #include "engine/score/column_batch.h"
+#include "engine/score/groups.h"
 #include "engine/score/topology_pick.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
-#define BLOCK	    128
-#define CODE_BITS   21
-#define CODE_PARTS  2 /* normalized scores in a code, besides the fixed ones */
-#define RECENT_BITS 6
-#define RECENT_N    (1 << RECENT_BITS)
-#define GROUP_LIMIT 65535
 #define PLAIN_BELOW ((uint64_t)1 << 45)
 #define TOTAL_LIMIT 65533 /* a total plus two fits 16 bits */
 
@@ -34,6 +29,7 @@ struct column_entry {
 
 /* Groups of a plan, for other plans whose plugins depend on descriptions in the same way. */
 struct groups_entry {
+	uint64_t changes_at; /* how far the snapshot's changes are in them */
 	const char *key;
 	size_t key_bytes;
 	const struct bt_group *groups;
@@ -42,18 +38,22 @@ struct groups_entry {
 };
 
 /*
- * Caches: plans, by signature index (dropped with the snapshot's version, an image's nodes, memory, and the
- * retirement of signatures, which renumbers them); plans for nominations, also by priority; groups and
- * columns, by the plugins' keys, and columns for nominations also by priority.
+ * Caches: plans, by signature index (dropped with the snapshot's layout_version, an image's nodes, memory,
+ * and the retirement of signatures, which renumbers them; a node that changes in place is described again in
+ * each plan on its next use); plans for nominations, also by priority; groups and columns, by the plugins'
+ * keys, and columns for nominations also by priority. Keys of groups are valid for one version of the taint
+ * sets.
  */
 struct bt_planner {
 	const struct bt_profile *profile;
 	struct bt_planner_env env;
-	bool columns_possible;	/* every total fits, every plugin declares its dependencies */
-	uint64_t version;	/* the snapshot's version of the plans */
-	bool plain;		/* of that version: as in struct bt_plan */
-	struct bt_arena arena;	/* plans and terms */
-	struct bt_plan **plans; /* by signature */
+	bool columns_possible;	 /* every total fits, every plugin declares its dependencies */
+	uint64_t layout_version; /* the snapshot's, of the plans */
+	bool plain;		 /* of that: as in struct bt_plan */
+	uint64_t plain_at;	 /* the snapshot's changes_end that plain includes */
+	uint64_t taint_sets_at;	 /* the snapshot's taint_set_version of the groups' keys */
+	struct bt_arena arena;	 /* plans and terms */
+	struct bt_plan **plans;	 /* by signature */
 	size_t plan_cap;
 	struct bt_plan **made; /* all existing plans */
 	size_t made_n, made_cap;
@@ -176,11 +176,13 @@ static bool images_are_current(const struct bt_snapshot *snapshot, const struct 
 struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
-	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
+	bool current =
+		planner->layout_version == snapshot->layout_version && signature->ix < planner->plan_cap;
 	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;
 
 	BT_INVARIANT(!plan || plan->signature == signature);
-	return plan && images_are_current(snapshot, plan) ? plan : NULL;
+	return plan && plan->changes_at == snapshot->changes_end && images_are_current(snapshot, plan) ? plan
+												       : NULL;
 }
 
 /* Drops the plans of one signature. Their memory in the arena is freed when all are dropped, which happens
@@ -200,6 +202,11 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 			}
 			BT_INVARIANT(planner->column_bytes >= plan->bytes);
 			planner->column_bytes -= plan->bytes;
+			if (plan->usage) {
+				/* Masks of later plans may get these addresses. */
+				bt_column_change_mask(plan->usage, plan->any);
+				bt_column_change_mask(plan->usage, plan->top);
+			}
 			forget_plan(planner, plan);
 			planner->made[i] = planner->made[--planner->made_n];
 			planner->outdated_n++;
@@ -356,247 +363,7 @@ static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
 	find_errors(planner, plan);
 }
 
-/* ---- groups: the static score of a node's description ---- */
-
-static bool filters_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
-{
-	const struct bt_plugin_use *use = &plan->profile->uses[u];
-
-	return use->filter && use->plugin->filter && !plan->compiled[u].filter_skip &&
-	       use->plugin->filter_depends == dependence;
-}
-
-static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
-{
-	const struct bt_plugin_use *use = &plan->profile->uses[u];
-
-	return use->score && use->plugin->score && !plan->compiled[u].score_skip && use->weight != 0 &&
-	       use->plugin->score_depends == dependence;
-}
-
-struct grouping {
-	struct bt_plan *plan;
-	const struct bt_view *view;
-	struct bt_map ixs; /* hash of a group -> index */
-	size_t group_cap;
-	uint8_t passes[BLOCK];
-	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
-	int64_t fixed[BLOCK];
-	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while compact */
-	bool compact;	      /* all numbers of the block fit their part of the code */
-	struct {
-		uint64_t code;
-		uint32_t group;
-	} recent[RECENT_N]; /* recently used groups, by a hash of their code; group 0: none */
-	bool out_of_range;  /* a score was out of range, or there are too many groups */
-};
-
-static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
-{
-	const struct bt_group *group = &g->plan->groups[group_ix];
-
-	BT_INVARIANT(group_ix > 0 && group_ix < g->plan->group_n);
-	if (group->fixed != g->fixed[i]) {
-		return false;
-	}
-	for (uint32_t k = 0; k < g->plan->normalized_n; k++) {
-		if (group->raw[k] != g->raw[k][i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static uint64_t hash_group(const struct grouping *g, uint32_t i)
-{
-	uint64_t hash = (uint64_t)g->fixed[i];
-
-	for (uint32_t k = 0; k < g->plan->normalized_n; k++) {
-		hash = (hash + (uint64_t)g->raw[k][i] + 1) * 0x9e3779b97f4a7c15u;
-	}
-	return hash;
-}
-
-/* The group with the numbers of a node, created if new. */
-static uint32_t find_group(struct grouping *g, uint32_t i)
-{
-	struct bt_plan *plan = g->plan;
-	uint64_t hash = bt_hash_u64(hash_group(g, i)) | 1;
-	uint32_t ix;
-
-	for (; bt_map_get(&g->ixs, hash, &ix); hash += 2) {
-		if (same_group(g, ix, i)) {
-			return ix;
-		}
-	}
-	if (plan->group_n == GROUP_LIMIT) {
-		g->out_of_range = true;
-		return 0;
-	}
-	plan->groups = bt_mem_grow(plan->groups, plan->group_n, &g->group_cap, sizeof(*plan->groups));
-	ix = plan->group_n++;
-	plan->groups[ix] = (struct bt_group){.fixed = g->fixed[i]};
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->groups[ix].raw[k] = (int32_t)g->raw[k][i];
-	}
-	bt_map_put(&g->ixs, hash, ix);
-	BT_INVARIANT(plan->group_n <= GROUP_LIMIT);
-	return ix;
-}
-
-static uint32_t group_of(struct grouping *g, uint32_t i)
-{
-	uint32_t at = (uint32_t)(g->code[i] * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
-
-	if (!g->compact) {
-		return find_group(g, i);
-	}
-	if (g->recent[at].group == 0 || g->recent[at].code != g->code[i]) {
-		g->recent[at].code = g->code[i];
-		BT_INVARIANT(at < RECENT_N);
-		g->recent[at].group = find_group(g, i);
-	}
-	return g->recent[at].group;
-}
-
-static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
-{
-	uint8_t pass[BLOCK];
-
-	BT_INVARIANT(n > 0 && n <= BLOCK);
-	memset(g->passes, 1, n);
-	for (uint32_t i = 0; g->view->snapshot->node_n < g->view->snapshot->slot_n && i < n; i++) {
-		g->passes[i] = bt_bitmap_test(g->view->snapshot->live, first + i);
-	}
-	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
-		if (!filters_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
-			continue;
-		}
-		g->plan->profile->uses[u].plugin->filter(g->plan->compiled[u].term, g->view, first, n, pass);
-		for (uint32_t i = 0; i < n; i++) {
-			g->passes[i] &= pass[i];
-		}
-	}
-}
-
-/* Adds a plugin's scores. Checks the range of all of them at once: a number out of range sets the sign of the
- * remainder. */
-static void add_scores(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
-{
-	bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
-	int64_t limit = normalized ? INT32_MAX : BT_MAX_NODE_SCORE, outside = 0, wide = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		outside |= scores[i] | (limit - (scores[i] & INT64_MAX));
-		wide |= scores[i];
-	}
-	g->out_of_range |= outside < 0;
-	g->compact &= wide >> CODE_BITS == 0;
-	for (uint32_t i = 0; normalized && i < n; i++) {
-		g->code[i] = g->code[i] << CODE_BITS | (uint64_t)scores[i];
-	}
-	for (uint32_t i = 0; !normalized && i < n; i++) {
-		g->fixed[i] += (scores[i] & 127) * use->weight;
-	}
-}
-
-static void score_block(struct grouping *g, uint32_t first, uint32_t n)
-{
-	int64_t raw[BLOCK], wide = 0;
-	uint32_t k = 0;
-
-	BT_INVARIANT(n > 0 && n <= BLOCK);
-	memset(g->fixed, 0, sizeof(g->fixed));
-	memset(g->code, 0, sizeof(g->code));
-	g->compact = g->plan->normalized_n <= CODE_PARTS;
-	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
-		const struct bt_plugin_use *use = &g->plan->profile->uses[u];
-
-		if (scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
-			int64_t *out = use->plugin->normalize != BT_NORMALIZE_NONE ? g->raw[k++] : raw;
-
-			use->plugin->score(g->plan->compiled[u].term, g->view, first, n, out);
-			add_scores(g, use, out, n);
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		g->code[i] |= (uint64_t)g->fixed[i] << CODE_BITS * CODE_PARTS;
-		wide |= g->fixed[i];
-	}
-	g->compact &= wide >> CODE_BITS == 0;
-	BT_INVARIANT(k == g->plan->normalized_n);
-}
-
-static void list_normalized(struct bt_plan *plan)
-{
-	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
-		if (scores_by(plan, u, BT_DEPENDS_ON_DESCRIPTION) &&
-			plan->profile->uses[u].plugin->normalize != BT_NORMALIZE_NONE) {
-			plan->normalized[plan->normalized_n++] = u;
-		}
-	}
-	BT_INVARIANT(plan->normalized_n <= BT_PROFILE_USES);
-}
-
-/* The members of a group among 64 nodes. */
-static uint64_t members_of(const uint16_t *group, uint32_t g)
-{
-	uint64_t bits = 0;
-	uint8_t is[64];
-
-	for (uint32_t i = 0; i < 64; i++) {
-		is[i] = group[i] == g;
-	}
-	for (uint32_t i = 0; i < 8; i++) {
-		uint64_t eight;
-
-		/* Gathers eight bytes of 0 or 1 into the top eight bits. */
-		memcpy(&eight, is + 8 * i, sizeof(eight));
-		bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
-	}
-	return bits;
-}
-
-/* Sets up the masks of the groups, of all of them, and of the top ones. */
-static void lay_out_masks(struct bt_plan *plan, size_t word_n)
-{
-	BT_INVARIANT(plan->group_n > 0 && plan->group_n <= BT_MASKED_GROUPS + 1);
-	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
-	plan->any = plan->masks + (plan->group_n - 1) * word_n;
-	plan->top = plan->any + word_n;
-	plan->top_n = plan->group_n - 1;
-}
-
-/* Builds the bitmap of each group's nodes. */
-static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slot_n)
-{
-	size_t word_n = bt_bitmap_words(slot_n);
-
-	lay_out_masks(plan, word_n);
-	for (uint32_t g = 1; g < plan->group_n; g++) {
-		uint64_t *mask = plan->masks + (g - 1) * word_n;
-
-		/* The array is padded with zeroes to whole words. */
-		for (size_t w = 0; w < word_n; w++) {
-			mask[w] = members_of(group + w * 64, g);
-			plan->any[w] |= mask[w];
-		}
-		plan->groups[g].node_n = (uint32_t)bt_bitmap_count(mask, slot_n);
-		BT_INVARIANT(plan->groups[g].node_n > 0 || slot_n == 0);
-	}
-}
-
-static void find_uniform(struct bt_plan *plan)
-{
-	plan->steady = true;
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->uniform[k] = true;
-		for (uint32_t i = 2; i < plan->group_n; i++) {
-			plan->uniform[k] &= plan->groups[i].raw[k] == plan->groups[1].raw[k];
-		}
-		plan->steady &= plan->uniform[k];
-	}
-}
+/* ---- groups ---- */
 
 /* An array of groups, zero after the last slot. */
 static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
@@ -614,30 +381,8 @@ static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
 static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 {
 	const struct bt_view *view = planner->env.view;
-	uint32_t slot_n = view->snapshot->slot_n;
-	uint16_t *group = group_scratch(planner, slot_n);
-	struct grouping g = {.plan = plan, .view = view};
 
-	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
-	plan->groups[0] = (struct bt_group){0};
-	plan->group_n = 1;
-	for (uint32_t first = 0; first < slot_n && !g.out_of_range; first += BLOCK) {
-		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
-
-		filter_block(&g, first, n);
-		score_block(&g, first, n);
-		for (uint32_t i = 0; i < n; i++) {
-			group[first + i] = g.passes[i] ? (uint16_t)group_of(&g, i) : 0;
-		}
-	}
-	bt_map_fini(&g.ixs);
-	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
-		make_masks(plan, group, slot_n);
-	} else {
-		plan->group = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->group));
-		memcpy(plan->group, group, slot_n * sizeof(*group));
-	}
-	return !g.out_of_range;
+	return bt_groups_make(plan, view, group_scratch(planner, view->snapshot->slot_n));
 }
 
 /* ---- data that plans share ---- */
@@ -662,8 +407,8 @@ static bool key_groups(struct bt_planner *planner, const struct bt_plan *plan)
 {
 	bt_buf_clear(&planner->key);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
-		bool filter = filters_by(plan, u, BT_DEPENDS_ON_DESCRIPTION),
-		     score = scores_by(plan, u, BT_DEPENDS_ON_DESCRIPTION);
+		bool filter = bt_plan_filters_by(plan, u, BT_DEPENDS_ON_DESCRIPTION),
+		     score = bt_plan_scores_by(plan, u, BT_DEPENDS_ON_DESCRIPTION);
 
 		if (!filter && !score) {
 			continue;
@@ -702,6 +447,7 @@ static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, 
 	planner->groups[planner->groups_n] = (struct groups_entry){
 		.key = bt_arena_copy(&planner->arena, planner->key.ptr, planner->key.len),
 		.key_bytes = planner->key.len,
+		.changes_at = plan->changes_at,
 		.groups = groups,
 		.masks = masks,
 		.group_n = plan->group_n,
@@ -718,8 +464,9 @@ static void copy_groups(
 	plan->group_n = entry->group_n;
 	plan->groups = bt_mem_realloc(NULL, plan->group_n, sizeof(*plan->groups));
 	memcpy(plan->groups, entry->groups, plan->group_n * sizeof(*plan->groups));
-	lay_out_masks(plan, word_n);
+	bt_groups_lay_out_masks(plan, word_n);
 	memcpy(plan->masks, entry->masks, mask_bytes(planner, plan->group_n));
+	plan->changes_at = entry->changes_at;
 	BT_INVARIANT(plan->masks && !plan->group);
 }
 
@@ -730,18 +477,18 @@ static bool find_groups(struct bt_planner *planner, struct bt_plan *plan)
 	uint64_t hash = shared ? bt_hash_bytes(planner->key.ptr, planner->key.len) | 1 : 0;
 	uint32_t ix;
 
-	list_normalized(plan);
+	bt_groups_list_normalized(plan);
 	for (; shared && bt_map_get(&planner->groups_ixs, hash, &ix); hash += 2) {
 		const struct groups_entry *entry = &planner->groups[ix];
 
 		if (has_key(planner, entry->key, entry->key_bytes)) {
 			copy_groups(planner, plan, entry);
-			find_uniform(plan);
+			bt_groups_find_uniform(plan);
 			return true;
 		}
 	}
 	bool fits = make_groups(planner, plan);
-	find_uniform(plan);
+	bt_groups_find_uniform(plan);
 	if (fits && shared && plan->masks) {
 		keep_groups(planner, plan, hash);
 	}
@@ -756,8 +503,8 @@ static uint32_t collect_parts(
 	bt_buf_clear(&planner->key);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
-		bool filter = filters_by(plan, u, BT_DEPENDS_ON_USAGE),
-		     score = scores_by(plan, u, BT_DEPENDS_ON_USAGE);
+		bool filter = bt_plan_filters_by(plan, u, BT_DEPENDS_ON_USAGE),
+		     score = bt_plan_scores_by(plan, u, BT_DEPENDS_ON_USAGE);
 
 		if (filter || score) {
 			parts[n++] = (struct bt_column_part){
@@ -857,6 +604,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->memory_bytes = &planner->column_bytes;
 	plan->signature = signature;
 	plan->images_at = planner->env.view->snapshot->image_version;
+	plan->changes_at = planner->env.view->snapshot->changes_end;
+	plan->taint_sets_at = planner->env.view->snapshot->taint_set_version;
 	plan_compile(planner, plan);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		errors |= plan->filter_error[u] != NULL;
@@ -912,6 +661,20 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	return y;
 }
 
+/* What is allocatable on a node, as the bits of all amounts together. */
+static uint64_t amount_bits(const struct bt_snapshot *snapshot, uint32_t node_ix)
+{
+	int64_t bits = 0;
+
+	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
+		bits |= bt_cell(bt_alloc_cells(snapshot, r), node_ix);
+	}
+	for (uint32_t k = 0; snapshot->rare && k < snapshot->rare[node_ix].amounts.n; k++) {
+		bits |= snapshot->rare[node_ix].amounts.items[k].amount;
+	}
+	return (uint64_t)bits;
+}
+
 /* Are allocatable amounts non-negative, and small enough to multiply by 100? */
 static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 {
@@ -932,21 +695,133 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 	return (uint64_t)bits < PLAIN_BELOW;
 }
 
+/* ---- nodes that change in place ---- */
+
+/* A plan that is behind by more than 1/CHANGES_SHARE of the nodes is made again. */
+#define CHANGES_SHARE 4
+
+static bool is_far_behind(const struct bt_snapshot *snapshot, uint64_t at)
+{
+	uint64_t behind = snapshot->changes_end - at;
+
+	return behind > snapshot->changes_mask || behind > snapshot->slot_n / CHANGES_SHARE + 1;
+}
+
+static uint32_t change_at(const struct bt_snapshot *snapshot, uint64_t at)
+{
+	return snapshot->changes[at & snapshot->changes_mask];
+}
+
+/* Brings what the planner knows of all nodes up to the snapshot's changes. */
+static void planner_follow(struct bt_planner *planner)
+{
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+
+	if (planner->taint_sets_at != snapshot->taint_set_version) {
+		planner->taint_sets_at = snapshot->taint_set_version;
+		planner->groups_n = 0;
+		bt_map_fini(&planner->groups_ixs);
+	}
+	if (is_far_behind(snapshot, planner->plain_at)) {
+		planner->plain = amounts_are_plain(snapshot);
+		planner->plain_at = snapshot->changes_end;
+	}
+	for (; planner->plain_at != snapshot->changes_end; planner->plain_at++) {
+		planner->plain &= amount_bits(snapshot, change_at(snapshot, planner->plain_at)) < PLAIN_BELOW;
+	}
+}
+
+/* Brings terms with a table by taint set up to the sets. */
+static bool follow_taint_sets(struct bt_plan *plan, const struct bt_snapshot *snapshot)
+{
+	bool fits = true;
+
+	for (uint32_t u = 0; plan->taint_sets_at != snapshot->taint_set_version && u < plan->profile->use_n;
+		u++) {
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+		fits &= !plugin->taint_sets || plan->compiled[u].aside ||
+			plugin->taint_sets(plan->compiled[u].term, snapshot);
+	}
+	plan->taint_sets_at = snapshot->taint_set_version;
+	return fits;
+}
+
+/* Is a term bound to domain counts, which end when a node changes? */
+static bool reads_domains(const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+		if (plugin->bound && !plan->compiled[u].aside && plugin->bound(plan->compiled[u].term)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Describes the nodes that have changed again. Returns: false: the plan must be made again. */
+static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
+{
+	const struct bt_view *view = planner->env.view;
+	const struct bt_snapshot *snapshot = view->snapshot;
+
+	if (plan->yielding || is_far_behind(snapshot, plan->changes_at) ||
+		!follow_taint_sets(plan, snapshot)) {
+		return false;
+	}
+	plan->idle_version = 0;
+	if (plan->counted) {
+		bt_topology_pick_forget(plan);
+	}
+	if (plan->plain && !planner->plain) {
+		plan->plain = plan->maxima_known = false;
+	}
+	for (; plan->changes_at != snapshot->changes_end; plan->changes_at++) {
+		if (plan->columns &&
+			!bt_groups_redescribe(plan, view, change_at(snapshot, plan->changes_at))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Makes a plan, and brings groups that it shares with another one up to date. */
+static struct bt_plan *plan_anew(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	struct bt_plan *plan = make_plan(planner, signature);
+
+	planner->plans[signature->ix] = plan;
+	if (plan->changes_at != planner->env.view->snapshot->changes_end && !plan_follow(planner, plan)) {
+		planner->groups_n = 0;
+		bt_map_fini(&planner->groups_ixs);
+		drop_outdated(planner, signature);
+		plan = planner->plans[signature->ix] = make_plan(planner, signature);
+	}
+	BT_INVARIANT(
+		plan->signature == signature && plan->changes_at == planner->env.view->snapshot->changes_end);
+	return plan;
+}
+
 /* Builds or rebuilds the plan, or finds that it is still valid. */
 static BT_NOINLINE struct bt_plan *renew_plan(
 	struct bt_planner *planner, const struct bt_signature *signature)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
 
-	if (planner->version != snapshot->version) {
+	if (planner->layout_version != snapshot->layout_version) {
 		drop_plans(planner);
-		planner->version = snapshot->version;
+		planner->layout_version = snapshot->layout_version;
 		planner->plain = amounts_are_plain(snapshot);
+		planner->plain_at = snapshot->changes_end;
 	}
+	planner_follow(planner);
 	if (signature->ix < planner->plan_cap && planner->plans[signature->ix]) {
 		struct bt_plan *plan = planner->plans[signature->ix];
 
-		if (images_are_current(snapshot, plan)) {
+		if (images_are_current(snapshot, plan) &&
+			(plan->changes_at == snapshot->changes_end ||
+				(!reads_domains(plan) && plan_follow(planner, plan)))) {
 			plan->images_at = snapshot->image_version;
 			return plan;
 		}
@@ -963,17 +838,18 @@ static BT_NOINLINE struct bt_plan *renew_plan(
 			bt_mem_grow(planner->plans, old, &planner->plan_cap, sizeof(struct bt_plan *));
 		memset(planner->plans + old, 0, (planner->plan_cap - old) * sizeof(struct bt_plan *));
 	}
-	planner->plans[signature->ix] = make_plan(planner, signature);
-	BT_INVARIANT(planner->plans[signature->ix]->signature == signature);
-	return planner->plans[signature->ix];
+	return plan_anew(planner, signature);
 }
 
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
-	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
+	bool current =
+		planner->layout_version == snapshot->layout_version && signature->ix < planner->plan_cap;
 	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;
 
-	return plan && plan->images_at == snapshot->image_version ? plan : renew_plan(planner, signature);
+	current = plan && plan->images_at == snapshot->image_version &&
+		  plan->changes_at == snapshot->changes_end;
+	return current ? plan : renew_plan(planner, signature);
 }

@@ -41,7 +41,9 @@ struct bt_plan {
 	const char *score_error;
 	const char *pre_filter_error; /* the cycle fails at once */
 
-	uint64_t images_at; /* image_version of the snapshot at which its pods' images were last unchanged */
+	uint64_t images_at;  /* image_version of the snapshot at which its pods' images were last unchanged */
+	uint64_t changes_at; /* the snapshot's changes_end that it has followed */
+	uint64_t taint_sets_at; /* the snapshot's taint_set_version of its terms' tables */
 
 	bool reads_state; /* a plugin's PreFilter reads claims or volumes, in every cycle */
 
@@ -116,7 +118,9 @@ struct bt_planner_env {
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);
 void bt_planner_destroy(struct bt_planner *planner);
 
-/* The plan of a signature under the present snapshot, built if missing; valid until the next call. */
+/* The plan of a signature under the present snapshot, built if missing; valid until the next call. Describes
+ * again the nodes that have changed in place since the last call; any other change of nodes drops all plans.
+ */
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
 
 /*

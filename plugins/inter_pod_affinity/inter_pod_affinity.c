@@ -208,6 +208,13 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	BT_INVARIANT(term->resolved && (term->concerning_n == 0 || term->concerning));
 }
 
+static bool bound(const void *opaque)
+{
+	const struct inter_pod_affinity_term *term = opaque;
+
+	return term->resolved && term->affinity_n + term->anti_affinity_n + term->preferred_n > 0;
+}
+
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
 	BT_REQUIRE_HOT(((const struct inter_pod_affinity_term *)opaque)->resolved);
@@ -536,6 +543,7 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.score = inter_pod_affinity_score,
 	.reasons = reasons,
 	.prepare = prepare,
+	.bound = bound,
 	.node_keys = node_keys,
 	.normalize_own = normalize_own,
 	.events = events,

@@ -318,6 +318,11 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !term->applies || term->soft.n == 0;
 }
 
+static bool bound(const void *opaque)
+{
+	return ((const struct pod_topology_spread_term *)opaque)->bound;
+}
+
 /* The keys' values also tell nodes without the key from others, which domains do not. */
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
@@ -598,6 +603,7 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.score = pod_topology_spread_score,
 	.reasons = reasons,
 	.prepare = prepare,
+	.bound = bound,
 	.node_keys = node_keys,
 	.pre_score = pre_score,
 	.normalize_own = normalize_own,

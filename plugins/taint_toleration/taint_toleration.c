@@ -12,8 +12,8 @@ struct taint_toleration_term {
 	const struct bt_toleration *tolerations;
 	uint32_t toleration_n;
 	bool compare_numbers;
-	/* By taint set. */
-	uint32_t set_n;
+	/* By taint set, set_n of them, with room for set_cap. */
+	uint32_t set_n, set_cap;
 	uint8_t *passes;
 	int32_t *intolerable; /* number of untolerated PreferNoSchedule taints */
 };
@@ -56,26 +56,44 @@ static int32_t set_score(const struct taint_toleration_term *term, const struct 
 	return n;
 }
 
+/* Sets that nodes get after compile fit as long as they are no more than this. */
+#define SPARE_SETS 16
+
+static bool taint_sets(const void *opaque, const struct bt_snapshot *snapshot)
+{
+	/* A plan owns its term; readers get it as const. */
+	struct taint_toleration_term *term = (struct taint_toleration_term *)(uintptr_t)opaque;
+
+	if (snapshot->taint_set_n > term->set_cap) {
+		return false;
+	}
+	term->set_n = snapshot->taint_set_n;
+	for (uint32_t i = 0; i < term->set_n; i++) {
+		term->passes[i] = set_passes(term, &snapshot->taint_sets[i]);
+		term->intolerable[i] = set_score(term, &snapshot->taint_sets[i]);
+	}
+	return true;
+}
+
 static void taint_toleration_compile(const void *settings, const struct bt_compile_env *env,
 	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
 	struct taint_toleration_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	const uint32_t cap = snapshot->taint_set_n + SPARE_SETS;
 
 	*term = (struct taint_toleration_term){
 		.intern = env->dictionary->intern,
 		.tolerations = signature->tolerations,
 		.toleration_n = signature->toleration_n,
 		.compare_numbers = *(const bool *)settings,
-		.set_n = snapshot->taint_set_n,
-		.passes = bt_arena_zalloc(env->arena, snapshot->taint_set_n),
-		.intolerable =
-			bt_arena_zalloc(env->arena, snapshot->taint_set_n * sizeof(*term->intolerable)),
+		.set_cap = cap,
+		.passes = bt_arena_zalloc(env->arena, cap),
+		.intolerable = bt_arena_zalloc(env->arena, cap * sizeof(*term->intolerable)),
 	};
-	for (uint32_t i = 0; i < snapshot->taint_set_n; i++) {
-		term->passes[i] = set_passes(term, &snapshot->taint_sets[i]);
-		term->intolerable[i] = set_score(term, &snapshot->taint_sets[i]);
-	}
+	bool fits = taint_sets(term, snapshot);
+	BT_INVARIANT(fits);
+	(void)fits;
 	out_compiled->term = term;
 }
 
@@ -165,6 +183,7 @@ const struct bt_plugin bt_plugin_taint_toleration = {
 	.normalize = BT_NORMALIZE_REVERSED,
 	.no_pre_score_error = "failed to read \"PreScoreTaintToleration\" from cycleState: not found",
 	.compile = taint_toleration_compile,
+	.taint_sets = taint_sets,
 	.filter = taint_toleration_filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.score = taint_toleration_score,

@@ -231,6 +231,12 @@ static uint32_t node_ix_of(const struct history *h, struct bt_str name)
 	return i;
 }
 
+/* The number in a name of random_node's. */
+static uint32_t name_ix(struct bt_str name)
+{
+	return (uint32_t)strtoul(name.ptr + strlen("node-"), NULL, 10);
+}
+
 static void apply_node(struct history *h)
 {
 	const struct bt_node_object *node = random_node(&h->source, random_below(&h->source, h->shape.names));
@@ -244,21 +250,33 @@ static void apply_node(struct history *h)
 	}
 }
 
-/* A node has other images, as kubelets report it all the time, and is what it was else. */
-static void pull_images(struct history *h)
+/* A node changes in one respect: its images, as kubelets report them all the time, what is allocatable, its
+ * taints, or its labels. */
+static void change_node(struct history *h)
 {
 	if (h->cluster.node_n == 0) {
 		return;
 	}
-	uint32_t ix = random_below(&h->source, h->cluster.node_n), slot;
-	const struct bt_node_object *like = random_node(&h->source, 0);
+	uint32_t ix = random_below(&h->source, h->cluster.node_n), slot, what = random_below(&h->source, 4);
 	struct bt_node_object *node = bt_arena_zalloc(&h->source.arena, sizeof(*node));
 
 	*node = *h->cluster.nodes[ix];
-	node->images = like->images;
-	node->image_n = like->image_n;
+	const struct bt_node_object *like =
+		random_node(&h->source, what == 3 ? name_ix(node->meta.name) : random_below(&h->source, 2));
+	if (what == 0) {
+		node->images = like->images;
+		node->image_n = like->image_n;
+	} else if (what == 1) {
+		node->allocatable = like->allocatable;
+	} else if (what == 2) {
+		node->taints = like->taints;
+		node->taint_n = like->taint_n;
+		node->unschedulable = like->unschedulable;
+	} else {
+		node->meta.labels = like->meta.labels;
+	}
 	h->cluster.nodes[ix] = node;
-	note(h, "images of %.*s", BT_STR_ARG(node->meta.name));
+	note(h, "change %" PRIu32 " of %.*s", what, BT_STR_ARG(node->meta.name));
 	for (int e = 0; e < ENGINE_N; e++) {
 		expect(h, bt_engine_apply_node(h->engines[e], node, &slot) == BT_OK, "a node is not taken");
 	}
@@ -660,8 +678,8 @@ static void step(struct history *h)
 		remove_pod(h);
 	} else if (choice < 54) {
 		answer_binding(h);
-	} else if (choice < 60) {
-		pull_images(h);
+	} else if (choice < 66) {
+		change_node(h);
 	} else {
 		decide(h);
 	}

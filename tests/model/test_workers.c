@@ -23,6 +23,7 @@
 #include "engine/score/column.h"
 #include "engine/score/scan.h"
 #include "engine_fixture.h"
+#include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate.h"
 
 #define FIRST_SEED   20261121
@@ -35,7 +36,7 @@ struct kind {
 	const char *name;
 	uint32_t profiles;
 	uint32_t node_n, pod_n;
-	bool churn;    /* bindings fail, pods and nodes go, between cycles */
+	bool churn;    /* bindings fail, pods and nodes go, nodes change, between cycles */
 	bool distinct; /* no two signatures request the same */
 	bool full;     /* pods are refused, or evict others */
 };
@@ -150,6 +151,30 @@ static void load(struct placing *p, uint64_t seed)
 	bt_generate(&options, take, p);
 }
 
+/* A node gets another zone, another size, or is closed, and stays where it is. */
+static void change_node(struct placing *p)
+{
+	const struct bt_snapshot *snapshot = bt_engine_cache(p->engine)->view.snapshot;
+	uint32_t slot = bt_rng_below(&p->rng, snapshot->slot_n);
+	struct bt_node_object node = {.unschedulable = bt_rng_below(&p->rng, 4) == 0};
+	struct bt_arena arena = {0};
+
+	if (!bt_bitmap_test(snapshot->live, slot)) {
+		return;
+	}
+	node.meta.name = bt_intern_str(snapshot->dictionary->intern, snapshot->nodes[slot].name);
+	bt_build_pair(&arena, &node.meta.labels, bt_str("kubernetes.io/hostname"), node.meta.name);
+	bt_build_pair(&arena, &node.meta.labels, bt_str("topology.kubernetes.io/zone"),
+		bt_build_text(&arena, "zone-%" PRIu32, bt_rng_below(&p->rng, 4)));
+	bt_build_quantity(&arena, &node.allocatable, "cpu", bt_build_count(4 << bt_rng_below(&p->rng, 5)));
+	bt_build_quantity(&arena, &node.allocatable, "memory", bt_build_mib(65536));
+	bt_build_quantity(&arena, &node.allocatable, "pods", bt_build_count(110));
+	if (bt_engine_apply_node(p->engine, &node, &slot) != BT_OK) {
+		fail_msg("a node is not taken");
+	}
+	bt_arena_fini(&arena);
+}
+
 /* Something happens between two cycles; the same in every run, because it depends on the cycle's number
  * alone. */
 static void disturb(struct placing *p)
@@ -164,6 +189,8 @@ static void disturb(struct placing *p)
 
 		bt_engine_remove_node(p->engine, bt_intern_str(view->snapshot->dictionary->intern,
 							 view->snapshot->nodes[node_ix].name));
+	} else if (p->cycle_n % 15 == 0) {
+		change_node(p);
 	} else if (p->cycle_n > 10) {
 		const struct outcome *before = &p->outcomes[bt_rng_below(&p->rng, p->cycle_n)];
 		const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(p->engine)->ledger, before->pod_ix);

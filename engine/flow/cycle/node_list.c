@@ -30,15 +30,16 @@ BT_NOINLINE void bt_node_list_again(struct bt_node_list *list, const struct bt_s
 			list->live[list->live_n++] = i;
 		}
 	}
-	list->live_version = snapshot->version;
+	list->live_version = snapshot->layout_version;
 	BT_INVARIANT(list->live_n == snapshot->node_n);
 }
 
 void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot)
 {
+	const uint64_t version = bt_snapshot_view(snapshot)->version; /* zones may change in place */
 	uint32_t n = list->live_n;
 
-	if (list->order && list->order_version == list->live_version) {
+	if (list->order && list->order_version == version) {
 		return;
 	}
 	BT_REQUIRE(list->live);
@@ -46,7 +47,7 @@ void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_wri
 	list->order = bt_mem_realloc(list->order, 2 * (size_t)n, sizeof(*list->order));
 	memcpy(list->order, order, n * sizeof(*order));
 	memcpy(list->order + n, order, n * sizeof(*order));
-	list->order_version = list->live_version;
+	list->order_version = version;
 }
 
 /* The same, rotated to begin at the from-th. */

@@ -21,7 +21,7 @@ struct bt_node_part {
 
 /* Zero-initialized, it is empty. Private. */
 struct bt_node_list {
-	uint32_t *live; /* ascending, for live_version of the snapshot; NULL: not listed */
+	uint32_t *live; /* ascending, for the snapshot's layout_version; NULL: not listed */
 	uint32_t live_n;
 	uint64_t live_version;
 	/* The live nodes in upstream's order, twice, for order_version of the snapshot, and the start of the
@@ -46,7 +46,7 @@ void bt_node_list_again(struct bt_node_list *list, const struct bt_snapshot *sna
 /* Updates the list for the snapshot. */
 static inline void bt_node_list_follow(struct bt_node_list *list, const struct bt_snapshot *snapshot)
 {
-	if (!list->live || list->live_version != snapshot->version) {
+	if (!list->live || list->live_version != snapshot->layout_version) {
 		bt_node_list_again(list, snapshot);
 	}
 }

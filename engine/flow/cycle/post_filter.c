@@ -393,10 +393,8 @@ static void thaw(struct bt_engine *engine)
 	post->frozen = false;
 	bt_snapshot_thaw(engine->cache->snapshot);
 	for (size_t i = 0; i < post->missed_n; i++) {
-		const struct bt_node_delta *missed = &post->missed[i];
-
-		bt_snapshot_adopt(engine->cache->snapshot, missed->slot, missed->old, missed->desc);
-		bt_kept_events_give_up(&engine->kept_events, missed->old);
+		bt_cache_adopt_node(engine->cache, &post->missed[i]);
+		bt_kept_events_give_up(&engine->kept_events, post->missed[i].old);
 	}
 	post->missed_n = 0;
 	bt_ledger_thaw(engine->cache->ledger);

@@ -346,11 +346,34 @@ static void label_columns_follow_the_nodes(void **state)
 
 	assert_int_equal(column[a], fixture_name(f, "x"));
 	assert_int_equal(column[b], BT_NAME_NONE);
+	/* In place: the column that readers have changes. */
 	fixture_node(f, "name: b, labels: {zone: z}", "", "");
-	column = bt_snapshot_label_column(f->cache->snapshot, key);
 	assert_int_equal(column[b], fixture_name(f, "z"));
+	assert_ptr_equal(bt_snapshot_label_column(f->cache->snapshot, key), column);
 	cache_remove_node(f->cache, bt_str("a"));
 	assert_int_equal(bt_snapshot_label_column(f->cache->snapshot, key)[a], BT_NAME_NONE);
+}
+
+static void a_node_that_changes_in_place_keeps_the_layout(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_snapshot *snapshot = bt_snapshot_view(f->cache->snapshot);
+	uint32_t a = fixture_node(f, "name: a, labels: {zone: x}", "", "");
+	uint64_t layout = snapshot->layout_version, version = snapshot->version, end = snapshot->changes_end;
+	uint64_t journal_end = f->cache->view.usage->journal_end;
+
+	fixture_node(f, "name: a, labels: {zone: w}", "", "");
+	assert_int_equal(snapshot->layout_version, layout);
+	assert_int_equal(snapshot->version, version + 1);
+	assert_int_equal(snapshot->changes_end, end + 1);
+	assert_int_equal(snapshot->changes[end & snapshot->changes_mask], a);
+	assert_int_equal(f->cache->view.usage->journal_end, journal_end + 1);
+	fixture_node(f, "name: b", "", "");
+	assert_int_not_equal(snapshot->layout_version, layout);
+	layout = snapshot->layout_version;
+	cache_remove_node(f->cache, bt_str("a"));
+	assert_int_not_equal(snapshot->layout_version, layout);
+	assert_int_equal(snapshot->changes_end, end + 1);
 }
 
 static void label_columns_grow_with_the_slots(void **state)
@@ -760,6 +783,7 @@ int main(void)
 		FIXTURE_TEST(nodes_that_are_moved_keep_their_place_in_the_order),
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
+		FIXTURE_TEST(a_node_that_changes_in_place_keeps_the_layout),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
 		FIXTURE_TEST(the_nodes_of_an_image_are_known_and_kept_up_to_date),
 		FIXTURE_TEST(images_are_counted_by_node),

@@ -22,8 +22,10 @@
 
 #define NODE_N	    150
 #define SIGNATURE_N 4
-#define KIND_N	    6
+#define KIND_N	    30 /* more than there are masks for */
+#define FEW_KINDS   6
 #define JOURNAL_N   1024
+#define CHANGES_N   64
 #define ROOM	    6 /* pods of a node */
 
 /* What makes scores leave 0..100: a node with amounts beyond reason, or sums, whose changes count as
@@ -41,7 +43,8 @@ struct world {
 	struct bt_node nodes[NODE_N];
 	struct bt_node_use on[NODE_N]; /* used cpu stands for sums that are so odd that scores go astray */
 	struct bt_node_room rooms[NODE_N];
-	uint32_t journal[JOURNAL_N];
+	uint32_t journal[JOURNAL_N], changes[CHANGES_N];
+	uint32_t kind_n;			 /* of kinds below this there are nodes, or may be later */
 	uint32_t kind[NODE_N];			 /* what the description amounts to */
 	int64_t flat[SIGNATURE_N][KIND_N];	 /* a score that is not normalised */
 	int64_t likes[SIGNATURE_N][KIND_N];	 /* raw score of the kind; below 0: refused */
@@ -256,9 +259,11 @@ static void fill(struct world *w, enum out_of_range out_of_range)
 
 	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
 		w->signatures[s].ix = s;
-		bool uniform = below(w, 3) == 0;
+		bool agree = below(w, 3) == 0;
 
 		for (uint32_t k = 0; k < KIND_N; k++) {
+			bool uniform = agree && k < FEW_KINDS;
+
 			w->flat[s][k] = 50 * below(w, 3);
 			w->likes[s][k] = uniform ? 1 : some[below(w, 6)];
 			w->dislikes[s][k] = uniform || below(w, 3) ? 0 : below(w, 3);
@@ -272,7 +277,7 @@ static void fill(struct world *w, enum out_of_range out_of_range)
 	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		bt_bitmap_set(w->live, i);
-		w->kind[i] = below(w, KIND_N);
+		w->kind[i] = below(w, FEW_KINDS);
 		w->rooms[i].alloc[BT_CPU] = i;
 		w->on[i].pod_n = below(w, ROOM + 1);
 	}
@@ -284,7 +289,11 @@ static struct world *world_create(uint64_t seed, enum out_of_range out_of_range)
 	struct world *w = bt_mem_zalloc(1, sizeof(*w));
 
 	w->rng.state = seed;
+	w->kind_n = FEW_KINDS;
 	w->snapshot = (struct bt_snapshot){.version = 1,
+		.layout_version = 1,
+		.changes = w->changes,
+		.changes_mask = CHANGES_N - 1,
 		.slot_n = NODE_N,
 		.node_n = NODE_N,
 		.live = w->live,
@@ -321,6 +330,32 @@ static void change(struct world *w, enum out_of_range out_of_range)
 	}
 	w->on[node].pod_n += release ? -1 : 1;
 	note(w, node, release);
+}
+
+/* A node is described anew, and stays where it is. */
+static void describe(struct world *w, uint32_t node)
+{
+	w->changes[w->snapshot.changes_end++ & w->snapshot.changes_mask] = node;
+	w->snapshot.version++;
+	note(w, node, true);
+}
+
+/* Nodes change in place, now and then many at once; once one gets amounts beyond reason. */
+static void change_descriptions(struct world *w, enum out_of_range out_of_range, int round)
+{
+	for (uint32_t n = round % 50 ? below(w, 3) : below(w, 2 * CHANGES_N); n; n--) {
+		uint32_t node = below(w, NODE_N);
+
+		w->kind[node] = below(w, below(w, 3) ? FEW_KINDS : w->kind_n);
+		describe(w, node);
+	}
+	if (out_of_range == ODD_AMOUNTS && round == 300) {
+		w->rooms[7].alloc[BT_CPU] = (INT64_C(1) << 46) / 1000 * 1000 + 1007;
+		for (uint32_t i = 0; i < SIGNATURE_N * ROOM; i++) {
+			w->uses[i / ROOM][7][i % ROOM] = any_score(w, true);
+		}
+		describe(w, 7);
+	}
 }
 
 struct outcome {
@@ -370,13 +405,37 @@ static struct outcome play(uint64_t seed, enum out_of_range out_of_range)
 	return outcome;
 }
 
-static void play_all(enum out_of_range out_of_range, uint64_t otherwise)
+static struct outcome play_in_place(uint64_t seed, enum out_of_range out_of_range)
+{
+	struct world *w = world_create(seed, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_evaluation evaluation = {0};
+	struct outcome outcome = {0};
+
+	w->kind_n = below(w, 2) ? FEW_KINDS : KIND_N;
+	for (int round = 0; round < 600; round++) {
+		for (uint32_t n = below(w, 4); n; n--) {
+			change(w, out_of_range);
+		}
+		change_descriptions(w, out_of_range, round);
+		compare(w, planner, &evaluation, &outcome);
+	}
+	bt_evaluation_fini(&evaluation);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+	return outcome;
+}
+
+typedef struct outcome player(uint64_t seed, enum out_of_range out_of_range);
+
+static void play_all_by(player *play_one, enum out_of_range out_of_range, uint64_t otherwise)
 {
 	uint64_t seed = seed_or(otherwise);
 	struct outcome sum = {0};
 
 	for (uint64_t i = 0; i < 60; i++) {
-		struct outcome one = play(bt_rng_at(seed, i), out_of_range);
+		struct outcome one = play_one(bt_rng_at(seed, i), out_of_range);
 
 		sum.picked += one.picked;
 		sum.refused += one.refused;
@@ -385,6 +444,43 @@ static void play_all(enum out_of_range out_of_range, uint64_t otherwise)
 	print_message("%" PRIu64 " picked, %" PRIu64 " refused, %" PRIu64 " declined\n", sum.picked,
 		sum.refused, sum.declined);
 	assert_true(sum.picked && (sum.declined > 0) == (out_of_range != ODD_NOTHING));
+}
+
+static void play_all(enum out_of_range out_of_range, uint64_t otherwise)
+{
+	play_all_by(play, out_of_range, otherwise);
+}
+
+static void columns_pick_what_evaluation_picks_while_nodes_change_in_place(void **state)
+{
+	(void)state;
+	play_all_by(play_in_place, ODD_NOTHING, 7);
+	play_all_by(play_in_place, ODD_AMOUNTS, 8);
+}
+
+/* Describing a node again describes no other, and needs no new plan. */
+static void a_node_that_changes_in_place_is_described_alone(void **state)
+{
+	struct world *w = world_create(9, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_plan *plans[SIGNATURE_N];
+
+	(void)state;
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		plans[s] = bt_planner_plan(planner, &w->signatures[s]);
+	}
+	asked_n = 0;
+	w->kind[3] = (w->kind[3] + 1) % FEW_KINDS;
+	describe(w, 3);
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		assert_null(bt_planner_find(planner, &w->signatures[s]));
+		assert_ptr_equal(bt_planner_plan(planner, &w->signatures[s]), plans[s]);
+		assert_ptr_equal(bt_planner_find(planner, &w->signatures[s]), plans[s]);
+		assert_int_equal(asked_n, s + 1);
+	}
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
 }
 
 static void columns_pick_what_evaluation_picks(void **state)
@@ -424,7 +520,7 @@ static void descriptions_that_mean_the_same_are_looked_at_once(void **state)
 		assert_int_equal(asked_n, s < SIGNATURE_N - 1 ? NODE_N : 2 * NODE_N);
 	}
 	/* What nodes are has changed. */
-	w->snapshot.version++;
+	w->snapshot.layout_version++;
 	bt_planner_plan(planner, &w->signatures[1]);
 	assert_int_equal(asked_n, 3 * NODE_N);
 	bt_planner_destroy(planner);
@@ -563,6 +659,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_foresees_what_it_picks_once_it_has_picked),
 		cmocka_unit_test(columns_pick_what_evaluation_picks),
+		cmocka_unit_test(columns_pick_what_evaluation_picks_while_nodes_change_in_place),
+		cmocka_unit_test(a_node_that_changes_in_place_is_described_alone),
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
