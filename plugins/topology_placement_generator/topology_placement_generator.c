@@ -59,8 +59,17 @@ static bool placement_generate(
 	return true;
 }
 
+/* What makes a placement, or frees a group from one. Upstream registers nothing: there time brings groups
+ * back. */
+static const struct bt_registration events[] = {
+	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
+	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, NULL, 0},
+};
+
 const struct bt_plugin bt_plugin_topology_placement_generator = {
 	.name = "TopologyPlacementGenerator",
 	.points = BT_AT(PLACEMENT_GENERATE),
 	.placement_generate = placement_generate,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -156,11 +156,13 @@ static void fill_all_hooks(struct builder *b)
 
 /* ---- event registrations ---- */
 
-/* Source: shouldHaveEnqueueExtensions, v1.36.3. */
+/* Source: shouldHaveEnqueueExtensions, v1.36.3; and what says where groups may be, for queues from which
+ * events alone let groups go. */
 static bool is_asked(const struct bt_plugin *plugin)
 {
 	return (plugin->points | plugin->more_points) &
-	       (BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(RESERVE) | BT_AT(PERMIT));
+	       (BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(RESERVE) | BT_AT(PERMIT) |
+		       BT_AT(PLACEMENT_GENERATE));
 }
 
 static void list_hint_plugins(struct builder *b)

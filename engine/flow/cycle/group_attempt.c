@@ -593,17 +593,6 @@ static void nominate(const struct bt_group_attempt *a, struct bt_decision *out)
 
 /* ---- what comes of it ---- */
 
-/*
- * The plugin that a member waits for that none has refused, where events alone bring the group back: who fits
- * waits for the others, and so does who might have fitted beside fewer. In upstream time brings it back.
- */
-static bt_plugin_set blame_gang(const struct bt_group_attempt *a)
-{
-	bool blamed = a->engine->options.groups_by_events && a->runtime->groups_number >= 0;
-
-	return blamed ? bt_plugin_set_of((uint32_t)a->runtime->groups_number) : 0;
-}
-
 /* What becomes of a member that is not placed, for the queue and its nomination. Source:
  * submitPodGroupAlgorithmResult, v1.37.2. */
 static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
@@ -629,15 +618,16 @@ static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 		}
 	} else if (!tried) {
 		member->reason = BT_GROUP_NOT_TRIED;
-		out.unschedulable_plugins = blame_gang(a);
+		out.unschedulable_plugins = bt_group_blame(a->engine, a->runtime, false);
 	} else if (own->outcome == BT_PLACED) {
 		member->reason = a->waits ? BT_GROUP_SAYS : BT_GROUP_REJECTED;
 		out.preempt = a->waits ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_NOWHERE;
-		out.unschedulable_plugins = blame_gang(a);
+		out.unschedulable_plugins = bt_group_blame(a->engine, a->runtime, true);
 	} else {
 		bool taken_back = result != BT_ATTEMPT_SUCCEEDED && member->beside_others;
 
-		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(a) : 0);
+		out.unschedulable_plugins = own->unschedulable_plugins |
+					    (taken_back ? bt_group_blame(a->engine, a->runtime, true) : 0);
 		/* No node is there at all: then a nomination ends. */
 		out.preempt = own->preempt == BT_PREEMPT_NOWHERE && bt_node_list_n(&a->engine->nodes) == 0
 				      ? BT_PREEMPT_NOWHERE

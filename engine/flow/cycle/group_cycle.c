@@ -475,20 +475,6 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 
 /* ---- what comes of it ---- */
 
-/*
- * The plugin at Permit, where it is to blame that a member waits. Time brings all of them back in upstream;
- * where it brings back nobody, those wait for what it has registered who fit, and who might have fitted
- * without the companions that were taken back: one of these may be bound by somebody else, or the group be
- * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
- * GangScheduling.EventsToRegister, v1.36.3.
- */
-static bt_plugin_set blame_gang(const struct group_in_cycle *w)
-{
-	bool blamed = w->engine->options.groups_by_events && w->cycle.runtime->groups_number >= 0;
-
-	return blamed ? bt_plugin_set_of((uint32_t)w->cycle.runtime->groups_number) : 0;
-}
-
 /* What becomes of a member that is not placed, for the queue and its nomination. */
 static struct bt_decision settled(
 	const struct group_in_cycle *w, struct bt_group_member *member, bool culprit)
@@ -505,7 +491,7 @@ static struct bt_decision settled(
 		member->reason = BT_GROUP_SAYS;
 		out.outcome = w->verdict == BT_GROUP_ERROR ? BT_FAILED : BT_REFUSED;
 		out.preempt = BT_PREEMPT_INELIGIBLE;
-		out.unschedulable_plugins = blame_gang(w);
+		out.unschedulable_plugins = bt_group_blame(w->engine, w->cycle.runtime, false);
 	} else if (w->verdict == BT_GROUP_ERROR) {
 		out.outcome = BT_FAILED;
 		if (w->cannot) {
@@ -519,11 +505,13 @@ static struct bt_decision settled(
 		out.preempt = BT_PREEMPT_FOUND;
 	} else if (w->verdict == BT_GROUP_UNSCHEDULABLE && (fits || member->preempts)) {
 		member->reason = BT_GROUP_WAITS;
-		out.unschedulable_plugins = blame_gang(w);
+		out.unschedulable_plugins = bt_group_blame(w->engine, w->cycle.runtime, true);
 	} else {
 		bool taken_back = w->verdict != BT_GROUP_SCHEDULED && member->beside_others;
 
-		out.unschedulable_plugins = own->unschedulable_plugins | (taken_back ? blame_gang(w) : 0);
+		out.unschedulable_plugins =
+			own->unschedulable_plugins |
+			(taken_back ? bt_group_blame(w->engine, w->cycle.runtime, true) : 0);
 		out.nominated_ix = own->nominated_ix;
 		out.preempt = own->preempt;
 	}

@@ -210,6 +210,15 @@ int64_t bt_group_cycle_clock(const struct bt_engine *engine);
 void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	enum bt_group_outcome outcome, int64_t begin_ns, int64_t decided_ns);
 
+/*
+ * The plugins that a member waits for that none has refused, where events alone bring the group back (else
+ * none): who fits waits for the others, and so does who might have fitted without, or beside fewer, of them;
+ * where nobody was tried, they also wait for a place for the group. In upstream time brings all of them back.
+ * Source: determineSchedulingHintForInFlightPod and GangScheduling.EventsToRegister, v1.36.3.
+ */
+bt_plugin_set bt_group_blame(
+	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, bool tried);
+
 /* The member in whose name the group acts: the first that is not being deleted; or NULL. */
 struct bt_group_member *bt_group_first_decided(struct bt_group_cycle *cycle);
 

@@ -196,6 +196,23 @@ void bt_group_write_schedulers(
 	bt_quote(out_text, bt_engine_name(engine, other));
 }
 
+bt_plugin_set bt_group_blame(
+	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, bool tried)
+{
+	bt_plugin_set blamed = 0;
+
+	if (!engine->options.groups_by_events) {
+		return 0;
+	}
+	if (runtime->groups_number >= 0) {
+		blamed |= bt_plugin_set_of((uint32_t)runtime->groups_number);
+	}
+	if (!tried && runtime->placements_number >= 0) {
+		blamed |= bt_plugin_set_of((uint32_t)runtime->placements_number);
+	}
+	return blamed;
+}
+
 struct bt_group_ref bt_engine_group_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	BT_REQUIRE(bt_ledger_has(engine->cache->ledger, pod_ix));

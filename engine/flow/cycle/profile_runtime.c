@@ -46,6 +46,10 @@ static void number_plugins(struct bt_profile_runtime *runtime, bool extenders, b
 			runtime->preemption_number = bt_hints_number(&runtime->hints, id);
 		}
 	}
+	runtime->placements_number =
+		runtime->profile.placement_generate.n
+			? bt_hints_number(&runtime->hints, runtime->profile.placement_generate.items[0].id)
+			: -1;
 	for (uint32_t i = 0; i < runtime->profile.pre_enqueue.n; i++) {
 		if (runtime->profile.pre_enqueue.items[i].plugin->permit) {
 			runtime->groups_number = (int)runtime->profile.pre_enqueue.items[i].id;

@@ -21,9 +21,9 @@ struct bt_profile_runtime {
 	bool samples; /* its cycles sample the nodes */
 	struct bt_hints hints;
 	int number_of_use[BT_PROFILE_USES]; /* numbers of hint plugins */
-	/* Numbers of the plugin that preempts, of extenders, and of the plugin that gates a group's pods
-	 * until there are enough; -1: none. */
-	int preemption_number, extender_number, groups_number;
+	/* Numbers of the plugin that preempts, of extenders, of the plugin that gates a group's pods until
+	 * there are enough, and of the one that says where groups may be; -1: none. */
+	int preemption_number, extender_number, groups_number, placements_number;
 	struct bt_plugin_runs runs;
 };
 
