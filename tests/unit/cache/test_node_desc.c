@@ -216,6 +216,27 @@ static void whatever_else_decisions_read_makes_a_difference(void **state)
 	}
 }
 
+static uint32_t declared(const char *first, const char *second)
+{
+	struct bt_str names[] = {bt_str(first), bt_str(second)};
+
+	return bt_features_declared(&(struct bt_str_list){.items = names, .n = 2});
+}
+
+/* Upstream's merge has passed them. */
+static void features_behind_a_later_name_are_not_seen(void **state)
+{
+	static const char restarts[] = "RestartAllContainersOnContainerExits",
+			  *volumes = "VolumeBindMountOptions";
+
+	(void)state;
+	assert_int_equal(declared(restarts, volumes),
+		BT_FEATURE_RESTART_ALL_CONTAINERS | BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS);
+	assert_int_equal(declared(volumes, restarts), BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS);
+	assert_int_equal(declared("NobodyKnowsThis", volumes), BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS);
+	assert_int_equal(declared("Zebra", volumes), 0);
+}
+
 static void facts_outlive_the_description(void **state)
 {
 	struct fixture *f = *state;
@@ -267,6 +288,7 @@ int main(void)
 		FIXTURE_TEST(an_empty_node_has_a_description),
 		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_an_event_for_hints),
 		FIXTURE_TEST(whatever_else_decisions_read_makes_a_difference),
+		FIXTURE_TEST(features_behind_a_later_name_are_not_seen),
 		FIXTURE_TEST(facts_outlive_the_description),
 		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),
 		FIXTURE_TEST(new_resources_that_do_not_all_fit_are_left_out),
