@@ -202,12 +202,15 @@ void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, in
 	}
 }
 
-void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns)
+void bt_engine_note_eviction(
+	struct bt_engine *engine, enum bt_cycle_metric_preemptor preemptor, bool yes, int64_t took_ns)
 {
-	const uint16_t labels[4] = {yes ? BT_CYCLE_METRIC_SUCCESS : BT_CYCLE_METRIC_ERROR};
+	const uint16_t labels[4] = {yes ? BT_CYCLE_METRIC_SUCCESS : BT_CYCLE_METRIC_ERROR},
+		       executing[4] = {(uint16_t)preemptor, labels[0]};
 
 	BT_REQUIRE_HOT(engine->metrics);
 	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVICTING, labels, took_ns);
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EXECUTING, executing, took_ns);
 }
 
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)

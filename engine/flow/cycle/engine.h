@@ -506,7 +506,8 @@ int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns);
 
 /* Records a preemption: all victims evicted, or a failure. Requires: bt_engine_metrics. */
-void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns);
+void bt_engine_note_eviction(
+	struct bt_engine *engine, enum bt_cycle_metric_preemptor preemptor, bool yes, int64_t took_ns);
 
 /* Records an applied event of a source. label: the event (bt_cluster_event_label), or UINT32_MAX: the event
  * that examined waiting pods, if any. Requires: bt_engine_metrics. */

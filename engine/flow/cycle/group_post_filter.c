@@ -5,8 +5,6 @@
 #include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
 /* Source: resolvePreemptionPolicy, v1.37.2. */
 static bool never_preempts(
 	const struct bt_engine *engine, const struct bt_group_cycle *cycle, const struct bt_pod_group *group)
@@ -58,25 +56,37 @@ static enum bt_cycle_metric_status status_of(
 	return BT_CYCLE_METRIC_UNSCHEDULABLE;
 }
 
-/* Source: DefaultPreemption.PodGroupPostFilter, observeVictims, v1.37.2. */
-static void note_preemption(const struct bt_engine *engine, enum bt_preempt_outcome says,
-	const struct bt_group_preemption *preemption, int64_t begin_ns)
+/* Source: DefaultPreemption.PodGroupPostFilter, PodGroupEvaluator.evaluate, which calls trees podgroup too,
+ * observeVictims, v1.37.2. */
+static void note_preemption(const struct bt_group_preempt_request *request,
+	const struct bt_group_preemption *preemption, enum bt_preempt_outcome says, int64_t begin_ns)
 {
-	const uint16_t labels[4] = {(uint16_t)status_of(says, preemption)}, none[4] = {0};
+	const struct bt_engine *engine = request->engine;
+	const uint16_t status = (uint16_t)status_of(says, preemption), labels[4] = {status}, none[4] = {0},
+		       evaluating[4] = {BT_CYCLE_METRIC_BY_GROUP, status},
+		       preemptor[4] = {request->group->composite ? BT_CYCLE_METRIC_BY_TREE
+								 : BT_CYCLE_METRIC_BY_GROUP};
 
 	if (!engine->metrics) {
 		return;
 	}
-	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, labels,
-		bt_group_cycle_clock(engine) - begin_ns);
+	int64_t took_ns = bt_group_cycle_clock(engine) - begin_ns;
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, labels, took_ns);
+	if (preemption->evaluated) {
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVALUATING, evaluating, took_ns);
+	}
 	if (says != BT_PREEMPT_FOUND || preemption->is_ongoing) {
 		return;
 	}
 	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none,
-		(int64_t)preemption->victim_n * NS_PER_S);
+		(int64_t)preemption->victim_n * BT_CYCLE_METRIC_ONE);
 	if (preemption->disrupted_n) {
-		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, none,
-			preemption->disrupted_n * NS_PER_S);
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, preemptor,
+			preemption->disrupted_n * BT_CYCLE_METRIC_ONE);
+	}
+	if (preemption->violation_n) {
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_VIOLATIONS, preemptor,
+			preemption->violation_n * BT_CYCLE_METRIC_ONE);
 	}
 }
 
@@ -91,7 +101,7 @@ static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 	request->is_ongoing = is_ongoing(engine, cycle);
 	int64_t begin_ns = bt_group_cycle_clock(engine);
 	enum bt_preempt_outcome says = bt_group_preempt(request, &cycle->preemption);
-	note_preemption(engine, says, &cycle->preemption, begin_ns);
+	note_preemption(request, &cycle->preemption, says, begin_ns);
 	if (says == BT_PREEMPT_FOUND && !cycle->preemption.is_ongoing) {
 		bt_group_cycle_preempt(engine, cycle);
 	}

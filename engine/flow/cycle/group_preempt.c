@@ -339,6 +339,7 @@ static void list_victims(struct group_search *s)
 
 	for (size_t i = 0; i < out->kept_n; i++) {
 		out->disrupted_n += out->kept[i].grouped;
+		out->violation_n += out->kept[i].violation_n > 0;
 		put_back(s, &out->kept[i]);
 		for (uint32_t p = out->kept[i].first_part; p != NO_PART; p = out->parts[p].next) {
 			const struct bt_pod *pod = bt_ledger_pod(s->ledger, out->parts[p].pod_ix);
@@ -408,8 +409,8 @@ enum bt_preempt_outcome bt_group_preempt(
 	BT_REQUIRE(request->group->known && request->policy);
 	bt_buf_clear(&out->text);
 	out->victim_n = out->place_n = 0;
-	out->disrupted_n = 0;
-	out->is_ongoing = false;
+	out->disrupted_n = out->violation_n = 0;
+	out->is_ongoing = out->evaluated = false;
 	list_units(&s);
 	if (s.lost_ix != BT_NO_NODE) {
 		say_lost(&s);
@@ -424,6 +425,7 @@ enum bt_preempt_outcome bt_group_preempt(
 		bt_buf_text(&out->text, "ongoing preemption on nominated nodes");
 		return BT_PREEMPT_FOUND;
 	}
+	out->evaluated = true;
 	if (out->unit_n == 0) {
 		bt_buf_text(&out->text, "No preemption victims found for incoming preemptor");
 		return BT_PREEMPT_NOWHERE;

@@ -24,11 +24,18 @@ enum bt_cycle_metric {
 	BT_CYCLE_METRIC_EVICTING,
 	BT_CYCLE_METRIC_GROUP,		/* the cycle of a pod group: enum bt_cycle_metric_group, profile */
 	BT_CYCLE_METRIC_GROUP_DECIDING, /* its part that finds nodes: no labels */
-	/* Preemption by a pod group as a unit: enum bt_cycle_metric_status. Then its victims: groups that are
-	 * preempted as a unit, and other pods; these two have no labels, and n seconds stand for n. */
+	/* Preemption by a pod group as a unit: enum bt_cycle_metric_status. Then its victims, without labels;
+	 * groups that are preempted as a unit, and other pods of groups: enum bt_cycle_metric_preemptor. Of
+	 * these n seconds stand for n. */
 	BT_CYCLE_METRIC_GROUP_PREEMPTING,
 	BT_CYCLE_METRIC_GROUP_VICTIMS,
 	BT_CYCLE_METRIC_GROUP_DISRUPTIONS,
+	/* Finding victims, and evicting them, by pods too: enum bt_cycle_metric_preemptor, enum
+	 * bt_cycle_metric_status. */
+	BT_CYCLE_METRIC_EVALUATING,
+	BT_CYCLE_METRIC_EXECUTING,
+	/* Victims that disruption budgets would keep: enum bt_cycle_metric_preemptor; n seconds for n. */
+	BT_CYCLE_METRIC_VIOLATIONS,
 	BT_CYCLE_METRIC_PLACEMENT,  /* trying a group in a placement: whether it fits, profile */
 	BT_CYCLE_METRIC_PLACEMENTS, /* creating a placement, which takes no time: profile */
 	BT_CYCLE_METRIC_N
@@ -42,6 +49,12 @@ enum bt_cycle_metric_status {
 	BT_CYCLE_METRIC_ERROR,
 	BT_CYCLE_METRIC_UNSCHEDULABLE,
 	BT_CYCLE_METRIC_UNRESOLVABLE
+};
+
+enum bt_cycle_metric_preemptor {
+	BT_CYCLE_METRIC_BY_POD = 0,
+	BT_CYCLE_METRIC_BY_GROUP,
+	BT_CYCLE_METRIC_BY_TREE
 };
 
 /* The result of a pod group's cycle. */
@@ -75,6 +88,8 @@ struct bt_cycle_metrics {
 };
 
 #define BT_CYCLE_METRIC_HINTS 16
+
+#define BT_CYCLE_METRIC_ONE INT64_C(1000000000) /* stands for one of what is no time */
 
 /* Owns: bt_cycle_metrics_destroy. */
 struct bt_cycle_metrics *bt_cycle_metrics_create(void);

@@ -294,6 +294,28 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 	};
 }
 
+/* PostFilter's time stands for the search's. Source: Evaluator.evaluate, observeVictims, v1.37.2. */
+static void note_preemption(struct bt_engine *engine, int64_t took_ns)
+{
+	const struct bt_preemption *preemption = &engine->post.preemption;
+	const uint16_t found[4] = {BT_CYCLE_METRIC_BY_POD, BT_CYCLE_METRIC_SUCCESS},
+		       failed[4] = {BT_CYCLE_METRIC_BY_POD, BT_CYCLE_METRIC_ERROR},
+		       nobody[4] = {BT_CYCLE_METRIC_BY_POD, BT_CYCLE_METRIC_UNSCHEDULABLE},
+		       preemptor[4] = {BT_CYCLE_METRIC_BY_POD};
+	const bool yes = preemption->outcome == BT_PREEMPT_FOUND,
+		   no = preemption->outcome == BT_PREEMPT_FAILED;
+
+	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVALUATING,
+		yes  ? found
+		: no ? failed
+		     : nobody,
+		took_ns);
+	if (yes && preemption->violation_n) {
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_VIOLATIONS, preemptor,
+			preemption->violation_n * BT_CYCLE_METRIC_ONE);
+	}
+}
+
 static void note_post_filter(
 	struct bt_engine *engine, const struct bt_profile_runtime *runtime, int64_t took_ns)
 {
@@ -307,6 +329,9 @@ static void note_post_filter(
 	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_POINT, labels, took_ns);
 	if (runtime->profile.post_filter.n == 1) { /* otherwise the time is of several plugins */
 		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_PLUGIN, alone, took_ns);
+	}
+	if (runtime->profile.preemption) {
+		note_preemption(engine, took_ns);
 	}
 }
 

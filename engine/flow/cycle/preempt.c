@@ -689,6 +689,7 @@ static void choose(struct preempt_search *s)
 	out->node_ix = best->node_ix;
 	out->victims = out->kept + best->first_victim;
 	out->victim_n = best->cost.victim_n;
+	out->violation_n = best->cost.violation_n;
 	explain_success(s);
 }
 
@@ -1009,5 +1010,6 @@ void bt_preempt_by_notes(
 	out->node_ix = best;
 	out->victims = out->kept;
 	out->victim_n = (uint32_t)out->kept_n;
+	out->violation_n = notes->costs[best].violation_n;
 	bt_buf_clear(&out->text);
 }

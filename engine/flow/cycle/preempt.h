@@ -78,8 +78,9 @@ struct bt_preemption {
 	/* The victims, the most important first, including those that are already being deleted. */
 	struct bt_victim *victims;
 	uint32_t victim_n;
-	uint32_t tried_n;   /* nodes that were tried */
-	struct bt_buf text; /* if requested: upstream's message; after success only in some releases */
+	uint32_t violation_n; /* of them, whose eviction violates a disruption budget */
+	uint32_t tried_n;     /* nodes that were tried */
+	struct bt_buf text;   /* if requested: upstream's message; after success only in some releases */
 	/* private: */
 	struct bt_victim *pods;	   /* of the node being tried */
 	struct bt_victim *kept;	   /* victims of all candidates */

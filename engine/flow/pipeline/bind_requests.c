@@ -207,8 +207,8 @@ static struct bt_bind_request_slot *make(
 	slot->made_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	slot->decided_ns =
 		slot->made_ns && kind == BT_BIND_REQUEST_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
-	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = slot->for_tree =
-		false;
+	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
+	slot->preemptor = BT_CYCLE_METRIC_BY_POD;
 	slot->reason[0] = 0;
 	slot->target = 0;
 	slot->extender = NULL;
@@ -301,7 +301,9 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 	const struct bt_group_ref group = bt_engine_preempting_group(engine);
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other, &group);
 	slot->for_ix = for_ix;
-	slot->for_tree = group.composite;
+	slot->preemptor = group.composite  ? BT_CYCLE_METRIC_BY_TREE
+			  : group.name.len ? BT_CYCLE_METRIC_BY_GROUP
+					   : BT_CYCLE_METRIC_BY_POD;
 	join_preemption(&p->bind_requests, slot);
 	bt_add_owned(&p->bind_requests.evicting_n, 1u);
 	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
@@ -533,7 +535,8 @@ static void take_eviction(
 	/* The last eviction is sent after the others, and only if they succeed, so its answer ends the
 	 * preemption. */
 	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_BIND_REQUEST_CANCELLED) {
-		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
+		bt_engine_note_eviction(
+			p->engine, slot->preemptor, evicted, slot->answered_ns - slot->made_ns);
 	}
 	BT_COUNT(p, evict_failed_n, state == BT_BIND_REQUEST_NO);
 	BT_COUNT(p, evict_lost_n, state == BT_BIND_REQUEST_UNKNOWN);
@@ -955,7 +958,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.group = {bt_str_sub(all, slot->ends[3], slot->ends[4]),
 			bt_str_sub(all, slot->ends[6], slot->ends[7]),
 			bt_str_sub(all, slot->ends[7], slot->ends[8])},
-		.for_tree = slot->for_tree,
+		.for_tree = slot->preemptor == BT_CYCLE_METRIC_BY_TREE,
 		.deletes = slot->releases && slot->deletes,
 		.volumes = writes ? writes->volumes : NULL,
 		.volume_n = writes ? writes->volume_n : 0,

@@ -76,13 +76,13 @@ struct bt_bind_request_slot {
 	 * claim; of an eviction, also name and uid of the PodGroup that preempts, if one does. */
 	struct bt_buf text;
 	size_t ends[9];
-	uint32_t for_ix;     /* of an eviction: the preemptor */
-	uint64_t preemption; /* the number of the preemption's first eviction */
-	uint32_t others_n;   /* earlier evictions of that preemption */
-	bool is_last;	     /* of that preemption's evictions */
-	bool for_tree;	     /* an eviction for a tree of groups */
-	bool releases;	     /* an eviction that releases a claim which makes for_ix unschedulable */
-	bool deletes;	     /* and deletes the claim */
+	uint32_t for_ix;			  /* of an eviction: the preemptor */
+	uint64_t preemption;			  /* the number of the preemption's first eviction */
+	uint32_t others_n;			  /* earlier evictions of that preemption */
+	bool is_last;				  /* of that preemption's evictions */
+	enum bt_cycle_metric_preemptor preemptor; /* of an eviction */
+	bool releases; /* an eviction that releases a claim which makes for_ix unschedulable */
+	bool deletes;  /* and deletes the claim */
 };
 
 /* A list of slots, linked by previous and next. */

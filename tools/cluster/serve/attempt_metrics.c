@@ -5,6 +5,7 @@
 
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
+#include "engine/flow/cycle/group_cycle.h"
 
 /* Buckets that double: the lowest bound, in the values' unit, and their number. Source:
  * metrics.ExponentialBuckets(start, 2, n). */
@@ -31,6 +32,7 @@ struct bt_attempt_metrics {
 	uint32_t profile_n;	  /* init: */
 	/* atomic: relaxed, as all of it; the scheduling thread writes */
 	_Atomic uint64_t preemption_n, after_flush_n;
+	bool groups_preempt; /* init: a group's preemption is none of its pods' */
 	struct bt_outcome_buckets victims, tries, sli[BT_OUTCOME_ATTEMPTS];
 };
 
@@ -55,6 +57,7 @@ struct bt_attempt_metrics *bt_attempt_metrics_create(const struct bt_config *con
 {
 	struct bt_attempt_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
 
+	metrics->groups_preempt = bt_release_has(config->gates.release, BT_RULE_GROUPS_ARE_QUEUED);
 	metrics->profile_n = config->profile_n;
 	metrics->profiles = bt_mem_zalloc(config->profile_n, sizeof(*metrics->profiles));
 	for (uint32_t i = 0; i < config->profile_n; i++) {
@@ -132,10 +135,13 @@ void bt_attempt_metrics_cycle_ended(
 	if (took_ns > 0) {
 		attempt_metrics_note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
 	}
-	if (!failed && profile->preempts) {
+	if (failed || (metrics->groups_preempt && bt_engine_in_group(engine, decision->pod_ix))) {
+		return;
+	}
+	if (profile->preempts) {
 		bt_add_owned(&metrics->preemption_n, 1);
 	}
-	if (!failed && evicts(engine, decision)) {
+	if (evicts(engine, decision)) {
 		attempt_metrics_note(&metrics->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
 	}
 }

@@ -208,8 +208,50 @@ static void label_preempting(const struct metrics_reading *r, const struct bt_se
 
 static void label_preemptor(const struct metrics_reading *r, const struct bt_series *series)
 {
-	(void)series;
-	label(r->x, "preemptor", "podgroup");
+	static const char *const preemptors[] = {"pod", "podgroup", "compositepodgroup"};
+
+	label(r->x, "preemptor", preemptors[series->labels[0]]);
+}
+
+static void label_evaluating(const struct metrics_reading *r, const struct bt_series *series)
+{
+	label_preemptor(r, series);
+	label(r->x, "result", status_texts[series->labels[1]]);
+}
+
+static void label_executing(const struct metrics_reading *r, const struct bt_series *series)
+{
+	label_preemptor(r, series);
+	label(r->x, "result", series->labels[1] == BT_CYCLE_METRIC_SUCCESS ? "success" : "error");
+}
+
+/* Of a metric of which each value stands for that many. */
+static void add_sums(const struct metrics_reading *r, enum bt_cycle_metric metric,
+	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
+{
+	const struct bt_cycle_metric_table *table = &r->tables[metric];
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		if (table->series[i].n) {
+			labels(r, &table->series[i]);
+			bt_expose_count(r->x, (uint64_t)(table->series[i].sum_ns / BT_CYCLE_METRIC_ONE));
+		}
+	}
+}
+
+/* How preemption goes, that of pods too, since 1.37. */
+static void add_preemption(const struct metrics_reading *r)
+{
+	bt_expose(r->x, "scheduler_preemption_evaluation_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration in seconds for identifying the target preemption victims.");
+	add_table(r, BT_CYCLE_METRIC_EVALUATING, label_evaluating);
+	bt_expose(r->x, "scheduler_preemption_execution_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration in seconds for preempting the target preemption victims. With async "
+		"preemption enabled, preemption execution does not block the scheduling of other pods.");
+	add_table(r, BT_CYCLE_METRIC_EXECUTING, label_executing);
+	bt_expose(r->x, "scheduler_preemption_pdb_violations_total", BT_METRIC_COUNTER,
+		"[ALPHA] Total number of pod disruption budget violations caused by preemption.");
+	add_sums(r, BT_CYCLE_METRIC_VIOLATIONS, label_preemptor);
 }
 
 /* Preemption by groups, since 1.37. Upstream counts no disruptions by pods. */
@@ -326,6 +368,7 @@ static void add_durations(const struct metrics_reading *r)
 		add_groups(r);
 		if (bt_release_has(r->config->gates.release, BT_RULE_GROUPS_ARE_QUEUED)) {
 			add_group_preemption(r);
+			add_preemption(r);
 		}
 	}
 	if (r->config->gates.on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING] &&

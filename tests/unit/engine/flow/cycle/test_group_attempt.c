@@ -20,7 +20,7 @@ struct trial {
 	uint32_t low[2], high[2];
 };
 
-static void begin(struct trial *t, void **state, const char *gate_list)
+static void begin_by(struct trial *t, void **state, const char *gate_list, bool by_events)
 {
 	struct bt_gates gates;
 	struct bt_buf why = {0};
@@ -30,11 +30,18 @@ static void begin(struct trial *t, void **state, const char *gate_list)
 	bt_gates_init(&gates, bt_release_find(bt_str("1.37")));
 	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
 	bt_config_init_default(&t->config, &gates);
-	const struct bt_engine_options options = {
-		.clock = bt_clock_virtual(&t->now_ns), .strict_order = true, .stages = t->stages};
+	const struct bt_engine_options options = {.clock = bt_clock_virtual(&t->now_ns),
+		.strict_order = true,
+		.groups_by_events = by_events,
+		.stages = t->stages};
 	t->engine = fixture_engine(&t->config, &options);
 	engine_add_node(t->engine, t->f, "n1", "2");
 	bt_buf_fini(&why);
+}
+
+static void begin(struct trial *t, void **state, const char *gate_list)
+{
+	begin_by(t, state, gate_list, false);
 }
 
 static void end(struct trial *t)
@@ -162,7 +169,12 @@ static void expect(void **state, const char *gates, const struct pair *pair)
 		noted(&t, BT_CYCLE_METRIC_GROUP_PREEMPTING, (uint16_t)pair->status, &sum), !pair->none);
 	assert_int_equal(noted(&t, BT_CYCLE_METRIC_GROUP_VICTIMS, 0, &sum), pair->victim_n > 0);
 	assert_int_equal(sum, pair->victim_n);
-	assert_int_equal(noted(&t, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, 0, &sum), pair->victim_n > 0);
+	assert_int_equal(noted(&t, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, BT_CYCLE_METRIC_BY_GROUP, &sum),
+		pair->victim_n > 0);
+	assert_int_equal(noted(&t, BT_CYCLE_METRIC_VIOLATIONS, BT_CYCLE_METRIC_BY_GROUP, &sum), 0);
+	if (pair->victim_n) {
+		assert_int_equal(noted(&t, BT_CYCLE_METRIC_EVALUATING, BT_CYCLE_METRIC_BY_GROUP, &sum), 1);
+	}
 	end(&t);
 }
 
@@ -251,6 +263,70 @@ static void a_group_that_never_preempts_does_not(void **state)
 	expect(state, GATE ",PodGroupPreemptionPolicy=true", &pair);
 }
 
+static void apply(struct trial *t, const char *text)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+}
+
+static void victims_that_a_budget_would_keep_are_counted(void **state)
+{
+	struct bt_str_pair label = {BT_STR("a"), BT_STR("b")};
+	const struct bt_str_map labels = {.items = &label, .n = 1};
+	struct trial t;
+	int64_t sum;
+
+	begin(&t, state, GATE);
+	apply(&t, "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: "
+		  "default}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 0}}");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_pod_object low = *fixture_read_pod(t.f, "priority: 0, nodeName: n1, " SIZE);
+		enum bt_entry entry;
+		uint32_t ix;
+
+		low.meta.labels = labels;
+		assert_int_equal(bt_engine_add_pod(t.engine, &low, &entry, &ix), BT_OK);
+	}
+	add_group(&t, "high", usual.high);
+	uint32_t pod_ix = add_pod(&t, "high", usual.high_pods);
+	assert_int_equal(bt_engine_pop(t.engine), pod_ix);
+	bt_engine_decide_group(t.engine, pod_ix, NULL, &t.group);
+	assert_int_equal(noted(&t, BT_CYCLE_METRIC_VIOLATIONS, BT_CYCLE_METRIC_BY_GROUP, &sum), 1);
+	assert_int_equal(sum, 1);
+	end(&t);
+}
+
+static uint32_t pop_later(struct trial *t)
+{
+	t->now_ns += 60 * BT_QUEUE_SECOND; /* less than lets all back */
+	bt_engine_tick(t->engine);
+	return bt_engine_pop(t->engine);
+}
+
+/* Where time brings no group back. */
+static void a_group_that_finds_no_placement_waits_for_a_node(void **state)
+{
+	struct bt_group_decision group;
+	struct trial t;
+
+	begin_by(&t, state, GATE ",TopologyAwareWorkloadScheduling=true", true);
+	add_group(&t, "g",
+		"schedulingConstraints: {topology: [{key: rack}]}, schedulingPolicy: {gang: {minCount: 1}}");
+	uint32_t pod_ix = add_pod(&t, "g", "priority: 0");
+	assert_int_equal(bt_engine_pop(t.engine), pod_ix);
+	bt_engine_decide_group(t.engine, pod_ix, NULL, &group);
+	assert_int_equal(group.outcome, BT_GROUP_UNSCHEDULABLE);
+	assert_int_equal(pop_later(&t), BT_NO_POD);
+	apply(&t, "{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {rack: a}}, status: "
+		  "{allocatable: {cpu: '2', memory: 8Gi, pods: '10'}}}");
+	assert_int_equal(pop_later(&t), pod_ix);
+	bt_engine_decide_group(t.engine, pod_ix, NULL, &group);
+	assert_int_equal(group.outcome, BT_GROUP_SCHEDULED);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +338,8 @@ int main(void)
 		FIXTURE_TEST(a_gang_of_too_few_pods_is_not_tried),
 		FIXTURE_TEST(a_basic_group_preempts_too),
 		FIXTURE_TEST(a_group_that_never_preempts_does_not),
+		FIXTURE_TEST(victims_that_a_budget_would_keep_are_counted),
+		FIXTURE_TEST(a_group_that_finds_no_placement_waits_for_a_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

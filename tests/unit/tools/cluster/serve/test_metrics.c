@@ -694,7 +694,9 @@ static void preemption_by_pod_groups_is_counted_since_1_37(void **state)
 	struct bt_cycle_metrics *metrics = NULL;
 	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
 	const uint16_t found[4] = {BT_CYCLE_METRIC_SUCCESS}, nobody[4] = {BT_CYCLE_METRIC_UNRESOLVABLE},
-		       none[4] = {0};
+		       none[4] = {0}, by_group[4] = {BT_CYCLE_METRIC_BY_GROUP},
+		       by_tree[4] = {BT_CYCLE_METRIC_BY_TREE, BT_CYCLE_METRIC_ERROR},
+		       by_pod[4] = {BT_CYCLE_METRIC_BY_POD, BT_CYCLE_METRIC_UNSCHEDULABLE};
 
 	memcpy(&metrics, &shared, sizeof(metrics));
 	test->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
@@ -705,7 +707,11 @@ static void preemption_by_pod_groups_is_counted_since_1_37(void **state)
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, found, 5);
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, nobody, 5);
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none, 3 * LAB_SECOND);
-	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, none, 2 * LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_DISRUPTIONS, by_group, 2 * LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_EVALUATING, by_pod, LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_EXECUTING, by_tree, LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_VIOLATIONS, by_group, 2 * LAB_SECOND);
+	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_VIOLATIONS, by_group, 3 * LAB_SECOND);
 	p = metrics_of(test);
 	assert_true(
 		prometheus_value(p, "scheduler_workload_preemption_attempts_total{result=\"Success\"}") == 1);
@@ -715,6 +721,12 @@ static void preemption_by_pod_groups_is_counted_since_1_37(void **state)
 	assert_true(prometheus_value(p, "scheduler_workload_preemption_victims_bucket{le=\"2\"}") == 0);
 	assert_true(prometheus_value(p, "scheduler_preemption_workload_disruptions_bucket{preemptor="
 					"\"podgroup\",le=\"2\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_preemption_evaluation_duration_seconds_count{preemptor="
+					"\"pod\",result=\"Unschedulable\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_preemption_execution_duration_seconds_count{preemptor="
+					"\"compositepodgroup\",result=\"error\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_preemption_pdb_violations_total{preemptor=\"podgroup\"}") == 5);
 	free(p);
 	test->lab.config.gates.release = bt_release_find(bt_str("1.36"));
 	p = metrics_of(test);
