@@ -277,15 +277,17 @@ static void touch(struct group_search *s, const struct bt_victim *unit)
 	}
 }
 
-/* With the unit back, members are asked in their order, each with those before it on their nodes. Source:
- * reprieveVictim, PodGroupEvaluator, v1.37.2. */
+/* With the unit back, if any, members are asked in their order, each with those before it on their nodes.
+ * Source: reprieveVictim, PodGroupEvaluator, v1.37.2. */
 static bool places_hold(struct group_search *s, const struct bt_victim *unit)
 {
 	struct bt_group_preemption *out = s->out;
 	bool hold = true;
 	size_t i = 0;
 
-	touch(s, unit);
+	if (unit) {
+		touch(s, unit);
+	}
 	for (; i < out->place_n && hold; i++) {
 		const struct bt_group_place *place = &out->places[i];
 		struct bt_plan *plan;
@@ -304,6 +306,14 @@ static bool places_hold(struct group_search *s, const struct bt_victim *unit)
 		}
 	}
 	return hold;
+}
+
+/* Does a victim that comes back matter to the members on its nodes alone? Of a tree the places of groups that
+ * have not come about are there, too: where others have got these meanwhile, nobody can come back. */
+static bool only_touched_nodes_count(struct group_search *s)
+{
+	return !s->by_placing && members_ask_for_usage_alone(s) &&
+	       (!s->request->group->composite || places_hold(s, NULL));
 }
 
 /* ---- the search ---- */
@@ -339,7 +349,7 @@ static void list_victims(struct group_search *s)
 
 	for (size_t i = 0; i < out->kept_n; i++) {
 		out->disrupted_n += out->kept[i].grouped;
-		out->violation_n += out->kept[i].violation_n > 0;
+		out->violation_n += out->kept[i].violation_n;
 		put_back(s, &out->kept[i]);
 		for (uint32_t p = out->kept[i].first_part; p != NO_PART; p = out->parts[p].next) {
 			const struct bt_pod *pod = bt_ledger_pod(s->ledger, out->parts[p].pod_ix);
@@ -370,7 +380,7 @@ static enum bt_preempt_outcome select_victims(struct group_search *s)
 	}
 	policy->sort(out->units, (uint32_t)out->unit_n);
 	mark_violations(s);
-	s->counts_no_more = !s->by_placing && members_ask_for_usage_alone(s);
+	s->counts_no_more = only_touched_nodes_count(s);
 	reprieve(s);
 	policy->sort(out->kept, (uint32_t)out->kept_n);
 	list_victims(s);

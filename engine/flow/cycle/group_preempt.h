@@ -49,7 +49,7 @@ struct bt_group_preemption {
 	struct bt_group_place *places; /* where the group would be without them */
 	size_t place_n;
 	uint32_t disrupted_n; /* victims that are groups, or pods of some */
-	uint32_t violation_n; /* victims, a group that leaves as one being one, that a budget would keep */
+	uint32_t violation_n; /* victims that a budget would keep */
 	bool evaluated;	      /* victims were looked for */
 	bool is_ongoing;      /* nobody else has to go: all wait where they are nominated */
 	struct bt_buf text;   /* why nobody has to go, or of 1.37 what was found */

@@ -22,7 +22,7 @@ struct tree {
 		enum bt_group_outcome outcome;
 		uint32_t scheduled_n, unschedulable_n;
 	} ends[LEAF_MAX];
-	uint32_t end_n;
+	uint32_t end_n, victim_n;
 };
 
 static void end_leaf(void *context, const struct bt_group_end *end)
@@ -41,8 +41,9 @@ static void end_leaf(void *context, const struct bt_group_end *end)
 static void end_pod(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
-	(void)context;
-	(void)decision;
+	struct tree *t = context;
+
+	t->victim_n += decision->victim_n;
 	(void)info;
 	(void)nominated;
 	(void)message;
@@ -122,7 +123,7 @@ static void decide(struct tree *t)
 	uint32_t pod_ix = bt_engine_pop(t->engine);
 
 	assert_int_not_equal(pod_ix, BT_QUEUE_EMPTY);
-	t->end_n = 0;
+	t->end_n = t->victim_n = 0;
 	bt_schedule_one(&t->cycle, pod_ix);
 }
 
@@ -193,12 +194,60 @@ static void pods_of_a_tree_are_decided_group_by_group(void **state)
 	end(&t);
 }
 
+static void add_low(struct tree *t, const char *node, const char *cpu)
+{
+	char text[256];
+	enum bt_entry entry;
+	uint32_t ix;
+
+	snprintf(text, sizeof(text),
+		"nodeName: %s, priority: -1, containers: [{name: a, resources: {requests: {cpu: '%s'}}}]",
+		node, cpu);
+	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
+}
+
+/* A group that has not come about still counts where its pods were tried, and upstream then lets no victim
+ * back, not even one from whose node nothing is wanted. */
+static void no_victim_comes_back_where_groups_were_tried_at_one_place(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 1);
+	engine_add_node(t.engine, t.f, "n2", "1");
+	add_low(&t, "n1", "4");
+	add_low(&t, "n2", "1");
+	add_pod(&t, "ring", "4");
+	add_pod(&t, "ring", "4");
+	add_pod(&t, "star", "4");
+	decide(&t);
+	assert_int_equal(t.victim_n, 2);
+	end(&t);
+}
+
+static void a_victim_comes_back_from_whose_node_nothing_is_wanted(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 1);
+	engine_add_node(t.engine, t.f, "n2", "1");
+	add_low(&t, "n1", "4");
+	add_low(&t, "n2", "1");
+	add_pod(&t, "ring", "5");
+	add_pod(&t, "ring", "5");
+	add_pod(&t, "star", "4");
+	decide(&t);
+	assert_int_equal(t.victim_n, 1);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_tree_is_scheduled_without_the_groups_that_it_can_do_without),
 		FIXTURE_TEST(a_tree_that_lacks_a_group_takes_back_those_that_fit),
 		FIXTURE_TEST(pods_of_a_tree_are_decided_group_by_group),
+		FIXTURE_TEST(no_victim_comes_back_where_groups_were_tried_at_one_place),
+		FIXTURE_TEST(a_victim_comes_back_from_whose_node_nothing_is_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
