@@ -13,9 +13,9 @@
 #include "tools/cli/interrupt.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define LONG_NS	  (3 * SECOND_NS) /* collecting for so long gives samples by the second: one run will do */
-#define MEASURE_S 1.0		  /* so much collecting is wanted ... */
-#define ENOUGH_S  10.0		  /* ... unless all runs together take so long */
+#define LONG_NS	  (3 * SECOND_NS) /* collecting for so long gives samples per second: one run is enough */
+#define MEASURE_S 1.0		  /* target collecting time ... */
+#define ENOUGH_S  10.0		  /* ... unless all runs together exceed this */
 #define RUN_MIN	  3
 #define RUN_MAX	  1000
 #define RATE_MIN  2 /* so many samples by the second are enough */
@@ -96,7 +96,7 @@ static struct bt_bench_item *item_of(struct bt_bench_result *result, size_t ix, 
 	return item;
 }
 
-/* Takes what was collected over. rates: the throughput counts, too. */
+/* Merges collected data. rates: include the throughput. */
 static void add_collected(struct bt_bench_item *item, struct bt_collected *collected, bool rates)
 {
 	if (collected->stages && !item->stages) {
@@ -128,7 +128,7 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 	}
 }
 
-/* Pods that a run makes, as far as the file says; for its progress. */
+/* The number of a run's pods according to the file, for its progress. */
 static uint64_t pods_of(const struct bt_bench_run_plan *plan)
 {
 	uint64_t n = 0;

@@ -327,7 +327,7 @@ static void run(struct bench *b)
 	bt_bench_report(b->emit, b->results, b->plan_n, b->options.run.speed);
 }
 
-/* Below a table: what figures mean, in lines of readable length. */
+/* Notes below a table: the meaning of figures, wrapped. */
 static void write_footer(struct bt_output *output)
 {
 	const char *text = BT_BENCH_DIFFERENCES;

@@ -53,7 +53,7 @@ static void choose_spaces(struct bt_bench_run *run, const struct bt_bench_op *op
 		.labels = op->kind != BT_BENCH_OP_CREATE_PODS && op->labels.n ? &op->labels : NULL,
 	};
 	bt_world_watch(&run->world, &run->world.collector);
-	run->world.collector.placed_n = 0; /* what was there before does not count */
+	run->world.collector.placed_n = 0; /* earlier pods do not count */
 }
 
 bool bt_bench_run_collect_begin(struct bt_bench_run *run, const struct bt_bench_op *op, struct bt_str name)
@@ -70,7 +70,7 @@ bool bt_bench_run_collect_begin(struct bt_bench_run *run, const struct bt_bench_
 	struct bt_collected *collected = &result->collected[result->collected_n++];
 	*collected = (struct bt_collected){.name = bt_mem_copy(name.ptr ? name.ptr : "", name.len)};
 	choose_spaces(run, op, name);
-	/* What was fed before has come through when the clock starts. */
+	/* Earlier objects are processed before the clock starts. */
 	while (bt_world_step(&run->world) && !bt_interrupt_pending()) {
 	}
 	if (run->options->stages) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * createNodes, createResourceDriver: nodes, and what stands for what is on them.
+ * createNodes, createResourceDriver: nodes, and the objects that represent their devices and drivers.
  * Source: PrepareNodes, the strategies of runners.go, resourceSlice of dra.go, v1.36.3.
  */
 #include <fnmatch.h>
@@ -55,7 +55,7 @@ static void set_allocatable(
 	}
 }
 
-/* What the drivers say of a node. */
+/* A node's driver objects. */
 static void add_csi_node(
 	struct bt_bench_run *run, const struct bt_bench_op_nodes *strategy, struct bt_str name)
 {
@@ -200,7 +200,7 @@ static void describe_device(struct bt_bench_run *run, struct bt_device_object *d
 	};
 }
 
-/* A pool of its own for each node whose name is like the pattern, with so many devices. */
+/* A pool for each node with a matching name, with the given number of devices. */
 bool bt_bench_run_create_driver(struct bt_bench_run *run, const struct bt_bench_op *op)
 {
 	struct bt_device_object *devices =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * createAny, createResourceClaims, updateAny, churn; and what is read without running anything.
+ * createAny, createResourceClaims, updateAny, churn; and the check that reads all files without running.
  * Source: operations.go, update.go, executor.go, v1.36.3.
  */
 #include <stdio.h>
@@ -37,7 +37,7 @@ static bool is_harmless(struct bt_str kind)
 	return false;
 }
 
-/* Can berth do something with objects of this kind? Otherwise says why not. */
+/* Are objects of this kind supported? If not, reports why. */
 static bool bench_knows(const struct bt_spec_object *object, struct bt_buf *out_why)
 {
 	struct bt_str kind = object->object.kind_name;
@@ -61,7 +61,7 @@ static bool bench_knows(const struct bt_spec_object *object, struct bt_buf *out_
 	return false;
 }
 
-/* Does the operation say a namespace where there is none to say, or none where there has to be one? */
+/* Does the operation have a namespace for a cluster-scoped object, or none for a namespaced one? */
 static bool fits_space(
 	const struct bt_bench_op *op, const struct bt_spec_object *object, struct bt_buf *out_why)
 {

@@ -191,7 +191,7 @@ static bool make_steadily(struct bt_bench_run *run, struct pod_batch *batch)
 		if (bt_clock_monotonic_ns() >= end_ns) {
 			return true;
 		}
-		/* Whatever is in the namespace goes, not only what was made here. */
+		/* Deletes all pods of the namespace, not only those created here. */
 		for (size_t i = 0; i < run->world.pod_n; i++) {
 			if (run->world.pods[i].space == batch->space &&
 				run->world.pods[i].state != BT_WORLD_GONE) {

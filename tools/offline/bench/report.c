@@ -173,7 +173,7 @@ static void add_rate(struct bt_emit *emit, const char *key, double value, const 
 	bt_emit_label(emit, label);
 }
 
-/* Case and workload; the name of what was collected only where there are several. */
+/* Case and workload; the item's name only if there are several. */
 static void add_name(
 	struct bt_emit *emit, const struct bt_bench_result *result, const struct bt_bench_item *item)
 {
@@ -307,7 +307,7 @@ static void report_stages(struct bt_emit *emit, const struct bt_bench_result *re
 	bt_emit_end(emit);
 }
 
-/* ---- what did not go well ---- */
+/* ---- problems ---- */
 
 static void report_problems(struct bt_emit *emit, const struct bt_bench_result *results, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run: the engine, the order of operations, time, and what there is to be said at the end.
+ * A run: the engine, the order of operations, time, and final messages.
  */
 #include "tools/offline/bench/run.h"
 
@@ -13,7 +13,7 @@
 #include "tools/kube/config/config_decode.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define SLEEP_NS  (SECOND_NS / 100) /* nobody looks away for longer */
+#define SLEEP_NS  (SECOND_NS / 100) /* the longest sleep */
 
 bool bt_bench_run_fail(struct bt_bench_run *run, enum bt_bench_run_end end, const char *format, ...)
 {
@@ -55,7 +55,7 @@ struct bt_bench_run_timer *bt_bench_run_add_timer(
 	return timer;
 }
 
-/* One turn of each timer that is due. As with Go's tickers, turns that are missed are not made up for. */
+/* Runs each due timer once. As with Go's tickers, missed ticks are dropped. */
 static bool fire(struct bt_bench_run *run, int64_t now_ns)
 {
 	bool did = false;
@@ -97,7 +97,7 @@ static int64_t next_moment(const struct bt_bench_run *run, int64_t now_ns)
 	int64_t next = INT64_MAX;
 	int64_t backoff = bt_engine_next_backoff_ns(bt_pipeline_engine(run->world.pipeline));
 
-	/* Without nodes nobody finds a place, however often. */
+	/* Without nodes no pod can be placed. */
 	if (run->world.node_n == 0 && run->timer_n == 0) {
 		return INT64_MAX;
 	}
@@ -333,7 +333,7 @@ static bool make_pipeline(struct bt_bench_run *run)
 
 /* ---- the end ---- */
 
-/* Says what was against the first pod that is not on a node, for a run that waits in vain. */
+/* Reports why the first pending pod is not placed, for a run that cannot finish. */
 static void say_first_pending(struct bt_bench_run *run)
 {
 	struct bt_engine *engine = bt_pipeline_engine(run->world.pipeline);
@@ -359,8 +359,8 @@ static void say_first_pending(struct bt_bench_run *run)
 }
 
 /*
- * What was counted here has to be what the ledger has, once everything that was fed has come through: pods
- * that wait are left waiting, as upstream leaves them.
+ * The counts here must equal the ledger's, after all objects are processed: pods that wait are left waiting,
+ * as upstream leaves them.
  */
 static bool check_end(struct bt_bench_run *run)
 {
@@ -388,7 +388,7 @@ static bool check_end(struct bt_bench_run *run)
 	       bt_bench_run_fail(run, BT_BENCH_RUN_FAILED, "metrics are still being collected");
 }
 
-/* Objects that the engine did not take mean that the cluster was another one than the file describes. */
+/* If the engine rejected objects, the cluster differs from the file's. */
 static bool check_limits(struct bt_bench_run *run)
 {
 	uint64_t refused_n = bt_pipeline_counts(run->world.pipeline).refused_n;

@@ -204,7 +204,7 @@ static bool to_json(struct bt_specs *specs, const struct bt_spec_request *reques
 
 /* ---- objects ---- */
 
-/* What is asked of a ResourceClaimTemplate. */
+/* Validates a ResourceClaimTemplate. */
 struct claim_template {
 	struct bt_str api_version, kind, meta, spec;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Templates. An action is read anew each time that it is expanded: they are short.
+ * Templates. An action is parsed at each expansion, since actions are short.
  * Source: the functions of scheduler_perf, v1.36.3.
  */
 #include "tools/offline/bench/template.h"
@@ -123,7 +123,7 @@ static bool number_of(struct template_reading *r, const struct template_value *v
 	return true;
 }
 
-/* A double as a whole number, cut towards zero; beyond what a int64_t holds it is that. */
+/* A double truncated to an integer, saturated to int64_t. */
 static int64_t whole(double number)
 {
 	if (!(number > -9e18)) {
@@ -427,7 +427,7 @@ static size_t trim_end(struct bt_str text, size_t from, size_t to)
 	return to;
 }
 
-/* {{- and -}} take the blanks around the action away. */
+/* {{- and -}} trim the blanks around the action. */
 static struct bt_str inside(struct bt_str action, bool *out_left, bool *out_right)
 {
 	size_t n = action.len;

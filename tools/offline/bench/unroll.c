@@ -157,7 +157,7 @@ static bool take_apart(struct unrolling *u, const struct bt_bench_op *sets)
 	return true;
 }
 
-/* Parameters that nobody asks for are typing errors, but for one that upstream's own program reads. */
+/* Unused parameters are errors, except one that upstream's program reads. */
 static bool all_used(struct unrolling *u)
 {
 	for (uint32_t i = 0; i < u->workload->param_n; i++) {

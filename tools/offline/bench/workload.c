@@ -29,7 +29,7 @@ static size_t line_at(struct bt_decode *decode, size_t offset)
 
 /* ---- values that are not structs ---- */
 
-/* An array that grows in the arena: its old place is left behind. */
+/* An array that grows in the arena; old copies stay allocated. */
 static void *grow(struct bt_arena *arena, const void *items, uint32_t n, size_t bytes)
 {
 	bool full = (n & (n - 1)) == 0;
@@ -334,7 +334,7 @@ const char *bt_bench_op_word(enum bt_bench_op_kind kind)
 	return opcodes[kind].word;
 }
 
-/* What is wrong with an operation, whatever its parameters are, or NULL; the remedy goes to out_remedy. */
+/* The error of an operation regardless of its parameters, or NULL; the remedy goes to out_remedy. */
 static const char *fault_of_pods(const struct bt_bench_op *op, const char **out_remedy)
 {
 	*out_remedy = "leave one of them out";
@@ -456,7 +456,7 @@ static bool find_opcode(
 		BT_STR_ARG(word));
 }
 
-/* Reads the operation at the cursor: its opcode first, which says what else there may be. */
+/* Reads the operation at the cursor: its opcode first, which determines the other members. */
 static bool read_op(struct bt_decode *decode, struct bt_bench_op *out)
 {
 	static const struct bt_field fields[] = {
@@ -477,7 +477,9 @@ static bool read_op(struct bt_decode *decode, struct bt_bench_op *out)
 	return bt_schema_decode(decode, &opcodes[out->kind].schema, out) && check_op(decode, out, offset);
 }
 
-/* Reads the elements of the array that was entered, of each of which read_item has to say where it stands. */
+/*
+ * Reads the elements of the array that was entered, for each of which read_item has to record its position.
+ */
 static bool read_items(struct bt_decode *decode, void *holder,
 	bool (*read_item)(struct bt_decode *decode, void *holder, uint32_t *out_index))
 {
@@ -527,7 +529,7 @@ static const struct bt_field metric_fields[] = {
 };
 static const struct bt_schema metric = BT_SCHEMA(metric_fields, struct bt_threshold_metric);
 
-/* Which bucket a threshold is for has to be said. Source: thresholdMetricSelector.isValid, v1.36.3. */
+/* A threshold must name its bucket. Source: thresholdMetricSelector.isValid, v1.36.3. */
 static bool read_metric(struct bt_decode *decode, struct bt_threshold_metric *out)
 {
 	static const char *const buckets[] = {"Average", "Perc50", "Perc90", "Perc95", "Perc99"};

@@ -407,7 +407,7 @@ void bt_world_delete_pod(struct bt_world *world, uint32_t number, bool now)
 	delete_claims(world, pod);
 }
 
-/* ---- what the pipeline says ---- */
+/* ---- pipeline callbacks ---- */
 
 static struct bt_world_pod *pod_of(struct bt_world *world, struct bt_str uid)
 {
@@ -475,7 +475,7 @@ struct bt_pipeline_sink bt_world_sink(struct bt_world *world)
 	return (struct bt_pipeline_sink){.decided = decided, .context = world};
 }
 
-/* What was fed and answered takes effect, and what was asked is done, once. */
+/* Applies fed objects and completed bindings, and handles requests, once. */
 static bool settle(struct bt_world *world)
 {
 	struct bt_pipeline *pipeline = world->pipeline;
@@ -499,7 +499,7 @@ bool bt_world_step(struct bt_world *world)
 {
 	bool did = false;
 
-	/* Nobody waits for the API server here: pods are decided when what the last ones led to is over. */
+	/* The API server is instantaneous here: pods are scheduled after the effects of earlier ones. */
 	while (settle(world)) {
 		did = true;
 	}

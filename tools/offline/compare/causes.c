@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Passes over a journal, and what their differences come from.
+ * Passes over a journal, and the causes of their differences.
  */
 #include "tools/offline/compare/causes.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- one pass ---- */
 
-/* What a pass does with each judgment. at: the first difference that is not behind us. */
+/* A pass's handler of a verdict. at: the next difference. */
 struct pass {
 	struct bt_comparison *c;
 	void (*judged)(struct pass *pass, const struct bt_judgment *judgment, struct bt_verdict_key key);
@@ -44,7 +44,7 @@ static void hear(void *context, const struct bt_judgment *judgment)
 	pass->judged(pass, judgment, key_of(judgment));
 }
 
-/* Follows the journal under the gates, whose release decides. */
+/* Follows the journal with the gates and their release. */
 static enum bt_status follow(
 	struct pass *pass, const struct bt_gates *gates, struct bt_str bytes, struct bt_buf *out_error)
 {
@@ -64,7 +64,7 @@ static enum bt_status follow(
 	return status;
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
 struct bt_difference_record {
 	struct bt_verdict_key key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * berth compare: what two releases of Kubernetes decide differently about a cluster, and by which of their
- * differences.
+ * berth compare: decisions that differ between two releases of Kubernetes for a cluster, and by which of
+ * their differences.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct comparing {
 	struct bt_recorded recorded; /* without a journal */
 	struct bt_watch_event_maker maker;
 	struct bt_comparison comparison;
-	struct bt_buf refused; /* what the newer release does not accept of flags and configuration */
+	struct bt_buf refused; /* flags and configuration that the newer release rejects */
 };
 
 static const char *option(const struct comparing *c, const char *name)
@@ -76,7 +76,7 @@ static bool make_config(
 	return bt_config_load(out_config, c->config_name, c->config, out_error) == BT_OK;
 }
 
-/* ---- what is compared ---- */
+/* ---- inputs ---- */
 
 /* The journal's configuration counts, unless there is --config. */
 static int open_journal(struct comparing *c)
@@ -112,7 +112,7 @@ static int open_journal(struct comparing *c)
 	return status;
 }
 
-/* The older release takes the configuration, or there is nothing to compare. */
+/* The older release must accept the configuration. */
 static int check_older(struct comparing *c)
 {
 	struct bt_config config;
@@ -144,7 +144,7 @@ static int record(struct comparing *c)
 	return status;
 }
 
-/* What the newer release does not take. Returns: whether it takes everything. */
+/* Collects what the newer release rejects. Returns: whether it accepts everything. */
 static bool is_accepted(struct comparing *c)
 {
 	const struct bt_release *to = c->comparison.to.release;
@@ -203,7 +203,7 @@ static void add_causes(struct bt_emit *emit, const struct bt_comparison *c)
 	bt_emit_end(emit);
 }
 
-/* What of a text differs from the other: whole words, with "..." for what is the same. */
+/* The differing words of a text, with "..." for equal parts. */
 static struct bt_str differing(struct bt_str text, struct bt_str other, struct bt_buf *out)
 {
 	size_t n = text.len < other.len ? text.len : other.len, head = 0, tail = 0;

@@ -83,7 +83,7 @@ bool bt_gen_take_slice(
 	return take(context, &object);
 }
 
-/* Pods of the signature get a claim each, unless they would then want more than the cluster has left. */
+/* Gives each pod of the signature a claim, unless that exceeds the cluster's remaining devices. */
 void bt_gen_add_devices(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
 {
 	struct bt_pod_spec_object *spec = &signature->object.pod.spec;

@@ -10,7 +10,7 @@ static const uint32_t sizes[] = {2, 4, 4, 8, 8, 16, 64};
 
 #define SIZE_N (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Profile topology: most want their pods in one rack, some in one zone. */
+/* Profile topology: most require one rack, some one zone. */
 static const char *draw_domain(const struct bt_gen *gen, bool free, struct bt_rng *rng)
 {
 	if (!bt_gen_has(gen, BT_PROFILE_TOPOLOGY)) {

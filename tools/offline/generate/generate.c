@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Drives the generator: which objects, in which order, and what differs from pod to pod of one signature.
+ * Drives the generator: the objects, their order, and differences between pods of one signature.
  */
 #include "tools/offline/generate/generate.h"
 
@@ -154,7 +154,7 @@ static void age(const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix
 	}
 }
 
-/* What the pod needs goes before it. */
+/* Objects that the pod needs come before it. */
 static bool take_pod(struct bt_gen *gen, struct bt_gen_signature *signature, uint64_t ix,
 	bt_generate_take *take, void *context)
 {

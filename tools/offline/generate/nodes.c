@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The generator's nodes: machine types, zones, taints, images; and placing of what is bound already.
+ * The generator's nodes: machine types, zones, taints, images; and placement of bound pods.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define NODE_PODS      110
 #define PLACE_TRIES    64
 #define IMAGES_A_NODE  24
-#define RESERVED_MILLI 90 /* what kubelet and system keep for themselves */
+#define RESERVED_MILLI 90 /* reserved for kubelet and system */
 #define RESERVED_MIB   1024
 #define RACK_NODES     16
 #define GPU_MACHINE    7 /* of machines */

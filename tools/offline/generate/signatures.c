@@ -13,7 +13,7 @@
 #define CPU_MILLI_MAX  4000.0
 #define MEMORY_MIB_MAX 16384.0
 #define SCALE_ROUNDS   12
-/* The first signatures, which most pods have, may go anywhere, so that no zone or pool is asked for too much.
+/* The first signatures, which most pods have, are unconstrained, so that no zone or pool is overloaded.
  */
 #define FREE_FIRST_N 8
 
@@ -190,7 +190,7 @@ static void add_init_container(
 	add_amount(&gen->arena, &container->resources, milli, mib);
 }
 
-/* Asks for GPUs, unless the signature's pods would then want more than the cluster has left for them. */
+/* Requests GPUs, unless that exceeds the cluster's remaining ones. */
 static void add_gpus(struct bt_gen *gen, struct bt_gen_signature *signature, int64_t gpus)
 {
 	struct bt_requirements_object *main = &spec_of(signature)->containers[0].resources;
@@ -410,7 +410,7 @@ static void add_interpod(struct bt_gen *gen, struct bt_gen_signature *signature,
 	part->preferred_n = 1;
 }
 
-/* Profile volumes: the disks that VolumeRestrictions looks at. */
+/* Profile volumes: the disks that VolumeRestrictions checks. */
 static void add_volume(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
 {
 	static const enum bt_volume_type types[] = {
@@ -444,7 +444,7 @@ static void set_class(struct bt_gen_signature *signature, const struct bt_gen_cl
 	spec_of(signature)->priority = class->value;
 }
 
-/* Profiles priority and preemption; the latter keeps what is urgent pending and the rest low. */
+/* Profiles priority and preemption; the latter keeps urgent pods pending and the others at low priority. */
 static void add_priority(
 	struct bt_gen *gen, struct bt_gen_signature *signature, bool free, struct bt_rng *rng)
 {
@@ -572,7 +572,7 @@ static void build_signature(struct bt_gen *gen, uint32_t ix)
 	add_features(gen, ix, &rng);
 }
 
-/* A table in which each signature stands as often as its weight says, so that drawing is one look-up. */
+/* A table with each signature repeated by weight, so that drawing is one lookup. */
 static void build_draw(struct bt_gen *gen)
 {
 	uint32_t signature_n = gen->options.signature_n;

@@ -88,7 +88,7 @@ static const char *word_of(const struct bt_pipeline_thread *thread)
 	return thread->stalled ? "STALLED" : words[thread->state];
 }
 
-/* What the pipeline knows of its threads is better than what the kernel knows. */
+/* The pipeline's data of its threads is better than the kernel's. */
 static void look_at_threads(struct bt_live_numbers *numbers, const struct bt_pipeline *pipeline)
 {
 	struct bt_pipeline_thread threads[BT_LIVE_THREADS];
@@ -160,7 +160,7 @@ static const char *word_of_state(char state)
 	}
 }
 
-/* What the kernel says of a thread. Returns: false when it has ended meanwhile. */
+/* Reads the kernel's data of a thread. Returns: false when it has ended. */
 static bool look_at_task(const char *id, struct bt_live_thread *out)
 {
 	char line[512];

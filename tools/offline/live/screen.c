@@ -116,7 +116,7 @@ void bt_screen_show(struct bt_str picture)
 	struct bt_live_size size = bt_screen_size(screen_fd);
 	struct bt_buf text = {0};
 
-	/* A terminal of another size may have moved what was there. */
+	/* After a resize the terminal may have moved its content. */
 	if (is_shown && (size.columns != shown.columns || size.rows != shown.rows)) {
 		bt_buf_text(&text, "\033[2J");
 	}
@@ -133,7 +133,7 @@ void bt_screen_show(struct bt_str picture)
 	}
 	bt_buf_text(&text, "\033[J");
 	shown = size;
-	is_shown = 1; /* before the first byte, so that it is taken back whenever a signal comes */
+	is_shown = 1; /* before the first byte, so that a signal at any time restores the screen */
 	screen_put(text.ptr, text.len);
 	bt_buf_fini(&text);
 }

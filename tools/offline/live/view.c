@@ -13,7 +13,7 @@
 #define FAINT	     "\033[2m"
 #define ALARM	     "\033[33m"
 #define PLAIN	     "\033[0m"
-#define NAME_COLUMNS 11 /* of a line's name, with the blank behind it */
+#define NAME_COLUMNS 11 /* of a line's name, with the following blank */
 #define CELL_COLUMNS 10 /* of a number in a table */
 #define BAR_MAX	     40
 #define ITEM_MAX     96
@@ -43,7 +43,7 @@ static void begin_line(struct picture *p)
 	}
 }
 
-/* Writes what fits of a text without control characters. */
+/* Writes a text, truncated and without control characters. */
 static void live_view_put(struct picture *p, const char *style, const char *text)
 {
 	size_t room = p->column < p->size.columns ? p->size.columns - p->column : 0;
@@ -68,7 +68,7 @@ static void begin_named(struct picture *p, const char *name)
 	live_view_put(p, TITLE, text);
 }
 
-/* One of several things on a line, which goes on on another one when there is no room. */
+/* An item on a line, which wraps when there is no room. */
 static void put_item(struct picture *p, const char *style, const char *text)
 {
 	bool first = p->column == NAME_COLUMNS;
@@ -155,7 +155,7 @@ static double rate(const struct bt_live_numbers *now, const struct bt_live_numbe
 
 #define RATE(now, before, field) rate(now, before, (now)->field, (before) ? (before)->field : 0)
 
-/* When all will be done, at the speed so far; below 0: nobody knows. */
+/* Estimated time to completion at the current speed; negative: unknown. */
 static int64_t time_left(const struct bt_live_numbers *now)
 {
 	if (now->total <= now->done || now->done == 0) {
@@ -390,7 +390,7 @@ static void draw_threads(
 		int64_t used_ns = thread->cpu_ns - (old ? old->cpu_ns : 0);
 		double share = lasted_ns > 0 && used_ns > 0 ? (double)used_ns / (double)lasted_ns : 0;
 
-		/* The kernel counts in ticks, which may come to a little more than there was time. */
+		/* The kernel counts in ticks, which may slightly exceed the elapsed time. */
 		snprintf(text, sizeof(text), "%s %.0f %% %s", thread->name, 100 * (share < 1 ? share : 1),
 			thread->does);
 		put_item(p, NULL, text);

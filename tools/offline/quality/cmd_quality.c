@@ -62,7 +62,7 @@ static const char *option(const struct quality_comparison *c, const char *name)
 	return bt_invocation_text(c->invocation, name);
 }
 
-/* ---- what decides ---- */
+/* ---- engines ---- */
 
 /* Has every profile score by the policy, and sample as asked. */
 static void apply_policy(struct bt_config *config, const struct policy *policy, int32_t percentage)
@@ -143,7 +143,7 @@ static int make_trials(struct quality_comparison *c)
 	int status = BT_EXIT_OK;
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
-		/* What is wrong with the input is said once. */
+		/* Problems of the input are reported once. */
 		c->trials[i].diagnostics = (struct bt_diagnostics){.command = c->invocation->command->name,
 			.quiet = c->quiet || i > 0,
 			.strict = bt_invocation_has(c->invocation, "strict")};

@@ -37,7 +37,7 @@ struct bt_mean_pod bt_quality_mean_pod(const struct bt_engine *engine)
 
 /* ---- resources ---- */
 
-/* How many average pods fit into what is free. */
+/* The number of average pods that fit into free resources. */
 static double fitting(double free, double each)
 {
 	return each > 0 ? fmax(free, 0) / each : INFINITY;

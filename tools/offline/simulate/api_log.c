@@ -98,7 +98,7 @@ static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
 	write_calls(log);
 }
 
-/* Enters a pod among those of whom the cycle's calls speak. */
+/* Adds a pod to those in the cycle's calls. */
 static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
 {
 	log->cast = bt_mem_grow(log->cast, log->cast_n, &log->cast_cap, sizeof(*log->cast));

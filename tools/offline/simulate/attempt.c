@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What comes of a pod's attempt in a run: it is logged, explained and counted.
+ * Handles the result of a pod's attempt in a run: logs, explains and counts it.
  */
 #include "tools/offline/simulate/run_int.h"
 

@@ -43,7 +43,7 @@ static void cmd_replay_complain(void *context, const struct bt_diagnosis *diagno
 	bt_buf_fini(&text);
 }
 
-/* Plays a journal whose header can be read. */
+/* Replays a journal with a valid header. */
 static void play(struct replay *r, struct bt_str bytes)
 {
 	const struct bt_replay_options options = {.config = &r->config,

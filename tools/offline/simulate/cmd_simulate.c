@@ -25,7 +25,7 @@
 #include "tools/kube/config/recording.h"
 
 #define NS_PER_S    INT64_C(1000000000)
-#define SUGGEST_MAX 200000 /* pods among which a name is looked for that is near */
+#define SUGGEST_MAX 200000 /* limit of pods for suggesting similar names */
 
 struct simulation {
 	struct bt_invocation *invocation;
@@ -45,7 +45,7 @@ struct simulation {
 	struct bt_api_log api;
 	struct bt_progress progress;
 	struct bt_live *live;
-	struct bt_stage_latency *stages; /* NULL: nobody wants to know */
+	struct bt_stage_latency *stages; /* NULL: not requested */
 	struct bt_emit *emit;
 	struct bt_buf source;
 	bool has_decisions, has_events, timed, quiet, has_until, threads, decided;
@@ -67,7 +67,7 @@ static double seconds_since(int64_t start_ns)
 
 /* ---- configuration ---- */
 
-/* What extenders would say nobody knows here. */
+/* Extenders' responses are unknown here. */
 static int warn_of_extenders(struct simulation *s)
 {
 	if (s->config.extender_n > 0) {
@@ -182,7 +182,7 @@ static void find_watches(struct simulation *s)
 
 		if (bt_simulate_run_find_watch(&s->run, bt_str_sub(name, 0, slash),
 			    bt_str_sub(name, slash + (slash < name.len), name.len))) {
-			continue; /* it was said before */
+			continue; /* already reported */
 		}
 		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
 		s->run.watches[s->run.watch_n++] = (struct bt_simulate_run_watch){.pod = name};
@@ -198,7 +198,7 @@ static uint32_t watched_pod(const struct simulation *s, const struct bt_simulate
 						 bt_str_sub(watch->pod, slash + 1, watch->pod.len));
 }
 
-/* Names of pods with their namespaces, to find the nearest one to what was typed. */
+/* Names of pods with their namespaces, to suggest the nearest one. */
 struct pod_names {
 	char **names;
 	size_t n;
@@ -237,7 +237,7 @@ static const char *nearest(const struct pod_names *names, const char *typed)
 	return near;
 }
 
-/* A name that nobody has. */
+/* An unknown name. */
 static void say_unknown(const struct simulation *s, const char *typed)
 {
 	const struct bt_cache *cache = bt_engine_cache(s->engine);
@@ -267,8 +267,8 @@ static void say_unknown(const struct simulation *s, const char *typed)
 	bt_buf_fini(&text);
 }
 
-/* Before the first decision: pods that are on a node are explained now, for they may be gone later. Names
- * that nobody has end the run, unless pods are still to come. */
+/* Before the first decision: explains bound pods now, since they may be deleted later. Unknown names end the
+ * run, unless more pods may be added. */
 static void begin_explaining(void *context, struct bt_engine *engine)
 {
 	struct simulation *s = context;
@@ -326,7 +326,7 @@ static void explain_eviction(struct simulation *s, const struct bt_simulate_run_
 	bt_buf_fini(&text);
 }
 
-/* Explains the watched pods that never came up for a decision, and what became of the others. */
+/* Explains the watched pods without an attempt, and the results of the others. */
 static void end_explaining(struct simulation *s)
 {
 	for (size_t i = 0; i < s->run.watch_n; i++) {
@@ -451,7 +451,7 @@ static void end_intake(void *context, struct bt_engine *engine)
 	}
 }
 
-/* Everything has been taken in: says what was wrong with it. */
+/* All objects are loaded: reports problems. */
 static int finish_load(struct simulation *s)
 {
 	bt_load_finish(&s->load);
@@ -775,7 +775,7 @@ static int report(struct simulation *s)
 	return write_report(s, format);
 }
 
-/* Where time is let pass, readers follow what is written. */
+/* With --speed, readers follow the output. */
 static enum bt_output_way way_of(const struct simulation *s)
 {
 	return s->run.speed > 0 ? BT_OUTPUT_FOLLOWED : BT_OUTPUT_WHOLE;
@@ -791,7 +791,7 @@ static int open_journal(struct simulation *s)
 		       : BT_EXIT_IO;
 }
 
-/* Opens the logs that were asked for. */
+/* Opens the requested logs. */
 static int open_logs(struct simulation *s)
 {
 	const char *decisions = option(s, "decisions"), *events = option(s, "events");
@@ -811,7 +811,7 @@ static int open_logs(struct simulation *s)
 	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
 }
 
-/* Ends a log; that of a run which has come to nothing leaves the old file. */
+/* Ends a log; a failed run keeps the old file. */
 static int close_log(const struct simulation *s, struct bt_output *log)
 {
 	if (s->decided) {
@@ -913,7 +913,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
-	/* Of what could not be read nobody knows that it would be placed. */
+	/* Unreadable input counts as not placed. */
 	bool unplaced = s.engine && (bt_engine_counts(s.engine).sets.queued || s.diagnostics.lost_n);
 	if (status == BT_EXIT_OK && unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
 		status = BT_EXIT_NO;

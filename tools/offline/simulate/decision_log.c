@@ -43,7 +43,7 @@ static void write_node(
 		json, bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name));
 }
 
-/* Those of the victims who were not being deleted before. */
+/* The victims that were not already terminating. */
 static void write_evicted(
 	struct bt_decision_log *log, struct bt_json_writer *json, const struct bt_decision *decision)
 {

@@ -9,8 +9,8 @@
 #include "tools/cli/interrupt.h"
 
 #define FED   64		/* events between two rounds of steps */
-#define LOOK  INT64_C(10000000) /* between two looks of who waits */
-#define SLICE INT64_C(50000000) /* a signal that comes just before a sleep is noticed after it */
+#define LOOK  INT64_C(10000000) /* polling interval of a waiting thread */
+#define SLICE INT64_C(50000000) /* a signal just before a sleep is noticed after it */
 
 static void tell(const struct bt_drive *drive)
 {
@@ -78,7 +78,7 @@ static void feed_all(void *context)
 	bt_watch_event_destroy(watch_event);
 }
 
-/* The trace has a thread of its own; when the system gives none, this one feeds it before it looks on. */
+/* A separate thread feeds the trace; if it cannot be created, this one feeds it first. */
 static struct bt_thread *start_source(const struct bt_drive *drive)
 {
 	const struct bt_thread_options options = {.name = "source"};
@@ -110,7 +110,7 @@ static void run_in_threads(const struct bt_drive *drive)
 	bt_pipeline_call(drive->run->pipeline, drive_begin, drive->run);
 	struct bt_thread *source = start_source(drive);
 	look_on(drive);
-	/* What was decided is carried out, and a source that waits for room comes back. */
+	/* Decisions are carried out, and a source that waits for room continues. */
 	bt_pipeline_stop(drive->run->pipeline, BT_END_DRAIN, BT_FOREVER);
 	bt_thread_join(&source);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pods that are being deleted because of the turn at hand.
+ * The pods evicted in the current cycle.
  */
 #include "tools/offline/simulate/evicted.h"
 

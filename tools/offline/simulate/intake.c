@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counting what comes in.
+ * Counts loaded objects.
  */
 #include "tools/offline/simulate/intake.h"
 
@@ -20,7 +20,7 @@ static void intake_complain(struct bt_intake *intake, const struct bt_object *ob
 	bt_diagnostics_say(intake->diagnostics, name, path, message, remedy);
 }
 
-/* The same for a pod that does not take part. */
+/* The same for an ignored pod. */
 static void lose(struct bt_intake *intake, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {
@@ -52,7 +52,7 @@ static void note_entry(struct bt_intake *intake, enum bt_entry entry)
 	intake->counts.pods++;
 }
 
-/* Notes how long it takes the pod to end, and whether that has begun. Source: CheckGracefulDelete, v1.36.3.
+/* Records the pod's grace period, and whether it is terminating. Source: CheckGracefulDelete, v1.36.3.
  */
 static void note_end(struct bt_intake *intake, const struct bt_pod_object *pod, uint32_t pod_ix)
 {

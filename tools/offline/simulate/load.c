@@ -54,7 +54,7 @@ static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 	return false;
 }
 
-/* Does the pod take up its name? */
+/* Does the pod use its name? */
 static bool counts(const struct bt_load *load, const struct bt_pod_object *pod)
 {
 	return !bt_ingest_pod_has_ended(pod) &&
@@ -100,7 +100,7 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	if ((object->kind == BT_KIND_POD && is_leaving(load, &object->pod)) || is_known(load, object)) {
 		return;
 	}
-	/* Of what comes twice the last one counts, whatever its version. */
+	/* Of duplicates the last one counts, whatever its version. */
 	object->meta.resource_version = (struct bt_str){0};
 	bt_references_note(&load->references, object);
 	if (load->threads) {
@@ -196,7 +196,7 @@ static void add_paths(struct bt_object_reader *reader, const struct bt_invocatio
 	}
 }
 
-/* Ends the reader. Returns whether it has read objects and could read them all; says what else it was. */
+/* Ends the reader. Returns whether it has read all objects, at least one; else reports the problem. */
 static bool end_paths(struct bt_object_reader *reader, const struct bt_invocation *invocation,
 	const struct bt_diagnostics *diagnostics)
 {
@@ -268,7 +268,7 @@ void bt_load_finish(struct bt_load *load)
 	wait_until_taken(load);
 }
 
-/* ---- what goes unsaid otherwise ---- */
+/* ---- warnings ---- */
 
 size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX])
 {

@@ -16,7 +16,7 @@ struct bt_reference {
 	enum bt_kind from;
 };
 
-/* The kinds that are referred to, in the order in which they are said. */
+/* The kinds of referenced objects, in report order. */
 static const enum bt_kind targets[] = {BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_PERSISTENT_VOLUME,
 	BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE, BT_KIND_RESOURCE_CLAIM, BT_KIND_DEVICE_CLASS,
 	BT_KIND_RESOURCE_SLICE, BT_KIND_NAMESPACE, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET,
@@ -24,7 +24,7 @@ static const enum bt_kind targets[] = {BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_
 
 #define TARGET_N (sizeof(targets) / sizeof(*targets))
 
-/* Of these nobody is named: one at least has to be there. */
+/* Referenced without a name: at least one must exist. */
 static bool is_any(enum bt_kind kind)
 {
 	return kind == BT_KIND_CSI_NODE || kind == BT_KIND_RESOURCE_SLICE;
@@ -62,7 +62,7 @@ static void refer(struct bt_references *r, enum bt_kind from, enum bt_kind kind,
 		(struct bt_str){bt_arena_copy(&r->arena, r->text.ptr, r->text.len), r->text.len};
 }
 
-/* ---- what refers to what ---- */
+/* ---- references ---- */
 
 static void note_volumes(struct bt_references *r, const struct bt_pod_object *pod)
 {
@@ -205,9 +205,9 @@ void bt_references_note(struct bt_references *r, const struct bt_object *object)
 	}
 }
 
-/* ---- what is missing ---- */
+/* ---- missing objects ---- */
 
-/* Is what the reference names in the input? */
+/* Does the input have the referenced object? */
 static bool is_there(const struct bt_references *r, const struct bt_reference *item)
 {
 	uint32_t known;

@@ -32,7 +32,7 @@ void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace 
 	for (size_t i = 0; i < trace->pod_n; i++) {
 		int64_t gone_s = trace->pods[i].delete_s, come_s = trace->pods[i].create_s;
 
-		/* A pod lives for a second at least, so that it has come before it goes. */
+		/* A pod lives for at least a second, so that its creation precedes its deletion. */
 		replay->departures[i] =
 			(struct bt_departure){gone_s > come_s ? gone_s : come_s + 1, (uint32_t)i};
 	}

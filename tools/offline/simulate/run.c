@@ -16,7 +16,7 @@
 
 /* ---- pods that go ---- */
 
-/* How long a pod takes to end. */
+/* The grace period of a pod. */
 static int64_t pod_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	uint32_t grace_s = BT_GRACE_S;
@@ -81,7 +81,7 @@ static uint32_t visitor(const struct bt_simulate_run *run, uint64_t number)
 	return number < run->visitor_n && run->visitors[number] ? run->visitors[number] - 1 : BT_NO_POD;
 }
 
-/* A pod is about to be gone. */
+/* A pod will be deleted. */
 static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	if (bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED) {
@@ -100,7 +100,7 @@ static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 	}
 }
 
-/* Those whose end has come. */
+/* Deletes pods whose grace period has ended. */
 static void end_pods(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
@@ -117,7 +117,7 @@ static void count_use(struct bt_simulate_run_use *use, double lasted_s)
 	use->second_sum += use->now * lasted_s;
 }
 
-/* Time goes on to now_ns: what was used until then is counted. */
+/* Advances time to now_ns: integrates the usage until then. */
 static void pass_time(struct bt_simulate_run *run, int64_t now_ns)
 {
 	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
@@ -140,7 +140,7 @@ static bool stops(const struct bt_simulate_run *run)
 	       (run->api && bt_output_failed(run->api->output));
 }
 
-/* A nominated pod has its next cycles before all others: when its victims have gone. */
+/* A nominated pod's next cycles come before all others, after its victims are deleted. */
 static void see_through(struct bt_simulate_run *run, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_simulate_run_pod(run, pod_ix);
@@ -184,7 +184,7 @@ static int64_t next_flush(struct bt_simulate_run *run, int64_t limit_ns)
 {
 	int64_t by_ns = run->until_ns == INT64_MAX ? run->changed_ns : INT64_MAX;
 
-	/* Looking at every pod is worth it only when the one that waits the longest may be due. */
+	/* Scans all pods only when the longest waiting one may be due. */
 	if (limit_ns == INT64_MAX || limit_ns - run->refused_ns <= BT_QUEUE_MAX_UNSCHEDULABLE) {
 		return INT64_MAX;
 	}
@@ -226,7 +226,7 @@ static int64_t next_backoff(const struct bt_simulate_run *run, bool something_co
 
 /* ---- events ---- */
 
-/* The next event. Returns: NULL when it is not known, or there is none any more: run->ended says which. */
+/* The next event. Returns: NULL: unknown, or, with run->ended, no more events. */
 static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 {
 	const struct bt_watch_event *next = run->ended ? NULL : bt_pipeline_next_event(run->pipeline);
@@ -261,7 +261,7 @@ static void let_go(struct bt_simulate_run *run, uint64_t number)
 	bt_pipeline_end_event(run->pipeline, watch_event);
 }
 
-/* A pod comes, unless there is one of its name. */
+/* Adds a pod, unless its name is used. */
 static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *next)
 {
 	const struct bt_meta_object *meta = &next->object.meta;
@@ -281,7 +281,7 @@ static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *nex
 
 /* ---- steps ---- */
 
-/* Takes in what is there before the beginning. */
+/* Applies the initial objects. */
 static bool load(struct bt_simulate_run *run)
 {
 	struct bt_watch_event *watch_event;
@@ -302,7 +302,7 @@ static bool finish(struct bt_simulate_run *run)
 	pass_time(run, run->now_ns);
 	bt_simulate_tally_end(&run->tally);
 	run->state = BT_RUN_OVER;
-	bt_store_release(&run->over, 1u); /* EDGE run.over release: what was counted is seen by who waited */
+	bt_store_release(&run->over, 1u); /* EDGE run.over release: publishes the counts to waiting threads */
 	bt_eventcount_wake(&run->park);
 	return true;
 }
@@ -345,7 +345,7 @@ static int64_t next_moment(struct bt_simulate_run *run, const struct bt_watch_ev
 	return next <= run->until_ns ? next : INT64_MAX;
 }
 
-/* Nobody has to wait longer for what has been written than for what comes next. */
+/* Flushes output before sleeping, for its readers. */
 static void show_logs(struct bt_simulate_run *run)
 {
 	if (run->decisions.output) {
@@ -356,7 +356,7 @@ static void show_logs(struct bt_simulate_run *run)
 	}
 }
 
-/* Nothing can be decided until the next moment, which comes when it is known that nothing comes before it. */
+/* No pod can be scheduled until the next time, which is reached when no earlier event is possible. */
 static bool rest(struct bt_simulate_run *run)
 {
 	const struct bt_watch_event *event = next_event(run);
@@ -383,7 +383,7 @@ static bool rest(struct bt_simulate_run *run)
 	if (run->is_last) {
 		return finish(run);
 	}
-	/* What time brings by itself, then who leaves, then who comes. */
+	/* First timers, then deletions, then additions. */
 	bt_pipeline_set_time(run->pipeline, run->now_ns, BT_TIME_TICK);
 	run->state = BT_RUN_PARTS;
 	return true;
@@ -424,7 +424,7 @@ static bool come(struct bt_simulate_run *run)
 	return true;
 }
 
-/* Events that come too late. */
+/* Late events. */
 static bool empty(struct bt_simulate_run *run)
 {
 	bool any = false;

@@ -31,7 +31,7 @@ static void count_wait(struct bt_simulate_tally *tally, int64_t wait_ns)
 	tally->waits[tally->wait_n++] = wait_ns;
 }
 
-/* The report comes when the pod has long gone, so its names stay. */
+/* The report is made after the pod's deletion, so its names are pinned. */
 static struct bt_report_victim name_of(const struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	struct bt_intern *intern = bt_engine_cache(tally->engine)->dictionary->intern;
@@ -48,7 +48,7 @@ static uint32_t node_name(const struct bt_simulate_tally *tally, uint32_t node_i
 				     : bt_engine_cache(tally->engine)->view.snapshot->nodes[node_ix].name;
 }
 
-/* Ends what is known of the pod's last preemption. */
+/* Closes the pod's last preemption. */
 static void settle(
 	struct bt_simulate_tally *tally, uint32_t pod_ix, enum bt_preemption_end end, int64_t now_ns)
 {
@@ -107,7 +107,7 @@ void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt
 	}
 }
 
-/* A pod's attempts have come to an end without success. */
+/* A pod's attempts ended without success. */
 static void simulate_tally_give_up(struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(tally->engine), pod_ix);

@@ -25,7 +25,7 @@
 #define COLUMN_MAX	16
 #define NS		INT64_C(1000000000)
 #define READ_BYTES	((size_t)1 << 20)
-#define ROWS_AT_FIRST	((size_t)1 << 16) /* at most; more make room when they come */
+#define ROWS_AT_FIRST	((size_t)1 << 16) /* initial maximum; grows as needed */
 
 #define MODEL_LABEL "openb.berth.dev/gpu-model"
 #define QOS_LABEL   "openb.berth.dev/qos"
@@ -374,7 +374,7 @@ static size_t rows_of(struct bt_str text)
 	return n;
 }
 
-/* Room for n rows more at once, so that they are not moved as they come. */
+/* Reserves n more rows, so that they are not moved. */
 static void *make_room(void *rows, size_t row_n, size_t *cap, size_t n, size_t bytes)
 {
 	if (row_n + n <= *cap) {

@@ -89,7 +89,7 @@ const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const st
 	return &object->resource_claim;
 }
 
-/* A claim says by which write it is what it is, so that the engine can tell stale events. */
+/* A claim has the resource version of its last write, so that the engine can detect stale events. */
 static void overlay_claim(
 	struct bt_api *api, const struct bt_api_object *stored, struct bt_resource_claim_object *claim)
 {
@@ -269,7 +269,7 @@ struct status_only {
 	struct bt_str status;
 };
 
-/* Does a document say nothing of the status? */
+/* Does a document have no status? */
 static bool has_no_status(struct bt_api *api, struct bt_str doc)
 {
 	static const struct bt_field fields[] = {
@@ -468,7 +468,7 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
 	return (struct bt_str){.len = 0};
 }
 
-/* A pod with finalizers stays, marked as being deleted; any other is gone at once. */
+/* A pod with finalizers stays, terminating; any other is deleted immediately. */
 static void evict_pod(struct bt_api *api, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);

@@ -22,7 +22,7 @@ struct written {
 	bool deleted;
 };
 
-/* A pod that is being bound, or whose binding has failed. */
+/* A pod in its binding, or after a failed one. */
 struct claims_in_work {
 	struct bt_api *api;
 	const struct bt_engine *engine;
@@ -37,7 +37,7 @@ static struct bt_str api_claims_text_of(const struct claims_in_work *w, uint32_t
 	return bt_intern_str(bt_engine_cache((struct bt_engine *)w->engine)->dictionary->intern, name);
 }
 
-/* ---- what the cycle has seen ---- */
+/* ---- claims read by the cycle ---- */
 
 static void see(struct bt_api *api, const struct bt_api_object *stored)
 {
@@ -286,7 +286,7 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 		return false;
 	}
 	if (ask->mapping_n == 0) {
-		claim->now = made; /* which Unreserve knows; writing that takes the allocation back */
+		claim->now = made; /* Unreserve's base; its write reverts the allocation */
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "nil or empty request mappings, no update of pod %.*s/%.*s "
 			      "ExtendedResourceClaimStatus",
@@ -318,7 +318,7 @@ static void list_claims(struct claims_in_work *w, const struct bt_pod *pod)
 	w->user_n = w->claim_n;
 }
 
-/* What is to be written of the user's i-th claim, which may stand there twice. */
+/* The write for the user's i-th claim, which may be listed twice. */
 static struct bt_bind_request_claim ask_of(const struct claims_in_work *w, uint32_t i)
 {
 	uint32_t before = 0;
@@ -417,7 +417,7 @@ static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 	bt_mem_free(said);
 }
 
-/* What objects are made of is not given back before the history ends. */
+/* Memory of objects is freed only at the end of the history. */
 static void keep_writes(struct bt_api *api, struct bt_prebind_writes *writes)
 {
 	if (writes) {

@@ -13,7 +13,7 @@ struct wishes {
 	uint64_t seed;
 };
 
-/* What extenders would say nobody knows here. */
+/* Extenders' responses are unknown here. */
 static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
 {
 	if (cluster->config.extender_n) {

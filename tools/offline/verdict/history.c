@@ -18,7 +18,7 @@
 /* Between any two writes of a history, so that no two pods enter the queue at one time. */
 #define TICK_NS INT64_C(1000000)
 
-#define LONGEST_S 1000000 /* a history: every second of it takes its time */
+#define LONGEST_S 1000000 /* limit of a history, since each second costs time */
 
 static const struct bt_field ref_fields[] = {
 	{.name = BT_STR("apiVersion"),
@@ -130,7 +130,7 @@ struct cycle {
 
 struct player {
 	struct bt_api api;
-	bool texts; /* PostFilter says what it came to, each time */
+	bool texts; /* PostFilter's texts are written each time */
 	bool elapsed;
 	struct cycle cycle;
 	struct bt_explanation explanation;
@@ -198,7 +198,7 @@ static bool history_begin(struct player *p, const struct bt_history_cycle *how)
 	if (cycle->decision.outcome == BT_PLACED) {
 		bt_engine_take_node(engine, &cycle->decision, pick(p));
 	} else if (cycle->decision.outcome != BT_SKIPPED) {
-		bt_buf_clear(&p->explanation.post_text); /* it is not asked yet */
+		bt_buf_clear(&p->explanation.post_text); /* not computed yet */
 		bt_engine_message(engine, &p->explanation, &cycle->message);
 	}
 	return true;
@@ -415,7 +415,7 @@ static void history_end(struct player *p)
 	write_evicted(p);
 }
 
-/* ---- how long cycles take ---- */
+/* ---- durations of cycles ---- */
 
 struct outcome {
 	uint64_t placed_n, victim_n;
@@ -588,7 +588,7 @@ static bool play_step(struct player *p, const struct bt_history_step *step)
 	return step->advance.len ? advance(p, step->advance) : write_object(p, step);
 }
 
-/* Puts the place in front of what went wrong. Returns false. */
+/* Prefixes an error with its place. Returns false. */
 static bool fail_at(struct player *p, const char *array, uint32_t i, const char *member)
 {
 	struct bt_buf text = {0};

@@ -13,7 +13,7 @@
 struct keyed_pod {
 	struct bt_str key;
 	uint32_t pod_ix;
-	uint32_t turn; /* of the pod, or of the PodGroup that it is in */
+	uint32_t turn; /* of the pod, or of its PodGroup */
 };
 
 static int by_key(const void *a, const void *b)
@@ -21,7 +21,7 @@ static int by_key(const void *a, const void *b)
 	return bt_str_cmp(((const struct keyed_pod *)a)->key, ((const struct keyed_pod *)b)->key);
 }
 
-/* Pods of a group have their turn together: by key. */
+/* Pods of a group are popped together: ordered by key. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct keyed_pod *x = a, *y = b;

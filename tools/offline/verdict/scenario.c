@@ -78,7 +78,7 @@ static enum bt_status scenario_enter(
 	return status;
 }
 
-/* The objects of a scenario, and in which order they come. */
+/* The objects of a scenario, and their order. */
 struct entrants {
 	struct bt_object *objects;
 	struct bt_object **order;
