@@ -98,10 +98,11 @@ static void a_wrong_line_is_said_with_its_number_and_the_next_ones_are_answered(
 static void a_line_that_is_no_json_is_said(void **state)
 {
 	(void)state;
-	const struct outcome outcome = run("{\n5\n");
+	const struct outcome outcome = run("{\n\xff\n5\n");
 	assert_int_equal(outcome.status, BT_EXIT_INPUT);
 	assert_string_equal(outcome.output, "10\n");
 	assert_non_null(strstr(outcome.errors, ":1: "));
+	assert_non_null(strstr(outcome.errors, ":2: "));
 }
 
 static void a_file_without_documents_is_wrong(void **state)
