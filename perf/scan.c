@@ -16,7 +16,7 @@
 
 struct columns {
 	uint16_t *a, *b, *of, *totals;
-	uint16_t static_score[BT_SCAN_WORTHS];
+	uint16_t static_score[BT_SCAN_CLASSES];
 	size_t padded_n;
 	struct bt_rng rng;
 };

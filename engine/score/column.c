@@ -500,7 +500,7 @@ static BT_NOINLINE void go_alone(struct bt_column *column, const struct bt_view 
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	BT_OWNED_BY_THREAD(&view->usage->owner);
-	column->asked_at = view->usage->journal_end;
+	column->used_at = view->usage->journal_end;
 	if (!column->is_column_batch || !bt_column_batch_follow(column->column_batch, view)) {
 		go_alone(column, view, mask);
 	}

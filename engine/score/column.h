@@ -60,8 +60,8 @@ struct bt_column {
 	struct bt_index index;	/* while indexed */
 	struct bt_column_batch *column_batch; /* the batch to join, or NULL; set before bt_column_init */
 	bool is_column_batch;
-	uint32_t lane;	   /* in the batch */
-	uint64_t asked_at; /* the journal's end at the last use */
+	uint32_t lane;	  /* in the batch */
+	uint64_t used_at; /* the journal's end at the last use */
 	struct bt_column_flips flips;
 	uint64_t batch; /* of struct bt_parallel_prepare: the last batch that needs it, and its index there */
 	uint32_t need_ix;

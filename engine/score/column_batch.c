@@ -59,7 +59,7 @@ void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 static BT_NOINLINE void sweep(struct bt_column_batch *column_batch)
 {
 	for (uint32_t i = column_batch->n; i-- > 0;) {
-		if (column_batch->columns[i]->asked_at < column_batch->swept_at) {
+		if (column_batch->columns[i]->used_at < column_batch->swept_at) {
 			bt_column_batch_leave(column_batch->columns[i]);
 		}
 	}

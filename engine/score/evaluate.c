@@ -162,7 +162,7 @@ void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view
 	const struct bt_hook_refusal *refusal = &e->hook_refusals[by - BT_HOOKED];
 	out_rejection->n = 0;
 	out_rejection->code = refusal->unresolvable ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : BT_UNSCHEDULABLE;
-	*out_text = refusal->says ? e->hook_text.ptr + refusal->text : NULL;
+	*out_text = refusal->has_text ? e->hook_text.ptr + refusal->text : NULL;
 }
 
 static size_t add_hook_text(struct bt_evaluation *e, struct bt_str text)
@@ -227,7 +227,7 @@ void bt_evaluation_fail(struct bt_evaluation *e, struct bt_str error)
 }
 
 /* Calls the hooks, which may refuse feasible nodes. */
-static void ask_hooks(struct bt_evaluation *e)
+static void run_hooks(struct bt_evaluation *e)
 {
 	uint32_t place = 0, n = 0;
 
@@ -272,13 +272,13 @@ const char *bt_filter_error_text(
 
 /* Calls one plugin for the nodes of a run whose bits are set. Returns: those that pass. */
 static uint64_t filter_some(
-	const struct bt_plan *plan, const struct bt_view *view, uint32_t u, uint32_t first, uint64_t asked)
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t u, uint32_t first, uint64_t nodes)
 {
 	const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
 	uint64_t passed = 0;
 	uint8_t pass[RUN];
 
-	for (uint64_t left = asked; left;) {
+	for (uint64_t left = nodes; left;) {
 		uint32_t at = (uint32_t)__builtin_ctzll(left), n;
 		uint64_t gaps = ~(left >> at);
 
@@ -522,7 +522,7 @@ void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view,
 	out->error = NULL;
 	filter_nodes(plan, view, nodes, node_n, limit, out);
 	if (!out->error && out->hooks && out->feasible_n) {
-		ask_hooks(out);
+		run_hooks(out);
 	}
 	if (out->error) {
 		/* A filter that fails on one node fails the cycle, whatever the other nodes. */

@@ -27,8 +27,8 @@ struct bt_hook_unknown {
 /* A hook's refusal of a node. */
 struct bt_hook_refusal {
 	bool unresolvable;
-	bool says;   /* it has a reason */
-	size_t text; /* the reason's offset in hook_text */
+	bool has_text; /* it has a reason */
+	size_t text;   /* the reason's offset in hook_text */
 };
 
 /* The result of one evaluation. Zero-initialized, it is empty. Owns: bt_evaluation_fini. */

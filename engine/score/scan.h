@@ -30,11 +30,11 @@ size_t bt_scan_best_by_blocks(
 	const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t block_n, size_t start);
 
 /*
- * The same for nodes whose second number is that of their class: worth[of[i]]. Classes are below class_n;
- * worth has at least BT_SCAN_WORTHS numbers, those from class_n on are zero. totals is scratch for padded_n
- * numbers.
+ * The same for nodes whose second number is that of their class: static_score[of[i]]. Classes are below
+ * class_n; static_score has at least BT_SCAN_CLASSES numbers, those from class_n on are zero. totals is
+ * scratch for padded_n numbers.
  */
-#define BT_SCAN_WORTHS 64
+#define BT_SCAN_CLASSES 64
 
 struct bt_scan_classes {
 	const uint16_t *value, *of, *static_score;

@@ -54,7 +54,7 @@ static inline uint16_t highest_of(vector lanes)
 /* ---- classes: table lookups in registers, 16 classes per table ---- */
 
 #define TABLE	 16
-#define TABLES_N (BT_SCAN_WORTHS / TABLE)
+#define TABLES_N (BT_SCAN_CLASSES / TABLE)
 
 /* The low and the high bytes of 16 numbers, each in both halves of the register. */
 struct scan_table {

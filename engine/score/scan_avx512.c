@@ -69,7 +69,7 @@ static uint16_t fill_totals(const struct bt_scan_classes *nodes)
 	return highest_of(highest);
 }
 
-_Static_assert(BT_SCAN_WORTHS == 2 * LANES, "two registers hold the numbers of all classes");
+_Static_assert(BT_SCAN_CLASSES == 2 * LANES, "two registers hold the numbers of all classes");
 
 #include "engine/score/scan_vector_int.h"
 

@@ -7,7 +7,7 @@
  *	total(x, y)		x + y, 0 where one of them is 0
  *	equal(x, y)		mask of the lanes that are equal
  *	highest_of(x)		the highest lane
- *	fill_totals(nodes)	fills nodes->totals and returns the highest; at most BT_SCAN_WORTHS classes
+ *	fill_totals(nodes)	fills nodes->totals and returns the highest; at most BT_SCAN_CLASSES classes
  */
 #pragma once
 
@@ -101,7 +101,7 @@ static size_t find(const uint16_t *column, size_t padded_n, size_t start, uint16
 
 static size_t best_of_classes(const struct bt_scan_classes *nodes, size_t start)
 {
-	if (nodes->class_n > BT_SCAN_WORTHS) {
+	if (nodes->class_n > BT_SCAN_CLASSES) {
 		return bt_scan_version("portable")->best_of_classes(nodes, start);
 	}
 	uint16_t highest = fill_totals(nodes);

@@ -104,7 +104,7 @@ static void reserve(struct bt_topology_pick *c, uint32_t n)
 	if (n <= c->cap) {
 		return;
 	}
-	c->cap = n < 2 * c->cap ? 2 * c->cap : n < BT_SCAN_WORTHS ? BT_SCAN_WORTHS : n;
+	c->cap = n < 2 * c->cap ? 2 * c->cap : n < BT_SCAN_CLASSES ? BT_SCAN_CLASSES : n;
 	c->points = bt_mem_realloc(c->points, c->cap, sizeof(*c->points));
 	c->point_class = bt_mem_realloc(c->point_class, c->cap, sizeof(*c->point_class));
 	c->counts = bt_mem_realloc(c->counts, c->cap, sizeof(*c->counts));
@@ -183,7 +183,7 @@ static uint32_t run_at(const struct bt_topology_pick *c, uint32_t at, uint32_t n
 	return length;
 }
 
-static void ask_filters(
+static void run_filters(
 	const struct bt_plan *plan, struct bt_topology_pick *c, const struct bt_view *view, uint32_t n)
 {
 	uint8_t pass[BLOCK];
@@ -381,7 +381,7 @@ bool bt_topology_pick_pick(
 		return true;
 	}
 	uint32_t n = list_points(plan, c);
-	ask_filters(plan, c, view, n);
+	run_filters(plan, c, view, n);
 	n = drop_refused(c, n);
 	*out_node_ix = BT_NO_NODE;
 	if (n == 0) {

@@ -156,9 +156,9 @@ static void fill_all_hooks(struct builder *b)
 
 /* ---- event registrations ---- */
 
-/* Source: shouldHaveEnqueueExtensions, v1.36.3; and what says where groups may be, for queues from which
- * events alone let groups go. */
-static bool is_asked(const struct bt_plugin *plugin)
+/* Source: shouldHaveEnqueueExtensions, v1.36.3; and plugins at PlacementGenerate, for queues that requeue
+ * groups by events alone (groups_by_events). */
+static bool registers_events(const struct bt_plugin *plugin)
 {
 	return (plugin->points | plugin->more_points) &
 	       (BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(RESERVE) | BT_AT(PERMIT) |
@@ -171,14 +171,15 @@ static void list_hint_plugins(struct builder *b)
 		const struct bt_plugin *plugin = bt_plugin_at(id);
 		struct bt_hint_plugin *hint_plugin = &b->profile->hint_plugins[id];
 
-		*hint_plugin = (struct bt_hint_plugin){.is_there = is_asked(plugin) && points_of(b, id)};
+		*hint_plugin =
+			(struct bt_hint_plugin){.is_there = registers_events(plugin) && points_of(b, id)};
 		if (!hint_plugin->is_there) {
 			continue;
 		}
 		struct bt_registration *events =
 			bt_arena_zalloc(b->env.arena, plugin->event_n * sizeof(*events));
 
-		hint_plugin->hears_all = plugin->events == NULL;
+		hint_plugin->every_event = plugin->events == NULL;
 		hint_plugin->kinds_are_exact = plugin->kinds_are_exact;
 		hint_plugin->events = events;
 		hint_plugin->settings = settings_of(b, id);

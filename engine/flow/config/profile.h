@@ -16,7 +16,7 @@
  * because it implements PreEnqueue, PreFilter, Filter, Reserve or Permit. */
 struct bt_hint_plugin {
 	bool is_there;
-	bool hears_all; /* it registers no events: every event is relevant */
+	bool every_event; /* it registers no events: every event is relevant */
 	bool kinds_are_exact;
 	const struct bt_registration *events;
 	uint32_t event_n;

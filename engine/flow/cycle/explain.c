@@ -149,7 +149,7 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 /* Returns the pod's plan and clears its record of idle plugins: a trial changes counters without a new
  * version, so records from before do not hold in the trial, nor the trial's afterwards. NULL: another
  * scheduler's pod. */
-static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
+static struct bt_plan *plan_without_idle(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
 	struct bt_plan *plan = runtime ? bt_planner_plan(runtime->planner,
@@ -167,7 +167,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
 	BT_REQUIRE(!bt_group_cycle_is_on(&engine->group_cycle) && !bt_post_filter_is_due(&engine->post));
-	struct bt_plan *plan = plan_anew(engine, pod_ix);
+	struct bt_plan *plan = plan_without_idle(engine, pod_ix);
 
 	if (node_ix == BT_NO_NODE || !plan) {
 		return false;
@@ -188,7 +188,7 @@ void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
 
 	bt_ledger_try_absent(ledger, pod_ix, false);
 	bt_ledger_try_end(ledger, node_ix);
-	plan_anew(engine, pod_ix);
+	plan_without_idle(engine, pod_ix);
 }
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
@@ -236,7 +236,7 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 
 /* Upstream lists the plugin that left the nodes out together with the one that refused the nominated node
  * before, even if that node is among the others. Source: findNodesThatFitPod, v1.36.3. */
-static void say_who_narrowed(const struct bt_explanation *explanation, struct bt_buf *text)
+static void append_narrowing_plugins(const struct bt_explanation *explanation, struct bt_buf *text)
 {
 	const struct bt_plugin_use *uses = explanation->plan->profile->uses;
 	const char *first = uses[explanation->plan->narrowed_by].plugin->name, *second = first;
@@ -282,7 +282,7 @@ static void count_reasons(
 	}
 	if (explanation->narrowed && absent_n) {
 		bt_buf_clear(&text);
-		say_who_narrowed(explanation, &text);
+		append_narrowing_plugins(explanation, &text);
 		bt_fit_error_add(error, bt_buf_view(&text), absent_n);
 	}
 	bt_buf_fini(&text);

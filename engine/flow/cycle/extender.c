@@ -32,8 +32,8 @@ struct bt_extender_reply {
 	const struct bt_cache *cache;
 	struct lines nodes, refused, victims;
 	struct bt_buf text, error;
-	struct bt_buf said; /* the reply as recorded */
-	bool kept;	    /* the reply is recorded */
+	struct bt_buf record; /* the reply as recorded */
+	bool kept;	      /* the reply is recorded */
 	bool failed;
 	bool objects; /* kept nodes were returned as objects */
 };
@@ -76,8 +76,8 @@ struct bt_extender_calls {
 
 /* A node's state during a filter call. */
 enum mark {
-	NOT_ASKED = 0,
-	ASKED,
+	NOT_SENT = 0,
+	SENT,
 	KEPT,
 	REFUSED /* plus the index of the line */
 };
@@ -86,23 +86,23 @@ enum mark {
 
 /* The record of a reply: the request, then one of these for each line. */
 enum reply_record {
-	SAID_FAIL = 0,
-	SAID_KEEP,
-	SAID_OBJECTS,
-	SAID_REFUSE,
-	SAID_SCORE,
-	SAID_CANDIDATE,
-	SAID_VICTIM
+	LINE_FAIL = 0,
+	LINE_KEEP,
+	LINE_OBJECTS,
+	LINE_REFUSE,
+	LINE_SCORE,
+	LINE_CANDIDATE,
+	LINE_VICTIM
 };
 
 static void extender_note(struct bt_extender_reply *reply, enum reply_record what, struct bt_str name,
 	int64_t number, struct bt_str message)
 {
 	if (reply->kept) {
-		bt_varint_put((uint64_t)what, &reply->said);
-		bt_varint_put_text(name, &reply->said);
-		bt_varint_put((uint64_t)number, &reply->said);
-		bt_varint_put_text(message, &reply->said);
+		bt_varint_put((uint64_t)what, &reply->record);
+		bt_varint_put_text(name, &reply->record);
+		bt_varint_put((uint64_t)number, &reply->record);
+		bt_varint_put_text(message, &reply->record);
 	}
 }
 
@@ -148,13 +148,13 @@ void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
 	reply->failed = true;
 	bt_buf_clear(&reply->error);
 	bt_buf_str(&reply->error, error);
-	extender_note(reply, SAID_FAIL, error, 0, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_FAIL, error, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node)
 {
 	add_text(reply, add_node(reply, &reply->nodes, node), node);
-	extender_note(reply, SAID_KEEP, node, 0, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_KEEP, node, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_refuse(
@@ -168,13 +168,13 @@ void bt_extender_refuse(
 		line->name_n = node.len;
 		bt_buf_str(&reply->text, node);
 	}
-	extender_note(reply, SAID_REFUSE, node, unresolvable, message);
+	extender_note(reply, LINE_REFUSE, node, unresolvable, message);
 }
 
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
 {
 	add_node(reply, &reply->nodes, node)->number = score;
-	extender_note(reply, SAID_SCORE, node, score, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_SCORE, node, score, (struct bt_str){.len = 0});
 }
 
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n)
@@ -183,7 +183,7 @@ void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, 
 
 	line->number = violation_n;
 	add_text(reply, line, node);
-	extender_note(reply, SAID_CANDIDATE, node, violation_n, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_CANDIDATE, node, violation_n, (struct bt_str){.len = 0});
 }
 
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
@@ -194,13 +194,13 @@ void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
 	line->uid = bt_intern_find(reply->cache->dictionary->intern, uid);
 	add_text(reply, line, uid);
 	reply->nodes.items[reply->nodes.n - 1].victim_n++;
-	extender_note(reply, SAID_VICTIM, uid, 0, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_VICTIM, uid, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep_objects(struct bt_extender_reply *reply)
 {
 	reply->objects = true;
-	extender_note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
+	extender_note(reply, LINE_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
 }
 
 /* Returns: false when the record is damaged. */
@@ -214,25 +214,25 @@ static bool repeat_one(struct bt_extender_reply *reply, struct bt_str *answer)
 		return false;
 	}
 	switch ((enum reply_record)what) {
-	case SAID_FAIL:
+	case LINE_FAIL:
 		bt_extender_fail(reply, name);
 		return true;
-	case SAID_KEEP:
+	case LINE_KEEP:
 		bt_extender_keep(reply, name);
 		return true;
-	case SAID_OBJECTS:
+	case LINE_OBJECTS:
 		bt_extender_keep_objects(reply);
 		return true;
-	case SAID_REFUSE:
+	case LINE_REFUSE:
 		bt_extender_refuse(reply, name, number != 0, message);
 		return true;
-	case SAID_SCORE:
+	case LINE_SCORE:
 		bt_extender_score(reply, name, (int64_t)number);
 		return true;
-	case SAID_CANDIDATE:
+	case LINE_CANDIDATE:
 		bt_extender_candidate(reply, name, (int64_t)number);
 		return true;
-	case SAID_VICTIM:
+	case LINE_VICTIM:
 		if (reply->nodes.n) {
 			bt_extender_victim(reply, name);
 		}
@@ -260,10 +260,10 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 {
 	BT_INVARIANT((size_t)(config - x->config->extenders) < x->config->extender_n);
 	reply->kept = x->calls.keep && !x->looks;
-	bt_buf_clear(&reply->said);
+	bt_buf_clear(&reply->record);
 	if (reply->kept) {
-		bt_varint_put((uint64_t)verb, &reply->said);
-		bt_varint_put((uint64_t)(config - x->config->extenders), &reply->said);
+		bt_varint_put((uint64_t)verb, &reply->record);
+		bt_varint_put((uint64_t)(config - x->config->extenders), &reply->record);
 	}
 }
 
@@ -271,7 +271,7 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 static void extender_keep(struct bt_extender_calls *x, struct bt_extender_reply *reply)
 {
 	if (reply->kept) {
-		x->calls.keep(x->calls.keeper, bt_buf_view(&reply->said));
+		x->calls.keep(x->calls.keeper, bt_buf_view(&reply->record));
 	}
 	reply->kept = false;
 }
@@ -291,7 +291,7 @@ static void reply_fini(struct bt_extender_reply *reply)
 	bt_mem_free(reply->victims.items);
 	bt_buf_fini(&reply->text);
 	bt_buf_fini(&reply->error);
-	bt_buf_fini(&reply->said);
+	bt_buf_fini(&reply->record);
 }
 
 /* ---- interest ---- */
@@ -494,7 +494,7 @@ static void mark_kept(
 	for (size_t i = 0; i < reply->nodes.n; i++) {
 		const struct line *line = &reply->nodes.items[i];
 
-		if (line->node_ix != BT_NO_NODE && x->marks[line->node_ix] != NOT_ASKED) {
+		if (line->node_ix != BT_NO_NODE && x->marks[line->node_ix] != NOT_SENT) {
 			x->marks[line->node_ix] = KEPT;
 			continue;
 		}
@@ -555,9 +555,9 @@ static void mark_refused(
 
 	for (size_t i = 0; i < refused->n; i++) {
 		const struct line *line = &refused->items[i];
-		uint32_t mark = line->node_ix == BT_NO_NODE ? NOT_ASKED : x->marks[line->node_ix];
+		uint32_t mark = line->node_ix == BT_NO_NODE ? NOT_SENT : x->marks[line->node_ix];
 
-		if (mark == NOT_ASKED) {
+		if (mark == NOT_SENT) {
 			refuse_other(x, e, reply, line);
 		} else if (mark != KEPT && (mark < REFUSED || line->unresolvable ||
 						   !refused->items[mark - REFUSED].unresolvable)) {
@@ -578,7 +578,7 @@ static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 		if (mark == KEPT) {
 			x->nodes[kept_n] = x->nodes[i];
 			x->places[kept_n++] = x->places[i];
-		} else if (mark == ASKED) {
+		} else if (mark == SENT) {
 			bt_evaluation_refuse(e, x->places[i], true, NULL);
 		} else {
 			const struct line *line = &reply->refused.items[mark - REFUSED];
@@ -591,7 +591,7 @@ static uint32_t take_out(struct bt_extender_calls *x, struct bt_evaluation *e,
 }
 
 /* Calls one extender with the nodes. Returns: its reply. */
-static struct bt_extender_reply *ask_to_filter(
+static struct bt_extender_reply *call_filter(
 	struct bt_extender_calls *x, struct extender_at_work *extender, uint32_t node_n)
 {
 	struct bt_extender_call call = call_of(x, extender);
@@ -615,10 +615,10 @@ static struct bt_extender_reply *ask_to_filter(
 static bool filter_by(struct bt_extender_calls *x, struct extender_at_work *extender, struct bt_evaluation *e,
 	uint32_t *node_n, struct bt_str *out_error)
 {
-	struct bt_extender_reply *reply = ask_to_filter(x, extender, *node_n);
+	struct bt_extender_reply *reply = call_filter(x, extender, *node_n);
 
 	for (uint32_t i = 0; i < *node_n; i++) {
-		x->marks[x->nodes[i]] = ASKED;
+		x->marks[x->nodes[i]] = SENT;
 	}
 	if (!reply->failed) {
 		mark_kept(x, extender, reply);
@@ -794,7 +794,7 @@ static void take_candidates(struct bt_extender_calls *x, const struct extender_a
 }
 
 /* Calls one extender with the candidates. Returns: its reply. */
-static struct bt_extender_reply *ask_to_preempt(
+static struct bt_extender_reply *call_preempt(
 	struct bt_extender_calls *x, struct extender_at_work *extender, const struct bt_preemption *p)
 {
 	struct bt_extender_call call = call_of(x, extender);
@@ -828,7 +828,7 @@ bool bt_extender_calls_candidates(
 		if (!preempts(x, extender) || !interested(x, extender, pod_ix)) {
 			continue;
 		}
-		struct bt_extender_reply *reply = ask_to_preempt(x, extender, p);
+		struct bt_extender_reply *reply = call_preempt(x, extender, p);
 
 		if (!reply->failed) {
 			take_candidates(x, extender, reply, p);

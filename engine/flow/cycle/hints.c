@@ -116,7 +116,7 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 		uint32_t node_actions = 0;
 
 		hints->hint_plugins[i] = *hint_plugin;
-		if (hint_plugin->hears_all) {
+		if (hint_plugin->every_event) {
 			add_all(hints, i, true);
 		}
 		for (uint32_t j = 0; j < hint_plugin->event_n; j++) {
@@ -164,7 +164,7 @@ bt_plugin_set bt_hints_interested(const struct bt_hints *hints, const struct bt_
 	return interested;
 }
 
-static bool ask_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row *row,
+static bool run_timed(struct bt_cycle_metrics *metrics, const struct bt_hint_row *row,
 	const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
@@ -184,17 +184,17 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 		return unschedulable_plugins ? (int)bt_plugin_set_first(unschedulable_plugins) : 0;
 	}
 	uint32_t action = bt_cluster_event_action_ix(event->action);
-	bt_plugin_set asked = unschedulable_plugins & hints->interested[event->resource][action];
+	bt_plugin_set plugins = unschedulable_plugins & hints->interested[event->resource][action];
 	bt_plugin_set always = unschedulable_plugins & hints->always[event->resource][action];
 
 	if (always) {
 		return (int)bt_plugin_set_first(always);
 	}
-	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
+	for (uint32_t i = 0; plugins && i < hints->row_n[event->resource]; i++) {
 		const struct bt_hint_row *row = &hints->rows[event->resource][i];
 		BT_INVARIANT(row->hint && row->hint_plugin < BT_HINT_PLUGINS);
 
-		if (!bt_plugin_set_has(asked, row->hint_plugin) ||
+		if (!bt_plugin_set_has(plugins, row->hint_plugin) ||
 			!bt_cluster_event_action_matches(row->actions, event->action)) {
 			continue;
 		}
@@ -203,7 +203,7 @@ int bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			waiting->same_tree};
 		bool timed = metrics && bt_cycle_metrics_samples_hint(metrics);
 
-		if (timed ? ask_timed(metrics, row, &env, event) : row->hint(&env, event)) {
+		if (timed ? run_timed(metrics, row, &env, event) : row->hint(&env, event)) {
 			return (int)row->hint_plugin;
 		}
 	}

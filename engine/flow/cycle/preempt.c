@@ -483,7 +483,7 @@ static uint32_t reprieve(struct preempt_search *s, uint32_t node_ix)
 
 /* ---- reasons ---- */
 
-static void say(struct preempt_search *s, struct bt_str reason)
+static void add_reason(struct preempt_search *s, struct bt_str reason)
 {
 	s->explained_n++;
 	if (s->request->explain) {
@@ -491,7 +491,7 @@ static void say(struct preempt_search *s, struct bt_str reason)
 	}
 }
 
-static void say_rejection(struct preempt_search *s, uint32_t node_ix, uint32_t by)
+static void add_rejection(struct preempt_search *s, uint32_t node_ix, uint32_t by)
 {
 	const struct bt_preempt_request *r = s->request;
 	struct bt_rejection rejection;
@@ -515,7 +515,7 @@ static void say_rejection(struct preempt_search *s, uint32_t node_ix, uint32_t b
 }
 
 /* Errors are reported only if there is no candidate. */
-static void say_error(struct preempt_search *s, const char *text)
+static void add_error(struct preempt_search *s, const char *text)
 {
 	s->error_n++;
 	if (s->request->explain) {
@@ -524,18 +524,18 @@ static void say_error(struct preempt_search *s, const char *text)
 }
 
 /* All pods could stay: an error in upstream. */
-static void say_no_victim(struct preempt_search *s, uint32_t node_ix)
+static void add_no_victim_error(struct preempt_search *s, uint32_t node_ix)
 {
 	const struct bt_intern *intern = s->request->cache->dictionary->intern;
 
 	bt_buf_clear(&s->out->line);
 	bt_buf_printf(&s->out->line, "expected at least one victim pod on node \"%.*s\"",
 		BT_STR_ARG(bt_intern_str(intern, s->view->snapshot->nodes[node_ix].name)));
-	say_error(s, s->out->line.ptr);
+	add_error(s, s->out->line.ptr);
 }
 
 /* A pod of a preempted group is on a node that has gone. Source: newDomainVictim, v1.37.2. */
-static void say_lost_node(struct preempt_search *s)
+static void add_lost_node_error(struct preempt_search *s)
 {
 	struct bt_str name = bt_view_str(s->view, s->view->snapshot->nodes[s->lost_ix].name);
 
@@ -544,7 +544,7 @@ static void say_lost_node(struct preempt_search *s)
 		"failed to get node info for node \"%.*s\" from snapshot: nodeinfo not found for node name "
 		"\"%.*s\"",
 		BT_STR_ARG(name), BT_STR_ARG(name));
-	say_error(s, s->out->line.ptr);
+	add_error(s, s->out->line.ptr);
 }
 
 /* ---- candidates ---- */
@@ -577,9 +577,9 @@ static enum preempt_note try_without(
 	try_all(s, node_ix, false);
 	if (!fits(s, node_ix, &by, &error)) {
 		if (error) {
-			say_error(s, bt_filter_error_text(s->request->cycle->plan, by, error, &s->out->line));
+			add_error(s, bt_filter_error_text(s->request->cycle->plan, by, error, &s->out->line));
 		} else {
-			say_rejection(s, node_ix, by);
+			add_rejection(s, node_ix, by);
 		}
 		try_all(s, node_ix, true);
 		return error ? NOTE_ERROR : NOTE_UNFIT;
@@ -588,7 +588,7 @@ static enum preempt_note try_without(
 	uint32_t violation_n = reprieve(s, node_ix);
 	uint32_t victim_n = (uint32_t)(s->out->kept_n - first);
 	if (victim_n == 0) {
-		say_no_victim(s, node_ix);
+		add_no_victim_error(s, node_ix);
 		return NOTE_ERROR;
 	}
 	*out_cost = s->out->policy->cost_of(s->out->kept + first, victim_n, violation_n);
@@ -602,11 +602,11 @@ static enum preempt_note try_node(
 	s->out->tried_n++;
 	list_pods(s, node_ix);
 	if (BT_UNLIKELY(s->request->groups && s->lost_ix != BT_NO_NODE)) {
-		say_lost_node(s);
+		add_lost_node_error(s);
 		return NOTE_ERROR;
 	}
 	if (s->pod_n == 0) {
-		say(s, bt_str("No preemption victims found for incoming pod"));
+		add_reason(s, bt_str("No preemption victims found for incoming pod"));
 		return NOTE_UNFIT;
 	}
 	bt_ledger_try_begin(s->ledger, node_ix);

@@ -73,8 +73,8 @@ static struct named_event name_pod_event(
 										       : BT_ADD};
 }
 
-static void tell_event(const struct bt_pipeline *p, enum bt_cluster_event_resource resource, uint32_t action,
-	const struct bt_delta *delta)
+static void report_event(const struct bt_pipeline *p, enum bt_cluster_event_resource resource,
+	uint32_t action, const struct bt_delta *delta)
 {
 	const struct bt_pipeline_sink *sink = &p->options.sink;
 
@@ -83,19 +83,19 @@ static void tell_event(const struct bt_pipeline *p, enum bt_cluster_event_resour
 	}
 }
 
-static void tell_pod_event(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+static void report_pod_event(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
 {
 	const struct named_event event = name_pod_event(p, pod_ix, delta);
 
 	p->handled = event.action ? bt_cluster_event_label(event.resource, event.action) : UINT32_MAX;
-	tell_event(p, event.resource, event.action, delta);
+	report_event(p, event.resource, event.action, delta);
 	if (pod_ix != BT_NO_POD && event.resource == BT_CLUSTER_EVENT_ASSIGNED_POD &&
 		event.action == BT_ADD) { /* upstream removes it from its queue */
-		tell_event(p, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, delta);
+		report_event(p, BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_DELETE, delta);
 	}
 }
 
-static void tell_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
+static void report_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
 {
 	bool was = delta->node.old, is = delta->node.desc;
 	uint32_t action = !is ? BT_DELETE : was ? BT_UPDATE : BT_ADD;
@@ -103,11 +103,11 @@ static void tell_node_event(struct bt_pipeline *p, const struct bt_delta *delta)
 	if (was != is) { /* requeue.c labels an update by its changed fields */
 		p->handled = bt_cluster_event_label(BT_CLUSTER_EVENT_NODE, action);
 	}
-	tell_event(p, BT_CLUSTER_EVENT_NODE, was || is ? action : 0, delta);
+	report_event(p, BT_CLUSTER_EVENT_NODE, was || is ? action : 0, delta);
 }
 
 /* Reports that the source shows a queued or assumed pod on a node. */
-static void tell_arrival(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+static void report_arrival(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
 {
 	const struct bt_pipeline_sink *sink = &p->options.sink;
 	const struct bt_pod *pod = pod_of(p, pod_ix);
@@ -127,13 +127,13 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	struct bt_bind_request_slot *slot = NULL;
 	bool assumed = false;
 
-	tell_pod_event(p, pod_ix, delta);
+	report_pod_event(p, pod_ix, delta);
 	if (pod_ix != BT_NO_POD) {
 		BT_COUNT(p, replaced_n,
 			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
 		slot = bt_bind_requests_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
-		tell_arrival(p, pod_ix, delta);
+		report_arrival(p, pod_ix, delta);
 	}
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, out_taken);
 	if (slot && assumed) {
@@ -160,7 +160,7 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 		return take_pod(p, delta, out_taken);
 	}
 	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
-		tell_node_event(p, delta);
+		report_node_event(p, delta);
 	}
 	if (delta->kind == BT_KIND_NODE && (delta->removed || verdict == BT_VERSION_REPLACED)) {
 		lose_node(p, delta->name);

@@ -397,7 +397,7 @@ static void forget_claims(struct bt_bind_request_slot *slot)
 }
 
 /* Reports a binding's end to the sink, while the pod is still in the queue's tables. */
-static void tell_end(struct bt_pipeline *p, const struct bt_bind_request_slot *slot, bool yes)
+static void report_end(struct bt_pipeline *p, const struct bt_bind_request_slot *slot, bool yes)
 {
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(p->engine), slot->pod_ix);
 	int64_t took_ns = slot->answered_ns - slot->made_ns;
@@ -414,7 +414,7 @@ static void end_binding(
 	uint32_t pod_ix = slot->pod_ix;
 
 	if (p->options.sink.bound) {
-		tell_end(p, slot, answer->bound);
+		report_end(p, slot, answer->bound);
 	}
 	p->bind_requests.slot_of_pod[pod_ix] = 0;
 	if (p->options.journal) {

@@ -17,14 +17,14 @@ struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_
 		bt_intern_str(intern, pod->name), bt_intern_str(intern, pod->uid)};
 }
 
-static bool anybody_listens(const struct bt_pipeline *p)
+static bool has_decision_sink(const struct bt_pipeline *p)
 {
 	return p->options.sink.decided || p->limits.decisions;
 }
 
-static bool anybody_reads(const struct bt_pipeline *p)
+static bool needs_messages(const struct bt_pipeline *p)
 {
-	return anybody_listens(p) || p->options.sink.cycle_ended || bt_replay_follows(p->replay);
+	return has_decision_sink(p) || p->options.sink.cycle_ended || bt_replay_follows(p->replay);
 }
 
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
@@ -129,7 +129,7 @@ bool bt_pipeline_decisions_have_room(struct bt_pipeline *p)
 
 /* ---- cycles ---- */
 
-static void tell_group(void *context, const struct bt_group_end *end)
+static void report_group(void *context, const struct bt_group_end *end)
 {
 	struct bt_pipeline *p = context;
 
@@ -137,7 +137,7 @@ static void tell_group(void *context, const struct bt_group_end *end)
 }
 
 /* Reports a decision that has been carried out. */
-static void tell(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+static void report(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
 	struct bt_pipeline *p = context;
@@ -147,7 +147,7 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 		bt_journal_decision(p->options.journal, p->engine, decision);
 	}
 	if (p->replay) {
-		bt_replay_hear(p->replay, decision);
+		bt_replay_note_decision(p->replay, decision);
 	}
 	if (p->options.sink.cycle_ended) {
 		p->options.sink.cycle_ended(p->options.sink.context, decision, info, nominated, message);
@@ -155,7 +155,7 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 	if (p->options.step_driver.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
 		bt_bind_requests_note_bound(p, decision->pod_ix, decision->node_ix);
 	}
-	if (!anybody_listens(p)) {
+	if (!has_decision_sink(p)) {
 		return;
 	}
 	list_victims(p, decision);
@@ -187,7 +187,7 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 	}
 }
 
-static void look(void *context, uint32_t pod_ix)
+static void report_begin(void *context, uint32_t pod_ix)
 {
 	const struct bt_pipeline_sink *sink = &((struct bt_pipeline *)context)->options.sink;
 
@@ -202,11 +202,11 @@ static void steer(void *context, struct bt_decision *decision, struct bt_str mes
 void bt_pipeline_cycles_init(struct bt_pipeline *p)
 {
 	p->cycle = (struct bt_scheduling_cycle){.engine = p->engine,
-		.texts = p->options.messages && anybody_reads(p),
-		.begins = p->options.sink.cycle_begins ? look : NULL,
+		.texts = p->options.messages && needs_messages(p),
+		.begins = p->options.sink.cycle_begins ? report_begin : NULL,
 		.steer = bt_replay_follows(p->replay) ? steer : NULL,
-		.ended = tell,
-		.group_ended = p->options.sink.group_ended ? tell_group : NULL,
+		.ended = report,
+		.group_ended = p->options.sink.group_ended ? report_group : NULL,
 		.context = p};
 }
 

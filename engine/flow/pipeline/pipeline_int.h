@@ -194,7 +194,7 @@ struct bt_pipeline {
 	/* owner: the publisher */
 	alignas(BT_CACHELINE) uint32_t publish_turn;
 	struct bt_version_filter version_filter;
-	_Atomic uint32_t paused; /* atomic: any thread writes; relaxed: it orders no other data */
+	_Atomic uint32_t paused; /* atomic: any thread writes; relaxed: publishes no other data */
 	alignas(BT_CACHELINE) _Atomic uint32_t started, ending;
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
@@ -309,7 +309,7 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 /* ---- replay.c ---- */
 
 struct bt_journal_player;
-void bt_replay_hear(struct bt_journal_player *replay, const struct bt_decision *decision);
+void bt_replay_note_decision(struct bt_journal_player *replay, const struct bt_decision *decision);
 bool bt_replay_evicts_at_once(const struct bt_journal_player *replay);
 
 /* Does the replay follow its journal? NULL: no. */

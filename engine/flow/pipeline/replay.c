@@ -9,7 +9,7 @@
 #include "engine/base/varint.h"
 #include "engine/flow/pipeline/replay_int.h"
 
-void bt_replay_hear(struct bt_journal_player *r, const struct bt_decision *decision)
+void bt_replay_note_decision(struct bt_journal_player *r, const struct bt_decision *decision)
 {
 	if (r->options->follow.judged) {
 		return;
@@ -30,7 +30,7 @@ bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
 }
 
 /* A binder without effect: a replay calls no binder. */
-static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
+static void ignore_request(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
 	(void)pipeline;
@@ -99,9 +99,9 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 			.sampling = h->sampling,
 			.extending = h->extends ? extending : (struct bt_extender_hooks){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},
-		.binder = {.bind = h->binds ? ask_nobody : NULL,
-			.evict = h->evicts ? ask_nobody : NULL,
-			.release = h->releases ? ask_nobody : NULL},
+		.binder = {.bind = h->binds ? ignore_request : NULL,
+			.evict = h->evicts ? ignore_request : NULL,
+			.release = h->releases ? ignore_request : NULL},
 	};
 }
 
@@ -117,9 +117,9 @@ static struct bt_str next_decision(const struct bt_journal_player *r)
 		r->ends[r->compared_n]);
 }
 
-static void say_decision(const char *who, struct bt_str body, struct bt_buf *out)
+static void append_decision(const char *label, struct bt_str body, struct bt_buf *out)
 {
-	bt_buf_text(out, who);
+	bt_buf_text(out, label);
 	if (body.len) {
 		bt_journal_decision_text(body, out);
 	} else {
@@ -132,8 +132,8 @@ static enum bt_status differ(struct bt_journal_player *r, const struct bt_journa
 {
 	r->result->differs = true;
 	bt_buf_printf(&r->error, "at byte %zu, decision %" PRIu64, record->offset, r->result->decision_n + 1);
-	say_decision(": the journal has ", theirs, &r->error);
-	say_decision("; replayed is ", ours, &r->error);
+	append_decision(": the journal has ", theirs, &r->error);
+	append_decision("; replayed is ", ours, &r->error);
 	return BT_CONFLICT;
 }
 

@@ -272,7 +272,7 @@ static bool all_ended(const struct bt_pipeline *p)
 	return true;
 }
 
-static void say_all(struct bt_pipeline *p, enum bt_pipeline_thread_state state)
+static void set_states(struct bt_pipeline *p, enum bt_pipeline_thread_state state)
 {
 	for (uint32_t i = 0; i < p->crew_n; i++) {
 		if (state_of(&p->crews[i]) != BT_THREAD_ENDED) {
@@ -314,13 +314,13 @@ static void run_all(void *context)
 		if (work_all(p)) {
 			continue;
 		}
-		say_all(p, BT_THREAD_WAITS);
+		set_states(p, BT_THREAD_WAITS);
 		uint32_t key = bt_eventcount_prepare(&p->schedule_park);
 
 		if (!work_all(p)) {
 			bt_eventcount_wait(&p->schedule_park, key, nap_of(scheduler(p)));
 		}
-		say_all(p, BT_THREAD_WORKS);
+		set_states(p, BT_THREAD_WORKS);
 	}
 }
 
@@ -348,7 +348,7 @@ static enum bt_status start(
 	if (status != BT_OK) {
 		bt_store_relaxed(&crew->state, BT_THREAD_NONE);
 		if (crew->pipeline->options.one_thread) {
-			say_all(crew->pipeline, BT_THREAD_NONE);
+			set_states(crew->pipeline, BT_THREAD_NONE);
 		}
 		bt_pipeline_stop(crew->pipeline, BT_END_ABANDON, BT_FOREVER);
 	}
@@ -366,7 +366,7 @@ enum bt_status bt_pipeline_start(struct bt_pipeline *p, struct bt_buf *out_why)
 		status = start(&p->crews[i], run, &p->crews[i], out_why);
 	}
 	if (p->options.one_thread) {
-		say_all(p, BT_THREAD_WORKS);
+		set_states(p, BT_THREAD_WORKS);
 		status = start(scheduler(p), run_all, p, out_why);
 	}
 	return status;

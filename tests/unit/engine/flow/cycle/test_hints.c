@@ -107,7 +107,7 @@ static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **sta
 		assert_false(bt_hints_interested(&p.hints, &events[i]) & gates);
 	}
 	struct bt_hint_plugin *hint_plugin = &p.flow.hint_plugins[bt_plugin_find(bt_str("SchedulingGates"))];
-	hint_plugin->hears_all = true;
+	hint_plugin->every_event = true;
 	hint_plugin->event_n = 0;
 	bt_hints_of(&p.hints, &p.flow);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
