@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reserve: what a pod's claims get, and whether it is still there when the pod is assumed.
+ * Reserve: chooses volumes and devices for a pod's claims, and checks them again when the pod is assumed.
  */
 #include "engine/flow/cycle/reserve.h"
 
@@ -62,7 +62,7 @@ static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
 	       pv->claim.uid == claim->uid;
 }
 
-/* Notes what a binding is of. */
+/* Saves the identity and version of a binding's objects. */
 static void note_volume(struct bt_reserved *reserved, const struct bt_volume_binding *binding)
 {
 	const struct bt_storage *storage = reserved->cache->view.storage;
@@ -102,7 +102,7 @@ static struct bt_reserved_choice reserve_note(
 		*choice, claims[choice->claim_ix].name, claims[choice->claim_ix].uid};
 }
 
-/* What one plugin says. */
+/* Saves one plugin's reservation. */
 static void note_reservation(struct bt_reserved *reserved, const struct bt_plugin *plugin,
 	const struct bt_reservation *reservation)
 {
@@ -155,8 +155,8 @@ void bt_reserved_choose(
 	}
 }
 
-/* Is there the claim that the choice is for? Of one that was made anew under its name PreBind learns by a
- * conflict, and gives it what was chosen for the other. Source: bindClaim, v1.36.3. */
+/* Finds the claim of a choice. A claim that was recreated under the same name causes a conflict in PreBind,
+ * which then gives it the choice of the old one. Source: bindClaim, v1.36.3. */
 static bool find_claim(
 	const struct bt_reserved *reserved, uint32_t namespace_, struct bt_reserved_choice *noted)
 {
@@ -178,7 +178,7 @@ static bool is_bound(
 	return claim && claim->volume != BT_NAME_EMPTY && claim->bind_completed;
 }
 
-/* Have all claims of the pod been bound meanwhile? */
+/* Are all claims of the pod bound by now? */
 static bool all_bound(const struct bt_reserved *reserved, const struct bt_signature *signature)
 {
 	const struct bt_storage *storage = reserved->cache->view.storage;
@@ -222,7 +222,8 @@ static void say_version(struct bt_buf *why, const char *word, uint64_t version)
 	}
 }
 
-/* An object has changed since the node was chosen. Source: passiveAssumeCache.Assume, v1.36.3. */
+/* Reports that an object has changed since the node was chosen. Source: passiveAssumeCache.Assume,
+ * v1.36.3. */
 static void say_changed(
 	struct bt_reserved *reserved, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
 {
@@ -240,7 +241,7 @@ static void say_plugin(struct bt_buf *why, const char *point, const char *plugin
 	bt_buf_printf(why, "running %s plugin \"%s\": ", point, plugin);
 }
 
-/* Will the binder find the volumes that are claims' already, and the claims? Source: bindAPIUpdate,
+/* Can the binder find the volumes that are already bound to claims, and the claims? Source: bindAPIUpdate,
  * checkBindings, v1.36.3. */
 static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t namespace_)
 {
@@ -255,7 +256,7 @@ static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t nam
 			say_gone(reserved, BT_NAME_NONE, noted->volume);
 			return BT_PRE_BIND_FAILS;
 		}
-		/* One that was made anew may be elsewhere. */
+		/* A recreated one may have another index. */
 		if (pv) {
 			reserved->bindings[i].pv_ix = (uint32_t)(pv - storage->pvs);
 		}
@@ -270,15 +271,14 @@ static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t nam
 			say_gone(reserved, namespace_, reserved->volumes[i].claim);
 			return BT_PRE_BIND_FAILS;
 		}
-		/* One that was made anew may be elsewhere. */
+		/* A recreated one may have another index. */
 		reserved->bindings[i].claim_ix = (uint32_t)(claim - storage->claims);
 	}
 	return BT_RESERVED;
 }
 
 /*
- * Can the volumes be assumed, and will the binder find what it binds? Source: AssumePodVolumes, Assume,
- * v1.36.3.
+ * Can the volumes be assumed, and can the binder find its objects? Source: AssumePodVolumes, Assume, v1.36.3.
  */
 static enum bt_reserve check_volumes(struct bt_reserved *reserved, uint32_t namespace_)
 {
@@ -311,7 +311,7 @@ static enum bt_reserve check_volumes(struct bt_reserved *reserved, uint32_t name
 	return check_bindings(reserved, namespace_);
 }
 
-/* Volumes that have changed since the node was chosen may be such that nothing is to be assumed any more. */
+/* Assumes the bindings, unless volumes have changed since the node was chosen and all claims are bound. */
 static enum bt_reserve assume_volumes(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature;
@@ -386,7 +386,7 @@ static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod
 	return outcome;
 }
 
-/* Has what plugins know of the pod's claims been worked out for the claims as they are? */
+/* Are the plugins' results for the pod's claims up to date? Prepares the plan again if they are not. */
 static bool is_current(struct bt_reserved *reserved, struct bt_plan *plan)
 {
 	const struct bt_view *view = &reserved->cache->view;
@@ -407,7 +407,7 @@ static BT_NOINLINE void choose_again(
 	}
 }
 
-/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
+/* Does not look up the node's name unless needed, because with many nodes that misses all CPU caches. */
 static BT_NOINLINE enum bt_reserve assume_claims(
 	struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -430,7 +430,7 @@ enum bt_reserve bt_reserved_assume(
 
 	BT_REQUIRE_HOT(bt_ledger_pod(reserved->cache->ledger, pod_ix)->state == BT_POD_QUEUED);
 	BT_REQUIRE_HOT(node_ix != BT_NO_NODE);
-	/* Explaining the pod meanwhile replaces what was chosen. */
+	/* An explanation of the pod in between replaces the choice. */
 	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
 		choose_again(reserved, plan, pod_ix, node_ix);
 	}
