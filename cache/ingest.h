@@ -103,7 +103,7 @@ void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struc
 /* A pod disruption budget, new or changed. */
 void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object);
 
-/* Volumes, claims and what belongs to them (the kinds of bt_volumes_apply). In any order, before or after the
+/* Volumes, claims and related objects (the kinds of bt_volumes_apply). In any order, before or after the
  * pods. */
 void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object);
 

@@ -116,8 +116,8 @@ bool bt_ledger_keeps(const struct bt_ledger *ledger, uint32_t node_ix);
 /* Vacates a slot for another node. Requires: bt_ledger_keeps is false. */
 void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
-/* A live node was described anew: enters it into the usage's journal, as a change that may have made room.
- * What is on the node stays. */
+/* A live node has a new description: adds it to the usage's journal, as a change that may have made room. Its
+ * pods stay. */
 void bt_ledger_redescribe(struct bt_ledger *ledger, uint32_t node_ix);
 
 /*

@@ -55,8 +55,8 @@ struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publis
 /* ---- visitors ----
  *
  * A lock-free view of the latest published version, for any thread. Only tests and benchmarks use it: they
- * compare the scheduling thread's columns (cache/snapshot.h), from which decisions are made, with what was
- * published, while the publisher goes on. */
+ * compare the scheduling thread's columns (cache/snapshot.h), which decisions use, with the published
+ * version, concurrently with the publisher. */
 
 struct bt_version;
 

@@ -152,7 +152,7 @@ static void widen_rare(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 	w->view.rare = w->rare;
 }
 
-/* The same for what is allocatable. */
+/* The same for allocatable amounts. */
 static void widen_allocatable(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 {
 	w->rooms = bt_mem_widen(w->rooms, old_n, new_n, sizeof(*w->rooms));

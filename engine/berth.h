@@ -52,7 +52,7 @@ enum berth_status {
 	BERTH_LIMIT,	  /* a limit of the options or of the library is reached */
 	BERTH_BUSY,	  /* the call came from inside a callback of the same handle */
 	BERTH_STOPPED,	  /* after berth_stop */
-	BERTH_TIMEOUT,	  /* nothing came in time */
+	BERTH_TIMEOUT,	  /* timed out */
 	BERTH_UNSUPPORTED /* not supported by this build or mode */
 };
 

@@ -17,8 +17,8 @@ struct bt_bench;
 #define BT_BENCH_ARG_MAX 8
 
 /*
- * A benchmark, run once for each of its arguments, or once with argument 0 when it has none.
- * run sets up what it needs, loops while bt_bench_keep_running, and frees what it holds.
+ * A benchmark, run once for each of its arguments, or once with argument 0 when it has none. run sets up,
+ * loops while bt_bench_keep_running, and cleans up.
  */
 struct bt_bench_case {
 	const char *name; /* NULL: the suite's name alone */
@@ -27,7 +27,7 @@ struct bt_bench_case {
 					   only one */
 	int arg_n;
 	int64_t iterations;  /* 0: as many as the time allows */
-	const void *subject; /* what bt_bench_subject returns, for cases that share a run */
+	const void *subject; /* returned by bt_bench_subject, for cases that share a run */
 	bool wall;	     /* rates are by wall-clock time, not by this thread's CPU time */
 };
 
@@ -67,7 +67,7 @@ void bt_bench_bytes(struct bt_bench *bench, int64_t bytes);
 void bt_bench_counter(struct bt_bench *bench, const char *name, double value);
 void bt_bench_counter_mean(struct bt_bench *bench, const char *name, double total);
 
-/* Gives up: the benchmark reports why, and the program ends with a failure. Leave the loop afterwards. */
+/* Aborts the benchmark: it reports why, and the program fails. Leave the loop afterwards. */
 void bt_bench_skip(struct bt_bench *bench, const char *why);
 
 /* Makes the compiler assume that the object is read. */
@@ -77,7 +77,7 @@ static inline void bt_bench_keep(const void *object)
 }
 
 /*
- * Runs the suites as the command line says (Google Benchmark's options).
+ * Runs the suites selected by the command line (Google Benchmark's options).
  * Returns the program's exit status: 1 for unknown options, a skipped benchmark, or a filter that matches
  * none.
  */

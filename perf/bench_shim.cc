@@ -93,7 +93,7 @@ static void register_case(const struct bt_bench_suite *suite, const struct bt_be
 		one->run(reinterpret_cast<struct bt_bench *>(&state));
 	});
 
-	/* In brief mode, which ctest asks for, the first argument must do. */
+	/* In brief mode, used by ctest, only the first argument is run. */
 	const int arg_n = std::getenv("BT_BENCH_BRIEF") && one->arg_n ? 1 : one->arg_n;
 	for (int i = 0; i < arg_n; i++) {
 		registered->Arg(one->args[i]);

@@ -322,7 +322,7 @@ static void handover(struct bt_bench *bench)
 
 /* ---- through a pipeline ---- */
 
-#define THROUGH_N 200000u /* pods that come in an iteration */
+#define THROUGH_N 200000u /* pods added in an iteration */
 #define LIVING_N  100000u
 
 struct through {

@@ -56,7 +56,7 @@ static struct bt_node_object node_of(struct bt_arena *arena, uint32_t ix)
 	return node;
 }
 
-/* The number-th pod, whose name is written to name (32 bytes). */
+/* The number-th pod, with its name in name (32 bytes). */
 static struct bt_pod_object pod_of(const struct feed *feed, uint32_t number, char *name)
 {
 	struct bt_pod_object pod = feed->pods[number % SIGNATURE_N];

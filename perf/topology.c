@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements of pods that look at other pods: of ten applications for each kind, of which each node has four
- * pods already, evenly over the zones, and gets four more. Kinds are those of upstream's scheduler_perf, with
+ * Placements of pods with terms about other pods: ten applications per kind; each node already has four of
+ * their pods, evenly over the zones, and gets four more. Kinds are those of upstream's scheduler_perf, with
  * applications in place of one that all pods belong to.
  */
 #include "placement.h"
@@ -9,7 +9,7 @@
 #define APPS	      10 /* of a kind */
 #define PODS_PER_NODE 4	 /* bound, and as many that wait */
 
-/* What a pod of a kind has in its spec: text that takes the number of its application, once or not at all. */
+/* The spec of a kind's pods: text that takes the number of its application, once or not at all. */
 static const char anti_affinity[] =
 	"affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
 	"kubernetes.io/hostname, labelSelector: {matchLabels: {app: app-%u}}}]}}";

@@ -15,11 +15,11 @@
 struct workload {
 	uint32_t node_n;
 	uint32_t cores;	      /* of each node; 0: there are four types of machines */
-	uint32_t bits;	      /* nodes have so many labels bit-0 ..., the digits of their numbers */
+	uint32_t bits;	      /* number of labels bit-0 ..., the binary digits of a node's number */
 	bool tainted;	      /* some nodes have taints */
 	struct bt_team *team; /* scores nodes with workers; NULL: one thread */
 	const char *image;    /* every second node has it; NULL: nodes have no images */
-	uint32_t rack_nodes;  /* so many nodes in turn have the same label "rack"; 0: nodes have none */
+	uint32_t rack_nodes;  /* consecutive nodes with the same label "rack"; 0: no label */
 	const char *gates;    /* --feature-gates; NULL: the defaults */
 	/* owned by the functions below: */
 	struct bt_config config;
@@ -30,7 +30,7 @@ struct workload {
 	uint32_t *pods; /* indices, by number */
 	size_t pod_cap;
 	uint32_t pod_end;     /* one more than the highest number */
-	uint32_t pod_n, left; /* pods that wait, or waited; of them those that were not placed yet */
+	uint32_t pod_n, left; /* all pods; of them those not placed yet */
 	uint64_t placed_n, refused_n;
 };
 
@@ -41,7 +41,7 @@ void bt_workload_end(struct workload *w);
 /* Reads one object that is written as YAML; valid until the next one is read. */
 const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...) BT_PRINTF(2, 3);
 
-/* A pod of one container that asks for cpu (thousandths) and memory and nothing else; without a name. */
+/* A pod of one container that requests only cpu (thousandths) and memory; without a name. */
 struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli, int64_t mib);
 
 /* Enters the number-th pod, which gets a name and its place in the queue by that number. Returns its index.

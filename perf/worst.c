@@ -11,7 +11,7 @@
 #define RANK_BITS     12 /* 4,096 nodes with a rank of their own */
 #define WEIGHT_MAX    64
 
-/* Pods of n signatures that differ in what they ask for, in turn. */
+/* Pods of n signatures with different requests, round-robin. */
 static void add_own_sizes(struct workload *w, struct bt_arena *arena, uint32_t n, uint32_t pod_n)
 {
 	for (uint32_t i = 0; i < n && i < pod_n; i++) {
@@ -24,7 +24,7 @@ static void add_own_sizes(struct workload *w, struct bt_arena *arena, uint32_t n
 	}
 }
 
-/* More signatures in turn than there are nodes: when one comes again, every node may have changed. */
+/* More signatures than nodes, round-robin: when one is repeated, every node may have changed. */
 static void plain_scan(struct bt_bench *bench)
 {
 	struct workload w = {.node_n = (uint32_t)bt_bench_arg(bench)};

@@ -229,7 +229,7 @@ static inline bool bt_needs_met(uint32_t needs, const struct bt_release *release
 				   : bt_release_has(release, (enum bt_rule)(needs - 1 - BT_GATE_N)));
 }
 
-/* What changes between Filter and PostFilter of one cycle. */
+/* State changes between Filter and PostFilter of one cycle. */
 enum bt_state_change {
 	/* Objects are about to change that PreFilter may have read: its data must stay as it is until the
 	 * cycle ends. */

@@ -145,8 +145,8 @@ typedef const char *bt_plugin_placement_normalize_fn(int64_t *scores, uint32_t n
 enum bt_claims_release {
 	BT_CLAIMS_NONE = 0,   /* the pod has no claims */
 	BT_CLAIMS_KEPT,	      /* nothing can be released */
-	BT_CLAIMS_DEALLOCATE, /* this claim's allocation goes */
-	BT_CLAIMS_DELETE      /* this claim for extended resources goes */
+	BT_CLAIMS_DEALLOCATE, /* deallocate this claim */
+	BT_CLAIMS_DELETE      /* delete this claim for extended resources */
 };
 
 /* The action and its claim, which may be deleted by the time it is carried out. The last three fields are set
@@ -170,7 +170,7 @@ struct bt_victim {
 	uint32_t first_part;  /* private to the trial's code */
 };
 
-/* What preempting on a node costs; the lowest is chosen, member by member in this order
+/* The cost of preemption on a node; the lowest is chosen, member by member in this order
  * (bt_preemption_cheaper). */
 struct bt_preemption_cost {
 	uint32_t violation_n, victim_n;

@@ -183,7 +183,7 @@ enum bt_queue_cause {
 
 struct bt_queue;
 
-/* options->…_ns as they come: nothing is defaulted. Requires: none of them is negative.
+/* No defaults are applied to options->…_ns. Requires: none of them is negative.
  * Owns: the caller, until bt_queue_destroy; NULL is fine. */
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options);
 void bt_queue_destroy(struct bt_queue *queue);
@@ -268,7 +268,7 @@ void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, bt_plugin_set unsche
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);
 
 /*
- * A waiting pod has changed, and kind is its new one. events: what changed, n of them.
+ * A waiting pod has changed; kind: its new kind; events: its n changes.
  * Returns: its place; a pod without a place is added.
  */
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,

@@ -95,7 +95,7 @@ static bool is_safe(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-/* Appends what is between the quotes. */
+/* Appends the text between the quotes. */
 static void quote_add(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
 {
 	char out[BT_QUOTE_BYTES_MAX];

@@ -99,7 +99,7 @@ bool bt_rcu_has_readers(void);
  * liburcu's thread waits 10 ms between batches, so that one grace period serves many.
  * Context: any thread, also a reader or a reclaim function; lock-free except for wake-ups. A reclaim function
  *	    does not visit.
- * Owns   : head until reclaim is called; bytes is what reclaiming it will free.
+ * Owns   : head until reclaim is called; bytes: the memory that reclaim frees.
  */
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes);
 

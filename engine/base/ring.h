@@ -80,7 +80,7 @@ bool bt_ring_try_push(struct bt_ring *ring, const void *entry);
 
 /*
  * Copies out up to n entries, oldest first; once half of the ring is free, wakes a waiting producer.
- * Context: the consumer; wait-free but for the waking. Returns: how many came out.
+ * Context: the consumer; wait-free except for the wake-up. Returns: the number copied out.
  */
 uint32_t bt_ring_try_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n);
 bool bt_ring_try_pop(struct bt_ring *ring, void *out_entry);
@@ -98,7 +98,7 @@ bool bt_ring_push(struct bt_ring *ring, const void *entry, int64_t timeout_ns);
 /*
  * Copies out up to n entries, waiting for the first of them.
  * Context: the consumer, as for bt_eventcount_wait.
- * Returns: how many came out: 0 when timeout_ns passed or the ring is drained.
+ * Returns: the number copied out: 0 when timeout_ns passed or the ring is drained.
  */
 uint32_t bt_ring_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n, int64_t timeout_ns);
 bool bt_ring_pop(struct bt_ring *ring, void *out_entry, int64_t timeout_ns);

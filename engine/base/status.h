@@ -8,7 +8,7 @@ enum bt_status {
 	BT_OK = 0,
 	BT_NO_MEMORY,  /* an allocation failed or a memory limit was reached */
 	BT_INVALID,    /* the input does not follow its grammar or its rules */
-	BT_RANGE,      /* a number or size is outside what is allowed */
+	BT_RANGE,      /* a number or size is out of range */
 	BT_DEPTH,      /* nested deeper than allowed */
 	BT_TRUNCATED,  /* the input ends too early */
 	BT_NOT_FOUND,  /* no such name */

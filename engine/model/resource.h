@@ -29,7 +29,7 @@ enum bt_resource {
 /* The most resources that one pod may request. */
 #define BT_REQUEST_MAX 64
 
-/* What bt_resource_slot returns for a name that has no slot. */
+/* bt_resource_slot's results for a name without a slot. */
 enum bt_no_slot {
 	BT_SLOT_PODS = -1,    /* the pod count, not a scalar */
 	BT_SLOT_IGNORED = -2, /* a name that the scheduler drops, such as storage */

@@ -59,8 +59,8 @@ static bool placement_generate(
 	return true;
 }
 
-/* What makes a placement, or frees a group from one. Upstream registers nothing: there time brings groups
- * back. */
+/* Events that create a placement, or free a group from one. Upstream registers none: there timers requeue
+ * groups back. */
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, NULL, 0},

@@ -13,7 +13,7 @@ enum bt_exit {
 	BT_EXIT_USAGE = 2, /* the command line is wrong */
 	BT_EXIT_INPUT = 3, /* a path cannot be read, nothing usable in it, or anything wrong with --strict */
 	BT_EXIT_IO = 4,	   /* writing failed */
-	BT_EXIT_INTERRUPTED = 130, /* SIGINT: what was done so far has been reported */
+	BT_EXIT_INTERRUPTED = 130, /* SIGINT: partial results were reported */
 	BT_EXIT_PIPE = 141	   /* output pipe closed */
 };
 
@@ -82,7 +82,7 @@ extern const struct bt_option bt_common_options[];
 /* The command of that name, or NULL. */
 const struct bt_command *bt_command_find(const char *name);
 
-/* The command or option name nearest to what was typed, or NULL when none is near. */
+/* The command or option name nearest to the typed one, or NULL when none is near. */
 const char *bt_command_suggest(const char *typed);
 const char *bt_option_suggest(const struct bt_command *command, const char *typed);
 

@@ -13,7 +13,7 @@
 
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
 
-/* Rows that several commands have; only what they say differs. */
+/* Rows of several commands; only their texts differ. */
 #define FILENAME_OPTION(text)                                                                                \
 	{                                                                                                    \
 		.name = "filename", .letter = 'f', .type = BT_OPTION_TEXT, .file = BT_FILE_READ,             \
@@ -72,7 +72,7 @@
 		BT_EXIT_PIPE, "Output pipe closed."                                                          \
 	}
 
-/* What a command reads: one file, or any number of them. */
+/* A command's inputs: one file, or any number. */
 #define ONE_FILE                                                                                             \
 	.operands = "FILE|-", .operand_min = 1, .operand_max = 1, .operand_file = BT_FILE_READ,              \
 	.reports = true

@@ -210,7 +210,7 @@ enum bt_emit_format bt_emit_format_of(const char *word)
 	}
 }
 
-/* One value, without what is inside it. */
+/* One value, without its members. */
 static void write_value(struct bt_doc *doc, const struct bt_emit_value *value)
 {
 	if (value->key) {

@@ -60,8 +60,8 @@ bt_emit_row *bt_emit_last_row(struct bt_emit *emit);
 bt_emit_row *bt_emit_row_after(struct bt_emit *emit, bt_emit_row *row);
 
 /*
- * Of the rows of an array from first on, takes the first one whose texts key and second are these in front of
- * first, with first's heading, and adds mark to it, a text under mark_key whose column has no title.
+ * Moves the first row, from first on, with these texts key and second before first, with first's heading, and
+ * adds mark to it, a text under mark_key in a column without title.
  * Returns : whether there is such a row.
  */
 struct bt_emit_choice {

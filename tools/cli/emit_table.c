@@ -20,7 +20,7 @@ struct emit_table_column {
 struct layout {
 	struct emit_table_column *columns;
 	size_t column_n, column_cap;
-	bool for_table; /* without what is hidden */
+	bool for_table; /* without hidden members */
 };
 
 /* An iterator over a row's plain values. */
@@ -28,7 +28,7 @@ struct cursor {
 	const struct bt_emit_value *row, *value;
 };
 
-/* Down to the first value that is not an object; an empty object stands for itself. */
+/* Descends to the first value that is not an object; an empty object counts as a value. */
 static const struct bt_emit_value *descend(const struct bt_emit_value *value)
 {
 	while (value->type == BT_EMIT_OBJECT && value->members.first) {
@@ -37,7 +37,7 @@ static const struct bt_emit_value *descend(const struct bt_emit_value *value)
 	return value;
 }
 
-/* The next value of the row that is not an object, in order; NULL behind the last. */
+/* The next value of the row that is not an object, in order; NULL after the last. */
 static const struct bt_emit_value *next_leaf(struct cursor *cursor)
 {
 	const struct bt_emit_value *value = cursor->value;

@@ -8,7 +8,7 @@
 #include "engine/base/atomic.h"
 #include "tools/cli/replace.h"
 
-/* volatile is what C asks of an object that a signal handler writes; threads do not synchronise through it.
+/* C requires volatile for objects that a signal handler writes; threads do not synchronise through it.
  */
 volatile sig_atomic_t bt_interrupt = 0;
 

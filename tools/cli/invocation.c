@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to argp. Its options come from our table; its own help and messages are off, because help, man
+ * Wraps argp. Its options come from our table; its own help and messages are off, because help, man
  * pages and suggestions come from the table too.
  */
 #include "tools/cli/invocation.h"

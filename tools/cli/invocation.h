@@ -45,7 +45,7 @@ const char *bt_invocation_text(const struct bt_invocation *invocation, const cha
 /* The ix-th value given for a repeated option, in order; NULL after the last. Defaults do not count. */
 const char *bt_invocation_item(const struct bt_invocation *invocation, const char *option, size_t ix);
 
-/* The ix-th input of a command that takes files: those of --filename, then the operands; NULL behind the
+/* The ix-th input of a command that takes files: those of --filename, then the operands; NULL after the
  * last. */
 const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix);
 

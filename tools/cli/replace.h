@@ -39,6 +39,6 @@ void bt_replacement_drop(struct bt_replacement *replacement);
 /* Removes every unfinished file, for a program that is about to end. Context: a signal handler. */
 void bt_replacements_remove(void);
 
-/* The path behind symbolic links, also when there is nothing yet: bt_mem_free frees it.
- * Returns: NULL with errno when links lead round in a circle. */
+/* The path after following symbolic links, even if the file does not exist: free with bt_mem_free.
+ * Returns: NULL with errno for a cycle of links. */
 char *bt_path_behind_links(const char *path);

@@ -269,7 +269,7 @@ static enum bt_status read_all(struct bt_input *input, int fd, const char *name)
 	}
 }
 
-/* Maps or reads what fd holds. */
+/* Maps or reads the file of fd. */
 static enum bt_status load(struct bt_input *input, int fd, const char *name, struct bt_str *out)
 {
 	struct stat st;

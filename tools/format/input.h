@@ -30,9 +30,8 @@ void bt_input_destroy(struct bt_input *input);
 
 /*
  * Adds a file, a directory (every .json, .yaml and .yml below it, also .gz and .zst, in byte order of their
- * paths), or
- * "-" for standard input. A problem is reported, and the rest goes on.
- * Returns : BT_OK, or what was reported.
+ * paths), or "-" for standard input. Reports problems and continues.
+ * Returns : BT_OK, or the reported status.
  */
 enum bt_status bt_input_add(struct bt_input *input, const char *path);
 

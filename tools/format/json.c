@@ -556,7 +556,7 @@ BT_INLINE bool skip_key(struct bt_json *json)
 	return true;
 }
 
-/* What skip has open: one bit a level, set for objects. */
+/* Containers that skip has open: one bit per level, set for objects. */
 struct nest {
 	uint64_t objects[BT_LIMIT_SKIPPED_DEPTH / 64 + 1];
 	uint32_t n;

@@ -48,7 +48,7 @@ struct bt_json *bt_json_create(void);
 void bt_json_destroy(struct bt_json *json);
 
 /*
- * Puts the cursor at the start of text, behind a byte order mark if there is one. No byte outside text is
+ * Puts the cursor at the start of text, after a byte order mark if any. No byte outside text is
  * read. Owns : the caller keeps text, which must outlive the cursor's views; strings with escapes are written
  * into arena.
  */

@@ -11,7 +11,7 @@
 /* The start of an object, before its body. */
 struct bt_object_header {
 	struct bt_str api_version, kind;
-	bool is_list;  /* the cursor is in front of the items */
+	bool is_list;  /* the cursor is before the items */
 	bool no_items; /* a list whose items are null */
 };
 
@@ -30,7 +30,7 @@ bool bt_object_read_header(struct bt_decode *decode, struct bt_object_header *he
 
 bool bt_object_is_list_kind(struct bt_str kind);
 
-/* An element of a PodList needs no kind of its own. The header then points into words. */
+/* An element of a PodList may lack a kind. The header then points into words. */
 void bt_object_inherit(const struct bt_list_words *words, struct bt_object_header *header);
 
 /* Reads the rest of an object whose header has been read and whose start is known. Returns false with

@@ -19,7 +19,7 @@
 struct object_list {
 	struct bt_json_mark start; /* of the list's object */
 	struct bt_list_words words;
-	size_t items_offset; /* behind the bracket */
+	size_t items_offset; /* after the bracket */
 	uint32_t next_ix;
 };
 
@@ -622,7 +622,7 @@ static bool next_yaml_document(struct bt_object_reader *reader)
 	}
 }
 
-/* Moves the cursor in front of the next document of this file or a later one. Returns false at the end of
+/* Moves the cursor to the next document of this file or a later one. Returns false at the end of
  * all. */
 static bool next_document(struct bt_object_reader *reader)
 {

@@ -46,7 +46,7 @@ enum bt_proto_extent {
 
 /*
  * Decodes a bare message, which is an object of that kind, into out: whatever of it can be read.
- * Returns: how far that was; unless whole, out_error says why.
+ * Returns: how far; unless whole, with the reason in out_error.
  */
 enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error);

@@ -76,7 +76,7 @@ struct bt_decode {
 
 /*
  * Decodes the object at the cursor into out, whose members keep their values where absent in the text.
- * Returns : false with decode->error set; the cursor then stands still, and bt_json_seek moves it unless
+ * Returns : false with decode->error set; the cursor then stops, and bt_json_seek resumes it unless
  * error.syntax. Owns    : strings and arrays belong to the text and to decode->arena, which must also be the
  * cursor's.
  */

@@ -157,7 +157,7 @@ static void add_go_type(struct bt_buf *out, const struct where *where)
 	}
 }
 
-/* A value of a wrong type. number: its text, if that is what is wrong. */
+/* A value of a wrong type. number: its text if the number is the error. */
 static void mismatch(struct bt_strict *strict, enum bt_json_type type, struct bt_str number,
 	const struct where *where, size_t offset)
 {

@@ -36,7 +36,7 @@ int bt_configuration_read(
 /* The text of --config; empty without one. Returns: enum bt_exit. */
 int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf *out_text);
 
-/* The configuration of such a text, or the defaults where it is NULL. What is wrong is appended to out_error.
+/* The configuration of such a text, or the defaults where it is NULL. Errors are appended to out_error.
  * Returns: enum bt_exit. Owns: bt_config_fini, in any case. */
 int bt_configuration_decode(const struct bt_invocation *invocation, const struct bt_gates *gates,
 	const struct bt_buf *text, struct bt_config *out_config, struct bt_buf *out_error);

@@ -2,8 +2,9 @@
  * Admission of an object between a decoder and a scheduler: the API server's defaults and its rejection of
  * negative amounts, priorities from their classes, and the pods that controllers create for workloads.
  *
- *   bt_admission_object (each object) --> admitted            pods and PodGroups without a priority are kept
- *   bt_admission_finish (after the last one) --> admitted     ... and come now, then those of the workloads
+ *   bt_admission_object (each object) --> admitted pods and PodGroups without a priority are kept
+ *   bt_admission_finish (after the last one) --> admitted ... and are admitted now, then those of the
+ *   workloads
  *
  * Context: one thread at a time; allocates.
  */

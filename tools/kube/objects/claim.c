@@ -110,7 +110,7 @@ static void add_detail(
 	group->detail = (uint32_t)claims->detail_n;
 }
 
-/* The node that a daemon's pod is for: bound to it, or asking for it by name. */
+/* The node that a daemon's pod is for: bound to it, or requiring it by name. */
 static struct bt_str node_of(const struct bt_pod_spec_object *spec)
 {
 	const struct bt_node_selector_object *required = &spec->affinity.node_affinity.required;
@@ -193,7 +193,7 @@ static bool claim_compile(struct bt_claims *claims, const struct bt_workload_obj
 	       bt_selector_compile(&held, arena, &controller->selector, out, NULL) == BT_OK;
 }
 
-/* Adds what a group has to what the controller has. */
+/* Adds a group's counts to the controller's. */
 static void claim_count(
 	const struct bt_claims *claims, const struct bt_owned_pods *group, struct bt_claimed *out)
 {

@@ -490,7 +490,7 @@ static int64_t job_missing(const struct bt_workload_object *job, const struct bt
 
 	succeeded = job->succeeded > succeeded ? job->succeeded : succeeded;
 	if (!job->has_completions) {
-		/* In a work queue the first success means that there is no more work to hand out. */
+		/* In a work queue the first success means that no work is left. */
 		wanted = succeeded > 0 ? claimed->active : wanted;
 	} else if (wanted > job->completions - succeeded) {
 		wanted = job->completions - succeeded;
@@ -504,7 +504,7 @@ struct index_ranges {
 	int64_t last; /* of the range before rest */
 };
 
-/* The first index from ix on that no range has. Indexes are asked for in ascending order. */
+/* The first index from ix on that no range has. Calls use ascending indexes. */
 static int64_t skip_ranges(struct index_ranges *ranges, int64_t ix)
 {
 	while (ranges->rest.len) {

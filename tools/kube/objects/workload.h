@@ -34,7 +34,7 @@ struct bt_workloads {
 	struct bt_workload_entry *entries;
 	size_t entry_n, entry_cap;
 	struct bt_claims claims;
-	struct bt_map known; /* what exists, by the hash of what it is */
+	struct bt_map known; /* existing objects, by the hash of their identity */
 };
 
 void bt_workloads_fini(struct bt_workloads *workloads);
@@ -67,7 +67,7 @@ struct bt_workloads_request {
 /*
  * Creates the missing pods of every workload, in the order of the input. A Deployment whose ReplicaSets are
  * in the input leaves the pods to them, and its replicas to the one of them that has any, or to the newest. A
- * CronJob whose Jobs are in the input leaves the pods to those; one without is taken to run once. Workloads
+ * CronJob whose Jobs are in the input leaves the pods to those; one without is assumed to run once. Workloads
  * that are suspended, have ended, are being deleted or are left to another controller (managedBy) get none,
  * nor do paused Deployments without a ReplicaSet. Pods count for their controller, by kind, name and UID,
  * while its selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod

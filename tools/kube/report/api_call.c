@@ -80,7 +80,7 @@ static void write_generation(struct bt_json_writer *json, int64_t old, int64_t g
 	}
 }
 
-/* What differs between the condition and the old one, in order of names. */
+/* The differences from the old condition, in order of names. */
 static void write_condition(struct bt_json_writer *json, const struct bt_pod_condition *condition,
 	const struct bt_pod_condition *old, bool of_group)
 {

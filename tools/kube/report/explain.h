@@ -13,7 +13,7 @@
 void bt_report_explain(struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * The same for an attempt of the pod (from 1; 0: of none), under a heading of its own. A bound pod is
+ * The same for an attempt of the pod (from 1; 0: of none), under a separate heading. A bound pod is
  * evaluated as if it were absent, and its node's row comes first. Context: not within a cycle of the pod.
  * Returns : the first row, for bt_report_explain_mark.
  */

@@ -13,7 +13,7 @@ struct bt_pod_status {
 	size_t n;
 	struct bt_str nominated_node_name;
 	/* private: */
-	char **texts; /* of each condition, one behind the other */
+	char **texts; /* of each condition, concatenated */
 	char *nominated;
 	size_t cap, text_cap;
 };

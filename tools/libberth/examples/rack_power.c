@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A plugin for berth: a node feeds pods up to a power budget. The label "example.com/watts" of a pod is what
- * it draws, that of a node what the node can feed; the argument budgetWatts is for nodes without. Filter
- * keeps the sum over the pods on a node within the budget, Score prefers nodes with much left.
+ * A plugin for berth: a node feeds pods up to a power budget. The label "example.com/watts" is a pod's
+ * consumption, or a node's budget; the argument budgetWatts is the default for nodes. Filter keeps the sum
+ * over the pods on a node within the budget, Score prefers nodes with much left.
  *
  *   cc -shared -fPIC $(pkg-config --cflags berth) -o rack_power.so rack_power.c
  *

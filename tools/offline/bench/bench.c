@@ -18,7 +18,7 @@
 #define ENOUGH_S  10.0		  /* ... unless all runs together exceed this */
 #define RUN_MIN	  3
 #define RUN_MAX	  1000
-#define RATE_MIN  2 /* so many samples by the second are enough */
+#define RATE_MIN  2 /* number of samples per second that is enough */
 
 /* ---- numbers ---- */
 

@@ -178,7 +178,7 @@ static bool is_wanted(
 	return wanted;
 }
 
-/* Plans a workload. What cannot be run has its result already. */
+/* Plans a workload. Unsupported ones get their result here. */
 static void plan(struct bench *b, struct bt_workload_file *file, struct bt_test_case *test_case,
 	struct bt_workload *workload)
 {
@@ -401,7 +401,7 @@ static int read_options(struct bench *b)
 	return status;
 }
 
-/* What the program ends with when the report was written. */
+/* The exit status after the report. */
 static int verdict(const struct bench *b)
 {
 	if (bt_interrupt_pending()) {

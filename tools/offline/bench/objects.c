@@ -481,7 +481,9 @@ static void set_gate(struct bench_settings *settings, enum bt_gate gate, bool on
 		on ? "true" : "false");
 }
 
-/* Is it a gate that an older release had and this one has no more, and holds here what it is set to? */
+/*
+ * Is it a gate of an older release that this one has removed, with the set value as the remaining behaviour?
+ */
 static bool is_decided(const struct bt_gate_setting *setting, const struct bt_release *release)
 {
 	for (uint32_t i = 0; bt_release_at(i) && bt_release_at(i)->minor < release->minor; i++) {
@@ -494,7 +496,7 @@ static bool is_decided(const struct bt_gate_setting *setting, const struct bt_re
 	return false;
 }
 
-/* What upstream does by emulating an older version is left out, and noted. */
+/* Settings for which upstream emulates an older version are ignored, with a note. */
 static enum bt_status add_settings(struct bt_bench_run_plan *plan, struct bench_settings *settings,
 	const struct bt_gate_setting *from, uint32_t n, struct bt_buf *out_why)
 {

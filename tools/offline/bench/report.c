@@ -325,7 +325,7 @@ static void report_problems(struct bt_emit *emit, const struct bt_bench_result *
 	bt_emit_end(emit);
 }
 
-/* What is not as upstream has it in single workloads, each once. */
+/* Differences from upstream in single workloads, each once. */
 static void report_notes(struct bt_emit *emit, const struct bt_bench_result *results, size_t n)
 {
 	bt_emit_begin_array(emit, "notes");

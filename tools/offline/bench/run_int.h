@@ -86,7 +86,7 @@ bool bt_bench_run_create_driver(struct bt_bench_run *run, const struct bt_bench_
 bool bt_bench_run_alloc_claims(struct bt_bench_run *run, const struct bt_bench_op *op);
 bool bt_bench_run_update_any(struct bt_bench_run *run, const struct bt_bench_op *op);
 
-/* A timer's turn. */
+/* Runs a timer. */
 bool bt_bench_run_churn_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer);
 bool bt_bench_run_delete_again(struct bt_bench_run *run, struct bt_bench_run_timer *timer);
 

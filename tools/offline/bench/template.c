@@ -511,7 +511,7 @@ void bt_template_fini(struct bt_template *template_)
 
 /* ---- writing ---- */
 
-/* A float as Go prints it: the fewest digits that say which one it is, with an exponent below 1e-4 and from
+/* A float as Go prints it: the fewest digits that identify it, with an exponent below 1e-4 and from
  * 1e21 on. */
 static void write_float(struct bt_buf *out, double number)
 {

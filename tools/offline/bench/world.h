@@ -116,8 +116,8 @@ void bt_world_add_node(struct bt_world *world, const struct bt_object *object);
 /*
  * Makes a pod of an object, whose name or generateName counts, with the ResourceClaims that its templates
  * call for.
- * Returns: its number; BT_NO_POD when a template is not there or another pod has its name; out_why says it
- * then (owns: the world's arena).
+ * Returns: its number; BT_NO_POD when a template is missing or another pod has its name, with the reason in
+ * out_why (owns: the world's arena).
  */
 uint32_t bt_world_add_pod(struct bt_world *world, const struct bt_pod_object *object, uint32_t space,
 	uint32_t group, struct bt_str *out_why);

@@ -86,7 +86,7 @@ static struct bt_str keep_text(struct bt_comparison *c, struct bt_str text)
 	return (struct bt_str){bt_arena_copy(&c->arena, text.len ? text.ptr : "", text.len), text.len};
 }
 
-/* What was decided, in words. */
+/* The decision as text. */
 static struct bt_str words_of(struct pass *pass, const struct bt_judgment *j)
 {
 	static const char *const words[] = {"", "refused", "gated", "failed", "skipped"};

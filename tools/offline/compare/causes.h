@@ -76,8 +76,8 @@ struct bt_comparison {
 };
 
 /*
- * Follows the journal under both releases, then once for each point in which they differ.
- * Returns: BT_OK, also when stop said so; else why not in out_error.
+ * Follows the journal under both releases, then once per difference between them.
+ * Returns: BT_OK, also when stopped; else the reason in out_error.
  */
 enum bt_status bt_compare_journal(
 	struct bt_comparison *comparison, struct bt_str bytes, struct bt_buf *out_error);

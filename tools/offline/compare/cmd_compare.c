@@ -335,7 +335,7 @@ static void add_metric(struct bt_emit *emit, const struct bt_metric_change *chan
 	bt_emit_end(emit);
 }
 
-/* What changes its words whatever the cluster: metrics, and texts that events are made of. */
+/* Texts that change in any cluster: metrics, and texts of events. */
 static void add_words(struct bt_emit *emit, const struct bt_release *from, const struct bt_release *to)
 {
 	struct bt_metric_change change;

@@ -5,7 +5,7 @@
 #include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate_int.h"
 
-/* What is trained in clusters: many small jobs, few large ones. */
+/* Sizes of training jobs in clusters: many small ones, few large ones. */
 static const uint32_t sizes[] = {2, 4, 4, 8, 8, 16, 64};
 
 #define SIZE_N (sizeof(sizes) / sizeof(sizes[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Profile resize: bound pods whose spec has been raised while the kubelet still grants them half of it. A pod
- * counts for its spec, unless the kubelet says that the resize is infeasible.
+ * counts for its spec, unless the kubelet reports the resize as infeasible.
  */
 #include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate_int.h"

@@ -140,7 +140,7 @@ static void size_requests(struct bt_gen *gen)
 	bt_mem_free(shape_of);
 }
 
-/* Gives every signature a request of its own: one MiB more is different enough. */
+/* Makes all requests distinct: one MiB is enough. */
 static void make_distinct(struct bt_gen *gen)
 {
 	size_t slot_n = 16;
@@ -431,7 +431,7 @@ static void add_volume(struct bt_gen *gen, struct bt_gen_signature *signature, s
 		volume.pool = bt_str("rbd");
 		volume.monitors = bt_build_list(&gen->arena, bt_str("10.1.0.1:6789"));
 	}
-	/* What one pod holds alone, another on the same node must not have. */
+	/* Exclusive volumes: no two pods on a node may share one. */
 	signature->pending_only = true;
 	spec->volumes = bt_arena_zalloc(&gen->arena, sizeof(*spec->volumes));
 	spec->volumes[0] = volume;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every generated object has: kind, version, time, and a uid made of kind and number, so that the same
+ * Common fields of generated objects: kind, version, time, and a uid from kind and number, so that the same
  * options give the same uids.
  */
 #include "tools/offline/generate/generate_int.h"
