@@ -2,9 +2,8 @@
  * Admission of an object between a decoder and a scheduler: the API server's defaults and its rejection of
  * negative amounts, priorities from their classes, and the pods that controllers create for workloads.
  *
- *   bt_admission_object (each object) --> admitted pods and PodGroups without a priority are kept
- *   bt_admission_finish (after the last one) --> admitted ... and are admitted now, then those of the
- *   workloads
+ *   bt_admission_object (each object) --> admitted            pods and PodGroups without a priority are kept
+ *   bt_admission_finish (after the last one) --> admitted     ... until here; then the pods of workloads
  *
  * Context: one thread at a time; allocates.
  */
