@@ -755,6 +755,17 @@ static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec
 	return object;
 }
 
+/* It enters as wanted, though it asks for more resources than a pod may. */
+static uint32_t add_greedy(struct trial *t, const char *spec, enum bt_entry wanted)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(bt_engine_add_pod(t->engine, read_greedy(t, spec), &entry, &ix), BT_FULL);
+	assert_int_equal(entry, wanted);
+	return ix;
+}
+
 /* How much of each of the resources that greedy pods request is used. */
 static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
 {
@@ -773,8 +784,7 @@ static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
 static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 {
 	struct trial t;
-	enum bt_entry entry;
-	uint32_t slot, greedy;
+	uint32_t slot;
 	struct bt_buf node = {0};
 
 	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
@@ -786,7 +796,7 @@ static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 	bt_buf_text(&node, "}}}");
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, node.ptr)->node, &slot), BT_OK);
 	bt_buf_fini(&node);
-	bt_engine_add_pod(t.engine, read_greedy(&t, "nodeName: n1"), &entry, &greedy);
+	uint32_t greedy = add_greedy(&t, "nodeName: n1", BT_ENTERED_SCHEDULED);
 	uint32_t next = add_pod(
 		&t, "containers: [{name: a, resources: {requests: {e.com/r64: '1'}}}]", BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, next).outcome, BT_REFUSED);
@@ -799,14 +809,10 @@ static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 {
 	struct trial t;
-	enum bt_entry entry;
-	uint32_t greedy;
 
 	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
-	uint32_t node = add_node(&t, "n1", "4");
-	assert_int_equal(
-		bt_engine_add_pod(t.engine, read_greedy(&t, "nodeName: n1"), &entry, &greedy), BT_FULL);
-	assert_int_equal(entry, BT_ENTERED_SCHEDULED);
+	uint32_t node = add_node(&t, "n1", "4"),
+		 greedy = add_greedy(&t, "nodeName: n1", BT_ENTERED_SCHEDULED);
 	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 4000);
 	assert_int_equal(usage_of(&t)->nodes[node].pod_n, 1);
 	expect_greedy(&t, node, 1);
@@ -853,14 +859,9 @@ static void expect_undecided(struct trial *t, uint32_t pod, const char *why)
 static void nothing_is_decided_on_half_knowledge(void **state)
 {
 	struct trial t;
-	enum bt_entry entry;
-	uint32_t greedy;
 
 	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
-	uint32_t node = add_node(&t, "n1", "4");
-	assert_int_equal(
-		bt_engine_add_pod(t.engine, read_greedy(&t, "priority: 9"), &entry, &greedy), BT_FULL);
-	assert_int_equal(entry, BT_ENTERED_QUEUE);
+	uint32_t node = add_node(&t, "n1", "4"), greedy = add_greedy(&t, "priority: 9", BT_ENTERED_QUEUE);
 	expect_undecided(&t, greedy, "asks for more than 64 resources");
 	bt_engine_remove_pod(t.engine, greedy);
 	uint32_t half = add_pod(&t, "incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_QUEUE);
