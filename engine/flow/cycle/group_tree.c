@@ -395,6 +395,40 @@ static enum bt_placement_fit decide_composite_in(
 	return fit;
 }
 
+/* Upstream looks for pods on nodes so many levels below a composite that has a topology constraint. */
+#define LEVELS_MAX 4
+
+static uint32_t levels_below(const struct tree_attempt *t, uint32_t ix, uint32_t below)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = ix; i < below; i++) {
+		n += t->nodes[i].end > below;
+	}
+	return n;
+}
+
+/* Is a group too far below a composite for its constraint? Source: GetPodGroupStates, v1.37.2. */
+static bool is_too_deep(
+	const struct tree_attempt *t, uint32_t ix, const struct bt_group_state *group, struct bt_buf *out_why)
+{
+	const bool asked =
+		t->whole->runtime->profile.placement_generate.n && group->topology_key != BT_NAME_NONE;
+
+	for (uint32_t i = ix + 1; asked && i < t->nodes[ix].end; i++) {
+		const struct bt_pod_group *below = group_at(t->whole, t->nodes[i].number);
+
+		if (levels_below(t, ix, i) >= LEVELS_MAX) {
+			bt_buf_printf(out_why, "exceeded maximum hierarchy depth at %s/%.*s/%.*s",
+				below->composite ? "compositepodgroup" : "podgroup",
+				BT_STR_ARG(bt_engine_name(t->whole->engine, below->namespace_)),
+				BT_STR_ARG(bt_engine_name(t->whole->engine, below->name)));
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Source: compositePodGroupSchedulingPlacementAlgorithm, v1.37.2. */
 static enum bt_placement_fit decide_composite(struct tree_attempt *t, uint32_t ix)
 {
@@ -412,7 +446,10 @@ static enum bt_placement_fit decide_composite(struct tree_attempt *t, uint32_t i
 
 	node->there = true;
 	node->unschedulable = node->any_scheduled = false;
-	choice.fit = bt_placements_generate(&node->placements, request.engine, request.runtime, &group, &why);
+	choice.fit = is_too_deep(t, ix, &group, &why)
+			     ? BT_PLACEMENT_FAILS
+			     : bt_placements_generate(
+				       &node->placements, request.engine, request.runtime, &group, &why);
 	if (choice.fit == BT_PLACEMENT_FITS) {
 		choice = bt_placements_try(&node->placements, &request, &why);
 	} else {

@@ -397,6 +397,20 @@ struct bt_group_state bt_pod_group_state(const struct bt_pod_group *group, uint6
 		.scheduled_n = scheduled_n};
 }
 
+/* Pods of a PodGroup below more composites than these wait for a tree that is never complete. Source:
+ * BuildHierarchySnapshotFromPod, v1.37.2. */
+#define COMPOSITES_MAX 4
+
+static bool is_too_deep(const struct bt_pod_groups *groups, const struct bt_pod_group *group)
+{
+	uint32_t level = 0;
+
+	for (uint32_t above = group->parent; above != BT_NO_POD_GROUP && level <= COMPOSITES_MAX; level++) {
+		above = groups->groups[above].parent;
+	}
+	return level > COMPOSITES_MAX;
+}
+
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
@@ -411,7 +425,7 @@ struct bt_group_state bt_pod_groups_state(
 	state.counted = groups->tracked;
 	if (root && root->composite) {
 		state.tree = root->name;
-		state.tree_is_complete = is_complete(groups, root, 0);
+		state.tree_is_complete = !is_too_deep(groups, group) && is_complete(groups, root, 0);
 	}
 	return state;
 }

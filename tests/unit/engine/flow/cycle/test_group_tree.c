@@ -194,6 +194,35 @@ static void pods_of_a_tree_are_decided_group_by_group(void **state)
 	end(&t);
 }
 
+/* A PodGroup below four composites, the topmost of which has a constraint. */
+static void a_constraint_reaches_three_composites_down(void **state)
+{
+	struct tree t;
+
+	begin(&t, state, 1);
+	for (int i = 0; i < 4; i++) {
+		char text[384], parent[64] = "";
+
+		if (i) {
+			snprintf(parent, sizeof(parent), "parentCompositePodGroupName: c%d, ", i - 1);
+		}
+		snprintf(text, sizeof(text),
+			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: "
+			"c%d, namespace: default}, spec: {%sschedulingPolicy: {basic: {}}%s}}",
+			i, parent, i ? "" : ", schedulingConstraints: {topology: [{key: rack}]}");
+		apply(&t, text);
+	}
+	apply(&t, "{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: deep, namespace: "
+		  "default}, spec: {parentCompositePodGroupName: c3, schedulingPolicy: {basic: {}}}}");
+	uint32_t pod_ix = add_pod(&t, "deep", "1");
+	decide(&t);
+	assert_int_equal(state_of(&t, pod_ix), BT_POD_QUEUED);
+	assert_int_equal(t.end_n, 1);
+	assert_int_equal(t.ends[0].outcome, BT_GROUP_ERROR);
+	assert_string_equal(t.ends[0].message, "exceeded maximum hierarchy depth at podgroup/default/deep");
+	end(&t);
+}
+
 static void add_low(struct tree *t, const char *node, const char *cpu)
 {
 	char text[256];
@@ -246,6 +275,7 @@ int main(void)
 		FIXTURE_TEST(a_tree_is_scheduled_without_the_groups_that_it_can_do_without),
 		FIXTURE_TEST(a_tree_that_lacks_a_group_takes_back_those_that_fit),
 		FIXTURE_TEST(pods_of_a_tree_are_decided_group_by_group),
+		FIXTURE_TEST(a_constraint_reaches_three_composites_down),
 		FIXTURE_TEST(no_victim_comes_back_where_groups_were_tried_at_one_place),
 		FIXTURE_TEST(a_victim_comes_back_from_whose_node_nothing_is_wanted),
 	};

@@ -197,6 +197,34 @@ static void a_tree_has_a_root_once_all_objects_above_a_group_are_there(void **st
 	tree_end(&t);
 }
 
+static bool is_complete(struct tree *t, const char *own)
+{
+	return bt_pod_groups_state(&t->groups, t->space, name(t, own)).tree_is_complete;
+}
+
+static void a_group_below_five_composites_waits_for_ever(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	composite(&t, "c1", "", 0);
+	composite(&t, "c2", "c1", 0);
+	composite(&t, "c3", "c2", 0);
+	composite(&t, "c4", "c3", 0);
+	assert_false(bt_pod_groups_apply(&t.groups, t.space, name(&t, "ring"), true, 0));
+	bt_pod_groups_place(&t.groups, bt_pod_groups_number(&t.groups, leaf(&t, "ring")), bt_str("c4"), 0);
+	assert_true(is_complete(&t, "ring"));
+	composite(&t, "c0", "", 0);
+	bt_pod_groups_place(&t.groups,
+		bt_pod_groups_number(
+			&t.groups, bt_pod_groups_find_composite(&t.groups, t.space, name(&t, "c1"))),
+		bt_str("c0"), 0);
+	assert_root(&t, "ring", "c0");
+	assert_false(is_complete(&t, "ring"));
+	tree_end(&t);
+}
+
 static void groups_that_are_their_own_ancestors_have_no_root(void **state)
 {
 	struct tree t;
@@ -283,6 +311,7 @@ int main(void)
 		cmocka_unit_test(without_the_gate_a_gang_is_never_let_in),
 		cmocka_unit_test(a_group_without_object_and_members_is_forgotten),
 		cmocka_unit_test(a_tree_has_a_root_once_all_objects_above_a_group_are_there),
+		cmocka_unit_test(a_group_below_five_composites_waits_for_ever),
 		cmocka_unit_test(groups_that_are_their_own_ancestors_have_no_root),
 		cmocka_unit_test(leaves_come_by_creation_and_then_by_name),
 		cmocka_unit_test(a_tree_waits_for_as_many_groups_as_it_needs),
