@@ -61,6 +61,7 @@ const struct bt_option *bt_invocation_ignored(const struct bt_invocation *invoca
 
 /*
  * Prints "berth COMMAND: message" and a pointer to --help on standard error, for checks that only the command
- * can do. Returns : BT_EXIT_USAGE.
+ * can do.
+ * Returns : BT_EXIT_USAGE.
  */
 int bt_invocation_wrong(const struct bt_command *command, const char *format, ...) BT_PRINTF(2, 3);

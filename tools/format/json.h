@@ -48,9 +48,9 @@ struct bt_json *bt_json_create(void);
 void bt_json_destroy(struct bt_json *json);
 
 /*
- * Puts the cursor at the start of text, after a byte order mark if any. No byte outside text is
- * read. Owns : the caller keeps text, which must outlive the cursor's views; strings with escapes are written
- * into arena.
+ * Puts the cursor at the start of text, after a byte order mark if any. No byte outside text is read.
+ * Owns    : the caller keeps text, which must outlive the cursor's views; strings with escapes are written
+ *           into arena.
  */
 void bt_json_begin(struct bt_json *json, struct bt_str text, struct bt_arena *arena);
 

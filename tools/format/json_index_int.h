@@ -26,10 +26,10 @@ struct bt_json_window {
 };
 
 /*
- * Indexes the window of text that begins at offset, which must not be inside a string;
- * in_word: but is inside a number or a word. Tokens are the characters {}[]:,
- * the opening quotes of strings, and the first bytes of everything else. No string crosses the end of a
- * window. Returns : false when no token is left; out->status then says whether that is an error.
+ * Indexes the window of text that begins at offset, which must not be inside a string; in_word: but is inside
+ * a number or a word. Tokens are the characters {}[]:, the opening quotes of strings, and the first bytes of
+ * everything else. No string crosses the end of a window.
+ * Returns : false when no token is left; out->status then says whether that is an error.
  */
 bool bt_json_index(const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out);
 

@@ -56,8 +56,9 @@ struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *r
 
 /*
  * Decodes the one object at decode's cursor, for documents that hold objects, such as scenarios. Lists are
- * rejected. Returns : false with decode->error set and the cursor stopped, as bt_schema_decode; out may be
- * half filled. Owns : decode->arena and the text.
+ * rejected.
+ * Returns : false with decode->error set and the cursor stopped, as bt_schema_decode; out may be half filled.
+ * Owns    : decode->arena and the text.
  */
 bool bt_object_decode(struct bt_decode *decode, struct bt_object *out);
 

@@ -77,8 +77,8 @@ struct bt_decode {
 /*
  * Decodes the object at the cursor into out, whose members keep their values where absent in the text.
  * Returns : false with decode->error set; the cursor then stops, and bt_json_seek resumes it unless
- * error.syntax. Owns    : strings and arrays belong to the text and to decode->arena, which must also be the
- * cursor's.
+ *           error.syntax.
+ * Owns    : strings and arrays belong to the text and to decode->arena, which must also be the cursor's.
  */
 bool bt_schema_decode(struct bt_decode *decode, const struct bt_schema *schema, void *out);
 

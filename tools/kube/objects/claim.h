@@ -48,13 +48,18 @@ struct bt_claimed {
 
 void bt_claims_fini(struct bt_claims *claims);
 
-/* Records a pod. Context : one thread at a time; allocates. */
+/*
+ * Records a pod.
+ * Context : one thread at a time; allocates.
+ */
 void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod);
 
 /*
  * The pods of a controller. A pod is adopted once: by the first that selects it. One without a selector has
  * the pods that name it, and adopts none; without a UID it is known by its name, and so are pods that do not
- * say their controller's. Context : one thread at a time; allocates. Owns : bt_claimed_fini.
+ * say their controller's.
+ * Context : one thread at a time; allocates.
+ * Owns    : bt_claimed_fini.
  */
 struct bt_claimed bt_claims_take(
 	struct bt_claims *claims, struct bt_str kind, const struct bt_workload_object *controller);

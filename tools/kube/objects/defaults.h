@@ -13,8 +13,9 @@
 /*
  * Applies the scheme's defaults, which every reader of the API sees: requests from limits, pod-level
  * requests, quantities rounded up to thousandths, scheduler name, host ports, allocatable from capacity,
- * replicas, and so on. A second call changes nothing. Context : any thread; may allocate from the arena. Owns
- * : the arena, all additions; data that the object points to is not changed, except array elements.
+ * replicas, and so on. A second call changes nothing.
+ * Context : any thread; may allocate from the arena.
+ * Owns    : the arena, all additions; data that the object points to is not changed, except array elements.
  */
 void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena);
 
@@ -50,8 +51,9 @@ struct bt_priority {
 };
 
 /*
- * Looks up the priority for a priorityClassName. Pods read before their class are resolved by a call
- * after the last object. Context : any thread that does not race with bt_priority_table_add; no allocation.
+ * Looks up the priority for a priorityClassName. Pods read before their class are resolved by a call after
+ * the last object.
+ * Context : any thread that does not race with bt_priority_table_add; no allocation.
  * Returns : BT_OK; BT_NOT_FOUND when there is no such class, for which the API server rejects the pod.
  * Owns    : the strings belong to the table.
  */
@@ -60,9 +62,10 @@ enum bt_status bt_priority_resolve(
 
 /*
  * Runs the admission that matters to the scheduler on a pod: Priority if spec.priority is absent, and the two
- * tolerations of DefaultTolerationSeconds unless the pod has their like. Returns : BT_OK; BT_NOT_FOUND as
- * bt_priority_resolve, after adding the tolerations and leaving the priority absent. Owns    : what it adds
- * belongs to the arena, or to the table.
+ * tolerations of DefaultTolerationSeconds unless the pod has their like.
+ * Returns : BT_OK; BT_NOT_FOUND as bt_priority_resolve, after adding the tolerations and leaving the priority
+ *           absent.
+ * Owns    : what it adds belongs to the arena, or to the table.
  */
 enum bt_status bt_defaults_admission(
 	struct bt_pod_object *pod, const struct bt_priority_table *table, struct bt_arena *arena);

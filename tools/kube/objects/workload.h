@@ -41,8 +41,8 @@ void bt_workloads_fini(struct bt_workloads *workloads);
 
 /*
  * Records an object: workloads are copied, pods are counted for their owners, other kinds are ignored. Call
- * it after bt_defaults_scheme and bt_defaults_namespace, with every object of the input. Context : one thread
- * at a time; allocates.
+ * it after bt_defaults_scheme and bt_defaults_namespace, with every object of the input.
+ * Context : one thread at a time; allocates.
  */
 void bt_workloads_observe(struct bt_workloads *workloads, const struct bt_object *object);
 
@@ -71,9 +71,10 @@ struct bt_workloads_request {
  * that are suspended, have ended, are being deleted or are left to another controller (managedBy) get none,
  * nor do paused Deployments without a ReplicaSet. Pods count for their controller, by kind, name and UID,
  * while its selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod
- * before they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
- * message in out_message when there would be more than pod_max pods, after emitting those before the workload
- * that is too large.
+ * before they make the next.
+ * Context : one thread at a time; allocates.
+ * Returns : BT_OK; BT_FULL with a message in out_message when there would be more than pod_max pods, after
+ *           emitting those before the workload that is too large.
  */
 enum bt_status bt_workloads_expand(struct bt_workloads *workloads, const struct bt_workloads_request *request,
 	struct bt_buf *out_message);

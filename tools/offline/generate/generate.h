@@ -39,8 +39,8 @@ typedef bool bt_generate_take(void *context, const struct bt_object *object);
  * Makes the cluster's objects in this order: namespaces, priority classes, device classes, nodes (each
  * followed by its ResourceSlice), disruption budgets, pods in order of creation (each preceded by its
  * ResourceClaim, and by the PodGroup whose first member it is). The same options give the same objects.
- * Defaults that the API server would set, and that matter to the scheduler, are set. Context : any thread;
- * allocates.
+ * Defaults that the API server would set, and that matter to the scheduler, are set.
+ * Context : any thread; allocates.
  * Returns : false when take stopped it.
  */
 bool bt_generate(const struct bt_generate_options *options, bt_generate_take *take, void *context);
