@@ -11,23 +11,23 @@
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/group_attempt.h"
 
-/* A cycle under way. */
+/* A running cycle. */
 struct group_in_cycle {
 	struct bt_engine *engine;
-	struct bt_cycle cycle;		    /* of the member that was popped; the profile is all members' */
+	struct bt_cycle cycle; /* of the popped member; the profile is the same for all members */
 	const struct bt_group_watch *watch; /* or NULL */
-	uint32_t scheduled_n;		    /* members that are on nodes, with those of this cycle */
+	uint32_t scheduled_n;		    /* members on nodes, including those of this cycle */
 	uint32_t culprit;
-	bool preempts; /* somebody does */
-	bool by_group; /* and that is the group as a whole */
+	bool preempts; /* a member preempts */
+	bool by_group; /* the group preempts as a whole */
 	bool cannot;   /* its preemption has failed */
-	bool reserves; /* somebody counts on a node, for those that are decided later */
-	bool trial;    /* nothing of it is to stay */
-	bool untried;  /* there is no placement, or none is the best: the cycle's text says why */
+	bool reserves; /* a member is assumed, and affects later decisions */
+	bool trial;    /* it will be reverted */
+	bool untried;  /* there is no placement, or no best one: the cycle's text has the reason */
 	enum bt_group_outcome verdict;
 };
 
-/* ---- who belongs to whom ---- */
+/* ---- membership ---- */
 
 static const struct bt_signature *signature_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -42,7 +42,7 @@ static const struct bt_pod_group *group_of(const struct group_in_cycle *w)
 
 /* ---- pulling ---- */
 
-/* Takes a member out of the queue that waits there, whatever it waits for, PreEnqueue excepted. */
+/* Takes a waiting member out of the queue, unless PreEnqueue gates it. */
 static bool pull(struct bt_engine *engine, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
@@ -67,7 +67,8 @@ static int by_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* All members that wait: priority first, then who was active first. Source: podGroupInfoForPod, v1.36.3. */
+/* Takes all waiting members: by priority, then by the time at which they became active. Source:
+ * podGroupInfoForPod, v1.36.3. */
 static void pull_all(struct group_in_cycle *w, uint32_t popped)
 {
 	BT_INVARIANT(!w->engine->group_cycle.on);
@@ -94,7 +95,7 @@ static void pull_all(struct group_in_cycle *w, uint32_t popped)
 	BT_INVARIANT(cycle->member_n > 0);
 }
 
-/* Do all ask for one scheduler? */
+/* Do all members name one scheduler? */
 static bool is_uniform(const struct group_in_cycle *w)
 {
 	BT_INVARIANT(w->engine->group_cycle.member_n > 0);
@@ -111,7 +112,7 @@ static bool is_uniform(const struct group_in_cycle *w)
 
 /* ---- deciding ---- */
 
-/* What Permit says of a member; of a failure out_error says why, unless it is NULL. */
+/* Permit's result for a member; on failure out_error gets the reason, unless it is NULL. */
 static enum bt_permit permit(const struct group_in_cycle *w, uint32_t pod_ix, struct bt_buf *out_error)
 {
 	const struct bt_hooks *hooks = &w->cycle.runtime->profile.permit;
@@ -137,7 +138,7 @@ static enum bt_permit permit(const struct group_in_cycle *w, uint32_t pod_ix, st
 	return permit;
 }
 
-/* Keeps whom the member preempts, which the next decision would overwrite. */
+/* Saves the member's victims, which the next decision would overwrite. */
 static void keep_victims(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -219,7 +220,7 @@ static void decide_member(struct group_in_cycle *w, uint32_t i)
 	ask_permit(w, i);
 }
 
-/* Those that are being deleted are not scheduled any more. */
+/* Skips members that are being deleted. */
 static void skip_deleted(struct group_in_cycle *w)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
@@ -256,7 +257,7 @@ static void decide_all(struct group_in_cycle *w)
 
 /* ---- in placements ---- */
 
-/* Nobody has been tried yet. */
+/* Resets the attempt: no member is tried yet. */
 static void begin_again(struct group_in_cycle *w, bool trial)
 {
 	struct bt_group_cycle *cycle = &w->engine->group_cycle;
@@ -343,7 +344,7 @@ static void decide_in_placements(struct group_in_cycle *w)
 
 /* ---- preemption by the group as a whole ---- */
 
-/* Does what refuses one member refuse the other as well, while no pod is assumed between them? */
+/* Does a refusal of one pod apply to the other, while no pod is assumed in between? */
 static bool is_alike(const struct bt_pod *x, const struct bt_pod *y)
 {
 	return x->signature == y->signature && x->priority == y->priority && !x->signature->claim_n &&
@@ -352,7 +353,7 @@ static bool is_alike(const struct bt_pod *x, const struct bt_pod *y)
 	       y->nominated_ix == BT_NO_NODE;
 }
 
-/* A node for a member of a trial. Returns whether the trial goes on. */
+/* Finds a node for a member of a trial. Returns: whether the trial continues. */
 static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_group_preemption *out)
 {
 	enum bt_outcome outcome = bt_group_try(w->engine, w->watch, pod_ix, out);
@@ -369,7 +370,7 @@ static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_grou
 	return says == BT_PERMIT_WAIT;
 }
 
-/* bt_group_preempt_request.fits: the group's algorithm without PostFilter, until somebody is permitted. */
+/* bt_group_preempt_request.fits: the group's algorithm without PostFilter, until a member is permitted. */
 static enum bt_group_fit place_all(void *context, struct bt_group_preemption *out)
 {
 	struct group_in_cycle w = *(const struct group_in_cycle *)context;
@@ -413,8 +414,8 @@ static bool members_never_preempt(const struct group_in_cycle *w)
 	return false;
 }
 
-/* What preemption has come to is said of the group behind why it does not fit; nothing: a trial has ended as
- * the group's cycle did. Source: podGroupCycle, v1.36.3. */
+/* Appends the result of preemption to the group's message. Empty: the trial ended as the cycle did, so the
+ * message is repeated. Source: podGroupCycle, v1.36.3. */
 static void append_reason(struct bt_group_cycle *cycle, struct bt_str why)
 {
 	struct bt_buf fits_not = {0};
@@ -426,7 +427,7 @@ static void append_reason(struct bt_group_cycle *cycle, struct bt_str why)
 	bt_buf_fini(&fits_not);
 }
 
-/* Whom the group preempts, as its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
+/* Preempts for the group, and sets its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
 static void preempt_as_a_whole(struct group_in_cycle *w)
 {
 	struct bt_engine *engine = w->engine;
@@ -473,9 +474,9 @@ static void preempt_as_a_whole(struct group_in_cycle *w)
 	}
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
-/* What becomes of a member that is not placed, for the queue and its nomination. */
+/* The decision for a member that is not placed, for the queue and its nomination. */
 static struct bt_decision settled(
 	const struct group_in_cycle *w, struct bt_group_member *member, bool culprit)
 {
@@ -518,7 +519,7 @@ static struct bt_decision settled(
 	return out;
 }
 
-/* The engine knows again whom the member preempts. Returns whether somebody has to leave for it. */
+/* Restores the member's victims in the engine. Returns: whether any must be evicted. */
 static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *member)
 {
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -528,8 +529,8 @@ static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *m
 	return bt_engine_preempting_begin(engine, &member->decision);
 }
 
-/* Carries the member's preemption out, and keeps the pods whose nominations it clears, as keep_victims does.
- * */
+/* Carries the member's preemption out, and saves the pods whose nominations it clears, as keep_victims
+ * does. */
 static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -550,7 +551,7 @@ static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 	struct bt_engine *engine = w->engine;
 	struct bt_decision out = settled(w, member, member == &engine->group_cycle.members[w->culprit]);
 
-	/* Until it is carried out, PreEnqueue keeps the preemptor out. */
+	/* PreEnqueue gates the preemptor until it is carried out. */
 	member->leaves = member->preempts && preempting_begin(engine, member);
 	if (member->leaves && !bt_eviction_is_async(&engine->eviction)) {
 		carry_out(engine, member);
@@ -562,7 +563,7 @@ static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 	member->out = out;
 }
 
-/* Ends a member's turn: preempts, and leaves in the decision what the caller is to know. */
+/* Ends a member's cycle: preempts, and completes the decision for the caller. */
 static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_decision *decision = &member->decision;
@@ -577,7 +578,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 	decision->unschedulable_plugins = member->out.unschedulable_plugins;
 }
 
-/* Permit, asked again before binding, wakes those that still wait as long as there are too few. */
+/* Permit runs again before binding, and activates the waiting members while there are too few. */
 static void activate_others(struct group_in_cycle *w)
 {
 	struct bt_engine *engine = w->engine;
@@ -620,7 +621,7 @@ static void submit(struct group_in_cycle *w)
 	}
 }
 
-/* Bindings and preemptions come after all members' turns, as they run beside them in upstream. */
+/* Bindings and preemptions follow after all members are decided, as upstream runs them concurrently. */
 static void conclude_all(struct bt_engine *engine)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -655,7 +656,7 @@ static void refuse_mixed(struct group_in_cycle *w)
 	}
 }
 
-/* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
+/* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not recorded. */
 static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t decided_ns)
 {
 	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
@@ -669,7 +670,7 @@ static void note_cycle(const struct group_in_cycle *w, int64_t begin_ns, int64_t
 	}
 }
 
-/* Members of one scheduler are decided, and what came of it is said. */
+/* Decides members of one scheduler, and reports the result. */
 static void decide_uniform(struct group_in_cycle *w)
 {
 	skip_deleted(w);
@@ -690,7 +691,7 @@ static void decide_uniform(struct group_in_cycle *w)
 	note_cycle(w, begin_ns, decided_ns);
 }
 
-/* It was popped, and then somebody else bound it, it was deleted, or it is in no group any more. */
+/* Releases a popped pod that another scheduler has bound, that was deleted, or that has left its group. */
 static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
 {
 	bt_engine_set_aside(engine,
@@ -766,7 +767,7 @@ static void write_failure(const struct bt_engine *engine, const struct bt_group_
 		culprit->reason == BT_GROUP_GONE ? bt_buf_view(&engine->group_cycle.permit_error) : failure);
 }
 
-/* The text of a group: its own, or the general one where it has none. */
+/* The message of a group: its own, or the general one if it has none. */
 static void write_plain(const struct bt_group_cycle *cycle, struct bt_buf *out_text)
 {
 	if (cycle->text.len) {
@@ -776,7 +777,7 @@ static void write_plain(const struct bt_group_cycle *cycle, struct bt_buf *out_t
 	}
 }
 
-/* What is said of a member's group; plain: without what PodGroupPostFilter has said. */
+/* The message of a member's group; plain: without PodGroupPostFilter's part. */
 static struct bt_str group_text(
 	const struct bt_group_cycle *cycle, const struct bt_group_member *member, bool plain)
 {
@@ -840,7 +841,7 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	}
 }
 
-/* Does the reason stand for the whole group? */
+/* Does the reason apply to the whole group? */
 static bool says_all(enum bt_group_reason reason)
 {
 	return reason == BT_GROUP_MIXED || reason == BT_GROUP_SAYS || reason == BT_GROUP_PREEMPT_FAILS;

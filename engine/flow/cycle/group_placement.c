@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements of a PodGroup: dividing, trying, choosing.
+ * Placements of a PodGroup: generation, trials, choice.
  */
 #include "engine/flow/cycle/group_placement.h"
 
@@ -21,7 +21,7 @@ void bt_placements_fini(struct bt_placements *p)
 	*p = (struct bt_placements){.n = 0};
 }
 
-/* ---- dividing ---- */
+/* ---- generation ---- */
 
 void bt_placements_add_pod(struct bt_placements *p, const struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -52,7 +52,7 @@ static uint32_t add_placement(struct bt_placements *p, const struct bt_engine *e
 	return p->n++;
 }
 
-/* Counts the nodes of each domain; places in items, plus one, by domain. */
+/* Counts the nodes of each domain; places: index in items plus one, by domain. */
 static void count_nodes(struct bt_placements *p, const struct bt_engine *engine,
 	const struct bt_division *division, const uint32_t *domains, struct bt_map *places)
 {
@@ -90,7 +90,7 @@ static void reserve_nodes(struct bt_placements *p, const struct bt_engine *engin
 	}
 }
 
-/* Puts a node in its part's list, which begins at from and has n nodes so far. */
+/* Adds a node to its part's list, which begins at from and has n nodes so far. */
 static void list_nodes(struct bt_placements *p, const struct bt_engine *engine, struct bt_map *places,
 	const uint32_t *domains, bool in_order)
 {
@@ -208,7 +208,7 @@ static void score(struct bt_placements *p, const struct bt_placement_request *re
 	}
 }
 
-/* Sums up what plugins say of those that fit. Returns: false when one fails. */
+/* Sums the plugins' scores of the placements that fit. Returns: false when a plugin fails. */
 static bool sum_up(struct bt_placements *p, const struct bt_placement_request *request, uint32_t fit_n,
 	struct bt_buf *out_text)
 {
@@ -245,7 +245,7 @@ static bool sum_up(struct bt_placements *p, const struct bt_placement_request *r
 	return true;
 }
 
-/* The best one, of equals the first at or after start. Requires: one fits. */
+/* The best placement, among equals the first at or after start. Requires: one fits. */
 static uint32_t best_of(const struct bt_placements *p, uint32_t start)
 {
 	uint32_t best = UINT32_MAX;
@@ -261,9 +261,9 @@ static uint32_t best_of(const struct bt_placements *p, uint32_t start)
 	return best;
 }
 
-/* ---- trying ---- */
+/* ---- trials ---- */
 
-/* What decisions depend on besides the state of things: their numbers, and where samples begin. */
+/* State that decisions depend on besides the cluster: numbers of cycles, and starts of samples. */
 struct group_placement_turn {
 	uint64_t cycle_n;
 	uint32_t mark;
@@ -303,7 +303,7 @@ static enum bt_placement_fit decide(
 	return request->decide(request->context, &p->items[ix], trial);
 }
 
-/* The same, measured. Source: ObservePlacementEvaluation, v1.37.2. */
+/* The same with metrics. Source: ObservePlacementEvaluation, v1.37.2. */
 static enum bt_placement_fit decide_measured(
 	struct bt_placements *p, const struct bt_placement_request *request, uint32_t ix, bool trial)
 {
@@ -318,7 +318,7 @@ static enum bt_placement_fit decide_measured(
 	return fit;
 }
 
-/* Tries all of them, as long as none fails. Notes where each begins. */
+/* Tries all placements, until one fails. Records the state at the start of each. */
 static struct bt_placement_choice try_all(struct bt_placements *p, const struct bt_placement_request *request,
 	struct group_placement_turn *turns, uint32_t start, struct bt_buf *out_text)
 {

@@ -9,15 +9,15 @@
 
 #define NO_PART UINT32_MAX
 
-/* One search. */
+/* The state of one search. */
 struct group_search {
 	const struct bt_group_preempt_request *request;
 	struct bt_group_preemption *out;
 	struct bt_engine *engine;
 	struct bt_ledger *ledger;
-	bool by_placing;  /* by the profile's release */
-	uint32_t lost_ix; /* a node that has gone, and a pod that goes with others is on it; or BT_NO_NODE */
-	bool counts_no_more; /* members' filters ask about a node nothing but what is on it */
+	bool by_placing;     /* by the profile's release */
+	uint32_t lost_ix;    /* a deleted node with a pod of a group that is a unit; or BT_NO_NODE */
+	bool counts_no_more; /* members' filters depend only on what is on a node */
 };
 
 void bt_group_preemption_fini(struct bt_group_preemption *p)
@@ -46,7 +46,7 @@ void bt_group_hold(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_
 {
 	enum bt_reserve reserved = bt_reserved_assume(&engine->reserved, plan, pod_ix, node_ix);
 
-	BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
+	BT_REQUIRE(reserved == BT_RESERVED); /* nothing has changed since the node was chosen */
 }
 
 void bt_group_release(struct bt_engine *engine, uint32_t pod_ix)
@@ -56,7 +56,7 @@ void bt_group_release(struct bt_engine *engine, uint32_t pod_ix)
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
 }
 
-/* ---- who might have to go ---- */
+/* ---- potential victims ---- */
 
 static uint32_t add_part(struct bt_group_preemption *out, uint32_t pod_ix)
 {
@@ -73,7 +73,7 @@ static uint32_t add_unit(struct group_search *s, const struct bt_pod *pod, uint3
 	out->units = bt_mem_grow(out->units, out->unit_n, &out->unit_cap, sizeof(*out->units));
 	out->last_parts = bt_mem_grow(out->last_parts, out->unit_n, &out->last_cap, sizeof(*out->last_parts));
 	out->last_parts[out->unit_n] = part;
-	/* That a pod has not started is noticed in the order in which they are found. */
+	/* Upstream records unstarted pods in the order in which it finds them. */
 	out->units[out->unit_n++] = (struct bt_victim){.pod_ix = pod_ix,
 		.first_part = part,
 		.priority = priority,
@@ -98,7 +98,7 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 	unit->start_ns = older && !s->by_placing ? pod->start_ns : unit->start_ns;
 }
 
-/* Notes a deleted node that still has a pod of the group, or of a group below it. */
+/* Records a deleted node that still has a pod of the group, or of a group below it. */
 static void look_for_lost(struct group_search *s, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;
@@ -146,7 +146,7 @@ static void add_pod(struct group_search *s, uint32_t pod_ix)
 	}
 }
 
-/* Nodes in upstream's order, and their pods as well: the ledger has the last one first. */
+/* Lists nodes and their pods in upstream's order: the ledger's list begins with the last pod. */
 static void list_units(struct group_search *s)
 {
 	struct bt_engine *engine = s->engine;
@@ -171,7 +171,7 @@ static void list_units(struct group_search *s)
 	}
 }
 
-/* ---- trying ---- */
+/* ---- trials ---- */
 
 static void lift(struct group_search *s, const struct bt_victim *unit)
 {
@@ -193,8 +193,8 @@ static enum bt_group_fit fits(struct group_search *s)
 	return s->request->fits(s->request->context, s->out);
 }
 
-/* Source: filterVictimsWithPDBViolation, v1.36.3, which asks no more of a group's pods once one of them
- * violates a budget; FilterVictimsWithPDBViolation, v1.37.2. */
+/* Source: filterVictimsWithPDBViolation, v1.36.3, which stops at the first of a group's pods that violates a
+ * budget; FilterVictimsWithPDBViolation, v1.37.2. */
 static uint32_t violations_of(struct group_search *s, const struct bt_victim *unit)
 {
 	uint32_t n = 0;
@@ -225,7 +225,7 @@ static void mark_violations(struct group_search *s)
 	}
 }
 
-/* ---- do those that have got nodes still fit there? ---- */
+/* ---- do placed members still fit their nodes? ---- */
 
 static bool asks_for_usage_alone(const struct bt_plan *plan, bt_plugin_set skipped)
 {
@@ -241,8 +241,8 @@ static bool asks_for_usage_alone(const struct bt_plan *plan, bt_plugin_set skipp
 	return true;
 }
 
-/* Do the filters of all members ask about a node nothing but what is on it? Then a victim that comes back
- * matters to those on its nodes alone. */
+/* Do the filters of all members depend only on what is on a node? Then a victim that is put back affects only
+ * the members on its nodes. */
 static bool members_ask_for_usage_alone(struct group_search *s)
 {
 	for (size_t i = 0; i < s->out->place_n; i++) {
@@ -277,8 +277,8 @@ static void touch(struct group_search *s, const struct bt_victim *unit)
 	}
 }
 
-/* With the unit back, if any, members are asked in their order, each with those before it on their nodes.
- * Source: reprieveVictim, PodGroupEvaluator, v1.37.2. */
+/* With the unit put back, if any: do all members still fit their nodes, in order, each with the earlier ones
+ * assumed? Source: reprieveVictim, PodGroupEvaluator, v1.37.2. */
 static bool places_hold(struct group_search *s, const struct bt_victim *unit)
 {
 	struct bt_group_preemption *out = s->out;
@@ -308,8 +308,8 @@ static bool places_hold(struct group_search *s, const struct bt_victim *unit)
 	return hold;
 }
 
-/* Does a victim that comes back matter to the members on its nodes alone? Of a tree the places of groups that
- * have not come about are there, too: where others have got these meanwhile, nobody can come back. */
+/* Does a victim that is put back affect only the members on its nodes? The places of a tree include those of
+ * groups that were reverted: if other groups have taken these, no victim can be put back. */
 static bool only_touched_nodes_count(struct group_search *s)
 {
 	return !s->by_placing && members_ask_for_usage_alone(s) &&
@@ -318,8 +318,8 @@ static bool only_touched_nodes_count(struct group_search *s)
 
 /* ---- the search ---- */
 
-/* Puts back, the most important first, what can stay; those whose going would violate a budget first of all.
- */
+/* Puts back, most important first, the units that can stay; units whose eviction would violate a budget are
+ * tried first. */
 static void reprieve(struct group_search *s)
 {
 	struct bt_group_preemption *out = s->out;
