@@ -17,7 +17,7 @@ import (
 )
 
 var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true, "grouptopology": true, "grouptopologypreempt": true,
-	"groupcomposite": true, "groupcompositepreempt": true, "groupcompositetopology": true, "groupcompositetopologypreempt": true}
+	"groupclaims": true, "groupclaimspreempt": true, "groupcomposite": true, "groupcompositepreempt": true, "groupcompositetopology": true, "groupcompositetopologypreempt": true}
 
 const zone = "topology.kubernetes.io/zone"
 
@@ -46,6 +46,7 @@ type together struct {
 	victims bool            // the members of all groups run
 	domains bool            // groups have topology constraints
 	trees   *forest         // of composites, or nil
+	claims  *groupClaims    // groups and pods have some, or nil
 }
 
 func groupHistory(seed uint64, profile, version string, most int) *History {
@@ -64,6 +65,10 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	for range h.IntN(2 * len(h.nodeIDs)) {
 		h.put(h.runningPod())
 	}
+	if strings.HasPrefix(profile, "groupclaims") {
+		t.equip()
+		t.mixed = false
+	}
 	groups := 1 + h.IntN(3)
 	if strings.HasPrefix(profile, "groupcomposite") {
 		t.trees, t.mixed = newForest(), t.mixed && h.chance(20)
@@ -77,6 +82,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 			t.adopt(name)
 		} else {
 			t.prios[name] = pick(h.gen, int32(0), 0, 10, 100)
+		}
+		if t.claims != nil && !t.preempt {
+			t.prios[name] = 0
 		}
 		if h.chance(85) {
 			t.group(name)
@@ -104,6 +112,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	}
 	if t.trees != nil {
 		out.Gates = compositeGates
+	}
+	if t.claims != nil {
+		out.Gates += claimGate
 	}
 	for _, s := range h.steps {
 		out.Objects = append(out.Objects, s.Create)
@@ -194,8 +205,11 @@ func (t *together) group(name string) {
 			spec["parentCompositePodGroupName"] = parent
 		}
 	}
-	b, _ := json.Marshal(map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup",
-		"metadata": metadata, "spec": spec})
+	o := map[string]any{"apiVersion": "scheduling.k8s.io/" + t.version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+	if t.claims != nil {
+		t.share(name, o)
+	}
+	b, _ := json.Marshal(o)
 	if t.there[name] {
 		t.dropGroup(name)
 	}
@@ -234,6 +248,9 @@ func (t *together) member(name string) {
 		p.Status.Phase = v1.PodRunning
 		p.Spec.SchedulingGates = nil
 	}
+	if t.claims != nil {
+		t.consume(p, name)
+	}
 	t.joined(p, name)
 }
 
@@ -251,6 +268,10 @@ func (t *together) happens() {
 	name := pick(t.gen, t.groups...)
 	if t.trees != nil && t.chance(20) {
 		t.treesHappen()
+		return
+	}
+	if t.claims != nil && t.chance(45) {
+		t.devicesHappen()
 		return
 	}
 	if t.preempt && t.chance(25) {

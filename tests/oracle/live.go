@@ -17,12 +17,16 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/apps"
@@ -159,7 +163,7 @@ func (l *Live) hook() {
 			l.cycle.group.begin(e)
 		}
 	})
-	hookSchedule(l.sched, func(f framework.Framework, p *v1.Pod, schedule func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error) {
+	hookSchedule(l.sched, func(f framework.Framework, p *v1.Pod, state fwk.CycleState, schedule func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error) {
 		cy := l.cycle
 		cy.skipped = false
 		if cy.group != nil {
@@ -170,7 +174,7 @@ func (l *Live) hook() {
 			cy.node = &res.SuggestedHost
 		} else if err == nil { // the real one picks any of the best
 			var pv PodVerdict
-			l.Cluster.cycle(f, p, &pv)
+			l.Cluster.cycleBeside(f, p, state, &pv)
 			_, fits := pv.Scores[cy.Pin]
 			switch {
 			case res.FeasibleNodes == 1: // nothing to choose: it is not scored, and so scoring cannot fail
@@ -638,15 +642,53 @@ func (l *Live) react(a clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, err
 	case clienttesting.UpdateActionImpl:
 		obj := act.GetObject().DeepCopyObject()
+		if c, ok := obj.(*resourceapi.ResourceClaim); ok && l.cycle != nil && l.cycle.group != nil {
+			c, changed, err := l.written(gvr, c, act.Subresource)
+			if err == nil && changed {
+				err = l.store(gvr, c)
+			}
+			return true, c, err
+		}
 		return true, obj, l.store(gvr, obj)
 	case clienttesting.PatchActionImpl:
 		obj, err := l.patched(gvr, &act)
 		if err != nil {
 			return true, nil, err
 		}
+		if old, _ := l.client.Tracker().Get(gvr, ns, act.GetName()); gvr.Resource == "resourceclaims" && apiequality.Semantic.DeepEqual(old, obj) {
+			return true, obj, nil // an API server writes nothing then
+		}
 		return true, obj, l.store(gvr, obj)
 	}
 	return false, nil, nil // reading
+}
+
+// written is what an API server makes of a claim that a pod of a group writes, beside others that write it, too: a version that is not the newest is a conflict, spec
+// and status are written apart, a consumer is there once, and what changes nothing is no write.
+func (l *Live) written(gvr schema.GroupVersionResource, c *resourceapi.ResourceClaim, subresource string) (*resourceapi.ResourceClaim, bool, error) {
+	obj, err := l.client.Tracker().Get(gvr, c.Namespace, c.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	old := obj.(*resourceapi.ResourceClaim)
+	if c.ResourceVersion != "" && c.ResourceVersion != old.ResourceVersion {
+		return nil, false, apierrors.NewConflict(gvr.GroupResource(), c.Name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	merged := old.DeepCopy()
+	if subresource == "status" {
+		merged.Status = c.Status
+	} else {
+		merged.Finalizers = c.Finalizers
+	}
+	for i, r := range merged.Status.ReservedFor {
+		for _, other := range merged.Status.ReservedFor[:i] {
+			if r.UID == other.UID {
+				path := field.NewPath("status", "reservedFor").Index(i).Child("uid")
+				return nil, false, apierrors.NewInvalid(resourceapi.SchemeGroupVersion.WithKind("ResourceClaim").GroupKind(), c.Name, field.ErrorList{field.Duplicate(path, r.UID)})
+			}
+		}
+	}
+	return merged, !apiequality.Semantic.DeepEqual(old, merged), nil
 }
 
 func (l *Live) patched(gvr schema.GroupVersionResource, a *clienttesting.PatchActionImpl) (runtime.Object, error) {

@@ -50,10 +50,10 @@ func hookPop(s *scheduler.Scheduler, popped func(*entity)) {
 	}
 }
 
-func hookSchedule(s *scheduler.Scheduler, around func(framework.Framework, *v1.Pod, func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error)) {
+func hookSchedule(s *scheduler.Scheduler, around func(framework.Framework, *v1.Pod, fwk.CycleState, func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error)) {
 	schedule := s.SchedulePod
 	s.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, p *v1.Pod) (scheduler.ScheduleResult, error) {
-		return around(f, p, func() (scheduler.ScheduleResult, error) { return schedule(ctx, f, state, p) })
+		return around(f, p, state, func() (scheduler.ScheduleResult, error) { return schedule(ctx, f, state, p) })
 	}
 }
 
@@ -68,6 +68,8 @@ func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
 func groupsOn() bool { return false }
 
 func inGroup(*v1.Pod) bool { return false }
+
+func inGroupOf(*framework.CycleState, fwk.CycleState) {}
 
 func sameGroup(_, _ *v1.Pod) bool { return false }
 

@@ -30,10 +30,10 @@ func preemptorOf(d *defaultpreemption.DefaultPreemption) *preemptor { return d.E
 
 func newRecorder(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 
-func hookSchedule(s *scheduler.Scheduler, around func(framework.Framework, *v1.Pod, func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error)) {
+func hookSchedule(s *scheduler.Scheduler, around func(framework.Framework, *v1.Pod, fwk.CycleState, func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error)) {
 	schedule := s.SchedulePod
 	s.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, p *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
-		return around(f, p.Pod, func() (scheduler.ScheduleResult, error) { return schedule(ctx, f, state, p) })
+		return around(f, p.Pod, state, func() (scheduler.ScheduleResult, error) { return schedule(ctx, f, state, p) })
 	}
 }
 
@@ -51,6 +51,12 @@ func (f *liveFramework) RemovePodInPreBind(uid types.UID) {
 
 func (i *syncInformer) HasSyncedChecker() cache.DoneChecker { return synced{} }
 func (synced) HasSyncedChecker() cache.DoneChecker          { return synced{} }
+
+func inGroupOf(state *framework.CycleState, of fwk.CycleState) {
+	if of != nil {
+		state.SetPodGroupSchedulingCycle(of.GetPodGroupSchedulingCycle())
+	}
+}
 
 func groupsOn() bool { return utilfeature.DefaultFeatureGate.Enabled(kubefeatures.GenericWorkload) }
 

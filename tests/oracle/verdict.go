@@ -164,7 +164,14 @@ type cycleResult struct {
 }
 
 func (c *Cluster) cycle(f framework.Framework, pod *v1.Pod, pv *PodVerdict) cycleResult {
-	cy := cycleResult{state: framework.NewCycleState()}
+	return c.cycleBeside(f, pod, nil, pv)
+}
+
+// cycleBeside sees what another cycle state, or nil, knows of the pod's group.
+func (c *Cluster) cycleBeside(f framework.Framework, pod *v1.Pod, of fwk.CycleState, pv *PodVerdict) cycleResult {
+	state := framework.NewCycleState()
+	inGroupOf(state, of)
+	cy := cycleResult{state: state}
 	all, err := nodesInPlacement(f)
 	if err != nil || len(all) == 0 {
 		pv.Error = "no nodes available to schedule pods"
