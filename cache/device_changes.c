@@ -61,8 +61,9 @@ static bool same_conditions(const struct bt_resource_claim *a, const struct bt_r
 /* Do claims say the same in their status, as far as it is read? */
 static bool same_status(const struct bt_resource_claim *a, const struct bt_resource_claim *b)
 {
-	return a->allocated == b->allocated && same_conditions(a, b) &&
-	       same_names(a->reserved_for, a->reserved_n, b->reserved_for, b->reserved_n) &&
+	return a->allocated == b->allocated && same_conditions(a, b) && a->reserved_n == b->reserved_n &&
+	       (a->reserved_n == 0 || memcmp(a->reserved_for, b->reserved_for,
+					      a->reserved_n * sizeof(*a->reserved_for)) == 0) &&
 	       (!a->allocated || same_allocation(&a->allocation, &b->allocation));
 }
 

@@ -14,6 +14,7 @@
 #include "engine/base/map.h"
 #include "engine/model/device.h"
 #include "engine/model/release.h"
+#include "engine/model/signature.h"
 
 #define BT_NO_CLAIM UINT32_MAX
 
@@ -27,6 +28,7 @@ struct bt_device_features {
 		consumable_capacity, extended_resources, list_attributes, optional_operations,
 		compatibility_groups, fractional_ranges, derived_attributes;
 	bool lists_match;		  /* constraints take lists as sets */
+	bool group_claims;		  /* PodGroups have claims */
 	const struct bt_release *release; /* NULL: the default one */
 };
 
@@ -62,6 +64,25 @@ struct bt_device_pools {
 struct bt_device_choice {
 	uint32_t claim_ix; /* BT_NO_CLAIM: the claim that is made for the pod's extended resources */
 	struct bt_allocation allocation;
+	bool shared; /* another pod of the same cycle gets the claim allocated, and its devices count there */
+	bool lapsed; /* such a pod has got it allocated since then: nothing is pending any more */
+};
+
+/* A claim that the pods of a PodGroup share when they name it in the same way. */
+struct bt_group_claim {
+	enum bt_pod_claim_kind kind;
+	uint32_t name;	    /* in the PodGroup's spec */
+	uint32_t stated;    /* resourceClaimName, or BT_NAME_NONE */
+	uint32_t template_; /* resourceClaimTemplateName, or BT_NAME_NONE */
+	uint32_t claim;	    /* the ResourceClaim's name; BT_NAME_NONE: there is none */
+};
+
+/* A PodGroup, as far as claims go. */
+struct bt_claiming_group {
+	uint32_t namespace_, name, uid;
+	bool live;
+	const struct bt_group_claim *claims; /* in the order of the spec */
+	uint32_t claim_n;
 };
 
 enum bt_device_answer { BT_DEVICE_NO = 0, BT_DEVICE_YES, BT_DEVICE_BAD_EXPRESSION, BT_DEVICE_FAILED };
@@ -90,7 +111,10 @@ struct bt_device_store {
 	const struct bt_device_class *classes;
 	const struct bt_device_use *uses;
 	const struct bt_device_taint_rule *taint_rules;
-	uint32_t claim_n, slice_n, use_n, taint_rule_n; /* vacant ones included */
+	const struct bt_claiming_group *groups;
+	uint32_t claim_n, slice_n, use_n, taint_rule_n, group_n; /* vacant ones included */
+	struct bt_map group_ixs; /* namespace and name of a PodGroup -> index; empty without the gate */
+	uint64_t scope;		 /* of the cycle's pod: bt_devices_share */
 	/* Names to indices; resource_classes: of extended resources to classes. */
 	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
 	uint32_t special_n;	    /* live claims that were made for extended resources */
@@ -109,6 +133,10 @@ struct bt_device_store {
 	 * first. Returns: NULL at the end. */
 	const struct bt_taint *(*next_taint)(void *context, const struct bt_resource_slice *slice,
 		const struct bt_device *device, uint32_t *cursor);
+
+	/* The allocation that a claim is getting by an earlier pod of this cycle's scope, which others share;
+	 * or NULL. */
+	const struct bt_allocation *(*sharing)(void *context, uint32_t claim_ix);
 
 	/* Does an expression match a driver's device, of which a slice may show another by now? single: it is
 	 * shown as one that is not shared. Of failures out_error says why, in upstream's words. */
@@ -137,6 +165,54 @@ static inline const struct bt_resource_claim *bt_device_store_claim(
 	return bt_map_get(&store->claim_ixs, bt_pair_key(namespace_, name), &ix) && store->claims[ix].live
 		       ? &store->claims[ix]
 		       : NULL;
+}
+
+/* The PodGroup of a pod, or NULL: it is in none, or its object is not there, or PodGroups have no claims. */
+static inline const struct bt_claiming_group *bt_device_store_group(
+	const struct bt_device_store *store, const struct bt_signature *signature)
+{
+	uint32_t ix;
+
+	return signature->pod_group != BT_NAME_NONE &&
+			       bt_map_get(&store->group_ixs,
+				       bt_pair_key(signature->namespace_, signature->pod_group), &ix)
+		       ? &store->groups[ix]
+		       : NULL;
+}
+
+/* Whom a claim that a pod names is to be reserved for: its PodGroup, which names it in the same way, or the
+ * pod, by bt_consumer_uid. Source: BindTo, resourceclaim of k8s.io/dynamic-resource-allocation, v0.36.3. */
+static inline struct bt_claim_consumer bt_device_store_consumer(const struct bt_device_store *store,
+	const struct bt_signature *signature, const struct bt_pod_claim *named, uint32_t pod_uid)
+{
+	const struct bt_claiming_group *group = bt_device_store_group(store, signature);
+	uint32_t stated = named->kind == BT_POD_CLAIM_NAMED ? named->claim : BT_NAME_NONE;
+
+	for (uint32_t i = 0; group && i < group->claim_n; i++) {
+		const struct bt_group_claim *claim = &group->claims[i];
+
+		if (claim->name == named->name && claim->stated == stated &&
+			claim->template_ == named->template_) {
+			return (struct bt_claim_consumer){group->uid, group->name};
+		}
+	}
+	return (struct bt_claim_consumer){pod_uid, BT_NAME_NONE};
+}
+
+/* Is a claim reserved for a pod, or for its PodGroup, of which the pod knows the name alone? pod_uid:
+ * bt_consumer_uid. Source: IsReservedForPod, as above. */
+static inline bool bt_device_store_reserved(const struct bt_device_store *store,
+	const struct bt_resource_claim *claim, const struct bt_signature *signature, uint32_t pod_uid)
+{
+	bool by_group = store->features.group_claims && signature->pod_group != BT_NAME_NONE;
+
+	for (uint32_t i = 0; i < claim->reserved_n; i++) {
+		if (claim->reserved_for[i].uid == pod_uid ||
+			(by_group && claim->reserved_for[i].pod_group == signature->pod_group)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static inline const struct bt_device_class *bt_device_store_class(

@@ -409,7 +409,8 @@ static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *
 	}
 	fresh->reserved_n = claim->reserved_n;
 	for (uint32_t i = 0; i < fresh->reserved_n; i++) {
-		bt_name_refs_add_name(names, fresh->reserved_for[i]);
+		bt_name_refs_add_name(names, fresh->reserved_for[i].uid);
+		bt_name_refs_add_name(names, fresh->reserved_for[i].pod_group);
 	}
 	hold_allocation(names, &fresh->allocation);
 }
@@ -788,6 +789,12 @@ void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid,
 	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
 }
 
+void bt_devices_share(struct bt_devices *d, uint64_t scope)
+{
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
+	d->view.scope = scope;
+}
+
 /* An ID of a share, as a UUID, which the API server wants: by the claim that gets it, and by who gets how
  * many, so that the same history has the same IDs. */
 static void make_share_id(
@@ -842,7 +849,8 @@ void bt_devices_assume(
 	BT_REQUIRE(!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused));
 	d->pending = bt_mem_grow(d->pending, d->view.pending_n, &d->pending_cap, sizeof(*d->pending));
 	struct bt_pending *pending = &d->pending[d->view.pending_n];
-	*pending = (struct bt_pending){.pod_ix = pod_ix, .n = n, .names.intern = d->dictionary->intern};
+	*pending = (struct bt_pending){
+		.pod_ix = pod_ix, .n = n, .scope = d->view.scope, .names.intern = d->dictionary->intern};
 	bt_arena_start(&pending->arena, OBJECT_BYTES);
 	pending->choices = copy(&pending->arena, choices, n * sizeof(*choices));
 	for (uint32_t i = 0; i < n; i++) {
@@ -850,14 +858,18 @@ void bt_devices_assume(
 
 		choice->allocation = copy_allocation(&pending->arena, &choices[i].allocation);
 		hold_allocation(&pending->names, &choice->allocation);
-		name_shares(d, pending, choice);
-		devices_enter(d, &choice->allocation, true, true);
+		if (!choice->shared) {
+			name_shares(d, pending, choice);
+			devices_enter(d, &choice->allocation, true, true);
+		}
 		if (choice->claim_ix != BT_NO_CLAIM) {
+			BT_INVARIANT(!choice->shared || d->claims[choice->claim_ix].pending);
 			d->claims[choice->claim_ix].pending = true;
 			d->claim_pending_n[choice->claim_ix]++;
-			d->claims[choice->claim_ix].shown = false;
+			d->claims[choice->claim_ix].shown &= choice->shared;
 		}
 	}
+	d->view.version++;
 	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, d->view.pending_n++);
 	BT_INVARIANT(d->view.pending_n > 0 && d->pending[d->view.pending_n - 1].pod_ix == pod_ix);
 }
@@ -876,17 +888,78 @@ const struct bt_device_choice *bt_devices_pending(
 	return d->pending[at].choices;
 }
 
-/* A choice waits for its claim no longer, which is not pending any more when it was the last one. */
-static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice)
+/* The choice of a pod for a claim, not the one that is given; in a scope (0: any): one that is shared, or
+ * that others share; or NULL. The latest pod comes first. */
+static struct bt_device_choice *other_choice(struct bt_devices *d, uint32_t claim_ix, uint64_t scope,
+	bool shared, const struct bt_device_choice *but)
 {
-	devices_enter(d, &choice->allocation, false, true);
-	if (choice->claim_ix == BT_NO_CLAIM) {
+	for (size_t at = d->view.pending_n; at-- > 0;) {
+		const struct bt_pending *pending = &d->pending[at];
+
+		for (uint32_t i = 0;
+			(scope ? pending->scope == scope : pending->scope != 0) && i < pending->n; i++) {
+			struct bt_device_choice *choice = &pending->choices[i];
+
+			if (choice->claim_ix == claim_ix && choice != but && !choice->lapsed &&
+				choice->shared == shared) {
+				return choice;
+			}
+		}
+	}
+	return NULL;
+}
+
+static const struct bt_allocation *sharing(void *context, uint32_t claim_ix)
+{
+	struct bt_devices *d = context;
+	const struct bt_device_choice *choice =
+		d->view.scope ? other_choice(d, claim_ix, d->view.scope, false, NULL) : NULL;
+
+	return choice ? &choice->allocation : NULL;
+}
+
+/* One choice less waits for its claim, which is not pending any more when it was the last one. */
+static void unsettle_claim(struct bt_devices *d, uint32_t claim_ix)
+{
+	BT_INVARIANT(d->claim_pending_n[claim_ix] > 0 && d->claims[claim_ix].pending);
+	if (--d->claim_pending_n[claim_ix] == 0) {
+		d->claims[claim_ix].pending = false;
+		free_claim(d, claim_ix);
+	}
+	d->view.version++;
+}
+
+/* A choice waits for its claim no longer. Its devices count with one that shares them, if there is any. */
+static void unsettle(struct bt_devices *d, struct bt_device_choice *choice)
+{
+	if (choice->lapsed) {
 		return;
 	}
-	BT_INVARIANT(d->claim_pending_n[choice->claim_ix] > 0 && d->claims[choice->claim_ix].pending);
-	if (--d->claim_pending_n[choice->claim_ix] == 0) {
-		d->claims[choice->claim_ix].pending = false;
-		free_claim(d, choice->claim_ix);
+	choice->lapsed = true;
+	if (!choice->shared) {
+		bool more = choice->claim_ix != BT_NO_CLAIM && d->claim_pending_n[choice->claim_ix] > 1;
+		struct bt_device_choice *heir =
+			more ? other_choice(d, choice->claim_ix, 0, true, choice) : NULL;
+
+		devices_enter(d, &choice->allocation, false, true);
+		if (heir) {
+			heir->shared = false;
+			devices_enter(d, &heir->allocation, true, true);
+		}
+	}
+	if (choice->claim_ix != BT_NO_CLAIM) {
+		unsettle_claim(d, choice->claim_ix);
+	}
+}
+
+/* The claim is allocated: nothing of it is pending for those who shared it. */
+static void lapse(struct bt_devices *d, uint32_t claim_ix)
+{
+	struct bt_device_choice *choice;
+
+	while (d->claims[claim_ix].pending && ((choice = other_choice(d, claim_ix, 0, true, NULL)) ||
+						      (choice = other_choice(d, claim_ix, 0, false, NULL)))) {
+		unsettle(d, choice);
 	}
 }
 
@@ -904,20 +977,20 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 }
 
 /* The claim may outlive the pod, so it holds the name. */
-static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_uid)
+static void reserve_for(struct bt_devices *d, uint32_t claim_ix, struct bt_claim_consumer consumer)
 {
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
 	uint32_t n = claim->reserved_n;
 
 	BT_INVARIANT(claim->live);
 	for (uint32_t i = 0; i < n; i++) {
-		if (claim->reserved_for[i] == pod_uid) {
+		if (claim->reserved_for[i].uid == consumer.uid) {
 			return;
 		}
 	}
 	/* There is room up to the next power of two. */
 	if ((n & (n - 1)) == 0) {
-		uint32_t *larger =
+		struct bt_claim_consumer *larger =
 			bt_arena_alloc(&d->claim_arenas[claim_ix], (n ? 2 * n : 1) * sizeof(*larger), 8);
 
 		if (n) {
@@ -925,8 +998,9 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 		}
 		claim->reserved_for = larger;
 	}
-	bt_name_refs_add_name(&d->claim_names[claim_ix], pod_uid);
-	claim->reserved_for[claim->reserved_n++] = pod_uid;
+	bt_name_refs_add_name(&d->claim_names[claim_ix], consumer.uid);
+	bt_name_refs_add_name(&d->claim_names[claim_ix], consumer.pod_group);
+	claim->reserved_for[claim->reserved_n++] = consumer;
 }
 
 /* A name for the claim that stands for a bound pod's extended resources. */
@@ -991,12 +1065,25 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 	devices_enter(d, &claim->allocation, true, false);
 }
 
-static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choice,
-	uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
+/* Whom the pod has a claim reserved for. */
+static struct bt_claim_consumer consumer_of(
+	const struct bt_devices *d, uint32_t claim_ix, const struct bt_signature *signature, uint32_t pod_uid)
 {
-	uint32_t ix = choice->claim_ix;
-	bool there =
-		ix == BT_NO_CLAIM || (d->claims[ix].live && !d->claims[ix].allocated && !d->claims[ix].shown);
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		if (signature->claims[i].claim == d->claims[claim_ix].name) {
+			return bt_device_store_consumer(&d->view, signature, &signature->claims[i], pod_uid);
+		}
+	}
+	return (struct bt_claim_consumer){pod_uid, BT_NAME_NONE};
+}
+
+static void allocate(struct bt_devices *d, uint32_t pod_ix, struct bt_device_choice *choice,
+	const struct bt_signature *signature, uint32_t pod_name, uint32_t pod_uid)
+{
+	uint32_t ix = choice->claim_ix, namespace_ = signature->namespace_;
+	bool there = !choice->lapsed &&
+		     (ix == BT_NO_CLAIM ||
+			     (d->claims[ix].live && !d->claims[ix].allocated && !d->claims[ix].shown));
 
 	unsettle(d, choice);
 	if (!there) {
@@ -1011,7 +1098,8 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_devi
 		ix = make_special(d, &names, &known, pod_name, pod_uid);
 	}
 	grant(d, ix, &choice->allocation);
-	reserve_for(d, ix, pod_uid);
+	reserve_for(d, ix, consumer_of(d, ix, signature, pod_uid));
+	lapse(d, ix);
 	if (!d->claims[ix].special) {
 		d->claims[ix].kept_for = pod_ix + 1;
 		d->claims[ix].shown_free = false;
@@ -1027,30 +1115,39 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 	pod_uid = bt_consumer_uid(pod_name, pod_uid);
 	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
 		for (uint32_t i = 0; i < d->pending[at].n; i++) {
-			allocate(d, pod_ix, &d->pending[at].choices[i], signature->namespace_, pod_name,
-				pod_uid);
+			allocate(d, pod_ix, &d->pending[at].choices[i], signature, pod_name, pod_uid);
 		}
 		forget_pending(d, at);
 	}
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
 		if (bt_map_get(&d->view.claim_ixs,
 			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &ix) &&
-			d->claims[ix].allocated) {
-			reserve_for(d, ix, pod_uid);
+			d->claims[ix].allocated &&
+			!bt_device_store_reserved(&d->view, &d->claims[ix], signature, pod_uid)) {
+			reserve_for(d, ix, consumer_of(d, ix, signature, pod_uid));
 		}
 	}
 }
 
 /* ---- what binders have written ---- */
 
-static void unreserve(struct bt_resource_claim *claim, uint32_t pod_uid)
+static bool unreserve(struct bt_resource_claim *claim, uint32_t uid)
 {
 	for (uint32_t i = 0; i < claim->reserved_n; i++) {
-		if (claim->reserved_for[i] == pod_uid) {
+		if (claim->reserved_for[i].uid == uid) {
 			claim->reserved_for[i] = claim->reserved_for[--claim->reserved_n];
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+bool bt_devices_unreserve(struct bt_devices *d, uint32_t claim_ix, uint32_t uid)
+{
+	BT_OWNED_BY_THREAD(&d->snapshot->owner);
+	BT_REQUIRE(d->claims[claim_ix].live);
+	d->view.version++;
+	return unreserve(&d->claims[claim_ix], uid);
 }
 
 /* What was pending of a pod for a claim that is known by its name, or for its extended resources; or NULL. */
@@ -1060,8 +1157,8 @@ static struct bt_device_choice *choice_for(
 	for (uint32_t i = 0; i < pending->n; i++) {
 		struct bt_device_choice *choice = &pending->choices[i];
 
-		if (choice->claim_ix == BT_NO_CLAIM) {
-			if (known->special) {
+		if (choice->claim_ix == BT_NO_CLAIM || choice->lapsed) {
+			if (known->special && !choice->lapsed) {
 				return choice;
 			}
 			continue;
@@ -1087,14 +1184,14 @@ static uint32_t find_written(struct bt_devices *d, const struct bt_resource_clai
 
 /* Source: AssumeClaimAfterAPICall, v1.36.3. */
 static void note_written(struct bt_devices *d, uint32_t ix, const struct bt_resource_claim *known,
-	uint32_t pod_uid, bool reserved)
+	struct bt_claim_consumer consumer, bool reserved)
 {
 	struct bt_resource_claim *claim = &d->claims[ix];
 
-	if (reserved) {
-		reserve_for(d, ix, pod_uid);
+	if (reserved || consumer.pod_group != BT_NAME_NONE) {
+		reserve_for(d, ix, consumer);
 	} else {
-		unreserve(claim, pod_uid);
+		(void)unreserve(claim, consumer.uid);
 	}
 	claim->written = known->written;
 	claim->kept_for = 0;
@@ -1118,6 +1215,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 	}
 	if (ix != BT_NO_CLAIM && d->claims[ix].version < known->written) {
 		grant(d, ix, &choice->allocation);
+		lapse(d, ix);
 	}
 	*choice = pending->choices[--pending->n];
 	if (pending->n == 0) {
@@ -1126,12 +1224,12 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 	return ix;
 }
 
-uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t pod_name,
-	uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes)
+uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, const struct bt_signature *signature,
+	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes)
 {
 	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	struct bt_name_refs names = {.intern = d->dictionary->intern};
-	const struct bt_resource_claim known = {.namespace_ = namespace_,
+	const struct bt_resource_claim known = {.namespace_ = signature->namespace_,
 		.name = bt_name_refs_add(&names, written->name),
 		.uid = bt_name_refs_add(&names, written->uid),
 		.special = written->special,
@@ -1154,7 +1252,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t name
 		bool freed = choice && d->claims[ix].version > written->version;
 		*out_changes = freed ? BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS : 0;
 	} else if (d->claims[ix].version < written->version) {
-		note_written(d, ix, &known, pod_uid, written->reserved);
+		note_written(d, ix, &known, consumer_of(d, ix, signature, pod_uid), written->reserved);
 		*out_changes = BT_CHANGED_CLAIM_STATUS;
 	}
 	return ix;
@@ -1347,6 +1445,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.pools = pools;
 	d->view.match = match;
 	d->view.derive = derive;
+	d->view.sharing = sharing;
 	d->derived.names.intern = dictionary->intern;
 	d->derived.epoch = 1;
 	d->view.next_taint = bt_taint_rules_next;
@@ -1426,6 +1525,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	}
 	bt_pool_index_fini(&d->pools);
 	bt_taint_rules_fini(d);
+	bt_claiming_groups_fini(d);
 	bt_arena_fini(&d->scratch);
 	bt_mem_free(d);
 }

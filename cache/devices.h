@@ -56,6 +56,15 @@ void bt_devices_release_names(struct bt_devices *devices);
 /* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */
 void bt_devices_begin(struct bt_devices *devices, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns);
 
+/* Pods that are decided from now on share what claims are getting by pods of the same scope; 0: with nobody.
+ */
+void bt_devices_share(struct bt_devices *devices, uint64_t scope);
+
+/* A PodGroup is there, or changed, or gone: what claims it has. Without features.group_claims nothing is
+ * kept. */
+void bt_devices_apply_group(struct bt_devices *devices, const struct bt_pod_group_object *object);
+void bt_devices_remove_group(struct bt_devices *devices, uint32_t namespace_, uint32_t name);
+
 /* A pod has been decided, and these allocations with it. Requires: none are pending for it. */
 void bt_devices_assume(
 	struct bt_devices *devices, uint32_t pod_ix, const struct bt_device_choice *choices, uint32_t n);
@@ -72,8 +81,9 @@ const struct bt_device_choice *bt_devices_pending(
 struct bt_written_claim {
 	struct bt_str name, uid; /* in the pod's namespace */
 	uint64_t version;	 /* its resource version since then, which is never 0 */
-	bool reserved;		 /* for the pod: not, when the binding has failed and that was taken back */
-	bool special;		 /* it was made for the pod's extended resources */
+	bool reserved; /* for the pod: not, when the binding has failed and that was taken back. For its
+			  PodGroup it stays reserved. */
+	bool special;  /* it was made for the pod's extended resources */
 };
 
 /*
@@ -82,7 +92,7 @@ struct bt_written_claim {
  * Returns: the claim; BT_NO_CLAIM: it has gone. When a younger one has been shown meanwhile, it is that.
  * out_changes: what is new in it, BT_CHANGED_*; 0: all of it has been shown.
  */
-uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
+uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes);
 
 /* Forgets which pools nodes can reach, which is found again when it is asked for: what was asked for is
@@ -100,3 +110,6 @@ void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
 
 /* Takes a claim's allocation and reservations back. Requires: it is live. */
 void bt_devices_deallocate(struct bt_devices *devices, uint32_t claim_ix);
+
+/* A claim is reserved for this consumer no more. Returns: was it? Requires: it is live. */
+bool bt_devices_unreserve(struct bt_devices *devices, uint32_t claim_ix, uint32_t uid);

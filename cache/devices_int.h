@@ -57,6 +57,7 @@ struct bt_pending {
 	struct bt_name_refs names; /* of choices */
 	struct bt_device_choice *choices;
 	uint32_t n;
+	uint64_t scope; /* bt_devices_share */
 };
 
 /* DeviceTaintRules (the view has their number), and lists of those with the same selector. A vacant entry
@@ -108,7 +109,16 @@ struct bt_devices {
 	uint64_t slice_version, share_serial, special_serial;
 	struct bt_pool_index pools;
 	struct bt_taint_rules taint_rules;
+	struct bt_claiming_group *groups; /* and, at the same index, their memory and names */
+	struct bt_arena *group_arenas;
+	struct bt_name_refs *group_names;
+	size_t group_cap;
+	struct bt_index_allocator vacant_groups;
 };
+
+/* ---- device_groups.c ---- */
+
+void bt_claiming_groups_fini(struct bt_devices *devices);
 
 /* ---- device_taints.c ---- */
 

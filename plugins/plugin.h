@@ -261,6 +261,8 @@ struct bt_plugin {
 	uint32_t traits; /* pods with any of these (enum bt_trait); 0: all */
 	bt_plugin_pre_enqueue_fn *pre_enqueue;
 	bt_plugin_post_filter_fn *post_filter;
+	bt_plugin_group_unreserve_fn
+		*group_unreserve; /* of plugins at PodGroupPostFilter that release claims */
 	/*
 	 * Returns whether PostFilter has nothing to do for this cycle's compiled state (NULL: none). NULL:
 	 * never.

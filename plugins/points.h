@@ -145,15 +145,16 @@ typedef const char *bt_plugin_placement_normalize_fn(int64_t *scores, uint32_t n
 enum bt_claims_release {
 	BT_CLAIMS_NONE = 0,   /* the pod has no claims */
 	BT_CLAIMS_KEPT,	      /* nothing can be released */
-	BT_CLAIMS_DEALLOCATE, /* deallocate this claim */
-	BT_CLAIMS_DELETE      /* delete this claim for extended resources */
+	BT_CLAIMS_DEALLOCATE, /* this claim's allocation goes */
+	BT_CLAIMS_DELETE,     /* this claim for extended resources goes */
+	BT_CLAIMS_UNRESERVE   /* this claim is reserved for the pod's PodGroup no more */
 };
 
-/* The action and its claim, which may be deleted by the time it is carried out. The last three fields are set
- * for the last two actions. */
+/* The action and its claim, which may be deleted by the time it is carried out. claim_ix, name and uid are
+ * set for the last three actions; consumer is the UID of the PodGroup whose reservation goes, too. */
 struct bt_claim_release {
 	enum bt_claims_release what;
-	uint32_t claim_ix, name, uid;
+	uint32_t claim_ix, name, uid, consumer;
 };
 
 /* A potential victim. */
@@ -204,6 +205,7 @@ struct bt_post_filter_env {
 	const struct bt_release *release; /* the Kubernetes release whose texts are used */
 	const struct bt_view *view;
 	const struct bt_compiled *compiled; /* the plugin's compiled state in this cycle; NULL: none */
+	bool group_runs; /* pods of the pod's PodGroup are on nodes, besides this cycle's */
 	/* Finds a node and victims by the plugin's policy. Appends upstream's message. */
 	enum bt_preempt_outcome (*preempt)(void *context, struct bt_buf *out_text);
 	void *context;
@@ -212,13 +214,21 @@ struct bt_post_filter_env {
 /* The result. */
 struct bt_post_filter_result {
 	bool nominates; /* outcome applies; else the plugin leaves nominations alone */
+	bool ends;	/* later plugins are skipped, and the message is this plugin's alone */
 	enum bt_preempt_outcome outcome;
 	struct bt_claim_release release;
+	/* At PodGroupPostFilter: which claim the whole group would have deallocated, or none. */
+	struct bt_claim_release group_release;
 };
 
 /* PostFilter: tries to make the pod fit; appends upstream's message. */
 typedef void bt_plugin_post_filter_fn(const struct bt_post_filter_env *env,
 	struct bt_post_filter_result *out_result, struct bt_buf *out_text);
+
+/* PodGroupPostFilter, after claims of pods: which claim is reserved for the group without need. signature:
+ * of a pod of the group, of which none is on a node. Appends what it says. Returns: false, it fails. */
+typedef bool bt_plugin_group_unreserve_fn(const struct bt_view *view, const struct bt_signature *signature,
+	uint32_t pod_uid, struct bt_claim_release *out_release, struct bt_buf *out_text);
 
 /* ---- Reserve and PreBind ---- */
 

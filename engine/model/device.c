@@ -478,6 +478,16 @@ static void keep_conditions(struct bt_name_refs *held, struct bt_arena *arena,
 	out->condition_n = n;
 }
 
+#define SCHEDULING "scheduling.k8s.io"
+
+/* Whatever the version of its API. Source: isForPodGroupByPod, resourceclaim of
+ * k8s.io/dynamic-resource-allocation, v0.37.2. */
+static bool is_pod_group(const struct bt_owner_object *owner)
+{
+	return bt_str_is(owner->kind, "PodGroup") && owner->api_version.len > sizeof(SCHEDULING) - 1 &&
+	       bt_str_is(bt_str_sub(owner->api_version, 0, sizeof(SCHEDULING)), SCHEDULING "/");
+}
+
 static void keep_owners(struct bt_name_refs *held, struct bt_arena *arena, const struct bt_meta_object *meta,
 	struct bt_resource_claim *out)
 {
@@ -488,6 +498,7 @@ static void keep_owners(struct bt_name_refs *held, struct bt_arena *arena, const
 			bt_name_refs_add(held, meta->owners[i].uid), meta->owners[i].controller};
 		if (owners[i].controller && !out->owner_uid) {
 			out->owner_uid = owners[i].uid;
+			out->owner_group = is_pod_group(&meta->owners[i]) ? owners[i].name : BT_NAME_NONE;
 		}
 	}
 	out->owners = owners;
@@ -504,10 +515,10 @@ void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena
 {
 	uint32_t room = 1;
 
-	while (room < object->reserved_for.n) {
+	while (room < object->reserved_for_n) {
 		room *= 2;
 	}
-	uint32_t *reserved = bt_arena_alloc(arena, room * sizeof(*reserved), 8);
+	struct bt_claim_consumer *reserved = bt_arena_alloc(arena, room * sizeof(*reserved), 8);
 
 	*out = (struct bt_resource_claim){
 		.namespace_ = bt_name_refs_add(held, object->meta.namespace_),
@@ -516,10 +527,15 @@ void bt_resource_claim_compile(struct bt_name_refs *held, struct bt_arena *arena
 		.version = bt_resource_version(object->meta.resource_version),
 		.deleting = object->meta.deletion_ns != 0,
 		.reserved_for = reserved,
-		.reserved_n = object->reserved_for.n,
+		.reserved_n = object->reserved_for_n,
 	};
-	for (uint32_t i = 0; i < object->reserved_for.n; i++) {
-		reserved[i] = bt_name_refs_add(held, object->reserved_for.items[i]);
+	for (uint32_t i = 0; i < object->reserved_for_n; i++) {
+		const struct bt_claim_consumer_object *consumer = &object->reserved_for[i];
+		bool group = bt_str_is(consumer->api_group, SCHEDULING) &&
+			     bt_str_is(consumer->resource, "podgroups");
+
+		reserved[i] = (struct bt_claim_consumer){bt_name_refs_add(held, consumer->uid),
+			group ? bt_name_refs_add(held, consumer->name) : BT_NAME_NONE};
 	}
 	keep_owners(held, arena, &object->meta, out);
 	keep_requests(held, arena, object, out);

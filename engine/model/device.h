@@ -187,19 +187,27 @@ struct bt_claim_owner {
 	bool controller;
 };
 
+/* Who a claim is reserved for: a pod, or a PodGroup for all its pods. Without padding: lists are compared
+ * bytewise. */
+struct bt_claim_consumer {
+	uint32_t uid;
+	uint32_t pod_group; /* the name of the PodGroup; BT_NAME_NONE: it is none */
+};
+
 struct bt_resource_claim {
 	uint32_t namespace_, name, uid;
 	bool live, deleting;
-	bool special;	    /* annotated as generated for extended resources */
-	uint32_t owner_uid; /* of the controlling owner; BT_NAME_NONE: none */
+	bool special;	      /* annotated as generated for extended resources */
+	uint32_t owner_uid;   /* of the controlling owner; BT_NAME_NONE: none */
+	uint32_t owner_group; /* its name, if that is a PodGroup; else BT_NAME_NONE */
 	const struct bt_claim_owner *owners;
 	const struct bt_device_request *requests;
 	const struct bt_device_constraint *constraints;
 	uint32_t owner_n, request_n, constraint_n;
 	bool has_requests; /* the list is there, maybe empty */
 	bool allocated;
-	struct bt_allocation allocation; /* when allocated */
-	uint32_t *reserved_for;		 /* UIDs of its consumers, with room up to the next power of two */
+	struct bt_allocation allocation;	/* when allocated */
+	struct bt_claim_consumer *reserved_for; /* with room up to the next power of two */
 	uint32_t reserved_n;
 	const struct bt_device_condition *conditions;
 	uint32_t condition_n;

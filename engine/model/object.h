@@ -540,6 +540,11 @@ struct bt_device_result_object {
 	uint32_t condition_n;
 };
 
+/* Who a ResourceClaim is reserved for. */
+struct bt_claim_consumer_object {
+	struct bt_str api_group, resource, name, uid;
+};
+
 struct bt_resource_claim_object {
 	struct bt_meta_object meta;
 	struct bt_device_request_object *requests;
@@ -552,8 +557,9 @@ struct bt_resource_claim_object {
 	uint32_t result_n;
 	struct bt_node_selector_object node_selector; /* of the allocation */
 	int64_t allocation_ns;			      /* allocationTimestamp; 0: none */
-	struct bt_str_list reserved_for;	      /* UIDs */
-	struct bt_device_result_object *devices;      /* status.devices */
+	struct bt_claim_consumer_object *reserved_for;
+	uint32_t reserved_for_n;
+	struct bt_device_result_object *devices; /* status.devices */
 	uint32_t device_n;
 };
 
@@ -573,6 +579,8 @@ struct bt_pod_group_object {
 	/* The label keys of its topologies. Only the first one is used. Source: getTopologyKey,
 	 * plugins/topologyaware, v1.37.2. */
 	struct bt_str_list topology_keys;
+	struct bt_pod_claim_object *claims, *claim_statuses; /* ResourceClaims that its pods share */
+	uint32_t claim_n, claim_status_n;
 };
 
 /* A kind with only its metadata. */

@@ -170,6 +170,9 @@ enum bt_rule {
 	/* DynamicResources fails at Reserve when a claim was deleted after Filter; earlier releases fail at
 	 * PreBind. Source: SignalClaimPendingAllocation, dynamicresources/dra_manager.go. */
 	BT_RULE_RESERVE_LOOKS_CLAIMS_UP,
+	/* A pod that shares what a claim is getting in its group's cycle goes where that can be reached;
+	 * earlier anywhere, and fails at PreBind. Source: PreFilter, dynamicresources.go. */
+	BT_RULE_SHARED_CLAIMS_KEEP_TO_NODES,
 	/* DynamicResources requeues pods when an allocated ResourceClaim is deleted.
 	 * Source: EventsToRegister, dynamicresources.go. */
 	BT_RULE_DELETED_CLAIMS_CONCERN_PODS,

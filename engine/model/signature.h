@@ -32,9 +32,15 @@ enum bt_pod_claim_kind {
 
 struct bt_pod_claim {
 	enum bt_pod_claim_kind kind;
-	uint32_t name;	/* in the pod's spec */
-	uint32_t claim; /* the ResourceClaim's; BT_NAME_NONE: none */
+	uint32_t name;	    /* in the pod's spec */
+	uint32_t claim;	    /* the ResourceClaim's; BT_NAME_NONE: none */
+	uint32_t template_; /* resourceClaimTemplateName; BT_NAME_NONE: it names none */
 };
+
+/* How a pod, or a PodGroup, names a claim, by the statuses of those that were generated for it. out_name: the
+ * claim's; empty: there is none. Source: resourceclaim.Name, k8s.io/dynamic-resource-allocation, v0.36.3. */
+enum bt_pod_claim_kind bt_pod_claim_kind_of(const struct bt_pod_claim_object *claim,
+	const struct bt_pod_claim_object *statuses, uint32_t status_n, struct bt_str *out_name);
 
 /* A container's request for an extended resource, which may need devices. */
 struct bt_extended_request {

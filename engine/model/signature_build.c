@@ -299,6 +299,9 @@ static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object
 		claims[i].kind = bt_signature_claim_kind(pod, &pod->spec.claims[i], &name);
 		claims[i].name = bt_name_refs_add(&s->held, pod->spec.claims[i].name);
 		claims[i].claim = name.len ? bt_name_refs_add(&s->held, name) : BT_NAME_NONE;
+		claims[i].template_ = pod->spec.claims[i].template_name.len
+					      ? bt_name_refs_add(&s->held, pod->spec.claims[i].template_name)
+					      : BT_NAME_NONE;
 		if (claims[i].kind == BT_POD_CLAIM_GENERATED) {
 			keep_pod(s, pod, signature);
 		}

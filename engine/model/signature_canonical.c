@@ -237,6 +237,7 @@ static void put_claims(struct bt_signature_maker *s, const struct bt_pod_object 
 		signature_canonical_put(s, kind);
 		put_text(s, pod->spec.claims[i].name);
 		put_text(s, name);
+		put_text(s, pod->spec.claims[i].template_name);
 		if (kind == BT_POD_CLAIM_GENERATED) {
 			put_text(s, pod->meta.name);
 			put_text(s, pod->meta.uid);

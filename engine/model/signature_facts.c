@@ -5,15 +5,15 @@
 
 /* ---- claims ---- */
 
-enum bt_pod_claim_kind bt_signature_claim_kind(
-	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name)
+enum bt_pod_claim_kind bt_pod_claim_kind_of(const struct bt_pod_claim_object *claim,
+	const struct bt_pod_claim_object *statuses, uint32_t status_n, struct bt_str *out_name)
 {
 	*out_name = claim->claim_name;
 	if (claim->claim_name.len) {
 		return BT_POD_CLAIM_NAMED;
 	}
-	for (uint32_t i = 0; claim->template_name.len && i < pod->claim_status_n; i++) {
-		const struct bt_pod_claim_object *status = &pod->claim_statuses[i];
+	for (uint32_t i = 0; claim->template_name.len && i < status_n; i++) {
+		const struct bt_pod_claim_object *status = &statuses[i];
 
 		if (bt_str_eq(status->name, claim->name)) {
 			*out_name = status->claim_name;
@@ -21,6 +21,12 @@ enum bt_pod_claim_kind bt_signature_claim_kind(
 		}
 	}
 	return claim->template_name.len ? BT_POD_CLAIM_NOT_CREATED : BT_POD_CLAIM_UNSUPPORTED;
+}
+
+enum bt_pod_claim_kind bt_signature_claim_kind(
+	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name)
+{
+	return bt_pod_claim_kind_of(claim, pod->claim_statuses, pod->claim_status_n, out_name);
 }
 
 /* ---- extended resources ---- */

@@ -10,6 +10,7 @@
 #include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended.h"
+#include "plugins/dynamic_resources/group_claims.h"
 #include "plugins/dynamic_resources/inputs.h"
 #include "plugins/dynamic_resources/selectors.h"
 
@@ -33,10 +34,14 @@ struct held {
 	const struct bt_resource_claim *claim;
 	/* Which one it is, for later. */
 	uint32_t claim_ix, namespace_, name, uid;
-	bool new;	  /* it has to be allocated */
-	bool special;	  /* it is for extended resources */
-	bool unavailable; /* it is allocated, and some node cannot have it */
-	bool releasable;  /* nobody else uses it */
+	bool new; /* it has to be allocated */
+	/* It is getting this already, by another pod of the group in this cycle; or NULL. */
+	const struct bt_allocation *sharing;
+	bool special;		  /* it is for extended resources */
+	bool unavailable;	  /* it is allocated, and some node cannot have it */
+	bool releasable;	  /* nobody else uses it */
+	bool releasable_by_group; /* nor does anybody outside of the pod's group */
+	uint32_t group_uid;	  /* of that; BT_NAME_NONE: it is not known to have claims */
 };
 
 /* What a node says. */
@@ -53,7 +58,7 @@ struct dynamic_resources_term {
 	/* Of this cycle, in the store's scratch. */
 	struct held *held;
 	uint32_t held_n, user_n;      /* user_n: without the one for extended resources */
-	uint32_t new_n;		      /* that have to be allocated */
+	uint32_t new_n, sharing_n;    /* that have to be allocated; of these what is shared */
 	struct node_devices *answers; /* by node slot; ends with the cycle, or a change of state */
 	uint32_t answer_n;
 	struct bt_device_inputs *inputs; /* NULL: nothing of them has changed in this cycle */
@@ -68,7 +73,8 @@ static void dynamic_resources_compile(const void *settings, const struct bt_comp
 	BT_REQUIRE_HOT(settings);
 	*term = (struct dynamic_resources_term){.signature = signature, .settings = settings};
 	out_compiled->term = term;
-	if (signature->claim_n || bt_extended_wanted(env->view, signature)) {
+	if (signature->claim_n || bt_extended_wanted(env->view, signature) ||
+		bt_group_claims_concern(env->view, signature)) {
 		out_compiled->state = term;
 	}
 	out_compiled->filter_skip = out_compiled->score_skip = !out_compiled->state;
@@ -82,15 +88,23 @@ static void dynamic_resources_compile(const void *settings, const struct bt_comp
 /* The pod that asks. */
 struct owner {
 	uint32_t namespace_, name, uid;
+	uint32_t pod_group; /* whose claims it may use, or BT_NAME_NONE */
 };
+
+static struct owner owner_of(
+	const struct bt_view *view, const struct bt_signature *signature, uint32_t name, uint32_t uid)
+{
+	return (struct owner){signature->namespace_, name, uid,
+		view->devices->features.group_claims ? signature->pod_group : BT_NAME_NONE};
+}
 
 /* Why a pod cannot have a claim that it names. */
 enum dynamic_resources_trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
 
 /* The claim that a pod names; none without trouble: the pod needs none. Source: foreachPodResourceClaim,
  * v1.36.3. */
-static enum dynamic_resources_trouble look_up(const struct bt_view *view, uint32_t namespace_,
-	uint32_t pod_uid, const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
+static enum dynamic_resources_trouble look_up(const struct bt_view *view, const struct owner *owner,
+	const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
 {
 	*out_claim = NULL;
 	switch (named->kind) {
@@ -105,7 +119,7 @@ static enum dynamic_resources_trouble look_up(const struct bt_view *view, uint32
 		break;
 	}
 	const struct bt_resource_claim *claim =
-		bt_device_store_claim(view->devices, namespace_, named->claim);
+		bt_device_store_claim(view->devices, owner->namespace_, named->claim);
 	*out_claim = claim;
 	if (!claim) {
 		return MISSING;
@@ -113,7 +127,9 @@ static enum dynamic_resources_trouble look_up(const struct bt_view *view, uint32
 	if (claim->deleting) {
 		return DELETING;
 	}
-	return named->kind == BT_POD_CLAIM_GENERATED && claim->owner_uid != pod_uid ? FOREIGN : NO_TROUBLE;
+	bool owned = named->kind == BT_POD_CLAIM_NAMED || claim->owner_uid == owner->uid ||
+		     (owner->pod_group != BT_NAME_NONE && claim->owner_group == owner->pod_group);
+	return owned ? NO_TROUBLE : FOREIGN;
 }
 
 /* The claim that a pod names, if it may use it; otherwise why not. */
@@ -125,7 +141,7 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 	const char *kind = bt_release_text(view->devices->features.release, BT_TEXT_POD_OF_CLAIM);
 	const struct bt_resource_claim *claim;
 
-	switch (look_up(view, owner->namespace_, owner->uid, named, &claim)) {
+	switch (look_up(view, owner, named, &claim)) {
 	case NO_TROUBLE:
 		break;
 	case NOT_CREATED:
@@ -146,6 +162,14 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 		*out_why = bt_keep_text(view, "resourceclaim \"%.*s\" is being deleted", BT_STR_ARG(name));
 		break;
 	case FOREIGN:
+		if (owner->pod_group != BT_NAME_NONE) {
+			*out_why = bt_keep_text(view,
+				"ResourceClaim %.*s/%.*s was not created for %s %.*s/%.*s (neither %s nor "
+				"PodGroup %.*s is the owner)",
+				BT_STR_ARG(space), BT_STR_ARG(name), kind, BT_STR_ARG(space), BT_STR_ARG(pod),
+				kind, BT_STR_ARG(bt_view_str(view, owner->pod_group)));
+			break;
+		}
 		*out_why = bt_keep_text(view,
 			"ResourceClaim %.*s/%.*s was not created for %s %.*s/%.*s (%s is not owner)",
 			BT_STR_ARG(space), BT_STR_ARG(name), kind, BT_STR_ARG(space), BT_STR_ARG(pod), kind);
@@ -157,7 +181,7 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 const char *bt_dynamic_resources_gate(
 	const struct bt_view *view, const struct bt_signature *signature, uint32_t pod_name, uint32_t pod_uid)
 {
-	const struct owner owner = {signature->namespace_, pod_name, bt_consumer_uid(pod_name, pod_uid)};
+	const struct owner owner = owner_of(view, signature, pod_name, bt_consumer_uid(pod_name, pod_uid));
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < signature->claim_n && !why; i++) {
@@ -184,20 +208,33 @@ static const struct bt_resource_claim *find_special(const struct bt_device_store
 	return NULL;
 }
 
-static struct held hold(const struct bt_view *view, const struct bt_resource_claim *claim)
+/* Is the claim reserved for nobody but one consumer, or for nobody? */
+static bool is_only_for(const struct bt_resource_claim *claim, uint32_t uid)
 {
+	return claim->reserved_n == 0 || (claim->reserved_n == 1 && claim->reserved_for[0].uid == uid);
+}
+
+static struct held hold(const struct bt_view *view, const struct bt_signature *signature,
+	const struct bt_resource_claim *claim)
+{
+	const struct bt_device_store *store = view->devices;
+
 	if (!claim) {
 		return (struct held){.claim_ix = BT_NO_CLAIM, .new = true};
 	}
-	BT_INVARIANT(claim->live && claim >= view->devices->claims);
+	BT_INVARIANT(claim->live && claim >= store->claims);
+	const uint32_t ix = (uint32_t)(claim - store->claims);
+	const struct bt_claiming_group *group = bt_device_store_group(store, signature);
 	return (struct held){.claim = claim,
-		.claim_ix = (uint32_t)(claim - view->devices->claims),
+		.claim_ix = ix,
 		.namespace_ = claim->namespace_,
 		.name = claim->name,
 		.uid = claim->uid,
 		.new = !claim->allocated,
-		.releasable = claim->reserved_n == 0 ||
-			      (claim->reserved_n == 1 && claim->reserved_for[0] == view->devices->pod_uid)};
+		.sharing = !claim->allocated && claim->pending ? store->sharing(store->context, ix) : NULL,
+		.releasable = is_only_for(claim, store->pod_uid),
+		.releasable_by_group = is_only_for(claim, group ? group->uid : BT_NAME_NONE),
+		.group_uid = group ? group->uid : BT_NAME_NONE};
 }
 
 /* The claim when the cycle's decision is carried out; NULL when it has gone since. */
@@ -216,7 +253,7 @@ static const struct bt_resource_claim *claim_now(const struct bt_view *view, con
 static const char *list_claims(struct dynamic_resources_term *term, const struct bt_view *view)
 {
 	const struct bt_signature *signature = term->signature;
-	const struct owner owner = {signature->namespace_, view->devices->pod_name, view->devices->pod_uid};
+	const struct owner owner = owner_of(view, signature, view->devices->pod_name, view->devices->pod_uid);
 	const char *why = NULL;
 
 	term->held = bt_arena_zalloc(view->devices->scratch, (signature->claim_n + 1) * sizeof(*term->held));
@@ -224,14 +261,15 @@ static const char *list_claims(struct dynamic_resources_term *term, const struct
 		const struct bt_resource_claim *claim = find_claim(view, &owner, &signature->claims[i], &why);
 
 		if (claim) {
-			term->held[term->held_n++] = hold(view, claim);
+			term->held[term->held_n++] = hold(view, signature, claim);
 		}
 	}
 	term->user_n = term->held_n;
 	if (!why && bt_extended_wanted(view, signature)) {
-		term->held[term->held_n] = hold(view, find_special(view->devices));
+		term->held[term->held_n] = hold(view, signature, find_special(view->devices));
 		term->held[term->held_n++].special = true;
 	}
+	why = why ? why : bt_group_claims_trouble(view, signature);
 	BT_INVARIANT(term->held_n <= signature->claim_n + 1 && term->user_n <= term->held_n);
 	return why;
 }
@@ -305,6 +343,15 @@ static bool claim_fails(const struct bt_view *view, const struct held *held, str
 		}
 		return claim->allocation.selector_error != BT_NAME_NONE;
 	}
+	if (held->sharing) {
+		if (bt_release_has(view->devices->features.release, BT_RULE_SHARED_CLAIMS_KEEP_TO_NODES) &&
+			held->sharing->selector_error) {
+			compiled->pre_filter_error = bt_keep_text(
+				view, "%.*s", BT_STR_ARG(bt_view_str(view, held->sharing->selector_error)));
+			return true;
+		}
+		return false;
+	}
 	if (claim && claim->pending) {
 		bt_refuse(
 			compiled, bt_keep_text(view, "resource claim %s is in the process of being allocated",
@@ -325,7 +372,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	struct bt_arena *scratch = view->devices->scratch;
 
 	bt_arena_reset(scratch);
-	term->held_n = term->user_n = term->new_n = 0;
+	term->held_n = term->user_n = term->new_n = term->sharing_n = 0;
 	term->inputs = NULL;
 	compiled->filter_skip = compiled->score_skip = false;
 	const char *why = list_claims(term, view);
@@ -340,6 +387,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 			return;
 		}
 		term->new_n += term->held[i].new;
+		term->sharing_n += term->held[i].sharing != NULL;
 	}
 	if (term->settings->allocated_break && term->new_n && term->new_n < term->held_n) {
 		compiled->score_failure = bt_keep_text(
@@ -432,6 +480,14 @@ static bool skips_operations(const struct bt_allocation *allocation)
 	return false;
 }
 
+/* Can an allocation's devices not be reached from the node? */
+static bool is_out_of_reach(
+	const struct bt_view *view, const struct bt_allocation *allocation, const struct bt_node *node)
+{
+	return allocation->has_selector && !bt_node_selector_matches(view->snapshot->dictionary->intern,
+						   &allocation->selector, node->labels, node->name);
+}
+
 /* Can a pod on the node not have the claim, which is allocated? */
 static bool unavailable(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct bt_resource_claim *claim, uint32_t node_ix)
@@ -439,9 +495,7 @@ static bool unavailable(const struct dynamic_resources_term *term, const struct 
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 
 	BT_INVARIANT(claim->allocated && node_ix < view->snapshot->slot_n);
-	if (claim->allocation.has_selector &&
-		!bt_node_selector_matches(view->snapshot->dictionary->intern, &claim->allocation.selector,
-			node->labels, node->name)) {
+	if (is_out_of_reach(view, &claim->allocation, node)) {
 		return true;
 	}
 	if (bt_release_has(view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_ASK_NODES) &&
@@ -505,15 +559,23 @@ static void allocate(const struct dynamic_resources_term *term, const struct bt_
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		if (term->held[i].new) {
+		if (term->held[i].new && !term->held[i].sharing) {
 			wanted[n++] = wanted_claim(term, view, &term->held[i], node_ix);
 		}
 	}
-	BT_INVARIANT(n == term->new_n);
+	BT_INVARIANT(n + term->sharing_n == term->new_n);
 	const struct bt_allocation_request request = {
 		view, node_ix, wanted, n, term->cycle, term->settings->step_limit};
 	switch (bt_allocate(&request, allocations, &error)) {
 	case BT_ALLOCATED:
+		/* What is shared comes last, and is handed out in the order of the claims all the same, as by
+		 * upstream (Filter and Reserve, v1.36.3): a claim may get what was found for another one,
+		 * and PreBind fails then. */
+		for (uint32_t i = 0; i < term->held_n; i++) {
+			if (term->held[i].sharing) {
+				allocations[n++] = *term->held[i].sharing;
+			}
+		}
 		answer->allocations = allocations;
 		break;
 	case BT_NOT_ALLOCATED:
@@ -560,6 +622,17 @@ static bool settled_by_resources(const struct dynamic_resources_term *term, cons
 	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
 }
 
+/* Can a pod on the node not have what the claim has, or is getting? */
+static bool is_apart(const struct dynamic_resources_term *term, const struct bt_view *view,
+	const struct held *held, uint32_t node_ix)
+{
+	if (held->sharing) {
+		return bt_release_has(view->devices->features.release, BT_RULE_SHARED_CLAIMS_KEEP_TO_NODES) &&
+		       is_out_of_reach(view, held->sharing, &view->snapshot->nodes[node_ix]);
+	}
+	return !held->new &&unavailable(term, view, held->claim, node_ix);
+}
+
 static void spec(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
 	struct node_devices *answer)
 {
@@ -571,7 +644,7 @@ static void spec(const struct dynamic_resources_term *term, const struct bt_view
 		return;
 	}
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		apart[i] = !term->held[i].new &&unavailable(term, view, term->held[i].claim, node_ix);
+		apart[i] = is_apart(term, view, &term->held[i], node_ix);
 		any |= apart[i];
 	}
 	if (term->new_n) {
@@ -762,7 +835,9 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 		/* Where device plugins provide all extended resources, a pod that has claims besides gets one
 		 * without devices for them, as upstream: its binding fails. */
 		if (held->claim_ix == BT_NO_CLAIM || claim_now(view, held)) {
-			choices[n++] = (struct bt_device_choice){held->claim_ix, *allocation};
+			choices[n++] = (struct bt_device_choice){.claim_ix = held->claim_ix,
+				.allocation = *allocation,
+				.shared = held->sharing != NULL};
 		}
 	}
 	out->choices = choices;
@@ -771,7 +846,8 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 
 static struct bt_claim_release release_of(enum bt_claims_release what, const struct held *held)
 {
-	return (struct bt_claim_release){what, held->claim_ix, held->name, held->uid};
+	return (struct bt_claim_release){
+		.what = what, .claim_ix = held->claim_ix, .name = held->name, .uid = held->uid};
 }
 
 /* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
@@ -800,6 +876,23 @@ static struct bt_claim_release release_for(const struct bt_compiled *compiled)
 	return (struct bt_claim_release){.what = BT_CLAIMS_KEPT};
 }
 
+/* The claim that is deallocated for the sake of the group as a whole. Source: deallocatePodGroupClaims,
+ * v1.37.2. */
+static struct bt_claim_release release_for_group(const struct bt_compiled *compiled)
+{
+	const struct dynamic_resources_term *term = holds(compiled) ? compiled->state : NULL;
+
+	for (uint32_t i = 0; term && i < term->held_n; i++) {
+		if (term->held[i].unavailable && term->held[i].releasable_by_group) {
+			struct bt_claim_release release = release_of(BT_CLAIMS_DEALLOCATE, &term->held[i]);
+
+			release.consumer = term->held[i].group_uid;
+			return release;
+		}
+	}
+	return (struct bt_claim_release){.what = BT_CLAIMS_NONE};
+}
+
 static const char *release_text(const struct bt_release *kubernetes, enum bt_claims_release release)
 {
 	switch (release) {
@@ -811,6 +904,8 @@ static const char *release_text(const struct bt_release *kubernetes, enum bt_cla
 		return "deallocation of ResourceClaim completed";
 	case BT_CLAIMS_DELETE:
 		return "deletion of ResourceClaim completed";
+	case BT_CLAIMS_UNRESERVE:
+		break; /* bt_group_claims_unreserve says so */
 	}
 	return "";
 }
@@ -825,8 +920,22 @@ static bool post_filter_idle(const struct bt_compiled *compiled)
 static void post_filter(
 	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
 {
+	const struct dynamic_resources_term *term = env->compiled ? env->compiled->state : NULL;
+	size_t before = out_text->len;
+
 	out->release = release_for(env->compiled);
-	bt_buf_text(out_text, release_text(env->release, out->release.what));
+	out->group_release = release_for_group(env->compiled);
+	if (out->release.what == BT_CLAIMS_KEPT && !env->group_runs &&
+		bt_group_claims_concern(env->view, term->signature) &&
+		!bt_group_claims_unreserve(
+			env->view, term->signature, env->view->devices->pod_uid, &out->release, out_text)) {
+		out->nominates = true;
+		out->outcome = BT_PREEMPT_FAILED;
+	}
+	out->ends = out->release.what == BT_CLAIMS_UNRESERVE;
+	if (out_text->len == before) {
+		bt_buf_text(out_text, release_text(env->release, out->release.what));
+	}
 }
 
 /* ---- queueing hints ---- */
@@ -835,13 +944,13 @@ static void post_filter(
 static bool has_claims(
 	const struct bt_view *view, const struct bt_signature *signature, uint32_t uid, bool *out_uses)
 {
-	uint32_t pod_uid = signature->pod_uid ? signature->pod_uid : BT_NAME_EMPTY;
+	const struct owner owner = owner_of(
+		view, signature, BT_NAME_NONE, signature->pod_uid ? signature->pod_uid : BT_NAME_EMPTY);
 
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
 		const struct bt_resource_claim *claim;
 
-		if (look_up(view, signature->namespace_, pod_uid, &signature->claims[i], &claim) !=
-			NO_TROUBLE) {
+		if (look_up(view, &owner, &signature->claims[i], &claim) != NO_TROUBLE) {
 			return false;
 		}
 		*out_uses |= claim && claim->uid == uid;
@@ -897,12 +1006,18 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	return why != NULL;
 }
 
-/* Source: patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims whose extended resources a device
+/* Source: bindClaim, v1.36.3: the pod of the group that is bound first allocates what they share.
+ * patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims whose extended resources a device
  * plugin provides on its node, though a DeviceClass serves for them, is never bound. */
 static bool pre_bind(const struct bt_pod_env *env, const struct bt_device_choice *choices, uint32_t choice_n,
 	struct bt_buf *out_why)
 {
 	for (uint32_t i = 0; i < choice_n; i++) {
+		if (choices[i].shared || choices[i].lapsed) {
+			bt_buf_printf(out_why, "claim %s got allocated elsewhere in the meantime",
+				claim_name(env->view, &env->view->devices->claims[choices[i].claim_ix]));
+			return true;
+		}
 		if (choices[i].claim_ix == BT_NO_CLAIM && choices[i].allocation.result_n == 0) {
 			bt_buf_printf(out_why,
 				"nil or empty request mappings, no update of pod %.*s/%.*s "
@@ -928,6 +1043,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.traits = BT_TRAIT_CLAIMS,
 	.pre_enqueue = pre_enqueue,
 	.post_filter = post_filter,
+	.group_unreserve = bt_group_claims_unreserve,
 	.post_filter_idle = post_filter_idle,
 	.state_changes = dynamic_resources_state_changes,
 	.no_pre_filter_post_error = "not found",

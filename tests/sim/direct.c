@@ -57,12 +57,12 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 }
 
 static void release_claim(
-	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+	void *context, struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
 {
 	struct sim *sim = context;
-	const struct bt_resource_claim *claim = &bt_engine_cache(engine)->view.devices->claims[claim_ix];
+	const struct bt_resource_claim *claim =
+		&bt_engine_cache(engine)->view.devices->claims[release->claim_ix];
 
-	(void)deletes;
 	(void)for_ix;
 	if (engine == sim->engines[0] && !sim->pipeline) {
 		sim_release_claim(sim, sim_number(engine, claim->name), sim_number(engine, claim->uid));

@@ -501,10 +501,13 @@ const struct bt_object *sim_device_claim_object(
 	if (spec->node != SIM_NONE) {
 		add_allocation(arena, claim, spec);
 	}
+	struct bt_claim_consumer_object *users = bt_arena_zalloc(arena, spec->user_n * sizeof(*users));
 	for (uint32_t i = 0; i < spec->user_n; i++) {
-		bt_build_item(
-			arena, &claim->reserved_for, bt_build_text(arena, "uid-%" PRIu32, spec->users[i]));
+		users[i] = (struct bt_claim_consumer_object){.resource = bt_str("pods"),
+			.uid = bt_build_text(arena, "uid-%" PRIu32, spec->users[i])};
 	}
+	claim->reserved_for = users;
+	claim->reserved_for_n = spec->user_n;
 	return out;
 }
 

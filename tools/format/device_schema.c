@@ -219,9 +219,12 @@ static const struct bt_field device_status_fields[] = {
 SCHEMA(device_status, device_status_fields, bt_device_result_object);
 
 static const struct bt_field consumer_fields[] = {
-	{.name = BT_STR("uid"), .type = BT_FIELD_STR, .offset = 0},
+	FIELD("apiGroup", STR, bt_claim_consumer_object, api_group),
+	FIELD("name", STR, bt_claim_consumer_object, name),
+	FIELD("resource", STR, bt_claim_consumer_object, resource),
+	FIELD("uid", STR, bt_claim_consumer_object, uid),
 };
-static const struct bt_schema consumer = BT_SCHEMA(consumer_fields, struct bt_str);
+SCHEMA(consumer, consumer_fields, bt_claim_consumer_object);
 
 static const struct bt_field claim_status_fields[] = {
 	{.name = BT_STR("allocation"),
@@ -230,7 +233,7 @@ static const struct bt_field claim_status_fields[] = {
 		.schema = &allocation,
 		.flag = BT_MEMBER(struct bt_resource_claim_object, allocated)},
 	ARRAY("devices", bt_resource_claim_object, devices, device_n, device_status),
-	NAMES("reservedFor", bt_resource_claim_object, reserved_for, consumer),
+	ARRAY("reservedFor", bt_resource_claim_object, reserved_for, reserved_for_n, consumer),
 };
 SCHEMA(claim_status, claim_status_fields, bt_resource_claim_object);
 const struct bt_field bt_resource_claim_fields[5] = {

@@ -475,6 +475,7 @@ static const struct bt_field pod_group_spec_fields[] = {
 	FIELD("preemptionPolicy", STR, bt_pod_group_object, preemption_policy),
 	FIELD_HAS("priority", I32, bt_pod_group_object, priority, has_priority),
 	FIELD("priorityClassName", STR, bt_pod_group_object, priority_class_name),
+	ARRAY("resourceClaims", bt_pod_group_object, claims, claim_n, pod_claim),
 	{.name = BT_STR("schedulingConstraints"),
 		.type = BT_FIELD_OBJECT,
 		.schema = &constraints,
@@ -483,7 +484,8 @@ static const struct bt_field pod_group_spec_fields[] = {
 };
 SCHEMA(pod_group_spec, pod_group_spec_fields, bt_pod_group_object);
 static const struct bt_field pod_group_status_fields[] = {
-	ARRAY("conditions", bt_pod_group_object, conditions, condition_n, bt_condition_schema)};
+	ARRAY("conditions", bt_pod_group_object, conditions, condition_n, bt_condition_schema),
+	ARRAY("resourceClaimStatuses", bt_pod_group_object, claim_statuses, claim_status_n, pod_claim)};
 SCHEMA(pod_group_status, pod_group_status_fields, bt_pod_group_object);
 static const struct bt_field pod_group_fields[] = {HEADER, META(bt_pod_group_object),
 	INLINE("spec", pod_group_spec), INLINE("status", pod_group_status)};

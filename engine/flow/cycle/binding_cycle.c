@@ -134,16 +134,6 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 
 /* ---- the binder's answers ---- */
 
-static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_uid)
-{
-	for (uint32_t i = 0; i < claim->reserved_n; i++) {
-		if (claim->reserved_for[i] == pod_uid) {
-			return claim->allocated;
-		}
-	}
-	return false;
-}
-
 /* Marks the pod's ResourceClaims as allocated and reserved for it. Those that were so before cause no
  * event. */
 static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
@@ -155,7 +145,9 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
 		if (bt_map_get(&store->claim_ixs,
 			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix) &&
-			!is_reserved_for(&store->claims[claim_ix], bt_consumer_uid(pod->name, pod->uid))) {
+			!(store->claims[claim_ix].allocated &&
+				bt_device_store_reserved(store, &store->claims[claim_ix], signature,
+					bt_consumer_uid(pod->name, pod->uid)))) {
 			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
 		}
 	}
@@ -179,8 +171,8 @@ static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct
 {
 	for (uint32_t i = 0; i < answer->claim_n; i++) {
 		uint32_t changes;
-		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
-			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i], &changes);
+		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix, pod->signature,
+			pod->name, pod->uid, &answer->claims[i], &changes);
 
 		if (!bt_engine_listens(engine)) {
 			continue;

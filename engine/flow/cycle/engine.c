@@ -52,6 +52,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.derived_attributes = gates->on[BT_GATE_DRA_DERIVED_ATTRIBUTES],
 		.lists_match = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES] &&
 			       bt_release_has(gates->release, BT_RULE_LISTS_MATCH_AS_SETS),
+		.group_claims = gates->on[BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS],
 		.release = gates->release,
 	};
 
@@ -71,8 +72,7 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
-	static const enum bt_gate unsupported[] = {
-		BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS};
+	static const enum bt_gate unsupported[] = {BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES};
 	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* Gates that are on by the release's default are accepted. */
 	const struct bt_release *usual = bt_release_binary(gates->release);

@@ -52,8 +52,8 @@ struct bt_releaser {
 	 * because for_ix fits nowhere with it. The claim stays unchanged until the source shows the change,
 	 * or bt_engine_evict_failed reports a failure. Context: the scheduling thread.
 	 */
-	void (*release)(
-		void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+	void (*release)(void *context, struct bt_engine *engine, const struct bt_claim_release *release,
+		uint32_t for_ix);
 	void *context;
 };
 

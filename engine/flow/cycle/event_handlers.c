@@ -106,6 +106,9 @@ static enum bt_status remove_pod_group(struct bt_engine *engine, const struct bt
 		delta->kind == BT_KIND_COMPOSITE_POD_GROUP
 			? bt_pod_groups_remove_composite(groups, delta->namespace_, delta->name)
 			: bt_pod_groups_remove(groups, delta->namespace_, delta->name);
+	if (delta->kind != BT_KIND_COMPOSITE_POD_GROUP) {
+		bt_devices_remove_group(engine->cache->devices, delta->namespace_, delta->name);
+	}
 	if (status == BT_OK && root && bt_pod_groups_whole(groups)) {
 		bt_queue_pod_groups_gone(engine->queue, number, leaves, leaf_n);
 	}
@@ -231,6 +234,9 @@ static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *del
 	bt_intern_release(intern, uid);
 	if (!known) {
 		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
+	}
+	if (delta->kind != BT_KIND_COMPOSITE_POD_GROUP) {
+		bt_devices_apply_group(engine->cache->devices, object);
 	}
 	if (bt_pod_groups_whole(groups)) {
 		queue_pod_group(engine, number, known);

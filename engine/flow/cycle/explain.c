@@ -93,6 +93,7 @@ static void explain_post_filter(
 		.explain = true,
 		.groups = bt_pod_groups_as_victims(&engine->groups),
 		.ineligible = bt_engine_group_ineligible(engine, cycle->pod),
+		.group_runs = bt_group_runs(engine, cycle->pod),
 	};
 	struct bt_claim_release unused;
 

@@ -185,9 +185,11 @@ static void decide_member(struct bt_group_attempt *a, uint32_t i)
 	bt_engine_begin(engine, decision->pod_ix, decision);
 	bt_engine_post_filter_begin(engine);
 	struct bt_group_notes notes = {.met = a->cycle->met};
-	bt_engine_note_for_group(engine, a->runtime, decision->plan, decision->outcome == BT_REFUSED, &notes);
+	bt_engine_note_for_group(engine, a->runtime, decision->plan, &notes);
 	a->cycle->met = notes.met;
 	decision->release = notes.release;
+	member->group_release = notes.group_release;
+	member->asked = notes.asked;
 	bt_group_show_decided(engine, a->watch, a->trial || a->rehearsal, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {

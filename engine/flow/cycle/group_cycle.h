@@ -44,6 +44,8 @@ struct bt_group_member {
 	int32_t priority;
 	int64_t first_ns;
 	uint64_t order;
+	bool asked; /* PreFilter of a plugin that releases claims was */
+	struct bt_claim_release group_release;
 	size_t victims_from, leaving_from, cleared_nominations_from;
 	uint32_t victim_n, leaving_n;
 	uint32_t leaf;	/* in a tree: the node of its PodGroup */
@@ -182,6 +184,14 @@ void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *en
 /* A member that has got a node counts there, and does not any more. */
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
+
+/* The scope of bt_devices_share for a pod that is being decided: in the cycle of groups that of its PodGroup,
+ * else 0. */
+uint64_t bt_group_cycle_claim_scope(const struct bt_engine *engine, const struct bt_pod *pod);
+
+/* Are pods of the pod's PodGroup on nodes, apart from those that this cycle has put there? Source:
+ * PodGroupStates, ScheduledPodsCount, v1.36.3. */
+bool bt_group_runs(const struct bt_engine *engine, const struct bt_pod *pod);
 
 /* The nomination that a member's status tells is there again: it has been taken back. */
 void bt_group_nominate_again(struct bt_engine *engine, uint32_t pod_ix);

@@ -101,6 +101,47 @@ void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *m
 	member->assumed = true;
 }
 
+/* Source: getPodGroupStateData, plugins/dynamicresources, v1.36.3; CycleStates of the groups of a tree,
+ * v1.37.2. */
+uint64_t bt_group_cycle_claim_scope(const struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const struct bt_pod_group *group =
+		bt_group_cycle_is_on(&engine->group_cycle) && pod->signature->pod_group != BT_NAME_NONE
+			? bt_pod_groups_find(
+				  &engine->groups, pod->signature->namespace_, pod->signature->pod_group)
+			: NULL;
+
+	return group ? bt_pair_key((uint32_t)bt_group_cycle_number(&engine->group_cycle) | 1U << 31,
+			       bt_pod_groups_number(&engine->groups, group))
+		     : 0;
+}
+
+static bool was_assumed_now(const struct bt_group_cycle *cycle, uint32_t pod_ix)
+{
+	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.pod_ix == pod_ix) {
+			return cycle->members[i].assumed;
+		}
+	}
+	return false;
+}
+
+bool bt_group_runs(const struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const struct bt_pod_group *group =
+		bt_pod_groups_known(&engine->groups, pod->signature->namespace_, pod->signature->pod_group);
+
+	for (size_t i = 0; group && i < group->member_n; i++) {
+		uint32_t pod_ix = group->members[i];
+
+		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED &&
+			!was_assumed_now(&engine->group_cycle, pod_ix)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_group_nominate_again(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -119,7 +160,7 @@ bool bt_group_member_begin_again(struct bt_group_member *member)
 		.node_ix = BT_NO_NODE,
 		.nominated_ix = BT_NO_NODE};
 	member->reason = BT_GROUP_OWN;
-	member->preempts = member->beside_others = false;
+	member->preempts = member->beside_others = member->asked = false;
 	member->victim_n = member->leaving_n = 0;
 	return true;
 }

@@ -3,6 +3,8 @@
  * RunPodGroupPostFilterPlugins, v1.37.2.
  */
 #include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
 
 /* Source: resolvePreemptionPolicy, v1.37.2. */
@@ -108,14 +110,111 @@ static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 	return says;
 }
 
-/* Source: DynamicResources.PodGroupPostFilter, v1.37.2. */
-static void release_claims(struct bt_engine *engine, const struct bt_group_cycle *cycle)
+/* ---- claims ---- */
+
+/* Claims that have been written since PreFilter has seen them. */
+struct written_claims {
+	uint32_t *items;
+	size_t n, cap;
+};
+
+/* Carries a release out that PreFilter's copy of the claim is written for. Returns: false, a conflict, which
+ * why says. */
+static bool write_release(struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix,
+	struct written_claims *written, struct bt_buf *why)
+{
+	for (size_t i = 0; i < written->n; i++) {
+		if (written->items[i] == release->claim_ix) {
+			bt_buf_text(why, "Operation cannot be fulfilled on resourceclaims.resource.k8s.io ");
+			bt_quote(why, bt_engine_name(engine, release->name));
+			bt_buf_text(why, ": the object has been modified; please apply your changes to the "
+					 "latest version and try again");
+			return false;
+		}
+	}
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
+	if (claim->allocated || claim->reserved_n) {
+		written->items =
+			bt_mem_grow(written->items, written->n, &written->cap, sizeof(*written->items));
+		written->items[written->n++] = release->claim_ix;
+	}
+	(void)bt_engine_release_claim(engine, release, for_ix);
+	return true;
+}
+
+/* Claims of pods, as PostFilter would release them. out_rest: a pod has none of these. */
+static bool release_of_pods(struct bt_engine *engine, const struct bt_group_cycle *cycle,
+	struct written_claims *written, bool *out_rest, struct bt_buf *why)
 {
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		const struct bt_decision *decision = &cycle->members[i].decision;
+		const struct bt_claim_release *release = &decision->release;
+		bool releases = release->what == BT_CLAIMS_DEALLOCATE || release->what == BT_CLAIMS_DELETE;
 
-		(void)bt_engine_release_claim(engine, &decision->release, decision->pod_ix);
+		*out_rest |= cycle->members[i].asked && !releases;
+		if (releases && !write_release(engine, release, decision->pod_ix, written, why)) {
+			return false;
+		}
 	}
+	return true;
+}
+
+/* A claim of the group as a whole; out_ends: later plugins are skipped. Which of several upstream takes is up
+ * to chance; here it is the first. Source: deallocatePodGroupClaims, v1.37.2. */
+static bool release_of_group(const struct bt_group_preempt_request *request,
+	const struct bt_group_cycle *cycle, const struct bt_plugin *plugin, struct written_claims *written,
+	bool *out_ends, struct bt_buf *text)
+{
+	struct bt_engine *engine = request->engine;
+	uint32_t first_ix = cycle->members[0].decision.pod_ix;
+	const struct bt_pod *first = bt_ledger_pod(engine->cache->ledger, first_ix);
+	struct bt_claim_release release = {.what = BT_CLAIMS_NONE};
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].asked && cycle->members[i].group_release.what) {
+			size_t before = text->len;
+
+			bt_buf_text(text, "deallocation of PodGroup ResourceClaim completed");
+			struct bt_buf why = {.len = 0};
+			bool done = write_release(engine, &cycle->members[i].group_release,
+				cycle->members[i].decision.pod_ix, written, &why);
+			if (!done) {
+				text->len = before;
+				bt_buf_str(text, bt_buf_view(&why));
+			}
+			bt_buf_fini(&why);
+			return done;
+		}
+	}
+	if (!plugin->group_unreserve(&engine->cache->view, first->signature,
+		    bt_consumer_uid(first->name, first->uid), &release, text)) {
+		return false;
+	}
+	*out_ends = release.what == BT_CLAIMS_UNRESERVE;
+	(void)bt_engine_release_claim(engine, &release, first_ix);
+	return true;
+}
+
+/* Returns: false, it fails, as text says. out_ends: later plugins are skipped. Source:
+ * DynamicResources.PodGroupPostFilter, v1.37.2. */
+static bool release_claims(const struct bt_group_preempt_request *request, const struct bt_group_cycle *cycle,
+	const struct bt_plugin *plugin, bool *out_ends, struct bt_buf *text)
+{
+	struct bt_engine *engine = request->engine;
+	struct written_claims written = {.n = 0};
+	bool rest = false;
+	bool done = release_of_pods(engine, cycle, &written, &rest, text);
+
+	if (done && rest && engine->cache->view.devices->features.group_claims &&
+		!bt_group_runs(
+			engine, bt_ledger_pod(engine->cache->ledger, cycle->members[0].decision.pod_ix))) {
+		done = release_of_group(request, cycle, plugin, &written, out_ends, text);
+	}
+	if (done && text->len == 0) {
+		bt_buf_text(text, "deallocation and deletion of ResourceClaims completed");
+	}
+	bt_mem_free(written.items);
+	return done;
 }
 
 /* An error of a plugin is all that is said. */
@@ -126,6 +225,24 @@ static enum bt_preempt_outcome fail(
 	bt_buf_printf(&cycle->text, "error in \"%s\" PodGroupPostFilter plugins: %s%.*s", plugin->name, scope,
 		BT_STR_ARG(why));
 	return BT_PREEMPT_FAILED;
+}
+
+/* What is said replaces all since a place where it ends the point. */
+static enum bt_preempt_outcome release_for_group(const struct bt_group_preempt_request *request,
+	struct bt_group_cycle *cycle, const struct bt_plugin *plugin, size_t before, bool *out_ends)
+{
+	struct bt_buf said = {.len = 0};
+	bool done = release_claims(request, cycle, plugin, out_ends, &said);
+
+	if (done) {
+		cycle->text.len = *out_ends ? before : cycle->text.len;
+		bt_buf_text(&cycle->text, ", ");
+		bt_buf_str(&cycle->text, bt_buf_view(&said));
+	} else {
+		(void)fail(cycle, plugin, "", bt_buf_view(&said));
+	}
+	bt_buf_fini(&said);
+	return done ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_FAILED;
 }
 
 static bool is_constrained(const struct bt_group_preempt_request *request)
@@ -152,8 +269,13 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 			return fail(cycle, plugin, "", bt_str(plugin->no_pre_filter_post_error));
 		}
 		if (!plugin->preemption) {
-			release_claims(request->engine, cycle);
-			bt_buf_text(text, ", deallocation and deletion of ResourceClaims completed");
+			bool ends = false;
+			enum bt_preempt_outcome says =
+				release_for_group(request, cycle, plugin, before, &ends);
+
+			if (ends || says == BT_PREEMPT_FAILED) {
+				return says;
+			}
 			continue;
 		}
 		enum bt_preempt_outcome says = preempt_for_group(cycle, request, plugin);

@@ -54,18 +54,24 @@ bool bt_engine_release_claim(
 	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
 {
 	const struct bt_releaser *releaser = &engine->options.releaser;
-	bool deletes = release->what == BT_CLAIMS_DELETE;
 
-	if (release->what != BT_CLAIMS_DEALLOCATE && !deletes) {
+	if (release->what == BT_CLAIMS_NONE || release->what == BT_CLAIMS_KEPT) {
 		return true;
 	}
 	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
 	if (!claim->live || claim->name != release->name || claim->uid != release->uid) {
 		return false;
 	}
+	if (release->what == BT_CLAIMS_DEALLOCATE && !claim->allocated && claim->reserved_n == 0) {
+		return true; /* it is what others share in this cycle: nothing changes */
+	}
 	if (releaser->release) {
-		releaser->release(releaser->context, engine, release->claim_ix, deletes, for_ix);
-	} else if (deletes) {
+		releaser->release(releaser->context, engine, release, for_ix);
+	} else if (release->what == BT_CLAIMS_UNRESERVE) {
+		if (bt_devices_unreserve(engine->cache->devices, release->claim_ix, release->consumer)) {
+			bt_engine_wake_for_claim(engine, release->claim_ix, BT_CHANGED_CLAIM_STATUS);
+		}
+	} else if (release->what == BT_CLAIMS_DELETE) {
 		bt_devices_remove(
 			engine->cache->devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
 	} else {
@@ -77,7 +83,7 @@ bool bt_engine_release_claim(
 }
 
 void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	const struct bt_plan *plan, bool refused, struct bt_group_notes *notes)
+	const struct bt_plan *plan, struct bt_group_notes *notes)
 {
 	const struct bt_hooks *hooks = &runtime->profile.group_post_filter;
 
@@ -86,7 +92,8 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 		const struct bt_post_filter_env env = {.settings = hook->settings,
 			.release = runtime->profile.release,
 			.view = &engine->cache->view,
-			.compiled = compiled_of(hook, plan)};
+			.compiled = compiled_of(hook, plan),
+			.group_runs = true};
 		struct bt_post_filter_result result = {0};
 		struct bt_buf text = {0};
 
@@ -94,11 +101,11 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 			continue;
 		}
 		notes->met |= bt_plugin_set_of(i);
-		if (refused) {
-			hook->plugin->post_filter(&env, &result, &text);
-			notes->release = result.release.what ? result.release : notes->release;
-			bt_buf_fini(&text);
-		}
+		notes->asked = true;
+		hook->plugin->post_filter(&env, &result, &text);
+		notes->release = result.release.what ? result.release : notes->release;
+		notes->group_release = result.group_release;
+		bt_buf_fini(&text);
 	}
 }
 
@@ -141,8 +148,8 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		const struct bt_hook *hook = &hooks->items[i];
 		const struct bt_post_filter_env env = {hook->settings, runtime->profile.release,
-			&request->cache->view, compiled_of(hook, request->cycle->plan), try_preemption,
-			&preempting};
+			&request->cache->view, compiled_of(hook, request->cycle->plan), request->group_runs,
+			try_preemption, &preempting};
 		struct bt_post_filter_result result = {0};
 
 		if (misses_pre_filter(hook, request->cycle->plan)) {
@@ -160,7 +167,8 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 		}
 		*out_release = result.release.what ? result.release : *out_release;
 		outcome = result.nominates ? result.outcome : outcome;
-		if (result.nominates && (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED)) {
+		if (result.ends ||
+			(result.nominates && (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED))) {
 			keep_from(text, from);
 			break;
 		}
@@ -291,6 +299,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 		.explain = engine->options.texts,
 		.groups = bt_pod_groups_as_victims(&engine->groups),
 		.ineligible = bt_engine_group_ineligible(engine, cycle->pod),
+		.group_runs = bt_group_runs(engine, cycle->pod),
 	};
 }
 

@@ -94,12 +94,13 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 /* PodGroupPostFilter's input from the members of a group. */
 struct bt_group_notes {
 	bt_plugin_set met; /* a bit for each plugin at that point whose PreFilter has run */
-	struct bt_claim_release release;
+	bool asked;	   /* the member's PreFilter of one of them has run */
+	struct bt_claim_release release, group_release;
 };
 
 /* Adds a member that was just decided; met accumulates. plan: NULL if there was no node. */
 void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
-	const struct bt_plan *plan, bool refused, struct bt_group_notes *notes);
+	const struct bt_plan *plan, struct bt_group_notes *notes);
 
 /* Carries out DynamicResources' PostFilter: releases an allocation that makes the pod unschedulable. Returns:
  * false when the claim has gone since then. */

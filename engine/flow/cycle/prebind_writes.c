@@ -421,16 +421,6 @@ static void add_special(const struct maker *m, struct bt_bind_request_claim *out
 
 /* ---- claims ---- */
 
-static bool is_reserved(const struct bt_resource_claim *claim, uint32_t consumer)
-{
-	for (uint32_t i = 0; i < claim->reserved_n; i++) {
-		if (claim->reserved_for[i] == consumer) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What the claim gets; before: so often the pod names it before. */
 static const struct bt_device_choice *choice_of(
 	const struct bt_device_choice *choices, uint32_t n, uint32_t claim_ix, uint32_t before)
@@ -464,8 +454,8 @@ static bool is_conditional(const struct bt_allocation *allocation)
 }
 
 /* A claim of the pod's spec: to be allocated and reserved, or reserved only, or it is so already. */
-static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_device_choice *choice,
-	struct bt_bind_request_claim *claims, uint32_t *n)
+static void add_claim(const struct maker *m, const struct bt_pod_claim *named, uint32_t claim_ix,
+	const struct bt_device_choice *choice, struct bt_bind_request_claim *claims, uint32_t *n)
 {
 	const struct bt_resource_claim *claim = &m->view->devices->claims[claim_ix];
 	struct bt_bind_request_claim *out = &claims[*n];
@@ -473,7 +463,14 @@ static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_
 
 	*out = (struct bt_bind_request_claim){
 		.name = prebind_writes_keep(m, claim->name), .uid = prebind_writes_keep(m, claim->uid)};
-	out->reserved = !choice && is_reserved(claim, bt_consumer_uid(m->pod->name, m->pod->uid));
+	const struct bt_claim_consumer consumer = bt_device_store_consumer(
+		m->view->devices, m->signature, named, bt_consumer_uid(m->pod->name, m->pod->uid));
+	if (consumer.pod_group != BT_NAME_NONE) {
+		out->group = prebind_writes_keep(m, consumer.pod_group);
+		out->group_uid = prebind_writes_keep(m, consumer.uid);
+	}
+	out->reserved = !choice && bt_device_store_reserved(m->view->devices, claim, m->signature,
+					   bt_consumer_uid(m->pod->name, m->pod->uid));
 	out->conditional = out->reserved && conditions && is_conditional(&claim->allocation);
 	out->timed = !out->reserved && conditions && (choice || claim->allocation.since_ns == 0);
 	if (choice) {
@@ -498,8 +495,8 @@ static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_prebind
 		if (signature->claims[i].claim != BT_NAME_NONE &&
 			bt_map_get(&store->claim_ixs,
 				bt_pair_key(signature->namespace_, signature->claims[i].claim), &ix)) {
-			add_claim(m, ix, choice_of(choices, choice_n, ix, named_before(signature, i)), claims,
-				&n);
+			add_claim(m, &signature->claims[i], ix,
+				choice_of(choices, choice_n, ix, named_before(signature, i)), claims, &n);
 		}
 	}
 	const struct bt_device_choice *special = choice_of(choices, choice_n, BT_NO_CLAIM, 0);

@@ -61,7 +61,10 @@ struct bt_bind_request_mapping {
  */
 struct bt_bind_request_claim {
 	struct bt_str name, uid; /* empty when special */
-	bool allocates;		 /* it gets devices; else it has them */
+	/* The PodGroup that is to be added to reservedFor instead of the pod, and is not taken out again; an
+	 * empty name: the pod is. */
+	struct bt_str group, group_uid;
+	bool allocates; /* it gets devices; else it has them */
 	bool special;
 	bool reserved;	  /* for the pod, since before this cycle */
 	bool conditional; /* and then some device of it has to get ready first */

@@ -30,6 +30,7 @@ struct bt_preempt_request {
 	/* The groups whose pods are victims by the group's terms; NULL: each pod is a victim by itself. Not
 	 * with notes. */
 	const struct bt_pod_groups *groups;
+	bool group_runs;	/* struct bt_post_filter_env */
 	const char *ineligible; /* why its PodGroup keeps the pod from preempting, or NULL */
 };
 

@@ -24,8 +24,10 @@ void bt_schedule_pod_forget(struct bt_schedule_pod *schedule)
 
 static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
 {
-	bt_devices_begin(
-		engine->cache->devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
+	struct bt_devices *devices = engine->cache->devices;
+
+	bt_devices_begin(devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
+	bt_devices_share(devices, bt_group_cycle_claim_scope(engine, pod));
 }
 
 const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, const struct bt_cycle *cycle)

@@ -310,11 +310,11 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 }
 
 void bt_bind_requests_release(
-	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+	void *context, struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
-	const struct bt_resource_claim *claim = &cache->view.devices->claims[claim_ix];
+	const struct bt_resource_claim *claim = &cache->view.devices->claims[release->claim_ix];
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, for_ix),
 				other = {bt_intern_str(intern, claim->namespace_),
@@ -322,11 +322,16 @@ void bt_bind_requests_release(
 					bt_intern_str(intern, claim->uid)};
 	struct bt_bind_request_slot *slot = make(p, BT_BIND_REQUEST_EVICT, for_ix);
 
-	BT_REQUIRE_HOT(claim_ix < cache->view.devices->claim_n);
-	write_text(slot, &pod, (struct bt_str){0}, &other, &(struct bt_group_ref){0});
+	BT_REQUIRE_HOT(release->claim_ix < cache->view.devices->claim_n);
+	struct bt_group_ref group = {.name = {.len = 0}};
+	if (release->consumer != BT_NAME_NONE) {
+		group = bt_engine_group_of(engine, for_ix);
+	}
+	write_text(slot, &pod, (struct bt_str){0}, &other, &group);
 	slot->for_ix = for_ix;
 	slot->releases = true;
-	slot->deletes = deletes;
+	slot->deletes = release->what == BT_CLAIMS_DELETE;
+	slot->unreserves = release->what == BT_CLAIMS_UNRESERVE;
 	bt_add_owned(&p->bind_requests.evicting_n, 1u);
 	list_add(&p->bind_requests, &p->bind_requests.outgoing, slot);
 }
@@ -960,6 +965,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 			bt_str_sub(all, slot->ends[7], slot->ends[8])},
 		.for_tree = slot->preemptor == BT_CYCLE_METRIC_BY_TREE,
 		.deletes = slot->releases && slot->deletes,
+		.unreserves = slot->releases && slot->unreserves,
 		.volumes = writes ? writes->volumes : NULL,
 		.volume_n = writes ? writes->volume_n : 0,
 		.claims = writes ? writes->claims : NULL,

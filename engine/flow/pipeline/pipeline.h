@@ -139,10 +139,12 @@ struct bt_bind_request {
 	struct bt_str node;
 	/* Of an eviction: the preemptor. Of a release: the ResourceClaim that makes the pod unschedulable. */
 	struct bt_pod_ref other;
-	/* Of an eviction: the PodGroup that preempts; an empty name: the pod preempts. */
+	/* Of an eviction: the PodGroup that preempts; an empty name: the pod preempts. Of a release: the
+	 * PodGroup whose reservation goes, too; or an empty name. */
 	struct bt_pod_ref group;
-	bool for_tree; /* that is a CompositePodGroup, with all groups below it */
-	bool deletes;  /* of a release: delete the claim */
+	bool for_tree;	 /* that is a CompositePodGroup, with all groups below it */
+	bool deletes;	 /* of a release: delete the claim */
+	bool unreserves; /* of a release: remove the PodGroup's reservation alone */
 	/* Of an eviction of several: the number of the first one for the same preemption. after_n, set on the
 	 * last one alone (otherwise 0): it is sent after so many others, and only if they have succeeded.
 	 * Source: prepareCandidateAsync, v1.36.3. */

@@ -81,8 +81,9 @@ struct bt_bind_request_slot {
 	uint32_t others_n;			  /* earlier evictions of that preemption */
 	bool is_last;				  /* of that preemption's evictions */
 	enum bt_cycle_metric_preemptor preemptor; /* of an eviction */
-	bool releases; /* an eviction that releases a claim which makes for_ix unschedulable */
-	bool deletes;  /* and deletes the claim */
+	bool releases;	 /* an eviction that releases a claim which makes for_ix unschedulable */
+	bool deletes;	 /* and deletes the claim */
+	bool unreserves; /* or of a PodGroup's reservation alone */
 };
 
 /* A list of slots, linked by previous and next. */
@@ -252,7 +253,7 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 
 /* Callback of the engine: releaser. */
 void bt_bind_requests_release(
-	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+	void *context, struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
 
 /* Notifies the binder of a binding that exists already. */
 void bt_bind_requests_note_bound(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);

@@ -169,7 +169,8 @@ static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	assert_true(claim_of(f, "c")->pending);
 	assert_false(claim_of(f, "c")->allocated);
@@ -179,7 +180,7 @@ static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 	assert_true(claim->allocated && !claim->pending);
 	assert_int_equal(claim->allocation.results[0].device, fixture_name(f, "a"));
 	assert_int_equal(claim->reserved_n, 1);
-	assert_int_equal(claim->reserved_for[0], fixture_name(f, "uid"));
+	assert_int_equal(claim->reserved_for[0].uid, fixture_name(f, "uid"));
 	assert_true(use_of(f, "p", "a").allocated);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	/* A second pod shares the claim, and a third, and the first is not noted twice. */
@@ -190,7 +191,7 @@ static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 	}
 	claim = claim_of(f, "c");
 	assert_int_equal(claim->reserved_n, 3);
-	assert_int_equal(claim->reserved_for[2], fixture_name(f, "pod3"));
+	assert_int_equal(claim->reserved_for[2].uid, fixture_name(f, "pod3"));
 	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
 	assert_false(claim_of(f, "c")->allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
@@ -208,7 +209,8 @@ static void what_is_reverted_was_never_there(void **state)
 	result.share = BT_NAME_EMPTY;
 	result.consumed = &consumed;
 	result.consumed_n = 1;
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	for (uint32_t pod = 1; pod <= 2; pod++) {
 		bt_devices_assume(f->cache->devices, pod, &choice, 1);
 	}
@@ -232,7 +234,8 @@ static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 3, &choice, 1);
 	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	device_claim(f, "other", "", "");
@@ -253,8 +256,8 @@ static void a_claim_that_a_pod_names_twice_gives_its_place_back_once(void **stat
 	device_claim(f, "c", "", "");
 	const struct bt_device_result first = result_for(f, "a"), second = result_for(f, "b");
 	const struct bt_device_choice choices[2] = {
-		{ix_of(f, "c"), {.results = &first, .result_n = 1}},
-		{ix_of(f, "c"), {.results = &second, .result_n = 1}},
+		{ix_of(f, "c"), {.results = &first, .result_n = 1}, false, false},
+		{ix_of(f, "c"), {.results = &second, .result_n = 1}, false, false},
 	};
 	bt_devices_assume(f->cache->devices, 3, choices, 2);
 	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
@@ -272,7 +275,8 @@ static void keep_for_pod(struct fixture *f)
 
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
 }
@@ -293,7 +297,7 @@ static void what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_ba
 	keep_for_pod(f);
 	device_claim(f, "c", "", "");
 	assert_true(claim_of(f, "c")->allocated);
-	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
 	assert_int_equal(claim_of(f, "c")->allocation.results[0].device, fixture_name(f, "a"));
 	assert_true(use_of(f, "p", "a").allocated);
 	/* Once it has been shown, the source has the word. */
@@ -331,7 +335,8 @@ static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **st
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	device_claim(f, "c", "", ALLOCATED("device: a"));
 	assert_true(claim_of(f, "c")->pending);
@@ -354,7 +359,8 @@ static void a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answ
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	result.share = BT_NAME_EMPTY;
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	uint32_t share = bt_devices_pending(f->cache->devices, 7, &n)->allocation.results[0].share;
 	snprintf(status, sizeof(status), ALLOCATED("device: a, shareID: %.*s"),
@@ -381,7 +387,8 @@ static void another_claim_of_the_name_begins_anew(void **state)
 	/* What is pending for the first one is nothing to the second. */
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 9, &choice, 1);
 	devices_apply(f, other);
 	assert_false(claim_of(f, "c")->pending);
@@ -412,7 +419,8 @@ static const char of_a[] = "allocation: {devices: {results: [{request: r, driver
 static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t change_n)
 {
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	const struct bt_written_claim written = {
 		.name = bt_str("c"), .uid = bt_str("u-c"), .version = version, .reserved = reserved};
 
@@ -420,8 +428,9 @@ static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved
 	uint32_t n, changes;
 	assert_non_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(n, 1);
-	uint32_t ix = bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
-		fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes);
+	uint32_t ix = bt_devices_written(f->cache->devices, 7,
+		&(struct bt_signature){.namespace_ = fixture_name(f, "default")}, fixture_name(f, "pod"),
+		fixture_name(f, "uid"), &written, &changes);
 	assert_int_equal(changes, change_n);
 	assert_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
@@ -436,13 +445,13 @@ static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(voi
 	claim_at(f, "10", "");
 	assert_int_equal(write_for_pod(f, 20, true, BT_CHANGED_CLAIM_STATUS), ix_of(f, "c"));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
-	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
 	/* An older version does not take it back, whatever it has, and though its pod has gone. */
 	claim_at(f, "19", "reservedFor: [{resource: pods, name: x, uid: x}]");
 	assert_false(let_go(f, 7));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 1);
-	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
 	/* Shown as it was written, and as it was after that. */
 	claim_at(f, "20", of_a);
 	assert_true(claim_of(f, "c")->allocated);
@@ -472,7 +481,8 @@ static void what_is_shown_before_the_binder_answers_is_no_news(void **state)
 
 	configure(f, true);
 	claim_at(f, "20", of_a);
-	bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"), fixture_name(f, "pod"),
+	bt_devices_written(f->cache->devices, 7,
+		&(struct bt_signature){.namespace_ = fixture_name(f, "default")}, fixture_name(f, "pod"),
 		fixture_name(f, "uid"), &written, &changes);
 	assert_int_equal(changes, 0);
 }
@@ -502,12 +512,14 @@ static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successo
 
 	configure(f, true);
 	claim_at(f, "10", "");
-	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	devices_apply(f,
 		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: other, "
 		"resourceVersion: '12'}, spec: {devices: {}}}");
-	assert_int_equal(bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
+	assert_int_equal(bt_devices_written(f->cache->devices, 7,
+				 &(struct bt_signature){.namespace_ = fixture_name(f, "default")},
 				 fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes),
 		BT_NO_CLAIM);
 	assert_int_equal(changes, 0);
@@ -521,7 +533,8 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 {
 	struct fixture *f = *state;
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {BT_NO_CLAIM, {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		BT_NO_CLAIM, {.results = &result, .result_n = 1}, false, false};
 	const struct bt_written_claim written = {.name = bt_str("pod-extended-resources-x7"),
 		.uid = bt_str("u-x"),
 		.version = 20,
@@ -534,12 +547,13 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 		uint32_t before = f->cache->view.devices->special_n;
 
 		bt_devices_assume(f->cache->devices, 7, &choice, 1);
-		bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"), fixture_name(f, "pod"),
-			fixture_name(f, "uid"), &written, &changes);
+		bt_devices_written(f->cache->devices, 7,
+			&(struct bt_signature){.namespace_ = fixture_name(f, "default")},
+			fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes);
 		const struct bt_resource_claim *claim = claim_of(f, "pod-extended-resources-x7");
 		assert_true(claim->special && claim->allocated);
 		assert_int_equal(claim->uid, fixture_name(f, "u-x"));
-		assert_int_equal(claim->reserved_for[0], fixture_name(f, "uid"));
+		assert_int_equal(claim->reserved_for[0].uid, fixture_name(f, "uid"));
 		assert_int_equal(f->cache->view.devices->special_n, shown ? before : 1);
 		assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	}
@@ -568,7 +582,7 @@ static void as_many_pods_as_come_reserve_a_claim(void **state)
 		assert_int_equal(claim_of(f, "c")->reserved_n, 20);
 		for (uint32_t i = 0; i < 20; i++) {
 			snprintf(name, sizeof(name), "u%u", i);
-			assert_int_equal(claim_of(f, "c")->reserved_for[i], fixture_name(f, name));
+			assert_int_equal(claim_of(f, "c")->reserved_for[i].uid, fixture_name(f, name));
 		}
 	}
 }
@@ -581,7 +595,8 @@ static void extended_resources_get_a_claim_of_their_own(void **state)
 
 	configure(f, true);
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {BT_NO_CLAIM, {.results = &result, .result_n = 1}};
+	const struct bt_device_choice choice = {
+		BT_NO_CLAIM, {.results = &result, .result_n = 1}, false, false};
 	bt_devices_assume(f->cache->devices, 3, &choice, 1);
 	assert_int_equal(store->claim_n, 0);
 	bt_devices_keep(f->cache->devices, 3, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
@@ -993,7 +1008,8 @@ static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
 	result.pool = bt_intern_find(intern, bt_str("own-pool"));
 	result.device = bt_intern_find(intern, bt_str("own-device"));
 	const struct bt_device_choice choice = {ix_of(f, "c"),
-		{.results = &result, .result_n = 1, .has_selector = true, .selector = {&term, 1}}};
+		{.results = &result, .result_n = 1, .has_selector = true, .selector = {&term, 1}}, false,
+		false};
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	remove_one(f, BT_KIND_RESOURCE_SLICE, "s1");
 	bt_devices_release_names(f->cache->devices);

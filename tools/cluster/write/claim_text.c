@@ -100,7 +100,8 @@ bool bt_claim_read(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	claim->allocated = allocation.len != 0;
 	claim->dated = bt_json_member(writer, allocation, "allocationTimestamp").len != 0;
 	claim->reserved = bt_write_op_copy(op, bt_json_member(writer, status, "reservedFor"));
-	claim->is_reserved = has_uid(writer, claim->reserved, op->pod.uid);
+	claim->is_reserved = has_uid(writer, claim->reserved, op->pod.uid) ||
+			     (claim->group.len && has_uid(writer, claim->reserved, claim->group_uid));
 	struct bt_str uid = bt_json_name(bt_json_member(writer, meta, "uid"));
 	if (claim->special && !claim->uid.len) {
 		claim->uid = bt_write_op_copy(op, uid);
@@ -363,6 +364,8 @@ void bt_claim_copy(
 	*out = (struct bt_prebind_claim){
 		.name = bt_write_op_copy(op, from->name),
 		.uid = bt_write_op_copy(op, from->uid),
+		.group = bt_write_op_copy(op, from->group),
+		.group_uid = bt_write_op_copy(op, from->group_uid),
 		.allocates = from->allocates,
 		.special = from->special,
 		.timed = from->timed,
@@ -611,10 +614,12 @@ void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
 		bt_buf_str(out, element);
 		bt_buf_char(out, ',');
 	}
-	bt_buf_text(out, "{\"resource\":\"pods\",\"name\":");
-	bt_quote_json(out, op->pod.name);
+	bt_buf_text(out, claim->group.len
+				 ? "{\"apiGroup\":\"scheduling.k8s.io\",\"resource\":\"podgroups\",\"name\":"
+				 : "{\"resource\":\"pods\",\"name\":");
+	bt_quote_json(out, claim->group.len ? claim->group : op->pod.name);
 	bt_buf_text(out, ",\"uid\":");
-	bt_quote_json(out, op->pod.uid);
+	bt_quote_json(out, claim->group.len ? claim->group_uid : op->pod.uid);
 	bt_buf_text(out, "}]}]");
 }
 
@@ -622,6 +627,15 @@ void bt_claim_free(const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	add_meta(claim, out);
 	bt_buf_text(out, "},\"status\":{\"allocation\":null,\"reservedFor\":null,\"devices\":null}}");
+}
+
+void bt_claim_unreserve(const struct bt_prebind_claim *claim, struct bt_str consumer, struct bt_buf *out)
+{
+	bt_buf_text(out, "{\"metadata\":{\"uid\":");
+	bt_quote_json(out, claim->uid);
+	bt_buf_text(out, "},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":");
+	bt_quote_json(out, consumer);
+	bt_buf_text(out, "}]}}");
 }
 
 void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out)

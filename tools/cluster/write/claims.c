@@ -76,15 +76,6 @@ static void write_mappings(struct bt_writer *writer, const struct bt_write_op *o
 	bt_buf_text(out, "}}}");
 }
 
-static void write_unreserve(const struct bt_write_op *op, struct bt_buf *out)
-{
-	bt_buf_text(out, "{\"metadata\":{\"uid\":");
-	bt_quote_json(out, claim_of(op)->uid);
-	bt_buf_text(out, "},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":");
-	bt_quote_json(out, op->pod.uid);
-	bt_buf_text(out, "}]}}");
-}
-
 /* A class whose configuration is not known yet. */
 static struct bt_prebind_request *unknown_class(const struct bt_write_op *op)
 {
@@ -117,7 +108,7 @@ static void write_body(struct bt_writer *writer, const struct bt_write_op *op)
 		write_mappings(writer, op, body);
 		break;
 	case BT_PREBIND_UNRESERVE:
-		write_unreserve(op, body);
+		bt_claim_unreserve(claim, op->pod.uid, body);
 		break;
 	case BT_PREBIND_UNFINALIZE:
 		bt_claim_finalize(claim, false, body);
@@ -242,7 +233,7 @@ static void take_claim(struct bt_writer *writer, struct bt_write_op *op, struct 
 	bt_claim_read_devices(writer, op, body, claim);
 	if (!bt_claim_read(writer, op, body)) {
 		fail_claim(writer, op, "claim ", " is another one by now");
-	} else if (claim->is_reserved && !was_named(op)) {
+	} else if (claim->is_reserved && !was_named(op) && !(claim->group.len && claim->allocates)) {
 		claim->written = number_of(claim->version);
 		claim->reserves = true;
 		bt_prebind_next(writer, op);
@@ -502,7 +493,7 @@ bool bt_claim_undo(struct bt_write_op *op)
 
 	if (claim->created) {
 		bt_prebind_go(op, BT_PREBIND_UNFINALIZE);
-	} else if (claim->reserves) {
+	} else if (claim->reserves && !claim->group.len) {
 		bt_prebind_go(op, BT_PREBIND_UNRESERVE);
 	} else {
 		return false;

@@ -33,6 +33,7 @@ struct bt_prebind_device {
 
 struct bt_prebind_claim {
 	struct bt_str name, uid;
+	struct bt_str group, group_uid; /* the PodGroup for which it is reserved, or empty: for the pod */
 	bool allocates, special, timed;
 	bool held; /* reserved for the pod before this cycle: only rolled back */
 	struct bt_prebind_result *results;
@@ -138,6 +139,8 @@ void bt_claim_special(const struct bt_write_op *op, const struct bt_prebind_clai
 void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct bt_buf *out);
 void bt_claim_free(const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out);
+/* A strategic merge patch that removes a consumer from reservedFor. */
+void bt_claim_unreserve(const struct bt_prebind_claim *claim, struct bt_str consumer, struct bt_buf *out);
 void bt_claim_status(struct bt_writer *writer, const struct bt_write_op *op,
 	const struct bt_prebind_claim *claim, struct bt_buf *out);
 

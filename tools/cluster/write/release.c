@@ -6,7 +6,7 @@
 
 #define CLAIMS "/apis/resource.k8s.io/v1"
 
-enum { LOOK = 0, FREE, UNFINALIZE, DELETE };
+enum { LOOK = 0, FREE, UNRESERVE, UNFINALIZE, DELETE };
 
 static void released(struct bt_writer *writer, struct bt_write_op *op)
 {
@@ -31,8 +31,10 @@ static void release_begin(struct bt_writer *writer, struct bt_write_op *op)
 	op->prebind->claim_n = 1;
 	op->prebind->claims[0].name = op->other.name;
 	op->prebind->claims[0].uid = op->other.uid;
-	op->stage = op->deletes ? UNFINALIZE : LOOK;
-	op->reads = !op->deletes;
+	op->prebind->claims[0].group = op->group.name;
+	op->prebind->claims[0].group_uid = op->group.uid;
+	op->stage = op->deletes ? UNFINALIZE : op->unreserves ? UNRESERVE : LOOK;
+	op->reads = op->stage == LOOK;
 	bt_write_op_queue(op);
 }
 
@@ -49,6 +51,9 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 	out_call->content_type = bt_str("application/merge-patch+json");
 	if (op->stage == FREE) {
 		bt_claim_free(claim, body);
+	} else if (op->stage == UNRESERVE) {
+		bt_claim_unreserve(claim, op->group.uid, body);
+		out_call->content_type = bt_str("application/strategic-merge-patch+json");
 	} else if (op->stage == UNFINALIZE) {
 		bt_claim_finalize(claim, false, body);
 	} else if (op->stage == DELETE) {
@@ -57,7 +62,7 @@ static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_
 		out_call->content_type = bt_str("application/json");
 	}
 	out_call->path = bt_write_path(writer, CLAIMS, op->other.namespace_, "/resourceclaims/",
-		op->other.name, op->stage == FREE ? "/status" : "");
+		op->other.name, op->stage == FREE || op->stage == UNRESERVE ? "/status" : "");
 	out_call->body = bt_buf_view(body);
 	return true;
 }

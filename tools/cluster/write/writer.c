@@ -736,6 +736,10 @@ static void post_release(
 
 	(void)pipeline;
 	op->deletes = bind_request->deletes;
+	op->unreserves = bind_request->unreserves;
+	if (bind_request->group.name.len) {
+		op->group = bt_write_op_copy_ref(op, &bind_request->group);
+	}
 	bt_write_op_post(op);
 }
 

@@ -96,6 +96,7 @@ struct bt_write_op {
 			bool has_volumes;	       /* it counts in the writer's volume_n */
 			bool prebound;		       /* the volume had a claimRef already */
 			bool waits_for_devices;	       /* the wait was reported */
+			bool unreserves;	       /* RELEASE: a PodGroup's reservation goes */
 			bool deletes;		       /* RELEASE: the claim is deleted */
 			uint32_t confirmed;
 			struct bt_stored_pod known; /* BIND: as it was at the request */

@@ -34,6 +34,8 @@ struct bt_api_object {
 struct bt_api_seen {
 	struct bt_str namespace_, name;
 	const struct bt_resource_claim_object *claim;
+	uint64_t version; /* its resource version, where a write of another one is a conflict; else 0 */
+	uint32_t pod_ix;  /* the pod of a group that has seen it; BT_NO_POD: whoever */
 };
 
 /* Why a pod could not be bound. */
@@ -103,6 +105,9 @@ enum bt_status bt_api_delete(
 
 /* Begins the cycle of a pod: records the claims that it reads, and its status. */
 void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix);
+
+/* A pod of a group has just been decided: records the claims that it reads. */
+void bt_api_see_member(struct bt_api *api, uint32_t pod_ix);
 
 /* The pod's binding error since bind_error_n was set to 0; empty: none. */
 struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);

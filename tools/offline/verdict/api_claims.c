@@ -19,6 +19,8 @@
 struct written {
 	struct bt_str name;
 	const struct bt_resource_claim_object *now; /* as the pod's cycle knows it */
+	uint64_t version;			    /* of that; 0: it is written whatever it has become */
+	struct bt_claim_consumer_object consumer;
 	bool deleted;
 };
 
@@ -27,6 +29,9 @@ struct claims_in_work {
 	struct bt_api *api;
 	const struct bt_engine *engine;
 	struct bt_str namespace_, name, uid;
+	struct bt_str pod_group; /* whose reservations are the pod's; or empty */
+	const struct bt_pod *pod;
+	uint32_t pod_ix;
 	struct bt_prebind_writes *writes;
 	struct written *claims;
 	uint32_t claim_n, user_n;
@@ -42,8 +47,22 @@ static struct bt_str api_claims_text_of(const struct claims_in_work *w, uint32_t
 static void see(struct bt_api *api, const struct bt_api_object *stored)
 {
 	api->seen = bt_mem_grow(api->seen, api->seen_n, &api->seen_cap, sizeof(*api->seen));
-	api->seen[api->seen_n++] =
-		(struct bt_api_seen){stored->namespace_, stored->name, bt_api_claim(api, stored)};
+	api->seen[api->seen_n++] = (struct bt_api_seen){
+		stored->namespace_, stored->name, bt_api_claim(api, stored), 0, BT_NO_POD};
+}
+
+void bt_api_see_member(struct bt_api *api, uint32_t pod_ix)
+{
+	const struct bt_signature *signature =
+		bt_ledger_pod(bt_engine_cache(api->cluster.engine)->ledger, pod_ix)->signature;
+
+	for (size_t i = 0; signature->claim_n && i < api->object_n; i++) {
+		if (!api->objects[i].gone && bt_str_is(api->objects[i].kind, KIND)) {
+			see(api, &api->objects[i]);
+			api->seen[api->seen_n - 1].version = api->objects[i].version;
+			api->seen[api->seen_n - 1].pod_ix = pod_ix;
+		}
+	}
 }
 
 void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix)
@@ -64,30 +83,46 @@ void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix)
 	}
 }
 
-/* The claim as it was when the cycle began; as it is now when the cycle has seen none, which it has not of
- * pods of a group. */
-static const struct bt_resource_claim_object *seen_claim(
-	struct bt_api *api, struct bt_str namespace_, struct bt_str name)
+/* The claim as it was when the cycle began; as it is now when the cycle has seen none. out_version: of the
+ * claim that a group's cycle has seen, whose pods write claims that others of them have written; else 0. */
+static const struct bt_resource_claim_object *seen_claim(struct bt_api *api, uint32_t pod_ix,
+	struct bt_str namespace_, struct bt_str name, uint64_t *out_version)
 {
-	for (size_t i = 0; i < api->seen_n; i++) {
-		if (bt_str_eq(api->seen[i].name, name) && bt_str_eq(api->seen[i].namespace_, namespace_)) {
+	for (size_t i = api->seen_n; i-- > 0;) { /* the latest */
+		if ((api->seen[i].pod_ix == pod_ix || api->seen[i].pod_ix == BT_NO_POD) &&
+			bt_str_eq(api->seen[i].name, name) &&
+			bt_str_eq(api->seen[i].namespace_, namespace_)) {
+			*out_version = api->seen[i].version;
 			return api->seen[i].claim;
 		}
 	}
+	*out_version = 0;
 	const struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR(KIND), namespace_, name);
 	return stored ? bt_api_claim(api, stored) : NULL;
 }
 
 /* ---- claims as values ---- */
 
-static bool is_reserved(const struct bt_resource_claim_object *claim, struct bt_str uid)
+static bool has_uid(const struct bt_resource_claim_object *claim, struct bt_str uid)
 {
-	for (uint32_t i = 0; i < claim->reserved_for.n; i++) {
-		if (bt_str_eq(claim->reserved_for.items[i], uid)) {
+	for (uint32_t i = 0; i < claim->reserved_for_n; i++) {
+		if (bt_str_eq(claim->reserved_for[i].uid, uid)) {
 			return true;
 		}
 	}
 	return false;
+}
+
+/* Source: IsReservedForPod, resourceclaim of k8s.io/dynamic-resource-allocation, v0.36.3. */
+static bool is_reserved(const struct claims_in_work *w, const struct bt_resource_claim_object *claim)
+{
+	for (uint32_t i = 0; w->pod_group.len && i < claim->reserved_for_n; i++) {
+		if (bt_str_is(claim->reserved_for[i].api_group, "scheduling.k8s.io") &&
+			bt_str_eq(claim->reserved_for[i].name, w->pod_group)) {
+			return true;
+		}
+	}
+	return has_uid(claim, w->uid);
 }
 
 static bool has_finalizer(const struct bt_resource_claim_object *claim)
@@ -134,6 +169,35 @@ static struct bt_str_list without(struct bt_api *api, const struct bt_str_list *
 	return list;
 }
 
+static void reserve_for(struct bt_api *api, struct bt_resource_claim_object *claim,
+	const struct bt_claim_consumer_object *consumer)
+{
+	struct bt_claim_consumer_object *all =
+		bt_arena_zalloc(&api->cluster.arena, (claim->reserved_for_n + 1) * sizeof(*all));
+
+	for (uint32_t i = 0; i < claim->reserved_for_n; i++) {
+		all[i] = claim->reserved_for[i];
+	}
+	all[claim->reserved_for_n] = *consumer;
+	claim->reserved_for = all;
+	claim->reserved_for_n++;
+}
+
+static void unreserve_for(struct bt_api *api, struct bt_resource_claim_object *claim, struct bt_str uid)
+{
+	struct bt_claim_consumer_object *all =
+		bt_arena_zalloc(&api->cluster.arena, claim->reserved_for_n * sizeof(*all));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < claim->reserved_for_n; i++) {
+		if (!bt_str_eq(claim->reserved_for[i].uid, uid)) {
+			all[n++] = claim->reserved_for[i];
+		}
+	}
+	claim->reserved_for = all;
+	claim->reserved_for_n = n;
+}
+
 static void allocate(
 	struct bt_api *api, struct bt_resource_claim_object *claim, const struct bt_bind_request_claim *ask)
 {
@@ -150,7 +214,7 @@ static void deallocate(struct bt_resource_claim_object *claim)
 	claim->result_n = 0;
 	claim->node_selector = (struct bt_node_selector_object){.set = false};
 	claim->allocation_ns = 0;
-	claim->reserved_for.n = 0;
+	claim->reserved_for_n = 0;
 	claim->device_n = 0;
 }
 
@@ -177,9 +241,56 @@ static bool fail_missing(struct claims_in_work *w, const char *what, const struc
 	return false;
 }
 
+static struct bt_claim_consumer_object pod_consumer(const struct claims_in_work *w)
+{
+	return (struct bt_claim_consumer_object){.resource = BT_STR("pods"), .name = w->name, .uid = w->uid};
+}
+
+/* Reads the claim anew if another pod of the group has written it since this pod was decided. Returns: false,
+ * nothing can be written. */
+static bool refresh(struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
+{
+	const struct bt_api_object *stored =
+		bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name);
+
+	if (!claim->version || !stored || stored->version == claim->version) {
+		return true;
+	}
+	claim->now = bt_api_claim(w->api, stored);
+	if (ask->allocates && claim->now->allocated) {
+		bt_buf_printf(&w->api->bind_error,
+			FAILS "claim %.*s/%.*s got allocated elsewhere in the meantime",
+			BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name));
+		return false;
+	}
+	if (has_uid(claim->now, claim->consumer.uid)) {
+		bt_buf_printf(&w->api->bind_error,
+			FAILS "add reservation to claim %.*s/%.*s: ResourceClaim.resource.k8s.io \"%.*s\" is "
+			      "invalid: status.reservedFor[%u].uid: Duplicate value: \"%.*s\"",
+			BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name), BT_STR_ARG(claim->name),
+			claim->now->reserved_for_n, BT_STR_ARG(claim->consumer.uid));
+		return false;
+	}
+	return true;
+}
+
+static bool has_binding_conditions(const struct claims_in_work *w)
+{
+	return bt_engine_cache((struct bt_engine *)w->engine)->view.devices->features.binding_conditions;
+}
+
 static bool bind_claim(
 	struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
 {
+	if (!refresh(w, claim, ask)) {
+		return false;
+	}
+	if (claim->version && !ask->allocates && !claim->now->allocated && has_binding_conditions(w)) {
+		bt_buf_printf(&w->api->bind_error,
+			FAILS "claim %.*s/%.*s got deallocated elsewhere in the meantime",
+			BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name));
+		return false;
+	}
 	struct bt_resource_claim_object *now = copy_of(w->api, claim->now);
 
 	if (ask->allocates && !has_finalizer(now)) {
@@ -192,7 +303,7 @@ static bool bind_claim(
 	if (ask->allocates) {
 		allocate(w->api, now, ask);
 	}
-	now->reserved_for = with(w->api, &now->reserved_for, w->uid);
+	reserve_for(w->api, now, &claim->consumer);
 	if (!update(w->api, w->namespace_, claim->name, now)) {
 		return fail_missing(w,
 			ask->allocates ? "add allocation and reservation to" : "add reservation to", claim);
@@ -265,6 +376,8 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 	struct bt_buf name = {.len = 0}, error = {.len = 0};
 	struct written *claim = &w->claims[w->claim_n++];
 
+	claim->consumer = pod_consumer(w);
+
 	bt_buf_printf(&name, "%.*s-extended-resources-%u", BT_STR_ARG(w->name), w->api->uid_n + 1);
 	claim->name = (struct bt_str){bt_arena_copy(&w->api->cluster.arena, name.ptr, name.len), name.len};
 	enum bt_status status = bt_api_create(w->api, special_text(w, claim->name, ask), &error);
@@ -299,6 +412,23 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 
 /* ---- PreBind and Unreserve ---- */
 
+/* Whom the pod has a claim reserved for. */
+static struct bt_claim_consumer_object consumer_of(
+	const struct claims_in_work *w, const struct bt_pod_claim *named)
+{
+	const struct bt_device_store *store = bt_engine_cache((struct bt_engine *)w->engine)->view.devices;
+	const struct bt_claim_consumer consumer = bt_device_store_consumer(
+		store, w->pod->signature, named, bt_consumer_uid(w->pod->name, w->pod->uid));
+
+	if (consumer.pod_group == BT_NAME_NONE) {
+		return pod_consumer(w);
+	}
+	return (struct bt_claim_consumer_object){.api_group = BT_STR("scheduling.k8s.io"),
+		.resource = BT_STR("podgroups"),
+		.name = api_claims_text_of(w, consumer.pod_group),
+		.uid = api_claims_text_of(w, consumer.uid)};
+}
+
 static void list_claims(struct claims_in_work *w, const struct bt_pod *pod)
 {
 	const struct bt_signature *signature = pod->signature;
@@ -308,11 +438,15 @@ static void list_claims(struct claims_in_work *w, const struct bt_pod *pod)
 		struct bt_str name = signature->claims[i].claim == BT_NAME_NONE
 					     ? (struct bt_str){.len = 0}
 					     : api_claims_text_of(w, signature->claims[i].claim);
+		uint64_t version;
 		const struct bt_resource_claim_object *now =
-			name.len ? seen_claim(w->api, w->namespace_, name) : NULL;
+			name.len ? seen_claim(w->api, w->pod_ix, w->namespace_, name, &version) : NULL;
 
 		if (now) {
-			w->claims[w->claim_n++] = (struct written){.name = name, .now = now};
+			w->claims[w->claim_n++] = (struct written){.name = name,
+				.now = now,
+				.version = version,
+				.consumer = consumer_of(w, &signature->claims[i])};
 		}
 	}
 	w->user_n = w->claim_n;
@@ -342,7 +476,7 @@ static bool prebind(struct claims_in_work *w)
 		struct bt_bind_request_claim ask = ask_of(w, i);
 
 		ask.allocates &= !w->claims[i].now->allocated;
-		if (!is_reserved(w->claims[i].now, w->uid) && !bind_claim(w, &w->claims[i], &ask)) {
+		if (!is_reserved(w, w->claims[i].now) && !bind_claim(w, &w->claims[i], &ask)) {
 			return false;
 		}
 	}
@@ -360,11 +494,11 @@ static void unreserve_claim(struct claims_in_work *w, const struct written *clai
 	struct bt_api_object *stored =
 		bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name);
 
-	if (!stored || !claim->now->allocated || !is_reserved(claim->now, w->uid)) {
+	if (!stored || !claim->now->allocated || !has_uid(claim->now, w->uid)) {
 		return;
 	}
 	struct bt_resource_claim_object *now = copy_of(w->api, bt_api_claim(w->api, stored));
-	now->reserved_for = without(w->api, &now->reserved_for, w->uid);
+	unreserve_for(w->api, now, w->uid);
 	stored->claim = now;
 	bt_api_show(w->api, stored);
 }
@@ -438,8 +572,13 @@ static struct claims_in_work begin_work(struct bt_api *api, uint32_t pod_ix, str
 		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
 		.name = bt_intern_str(intern, pod->name),
 		.uid = bt_intern_str(intern, bt_consumer_uid(pod->name, pod->uid)),
+		.pod = pod,
+		.pod_ix = pod_ix,
 		.writes = writes};
 
+	if (cache->view.devices->features.group_claims && pod->signature->pod_group != BT_NAME_NONE) {
+		w.pod_group = bt_intern_str(intern, pod->signature->pod_group);
+	}
 	keep_writes(api, writes);
 	list_claims(&w, pod);
 	return w;
@@ -468,21 +607,33 @@ void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt
 /* ---- PostFilter ---- */
 
 void bt_api_release_claim(
-	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+	void *context, struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
 {
 	struct bt_api *api = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
-	const struct bt_resource_claim *claim = &cache->view.devices->claims[claim_ix];
+	const struct bt_resource_claim *claim = &cache->view.devices->claims[release->claim_ix];
 	struct bt_str namespace_ = bt_intern_str(cache->dictionary->intern, claim->namespace_),
 		      name = bt_intern_str(cache->dictionary->intern, claim->name);
-	const struct bt_resource_claim_object *seen = seen_claim(api, namespace_, name);
+	const struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR(KIND), namespace_, name);
+	uint64_t version;
+	const struct bt_resource_claim_object *seen = seen_claim(api, for_ix, namespace_, name, &version);
 
-	(void)for_ix;
-	if (deletes) {
+	if (release->what == BT_CLAIMS_DELETE) {
 		delete_claim(api, namespace_, name, seen);
 		return;
 	}
-	struct bt_resource_claim_object *now = copy_of(api, seen);
-	deallocate(now);
+	/* The engine knows what a group's cycle has seen. */
+	struct bt_resource_claim_object *now =
+		copy_of(api, version && stored ? bt_api_claim(api, stored) : seen);
+	if (release->what == BT_CLAIMS_UNRESERVE) {
+		struct bt_str consumer = bt_intern_str(cache->dictionary->intern, release->consumer);
+
+		if (!has_uid(now, consumer)) {
+			return;
+		}
+		unreserve_for(api, now, consumer);
+	} else {
+		deallocate(now);
+	}
 	update(api, namespace_, name, now);
 }

@@ -26,4 +26,4 @@ void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_
 
 /* PostFilter deallocates a claim, or deletes one for extended resources: bt_releaser. */
 void bt_api_release_claim(
-	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+	void *context, struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);

@@ -283,6 +283,7 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 	struct player *p = context;
 	struct cycle *cycle = &p->cycle;
 
+	bt_api_see_member(&p->api, decision->pod_ix);
 	bt_engine_explain(engine, decision->pod_ix, &p->explanation);
 	if (decision->outcome == BT_PLACED) {
 		bt_engine_take_node(engine, decision, pick(p));

@@ -195,7 +195,7 @@ static void an_allocation_says_where_it_can_be_reached_or_why_not(void **state)
 	assert_name(f, good.allocation.results[0].share, "s");
 	assert_true(good.allocation.results[0].consumed[0].value == (bt_nano)2000000000);
 	assert_int_equal(good.reserved_n, 3);
-	assert_name(f, good.reserved_for[2], "three");
+	assert_name(f, good.reserved_for[2].uid, "three");
 	assert_true(bad.allocated);
 	assert_int_not_equal(bad.allocation.selector_error, BT_NAME_NONE);
 }

@@ -222,7 +222,7 @@ static void a_claim_is_read_with_its_allocation(void **state)
 	assert_int_equal(claim->allocation_ns, 7000000000);
 	assert_true(claim->results[0].has_share_id && claim->results[0].admin_access);
 	same(claim->devices[0].conditions[0].status, "True");
-	same(claim->reserved_for.items[0], "u");
+	same(claim->reserved_for[0].uid, "u");
 }
 
 static void a_rule_is_read_in_each_of_its_versions(void **state)
