@@ -199,7 +199,7 @@ struct bt_hint_env {
 	const struct bt_signature *signature; /* the waiting pod's current one */
 	bool own;			      /* the event's object is the waiting pod itself */
 	bool same_tree; /* its object belongs to the tree of the waiting pod's PodGroup, or is a pod of that
-			   tree */
+			   tree; or is its Workload */
 };
 
 /*

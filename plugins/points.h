@@ -57,7 +57,11 @@ struct bt_group_state {
 	uint32_t topology_key; /* a label key: all its pods need the same value; or BT_NAME_NONE */
 	uint64_t member_n;
 	uint64_t scheduled_n; /* in a cycle: members that are on nodes, those of this cycle included */
-	uint32_t tree;	      /* the name of the CompositePodGroup at the root of its tree; or BT_NAME_NONE */
+	/* Of a group of a Workload, the object that known is about: its name, the group's name, and whether
+	 * the Workload lists the group; otherwise BT_NAME_NONE. */
+	uint32_t workload, workload_group;
+	bool listed;
+	uint32_t tree; /* the name of the CompositePodGroup at the root of its tree; or BT_NAME_NONE */
 	bool tree_is_complete; /* enough groups below the root have enough members */
 };
 
@@ -82,8 +86,8 @@ typedef bool bt_plugin_pre_enqueue_fn(const struct bt_pod_env *env, struct bt_bu
 enum bt_permit { BT_PERMIT_OK = 0, BT_PERMIT_WAIT, BT_PERMIT_FAILS };
 
 /*
- * Permit, called for each member in the cycle of a PodGroup. On failure it appends the reason to out_why,
- * unless that is NULL.
+ * Permit, called for each member in the cycle of a PodGroup, and for a pod that names a Workload. On failure
+ * it appends the reason to out_why, unless that is NULL.
  */
 typedef enum bt_permit bt_plugin_permit_fn(const struct bt_pod_env *env, struct bt_buf *out_why);
 

@@ -824,10 +824,9 @@ static bool yields(const struct bt_queue *queue, const struct bt_waiting_group *
 					     : queue->active.kinds[group->kind].kind.priority <= max_priority;
 }
 
-void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
-	uint32_t own_ix, int64_t now_ns)
+static void move_all(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
+	uint32_t own_ix, bool own_moves, int64_t now_ns)
 {
-	BT_OWNED_BY_THREAD(&queue->owner);
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 	bt_plugin_set plugins = hooks->matters ? hooks->matters(hooks->context, event) : BT_PLUGIN_SET_ALL;
 	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : queue_find(queue, own_ix);
@@ -838,7 +837,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	}
 	BT_REQUIRE_HOT(own == BT_NO_SLOT || queue->slots[own].where != BT_WAIT_NOWHERE);
 	queue->cause = bt_cause_of(event, BT_QUEUE_EMPTY);
-	if (own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
+	if (own_moves && own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
 		queue->active.kinds[queue->slots[own].kind].kind.priority <= max_priority) {
 		move_one(queue, own, event, now_ns);
 	}
@@ -853,6 +852,20 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 		unpark(queue, event, plugins);
 	}
 	bt_in_flight_log(queue, event, BT_QUEUE_EMPTY);
+}
+
+void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
+	uint32_t own_ix, int64_t now_ns)
+{
+	BT_OWNED_BY_THREAD(&queue->owner);
+	move_all(queue, event, max_priority, own_ix, true, now_ns);
+}
+
+void bt_queue_move_others(
+	struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t except_ix, int64_t now_ns)
+{
+	BT_OWNED_BY_THREAD(&queue->owner);
+	move_all(queue, event, INT32_MAX, except_ix, false, now_ns);
 }
 
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)

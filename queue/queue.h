@@ -281,6 +281,10 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix, int64_t now_ns);
 
+/* The same, but leaves out one pod, whose change caused the event. */
+void bt_queue_move_others(
+	struct bt_queue *queue, const struct bt_cluster_event *event, uint32_t except_ix, int64_t now_ns);
+
 /* Moves a pod to active whatever it waits for, except PreEnqueue; if in flight, after its cycle. */
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
 

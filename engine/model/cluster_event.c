@@ -28,6 +28,7 @@ const char *bt_cluster_event_resource_name(
 		[BT_CLUSTER_EVENT_DEVICE_CLASS] = "resource.k8s.io/DeviceClass",
 		[BT_CLUSTER_EVENT_POD_GROUP] = "scheduling.k8s.io/PodGroup",
 		[BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP] = "scheduling.k8s.io/CompositePodGroup",
+		[BT_CLUSTER_EVENT_WORKLOAD] = "scheduling.k8s.io/Workload",
 		[BT_CLUSTER_EVENT_WILDCARD] = "*",
 		[BT_CLUSTER_EVENT_POD] = "Pod",
 	};

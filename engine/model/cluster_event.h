@@ -32,6 +32,7 @@ enum bt_cluster_event_resource {
 	BT_CLUSTER_EVENT_DEVICE_CLASS,
 	BT_CLUSTER_EVENT_POD_GROUP,
 	BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP,
+	BT_CLUSTER_EVENT_WORKLOAD,
 	BT_CLUSTER_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: matches every pod */
 	BT_CLUSTER_EVENT_POD	   /* in registrations only: pods of any kind */
 };

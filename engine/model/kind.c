@@ -21,15 +21,24 @@
 	.resource = (plural), .group = (of),                                                                 \
 	.versions = {                                                                                        \
 		IN_GROUP(of, version, plural), IN_GROUP(of, older, plural), IN_GROUP(of, oldest, plural)}
-#define NAMESPACED	       true
-#define CLUSTER		       false
-#define BT_GATE_ALWAYS	       BT_GATE_N
-#define NOT_WATCHED	       .watched = false, .gate = BT_GATE_N
-#define WATCHED		       .watched = true, .gate = BT_GATE_N
-#define OPTIONAL(gate_, words) .watched = true, .optional = true, .gate = BT_GATE_##gate_, .without = (words)
+#define NAMESPACED     true
+#define CLUSTER	       false
+#define BT_GATE_ALWAYS BT_GATE_N
+#define NOT_WATCHED    .watched = false, .gate = BT_GATE_N, .rule = BT_RULE_N
+#define WATCHED	       .watched = true, .gate = BT_GATE_N, .rule = BT_RULE_N
+#define OPTIONAL_BY(gate_, words)                                                                            \
+	.watched = true, .optional = true, .gate = BT_GATE_##gate_, .without = (words)
+#define OPTIONAL(gate_, words)		 OPTIONAL_BY(gate_, words), .rule = BT_RULE_N
+#define OPTIONAL_IF(rule_, gate_, words) OPTIONAL_BY(gate_, words), .rule = BT_RULE_##rule_
+#define OPTIONAL_UNLESS(rule_, gate_, words)                                                                 \
+	OPTIONAL_BY(gate_, words), .rule = BT_RULE_##rule_, .unless = true
 
 static const struct bt_kind_info kinds[BT_KIND_N] = {
-	[BT_KIND_OTHER] = {.name = "", .resource = "", .group = "", .event = BT_CLUSTER_EVENT_WILDCARD},
+	[BT_KIND_OTHER] = {.name = "",
+		.resource = "",
+		.group = "",
+		.event = BT_CLUSTER_EVENT_WILDCARD,
+		.rule = BT_RULE_N},
 #define BT_KIND(id, text, where, scope, store_, event_, watch, holder, fields)                               \
 	[BT_KIND_##id] = {.kind = BT_KIND_##id,                                                              \
 		.name = (text),                                                                              \
@@ -46,6 +55,11 @@ const struct bt_kind_info *bt_kind_info(enum bt_kind kind)
 {
 	BT_REQUIRE((unsigned)kind < BT_KIND_N);
 	return &kinds[kind];
+}
+
+bool bt_kind_is_of(const struct bt_kind_info *info, const struct bt_release *release)
+{
+	return info->rule == BT_RULE_N || bt_release_has(release, (enum bt_rule)info->rule) != info->unless;
 }
 
 enum bt_kind bt_kind_of_word(struct bt_str word)

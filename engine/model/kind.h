@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "engine/base/str.h"
+#include "engine/model/release.h"
 
 enum bt_kind {
 	BT_KIND_OTHER = 0, /* read, counted, named in the report */
@@ -29,6 +30,7 @@ enum bt_kind_store {
 	BT_STORE_VOLUMES,
 	BT_STORE_DEVICES,
 	BT_STORE_POD_GROUPS,
+	BT_STORE_WORKLOADS,
 	BT_STORE_ADMISSION, /* tools, when they admit pods as an API server does */
 	BT_STORE_EXPANDED   /* tools that create the pods of controllers; otherwise none */
 };
@@ -53,11 +55,16 @@ struct bt_kind_info {
 	bool watched;
 	bool optional;	     /* a server may lack it */
 	uint32_t gate;	     /* enum bt_gate: watched while it is on; BT_GATE_N: always */
+	uint32_t rule;	     /* enum bt_rule; BT_RULE_N: of every release */
+	bool unless;	     /* watched in releases without the rule; otherwise in those with it */
 	const char *without; /* of an optional one: what is disabled without it, as a sentence */
 };
 
 /* Also for BT_KIND_OTHER, which has no words, no store and no event. */
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
+
+/* Is the kind watched in the release, as far as its rule goes? */
+bool bt_kind_is_of(const struct bt_kind_info *info, const struct bt_release *release);
 
 /* The default version; empty for BT_KIND_OTHER. */
 static inline struct bt_str bt_kind_api_version(const struct bt_kind_info *info)

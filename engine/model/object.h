@@ -228,9 +228,15 @@ struct bt_condition_object {
 	int64_t observed_generation;
 };
 
+/* Which group of a Workload a pod belongs to (workloadRef). */
+struct bt_workload_reference {
+	struct bt_str name, pod_group, replica_key;
+};
+
 struct bt_pod_spec_object {
 	struct bt_str node_name, scheduler_name, priority_class_name, preemption_policy, restart_policy,
 		runtime_class_name, pod_group; /* schedulingGroup.podGroupName */
+	struct bt_workload_reference workload_ref;
 	int32_t priority;
 	bool has_priority, host_network, host_users, has_host_users;
 	int64_t termination_grace_s;
@@ -583,6 +589,20 @@ struct bt_pod_group_object {
 	uint32_t claim_n, claim_status_n;
 };
 
+/* A group of pods in a Workload. */
+struct bt_workload_group_object {
+	struct bt_str name;
+	bool gang;	   /* policy.gang is there */
+	int32_t min_count; /* of that */
+};
+
+/* A Workload of scheduling.k8s.io: how the pods that name it are scheduled together. */
+struct bt_pod_workload_object {
+	struct bt_meta_object meta;
+	struct bt_workload_group_object *groups;
+	uint32_t group_n;
+};
+
 /* A kind with only its metadata. */
 struct bt_other_object {
 	struct bt_meta_object meta;
@@ -612,6 +632,7 @@ struct bt_object {
 		struct bt_device_class_object device_class;
 		struct bt_device_taint_rule_object device_taint_rule;
 		struct bt_pod_group_object pod_group;
+		struct bt_pod_workload_object pod_workload;
 		struct bt_other_object other;
 	};
 };

@@ -199,7 +199,8 @@ enum bt_rule {
 	/* NodeResourcesFit's shape is checked whatever the type of its strategy. Source:
 	 * ValidateNodeResourcesFitArgs, apis/config/validation. */
 	BT_RULE_SHAPE_IS_CHECKED_FOR_ANY_TYPE,
-	/* A pod names its Workload, not a PodGroup (workloadRef, v1.35): not supported by berth. */
+	/* A pod names a group of a Workload, not a PodGroup. It is decided by itself, and waits at Permit
+	 * until enough pods of its group are assumed. Source: plugins/gangscheduling, v1.35.4. */
 	BT_RULE_PODS_NAME_WORKLOADS,
 	/* A PodGroup is one entry in the queue, with its own priority, times and backoff; its pods have one
 	 * priority and preemption policy, its cycle continues while PlacementFeasible allows, and preemption

@@ -60,6 +60,7 @@ struct signature_table {
 struct bt_signatures {
 	struct bt_dictionary *dictionary;		   /* init: */
 	struct bt_request_rules request_rules;		   /* init: */
+	bool name_workloads;				   /* init: */
 	_Atomic(struct signature_table *) table;	   /* changed under the lock, like the fields below */
 	_Atomic(struct signature_entry *) chunks[CHUNK_N]; /* by ix */
 	_Atomic uint32_t count, end, listed_n;
@@ -90,6 +91,7 @@ void bt_signature_maker_destroy(struct bt_signature_maker *maker)
 		bt_arena_fini(&maker->scratch);
 		bt_buf_fini(&maker->words);
 		bt_buf_fini(&maker->text);
+		bt_buf_fini(&maker->group);
 		bt_name_refs_release(&maker->held);
 		bt_mem_free(maker);
 	}
@@ -138,6 +140,8 @@ void bt_signatures_configure(
 {
 	BT_REQUIRE(bt_load_relaxed(&signatures->count) == 0);
 	signatures->request_rules = bt_request_rules_of(release, gates);
+	signatures->name_workloads =
+		gates[BT_GATE_GENERIC_WORKLOAD] && bt_release_has(release, BT_RULE_PODS_NAME_WORKLOADS);
 }
 
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
@@ -423,6 +427,7 @@ const struct bt_signature *bt_signature_make(
 	bt_buf_clear(&maker->words);
 	bt_requests_compute(
 		maker->dictionary, &maker->signatures->request_rules, &maker->scratch, pod, &requests);
+	maker->name_workloads = maker->signatures->name_workloads;
 	bt_signature_canonical(maker, pod, &requests);
 	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);

@@ -109,7 +109,9 @@ struct bt_signature {
 	/* Why the pod is known only in part, and not scheduled; NULL: it is complete.
 	 */
 	const char *incomplete;
-	uint32_t pod_group; /* the name of the PodGroup that it belongs to, or BT_NAME_NONE */
+	/* The name of the PodGroup that it belongs to, or BT_NAME_NONE. Where pods name Workloads it spells
+	 * the Workload's name, its group's and the replica's: "workload/group/replica". */
+	uint32_t pod_group;
 	/* The node of a pod with a deferred resize; else BT_NAME_NONE. */
 	uint32_t resize_node;
 	/* The pod's own, when it has ephemeral volumes or generated ResourceClaims, which belong to one pod;

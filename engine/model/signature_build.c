@@ -350,6 +350,8 @@ struct bt_signature *bt_signature_build(
 	struct bt_toleration *tolerations =
 		bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
 
+	const struct bt_str group = bt_signature_group(s, spec);
+
 	for (uint32_t i = 0; i < spec->toleration_n; i++) {
 		tolerations[i] = bt_toleration_intern(held, &spec->tolerations[i]);
 	}
@@ -367,7 +369,7 @@ struct bt_signature *bt_signature_build(
 		.toleration_n = spec->toleration_n,
 		.features = bt_signature_features(spec),
 		.incomplete = incomplete_text(s, pod, requests),
-		.pod_group = spec->pod_group.len ? bt_name_refs_add(held, spec->pod_group) : BT_NAME_NONE,
+		.pod_group = group.len ? bt_name_refs_add(held, group) : BT_NAME_NONE,
 		.resize_node =
 			requests->resize_waits ? bt_name_refs_add(held, spec->node_name) : BT_NAME_NONE,
 	};

@@ -343,7 +343,9 @@ void bt_signature_canonical(
 		put_text(s, spec->node_name);
 	}
 	/* The last word, absent for most pods. */
-	if (spec->pod_group.len) {
-		put_text(s, spec->pod_group);
+	struct bt_str group = bt_signature_group(s, spec);
+
+	if (group.len) {
+		put_text(s, group);
 	}
 }

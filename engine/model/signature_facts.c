@@ -144,6 +144,21 @@ static uint32_t features_of(const struct bt_container_object *containers, uint32
 	return features;
 }
 
+struct bt_str bt_signature_group(struct bt_signature_maker *maker, const struct bt_pod_spec_object *spec)
+{
+	const struct bt_workload_reference *workload = &spec->workload_ref;
+
+	if (!maker->name_workloads) {
+		return spec->pod_group;
+	}
+	bt_buf_clear(&maker->group);
+	if (workload->name.len) {
+		bt_buf_printf(&maker->group, "%.*s/%.*s/%.*s", BT_STR_ARG(workload->name),
+			BT_STR_ARG(workload->pod_group), BT_STR_ARG(workload->replica_key));
+	}
+	return bt_buf_view(&maker->group);
+}
+
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec)
 {
 	bool user_namespaces = spec->host_network && spec->has_host_users && !spec->host_users;

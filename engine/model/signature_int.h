@@ -15,6 +15,8 @@ struct bt_signature_maker {
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
+	struct bt_buf group;	  /* the text of bt_signature_group */
+	bool name_workloads;	  /* pods name Workloads, not PodGroups */
 	struct bt_name_refs held; /* by the signature under construction */
 };
 
@@ -36,6 +38,10 @@ enum bt_pod_claim_kind bt_signature_claim_kind(
 uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
 	const struct bt_pod_spec_object *spec, const struct bt_requests *requests,
 	struct bt_extended_request *items);
+
+/* The group that the pod names, as a text: of a PodGroup its name, of a Workload's "workload/group/replica";
+ * empty: it is in none. Valid until the maker's text changes. */
+struct bt_str bt_signature_group(struct bt_signature_maker *maker, const struct bt_pod_spec_object *spec);
 
 /* The enum bt_feature bits that a node must have. */
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec);

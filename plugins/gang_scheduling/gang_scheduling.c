@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  * GangScheduling: the pods of a PodGroup wait until there are enough of them, and are placed together or not
- * at all; so do the groups of a CompositePodGroup. Source: plugins/gangscheduling, v1.36.3 and v1.37.2.
+ * at all; so do the groups of a CompositePodGroup. The pods of a group of a Workload wait at Permit. Source:
+ * plugins/gangscheduling, v1.35.4, v1.36.3 and v1.37.2.
  */
 #include "plugins/plugin.h"
+
+/* A group of a Workload. Returns whether it lacks something, and appends what, unless out_why is NULL.
+ * Source: PreEnqueue, v1.35.4. */
+static bool lacks_workload(
+	const struct bt_pod_env *env, const struct bt_group_state *group, struct bt_buf *out_why)
+{
+	const struct bt_str name = bt_view_str(env->view, group->workload),
+			    listed = bt_view_str(env->view, group->workload_group);
+
+	if (group->known && group->listed && (!group->gang || (int64_t)group->member_n >= group->min_count)) {
+		return false;
+	}
+	if (!out_why) {
+		return true;
+	}
+	if (!group->known) {
+		bt_buf_printf(out_why, "waiting for pods's workload \"%.*s\" to appear in scheduling queue",
+			BT_STR_ARG(name));
+	} else if (!group->listed) {
+		bt_buf_printf(out_why, "pod group \"%.*s\" doesn't exist for a workload \"%.*s\"",
+			BT_STR_ARG(listed), BT_STR_ARG(name));
+	} else {
+		bt_buf_text(out_why, "waiting for minCount pods from a gang to appear in scheduling queue");
+	}
+	return true;
+}
 
 /* Source: preEnqueueWithHierarchies, v1.37.2. */
 static bool is_complete(const struct bt_group_state *group)
@@ -18,6 +45,9 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
 	const struct bt_group_state *group = env->group;
 
+	if (group && group->workload != BT_NAME_NONE) {
+		return lacks_workload(env, group, out_why);
+	}
 	if (!group || is_complete(group)) {
 		return false;
 	}
@@ -40,21 +70,37 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	return true;
 }
 
+/* A group's object, or its Workload's, has gone. */
+static void say_gone(const struct bt_pod_env *env, const char *word, const char *resource, struct bt_str name,
+	struct bt_buf *out_why)
+{
+	bt_buf_printf(out_why, "failed to get %s %.*s/%.*s: %s.scheduling.k8s.io \"%.*s\" not found", word,
+		BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)), BT_STR_ARG(name), resource,
+		BT_STR_ARG(name));
+}
+
 static enum bt_permit permit(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
 	const struct bt_group_state *group = env->group;
+	const bool of_workload = group && group->workload != BT_NAME_NONE;
 
+	if (of_workload && group->known && !group->listed) {
+		if (out_why) {
+			bt_buf_printf(out_why, "pod group \"%.*s\" doesn't exist for a workload \"%.*s\"",
+				BT_STR_ARG(bt_view_str(env->view, group->workload_group)),
+				BT_STR_ARG(bt_view_str(env->view, group->workload)));
+		}
+		return BT_PERMIT_FAILS;
+	}
 	if (group && group->known) {
 		return group->gang && (int64_t)group->scheduled_n < group->min_count ? BT_PERMIT_WAIT
 										     : BT_PERMIT_OK;
 	}
-	if (out_why) {
-		struct bt_str name = bt_view_str(env->view, env->signature->pod_group);
-
-		bt_buf_printf(out_why,
-			"failed to get podGroup %.*s/%.*s: podgroup.scheduling.k8s.io \"%.*s\" not found",
-			BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)), BT_STR_ARG(name),
-			BT_STR_ARG(name));
+	if (out_why && of_workload) {
+		say_gone(env, "workload", "workload", bt_view_str(env->view, group->workload), out_why);
+	} else if (out_why) {
+		say_gone(env, "podGroup", "podgroup", bt_view_str(env->view, env->signature->pod_group),
+			out_why);
 	}
 	return BT_PERMIT_FAILS;
 }
@@ -103,12 +149,20 @@ static bool after_composite_added(const struct bt_hint_env *env, const struct bt
 	return env->same_tree;
 }
 
+/* Source: isSchedulableAfterWorkloadAdded, v1.35.4. */
+static bool after_workload_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
+{
+	(void)event;
+	return env->same_tree;
+}
+
 static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_ADD, after_pod_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
 	{BT_CLUSTER_EVENT_POD_GROUP, BT_UPDATE, after_pod_group_updated, BT_NEEDS_RULE(GROUPS_ARE_QUEUED)},
 	{BT_CLUSTER_EVENT_COMPOSITE_POD_GROUP, BT_ADD, after_composite_added, BT_NEEDS(COMPOSITE_POD_GROUP)},
+	{BT_CLUSTER_EVENT_WORKLOAD, BT_ADD, after_workload_added, BT_NEEDS_RULE(PODS_NAME_WORKLOADS)},
 };
 
 const struct bt_plugin bt_plugin_gang_scheduling = {

@@ -296,6 +296,13 @@ static const struct bt_field scheduling_group_fields[] = {
 };
 SCHEMA(scheduling_group, scheduling_group_fields, bt_pod_spec_object);
 
+static const struct bt_field workload_reference_fields[] = {
+	FIELD("name", STR, bt_workload_reference, name),
+	FIELD("podGroup", STR, bt_workload_reference, pod_group),
+	FIELD("podGroupReplicaKey", STR, bt_workload_reference, replica_key),
+};
+SCHEMA(workload_reference, workload_reference_fields, bt_workload_reference);
+
 static const struct bt_field pod_spec_fields[] = {
 	OBJECT("affinity", bt_pod_spec_object, affinity, affinity),
 	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
@@ -321,6 +328,7 @@ static const struct bt_field pod_spec_fields[] = {
 	ARRAY("tolerations", bt_pod_spec_object, tolerations, toleration_n, bt_toleration_schema),
 	ARRAY("topologySpreadConstraints", bt_pod_spec_object, spread, spread_n, spread),
 	ARRAY("volumes", bt_pod_spec_object, volumes, volume_n, volume),
+	OBJECT("workloadRef", bt_pod_spec_object, workload_ref, workload_reference),
 };
 static const struct bt_schema pod_spec = BT_SCHEMA(pod_spec_fields, struct bt_pod_spec_object);
 
@@ -489,6 +497,25 @@ static const struct bt_field pod_group_status_fields[] = {
 SCHEMA(pod_group_status, pod_group_status_fields, bt_pod_group_object);
 static const struct bt_field pod_group_fields[] = {HEADER, META(bt_pod_group_object),
 	INLINE("spec", pod_group_spec), INLINE("status", pod_group_status)};
+
+static const struct bt_field workload_gang_fields[] = {
+	FIELD("minCount", I32, bt_workload_group_object, min_count)};
+SCHEMA(workload_gang, workload_gang_fields, bt_workload_group_object);
+static const struct bt_field workload_policy_fields[] = {
+	{.name = BT_STR("gang"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &workload_gang,
+		.flag = BT_MEMBER(struct bt_workload_group_object, gang)},
+};
+SCHEMA(workload_policy, workload_policy_fields, bt_workload_group_object);
+static const struct bt_field workload_group_fields[] = {
+	FIELD("name", STR, bt_workload_group_object, name), INLINE("policy", workload_policy)};
+SCHEMA(workload_group, workload_group_fields, bt_workload_group_object);
+static const struct bt_field pod_workload_spec_fields[] = {
+	ARRAY("podGroups", bt_pod_workload_object, groups, group_n, workload_group)};
+SCHEMA(pod_workload_spec, pod_workload_spec_fields, bt_pod_workload_object);
+static const struct bt_field pod_workload_fields[] = {
+	HEADER, META(bt_pod_workload_object), INLINE("spec", pod_workload_spec)};
 
 static const struct bt_field group_gang_fields[] = {
 	FIELD("minGroupCount", I32, bt_pod_group_object, min_count)};

@@ -11,17 +11,23 @@
 struct failure {
 	bool pre_bind; /* in PreBind, before any write */
 	bool repeats;  /* as bt_binding_answer */
+	bool refused;  /* at Permit, while the pod waited there, by these plugins */
+	bt_plugin_set plugins;
 };
 
 /* Forgets the assumption; the pod is retried later. */
 static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure how)
 {
 	struct bt_cluster_event_pod gone = bt_engine_event_pod(engine, pod_ix);
-	const struct bt_decision failed = {
-		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE, .repeats = how.repeats};
+	const struct bt_decision failed = {.pod_ix = pod_ix,
+		.outcome = how.refused ? BT_REFUSED : BT_FAILED,
+		.nominated_ix = BT_NO_NODE,
+		.preempt = how.refused ? BT_PREEMPT_NOWHERE : (enum bt_preempt_outcome)0,
+		.unschedulable_plugins = how.plugins,
+		.repeats = how.repeats};
 	const struct bt_hooks *pre_bind = &bt_engine_runtime_of(engine, pod_ix)->profile.pre_bind;
-	uint32_t nominated_ix =
-		bt_late_nominations_by_binding(&engine->late, engine->cache, pre_bind, how.pre_bind, pod_ix);
+	uint32_t nominated_ix = bt_late_nominations_by_binding(
+		&engine->late, engine->cache, pre_bind, how.pre_bind || how.refused, pod_ix);
 
 	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
@@ -29,11 +35,17 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
 	}
-	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	if (!how.refused) {
+		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	}
 	bt_engine_set_aside(engine, &failed);
 	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE) {
 		bt_engine_status_node(engine, pod_ix, nominated_ix);
 		bt_ledger_nominate(engine->cache->ledger, pod_ix, how.repeats ? BT_NO_NODE : nominated_ix);
+	}
+	if (how.refused) {
+		/* Only now, so that it does not move the pod itself. */
+		bt_engine_wake_others(engine, &gone, pod_ix);
 	}
 }
 
@@ -88,7 +100,8 @@ static BT_NOINLINE void fail_placed(
 	decision->node_ix = BT_NO_NODE;
 	if (reserved == BT_PRE_BIND_FAILS) {
 		bt_queue_done(engine->queue, decision->pod_ix);
-		unassume(engine, decision->pod_ix, (struct failure){true, decision->repeats});
+		unassume(engine, decision->pod_ix,
+			(struct failure){.pre_bind = true, .repeats = decision->repeats});
 	} else {
 		bt_engine_set_aside(engine, decision);
 	}
@@ -100,6 +113,27 @@ static BT_NOINLINE void fail_resize(struct bt_engine *engine, struct bt_decision
 {
 	bt_reserved_fail_resize(
 		&engine->reserved, decision->plan, bt_ledger_pod(engine->cache->ledger, decision->pod_ix));
+	decision->outcome = BT_FAILED;
+	decision->node_ix = BT_NO_NODE;
+	bt_engine_set_aside(engine, decision);
+}
+
+void bt_engine_end_wait(struct bt_engine *engine, uint32_t pod_ix, bt_plugin_set plugins, bool repeats)
+{
+	BT_REQUIRE(bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT);
+	unreserve(engine, pod_ix);
+	unassume(engine, pod_ix, (struct failure){.refused = true, .plugins = plugins, .repeats = repeats});
+}
+
+void bt_engine_unpermit(struct bt_engine *engine, struct bt_decision *decision)
+{
+	uint32_t pod_ix = decision->pod_ix;
+
+	BT_REQUIRE(bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED);
+	unreserve(engine, pod_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_engine_revert_devices(engine, pod_ix);
+	bt_ledger_forget(engine->cache->ledger, pod_ix);
 	decision->outcome = BT_FAILED;
 	decision->node_ix = BT_NO_NODE;
 	bt_engine_set_aside(engine, decision);
@@ -123,6 +157,9 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 		bt_reserved_assume(&engine->reserved, decision->plan, pod_ix, decision->node_ix);
 	if (BT_UNLIKELY(reserved != BT_RESERVED)) {
 		fail_placed(engine, decision, reserved);
+		return;
+	}
+	if (BT_UNLIKELY(bt_pod_groups_alone(&engine->groups)) && !bt_engine_permit(engine, decision)) {
 		return;
 	}
 	bt_queue_done(engine->queue, pod_ix);

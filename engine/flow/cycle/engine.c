@@ -73,7 +73,6 @@ static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_
 enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
 {
 	static const enum bt_gate unsupported[] = {BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES};
-	bool other_groups = bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	/* Gates that are on by the release's default are accepted. */
 	const struct bt_release *usual = bt_release_binary(gates->release);
 	enum bt_status status = BT_OK;
@@ -83,10 +82,6 @@ enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_con
 			refuse_gate(unsupported[i], "turn it off", errors);
 			status = BT_INVALID;
 		}
-	}
-	if (gates->on[BT_GATE_GENERIC_WORKLOAD] && other_groups) {
-		refuse_gate(BT_GATE_GENERIC_WORKLOAD, "turn it off, or decide as another release", errors);
-		status = BT_INVALID;
 	}
 	return status;
 }
@@ -151,6 +146,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
 	bt_reserved_fini(&engine->reserved);
+	bt_waiting_pods_fini(&engine->waiting);
 	bt_kept_events_fini(&engine->kept_events);
 	bt_queue_destroy(engine->queue);
 	bt_cache_destroy(engine->cache);
@@ -255,6 +251,7 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 void bt_engine_tick(struct bt_engine *engine)
 {
 	bt_scheduling_clock_tick(&engine->clock, engine->queue);
+	bt_engine_end_overdue(engine);
 }
 
 void bt_engine_start(struct bt_engine *engine)
@@ -265,6 +262,11 @@ void bt_engine_start(struct bt_engine *engine)
 int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine)
 {
 	return bt_scheduling_clock_next_backoff(engine->queue);
+}
+
+int64_t bt_engine_next_wait_end_ns(const struct bt_engine *engine, int64_t begun_by_ns)
+{
+	return bt_waiting_pods_next_end(&engine->waiting, begun_by_ns);
 }
 
 int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns)

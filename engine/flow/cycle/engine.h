@@ -68,6 +68,22 @@ struct bt_unreserver {
 	void *context;
 };
 
+struct bt_decision;
+
+/* Hears what becomes of pods that wait at Permit. Each may be NULL. Context: the scheduling thread. */
+struct bt_permit_observer {
+	/*
+	 * The pod's wait is over. decision: BT_PLACED, the binder has it; BT_REFUSED or BT_FAILED, it is in
+	 * the queue again. Not called for pods that have gone. info, nominated, message: as
+	 * bt_scheduling_cycle.ended has them.
+	 */
+	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+		uint32_t nominated, struct bt_str message);
+	/* Has the pod's status this message of a refusal already? As bt_decision.repeats. NULL: no. */
+	bool (*repeats)(void *context, uint32_t pod_ix, struct bt_str message);
+	void *context;
+};
+
 struct bt_engine_options {
 	uint64_t seed;
 	struct bt_clock clock;	     /* for the times of pods in the queue; none: time stands still */
@@ -77,6 +93,7 @@ struct bt_engine_options {
 	/* unreserve == NULL: claims stay reserved until the pod is bound or gone. In an undivided cycle no
 	 * event can make Reserve fail. */
 	struct bt_unreserver unreserver;
+	struct bt_permit_observer permit;
 	/* Calls the configuration's extenders; all NULL: they are not called. */
 	struct bt_extender_hooks extending;
 	/* Pods of a kind that is known to fit nowhere keep their place in the queue. Otherwise they go behind
@@ -166,6 +183,8 @@ struct bt_decision {
 	bt_plugin_set unschedulable_plugins; /* BT_REFUSED: plugins that refused a node (bt_hints_name) */
 	enum bt_preempt_outcome preempt;     /* BT_REFUSED: PostFilter's result */
 	struct bt_claim_release release;     /* BT_REFUSED: PostFilter's action on a claim of the pod */
+	/* BT_PLACED: it waits at Permit, and no binder has it yet. */
+	bool waits;
 	/* BT_PLACED, with bt_engine_count_nodes: how many nodes were filtered, and how many of them fit;
 	 * otherwise 0 where columns have decided. */
 	uint32_t evaluated_n, feasible_n;
@@ -362,6 +381,9 @@ void bt_engine_start(struct bt_engine *engine);
 
 /* When bt_engine_tick ends the next backoff, or INT64_MAX. */
 int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine);
+
+/* When it ends the next wait at Permit of those that began by begun_by_ns, or INT64_MAX. */
+int64_t bt_engine_next_wait_end_ns(const struct bt_engine *engine, int64_t begun_by_ns);
 
 /*
  * When bt_engine_tick next requeues a pod that has waited for more than five minutes, of those refused at

@@ -21,6 +21,7 @@
 #include "engine/flow/cycle/reserve.h"
 #include "engine/flow/cycle/schedule_pod.h"
 #include "engine/flow/cycle/scheduling_clock.h"
+#include "engine/flow/cycle/waiting_pods.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
 
@@ -44,6 +45,7 @@ struct bt_engine {
 	struct bt_cycle_metrics *metrics; /* NULL: durations are not recorded */
 	struct bt_reserved reserved;
 	struct bt_late_nominations late;
+	struct bt_waiting_pods waiting;
 	struct bt_batch batch;
 	struct bt_prefetch prefetch;
 };
@@ -138,6 +140,13 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision);
  * again. */
 bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
+/* A pod's wait at Permit ends: the plugins have refused it. It is no longer assumed, and is queued again. */
+void bt_engine_end_wait(struct bt_engine *engine, uint32_t pod_ix, bt_plugin_set plugins, bool repeats);
+
+/* Permit of an assumed pod has failed: it is no longer assumed, the decision becomes failed, and the pod is
+ * queued again. */
+void bt_engine_unpermit(struct bt_engine *engine, struct bt_decision *decision);
+
 /* ---- engine.c ---- */
 
 /* Queues a pod that was not placed again, unless it has gone. */
@@ -166,6 +175,10 @@ void bt_engine_wake(struct bt_engine *engine, const struct bt_cluster_event *eve
 /* The event that a pod came to a node, or left it (its state then). */
 void bt_engine_wake_for_pod(
 	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod);
+
+/* The event that a pod that was assumed has left its node, for all others. */
+void bt_engine_wake_others(
+	struct bt_engine *engine, const struct bt_cluster_event_pod *gone, uint32_t pod_ix);
 
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);

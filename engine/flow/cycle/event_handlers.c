@@ -122,11 +122,33 @@ static bool tracks(const struct bt_engine *engine, enum bt_kind kind)
 						   : bt_pod_groups_tracked(&engine->groups);
 }
 
+/* Are they part of decisions? */
+static bool has_workloads(const struct bt_engine *engine)
+{
+	return bt_pod_groups_alone(&engine->groups);
+}
+
+static enum bt_status remove_of_store(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	switch (bt_kind_store(delta->kind)) {
+	case BT_STORE_POD_GROUPS:
+		return remove_pod_group(engine, delta);
+	case BT_STORE_WORKLOADS:
+		return has_workloads(engine) ? bt_pod_groups_remove_workload(
+						       &engine->groups, delta->namespace_, delta->name)
+					     : BT_NOT_FOUND;
+	default:
+		return bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
+	}
+}
+
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	struct bt_cluster_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
-	bool is_group = bt_kind_store(delta->kind) == BT_STORE_POD_GROUPS;
-	bool tracked = !is_group || tracks(engine, delta->kind);
+	enum bt_kind_store store = bt_kind_store(delta->kind);
+	bool tracked = store == BT_STORE_POD_GROUPS  ? tracks(engine, delta->kind)
+		       : store == BT_STORE_WORKLOADS ? has_workloads(engine)
+						     : true;
 	/* A name that was never seen has no event. */
 	bool listens = tracked && delta->name != BT_NAME_NONE &&
 		       event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
@@ -134,7 +156,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	if (listens) {
 		bt_kept_events_arena(&engine->kept_events);
 	}
-	if (listens && bt_kind_store(delta->kind) == BT_STORE_DEVICES) {
+	if (listens && store == BT_STORE_DEVICES) {
 		bt_devices_describe_removal(
 			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
 	} else if (listens) {
@@ -144,9 +166,8 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	if (listens) {
 		bt_kept_events_hold(&engine->kept_events, &event.object);
 	}
-	enum bt_status status =
-		is_group ? remove_pod_group(engine, delta)
-			 : bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
+	enum bt_status status = remove_of_store(engine, delta);
+
 	if (listens && status == BT_OK && as_event(delta->kind, &event)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
@@ -266,6 +287,26 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 	}
 }
 
+static void take_workload(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	struct bt_cluster_event event = {.resource = resource_of(delta->kind)};
+
+	if (!has_workloads(engine)) {
+		return;
+	}
+	event.object.namespace_ = delta->namespace_;
+	event.object.name = delta->name;
+	event.action = bt_pod_groups_apply_workload(&engine->groups, delta->namespace_, delta->name,
+			       &delta->object.object->pod_workload)
+			       ? BT_UPDATE
+			       : BT_ADD;
+	if (bt_engine_listens(engine)) {
+		bt_kept_events_arena(&engine->kept_events);
+		bt_kept_events_hold(&engine->kept_events, &event.object);
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
 /* Applies an object that is neither node nor pod. */
 static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
@@ -286,6 +327,9 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 		break;
 	case BT_STORE_POD_GROUPS:
 		take_pod_group(engine, delta);
+		break;
+	case BT_STORE_WORKLOADS:
+		take_workload(engine, delta);
 		break;
 	case BT_STORE_VOLUMES:
 	case BT_STORE_DEVICES:
@@ -529,10 +573,14 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 			bt_engine_wake_for_pod(engine, BT_DELETE, old);
 		}
 		/* Before the event, so that no hint is called for a pod that is already on a node. */
+		bt_engine_drop_wait(engine, pod_ix);
 		leave_queue(engine, pod_ix);
 		wake_for_arrival(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, old, before->status_node);
+	} else if (pod->terminating && bt_waiting_pods_has(&engine->waiting, pod_ix)) {
+		bt_engine_wake_for_pod(engine, BT_DELETE, old);
+		bt_engine_reject(engine, pod_ix, NULL, bt_str("removed"));
 	} else if (pod->terminating) {
 		/* Its binding can only fail, even if an eviction was recorded before. Source:
 		 * handleAssumedPodDeletion, v1.36.3. */
@@ -605,6 +653,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	before_pod_change(engine, pod_ix, false);
 	/* Still a member of its group here: removing it from the queue may call PreEnqueue for the group's
 	 * other pods. */
+	bt_engine_drop_wait(engine, pod_ix);
 	bool in_hand = !leave_queue(engine, pod_ix);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_engine_before_change(

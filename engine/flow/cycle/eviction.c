@@ -296,7 +296,9 @@ static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 			engine->eviction.last_uid = victim.uid;
 		}
 		/* A victim that has ended still has an object to delete; one that was deleted has not. */
-		if (!victim.gone || victim.ended) {
+		if (!victim.gone && bt_waiting_pods_has(&engine->waiting, victim.pod_ix)) {
+			bt_waiting_pods_preempt(&engine->waiting, victim.pod_ix);
+		} else if (!victim.gone || victim.ended) {
 			engine->options.evictor.evict(
 				engine->options.evictor.context, engine, victim.pod_ix, for_ix);
 		}
@@ -353,6 +355,7 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	}
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 	engine->eviction.on = false;
+	bt_engine_end_preempted(engine);
 	if (engine->eviction.failed) {
 		try_again(engine, decision->pod_ix);
 	}

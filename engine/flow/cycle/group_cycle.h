@@ -141,6 +141,9 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle);
  */
 bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
 
+/* Does it belong to a group that is kept, of whose pods each may be decided by itself? */
+bool bt_engine_is_member(const struct bt_engine *engine, uint32_t pod_ix);
+
 /* The name of the group that a pod is decided with: its PodGroup, or the root of the tree that this is in.
  * Requires: bt_engine_in_group. */
 uint32_t bt_engine_whole_group(const struct bt_engine *engine, uint32_t pod_ix);

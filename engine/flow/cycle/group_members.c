@@ -12,10 +12,15 @@ static const struct bt_signature *member_signature(const struct bt_engine *engin
 	return bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 }
 
-bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
+bool bt_engine_is_member(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	return bt_pod_groups_tracked(&engine->groups) &&
 	       member_signature(engine, pod_ix)->pod_group != BT_NAME_NONE;
+}
+
+bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return !bt_pod_groups_alone(&engine->groups) && bt_engine_is_member(engine, pod_ix);
 }
 
 uint32_t bt_engine_whole_group(const struct bt_engine *engine, uint32_t pod_ix)
@@ -32,7 +37,7 @@ void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = member_signature(engine, pod_ix);
 
-	if (bt_engine_in_group(engine, pod_ix)) {
+	if (bt_engine_is_member(engine, pod_ix)) {
 		bt_pod_groups_join(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
 	}
 }
@@ -41,7 +46,7 @@ void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = member_signature(engine, pod_ix);
 
-	if (bt_engine_in_group(engine, pod_ix)) {
+	if (bt_engine_is_member(engine, pod_ix)) {
 		bt_pod_groups_leave(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
 	}
 }

@@ -93,9 +93,9 @@ static void add_all(struct bt_hints *hints, uint32_t hint_plugin, bool pod_group
 		BT_CLUSTER_EVENT_PERSISTENT_VOLUME_CLAIM, BT_CLUSTER_EVENT_CSI_NODE,
 		BT_CLUSTER_EVENT_CSI_DRIVER, BT_CLUSTER_EVENT_CSI_STORAGE_CAPACITY,
 		BT_CLUSTER_EVENT_STORAGE_CLASS, BT_CLUSTER_EVENT_RESOURCE_CLAIM,
-		BT_CLUSTER_EVENT_DEVICE_CLASS, BT_CLUSTER_EVENT_POD_GROUP};
+		BT_CLUSTER_EVENT_DEVICE_CLASS, BT_CLUSTER_EVENT_POD_GROUP, BT_CLUSTER_EVENT_WORKLOAD};
 
-	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - (pod_groups ? 0 : 2); i++) {
 		const struct bt_registration all = {
 			.resource = resources[i], .actions = BT_ADD | BT_DELETE | BT_UPDATE};
 

@@ -18,10 +18,12 @@ static uint64_t pod_groups_key_of(uint32_t namespace_, uint32_t name)
 void bt_pod_groups_init(struct bt_pod_groups *groups, struct bt_intern *intern, const struct bt_gates *gates)
 {
 	bool tracked = gates->on[BT_GATE_GENERIC_WORKLOAD];
+	bool alone = tracked && bt_release_has(gates->release, BT_RULE_PODS_NAME_WORKLOADS);
 	bool whole = tracked && bt_release_has(gates->release, BT_RULE_GROUPS_ARE_QUEUED);
 
 	*groups = (struct bt_pod_groups){.intern = intern,
 		.tracked = tracked,
+		.alone = alone,
 		.gangs = whole || gates->on[BT_GATE_GANG_SCHEDULING],
 		.preempt = gates->on[BT_GATE_WORKLOAD_AWARE_PREEMPTION],
 		.whole = whole,
@@ -43,6 +45,7 @@ void bt_pod_groups_fini(struct bt_pod_groups *groups)
 		bt_mem_free(groups->leaves->items);
 		bt_mem_free(groups->leaves);
 	}
+	bt_pod_workloads_fini(&groups->workloads, groups->intern);
 	bt_map_fini(&groups->ixs);
 	bt_map_fini(&groups->composites);
 	*groups = (struct bt_pod_groups){.tracked = false};
@@ -62,6 +65,18 @@ static struct bt_pod_group *pod_groups_find(
 	return namespace_ != BT_NAME_NONE && bt_map_get(names, pod_groups_key_of(namespace_, name), &ix)
 		       ? &groups->groups[ix]
 		       : NULL;
+}
+
+/* Finds the names in "workload/group/replica". Holds them. */
+static void name_workload(struct bt_intern *intern, struct bt_pod_group *group)
+{
+	struct bt_str text = bt_intern_str(intern, group->name);
+	size_t end = bt_str_find(text, '/', 0), next = end < text.len ? bt_str_find(text, '/', end + 1) : end;
+
+	if (next < text.len) {
+		group->workload = bt_intern_hold(intern, bt_str_sub(text, 0, end));
+		group->workload_group = bt_intern_hold(intern, bt_str_sub(text, end + 1, next));
+	}
 }
 
 static struct bt_pod_group *find_or_make(
@@ -89,6 +104,9 @@ static struct bt_pod_group *find_or_make(
 		bt_intern_hold_again(groups->intern, namespace_);
 		bt_intern_hold_again(groups->intern, name);
 	}
+	if (groups->alone) {
+		name_workload(groups->intern, &groups->groups[ix]);
+	}
 	bt_map_put(names_of(groups, composite), pod_groups_key_of(namespace_, name), ix);
 	BT_INVARIANT(groups->groups[ix].member_n == 0 && !groups->groups[ix].known);
 	return &groups->groups[ix];
@@ -108,6 +126,8 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 		bt_intern_release(groups->intern, group->name);
 		bt_intern_release(groups->intern, group->topology_key);
 		bt_intern_release(groups->intern, group->uid);
+		bt_intern_release(groups->intern, group->workload);
+		bt_intern_release(groups->intern, group->workload_group);
 	}
 	bt_mem_free(group->members);
 	group->members = NULL;
@@ -411,6 +431,55 @@ static bool is_too_deep(const struct bt_pod_groups *groups, const struct bt_pod_
 	return level > COMPOSITES_MAX;
 }
 
+/* ---- Workloads ---- */
+
+bool bt_pod_groups_apply_workload(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
+	const struct bt_pod_workload_object *object)
+{
+	BT_REQUIRE(groups->alone);
+	groups->version++;
+	return bt_pod_workloads_apply(&groups->workloads, groups->intern, namespace_, name, object);
+}
+
+enum bt_status bt_pod_groups_remove_workload(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	BT_REQUIRE(groups->alone);
+	groups->version++;
+	return bt_pod_workloads_remove(&groups->workloads, groups->intern, namespace_, name);
+}
+
+int64_t bt_pod_groups_timeout_ns(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, int64_t now_ns)
+{
+	static const int64_t longest_ns = INT64_C(300000000000); /* DefaultSchedulingTimeoutDuration */
+	struct bt_pod_group *group = pod_groups_find(groups, namespace_, name, false);
+
+	BT_REQUIRE(group && group->member_n > 0);
+	if (!group->deadline_ns || group->deadline_ns < now_ns) {
+		group->deadline_ns = now_ns + longest_ns;
+	}
+	BT_INVARIANT(group->deadline_ns - now_ns <= longest_ns);
+	return group->deadline_ns - now_ns;
+}
+
+static struct bt_group_state state_in_workload(
+	const struct bt_pod_groups *groups, const struct bt_pod_group *group)
+{
+	const struct bt_pod_workload *workload =
+		bt_pod_workloads_find(&groups->workloads, group->namespace_, group->workload);
+	const struct bt_pod_workload_policy *policy =
+		workload ? bt_pod_workload_policy_of(workload, group->workload_group) : NULL;
+
+	return (struct bt_group_state){.known = workload,
+		.listed = policy,
+		.gang = policy && policy->gang,
+		.min_count = policy ? policy->min_count : 0,
+		.counted = true,
+		.workload = group->workload,
+		.workload_group = group->workload_group,
+		.member_n = group->member_n};
+}
+
 struct bt_group_state bt_pod_groups_state(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
@@ -418,6 +487,9 @@ struct bt_group_state bt_pod_groups_state(
 
 	if (!group) {
 		return (struct bt_group_state){.counted = groups->tracked};
+	}
+	if (group->workload != BT_NAME_NONE) {
+		return state_in_workload(groups, group);
 	}
 	struct bt_group_state state = bt_pod_group_state(group, 0);
 	const struct bt_pod_group *root = bt_pod_groups_root(groups, group);

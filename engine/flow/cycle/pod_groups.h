@@ -14,6 +14,7 @@
 #include "engine/base/map.h"
 #include "engine/base/status.h"
 #include "engine/flow/config/gates.h"
+#include "engine/flow/cycle/pod_workloads.h"
 #include "engine/model/intern.h"
 #include "engine/model/object.h"
 #include "plugins/points.h"
@@ -42,7 +43,9 @@ struct bt_pod_group {
 	bool gang; /* what is below needs a minimum of its pods, or groups, to be placed together; else the
 		      policy is basic */
 	int32_t min_count;
-	struct bt_group_terms terms; /* of its object */
+	uint32_t workload, workload_group; /* of a Workload's: names, held; else BT_NAME_NONE */
+	int64_t deadline_ns;		   /* until when its pods wait at Permit; 0: none has waited */
+	struct bt_group_terms terms;	   /* of its object */
 	uint32_t topology_key; /* a label key: its pods need nodes with one value of it; or BT_NAME_NONE */
 	uint32_t parent;       /* the number of its composite; or BT_NO_POD_GROUP */
 	int64_t creation_ns;   /* of its object */
@@ -63,18 +66,20 @@ struct bt_pod_groups {
 	size_t group_n, group_cap;
 	uint32_t *free_ixs;
 	size_t free_n, free_cap;
-	struct bt_map ixs;	  /* by namespace and name */
-	struct bt_map composites; /* the same of composites */
-	struct bt_leaves *leaves; /* result of the last bt_pod_groups_leaves; NULL: no trees */
-	struct bt_intern *intern; /* init: holder of the groups' names; NULL: not held */
-	bool tracked;		  /* init: the members are counted (gate GenericWorkload) */
-	bool gangs;		  /* init: new pods are events for gangs */
-	bool preempt;		  /* init: groups preempt as a whole, not their members */
-	bool as_victims;	  /* init: single pods, too, preempt groups as units */
-	bool whole;		  /* init: a group waits in the queue as a unit (BT_RULE_GROUPS_ARE_QUEUED) */
-	bool policies;		  /* init: gate PodGroupPreemptionPolicy */
-	bool trees;		  /* init: gate CompositePodGroup */
-	bool placements;	  /* init: gate TopologyAwareWorkloadScheduling */
+	struct bt_pod_workloads workloads; /* where pods name Workloads */
+	bool alone;			   /* init: pods name Workloads, and are decided one by one */
+	struct bt_map ixs;		   /* by namespace and name */
+	struct bt_map composites;	   /* the same of composites */
+	struct bt_leaves *leaves;	   /* result of the last bt_pod_groups_leaves; NULL: no trees */
+	struct bt_intern *intern;	   /* init: holder of the groups' names; NULL: not held */
+	bool tracked;			   /* init: the members are counted (gate GenericWorkload) */
+	bool gangs;			   /* init: new pods are events for gangs */
+	bool preempt;			   /* init: groups preempt as a whole, not their members */
+	bool as_victims;		   /* init: single pods, too, preempt groups as units */
+	bool whole;	 /* init: a group waits in the queue as a unit (BT_RULE_GROUPS_ARE_QUEUED) */
+	bool policies;	 /* init: gate PodGroupPreemptionPolicy */
+	bool trees;	 /* init: gate CompositePodGroup */
+	bool placements; /* init: gate TopologyAwareWorkloadScheduling */
 	uint64_t version;
 };
 
@@ -87,6 +92,23 @@ static inline bool bt_pod_groups_tracked(const struct bt_pod_groups *groups)
 {
 	return groups->tracked;
 }
+
+/* Are they decided one by one, and wait at Permit for each other? */
+static inline bool bt_pod_groups_alone(const struct bt_pod_groups *groups)
+{
+	return groups->alone;
+}
+
+/* Applies a Workload's object, new or changed; removes it. As bt_pod_workloads_apply, _remove. */
+bool bt_pod_groups_apply_workload(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name,
+	const struct bt_pod_workload_object *object);
+enum bt_status bt_pod_groups_remove_workload(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* How long a pod of a group may wait at Permit from now on: all pods of a group wait until the same time.
+ * Requires: the group has members. Source: SchedulingTimeout, backend/workloadmanager, v1.35.4. */
+int64_t bt_pod_groups_timeout_ns(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, int64_t now_ns);
 
 /* Do groups preempt as a whole, instead of their members? */
 static inline bool bt_pod_groups_preempt(const struct bt_pod_groups *groups)

@@ -80,10 +80,19 @@ static const struct bt_pod_group *tree_of(
 	return bt_pod_groups_root(groups, bt_pod_groups_known(groups, pod->namespace_, pod->pod_group));
 }
 
-/* Source: areSameHierarchy, v1.37.2. */
+/* Source: areSameHierarchy, v1.37.2; isSchedulableAfterWorkloadAdded, v1.35.4. */
 static bool is_about_tree(const struct bt_pod_groups *groups, const struct bt_signature *waiting,
 	const struct bt_cluster_event *event)
 {
+	if (event->resource == BT_CLUSTER_EVENT_WORKLOAD) {
+		const struct bt_pod_group *group =
+			waiting->pod_group == BT_NAME_NONE
+				? NULL
+				: bt_pod_groups_find(groups, waiting->namespace_, waiting->pod_group);
+
+		return group && group->workload == event->object.name &&
+		       group->namespace_ == event->object.namespace_;
+	}
 	if (!bt_pod_groups_have_trees(groups) || waiting->pod_group == BT_NAME_NONE) {
 		return false;
 	}

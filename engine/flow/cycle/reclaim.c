@@ -119,7 +119,7 @@ static bool may_move(const struct bt_engine *engine, uint32_t pod_ix)
 	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
 
 	return !pod->detached && pod->state != BT_POD_ASSUMED && where != BT_WAIT_BINDING &&
-	       pod->nominated_ix == BT_NO_NODE && !bt_engine_in_group(engine, pod_ix) &&
+	       pod->nominated_ix == BT_NO_NODE && !bt_engine_is_member(engine, pod_ix) &&
 	       pod->signature->claim_n == 0 && pod->signature->extended_n == 0;
 }
 

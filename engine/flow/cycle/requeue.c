@@ -53,6 +53,20 @@ void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const str
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
+void bt_engine_wake_others(struct bt_engine *engine, const struct bt_cluster_event_pod *gone, uint32_t pod_ix)
+{
+	const struct bt_cluster_event event = {
+		.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *gone};
+
+	if (engine->metrics) {
+		bt_cycle_metrics_note_event(
+			engine->metrics, bt_cluster_event_label(event.resource, event.action));
+	}
+	if (bt_engine_listens(engine)) {
+		bt_queue_move_others(engine->queue, &event, pod_ix, bt_scheduling_clock_now(&engine->clock));
+	}
+}
+
 void bt_engine_requeue_for_nomination(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_cluster_event_pod *old)
 {

@@ -42,6 +42,12 @@ void bt_reserved_clear_why(struct bt_reserved *reserved)
 	bt_buf_clear(&reserved->why);
 }
 
+void bt_reserved_say(struct bt_reserved *reserved, struct bt_str why)
+{
+	bt_buf_clear(&reserved->why);
+	bt_buf_str(&reserved->why, why);
+}
+
 static struct bt_str name_of(const struct bt_reserved *reserved, uint32_t name)
 {
 	return bt_intern_str(reserved->cache->dictionary->intern, name);

@@ -136,7 +136,7 @@ static void report_group(void *context, const struct bt_group_end *end)
 	p->options.sink.group_ended(p->options.sink.context, end);
 }
 
-/* Reports a decision that has been carried out. */
+/* Reports a decision that has been carried out; one that waits at Permit when the wait is over. */
 static void report(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message)
 {
@@ -148,6 +148,9 @@ static void report(void *context, const struct bt_decision *decision, const stru
 	}
 	if (p->replay) {
 		bt_replay_note_decision(p->replay, decision);
+	}
+	if (decision->waits) {
+		return;
 	}
 	if (p->options.sink.cycle_ended) {
 		p->options.sink.cycle_ended(p->options.sink.context, decision, info, nominated, message);
@@ -185,6 +188,11 @@ static void report(void *context, const struct bt_decision *decision, const stru
 	if (p->limits.decisions) {
 		decide_keep(p, &shown);
 	}
+}
+
+struct bt_permit_observer bt_pipeline_permit_observer(struct bt_pipeline *p)
+{
+	return (struct bt_permit_observer){.ended = report, .context = p};
 }
 
 static void report_begin(void *context, uint32_t pod_ix)

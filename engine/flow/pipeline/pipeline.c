@@ -85,6 +85,7 @@ static bool make_engine(
 	options.binder =
 		p->options.binder.bind ? (struct bt_binder){bt_bind_requests_bind, p} : (struct bt_binder){0};
 	options.team = p->team;
+	options.permit = bt_pipeline_permit_observer(p);
 	if (p->options.journal) {
 		options.extending.keep = keep_answer;
 		options.extending.keeper = p;
@@ -566,9 +567,11 @@ static bool tick(struct bt_pipeline *p)
 
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p)
 {
-	int64_t bind_requests = bt_bind_requests_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
+	int64_t bind_requests = bt_bind_requests_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine),
+		wait = bt_engine_next_wait_end_ns(p->engine, INT64_MAX),
+		engine = backoff < wait ? backoff : wait;
 
-	return bind_requests < backoff ? bind_requests : backoff;
+	return bind_requests < engine ? bind_requests : engine;
 }
 
 bool bt_pipeline_schedule_step(struct bt_pipeline *p)

@@ -325,6 +325,9 @@ void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decis
 
 void bt_pipeline_cycles_init(struct bt_pipeline *p);
 
+/* Reports the ends of waits at Permit as decisions. */
+struct bt_permit_observer bt_pipeline_permit_observer(struct bt_pipeline *p);
+
 /* Runs the cycle of one pod or of its group. Returns: false when no pod is ready. */
 bool bt_pipeline_decide_one(struct bt_pipeline *p);
 

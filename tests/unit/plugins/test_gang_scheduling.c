@@ -77,6 +77,48 @@ static void permit_waits_until_enough_members_have_a_node(void **state)
 	bt_buf_fini(&why);
 }
 
+/* A group of a Workload. */
+static struct bt_group_state of_workload(struct fixture *f)
+{
+	struct bt_intern *intern = f->cache->dictionary->intern;
+
+	return (struct bt_group_state){.counted = true,
+		.gang = true,
+		.min_count = 2,
+		.workload = bt_intern_hold(intern, bt_str("train")),
+		.workload_group = bt_intern_hold(intern, bt_str("workers"))};
+}
+
+static void a_pod_of_a_workload_waits_for_it_for_its_group_and_for_enough_members(void **state)
+{
+	struct bt_group_state group = of_workload(*state);
+
+	expect_gate(*state, group, "waiting for pods's workload \"train\" to appear in scheduling queue");
+	group.known = true;
+	expect_gate(*state, group, "pod group \"workers\" doesn't exist for a workload \"train\"");
+	group.listed = true;
+	expect_gate(*state, group, "waiting for minCount pods from a gang to appear in scheduling queue");
+	group.member_n = 2;
+	expect_gate(*state, group, NULL);
+}
+
+static void permit_says_what_of_a_workload_has_gone(void **state)
+{
+	struct bt_group_state group = of_workload(*state);
+	struct bt_buf why = {0};
+
+	assert_int_equal(permit(*state, group, &why), BT_PERMIT_FAILS);
+	assert_string_equal(why.ptr,
+		"failed to get workload default/train: workload.scheduling.k8s.io \"train\" not found");
+	bt_buf_clear(&why);
+	group.known = true;
+	assert_int_equal(permit(*state, group, &why), BT_PERMIT_FAILS);
+	assert_string_equal(why.ptr, "pod group \"workers\" doesn't exist for a workload \"train\"");
+	group.listed = true;
+	assert_int_equal(permit(*state, group, NULL), BT_PERMIT_WAIT);
+	bt_buf_fini(&why);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +126,8 @@ int main(void)
 		FIXTURE_TEST(a_gang_whose_members_nobody_counts_is_never_let_in),
 		FIXTURE_TEST(a_pod_of_a_tree_waits_for_the_whole_tree),
 		FIXTURE_TEST(permit_waits_until_enough_members_have_a_node),
+		FIXTURE_TEST(a_pod_of_a_workload_waits_for_it_for_its_group_and_for_enough_members),
+		FIXTURE_TEST(permit_says_what_of_a_workload_has_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,6 +226,9 @@ static void pod_spec(const struct copier *copier, struct bt_pod_spec_object *spe
 	text(copier, &spec->restart_policy);
 	text(copier, &spec->runtime_class_name);
 	text(copier, &spec->pod_group);
+	text(copier, &spec->workload_ref.name);
+	text(copier, &spec->workload_ref.pod_group);
+	text(copier, &spec->workload_ref.replica_key);
 	pairs(copier, &spec->node_selector);
 	node_affinity(copier, &spec->affinity.node_affinity);
 	pod_affinity(copier, &spec->affinity.pod_affinity);

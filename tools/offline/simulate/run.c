@@ -224,6 +224,26 @@ static int64_t next_backoff(const struct bt_simulate_run *run, bool something_co
 	return counts || backs_off_from_the_past(run) ? next : INT64_MAX;
 }
 
+/*
+ * When the next wait at Permit ends. A gang that does not fit waits again and again: unless something is to
+ * come, or the user says how long to go on, waits count that began up to one wait after a pod was bound.
+ */
+static int64_t next_wait_end(struct bt_simulate_run *run, bool something_comes)
+{
+	int64_t next = bt_engine_next_wait_end_ns(run->engine, INT64_MAX);
+
+	if (next == INT64_MAX || something_comes || run->until_ns != INT64_MAX) {
+		return next;
+	}
+	uint64_t bound_n = bt_engine_counts(run->engine).placed_n;
+
+	if (!run->bound_ns || bound_n != run->bound_n) {
+		run->bound_n = bound_n;
+		run->bound_ns = run->now_ns;
+	}
+	return bt_engine_next_wait_end_ns(run->engine, bt_later(run->bound_ns, BT_QUEUE_MAX_UNSCHEDULABLE));
+}
+
 /* ---- events ---- */
 
 /* The next event. Returns: NULL: unknown, or, with run->ended, no more events. */
@@ -340,7 +360,8 @@ static int64_t next_moment(struct bt_simulate_run *run, const struct bt_watch_ev
 {
 	int64_t next = earlier(bt_terminations_next(&run->ends), event ? event->at_ns : INT64_MAX);
 
-	next = earlier(next, next_backoff(run, next != INT64_MAX));
+	next = earlier(
+		earlier(next, next_wait_end(run, next != INT64_MAX)), next_backoff(run, next != INT64_MAX));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
 	return next <= run->until_ns ? next : INT64_MAX;
 }

@@ -54,6 +54,17 @@ void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
 	}
 }
 
+bool bt_api_repeats_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
+{
+	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
+
+	if (!stored || bt_str_eq(stored->refusal, why)) {
+		return stored;
+	}
+	stored->refusal = api_keep(api, why);
+	return false;
+}
+
 static enum bt_status decode_in(struct bt_api *api, struct bt_arena *arena, struct bt_str doc,
 	struct bt_object *out, struct bt_buf *out_error)
 {
@@ -531,6 +542,7 @@ enum bt_status bt_api_open(struct bt_api *api, const struct bt_api_options *how,
 		.evictor = {evict, api},
 		.releaser = {bt_api_release_claim, api},
 		.unreserver = {bt_api_unreserve_pod, api},
+		.permit = how->permit,
 		.strict_order = true,
 		.flush_skips_gated = true,
 		.evaluate_always = !how->by_columns,

@@ -80,6 +80,7 @@ struct bt_api_options {
 	struct bt_str config;		  /* JSON text; empty: none */
 	struct bt_str gates;		  /* "A=true,B=false" */
 	bool by_columns;		  /* the engine uses columns as usual, without PostFilter's texts */
+	struct bt_permit_observer permit;
 };
 
 /* Returns: BT_OK; otherwise the reason in out_error. Owns: bt_api_close, in any case. */
@@ -115,6 +116,9 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);
 /* Sets the seen pod's condition PodScheduled to the refusal or binding error, unless it was equal when
  * seen. */
 void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
+
+/* Notes why a pod that has waited is refused. Returns whether its condition says so already. */
+bool bt_api_repeats_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
 
 /* The stored object of an engine's pod, or NULL if deleted. */
 struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix);

@@ -115,6 +115,11 @@ struct cycle_note {
 	struct bt_str text;
 };
 
+/* A pod whose wait at Permit has ended. */
+struct waited {
+	struct bt_str pod, node, message; /* node empty: it is queued again */
+};
+
 /* A cycle under way. */
 struct cycle {
 	bool on;
@@ -135,6 +140,8 @@ struct player {
 	struct cycle cycle;
 	struct bt_explanation explanation;
 	struct bt_json_writer json;
+	struct waited *waited; /* in this step */
+	size_t waited_n, waited_cap;
 	struct bt_buf *error; /* where and why it cannot go on */
 	const char *remedy;
 };
@@ -276,6 +283,65 @@ static void end_refused(struct player *p)
 	}
 }
 
+/* ---- pods that wait at Permit ---- */
+
+static struct bt_str keep(struct player *p, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(&p->api.cluster.arena, text.ptr, text.len), text.len};
+}
+
+static void note_waited(struct player *p, uint32_t pod_ix, struct bt_str node, struct bt_str message)
+{
+	p->waited = bt_mem_grow(p->waited, p->waited_n, &p->waited_cap, sizeof(*p->waited));
+	p->waited[p->waited_n++] =
+		(struct waited){keep(p, bt_queue_look_key(&p->api, pod_ix)), keep(p, node), keep(p, message)};
+}
+
+static void wait_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	struct player *p = context;
+
+	(void)info;
+	(void)nominated;
+	if (decision->outcome == BT_PLACED) {
+		note_waited(p, decision->pod_ix, node_name(p, decision->node_ix),
+			bt_api_bind_error(&p->api, decision->pod_ix));
+	} else {
+		note_waited(p, decision->pod_ix, (struct bt_str){.len = 0}, message);
+	}
+}
+
+static bool repeats_refusal(void *context, uint32_t pod_ix, struct bt_str message)
+{
+	return bt_api_repeats_refusal(&((struct player *)context)->api, pod_ix, message);
+}
+
+static void write_waited(struct player *p)
+{
+	if (!p->waited_n) {
+		return;
+	}
+	bt_json_write_key(&p->json, "group");
+	bt_json_write_begin_array(&p->json);
+	for (size_t i = 0; i < p->waited_n; i++) {
+		const struct waited *waited = &p->waited[i];
+
+		bt_json_write_begin_object(&p->json);
+		write_str(p, "pod", waited->pod);
+		bt_json_write_key(&p->json, "result");
+		if (waited->node.len && !waited->message.len) {
+			bt_json_write_str(&p->json, waited->node);
+		} else {
+			bt_json_write_null(&p->json);
+		}
+		write_str(p, "message", waited->message);
+		bt_json_write_end(&p->json);
+	}
+	bt_json_write_end(&p->json);
+	p->waited_n = 0;
+}
+
 /* ---- pods of a group ---- */
 
 static void note_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
@@ -397,7 +463,9 @@ static void history_end(struct player *p)
 	} else {
 		end_refused(p);
 	}
-	bt_api_note_refusal(&p->api, cycle->pod_ix, bt_buf_view(&cycle->message));
+	if (!decision->waits) {
+		bt_api_note_refusal(&p->api, cycle->pod_ix, bt_buf_view(&cycle->message));
+	}
 	write_str(p, "popped", cycle->popped);
 	if (outcome == BT_SKIPPED) {
 		write_true(p, "skipped");
@@ -617,6 +685,7 @@ static bool play_steps(struct player *p, const struct bt_history *history)
 		if (!play_step(p, &history->steps[i])) {
 			return fail_at(p, "steps", i, name);
 		}
+		write_waited(p);
 		if (!p->elapsed) {
 			bt_queue_look(&p->api, &p->json);
 		}
@@ -667,7 +736,8 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 		.error = out_error,
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
-	const struct bt_api_options how = {history->release, history->config, history->gates, by_columns};
+	const struct bt_api_options how = {history->release, history->config, history->gates, by_columns,
+		{wait_ended, repeats_refusal, &p}};
 	bool fine = bt_api_open(&p.api, &how, out_error) == BT_OK;
 
 	bt_json_write_begin_object(&p.json);
@@ -688,6 +758,7 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 	bt_explanation_fini(&p.explanation);
 	bt_buf_fini(&p.cycle.message);
 	bt_mem_free(p.cycle.notes);
+	bt_mem_free(p.waited);
 	bt_arena_fini(&arena);
 	bt_api_close(&p.api);
 	return fine;

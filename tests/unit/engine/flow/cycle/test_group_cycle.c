@@ -583,7 +583,6 @@ static void gates_that_berth_does_not_know_are_refused(void **state)
 	static const struct {
 		const char *release, *gates, *refused;
 	} cases[] = {
-		{"1.35", "GenericWorkload=true", "GenericWorkload"},
 		{"1.36", "DRANodeAllocatableResources=true", "DRANodeAllocatableResources"},
 		{"1.37", "DRANodeAllocatableResources=true", "DRANodeAllocatableResources"},
 	};
