@@ -38,11 +38,11 @@ func runHistories(args []string) error {
 	fs := flag.NewFlagSet("histories", flag.ExitOnError)
 	seed := fs.Uint64("seed", 1, "first seed; each history uses the next one")
 	count := fs.Int("count", 100, "histories")
-	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources), or rules (with DeviceTaintRules, which only 1.37 reads), or gated (with what alpha gates of 1.37 open), or deferred (with resizes that wait for room, which a gate of 1.37 needs), or groups (with PodGroups; judge them with the gates that they name), or groupalone (the same where no group of 1.37 preempts), or grouppreempt (the same where groups preempt, and are preempted), or groupvictims (the same where no group waits), or grouptopology, grouptopologypreempt (groups, grouppreempt with topology constraints), or groupclaims, groupclaimspreempt (the same with ResourceClaims that their pods share), or groupcomposite, groupcompositepreempt, groupcompositetopology, groupcompositetopologypreempt (these in trees of CompositePodGroups)")
+	profile := fs.String("profile", "queue", "queue, twins (scenarios with everything, each pod several times) or dra (the same, about dynamic resources), or rules (with DeviceTaintRules, which only 1.37 reads), or gated (with what alpha gates of 1.37 open), or deferred (with resizes that wait for room, which a gate of 1.37 needs), or workloads (with pods that name Workloads, as gates of 1.35 have them), or groups (with PodGroups; judge them with the gates that they name), or groupalone (the same where no group of 1.37 preempts), or grouppreempt (the same where groups preempt, and are preempted), or groupvictims (the same where no group waits), or grouptopology, grouptopologypreempt (groups, grouppreempt with topology constraints), or groupclaims, groupclaimspreempt (the same with ResourceClaims that their pods share), or groupcomposite, groupcompositepreempt, groupcompositetopology, groupcompositetopologypreempt (these in trees of CompositePodGroups)")
 	version := fs.String("workloads", "v1alpha2", "groups: the version of scheduling.k8s.io, v1beta1 for 1.37")
 	steps := fs.Int("steps", 45, "queue: most steps in a history, about")
 	_ = fs.Parse(args)
-	if *profile != "queue" && *profile != "deferred" && !groupProfiles[*profile] && likely[*profile] == nil {
+	if *profile != "queue" && *profile != "deferred" && *profile != "workloads" && !groupProfiles[*profile] && likely[*profile] == nil {
 		return fmt.Errorf("unknown profile %q", *profile)
 	}
 	w := bufio.NewWriter(os.Stdout)
@@ -53,6 +53,12 @@ func runHistories(args []string) error {
 		s := *seed + uint64(i)
 		if groupProfiles[*profile] {
 			if err := enc.Encode(groupHistory(s, *profile, *version, *steps)); err != nil {
+				return err
+			}
+			continue
+		}
+		if *profile == "workloads" {
+			if err := enc.Encode(workloadHistory(s, *steps)); err != nil {
 				return err
 			}
 			continue

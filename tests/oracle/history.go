@@ -65,7 +65,7 @@ type StepResult struct {
 	Message       string            `json:"message,omitempty"`
 	Nominated     string            `json:"nominated,omitempty"`
 	Evicted       []string          `json:"evicted,omitempty"`
-	Group         []Member          `json:"group,omitempty"` // of a PodGroup's cycle
+	Group         []Member          `json:"group,omitempty"` // of a PodGroup's cycle; or pods whose wait at Permit has ended
 	Active        []string          `json:"active"`          // in pop order
 	Backoff       []Waiting         `json:"backoff"`         // in pop order, those after an error last
 	Unschedulable []Held            `json:"unschedulable"`
@@ -229,13 +229,20 @@ func (v *HistoryVerdict) judge(h *History, o *liveOptions) (err error) {
 	for i := range h.Steps {
 		l.advance(tick)
 		r := StepResult{}
-		if err := l.step(&h.Steps[i], &r); err != nil {
+		if err := l.step(&h.Steps[i], &r); err != nil && l.waits.crashes(err) {
+			v.Any = &i
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
+		if err := l.waits.settle(false); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 		if o.elapsed {
 			v.Times = append(v.Times, l.times(&r))
 			continue
 		}
+		r.Group = append(r.Group, l.waits.take()...)
 		l.look(&r)
 		v.Steps = append(v.Steps, r)
 	}

@@ -82,6 +82,7 @@ type Live struct {
 	elapsed bool
 	took    time.Duration // the last ScheduleOne, with elapsed
 	tookCPU time.Duration // of the whole process meanwhile
+	waits   *waits // pods that wait at Permit, where pods name Workloads; or nil
 }
 
 // liveOptions do not change the answers, where these are not a matter of chance.
@@ -106,6 +107,7 @@ type liveCycle struct {
 	returned  chan struct{} // closed when ScheduleOne is back
 	over      chan struct{} // the failure was handled, or the pod is bound
 	group     *groupCycle   // of a PodGroup's pods, or nil
+	binds     chan struct{} // closed when its binding may go on
 }
 
 func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
@@ -136,6 +138,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 	}
 	l.queue = c.sched.SchedulingQueue.(*queue.PriorityQueue)
 	l.grouped, l.late, l.elapsed = groupsOn(), o.late, o.elapsed
+	l.waits = newWaits(l)
 	l.gating = newGating(c.sched.Profiles, preEnqueuePlugins(l.queue))
 	l.hook()
 	return l, nil
@@ -195,6 +198,9 @@ func (l *Live) hook() {
 		return res, err
 	})
 	l.sched.FailureHandler = func(ctx context.Context, f framework.Framework, p *framework.QueuedPodInfo, s *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
+		if l.waits.failed(p.Pod, s, n, func() { fail(ctx, f, p, s, n, start) }) {
+			return
+		}
 		cy := l.cycle
 		if cy.group != nil {
 			cy.group.preemptorsHeld()
@@ -234,6 +240,9 @@ type liveFramework struct {
 
 // WaitOnPermit begins the binding of a pod of a group: one after the other, and all of them after the cycle.
 func (f *liveFramework) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
+	if f.live.waits != nil {
+		return f.live.waits.wait(ctx, f.Framework, pod)
+	}
 	if g := f.live.cycle.group; g != nil {
 		g.awaitTurn(pod)
 	}
@@ -266,6 +275,9 @@ func (l *Live) breaks() {
 
 func (f *liveFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	f.Framework.RunPostBindPlugins(ctx, state, pod, node)
+	if f.live.waits.bound(pod, node) {
+		return
+	}
 	if g := f.live.cycle.group; g != nil {
 		g.bound(pod, node)
 		return
@@ -305,7 +317,7 @@ func (l *Live) begin(how *CycleStep) (*liveCycle, error) {
 	if !l.canPop() {
 		return nil, nil
 	}
-	cy := &liveCycle{CycleStep: *how, skipped: true, decided: make(chan struct{}), proceed: make(chan struct{}), returned: make(chan struct{}), over: make(chan struct{})}
+	cy := &liveCycle{CycleStep: *how, skipped: true, decided: make(chan struct{}), proceed: make(chan struct{}), returned: make(chan struct{}), over: make(chan struct{}), binds: make(chan struct{})}
 	l.cycle = cy
 	l.held.Store(false)
 	l.takeEvicted()
@@ -353,6 +365,10 @@ func (l *Live) end(cy *liveCycle) error {
 	if cy.skipped {
 		return nil
 	}
+	if err := l.waits.settle(false); err != nil {
+		return err
+	}
+	close(cy.binds)
 	select {
 	case <-cy.over:
 	case <-l.broken:
@@ -369,7 +385,7 @@ func (l *Live) end(cy *liveCycle) error {
 		case <-time.After(20 * time.Microsecond):
 		}
 	}
-	return nil
+	return l.waits.settle(cy.nominated != "")
 }
 
 // preempting: the goroutine of SchedulerAsyncPreemption has more to do for this pod. IsPodRunningPreemption would say no too early.
@@ -448,6 +464,7 @@ func (l *Live) advance(d time.Duration) {
 		if second.Sub(epoch)%flushEvery == 0 {
 			flushUnschedulable(l.queue, klog.Background())
 		}
+		l.waits.expire()
 	}
 	l.clock.SetTime(until)
 }

@@ -84,3 +84,24 @@ func preferFirst(all []fwk.PlacementPluginScores) {
 		all[i].TotalScore = all[i].TotalScore*int64(len(all)+1) - int64(slices.Index(names, all[i].Placement.Name))
 	}
 }
+
+// waits: the pods of a group are decided together, and none waits at Permit.
+type waits struct{}
+
+func newWaits(*Live) *waits { return nil }
+
+func (w *waits) wait(ctx context.Context, f framework.Framework, pod *v1.Pod) *fwk.Status {
+	return f.WaitOnPermit(ctx, pod)
+}
+
+func (w *waits) failed(*v1.Pod, *fwk.Status, *fwk.NominatingInfo, func()) bool { return false }
+
+func (w *waits) bound(*v1.Pod, string) bool { return false }
+
+func (w *waits) settle(bool) error { return nil }
+
+func (w *waits) expire() {}
+
+func (w *waits) crashes(error) bool { return false }
+
+func (w *waits) take() []Member { return nil }
