@@ -74,13 +74,25 @@ static void what_decides_is_watched(void **state)
 	assert_false(bt_kind_info(BT_KIND_OTHER)->watched);
 }
 
+static void pods_name_workloads_or_groups_by_release(void **state)
+{
+	const struct bt_release *old = bt_release_find(bt_str("1.35")), *now = bt_release_default();
+
+	(void)state;
+	assert_true(bt_kind_is_of(bt_kind_info(BT_KIND_WORKLOAD), old));
+	assert_false(bt_kind_is_of(bt_kind_info(BT_KIND_WORKLOAD), now));
+	assert_false(bt_kind_is_of(bt_kind_info(BT_KIND_POD_GROUP), old));
+	assert_true(bt_kind_is_of(bt_kind_info(BT_KIND_POD_GROUP), now));
+	assert_true(bt_kind_is_of(bt_kind_info(BT_KIND_POD), old));
+}
+
 static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **state)
 {
 	(void)state;
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
 		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
 		bool heard = info->store == BT_STORE_VOLUMES || info->store == BT_STORE_DEVICES ||
-			     info->store == BT_STORE_POD_GROUPS;
+			     info->store == BT_STORE_POD_GROUPS || info->store == BT_STORE_WORKLOADS;
 		char name[96];
 
 		assert_int_equal(info->event != BT_CLUSTER_EVENT_WILDCARD, heard);
@@ -114,7 +126,7 @@ static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void
 	}
 }
 
-/* PodGroups are left out: by default no decision depends on them, and few clusters have them; and so are
+/* PodGroups and Workloads are left out: by default no decision depends on them, and few clusters have them; and so are
  * DeviceTaintRules, which only 1.37 serves by default: kubectl refuses all where it cannot have one. */
 static void kubectl_is_asked_for_every_kind_that_decides(void **state)
 {
@@ -125,7 +137,7 @@ static void kubectl_is_asked_for_every_kind_that_decides(void **state)
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
 		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
 		bool left_out = info->store == BT_STORE_EXPANDED || info->store == BT_STORE_POD_GROUPS ||
-				info->kind == BT_KIND_DEVICE_TAINT_RULE;
+				info->store == BT_STORE_WORKLOADS || info->kind == BT_KIND_DEVICE_TAINT_RULE;
 		char part[64];
 
 		snprintf(part, sizeof(part), ",%s,", info->resource);
@@ -139,6 +151,7 @@ int main(void)
 		cmocka_unit_test(every_kind_is_found_by_each_of_its_versions),
 		cmocka_unit_test(paths_follow_from_group_version_and_resource),
 		cmocka_unit_test(what_decides_is_watched),
+		cmocka_unit_test(pods_name_workloads_or_groups_by_release),
 		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
 		cmocka_unit_test(kubectl_is_asked_for_every_kind_that_decides),
 		cmocka_unit_test(kinds_of_namespaces_are_distinguished_from_those_of_the_cluster),
