@@ -419,7 +419,7 @@ static void move_nodes(struct bt_cache *cache)
 void bt_cache_vacate_slots(struct bt_cache *cache)
 {
 	const struct bt_usage *usage = cache->view.usage;
-	uint64_t left_n = usage->release_n - usage->redescribed_n + usage->cleared_nomination_n;
+	uint64_t left_n = bt_usage_left_n(usage);
 	bool crowded = bt_snapshot_is_crowded(cache->snapshot, left_n);
 
 	BT_INVARIANT(usage->release_n >= usage->redescribed_n);

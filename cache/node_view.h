@@ -151,6 +151,12 @@ struct bt_usage {
 	bool is_empty;		       /* not a ledger's usage: for scores of nodes without pods and images */
 };
 
+/* How often a pod, or a nomination, has left a node. */
+static inline uint64_t bt_usage_left_n(const struct bt_usage *usage)
+{
+	return usage->release_n - usage->redescribed_n + usage->cleared_nomination_n;
+}
+
 static inline int64_t bt_column_get(const int64_t *column, uint32_t node_ix)
 {
 	return column ? column[node_ix] : 0;

@@ -146,7 +146,7 @@ static void enter_pod(struct history *h, const struct bt_delta *delta)
 static void vacate(struct history *h)
 {
 	const struct bt_usage *usage = h->cache->view.usage;
-	uint64_t left_n = usage->release_n + usage->cleared_nomination_n;
+	uint64_t left_n = bt_usage_left_n(usage);
 	bool crowded = bt_snapshot_is_crowded(h->cache->snapshot, left_n);
 
 	bt_cache_vacate_slots(h->cache);

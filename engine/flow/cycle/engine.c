@@ -495,11 +495,11 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 		     bt_engine_preempting_begin(engine, decision);
 
 	if (found && !bt_eviction_is_async(&engine->eviction)) {
-		bt_engine_carry_out(engine, decision);
+		bt_engine_carry_out(engine, decision, bt_engine_end_preempted);
 	}
 	bt_engine_set_aside(engine, decision);
 	if (found && bt_eviction_is_async(&engine->eviction)) {
-		bt_engine_carry_out(engine, decision);
+		bt_engine_carry_out(engine, decision, bt_engine_end_preempted);
 	}
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 }

@@ -21,6 +21,7 @@
 #include "engine/flow/cycle/reserve.h"
 #include "engine/flow/cycle/schedule_pod.h"
 #include "engine/flow/cycle/scheduling_clock.h"
+#include "engine/flow/cycle/permit.h"
 #include "engine/flow/cycle/waiting_pods.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"

@@ -339,7 +339,8 @@ static void try_again(struct bt_engine *engine, uint32_t pod_ix)
 }
 
 /* Source: prepareCandidateAsync and prepareCandidate, v1.36.3. */
-void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+void bt_engine_carry_out(
+	struct bt_engine *engine, struct bt_decision *decision, void (*then)(struct bt_engine *engine))
 {
 	if (engine->eviction.group != BT_NAME_NONE) {
 		/* Upstream clears the nominations to a node called "cluster". */
@@ -355,7 +356,9 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	}
 	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
 	engine->eviction.on = false;
-	bt_engine_end_preempted(engine);
+	if (then) {
+		then(engine);
+	}
 	if (engine->eviction.failed) {
 		try_again(engine, decision->pod_ix);
 	}

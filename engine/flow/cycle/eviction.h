@@ -90,8 +90,10 @@ bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)
  * Carries out the preemption that was begun: clears the nominations of pods of lower priority, and evicts the
  * victims, the last one last. Where evictions are part of the cycle they come first. Takes the engine to pass
  * it to the evictor.
+ * then: called after the evictions, before a preemptor whose eviction failed is tried again; NULL: nothing.
  */
-void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+void bt_engine_carry_out(
+	struct bt_engine *engine, struct bt_decision *decision, void (*then)(struct bt_engine *engine));
 
 /* Adds failed evictions to the engine's counts. */
 void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts);

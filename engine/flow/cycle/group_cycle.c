@@ -535,7 +535,7 @@ static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 
-	bt_engine_carry_out(engine, &member->decision);
+	bt_engine_carry_out(engine, &member->decision, NULL);
 	member->cleared_nominations_from = cycle->cleared_nominations_n;
 	for (uint32_t i = 0; i < member->decision.cleared_nominations_n; i++) {
 		cycle->cleared_nominations =
@@ -641,7 +641,7 @@ static void conclude_all(struct bt_engine *engine)
 		}
 	}
 	if (cycle->preempts) {
-		bt_engine_carry_out(engine, &bt_group_first_decided(cycle)->decision);
+		bt_engine_carry_out(engine, &bt_group_first_decided(cycle)->decision, NULL);
 	}
 }
 

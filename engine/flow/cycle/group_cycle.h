@@ -188,10 +188,6 @@ void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *en
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
 
-/* The scope of bt_devices_share for a pod that is being decided: in the cycle of groups that of its PodGroup,
- * else 0. */
-uint64_t bt_group_cycle_claim_scope(const struct bt_engine *engine, const struct bt_pod *pod);
-
 /* Are pods of the pod's PodGroup on nodes, apart from those that this cycle has put there? Source:
  * PodGroupStates, ScheduledPodsCount, v1.36.3. */
 bool bt_group_runs(const struct bt_engine *engine, const struct bt_pod *pod);

@@ -106,21 +106,6 @@ void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *m
 	member->assumed = true;
 }
 
-/* Source: getPodGroupStateData, plugins/dynamicresources, v1.36.3; CycleStates of the groups of a tree,
- * v1.37.2. */
-uint64_t bt_group_cycle_claim_scope(const struct bt_engine *engine, const struct bt_pod *pod)
-{
-	const struct bt_pod_group *group =
-		bt_group_cycle_is_on(&engine->group_cycle) && pod->signature->pod_group != BT_NAME_NONE
-			? bt_pod_groups_find(
-				  &engine->groups, pod->signature->namespace_, pod->signature->pod_group)
-			: NULL;
-
-	return group ? bt_pair_key((uint32_t)bt_group_cycle_number(&engine->group_cycle) | 1U << 31,
-			       bt_pod_groups_number(&engine->groups, group))
-		     : 0;
-}
-
 static bool was_assumed_now(const struct bt_group_cycle *cycle, uint32_t pod_ix)
 {
 	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
@@ -295,7 +280,7 @@ void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cyc
 	bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);
 	cycle->preempts = bt_engine_group_preempting_begin(engine, decision->pod_ix);
 	if (cycle->preempts && !bt_eviction_is_async(&engine->eviction)) {
-		bt_engine_carry_out(engine, decision);
+		bt_engine_carry_out(engine, decision, NULL);
 		cycle->preempts = false;
 	}
 }

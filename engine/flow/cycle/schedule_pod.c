@@ -22,12 +22,28 @@ void bt_schedule_pod_forget(struct bt_schedule_pod *schedule)
 	schedule->evaluated = false;
 }
 
+/* The scope of bt_devices_share for a pod that is being decided: in the cycle of groups that of its PodGroup,
+ * else 0. Source: getPodGroupStateData, plugins/dynamicresources, v1.36.3; CycleStates of the groups of a
+ * tree, v1.37.2. */
+static uint64_t claim_scope(const struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const struct bt_pod_group *group =
+		bt_group_cycle_is_on(&engine->group_cycle) && pod->signature->pod_group != BT_NAME_NONE
+			? bt_pod_groups_find(
+				  &engine->groups, pod->signature->namespace_, pod->signature->pod_group)
+			: NULL;
+
+	return group ? bt_pair_key((uint32_t)bt_group_cycle_number(&engine->group_cycle) | 1U << 31,
+			       bt_pod_groups_number(&engine->groups, group))
+		     : 0;
+}
+
 static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	struct bt_devices *devices = engine->cache->devices;
 
 	bt_devices_begin(devices, pod->name, pod->uid, bt_scheduling_clock_known(&engine->clock));
-	bt_devices_share(devices, bt_group_cycle_claim_scope(engine, pod));
+	bt_devices_share(devices, claim_scope(engine, pod));
 }
 
 const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, const struct bt_cycle *cycle)

@@ -3,19 +3,14 @@
  * of their group are assumed, or their time is over. Source: waiting_pods_map.go, RunPermitPlugins,
  * WaitOnPermit, v1.35.4.
  *
- *   (assumed) --bt_engine_permit--> waits --bt_engine_permit of another pod--> bound by the binder
- *                                   waits --bt_engine_reject, _end_overdue, _end_preempted--> queued again
- *                                   waits --bt_engine_drop_wait--> gone, or on a node
- *
  * Owns: the list (bt_waiting_pods_fini). Writer: waiting_pods.c. Thread: the scheduling thread.
  */
 #pragma once
 
 #include "engine/base/buf.h"
+#include "engine/base/check.h"
 #include "plugins/points.h"
 
-struct bt_engine;
-struct bt_decision;
 struct bt_hook;
 
 struct bt_waiting_pod {
@@ -29,34 +24,39 @@ struct bt_waiting_pod {
 struct bt_waiting_pods {
 	struct bt_waiting_pod *items; /* in the order in which they began to wait */
 	size_t n, cap;
-	struct bt_buf text;
+	struct bt_buf text; /* of the last end */
 };
 
 void bt_waiting_pods_fini(struct bt_waiting_pods *waiting);
 
+static inline size_t bt_waiting_pods_n(const struct bt_waiting_pods *waiting)
+{
+	return waiting->n;
+}
+
+/* The pod that began to wait as the i-th of those that wait. */
+static inline struct bt_waiting_pod bt_waiting_pods_at(const struct bt_waiting_pods *waiting, size_t i)
+{
+	BT_REQUIRE(i < waiting->n);
+	return waiting->items[i];
+}
+
+/* The text of the last end, which whoever ends a wait sets. */
+static inline struct bt_buf *bt_waiting_pods_text(struct bt_waiting_pods *waiting)
+{
+	return &waiting->text;
+}
+
 bool bt_waiting_pods_has(const struct bt_waiting_pods *waiting, uint32_t pod_ix);
+
+/* A pod begins to wait. Requires: it does not wait yet; a hook. */
+void bt_waiting_pods_add(struct bt_waiting_pods *waiting, const struct bt_waiting_pod *pod);
+
+/* Takes a pod off the list. Requires: it waits. */
+struct bt_waiting_pod bt_waiting_pods_take(struct bt_waiting_pods *waiting, uint32_t pod_ix);
 
 /* Preemption has chosen a pod that waits: it is rejected, not deleted. Requires: it waits. */
 void bt_waiting_pods_preempt(struct bt_waiting_pods *waiting, uint32_t pod_ix);
-
-/*
- * Permit of a pod that has been assumed. Returns: true, it is to be bound, and the pods of its group that
- * have waited are; false, it waits (the decision says so), or Permit has failed, and the pod is queued again.
- * Requires: groups are decided one by one (bt_pod_groups_alone).
- */
-bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision);
-
-/* A pod that waits is refused: by the hook's plugin, or by nobody in particular (NULL). why: the reason.
- * Requires: it waits. */
-void bt_engine_reject(
-	struct bt_engine *engine, uint32_t pod_ix, const struct bt_hook *hook, struct bt_str why);
-
-/* Ends the waits that have lasted too long; and, after a preemption, those of its victims. */
-void bt_engine_end_overdue(struct bt_engine *engine);
-void bt_engine_end_preempted(struct bt_engine *engine);
-
-/* A pod has gone, or is on a node: it does not wait any more, if it did, and is not in the queue. */
-void bt_engine_drop_wait(struct bt_engine *engine, uint32_t pod_ix);
 
 /* When the first wait ends by itself of those that began by begun_by_ns, or INT64_MAX. */
 int64_t bt_waiting_pods_next_end(const struct bt_waiting_pods *waiting, int64_t begun_by_ns);

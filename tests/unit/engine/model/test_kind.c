@@ -126,8 +126,9 @@ static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void
 	}
 }
 
-/* PodGroups and Workloads are left out: by default no decision depends on them, and few clusters have them; and so are
- * DeviceTaintRules, which only 1.37 serves by default: kubectl refuses all where it cannot have one. */
+/* PodGroups and Workloads are left out: by default no decision depends on them, and few clusters have them.
+ * So are DeviceTaintRules, which only 1.37 serves by default: kubectl refuses everything where one kind is
+ * missing. */
 static void kubectl_is_asked_for_every_kind_that_decides(void **state)
 {
 	static const char asked[] = "," BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES
