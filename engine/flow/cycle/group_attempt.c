@@ -61,14 +61,14 @@ static void take_members(struct bt_group_attempt *a, uint32_t popped)
 	a->scheduled_n = bt_group_attempt_scheduled_in(a, a->group);
 }
 
-/* ---- may they be one group? ---- */
+/* ---- validation ---- */
 
 static const char *policy_text(bool never_preempts)
 {
 	return never_preempts ? "Never" : "PreemptLowerPriority";
 }
 
-/* Source: validatePodGroup, v1.37.2. first: whose scheduler and policy all have. */
+/* Source: validatePodGroup, v1.37.2. first: the member whose scheduler and policy all others must have. */
 static bool is_valid(const struct bt_group_attempt *a, const struct bt_pod *first, const struct bt_pod *pod)
 {
 	struct bt_buf *text = &a->cycle->text;
@@ -118,7 +118,7 @@ static bool those_on_nodes_are_valid(
 	return true;
 }
 
-/* Those that are decided, then those that are on nodes. */
+/* The decided members, then those on nodes. */
 static bool all_are_valid(const struct bt_group_attempt *a, const struct bt_pod *first)
 {
 	const struct bt_group_cycle *cycle = a->cycle;
@@ -141,7 +141,7 @@ static bool all_are_valid(const struct bt_group_attempt *a, const struct bt_pod 
 
 /* ---- deciding ---- */
 
-/* Those that are being deleted are not scheduled any more. */
+/* Terminating members are not scheduled any more. */
 static void skip_deleted(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
@@ -167,7 +167,7 @@ enum bt_feasible bt_group_attempt_feasible(const struct bt_group_attempt *a,
 		->placement_feasible(group, remaining_n, text);
 }
 
-/* PlacementFeasible. What is lacking is what is said of the group. */
+/* PlacementFeasible. The group's message names what is lacking. */
 static enum bt_feasible feasible(const struct bt_group_attempt *a, struct bt_buf *text)
 {
 	const struct bt_group_state state = bt_pod_group_state(a->group, a->scheduled_n);
@@ -175,7 +175,7 @@ static enum bt_feasible feasible(const struct bt_group_attempt *a, struct bt_buf
 	return bt_group_attempt_feasible(a, &state, a->remaining_n, text);
 }
 
-/* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter of pods of groups is not asked. */
+/* Source: podGroupPodSchedulingAlgorithm, v1.37.2. PostFilter does not run for pods of groups. */
 static void decide_member(struct bt_group_attempt *a, uint32_t i)
 {
 	struct bt_engine *engine = a->engine;
@@ -381,7 +381,7 @@ void bt_group_attempt_decide(struct bt_group_attempt *a)
 
 /* ---- preemption by the group ---- */
 
-/* What came of a trial, in the words that are said of a group. began: somebody was tried. */
+/* The result of a trial as a group's message. began: at least one member was tried. */
 static enum bt_group_fit judge_trial(
 	struct bt_group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
 {
@@ -462,8 +462,8 @@ enum bt_group_fit bt_group_attempt_place(
 struct group_trial {
 	struct bt_group_attempt attempt;
 	struct bt_group_preemption *out;
-	size_t *froms;	     /* by placement: where its places begin, and behind the last one */
-	struct bt_buf first; /* what is said of the group in the first one, or where an error was */
+	size_t *froms;	     /* by placement: index of its first place; one more at the end */
+	struct bt_buf first; /* the group's message in the first placement, or in the one with an error */
 	bool first_unschedulable;
 };
 
@@ -493,7 +493,7 @@ static enum bt_placement_fit place_in(void *context, const struct bt_placement *
 	return t->attempt.enough ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
 }
 
-/* Keeps the places of the placement that was chosen. */
+/* Keeps the places of the chosen placement. */
 static enum bt_group_fit keep_places(struct group_trial *t, uint32_t ix)
 {
 	struct bt_group_preemption *out = t->out;
@@ -575,7 +575,7 @@ static enum bt_preempt_outcome post_filter(struct bt_group_attempt *a)
 	return bt_engine_group_post_filter(a->cycle, &request);
 }
 
-/* Where a member is nominated to while the group waits for its victims. Source:
+/* The node that a member is nominated to while the group waits for its victims. Source:
  * applyPodGroupPostFilterResult, buildCurrentNominatingInfos, v1.37.2. */
 static void nominate(const struct bt_group_attempt *a, struct bt_decision *out)
 {
@@ -593,10 +593,10 @@ static void nominate(const struct bt_group_attempt *a, struct bt_decision *out)
 	}
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
-/* What becomes of a member that is not placed, for the queue and its nomination. Source:
- * submitPodGroupAlgorithmResult, v1.37.2. */
+/* Requeues a member that is not placed, and sets its nomination. Source: submitPodGroupAlgorithmResult,
+ * v1.37.2. */
 static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 {
 	struct bt_group_member *member = &a->cycle->members[i];
@@ -630,7 +630,7 @@ static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 
 		out.unschedulable_plugins = own->unschedulable_plugins |
 					    (taken_back ? bt_group_blame(a->engine, a->runtime, true) : 0);
-		/* No node is there at all: then a nomination ends. */
+		/* Without any node, a nomination ends. */
 		out.preempt = own->preempt == BT_PREEMPT_NOWHERE && bt_node_list_n(&a->engine->nodes) == 0
 				      ? BT_PREEMPT_NOWHERE
 				      : BT_PREEMPT_INELIGIBLE;
@@ -688,7 +688,7 @@ static enum bt_group_outcome outcome_of(const struct bt_group_attempt *a)
 	return a->result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED : BT_GROUP_UNSCHEDULABLE;
 }
 
-/* The pods are decided, and the queue hears what came of it. */
+/* Decides the pods, and reports the results to the queue. */
 static void decide_valid(struct bt_group_attempt *a)
 {
 	skip_deleted(a);
@@ -717,7 +717,7 @@ static void decide_valid(struct bt_group_attempt *a)
 	a->result = a->cannot ? BT_ATTEMPT_FAILED : a->result;
 	submit(a);
 	bt_group_cycle_note(a->engine, a->runtime, outcome_of(a), begin_ns, decided_ns);
-	/* The queue hears what came of the pods alone. */
+	/* Reports the results of the pods alone to the queue. */
 	a->result = before;
 }
 

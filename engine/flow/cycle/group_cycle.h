@@ -14,25 +14,25 @@
 
 /* Why a member is not placed, or that it is. */
 enum bt_group_reason {
-	BT_GROUP_OWN = 0,	/* what its own decision says */
-	BT_GROUP_WAITS,		/* it fits, but too few others do */
-	BT_GROUP_PREEMPTS,	/* the group fits when the victims of some members are gone */
+	BT_GROUP_OWN = 0,	/* its own decision */
+	BT_GROUP_WAITS,		/* it fits, but too few other members do */
+	BT_GROUP_PREEMPTS,	/* the group fits once the victims of some members are deleted */
 	BT_GROUP_FAILED,	/* another member's cycle ended in an error */
 	BT_GROUP_GONE,		/* Permit fails: the PodGroup was deleted */
-	BT_GROUP_ALL_PREEMPT,	/* the group fits when its own victims are gone */
+	BT_GROUP_ALL_PREEMPT,	/* the group fits once its own victims are deleted */
 	BT_GROUP_PREEMPT_FAILS, /* the group's preemption ended in an error */
 	BT_GROUP_MIXED,		/* the members name different schedulers; no member is scheduled */
 	/* Where groups wait as one (BT_RULE_GROUPS_ARE_QUEUED): */
 	BT_GROUP_REJECTED,  /* it fits, but the group does not */
-	BT_GROUP_NOT_TRIED, /* the group did not fit whatever became of it */
-	BT_GROUP_SAYS	    /* what is said of the group as a whole */
+	BT_GROUP_NOT_TRIED, /* the group did not fit, whatever its own result */
+	BT_GROUP_SAYS	    /* the result of the group as a whole */
 };
 
 struct bt_group_member {
 	/*
-	 * As bt_engine_decide leaves it; of a member that preempts, victims are whom, and node_ix is where,
-	 * even when the group does not fit after all. Those whom the group preempts as a whole are the first
-	 * member's that was decided (by_group).
+	 * As bt_engine_decide returns it. Of a member that preempts, victims and node_ix are set even when
+	 * the group does not fit. The victims of a group that preempts as a whole are those of the first
+	 * decided member (by_group).
 	 */
 	struct bt_decision decision;
 	enum bt_group_reason reason;
@@ -40,58 +40,58 @@ struct bt_group_member {
 	/* Private. */
 	struct bt_decision out;
 	bool assumed, preempts, leaves;
-	bool beside_others; /* others counted on nodes when it was refused */
+	bool beside_others; /* other members counted on nodes when it was rejected */
 	int32_t priority;
 	int64_t first_ns;
 	uint64_t order;
-	bool asked; /* PreFilter of a plugin that releases claims was */
+	bool asked; /* PreFilter of a plugin that releases claims rejected it */
 	struct bt_claim_release group_release;
 	size_t victims_from, leaving_from, cleared_nominations_from;
 	uint32_t victim_n, leaving_n;
 	uint32_t leaf;	/* in a tree: the node of its PodGroup */
-	uint32_t place; /* and its place among those that were popped with it */
+	uint32_t place; /* and its index among the pods popped with it */
 };
 
 struct bt_group_node;
 
-/* What becomes of the group as a whole. */
+/* The outcome of the group as a whole. */
 enum bt_group_outcome {
 	BT_GROUP_UNSCHEDULABLE = 0,
-	BT_GROUP_SCHEDULED,	      /* those of its pods that can be are */
-	BT_GROUP_WAITS_ON_PREEMPTION, /* unschedulable until victims have gone */
+	BT_GROUP_SCHEDULED,	      /* the pods that can be placed are */
+	BT_GROUP_WAITS_ON_PREEMPTION, /* unschedulable until its victims are deleted */
 	BT_GROUP_ERROR
 };
 
-/* The members in the order in which they were decided; those after the first error were not. */
+/* The members in the order in which they were decided. Those after the first error were not decided. */
 struct bt_group_decision {
 	const struct bt_group_member *members;
 	uint32_t member_n;
-	uint32_t culprit; /* which of them failed, where others are BT_GROUP_FAILED */
+	uint32_t culprit; /* index of the member that failed, where others are BT_GROUP_FAILED */
 	enum bt_group_outcome outcome;
 };
 
 /* Callbacks of an observer. All NULL: there is none. */
 struct bt_group_watch {
 	/*
-	 * A member has just been decided, and nothing has come of it yet: the time for bt_engine_explain. Its
-	 * node may be changed to another feasible one.
+	 * A member has just been decided, without effects yet: bt_engine_explain may be called. Its node
+	 * may be changed to another feasible one.
 	 */
 	void (*decided)(void *context, struct bt_engine *engine, struct bt_decision *decision);
-	/* A trial, without the possible victims or in a placement, has chosen that node for a member. Returns
+	/* A trial, without the potential victims or in a placement, has chosen a node for a member. Returns
 	 * the node to take: this one, or another feasible one. NULL: this one. */
 	uint32_t (*tried)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 	void *context;
 	bool first_placement; /* of equally good placements the first one is chosen */
 };
 
-/* What a cycle of a group works with; all zeroes at first. Private. */
+/* The state of a group's cycle; zero-initialized. Private. */
 struct bt_group_cycle {
 	struct bt_group_member *members;
 	size_t member_n, member_cap;
 	bool on;
 	uint64_t number;		       /* how many there have been */
 	struct bt_group_preemption preemption; /* by the group as a whole */
-	bool preempts;			       /* it does, and victims have to be deleted */
+	bool preempts;			       /* it preempts, and its victims are to be deleted */
 	enum bt_group_outcome outcome;
 	struct bt_victim *victims;
 	size_t victim_n, victim_cap;
@@ -100,16 +100,15 @@ struct bt_group_cycle {
 	uint32_t *cleared_nominations;
 	size_t cleared_nominations_n, cleared_nominations_cap;
 	struct bt_buf permit_error; /* what Permit failed with */
-	/* Where groups wait as one: what is said of the group; and how much of it was said before
-	 * PodGroupPostFilter. */
+	/* Where groups are queued as units: the group's message, and its length before PodGroupPostFilter. */
 	struct bt_buf text;
 	size_t plain_len;
 	bt_plugin_set met; /* bt_group_notes.met */
 	struct bt_placements placements;
-	/* The groups of a tree, the root first; and the same of a trial. */
+	/* The groups of a tree, root first, and those of a trial. */
 	struct bt_group_node *nodes, *tried;
 	size_t node_n, node_cap, tried_n, tried_cap;
-	uint32_t failed_n; /* so many composites are above the PodGroup that failed */
+	uint32_t failed_n; /* number of composites above the PodGroup that failed */
 };
 
 /* Is a group decided now? */
@@ -124,7 +123,7 @@ static inline uint64_t bt_group_cycle_number(const struct bt_group_cycle *cycle)
 	return cycle->on ? cycle->number : 0;
 }
 
-/* Is the pod in the cycle of its group now? Its companions do not clear its nomination. */
+/* Is the pod in the cycle of its group now? The other members do not clear its nomination. */
 static inline bool bt_group_cycle_has(const struct bt_group_cycle *cycle, uint32_t pod_ix)
 {
 	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
@@ -137,28 +136,27 @@ static inline bool bt_group_cycle_has(const struct bt_group_cycle *cycle, uint32
 
 void bt_group_cycle_fini(struct bt_group_cycle *cycle);
 
-/* Is the pod decided together with others? Then bt_engine_decide_group is to be called for it, once popped.
- */
+/* Is the pod decided together with others? Once popped, it is passed to bt_engine_decide_group. */
 bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* Does it belong to a group that is kept, of whose pods each may be decided by itself? */
+/* Is it a member of a known group, even if its pods are decided one by one? */
 bool bt_engine_is_member(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* The name of the group that a pod is decided with: its PodGroup, or the root of the tree that this is in.
+/* The name of the group that a pod is decided with: its PodGroup, or the root of the PodGroup's tree.
  * Requires: bt_engine_in_group. */
 uint32_t bt_engine_whole_group(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a
- * pod that was popped as a member and has been changed since so that it is none, or waits no more, there are
- * no members. Valid until the next cycle. Requires: no cycle is under way.
+ * The whole cycle of a popped pod's group: members are placed and passed to the binder, or requeued. There
+ * are no members if the popped pod has left its group or the queue since. Valid until the next cycle.
+ * Requires: no cycle is under way.
  */
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out);
 
 /*
- * Why a member is not placed, in upstream's words. own: what was against it itself (bt_engine_message, when
- * it was decided); failure: the same of the culprit. Requires: it is not placed.
+ * Why a member is not placed, in upstream's words. own: its own rejection (bt_engine_message, when it was
+ * decided); failure: that of the member that failed. Requires: it is not placed.
  */
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);
@@ -167,15 +165,15 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 struct bt_group_leaf {
 	uint32_t namespace_, name; /* names */
 	enum bt_group_outcome outcome;
-	uint32_t scheduled_n, unschedulable_n; /* of its pods that were decided */
+	uint32_t scheduled_n, unschedulable_n; /* of its decided pods */
 };
 
-/* How many a tree has, and one of them with what is said of it, as below. 0: no tree was decided. */
+/* The number of PodGroups of a tree, and one of them with its message, as below. 0: no tree was decided. */
 uint32_t bt_engine_group_leaf_n(const struct bt_engine *engine);
 struct bt_group_leaf bt_engine_group_leaf(const struct bt_engine *engine,
 	const struct bt_group_decision *group, uint32_t leaf, struct bt_str failure, struct bt_buf *out_text);
 
-/* What is said of the group as a whole, in upstream's words; failure: as above. */
+/* The message of the group as a whole, in upstream's words; failure: as above. */
 void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,
 	struct bt_str failure, struct bt_buf *out_text);
 
@@ -184,7 +182,7 @@ void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_
 /* Adds a pod in flight to the members. */
 void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *engine, uint32_t pod_ix);
 
-/* A member that has got a node counts there, and does not any more. */
+/* A member with a node is counted there; it is no longer counted. */
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
 
@@ -192,14 +190,14 @@ void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member 
  * PodGroupStates, ScheduledPodsCount, v1.36.3. */
 bool bt_group_runs(const struct bt_engine *engine, const struct bt_pod *pod);
 
-/* The nomination that a member's status tells is there again: it has been taken back. */
+/* Restores the nomination of a member's status after the member was reverted. */
 void bt_group_nominate_again(struct bt_engine *engine, uint32_t pod_ix);
 
-/* The member has not been tried yet. Returns: whether it is to be. Requires: it is not reserved. */
+/* Resets a member. Returns: whether it is to be tried. Requires: it is not reserved. */
 bool bt_group_member_begin_again(struct bt_group_member *member);
 
-/* The node for a member is chosen: who watches may choose another one. watch: or NULL. trial: nothing of it
- * is to stay. */
+/* Chooses the node for a member, which the observer may replace. watch: or NULL. trial: without lasting
+ * effects. */
 static inline void bt_group_show_decided(struct bt_engine *engine, const struct bt_group_watch *watch,
 	bool trial, struct bt_decision *decision)
 {
@@ -214,32 +212,33 @@ static inline void bt_group_show_decided(struct bt_engine *engine, const struct 
 	}
 }
 
-/* The time, if it is wanted, and a cycle that began and decided then. */
+/* The time, if metrics are wanted, and records a cycle that began and decided then. */
 int64_t bt_group_cycle_clock(const struct bt_engine *engine);
 void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	enum bt_group_outcome outcome, int64_t begin_ns, int64_t decided_ns);
 
 /*
- * The plugins that a member waits for that none has refused, where events alone bring the group back (else
- * none): who fits waits for the others, and so does who might have fitted without, or beside fewer, of them;
- * where nobody was tried, they also wait for a place for the group. In upstream time brings all of them back.
- * Source: determineSchedulingHintForInFlightPod and GangScheduling.EventsToRegister, v1.36.3.
+ * The unschedulable plugins of a member that no plugin has rejected, where only events requeue the group
+ * (else none). A member that fits waits for the others, and so does one that might fit without them or
+ * beside fewer of them; if no member was tried, they also wait for a placement of the group. Upstream
+ * requeues all of them after a time. Source: determineSchedulingHintForInFlightPod and
+ * GangScheduling.EventsToRegister, v1.36.3.
  */
 bt_plugin_set bt_group_blame(
 	const struct bt_engine *engine, const struct bt_profile_runtime *runtime, bool tried);
 
-/* The member in whose name the group acts: the first that is not being deleted; or NULL. */
+/* The member that acts for the group: the first that is not being deleted; or NULL. */
 struct bt_group_member *bt_group_first_decided(struct bt_group_cycle *cycle);
 
-/* Was the pod popped, and then bound by somebody else, deleted, or taken out of its group? */
+/* Was the pod, since it was popped, bound by another scheduler, deleted, or taken out of its group? */
 bool bt_group_member_is_gone(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* A node for a pod of a trial, which it holds then (bt_group_release). watch: or NULL. */
+/* A node for a pod of a trial, which then holds it (bt_group_release). watch: or NULL. */
 enum bt_outcome bt_group_try(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t pod_ix,
 	struct bt_group_preemption *out);
 
-/* Says that pods of a group name two schedulers. Source: frameworkForPodGroup, v1.36.3; validatePodGroup,
- * v1.37.2. */
+/* Appends the message that pods of a group name two schedulers. Source: frameworkForPodGroup, v1.36.3;
+ * validatePodGroup, v1.37.2. */
 void bt_group_write_schedulers(
 	const struct bt_engine *engine, uint32_t scheduler, uint32_t other, struct bt_buf *out_text);
 
@@ -247,12 +246,12 @@ void bt_group_write_schedulers(
  * when the cycle ends. Requires: a member was decided. */
 void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cycle);
 
-/* PodGroupPostFilter, of a group that was rejected: appends to the cycle's text what it says. request: how
- * the group would preempt; what is not said there is filled in. */
+/* PodGroupPostFilter of a rejected group: appends its message to the cycle's text. request: how the group
+ * would preempt; the missing fields are filled in. */
 enum bt_preempt_outcome bt_engine_group_post_filter(
 	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request);
 
-/* The whole cycle of a group that waits as one. Source: scheduleOnePodGroup, v1.37.2. */
+/* The whole cycle of a group that is queued as a unit. Source: scheduleOnePodGroup, v1.37.2. */
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
 	const struct bt_group_watch *watch, uint32_t *out_culprit);
 

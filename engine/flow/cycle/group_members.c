@@ -83,14 +83,14 @@ void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member 
 
 	bt_group_release(engine, pod_ix);
 	if (member->preempts && pod->signature->port_n) {
-		/* Its victims are still there. Upstream forgets that the port is in use. */
+		/* Its victims still exist. Upstream forgets that the port is in use. */
 		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
 	}
 	member->assumed = false;
 }
 
-/* The member counts on its node, also when it has to preempt there. What it preempts stays until the cycle is
- * over. */
+/* Counts the member on its node, even if it has to preempt there. Its victims stay until the cycle is over.
+ */
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member)
 {
 	BT_INVARIANT(!member->assumed);

@@ -112,14 +112,14 @@ static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 
 /* ---- claims ---- */
 
-/* Claims that have been written since PreFilter has seen them. */
+/* Claims written since PreFilter read them. */
 struct written_claims {
 	uint32_t *items;
 	size_t n, cap;
 };
 
-/* Carries a release out that PreFilter's copy of the claim is written for. Returns: false, a conflict, which
- * why says. */
+/* Carries out a release, written with PreFilter's copy of the claim. Returns: false: a conflict, described
+ * in why. */
 static bool write_release(struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix,
 	struct written_claims *written, struct bt_buf *why)
 {
@@ -142,7 +142,7 @@ static bool write_release(struct bt_engine *engine, const struct bt_claim_releas
 	return true;
 }
 
-/* Claims of pods, as PostFilter would release them. out_rest: a pod has none of these. */
+/* Releases claims of pods, as PostFilter would. out_rest: a pod has none of these. */
 static bool release_of_pods(struct bt_engine *engine, const struct bt_group_cycle *cycle,
 	struct written_claims *written, bool *out_rest, struct bt_buf *why)
 {
@@ -159,8 +159,8 @@ static bool release_of_pods(struct bt_engine *engine, const struct bt_group_cycl
 	return true;
 }
 
-/* A claim of the group as a whole; out_ends: later plugins are skipped. Which of several upstream takes is up
- * to chance; here it is the first. Source: deallocatePodGroupClaims, v1.37.2. */
+/* Releases a claim of the group as a whole; out_ends: later plugins are skipped. Upstream takes any of
+ * several; berth takes the first. Source: deallocatePodGroupClaims, v1.37.2. */
 static bool release_of_group(const struct bt_group_preempt_request *request,
 	const struct bt_group_cycle *cycle, const struct bt_plugin *plugin, struct written_claims *written,
 	bool *out_ends, struct bt_buf *text)
@@ -195,7 +195,7 @@ static bool release_of_group(const struct bt_group_preempt_request *request,
 	return true;
 }
 
-/* Returns: false, it fails, as text says. out_ends: later plugins are skipped. Source:
+/* Returns: false: it fails, as described in text. out_ends: later plugins are skipped. Source:
  * DynamicResources.PodGroupPostFilter, v1.37.2. */
 static bool release_claims(const struct bt_group_preempt_request *request, const struct bt_group_cycle *cycle,
 	const struct bt_plugin *plugin, bool *out_ends, struct bt_buf *text)
@@ -217,7 +217,7 @@ static bool release_claims(const struct bt_group_preempt_request *request, const
 	return done;
 }
 
-/* An error of a plugin is all that is said. */
+/* An error of a plugin replaces all other messages. */
 static enum bt_preempt_outcome fail(
 	struct bt_group_cycle *cycle, const struct bt_plugin *plugin, const char *scope, struct bt_str why)
 {
@@ -227,7 +227,7 @@ static enum bt_preempt_outcome fail(
 	return BT_PREEMPT_FAILED;
 }
 
-/* What is said replaces all since a place where it ends the point. */
+/* A message that ends the extension point replaces all messages since an offset. */
 static enum bt_preempt_outcome release_for_group(const struct bt_group_preempt_request *request,
 	struct bt_group_cycle *cycle, const struct bt_plugin *plugin, size_t before, bool *out_ends)
 {
@@ -283,7 +283,7 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 		if (says == BT_PREEMPT_FAILED) {
 			return fail(cycle, plugin, scope, why);
 		}
-		/* That there are no victims is final, as success is. */
+		/* Finding no victims is final, as success is. */
 		bool ends = says == BT_PREEMPT_FOUND ||
 			    (says == BT_PREEMPT_NOWHERE && cycle->preemption.unit_n == 0);
 		text->len = ends ? before : text->len;

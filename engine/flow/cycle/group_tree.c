@@ -15,11 +15,11 @@
 struct tree_attempt {
 	struct bt_group_attempt *whole;
 	struct bt_group_node *nodes;
-	struct bt_group_preemption *out; /* where pods of a trial are; NULL: it is no trial */
-	uint32_t rehearsal_n;		 /* placements that are only tried */
+	struct bt_group_preemption *out; /* nodes of a trial's pods; NULL: not a trial */
+	uint32_t rehearsal_n;		 /* number of nested trials of placements */
 };
 
-/* A composite in hand, or a PodGroup of a trial. */
+/* The composite being decided, or a PodGroup of a trial. */
 struct node_attempt {
 	struct tree_attempt *tree;
 	uint32_t ix;
@@ -49,7 +49,7 @@ static struct bt_group_node *add_node(struct bt_group_node **nodes, size_t *n, s
 	return &(*nodes)[(*n)++];
 }
 
-/* Lists a group and those below it; its memory is used again. */
+/* Lists a group and those below it; reuses the list's memory. */
 static void list_nodes(struct bt_group_attempt *a, const struct bt_pod_group *group)
 {
 	struct bt_group_cycle *cycle = a->cycle;
@@ -117,7 +117,7 @@ void bt_group_tree_begin(struct bt_group_attempt *a)
 
 		node->to = cycle->nodes[node->end - 1].to;
 	}
-	/* Those that are in no group any more are not decided. */
+	/* Pods that have left their group are not decided. */
 	for (uint32_t i = at; i < cycle->member_n; i++) {
 		BT_INVARIANT(cycle->members[i].decision.outcome == BT_SKIPPED);
 		cycle->members[i].leaf = 0;
@@ -125,7 +125,7 @@ void bt_group_tree_begin(struct bt_group_attempt *a)
 	a->to = at;
 }
 
-/* The nodes of a trial: the tree is the same. */
+/* The nodes of a trial, with the same tree. */
 static struct bt_group_node *copy_nodes(struct bt_group_cycle *cycle)
 {
 	cycle->tried_n = 0;
@@ -142,7 +142,7 @@ static struct bt_group_node *copy_nodes(struct bt_group_cycle *cycle)
 	return cycle->tried;
 }
 
-/* Nothing has come of what is below a node. */
+/* Resets the results below a node. */
 static void forget_below(struct tree_attempt *t, uint32_t ix)
 {
 	for (uint32_t i = ix + 1; i < t->nodes[ix].end; i++) {
@@ -150,9 +150,9 @@ static void forget_below(struct tree_attempt *t, uint32_t ix)
 	}
 }
 
-/* ---- what is known of a group ---- */
+/* ---- states of groups ---- */
 
-/* With its pods that are on nodes. */
+/* Including its pods on nodes. */
 static struct bt_group_state begin_composite(
 	const struct tree_attempt *t, uint32_t ix, struct bt_placements *placements)
 {
@@ -299,7 +299,7 @@ static enum bt_placement_fit decide_leaf(struct tree_attempt *t, uint32_t ix)
 
 static enum bt_placement_fit decide_node(struct tree_attempt *t, uint32_t ix);
 
-/* The attempt of the members that are below a node. */
+/* The attempt of the members below a node. */
 static struct bt_group_attempt attempt_below(const struct tree_attempt *t, const struct bt_group_node *node)
 {
 	struct bt_group_attempt below = *t->whole;
@@ -320,7 +320,7 @@ static void take_back(struct tree_attempt *t, const struct bt_group_node *node, 
 	}
 }
 
-/* Its children, one after the other, as long as they may be enough. */
+/* Decides its children one by one, as long as they can still be enough. */
 static enum bt_placement_fit decide_children(struct tree_attempt *t, uint32_t ix)
 {
 	struct bt_group_node *node = &t->nodes[ix];
@@ -395,7 +395,8 @@ static enum bt_placement_fit decide_composite_in(
 	return fit;
 }
 
-/* Upstream looks for pods on nodes so many levels below a composite that has a topology constraint. */
+/* The number of levels below a composite with a topology constraint in which upstream looks for pods on
+ * nodes. */
 #define LEVELS_MAX 4
 
 static uint32_t levels_below(const struct tree_attempt *t, uint32_t ix, uint32_t below)
@@ -496,8 +497,8 @@ static enum bt_placement_fit decide_root(struct tree_attempt *t)
 	return fit;
 }
 
-/* What has come of groups whose parent has not been scheduled, or that were not tried, is what has come of
- * that. Source: completeCompositePodGroupAlgorithmResultMap, v1.37.2. */
+/* Groups whose parent was not scheduled, or that were not tried, get their parent's result. Source:
+ * completeCompositePodGroupAlgorithmResultMap, v1.37.2. */
 static void complete(struct bt_group_node *nodes, uint32_t ix)
 {
 	for (uint32_t i = ix + 1; i < nodes[ix].end; i = nodes[i].end) {

@@ -25,7 +25,7 @@ static uint64_t scheduled_n(const struct bt_engine *engine, const struct bt_pod_
 	return n;
 }
 
-/* The pods of the group that are neither assumed nor on nodes are tried, whatever they wait for. Source:
+/* Activates the pods of the group that are neither assumed nor bound, whatever they wait for. Source:
  * Permit, plugins/gangscheduling, v1.35.4. */
 static void activate_others(struct bt_engine *engine, const struct bt_pod_group *group)
 {
@@ -93,7 +93,7 @@ static void allow(struct bt_engine *engine, uint32_t pod_ix)
 	report_end(engine, &decision, &info, nominated);
 }
 
-/* Binds the pods of the group that wait, if it is still a gang: they have waited while it was one. */
+/* Binds the waiting pods of the group if it is still a gang. */
 static void allow_others(struct bt_engine *engine, uint32_t pod_ix)
 {
 	uint32_t namespace_ = group_of(engine, pod_ix)->namespace_, name = group_of(engine, pod_ix)->name;
@@ -103,7 +103,7 @@ static void allow_others(struct bt_engine *engine, uint32_t pod_ix)
 		return;
 	}
 
-	/* A binding that ends at once may change the table of groups. */
+	/* A binding that completes at once may change the table of groups. */
 	while ((first = first_of(engine, bt_pod_groups_find(&engine->groups, namespace_, name))) !=
 		BT_NO_POD) {
 		allow(engine, first);

@@ -20,20 +20,20 @@ struct bt_decision;
 struct bt_hook;
 
 /*
- * Permit of a pod that has been assumed. Returns: true, it is to be bound, and the pods of its group that
- * have waited are; false, it waits (the decision says so), or Permit has failed, and the pod is queued again.
- * Requires: groups are decided one by one (bt_pod_groups_alone).
+ * Runs Permit for an assumed pod. Returns: true: the pod is to be bound, and the waiting pods of its group
+ * have been; false: it waits (decision->waits), or Permit has failed and the pod is requeued. Requires: the
+ * pods of groups are decided one by one (bt_pod_groups_alone).
  */
 bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision);
 
-/* A pod that waits is refused: by the hook's plugin, or by nobody in particular (NULL). why: the reason.
- * Requires: it waits. */
+/* Rejects a waiting pod. hook: the rejecting plugin's; NULL: that of the plugin it waits for. why: the
+ * reason. Requires: it waits. */
 void bt_engine_reject(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_hook *hook, struct bt_str why);
 
-/* Ends the waits that have lasted too long; and, after a preemption, those of its victims. */
+/* End the waits that have timed out, and, after a preemption, those of its victims. */
 void bt_engine_end_overdue(struct bt_engine *engine);
 void bt_engine_end_preempted(struct bt_engine *engine);
 
-/* A pod has gone, or is on a node: it does not wait any more, if it did, and is not in the queue. */
+/* Ends the wait, if any, of a pod that was deleted or is on a node, and removes the pod from the queue. */
 void bt_engine_drop_wait(struct bt_engine *engine, uint32_t pod_ix);

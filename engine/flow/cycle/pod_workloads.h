@@ -13,7 +13,7 @@
 #include "engine/model/intern.h"
 #include "engine/model/object.h"
 
-/* What a Workload demands of one of its groups. */
+/* The policy of one of a Workload's groups. */
 struct bt_pod_workload_policy {
 	uint32_t name; /* of the group; a name, held */
 	bool gang;     /* min_count of its pods are to be placed together; else its policy is basic */
@@ -35,16 +35,15 @@ struct bt_pod_workloads {
 
 void bt_pod_workloads_fini(struct bt_pod_workloads *workloads, struct bt_intern *intern);
 
-/* A Workload's object, new or changed. Returns whether it was there before. Requires: both are names. */
+/* Applies a Workload's object. Returns: whether it existed before. Requires: both are names. */
 bool bt_pod_workloads_apply(struct bt_pod_workloads *workloads, struct bt_intern *intern, uint32_t namespace_,
 	uint32_t name, const struct bt_pod_workload_object *object);
 
-/* Its object has gone. Returns: BT_OK, BT_NOT_FOUND. */
+/* Removes its object. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_pod_workloads_remove(
 	struct bt_pod_workloads *workloads, struct bt_intern *intern, uint32_t namespace_, uint32_t name);
 
-/* The Workload, or NULL; and what it demands of its group of that name, or NULL. Valid until the table
- * changes. */
+/* The Workload, or NULL; and its group of that name, or NULL. Valid until the table changes. */
 const struct bt_pod_workload *bt_pod_workloads_find(
 	const struct bt_pod_workloads *workloads, uint32_t namespace_, uint32_t name);
 const struct bt_pod_workload_policy *bt_pod_workload_policy_of(

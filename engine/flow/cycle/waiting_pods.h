@@ -15,14 +15,14 @@ struct bt_hook;
 
 struct bt_waiting_pod {
 	uint32_t pod_ix;
-	const struct bt_hook *hook; /* the plugin that lets it wait; of its profile */
+	const struct bt_hook *hook; /* of the plugin that it waits for, in its profile */
 	int64_t wait_ns, until_ns;
-	bool preempted; /* it ends when the preemption is over */
+	bool preempted; /* its wait ends when the preemption is over */
 };
 
 /* All zeroes: none waits. Private. */
 struct bt_waiting_pods {
-	struct bt_waiting_pod *items; /* in the order in which they began to wait */
+	struct bt_waiting_pod *items; /* in the order in which their waits began */
 	size_t n, cap;
 	struct bt_buf text; /* of the last end */
 };
@@ -34,14 +34,14 @@ static inline size_t bt_waiting_pods_n(const struct bt_waiting_pods *waiting)
 	return waiting->n;
 }
 
-/* The pod that began to wait as the i-th of those that wait. */
+/* The i-th waiting pod, by when its wait began. */
 static inline struct bt_waiting_pod bt_waiting_pods_at(const struct bt_waiting_pods *waiting, size_t i)
 {
 	BT_REQUIRE(i < waiting->n);
 	return waiting->items[i];
 }
 
-/* The text of the last end, which whoever ends a wait sets. */
+/* The text of the last ended wait, set by the caller that ends it. */
 static inline struct bt_buf *bt_waiting_pods_text(struct bt_waiting_pods *waiting)
 {
 	return &waiting->text;
@@ -49,14 +49,14 @@ static inline struct bt_buf *bt_waiting_pods_text(struct bt_waiting_pods *waitin
 
 bool bt_waiting_pods_has(const struct bt_waiting_pods *waiting, uint32_t pod_ix);
 
-/* A pod begins to wait. Requires: it does not wait yet; a hook. */
+/* Adds a pod that begins to wait. Requires: it does not wait yet; a hook. */
 void bt_waiting_pods_add(struct bt_waiting_pods *waiting, const struct bt_waiting_pod *pod);
 
-/* Takes a pod off the list. Requires: it waits. */
+/* Removes a pod from the list. Requires: it waits. */
 struct bt_waiting_pod bt_waiting_pods_take(struct bt_waiting_pods *waiting, uint32_t pod_ix);
 
-/* Preemption has chosen a pod that waits: it is rejected, not deleted. Requires: it waits. */
+/* Marks a waiting pod as a victim of preemption: it is rejected, not deleted. Requires: it waits. */
 void bt_waiting_pods_preempt(struct bt_waiting_pods *waiting, uint32_t pod_ix);
 
-/* When the first wait ends by itself of those that began by begun_by_ns, or INT64_MAX. */
+/* The first timeout of the waits that began by begun_by_ns, or INT64_MAX. */
 int64_t bt_waiting_pods_next_end(const struct bt_waiting_pods *waiting, int64_t begun_by_ns);
