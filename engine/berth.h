@@ -290,7 +290,7 @@ BERTH_API const char *berth_status_name(enum berth_status status);
 
 /*
  * Adds a custom plugin (berth_plugin.h) for the lifetime of the process. Handles created afterwards use it
- * where a profile of their configuration enables it by its name. At most 6 per process.
+ * where a profile of their configuration enables it by its name. At most 8 per process.
  * Context : any thread.
  * Returns : BERTH_OK; BERTH_BAD_INPUT when the descriptor is wrong or the name is taken; BERTH_LIMIT,
  *           BERTH_INVALID. berth_error(NULL) has the words.

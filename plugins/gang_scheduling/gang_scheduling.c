@@ -5,7 +5,7 @@
  */
 #include "plugins/plugin.h"
 
-/* A group of a Workload. Returns whether it lacks something, and appends what, unless out_why is NULL.
+/* A group of a Workload. Returns: whether it lacks something, which it appends to out_why unless that is NULL.
  * Source: PreEnqueue, v1.35.4. */
 static bool lacks_workload(
 	const struct bt_pod_env *env, const struct bt_group_state *group, struct bt_buf *out_why)
@@ -70,7 +70,7 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	return true;
 }
 
-/* A group's object, or its Workload's, has gone. */
+/* A group's object, or its Workload's, was deleted. */
 static void say_gone(const struct bt_pod_env *env, const char *word, const char *resource, struct bt_str name,
 	struct bt_buf *out_why)
 {
@@ -120,7 +120,7 @@ static enum bt_feasible placement_feasible(
 	return never ? BT_INFEASIBLE : BT_FEASIBLE_LATER;
 }
 
-/* Another pod of the group, or of its tree, may be the one that was lacking. Source: areSameHierarchy,
+/* Another pod of the group, or of its tree, may be the missing one. Source: areSameHierarchy,
  * v1.37.2. */
 static bool after_pod_added(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
