@@ -5,8 +5,8 @@
  */
 #include "plugins/plugin.h"
 
-/* A group of a Workload. Returns: whether it lacks something, which it appends to out_why unless that is NULL.
- * Source: PreEnqueue, v1.35.4. */
+/* A group of a Workload. Returns: whether it lacks something, which it appends to out_why unless that is
+ * NULL. Source: PreEnqueue, v1.35.4. */
 static bool lacks_workload(
 	const struct bt_pod_env *env, const struct bt_group_state *group, struct bt_buf *out_why)
 {
