@@ -341,7 +341,8 @@ static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t 
 }
 
 /* Should an event requeue a pod? Source: isPodWorthRequeuing, v1.36.3. */
-enum bt_strategy bt_slot_weigh(
+/* Inlined where an event goes through many groups: the calls would cost as much as all else that is there. */
+BT_INLINE enum bt_strategy weigh(
 	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -361,6 +362,12 @@ enum bt_strategy bt_slot_weigh(
 	return hooks->hint(hooks->context, slot->pod_ix, event, slot->unschedulable_plugins)
 		       ? BT_AFTER_BACKOFF
 		       : BT_SKIP;
+}
+
+enum bt_strategy bt_slot_weigh(
+	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
+{
+	return weigh(queue, slot, event);
 }
 
 static inline enum bt_wait queue_add(
@@ -694,7 +701,7 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 /* ---- events ---- */
 
 /* Is the gating plugin registered for the event? */
-static bool gate_cares(
+BT_INLINE bool gate_cares(
 	const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -720,7 +727,7 @@ static void move_slot(struct bt_queue *queue, uint32_t ix, enum bt_strategy stra
 }
 
 /* The event is relevant for the pod's gate, but does not help. */
-static void stay(const struct bt_queue *queue, uint32_t ix)
+BT_INLINE void stay(const struct bt_queue *queue, uint32_t ix)
 {
 	const struct bt_queue_observer *observer = &queue->options.observer;
 
@@ -748,7 +755,7 @@ static void move_one(
 }
 
 /* Evaluates the event for a group except own, and moves the whole group if the event may help. */
-static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
+BT_INLINE void move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
 	uint32_t own, int64_t now_ns)
 {
 	uint32_t ix = queue->groups[group].first;
@@ -764,7 +771,7 @@ static void move_group(struct bt_queue *queue, uint32_t group, const struct bt_c
 	if (n == 0 || !gate_cares(queue, &queue->slots[ix], event)) {
 		return;
 	}
-	enum bt_strategy strategy = bt_slot_weigh(queue, &queue->slots[ix], event);
+	enum bt_strategy strategy = weigh(queue, &queue->slots[ix], event);
 	if (strategy == BT_SKIP) {
 		stay(queue, ix);
 		return;
@@ -801,7 +808,7 @@ static void unpark(struct bt_queue *queue, const struct bt_cluster_event *event,
 }
 
 /* Did any of these plugins refuse a waiting pod? */
-static bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
+BT_INLINE bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
 {
 	/* Its pods may include one that no plugin refused. */
 	if (queue->counts.pod_groups[BT_WAIT_UNSCHEDULABLE] | queue->counts.pod_groups[BT_WAIT_GATED]) {
@@ -816,12 +823,15 @@ static bool concerns(const struct bt_queue *queue, bt_plugin_set plugins)
 }
 
 /* Does the group have a pod with at most that priority? */
-static bool yields(const struct bt_queue *queue, const struct bt_waiting_group *group, int32_t max_priority)
+BT_INLINE bool yields(
+	const struct bt_queue *queue, const struct bt_waiting_group *group, int32_t max_priority)
 {
 	const struct bt_slot *first = &queue->slots[group->first];
 
-	return BT_UNLIKELY(first->is_entity) ? bt_entity_yields(queue, first, max_priority)
-					     : queue->active.kinds[group->kind].kind.priority <= max_priority;
+	if (BT_UNLIKELY(first->is_entity)) {
+		return bt_entity_yields(queue, first, max_priority);
+	}
+	return max_priority == INT32_MAX || queue->active.kinds[group->kind].kind.priority <= max_priority;
 }
 
 static void move_all(struct bt_queue *queue, const struct bt_cluster_event *event, int32_t max_priority,
