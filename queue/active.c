@@ -58,10 +58,14 @@ static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 {
 	struct bt_active *active = &queue->active;
-	uint32_t ix;
+	uint32_t ix = active->last_kind;
 
-	if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
-		ix = make_kind(active, kind);
+	/* Pods of a kind come in a row. */
+	if (active->kind_n == 0 || bt_queue_kind_key(active->kinds[ix].kind) != bt_queue_kind_key(kind)) {
+		if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
+			ix = make_kind(active, kind);
+		}
+		active->last_kind = ix;
 	}
 	BT_INVARIANT(active->kinds[ix].kind.signature_ix == kind.signature_ix &&
 		     active->kinds[ix].kind.priority == kind.priority);

@@ -94,6 +94,7 @@ struct bt_active {
 	size_t entry_n;				      /* of all lines, stale ones included */
 	struct bt_kind_line *kinds;
 	size_t kind_n, kind_cap;
+	uint32_t last_kind; /* the kind that a pod joined last; kinds are only vacated for a new one */
 	struct bt_map kind_ixs;
 	uint32_t *vacant_kinds; /* indices to reuse */
 	size_t vacant_n, vacant_cap;
