@@ -13,7 +13,7 @@ import (
 )
 
 // gateFeatures must be asked for by name, and are for dra2. With "gateless" the gates stay off: what do the fields do then?
-var gateFeatures = []string{"lists", "skipops", "fractions", "compat", "derived", "gateless", "mounts"}
+var gateFeatures = []string{"lists", "skipops", "fractions", "compat", "derived", "nodealloc", "gateless", "mounts"}
 
 var gateOf = map[string]string{
 	"lists":     "DRAListTypeAttributes=true",
@@ -21,6 +21,7 @@ var gateOf = map[string]string{
 	"fractions": "DRAFractionalCapacityRange=true",
 	"compat":    "DRADeviceCompatibilityGroups=true",
 	"derived":   "DRADerivedAttributes=true",
+	"nodealloc": "DRANodeAllocatableResources=true",
 }
 
 // gates are those that the features need.
@@ -47,6 +48,9 @@ func (g *gen) byGates() {
 	for i, o := range g.objects {
 		if g.on["mounts"] { // what a node declares lies with this 1.37 alone, and needs no gate
 			g.objects[i] = g.optionMounts(o)
+		}
+		if g.on["nodealloc"] {
+			g.objects[i] = g.allocatable(o)
 		}
 		switch o := o.(type) {
 		case *unstructured.Unstructured:

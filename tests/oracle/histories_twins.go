@@ -30,7 +30,9 @@ var likely = map[string]map[string]int{
 	"dra":   {"dra2": 100, "preemption": 70, "fit": 20, "taints": 15, "nominated": 25, "gates": 10, "edge": 15, "interpod": 5, "v137": 10},
 	// With gates of 1.37.
 	"gated": {"dra2": 100, "lists": 100, "skipops": 100, "fractions": 100, "compat": 100, "derived": 60, "preemption": 50, "nominated": 15, "gates": 10},
-	"rules": {"dra2": 100, "taintrules": 100, "preemption": 50, "nominated": 15, "gates": 10, "edge": 15},
+	// Devices that are resources of their nodes, from 1.36 on.
+	"allocatable": {"dra2": 100, "nodealloc": 100, "preemption": 50, "fit": 15, "nominated": 15, "gates": 10},
+	"rules":       {"dra2": 100, "taintrules": 100, "preemption": 50, "nominated": 15, "gates": 10, "edge": 15},
 }
 
 func twinHistory(profile string, seed uint64) (*History, error) {
