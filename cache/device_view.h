@@ -26,7 +26,7 @@
 struct bt_device_features {
 	bool admin_access, prioritized_list, partitionable, taints, taint_rules, binding_conditions,
 		consumable_capacity, extended_resources, list_attributes, optional_operations,
-		compatibility_groups, fractional_ranges, derived_attributes;
+		compatibility_groups, fractional_ranges, derived_attributes, node_allocatable;
 	bool lists_match;		  /* constraints take lists as sets */
 	bool group_claims;		  /* PodGroups have claims */
 	const struct bt_release *release; /* NULL: the default one */

@@ -516,6 +516,19 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	d->view.version++;
 }
 
+/* Resources that devices serve as, or take of, can be counted. */
+static void give_slots(struct bt_devices *d, const struct bt_device *device)
+{
+	struct bt_intern *intern = d->dictionary->intern;
+
+	for (uint32_t i = 0; i < device->node_resource_n; i++) {
+		bt_resource_slot(d->dictionary, bt_intern_str(intern, device->node_resources[i].name));
+	}
+	for (uint32_t i = 0; i < device->node_mapping_n; i++) {
+		bt_resource_slot(d->dictionary, bt_intern_str(intern, device->node_mappings[i].name));
+	}
+}
+
 static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_object *object)
 {
 	struct bt_name_refs names = {.intern = d->dictionary->intern};
@@ -537,6 +550,7 @@ static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_obj
 		slice->devices[i].use_ix = use_of(d, slice->driver, slice->pool, slice->devices[i].name);
 		BT_INVARIANT(slice->devices[i].use_ix < d->view.use_n);
 		d->uses[slice->devices[i].use_ix].shown_n++;
+		give_slots(d, &slice->devices[i]);
 	}
 	d->slice_version++;
 	d->view.version++;

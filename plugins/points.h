@@ -241,7 +241,8 @@ typedef bool bt_plugin_group_unreserve_fn(const struct bt_view *view, const stru
 struct bt_reservation {
 	const struct bt_volume_binding *bindings;
 	const struct bt_device_choice *choices;
-	uint32_t binding_n, choice_n;
+	const struct bt_node_claim *node_claims; /* what claims take of the node's resources */
+	uint32_t binding_n, choice_n, node_claim_n;
 };
 
 struct bt_plugin_use;

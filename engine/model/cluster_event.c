@@ -72,15 +72,15 @@ static bool labels_equal(struct bt_labels a, struct bt_labels b)
 /* The effective request of a resource, in thousandths; false when there is none. */
 static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t *out)
 {
-	for (uint32_t i = 0; i < requests->used_milli.n; i++) {
-		if (requests->used_milli.items[i].slot == slot) {
-			*out = requests->used_milli.items[i].amount;
+	for (uint32_t i = 0; i < requests->own_milli.n; i++) {
+		if (requests->own_milli.items[i].slot == slot) {
+			*out = requests->own_milli.items[i].amount;
 			return true;
 		}
 	}
-	for (uint32_t i = 0; i < requests->used.n; i++) {
-		if (requests->used.items[i].slot == slot) {
-			int64_t amount = requests->used.items[i].amount;
+	for (uint32_t i = 0; i < requests->own.n; i++) {
+		if (requests->own.items[i].slot == slot) {
+			int64_t amount = requests->own.items[i].amount;
 
 			*out = slot == BT_CPU ? amount : bt_wrap_mul(amount, 1000);
 			return true;
@@ -92,8 +92,8 @@ static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t 
 /* Is a request smaller than before, or absent now? */
 static bool scaled_down(const struct bt_requests *old, const struct bt_requests *new)
 {
-	for (uint32_t i = 0; i < old->used.n; i++) {
-		uint32_t slot = old->used.items[i].slot;
+	for (uint32_t i = 0; i < old->own.n; i++) {
+		uint32_t slot = old->own.items[i].slot;
 		int64_t before = 0, after;
 
 		milli_of(old, slot, &before);

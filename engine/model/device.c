@@ -163,6 +163,31 @@ static void keep_groups(struct bt_name_refs *held, struct bt_arena *arena,
 	device->group_n = object->consume_n;
 }
 
+static const struct bt_node_resource *keep_node_resources(struct bt_name_refs *held, struct bt_arena *arena,
+	const struct bt_node_resource_object *objects, uint32_t n)
+{
+	struct bt_node_resource *items = bt_arena_zalloc(arena, n * sizeof(*items));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_node_resource_object *from = &objects[i];
+
+		items[i] = (struct bt_node_resource){
+			.name = bt_name_refs_add(held, from->name),
+			.maps = from->has_mapping,
+			.has_capacity_multiplier = from->has_capacity_multiplier,
+			.has_device_multiplier = from->has_device_multiplier,
+			.has_per_pod = from->has_per_pod,
+			.has_per_container = from->has_per_container,
+			.capacity = name_or_none(held, from->capacity_key),
+			.capacity_multiplier = from->capacity_multiplier,
+			.device_multiplier = from->device_multiplier,
+			.per_pod = from->per_pod,
+			.per_container = from->per_container,
+		};
+	}
+	return items;
+}
+
 static void compile_device(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *out)
 {
@@ -181,6 +206,12 @@ static void compile_device(struct bt_name_refs *held, struct bt_arena *arena,
 		.failure_conditions = keep_names(held, arena, &object->binding_failure_conditions),
 		.binding_condition_n = object->binding_conditions.n,
 		.failure_condition_n = object->binding_failure_conditions.n,
+		.node_resources =
+			keep_node_resources(held, arena, object->node_resources, object->node_resource_n),
+		.node_mappings =
+			keep_node_resources(held, arena, object->node_mappings, object->node_mapping_n),
+		.node_resource_n = object->node_resource_n,
+		.node_mapping_n = object->node_mapping_n,
 	};
 	keep_attributes(held, arena, object, out);
 	keep_capacities(held, arena, object, out);

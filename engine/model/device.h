@@ -48,6 +48,14 @@ struct bt_counter_groups {
 	uint32_t n;
 };
 
+/* What a device serves as of a resource of its node, and what it takes of it besides. */
+struct bt_node_resource {
+	uint32_t name; /* the resource's */
+	bool maps, has_capacity_multiplier, has_device_multiplier, has_per_pod, has_per_container;
+	uint32_t capacity; /* by what an allocation takes of this capacity; BT_NAME_NONE: by devices */
+	struct bt_quantity capacity_multiplier, device_multiplier, per_pod, per_container;
+};
+
 struct bt_device {
 	uint32_t name;
 	uint32_t use_ix;       /* its usage: an index in struct bt_device_store.uses */
@@ -65,6 +73,9 @@ struct bt_device {
 	struct bt_node_selector selector;
 	const uint32_t *binding_conditions, *failure_conditions;
 	uint32_t binding_condition_n, failure_condition_n;
+	/* nodeAllocatableResources, and nodeAllocatableResourceMappings of 1.36. */
+	const struct bt_node_resource *node_resources, *node_mappings;
+	uint32_t node_resource_n, node_mapping_n;
 };
 
 struct bt_resource_slice {

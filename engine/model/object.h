@@ -265,6 +265,23 @@ struct bt_extended_mapping_object {
 	struct bt_str container, resource, request;
 };
 
+/* What devices take of a resource of the node besides what they serve as. */
+struct bt_node_overhead_object {
+	struct bt_str name;
+	bool has_per_pod, has_per_container;
+	struct bt_quantity per_pod, per_container;
+};
+
+/* An entry of status.nodeAllocatableResourceClaimStatuses: what a claim adds to the pod's requests. */
+struct bt_node_claim_object {
+	struct bt_str claim;
+	struct bt_str_list containers;
+	struct bt_resource_list resources; /* of 1.36 alone */
+	struct bt_named_quantity *mapping;
+	struct bt_node_overhead_object *overheads;
+	uint32_t mapping_n, overhead_n;
+};
+
 struct bt_pod_object {
 	struct bt_meta_object meta;
 	struct bt_pod_spec_object spec;
@@ -284,6 +301,8 @@ struct bt_pod_object {
 	struct bt_str extended_claim;
 	struct bt_extended_mapping_object *extended_mappings;
 	uint32_t extended_mapping_n;
+	struct bt_node_claim_object *node_claims; /* status.nodeAllocatableResourceClaimStatuses */
+	uint32_t node_claim_n;
 };
 
 struct bt_image_object {
@@ -465,6 +484,15 @@ struct bt_counter_set_object {
 	struct bt_str_list groups; /* compatibilityGroups, of a device */
 };
 
+/* What a device serves as of a resource of its node, and takes of it besides: an entry of
+ * nodeAllocatableResources, or of nodeAllocatableResourceMappings, which has one multiplier. */
+struct bt_node_resource_object {
+	struct bt_str name;
+	bool has_mapping, has_capacity_multiplier, has_device_multiplier, has_per_pod, has_per_container;
+	struct bt_str capacity_key;
+	struct bt_quantity capacity_multiplier, device_multiplier, per_pod, per_container;
+};
+
 struct bt_device_object {
 	struct bt_str name;
 	struct bt_attribute_object *attributes;
@@ -479,6 +507,8 @@ struct bt_device_object {
 	struct bt_taint_object *taints;
 	uint32_t taint_n;
 	struct bt_str_list binding_conditions, binding_failure_conditions;
+	struct bt_node_resource_object *node_resources, *node_mappings; /* the latter of 1.36 alone */
+	uint32_t node_resource_n, node_mapping_n;
 };
 
 struct bt_resource_slice_object {

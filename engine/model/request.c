@@ -13,6 +13,7 @@
 enum {
 	FIT,
 	WITH_STATUS,
+	OWN,
 	NONZERO,
 	CONTAINERS,
 	TOTAL_N, /* results; the other sums are intermediate */
@@ -351,12 +352,56 @@ static void add_containers(struct adder *adder, struct request_sum *total)
 	}
 }
 
+/* What a device takes of a resource besides what it serves as: for the pod, and for each container that names
+ * the claim. */
+static struct bt_quantity overhead_of(const struct bt_node_overhead_object *overhead, uint32_t container_n)
+{
+	struct bt_quantity sum = overhead->has_per_pod ? overhead->per_pod : (struct bt_quantity){0};
+
+	for (uint32_t i = 0; overhead->has_per_container && i < container_n; i++) {
+		sum = bt_quantity_add(sum, overhead->per_container);
+	}
+	return sum;
+}
+
+/* Adds what the pod's claims take of its node. Source: addDRANodeAllocatableClaimResources, v0.37.2;
+ * AggregateContainerRequests, v0.36.3. */
+static void add_node_claims(struct adder *adder, struct request_sum *total)
+{
+	const struct bt_pod_object *pod = adder->pod;
+	struct request_sum *one = empty_sum(adder, ONE);
+
+	for (uint32_t i = 0; adder->rules.node_claims && i < pod->node_claim_n; i++) {
+		const struct bt_node_claim_object *claim = &pod->node_claims[i];
+
+		if (adder->rules.claims_map_alone) {
+			read_list(adder, one, &claim->resources);
+			request_add(total, one);
+			continue;
+		}
+		for (uint32_t j = 0; j < claim->mapping_n; j++) {
+			read_list(adder, one, &(struct bt_resource_list){&claim->mapping[j], 1, true});
+			request_add(total, one);
+		}
+		for (uint32_t j = 0; j < claim->overhead_n; j++) {
+			struct bt_named_quantity item = {claim->overheads[j].name,
+				overhead_of(&claim->overheads[j], claim->containers.n)};
+
+			read_list(adder, one, &(struct bt_resource_list){&item, 1, true});
+			request_add(total, one);
+		}
+	}
+}
+
 static void raise_to_part(struct adder *adder, struct request_sum *total, enum request_part part)
 {
 	struct request_sum *sum = empty_sum(adder, PART);
 
 	adder->part = part;
 	add_containers(adder, sum);
+	if (part == ALLOCATED) {
+		add_node_claims(adder, sum);
+	}
 	raise_to(total, sum);
 }
 
@@ -377,6 +422,7 @@ static void add_states(struct adder *adder, struct request_sum *total)
 	if (!adder->resize_infeasible) {
 		adder->part = IN_SPEC;
 		add_containers(adder, total);
+		add_node_claims(adder, total);
 	}
 	if (adder->rules.pod_level_status && pod->allocated.set && pod->resources.requests.set) {
 		raise_to_list(adder, total, &pod->allocated);
@@ -387,8 +433,7 @@ static void add_states(struct adder *adder, struct request_sum *total)
 	}
 }
 
-/* Is the slot one of those that pod-level requests replace? */
-static bool pod_level_name(struct bt_str name)
+bool bt_pod_level_name(struct bt_str name)
 {
 	return bt_str_is(name, "cpu") || bt_str_is(name, "memory") || bt_str_starts(name, "hugepages-");
 }
@@ -396,7 +441,7 @@ static bool pod_level_name(struct bt_str name)
 static bool pod_level_set(const struct bt_pod_object *pod)
 {
 	for (uint32_t i = 0; i < pod->spec.resources.requests.n; i++) {
-		if (pod_level_name(pod->spec.resources.requests.items[i].name)) {
+		if (bt_pod_level_name(pod->spec.resources.requests.items[i].name)) {
 			return true;
 		}
 	}
@@ -426,7 +471,7 @@ static void replace_by_pod_level(struct adder *adder, struct request_sum *total)
 		level = spec;
 	}
 	for (int cell = next(level, 0); cell < level->end; cell = next(level, cell + 1)) {
-		if (pod_level_name(bt_resource_name(adder->dictionary, slot_of(adder, cell)))) {
+		if (bt_pod_level_name(bt_resource_name(adder->dictionary, slot_of(adder, cell)))) {
 			request_note(total, cell);
 			total->quantities[cell] = level->quantities[cell];
 		}
@@ -443,6 +488,9 @@ static struct request_sum *pod_sum(struct adder *adder, struct way way, int whic
 	} else {
 		adder->part = way.use_status ? LARGEST : IN_SPEC;
 		add_containers(adder, total);
+		if (way.use_status) {
+			add_node_claims(adder, total);
+		}
 	}
 	if (!way.skip_pod_level && pod_level_set(adder->pod)) {
 		replace_by_pod_level(adder, total);
@@ -521,12 +569,25 @@ static struct bt_str resize_pending(const struct bt_pod_object *pod)
 	return (struct bt_str){.len = 0};
 }
 
+/* What is used, without what claims take. */
+static const struct request_sum *own_sum(struct adder *adder, bool has_status)
+{
+	bool counts = adder->rules.node_claims;
+
+	adder->rules.node_claims = false;
+	const struct request_sum *own = pod_sum(adder, (struct way){.use_status = has_status}, OWN);
+	adder->rules.node_claims = counts;
+	return own;
+}
+
 /* The requests, except names without a slot or cell. */
 static void compute(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
 {
 	const struct bt_pod_object *pod = adder->pod;
-	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n ||
-			  (adder->resize_infeasible && adder->rules.sums_by_state);
+	bool has_claims = adder->rules.node_claims && pod->node_claim_n;
+	bool has_own_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n ||
+			      (adder->resize_infeasible && adder->rules.sums_by_state);
+	bool has_status = has_own_status || has_claims;
 	bool level = pod_level_set(pod);
 	const struct request_sum *fit = pod_sum(adder, (struct way){0}, FIT), *used = fit, *counted,
 				 *score = fit;
@@ -550,11 +611,16 @@ static void compute(struct adder *adder, struct bt_arena *arena, struct bt_reque
 			(struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
 			CONTAINERS);
 	}
+	const struct request_sum *own = has_claims ? own_sum(adder, has_own_status) : used;
 	const struct bt_amounts amounts = round_up(adder, arena, fit);
+	const struct bt_amounts used_amounts = used == fit ? amounts : round_up(adder, arena, used);
+	const struct bt_amounts used_milli = odd_milli(adder, arena, used);
 	*out_requests = (struct bt_requests){
 		.fit = amounts,
-		.used = used == fit ? amounts : round_up(adder, arena, used),
-		.used_milli = odd_milli(adder, arena, used),
+		.used = used_amounts,
+		.used_milli = used_milli,
+		.own = own == used ? used_amounts : round_up(adder, arena, own),
+		.own_milli = own == used ? used_milli : odd_milli(adder, arena, own),
 		.score = score == fit ? amounts : round_up(adder, arena, score),
 		.nonzero_milli_cpu = bt_quantity_milli(amount_of(counted, BT_CPU)),
 		.nonzero_memory = bt_quantity_value(amount_of(counted, BT_MEMORY)),
@@ -673,6 +739,8 @@ struct bt_request_rules bt_request_rules_of(const struct bt_release *release, co
 		.sums_by_state = bt_release_has(release, BT_RULE_RESIZE_SUMS_BY_STATE),
 		.pod_level_status = gates[BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING],
 		.resizes_wait = gates[BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_SCHEDULER_PREEMPTION],
+		.node_claims = gates[BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES],
+		.claims_map_alone = bt_release_has(release, BT_RULE_DEVICES_MAP_ALONE),
 	};
 }
 

@@ -19,6 +19,8 @@ struct bt_requests {
 	/* used in thousandths, for resources other than cpu where that is not 1000 times the amount:
 	 * fractions, and amounts beyond int64. */
 	struct bt_amounts used_milli;
+	/* The same two without what claims take of the node (bt_request_rules.node_claims). */
+	struct bt_amounts own, own_milli;
 	struct bt_amounts score; /* for NodeResourcesFit's score: containers only, with defaults for cpu and
 				    memory */
 	int64_t nonzero_milli_cpu,
@@ -43,10 +45,16 @@ struct bt_request_rules {
 	bool sums_by_state;    /* BT_RULE_RESIZE_SUMS_BY_STATE */
 	bool pod_level_status; /* the pod's own status counts, beside those of its containers */
 	bool resizes_wait;     /* deferred ones are queued for scheduling */
+	bool node_claims;      /* what claims take of the node counts, too */
+	bool claims_map_alone; /* BT_RULE_DEVICES_MAP_ALONE */
 };
 
 /* gates: by enum bt_gate. */
 struct bt_request_rules bt_request_rules_of(const struct bt_release *release, const bool *gates);
+
+/* Is the resource one of those that a pod may ask for as a whole, instead of its containers? Source:
+ * IsSupportedPodLevelResource, component-helpers, v1.36.3. */
+bool bt_pod_level_name(struct bt_str name);
 
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */
 void bt_requests_compute(struct bt_dictionary *dictionary, const struct bt_request_rules *rules,

@@ -46,8 +46,9 @@ struct signature_entry {
 	size_t words_bytes;
 	uint32_t *names; /* the names that it holds */
 	uint32_t name_n;
-	uint32_t next;	       /* in the list or the free list */
-	struct bt_arena arena; /* all of the signature, the run and the names included */
+	const struct bt_signature *base; /* that it was made of, and holds; NULL: none */
+	uint32_t next;			 /* in the list or the free list */
+	struct bt_arena arena;		 /* all of the signature, the run and the names included */
 };
 
 /* Slots: the upper half of the hash, and ix + 1; or 0. */
@@ -194,6 +195,8 @@ static void empty(struct bt_signatures *s, struct signature_entry *entry)
 		bt_intern_release(s->dictionary->intern, entry->names[i]);
 	}
 	bt_arena_fini(&entry->arena);
+	bt_signature_release(entry->base);
+	entry->base = NULL;
 	entry->signature = NULL;
 	entry->name_n = 0;
 }
@@ -204,6 +207,7 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 		return;
 	}
 	for (uint32_t ix = 0; ix < bt_signatures_end(signatures); ix++) {
+		entry_of(signatures, ix)->base = NULL; /* it ends, too */
 		empty(signatures, entry_of(signatures, ix));
 	}
 	for (uint32_t i = 0; i < CHUNK_N; i++) {
@@ -391,8 +395,10 @@ static const struct bt_signature *signature_enter(struct bt_signatures *s, struc
 		entry->names = made->names;
 		entry->name_n = made->name_n;
 		entry->arena = made->arena;
+		entry->base = made->base;
 		made->arena = (struct bt_arena){0};
 		made->name_n = 0;
+		made->base = NULL;
 		/* EDGE signatures.state release. */
 		bt_store_release(&entry->state, KNOWN | 1);
 		if (count * 2 > bt_load_relaxed(&s->table)->mask) {
@@ -447,6 +453,130 @@ const struct bt_signature *bt_signature_make(
 	const struct bt_signature *entered = signature_enter(maker->signatures, &made);
 	empty(maker->signatures, &made); /* another thread was first */
 	BT_INVARIANT(entered->table == maker->signatures);
+	return entered;
+}
+
+const struct bt_request_rules *bt_signatures_rules(const struct bt_signatures *signatures)
+{
+	return &signatures->request_rules;
+}
+
+static void put_words(struct bt_buf *words, const void *items, size_t bytes)
+{
+	bt_buf_str(words, (struct bt_str){items, bytes});
+}
+
+static void put_exact(struct bt_buf *words, uint32_t slot, struct bt_quantity quantity)
+{
+	put_words(words, &slot, sizeof(slot));
+	put_words(words, &quantity.nano, sizeof(quantity.nano));
+}
+
+/* The run of a signature that is assumed: that of its base, and what the claims take. */
+static void put_assumed(
+	struct bt_buf *words, struct bt_str base, const struct bt_node_claim *claims, uint32_t claim_n)
+{
+	bt_buf_str(words, base);
+	bt_buf_text(words, "assumed:");
+	put_words(words, &claim_n, sizeof(claim_n));
+	for (uint32_t i = 0; i < claim_n; i++) {
+		const struct bt_node_claim *claim = &claims[i];
+
+		put_words(words, &claim->claim, sizeof(claim->claim));
+		put_words(words, &claim->container_n, sizeof(claim->container_n));
+		put_words(words, claim->containers, claim->container_n * sizeof(*claim->containers));
+		put_words(words, &claim->mapping.n, sizeof(claim->mapping.n));
+		for (uint32_t j = 0; j < claim->mapping.n; j++) {
+			put_exact(words, claim->mapping.items[j].slot, claim->mapping.items[j].quantity);
+		}
+		put_words(words, &claim->overhead_n, sizeof(claim->overhead_n));
+		for (uint32_t j = 0; j < claim->overhead_n; j++) {
+			uint32_t there = (uint32_t)claim->overheads[j].has_per_pod << 1 |
+					 claim->overheads[j].has_per_container;
+
+			put_words(words, &there, sizeof(there));
+			put_exact(words, claim->overheads[j].slot, claim->overheads[j].per_pod);
+			put_exact(words, claim->overheads[j].slot, claim->overheads[j].per_container);
+		}
+	}
+}
+
+static struct bt_exacts copy_exacts(struct bt_arena *arena, struct bt_exacts exacts)
+{
+	struct bt_exact *items = bt_arena_alloc(arena, exacts.n * sizeof(*items), 16);
+
+	if (exacts.n) {
+		memcpy(items, exacts.items, exacts.n * sizeof(*items));
+	}
+	return (struct bt_exacts){items, exacts.n};
+}
+
+static void *copy_items(struct bt_arena *arena, const void *items, size_t bytes)
+{
+	void *copy = bt_arena_alloc(arena, bytes, 16);
+
+	if (bytes) {
+		memcpy(copy, items, bytes);
+	}
+	return copy;
+}
+
+/* Keeps the claims' names in made, too: a claim for extended resources has one that is not the pod's. */
+static const struct bt_node_claim *copy_claims(
+	struct bt_signature_maker *maker, const struct bt_node_claim *claims, uint32_t n)
+{
+	struct bt_arena *arena = &maker->arena;
+	struct bt_node_claim *copies = copy_items(arena, claims, n * sizeof(*claims));
+
+	for (uint32_t i = 0; i < n; i++) {
+		bt_name_refs_add_name(&maker->held, claims[i].claim);
+		for (uint32_t j = 0; j < claims[i].container_n; j++) {
+			bt_name_refs_add_name(&maker->held, claims[i].containers[j]);
+		}
+		copies[i].containers = copy_items(
+			arena, claims[i].containers, claims[i].container_n * sizeof(*claims[i].containers));
+		copies[i].mapping = copy_exacts(arena, claims[i].mapping);
+		copies[i].overheads = copy_items(
+			arena, claims[i].overheads, claims[i].overhead_n * sizeof(*claims[i].overheads));
+	}
+	return copies;
+}
+
+const struct bt_signature *bt_signature_assume(struct bt_signatures *signatures,
+	const struct bt_signature *base, const struct bt_node_claim *claims, uint32_t claim_n)
+{
+	BT_REQUIRE(base->table == signatures && base->sums && !base->assumed_of);
+	struct bt_signature_maker *maker = signatures->maker;
+	const struct signature_entry *of = entry_of(signatures, base->ix);
+
+	bt_buf_clear(&maker->words);
+	put_assumed(&maker->words, (struct bt_str){of->words, of->words_bytes}, claims, claim_n);
+	struct bt_str words = bt_buf_view(&maker->words);
+	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
+	const struct signature_entry *known = signature_find(signatures, hash, words, false);
+	if (known) {
+		return known->signature;
+	}
+	bt_arena_start(&maker->arena, words.len + SIGNATURE_BYTES);
+	char *kept = copy_items(&maker->arena, words.ptr, words.len);
+	struct bt_signature *signature = copy_items(&maker->arena, base, sizeof(*base));
+	struct bt_claims_demand demand =
+		bt_claims_demand(signatures->dictionary, &maker->arena, base->sums, claims, claim_n);
+	signature->requests.used = demand.used;
+	signature->requests.used_milli = demand.used_milli;
+	signature->requests.nonzero_milli_cpu = demand.nonzero_milli_cpu;
+	signature->requests.nonzero_memory = demand.nonzero_memory;
+	signature->node_claims = copy_claims(maker, claims, claim_n);
+	signature->node_claim_n = claim_n;
+	signature->assumed_of = base;
+	bt_signature_hold(base);
+	struct signature_entry made = {
+		.signature = signature, .hash = hash, .words = kept, .words_bytes = words.len, .base = base};
+	keep_held(maker, &made);
+	made.arena = maker->arena;
+	maker->arena = (struct bt_arena){0};
+	const struct bt_signature *entered = signature_enter(signatures, &made);
+	empty(signatures, &made); /* if another thread was first */
 	return entered;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/owner.h"
+#include "engine/model/node_claim.h"
 #include "engine/model/pod_term.h"
 #include "engine/model/request.h"
 #include "engine/model/selector.h"
@@ -106,6 +107,14 @@ struct bt_signature {
 	uint32_t extended_n;
 	/* status.extendedResourceClaimStatus as a name, used only by events; BT_NAME_NONE: none. */
 	uint32_t extended_status;
+	/* Of a pod with claims, where these may take of the node's resources: what it asks for besides; NULL
+	 * otherwise. And what claims take of the node that the pod is on. */
+	const struct bt_pod_sums *sums;
+	const struct bt_node_claim *node_claims; /* by the names of the claims */
+	uint32_t node_claim_n;
+	/* The pod is assumed with node_claims, which its object does not show: its signature before, which
+	 * stays as long as this one. NULL otherwise. */
+	const struct bt_signature *assumed_of;
 	/* Why the pod is known only in part, and not scheduled; NULL: it is complete.
 	 */
 	const char *incomplete;
@@ -161,6 +170,13 @@ void bt_signature_maker_destroy(struct bt_signature_maker *maker);
  */
 const struct bt_signature *bt_signature_make(
 	struct bt_signature_maker *maker, const struct bt_pod_object *pod);
+
+/*
+ * The signature of a pod that is assumed with claims which take of its node. Context: the scheduling thread.
+ * Requires: base is held and has sums; names in claims are those of base. Owns: as bt_signature_make.
+ */
+const struct bt_signature *bt_signature_assume(struct bt_signatures *signatures,
+	const struct bt_signature *base, const struct bt_node_claim *claims, uint32_t claim_n);
 
 /* The same with the table's own maker. Context: one thread at a time, usually the scheduling thread. */
 const struct bt_signature *bt_signatures_intern(

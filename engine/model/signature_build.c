@@ -376,6 +376,12 @@ struct bt_signature *bt_signature_build(
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);
 	signature->requests.used_milli = keep_amounts(s, requests->used_milli);
+	signature->requests.own = requests->own.items == requests->used.items
+					  ? signature->requests.used
+					  : keep_amounts(s, requests->own);
+	signature->requests.own_milli = requests->own_milli.items == requests->used_milli.items
+						? signature->requests.used_milli
+						: keep_amounts(s, requests->own_milli);
 	signature->requests.score = keep_amounts(s, requests->score);
 	find_names(s, &affinity->required, signature);
 	keep_preferred(s, affinity, signature);
@@ -386,6 +392,11 @@ struct bt_signature *bt_signature_build(
 	keep_spread(s, pod, signature);
 	keep_volumes(s, pod, signature);
 	keep_claims(s, pod, requests, signature);
+	if (bt_signature_sums(s, pod, requests)) {
+		signature->sums = bt_pod_sums_make(s->dictionary, held, &s->arena, pod);
+		signature->node_claims = bt_node_claims_make(s->dictionary, held, &s->arena, pod);
+		signature->node_claim_n = pod->node_claim_n;
+	}
 	BT_INVARIANT(signature->table == s->signatures && signature->namespace_ != BT_NAME_NONE);
 	return signature;
 }

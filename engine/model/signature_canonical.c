@@ -295,6 +295,60 @@ static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object
 	}
 }
 
+static void put_quantity(struct bt_signature_maker *s, struct bt_quantity quantity)
+{
+	signature_canonical_put(s, (uint64_t)quantity.nano);
+	signature_canonical_put(s, (uint64_t)(quantity.nano >> 64));
+}
+
+static void put_resources(struct bt_signature_maker *s, const struct bt_resource_list *list)
+{
+	signature_canonical_put(s, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		put_text(s, list->items[i].name);
+		put_quantity(s, list->items[i].quantity);
+	}
+}
+
+static void put_sums_of(
+	struct bt_signature_maker *s, const struct bt_container_object *containers, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		signature_canonical_put(s, bt_signature_is_sidecar(&containers[i]));
+		put_text(s, containers[i].name);
+		put_resources(s, &containers[i].resources.requests);
+		put_resources(s, &containers[i].resources.limits);
+		put_list(s, &containers[i].resources.claims);
+	}
+}
+
+/* What claims may take of the node besides, and what they do. */
+static void put_node_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	put_sums_of(s, pod->spec.init_containers, pod->spec.init_container_n);
+	put_sums_of(s, pod->spec.containers, pod->spec.container_n);
+	put_resources(s, &pod->spec.overhead);
+	put_resources(s, &pod->spec.resources.requests);
+	put_resources(s, &pod->spec.resources.limits);
+	signature_canonical_put(s, pod->node_claim_n);
+	for (uint32_t i = 0; i < pod->node_claim_n; i++) {
+		const struct bt_node_claim_object *claim = &pod->node_claims[i];
+
+		put_text(s, claim->claim);
+		put_list(s, &claim->containers);
+		put_resources(s, &claim->resources);
+		put_resources(s, &(struct bt_resource_list){claim->mapping, claim->mapping_n, true});
+		signature_canonical_put(s, claim->overhead_n);
+		for (uint32_t j = 0; j < claim->overhead_n; j++) {
+			put_text(s, claim->overheads[j].name);
+			signature_canonical_put(s, (uint64_t)claim->overheads[j].has_per_pod << 1 |
+							   claim->overheads[j].has_per_container);
+			put_quantity(s, claim->overheads[j].per_pod);
+			put_quantity(s, claim->overheads[j].per_container);
+		}
+	}
+}
+
 void bt_signature_canonical(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
@@ -310,14 +364,17 @@ void bt_signature_canonical(
 	put_amounts(s, requests->fit);
 	put_like(s, requests->used, requests->fit);
 	put_amounts(s, requests->used_milli);
+	put_like(s, requests->own, requests->used);
+	put_like(s, requests->own_milli, requests->used_milli);
 	put_like(s, requests->score, requests->fit);
 	signature_canonical_put(s, (uint64_t)requests->nonzero_milli_cpu);
 	signature_canonical_put(s, (uint64_t)requests->nonzero_memory);
-	signature_canonical_put(
-		s, (uint64_t)bt_signature_features(spec) << 5 | (uint64_t)requests->resize_waits << 4 |
-			   (uint64_t)(pod->extended_claim.len > 0) << 3 |
-			   (uint64_t)requests->names_missing << 2 |
-			   (uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
+	signature_canonical_put(s,
+		(uint64_t)bt_signature_features(spec) << 6 |
+			(uint64_t)bt_signature_sums(s, pod, requests) << 5 |
+			(uint64_t)requests->resize_waits << 4 | (uint64_t)(pod->extended_claim.len > 0) << 3 |
+			(uint64_t)requests->names_missing << 2 | (uint64_t)(spec->incomplete.len > 0) << 1 |
+			requests->too_many_names);
 	signature_canonical_put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(
@@ -341,6 +398,9 @@ void bt_signature_canonical(
 	}
 	if (requests->resize_waits) {
 		put_text(s, spec->node_name);
+	}
+	if (bt_signature_sums(s, pod, requests)) {
+		put_node_claims(s, pod);
 	}
 	/* The last word, absent for most pods. */
 	struct bt_str group = bt_signature_group(s, spec);

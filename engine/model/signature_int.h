@@ -46,6 +46,19 @@ struct bt_str bt_signature_group(struct bt_signature_maker *maker, const struct 
 /* The enum bt_feature bits that a node must have. */
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec);
 
+/* How what pods ask for is added up. */
+const struct bt_request_rules *bt_signatures_rules(const struct bt_signatures *signatures);
+
+/* May claims of the pod take of the node's resources, or do they? One may be made for extended resources. */
+static inline bool bt_signature_sums(const struct bt_signature_maker *maker, const struct bt_pod_object *pod,
+	const struct bt_requests *requests)
+{
+	bool scalars = requests->fit.n && requests->fit.items[requests->fit.n - 1].slot >= BT_FIRST_SCALAR;
+
+	return (pod->spec.claim_n || pod->node_claim_n || scalars) &&
+	       bt_signatures_rules(maker->signatures)->node_claims;
+}
+
 /* Is the init container a sidecar (restartPolicy Always)? */
 static inline bool bt_signature_is_sidecar(const struct bt_container_object *container)
 {

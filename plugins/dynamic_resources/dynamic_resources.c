@@ -12,12 +12,11 @@
 #include "plugins/dynamic_resources/extended.h"
 #include "plugins/dynamic_resources/group_claims.h"
 #include "plugins/dynamic_resources/inputs.h"
+#include "plugins/dynamic_resources/node_allocatable.h"
 #include "plugins/dynamic_resources/selectors.h"
 
 /* FirstAvailableDeviceRequestMaxSize, v1.36.3. */
 #define ALTERNATIVES_MAX 8
-
-#define SPECIAL_NAME "<extended-resources>"
 
 enum dynamic_resources_reason_kind {
 	NOT_AVAILABLE = 0,
@@ -25,7 +24,9 @@ enum dynamic_resources_reason_kind {
 	INVALID_POOLS,
 	NO_RESOURCE,
 	STALE,
-	TIMED_OUT
+	TIMED_OUT,
+	MAPPING, /* in words of its own */
+	NO_ROOM	 /* of a resource, for what the pod asks for with its claims */
 };
 
 /* A claim of the pod. */
@@ -47,9 +48,15 @@ struct held {
 /* What a node says. */
 struct node_devices {
 	bool known, pass;
+	bool settled; /* whatever its claims are */
 	enum dynamic_resources_reason_kind kind;
 	const char *error;
 	const struct bt_allocation *allocations; /* of the claims that had to be allocated; NULL: none */
+	/* What claims take of the node, and what the pod asks for with them: whether there is room is looked
+	 * up whenever it is asked for. text: a name, of MAPPING. */
+	const struct bt_node_claim *node_claims;
+	uint32_t node_claim_n, text;
+	struct bt_amounts demand;
 };
 
 struct dynamic_resources_term {
@@ -488,9 +495,8 @@ static bool is_out_of_reach(
 						   &allocation->selector, node->labels, node->name);
 }
 
-/* Can a pod on the node not have the claim, which is allocated? */
-static bool unavailable(const struct dynamic_resources_term *term, const struct bt_view *view,
-	const struct bt_resource_claim *claim, uint32_t node_ix)
+/* Can the node not have the claim's devices, by where they are? */
+static bool elsewhere(const struct bt_view *view, const struct bt_resource_claim *claim, uint32_t node_ix)
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
 
@@ -498,11 +504,15 @@ static bool unavailable(const struct dynamic_resources_term *term, const struct 
 	if (is_out_of_reach(view, &claim->allocation, node)) {
 		return true;
 	}
-	if (bt_release_has(view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_ASK_NODES) &&
-		skips_operations(&claim->allocation) &&
-		!(node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS)) {
-		return true;
-	}
+	return bt_release_has(view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_ASK_NODES) &&
+	       skips_operations(&claim->allocation) &&
+	       !(node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS);
+}
+
+/* Can a pod not have the claim, which is allocated, for its binding conditions? */
+static bool unbindable(const struct dynamic_resources_term *term, const struct bt_view *view,
+	const struct bt_resource_claim *claim)
+{
 	if (!view->devices->features.binding_conditions) {
 		return false;
 	}
@@ -523,7 +533,7 @@ static struct bt_wanted_claim wanted_claim(const struct dynamic_resources_term *
 	BT_INVARIANT(held->new && (held->special || held->claim));
 	if (held->special) {
 		struct bt_wanted_claim wanted = {
-			.namespace_ = term->signature->namespace_, .name = bt_str(SPECIAL_NAME)};
+			.namespace_ = term->signature->namespace_, .name = bt_str(BT_EXTENDED_CLAIM)};
 
 		wanted.requests = bt_extended_requests(view, term->signature, node_ix, &wanted.request_n);
 		if (held->claim) {
@@ -630,7 +640,91 @@ static bool is_apart(const struct dynamic_resources_term *term, const struct bt_
 		return bt_release_has(view->devices->features.release, BT_RULE_SHARED_CLAIMS_KEEP_TO_NODES) &&
 		       is_out_of_reach(view, held->sharing, &view->snapshot->nodes[node_ix]);
 	}
-	return !held->new &&unavailable(term, view, held->claim, node_ix);
+	return !held->new && (elsewhere(view, held->claim, node_ix) || unbindable(term, view, held->claim));
+}
+
+static void refuse_in_words(const struct bt_view *view, struct node_devices *answer, const char *text)
+{
+	dynamic_resources_refuse(answer, MAPPING);
+	answer->text = bt_texts_keep(view->snapshot->dictionary->texts, bt_str(text));
+}
+
+/* Why the pod cannot share one of its allocated claims on the node, or NULL. It depends on the pods that are
+ * there now. */
+static const char *not_shared(
+	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	const char *text = NULL;
+
+	for (uint32_t i = 0; view->devices->features.node_allocatable && i < term->held_n && !text; i++) {
+		const struct held *held = &term->held[i];
+
+		if (held->sharing) {
+			text = is_out_of_reach(view, held->sharing, &view->snapshot->nodes[node_ix])
+				       ? NULL
+				       : bt_pending_claim_refused(view, held->claim, held->sharing);
+		} else if (!held->new && !elsewhere(view, held->claim, node_ix)) {
+			text = bt_mapped_claim_refused(view, term->signature, node_ix, held->claim);
+		}
+	}
+	return text;
+}
+
+/* The same where pods on the node tell who has a claim; elsewhere it is part of the answer. */
+static const char *not_shared_now(const struct dynamic_resources_term *term, const struct bt_view *view,
+	uint32_t node_ix, const struct node_devices *answer)
+{
+	return !answer->settled && view->devices->features.node_allocatable &&
+			       bt_release_has(view->devices->features.release, BT_RULE_DEVICES_MAP_ALONE)
+		       ? not_shared(term, view, node_ix)
+		       : NULL;
+}
+
+/* What do the claims take of the node? In 1.36 those alone that are to be allocated. */
+static void map_claims(const struct dynamic_resources_term *term, const struct bt_view *view,
+	uint32_t node_ix, struct node_devices *answer)
+{
+	bool new_alone = bt_release_has(view->devices->features.release, BT_RULE_DEVICES_MAP_ALONE);
+	struct bt_mapped_claim *claims =
+		bt_arena_zalloc(view->devices->scratch, term->held_n * sizeof(*claims));
+	struct bt_mapping mapping;
+	uint32_t n = 0, claim_n = 0;
+
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		const struct held *held = &term->held[i];
+		struct bt_mapped_claim claim = {held->claim ? held->claim->name : BT_NAME_NONE, NULL};
+		uint32_t at = 0;
+
+		if (held->sharing) {
+			claim.allocation = held->sharing;
+		} else if (held->new) {
+			claim.allocation = answer->allocations ? &answer->allocations[n++] : NULL;
+		} else if (!new_alone) {
+			claim.allocation = &held->claim->allocation;
+		}
+		/* Of a claim that the pod names twice, upstream takes what was found last. */
+		while (at < claim_n && claims[at].name != claim.name) {
+			at++;
+		}
+		claim_n += at == claim_n;
+		claims[at] = claim;
+	}
+	switch (bt_map_claims(view, term->signature, node_ix, claims, claim_n, &mapping)) {
+	case BT_MAPS_NOTHING:
+		break;
+	case BT_MAPPED:
+		answer->node_claims = mapping.claims;
+		answer->node_claim_n = mapping.claim_n;
+		answer->demand = mapping.demand;
+		break;
+	case BT_MAPPING_REFUSED:
+		refuse_in_words(view, answer, mapping.text);
+		break;
+	case BT_MAPPING_FAILED:
+		answer->pass = false;
+		answer->error = mapping.text;
+		break;
+	}
 }
 
 static void spec(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
@@ -640,24 +734,40 @@ static void spec(const struct dynamic_resources_term *term, const struct bt_view
 	bool any = false;
 
 	*answer = (struct node_devices){.known = true, .pass = true};
-	if (settled_by_resources(term, view, node_ix, answer)) {
+	answer->settled = settled_by_resources(term, view, node_ix, answer);
+	if (answer->settled) {
+		return;
+	}
+	bool by_pods = bt_release_has(view->devices->features.release, BT_RULE_DEVICES_MAP_ALONE);
+	const char *text = by_pods ? NULL : not_shared(term, view, node_ix);
+	if (text) {
+		refuse_in_words(view, answer, text);
 		return;
 	}
 	for (uint32_t i = 0; i < term->held_n; i++) {
 		apart[i] = is_apart(term, view, &term->held[i], node_ix);
-		any |= apart[i];
 	}
 	if (term->new_n) {
 		allocate(term, view, node_ix, answer);
 	}
-	if (!answer->pass || !any) {
-		return;
+	if (answer->pass && view->devices->features.node_allocatable && term->signature->sums) {
+		map_claims(term, view, node_ix, answer);
 	}
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		term->held[i].unavailable |= apart[i];
+		any |= apart[i];
 	}
-	answer->allocations = NULL;
-	dynamic_resources_refuse(answer, NOT_AVAILABLE);
+	if (answer->pass && any) {
+		bool fits = bt_mapping_fits(view, node_ix, answer->demand) &&
+			    !not_shared_now(term, view, node_ix, answer);
+
+		for (uint32_t i = 0; fits && i < term->held_n; i++) {
+			term->held[i].unavailable |= apart[i];
+		}
+		dynamic_resources_refuse(answer, NOT_AVAILABLE);
+	}
+	if (!answer->pass) {
+		answer->allocations = NULL;
+	}
 }
 
 static const struct node_devices *answer_of(
@@ -717,20 +827,39 @@ static void dynamic_resources_filter(
 {
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = answer_of(term, view, first + i)->pass;
+		const struct node_devices *answer = answer_of(term, view, first + i);
+
+		pass[i] = answer->pass && bt_mapping_fits(view, first + i, answer->demand) &&
+			  !not_shared_now(term, view, first + i, answer);
 	}
 }
 
 static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
 {
-	return answer_of(term, view, node_ix)->error;
+	const struct node_devices *answer = answer_of(term, view, node_ix);
+
+	return answer->error && !not_shared_now(term, view, node_ix, answer) ? answer->error : NULL;
 }
 
 static void dynamic_resources_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	bt_reject_with(
-		out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, answer_of(term, view, node_ix)->kind);
+	const struct node_devices *answer = answer_of(term, view, node_ix);
+
+	const char *text = not_shared_now(term, view, node_ix, answer);
+
+	if (text) {
+		bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, MAPPING);
+		out_rejection->reasons[0].arg =
+			bt_texts_keep(view->snapshot->dictionary->texts, bt_str(text));
+		return;
+	}
+	if (!bt_mapping_fits(view, node_ix, answer->demand)) {
+		bt_mapping_reject(view, node_ix, answer->demand, NO_ROOM, out_rejection);
+		return;
+	}
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, answer->kind);
+	out_rejection->reasons[0].arg = answer->text;
 }
 
 static const char *const reasons[] = {
@@ -741,6 +870,23 @@ static const char *const reasons[] = {
 	[STALE] = "cannot schedule extended resource claim",
 	[TIMED_OUT] = "timed out trying to allocate devices",
 };
+
+static void reason(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	switch (reason->kind) {
+	case NO_ROOM:
+		bt_buf_text(out_text, "Insufficient ");
+		bt_buf_str(out_text, bt_resource_name(dictionary, reason->arg));
+		break;
+	case MAPPING:
+		bt_buf_str(out_text, bt_intern_str(dictionary->intern, reason->arg));
+		break;
+	default:
+		bt_buf_text(out_text, reasons[reason->kind]);
+		break;
+	}
+}
 
 /* ---- Score ---- */
 
@@ -783,12 +929,13 @@ static int64_t score_claim(const struct bt_view *view, const struct bt_resource_
 static int64_t score_node(
 	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	const struct bt_allocation *allocations = answer_of(term, view, node_ix)->allocations;
+	const struct node_devices *answer = answer_of(term, view, node_ix);
+	const struct bt_allocation *allocations = answer->allocations;
 	int64_t sum = 0;
 	uint32_t n = 0;
 
-	/* Where nothing had to be allocated, nothing is remembered. */
-	for (uint32_t i = 0; allocations && i < term->held_n; i++) {
+	/* Where nothing had to be allocated, and claims take nothing of the node, nothing is remembered. */
+	for (uint32_t i = 0; (allocations || answer->node_claim_n) && i < term->held_n; i++) {
 		const struct held *held = &term->held[i];
 		const struct bt_allocation *allocation =
 			held->new ? &allocations[n++] : &held->claim->allocation;
@@ -842,6 +989,8 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 	}
 	out->choices = choices;
 	out->choice_n = n;
+	out->node_claims = answer_of(term, view, node_ix)->node_claims;
+	out->node_claim_n = answer_of(term, view, node_ix)->node_claim_n;
 }
 
 static struct bt_claim_release release_of(enum bt_claims_release what, const struct held *held)
@@ -1060,6 +1209,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.reject = dynamic_resources_reject,
 	.score = dynamic_resources_score,
 	.reasons = reasons,
+	.reason = reason,
 	.pre_filter = pre_filter,
 	.failure = failure,
 	.events = events,

@@ -27,6 +27,9 @@ struct bt_dynamic_resources_settings {
 
 extern const struct bt_plugin bt_plugin_dynamic_resources;
 
+/* What a claim for extended resources is called before it is made. */
+#define BT_EXTENDED_CLAIM "<extended-resources>"
+
 /* One second of filterTimeout: upstream's search makes fewer steps in it. */
 #define BT_SEARCH_STEPS_PER_SECOND 1000000
 

@@ -36,7 +36,7 @@ static void node_resources_balanced_allocation_compile(const void *opaque, const
 			continue;
 		}
 		uint32_t slot = (uint32_t)settings->slots[i];
-		int64_t request = bt_amounts_get(signature->requests.used, slot);
+		int64_t request = bt_amounts_get(signature->requests.own, slot);
 
 		bind_requests |= request != 0;
 		if (slot < BT_FIRST_SCALAR || request != 0) {

@@ -487,12 +487,12 @@ static int64_t at_least_zero(int64_t amount)
 static bool frees_something(const struct bt_signature *waiting, const struct bt_cluster_event *event)
 {
 	BT_REQUIRE_HOT(event->pod.old.signature && event->pod.new.signature);
-	struct bt_amounts wanted = waiting->requests.used;
+	struct bt_amounts wanted = waiting->requests.own;
 
 	for (uint32_t i = 0; i < wanted.n; i++) {
 		uint32_t slot = wanted.items[i].slot;
-		int64_t before = bt_amounts_get(event->pod.old.signature->requests.used, slot);
-		int64_t after = bt_amounts_get(event->pod.new.signature->requests.used, slot);
+		int64_t before = bt_amounts_get(event->pod.old.signature->requests.own, slot);
+		int64_t after = bt_amounts_get(event->pod.new.signature->requests.own, slot);
 
 		if (wanted.items[i].amount != 0 && at_least_zero(before) > at_least_zero(after)) {
 			return true;

@@ -100,6 +100,36 @@ static const struct bt_field consumption_fields[] = {
 };
 SCHEMA(consumption, consumption_fields, bt_counter_set_object);
 
+/* What devices are of their nodes' resources. */
+static const struct bt_field node_mapping_fields[] = {
+	FIELD("capacityKey", STR, bt_node_resource_object, capacity_key),
+	FIELD_HAS("capacityMultiplier", QUANTITY, bt_node_resource_object, capacity_multiplier,
+		has_capacity_multiplier),
+	FIELD_HAS("deviceMultiplier", QUANTITY, bt_node_resource_object, device_multiplier,
+		has_device_multiplier),
+};
+SCHEMA(node_mapping, node_mapping_fields, bt_node_resource_object);
+static const struct bt_field node_overhead_fields[] = {
+	FIELD_HAS("perContainer", QUANTITY, bt_node_resource_object, per_container, has_per_container),
+	FIELD_HAS("perPod", QUANTITY, bt_node_resource_object, per_pod, has_per_pod),
+};
+SCHEMA(node_overhead, node_overhead_fields, bt_node_resource_object);
+static const struct bt_field node_resource_fields[] = {
+	{.name = BT_STR("mapping"),
+		.type = BT_FIELD_OBJECT,
+		.offset = 0,
+		.schema = &node_mapping,
+		.flag = BT_MEMBER(struct bt_node_resource_object, has_mapping)},
+	INLINE("overhead", node_overhead),
+};
+SCHEMA(node_resource, node_resource_fields, bt_node_resource_object);
+static const struct bt_field lone_mapping_fields[] = {
+	FIELD_HAS("allocationMultiplier", QUANTITY, bt_node_resource_object, device_multiplier,
+		has_device_multiplier),
+	FIELD("capacityKey", STR, bt_node_resource_object, capacity_key),
+};
+SCHEMA(lone_mapping, lone_mapping_fields, bt_node_resource_object);
+
 static const struct bt_field device_fields[] = {
 	FIELD("allNodes", BOOL, bt_device_object, all_nodes),
 	FIELD("allowMultipleAllocations", BOOL, bt_device_object, allow_multiple),
@@ -110,6 +140,8 @@ static const struct bt_field device_fields[] = {
 	MAP("capacity", bt_device_object, capacities, capacity_n, capacity),
 	ARRAY("consumesCounters", bt_device_object, consumes, consume_n, consumption),
 	FIELD("name", STR, bt_device_object, name),
+	MAP("nodeAllocatableResourceMappings", bt_device_object, node_mappings, node_mapping_n, lone_mapping),
+	MAP("nodeAllocatableResources", bt_device_object, node_resources, node_resource_n, node_resource),
 	FIELD_HAS("nodeName", STR, bt_device_object, node_name, has_node_name),
 	OBJECT_HAS(
 		"nodeSelector", bt_device_object, node_selector, bt_node_selector_schema, node_selector.set),

@@ -350,6 +350,26 @@ static const struct bt_field container_status_fields[] = {
 };
 SCHEMA(container_status, container_status_fields, bt_container_status_object);
 
+static const struct bt_field mapped_fields[] = {
+	FIELD("name", STR, bt_named_quantity, name),
+	FIELD("quantity", QUANTITY, bt_named_quantity, quantity),
+};
+SCHEMA(mapped, mapped_fields, bt_named_quantity);
+static const struct bt_field overhead_fields[] = {
+	FIELD("name", STR, bt_node_overhead_object, name),
+	FIELD_HAS("perContainer", QUANTITY, bt_node_overhead_object, per_container, has_per_container),
+	FIELD_HAS("perPod", QUANTITY, bt_node_overhead_object, per_pod, has_per_pod),
+};
+SCHEMA(overhead, overhead_fields, bt_node_overhead_object);
+static const struct bt_field node_claim_fields[] = {
+	FIELD("containers", STR_LIST, bt_node_claim_object, containers),
+	ARRAY("mapping", bt_node_claim_object, mapping, mapping_n, mapped),
+	ARRAY("overhead", bt_node_claim_object, overheads, overhead_n, overhead),
+	FIELD("resourceClaimName", STR, bt_node_claim_object, claim),
+	FIELD("resources", RESOURCES, bt_node_claim_object, resources),
+};
+SCHEMA(node_claim, node_claim_fields, bt_node_claim_object);
+
 static const struct bt_field pod_status_fields[] = {
 	FIELD("allocatedResources", RESOURCES, bt_pod_object, allocated),
 	ARRAY("conditions", bt_pod_object, conditions, condition_n, bt_condition_schema),
@@ -357,6 +377,7 @@ static const struct bt_field pod_status_fields[] = {
 	INLINE("extendedResourceClaimStatus", extended_status),
 	ARRAY("initContainerStatuses", bt_pod_object, init_container_statuses, init_container_status_n,
 		container_status),
+	ARRAY("nodeAllocatableResourceClaimStatuses", bt_pod_object, node_claims, node_claim_n, node_claim),
 	FIELD("nominatedNodeName", STR, bt_pod_object, nominated_node_name),
 	FIELD("phase", STR, bt_pod_object, phase),
 	ARRAY("resourceClaimStatuses", bt_pod_object, claim_statuses, claim_status_n, pod_claim),

@@ -492,6 +492,8 @@ static bool read_value(struct proto_reader *r, const struct bt_proto_field *fiel
 	case BT_PROTO_STR:
 		/* Absent strings are written as empty ones. */
 		return in.at == in.end || read_str(r, in, field->name, at);
+	case BT_PROTO_QUANTITY:
+		return read_quantity(r, in, field->name, at);
 	case BT_PROTO_TIME:
 		return read_time(r, in, field->name, at);
 	case BT_PROTO_TIME_TEXT:

@@ -34,6 +34,7 @@ enum bt_proto_action {
 	BT_PROTO_I64,
 	BT_PROTO_TIME,	    /* nanoseconds */
 	BT_PROTO_TIME_TEXT, /* the time as in JSON */
+	BT_PROTO_QUANTITY,
 	BT_PROTO_RESOURCES,
 	BT_PROTO_STR_LIST,
 	BT_PROTO_STR_MAP,

@@ -92,11 +92,15 @@ MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransiti
 MESSAGE(claim_status, {1, "name", NULL}, {2, "resourceClaimName", NULL});
 MESSAGE(extended_mapping, {1, "containerName", NULL}, {2, "resourceName", NULL}, {3, "requestName", NULL});
 MESSAGE(extended_status, {1, "requestMappings", &extended_mapping}, {2, "resourceClaimName", NULL});
+MESSAGE(mapped, {1, "name", NULL}, {2, "quantity", NULL});
+MESSAGE(claim_overhead, {1, "name", NULL}, {2, "perPod", NULL}, {3, "perContainer", NULL});
+MESSAGE(node_claim, {1, "resourceClaimName", NULL}, {2, "containers", NULL}, {3, "resources", NULL},
+	{4, "mapping", &mapped}, {5, "overhead", &claim_overhead});
 MESSAGE(pod_status, {1, "phase", NULL}, {2, "conditions", &pod_condition}, {7, "startTime", &proto_time},
 	{8, "containerStatuses", &container_status}, {10, "initContainerStatuses", &container_status},
 	{11, "nominatedNodeName", NULL}, {15, "resourceClaimStatuses", &claim_status},
 	{18, "extendedResourceClaimStatus", &extended_status}, {19, "allocatedResources", NULL},
-	{20, "resources", &requirements});
+	{20, "resources", &requirements}, {21, "nodeAllocatableResourceClaimStatuses", &node_claim});
 static const struct bt_proto_number pod_numbers[] = {
 	{1, "metadata", &meta}, {2, "spec", &pod_spec}, {3, "status", &pod_status}};
 const struct bt_proto_message bt_proto_pod = {pod_numbers, 3};
@@ -149,6 +153,8 @@ static enum bt_proto_action action_of(const struct bt_field *field, bool is_time
 		return BT_PROTO_I64;
 	case BT_FIELD_TIME:
 		return BT_PROTO_TIME;
+	case BT_FIELD_QUANTITY:
+		return BT_PROTO_QUANTITY;
 	case BT_FIELD_RESOURCES:
 		return BT_PROTO_RESOURCES;
 	case BT_FIELD_STR_LIST:

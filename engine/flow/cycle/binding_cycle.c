@@ -33,7 +33,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_engine_revert_devices(engine, pod_ix);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
-		bt_ledger_forget(engine->cache->ledger, pod_ix);
+		bt_reserved_forget(engine->cache, pod_ix);
 	}
 	if (!how.refused) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);

@@ -50,6 +50,7 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.compatibility_groups = gates->on[BT_GATE_DRA_DEVICE_COMPATIBILITY_GROUPS],
 		.fractional_ranges = gates->on[BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE],
 		.derived_attributes = gates->on[BT_GATE_DRA_DERIVED_ATTRIBUTES],
+		.node_allocatable = gates->on[BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES],
 		.lists_match = gates->on[BT_GATE_DRA_LIST_TYPE_ATTRIBUTES] &&
 			       bt_release_has(gates->release, BT_RULE_LISTS_MATCH_AS_SETS),
 		.group_claims = gates->on[BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS],
@@ -62,28 +63,11 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 	bt_devices_configure(engine->cache->devices, &features, judge);
 }
 
-/* Rejects gates that change decisions and are not implemented. */
-static void refuse_gate(enum bt_gate gate, const char *remedy, struct bt_config_errors *errors)
+/* Do the claims of a node depend on its single pods? */
+static bool claims_are_pods(const struct bt_gates *gates)
 {
-	bt_config_errors_add(errors,
-		"the feature gate %s is on, but berth does not do yet what it stands for; %s",
-		bt_gate_name(gate), remedy);
-}
-
-enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
-{
-	static const enum bt_gate unsupported[] = {BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES};
-	/* Gates that are on by the release's default are accepted. */
-	const struct bt_release *usual = bt_release_binary(gates->release);
-	enum bt_status status = BT_OK;
-
-	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-		if (gates->on[unsupported[i]] && !bt_gate_spec(unsupported[i], usual)->on) {
-			refuse_gate(unsupported[i], "turn it off", errors);
-			status = BT_INVALID;
-		}
-	}
-	return status;
+	return gates->on[BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES] &&
+	       bt_release_has(gates->release, BT_RULE_DEVICES_MAP_ALONE);
 }
 
 struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
@@ -109,15 +93,14 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	bt_volumes_configure(engine->cache->volumes, config->gates.release);
 	bt_batch_set_team(&engine->batch, options->team, options->batch ? options->batch : BT_ENGINE_BATCH,
 		options->always_share);
-	if (bt_engine_check_gates(&config->gates, errors) != BT_OK ||
-		bt_config_check_profiles(config, errors) != BT_OK ||
+	if (bt_config_check_profiles(config, errors) != BT_OK ||
 		bt_profile_runtimes_init(&engine->runtimes, config, options->sampling, engine->cache,
 			options->plan_memory_bytes ? options->plan_memory_bytes : BT_ENGINE_PLAN_MEMORY,
 			errors) != BT_OK) {
 		bt_engine_destroy(engine);
 		return NULL;
 	}
-	if (bt_profile_runtimes_see_pods(&engine->runtimes)) {
+	if (bt_profile_runtimes_see_pods(&engine->runtimes) || claims_are_pods(&config->gates)) {
 		bt_nominated_pods_show(&engine->nominated);
 	}
 	bt_reserved_init(&engine->reserved, engine->cache,

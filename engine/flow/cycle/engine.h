@@ -240,9 +240,6 @@ struct bt_engine_counts {
 	struct bt_parallel_prepare_counts warm; /* of the workers */
 };
 
-/* Are all enabled gates implemented? Returns: BT_OK; BT_INVALID: errors names those that are not. */
-enum bt_status bt_engine_check_gates(const struct bt_gates *gates, struct bt_config_errors *errors);
-
 /*
  * Creates an engine for a defaulted and valid configuration, which must outlive it.
  * Returns: the engine; NULL when a profile cannot be built, with the reason in errors.

@@ -584,7 +584,7 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 	} else if (pod->terminating) {
 		/* Its binding can only fail, even if an eviction was recorded before. Source:
 		 * handleAssumedPodDeletion, v1.36.3. */
-		bt_ledger_forget(engine->cache->ledger, pod_ix);
+		bt_reserved_forget(engine->cache, pod_ix);
 		bt_engine_wake_for_pod(engine, BT_DELETE, old);
 	}
 }
@@ -624,7 +624,14 @@ static enum bt_status update(
 	}
 	out_taken->ix = pod_ix;
 	bt_engine_leave_group(engine, pod_ix);
-	bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
+	const struct bt_signature *assumed =
+		delta->pod.node == BT_NAME_NONE
+			? bt_reserved_signature(engine->cache, &before, delta->pod.pod.signature)
+			: NULL;
+	struct bt_pod now = delta->pod.pod;
+	now.signature = assumed ? assumed : now.signature;
+	bt_ledger_replace(engine->cache->ledger, pod_ix, &now);
+	bt_signature_release(assumed);
 	bt_engine_join_group(engine, pod_ix);
 	follow_change(engine, pod_ix, &old, &before);
 	BT_INVARIANT(before.state != BT_POD_SCHEDULED ||

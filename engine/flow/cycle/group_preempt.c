@@ -53,7 +53,7 @@ void bt_group_release(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
-	bt_ledger_forget(engine->cache->ledger, pod_ix);
+	bt_reserved_forget(engine->cache, pod_ix);
 }
 
 /* ---- potential victims ---- */

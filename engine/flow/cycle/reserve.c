@@ -122,6 +122,10 @@ static void note_reservation(struct bt_reserved *reserved, const struct bt_plugi
 		reserved->choices[reserved->choice_n++] = reserve_note(reserved, &reservation->choices[i]);
 		reserved->choices_by = plugin->name;
 	}
+	if (reservation->node_claim_n) {
+		reserved->node_claims = reservation->node_claims;
+		reserved->node_claim_n = reservation->node_claim_n;
+	}
 }
 
 static BT_NOINLINE void choose_claims(
@@ -155,7 +159,7 @@ void bt_reserved_choose(
 	if (reserved->binding_n) {
 		bt_name_refs_release(&reserved->names);
 	}
-	reserved->binding_n = reserved->choice_n = 0;
+	reserved->binding_n = reserved->choice_n = reserved->node_claim_n = 0;
 	if (plan->reads_state || plan->signature->volume_n || reserved->always) {
 		choose_claims(reserved, plan, node_ix);
 	}
@@ -407,7 +411,7 @@ static bool is_current(struct bt_reserved *reserved, struct bt_plan *plan)
 static BT_NOINLINE void choose_again(
 	struct bt_reserved *reserved, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
-	reserved->binding_n = reserved->choice_n = 0;
+	reserved->binding_n = reserved->choice_n = reserved->node_claim_n = 0;
 	if (is_current(reserved, plan)) {
 		bt_reserved_choose(reserved, plan, pod_ix, node_ix);
 	}
@@ -429,6 +433,54 @@ static BT_NOINLINE enum bt_reserve assume_claims(
 	return outcome;
 }
 
+static void become(struct bt_cache *cache, uint32_t pod_ix, const struct bt_signature *signature)
+{
+	struct bt_pod pod = *bt_ledger_pod(cache->ledger, pod_ix);
+
+	pod.signature = signature;
+	pod.node_ix = BT_NO_NODE;
+	bt_ledger_replace(cache->ledger, pod_ix, &pod);
+}
+
+/* The pod is to count with what its claims take of the node, and with nothing that its status has from an
+ * earlier attempt. Source: assume, v1.37.2. */
+static BT_NOINLINE void count_claims(struct bt_reserved *reserved, uint32_t pod_ix)
+{
+	struct bt_cache *cache = reserved->cache;
+	const struct bt_signature *base = bt_ledger_pod(cache->ledger, pod_ix)->signature;
+
+	if (reserved->node_claim_n | base->node_claim_n) {
+		const struct bt_signature *assumed = bt_signature_assume(
+			cache->signatures, base, reserved->node_claims, reserved->node_claim_n);
+
+		become(cache, pod_ix, assumed);
+		bt_signature_release(assumed);
+	}
+}
+
+void bt_reserved_forget(struct bt_cache *cache, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_signature *base = pod->signature->assumed_of;
+	bool detached = pod->detached;
+
+	bt_ledger_forget(cache->ledger, pod_ix);
+	if (base && !detached) {
+		become(cache, pod_ix, base);
+	}
+}
+
+const struct bt_signature *bt_reserved_signature(
+	struct bt_cache *cache, const struct bt_pod *assumed, const struct bt_signature *now)
+{
+	const struct bt_signature *before = assumed->signature;
+
+	return assumed->state == BT_POD_ASSUMED && before->assumed_of && now->sums
+		       ? bt_signature_assume(
+				 cache->signatures, now, before->node_claims, before->node_claim_n)
+		       : NULL;
+}
+
 enum bt_reserve bt_reserved_assume(
 	struct bt_reserved *reserved, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -445,6 +497,9 @@ enum bt_reserve bt_reserved_assume(
 	}
 	reserved->pod_ix = BT_NO_POD;
 	if (outcome != BT_RESERVE_FAILS) {
+		if (bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature->sums) {
+			count_claims(reserved, pod_ix);
+		}
 		bt_ledger_assume(reserved->cache->ledger, pod_ix, node_ix);
 		BT_PROBE2(assumed, pod_ix, node_ix);
 	}
@@ -456,7 +511,7 @@ enum bt_reserve bt_reserved_assume(
 void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix)
 {
 	bt_reserved_begin(reserved);
-	reserved->binding_n = reserved->choice_n = 0;
+	reserved->binding_n = reserved->choice_n = reserved->node_claim_n = 0;
 	reserved->pod_ix = pod_ix;
 	reserved->node_ix = node_ix;
 }

@@ -39,8 +39,9 @@ struct bt_reserved {
 	struct bt_name_refs names;
 	struct bt_buf why; /* the failure of the cycle's second half */
 	struct bt_reserved_choice *choices;
-	struct bt_device_choice *given; /* scratch */
-	uint32_t binding_n, choice_n;
+	struct bt_device_choice *given;		 /* scratch */
+	const struct bt_node_claim *node_claims; /* of the plugin, as long as what it has chosen */
+	uint32_t binding_n, choice_n, node_claim_n;
 	size_t binding_cap, volume_cap, choice_cap, given_cap;
 	const char *volumes_by, *choices_by; /* names of the plugins that chose them */
 };
@@ -55,6 +56,15 @@ enum bt_reserve {
 void bt_reserved_init(
 	struct bt_reserved *reserved, struct bt_cache *cache, bool always, bool binder_writes_claims);
 void bt_reserved_fini(struct bt_reserved *reserved);
+
+/* Takes an assumption back: the pod is queued again, and its claims take nothing of the node. Requires: it is
+ * assumed. */
+void bt_reserved_forget(struct bt_cache *cache, uint32_t pod_ix);
+
+/* The signature that a pod keeps which is assumed, as its object is now: with what its claims take of the
+ * node. Returns: NULL: that of its object. Owns: as bt_signature_make. */
+const struct bt_signature *bt_reserved_signature(
+	struct bt_cache *cache, const struct bt_pod *assumed, const struct bt_signature *now);
 
 /* Clears the choice for a cycle or an explanation. */
 void bt_reserved_begin(struct bt_reserved *reserved);

@@ -150,6 +150,10 @@ static void overlay(struct bt_api *api, const struct bt_api_object *stored, stru
 		pod->extended_mappings = stored->extended_mappings;
 		pod->extended_mapping_n = stored->extended_mapping_n;
 	}
+	if (stored->node_claims_set) {
+		pod->node_claims = stored->node_claims;
+		pod->node_claim_n = stored->node_claim_n;
+	}
 }
 
 /* The object as it is now, in the scratch arena. Requires: its texts have been decoded before. */
@@ -322,6 +326,7 @@ static void update_pod(
 		stored->nominated_set = stored->start_set = stored->disrupted = false;
 		stored->refusal = (struct bt_str){0};
 		stored->extended_mapping_n = 0;
+		stored->node_claims_set = false;
 	}
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {
 		stored->node = api_keep(api, object->pod.spec.node_name);
@@ -421,6 +426,58 @@ static void note_bind_error(struct bt_api *api, uint32_t pod_ix)
 		(struct bt_api_bind_error){pod_ix, api_keep(api, bt_buf_view(&api->bind_error))};
 }
 
+static struct bt_node_claim_object node_claim_of(struct bt_api *api, const struct bt_node_claim *claim)
+{
+	const struct bt_dictionary *dictionary = bt_engine_cache(api->cluster.engine)->dictionary;
+	struct bt_arena *arena = &api->cluster.arena;
+	struct bt_node_claim_object object = {
+		.claim = api_keep(api, bt_intern_str(dictionary->intern, claim->claim))};
+
+	object.containers.items = bt_arena_zalloc(arena, (claim->container_n + 1) * sizeof(struct bt_str));
+	object.containers.n = claim->container_n;
+	object.containers.set = true;
+	for (uint32_t i = 0; i < claim->container_n; i++) {
+		object.containers.items[i] =
+			api_keep(api, bt_intern_str(dictionary->intern, claim->containers[i]));
+	}
+	object.mapping = bt_arena_zalloc(arena, (claim->mapping.n + 1) * sizeof(*object.mapping));
+	object.mapping_n = claim->mapping.n;
+	for (uint32_t i = 0; i < claim->mapping.n; i++) {
+		object.mapping[i] = (struct bt_named_quantity){
+			api_keep(api, bt_resource_name(dictionary, claim->mapping.items[i].slot)),
+			claim->mapping.items[i].quantity};
+	}
+	object.resources = (struct bt_resource_list){object.mapping, object.mapping_n, true};
+	object.overheads = bt_arena_zalloc(arena, (claim->overhead_n + 1) * sizeof(*object.overheads));
+	object.overhead_n = claim->overhead_n;
+	for (uint32_t i = 0; i < claim->overhead_n; i++) {
+		const struct bt_node_overhead *from = &claim->overheads[i];
+
+		object.overheads[i] = (struct bt_node_overhead_object){
+			api_keep(api, bt_resource_name(dictionary, from->slot)), from->has_per_pod,
+			from->has_per_container, from->per_pod, from->per_container};
+	}
+	return object;
+}
+
+/* The status of a pod that is bound has what its claims take of the node; if the binding fails it has
+ * nothing. Source: patchNodeAllocatableResourceClaimStatus, clearNodeAllocatableResourceClaimStatus,
+ * v1.37.2. */
+static void write_node_claims(
+	struct bt_api *api, struct bt_api_object *stored, const struct bt_signature *signature, bool bound)
+{
+	if (!stored || !signature->assumed_of || signature->node_claim_n == 0) {
+		return;
+	}
+	stored->node_claims_set = true;
+	stored->node_claim_n = bound ? signature->node_claim_n : 0;
+	stored->node_claims = bt_arena_zalloc(
+		&api->cluster.arena, (stored->node_claim_n + 1) * sizeof(*stored->node_claims));
+	for (uint32_t i = 0; i < stored->node_claim_n; i++) {
+		stored->node_claims[i] = node_claim_of(api, &signature->node_claims[i]);
+	}
+}
+
 /* The call itself. */
 static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 {
@@ -434,8 +491,10 @@ static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 	struct bt_object object;
 
 	if (!can_bind(api, stored, name)) {
+		write_node_claims(api, stored, pod->signature, false);
 		return false;
 	}
+	write_node_claims(api, stored, pod->signature, true);
 	stored->node = bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name);
 	stored->nominated = (struct bt_str){0};
 	stored->nominated_set = true;

@@ -23,6 +23,10 @@ struct bt_api_object {
 	struct bt_str extended_claim;
 	struct bt_extended_mapping_object *extended_mappings;
 	uint32_t extended_mapping_n;
+	/* status.nodeAllocatableResourceClaimStatuses, as PreBind has written it, when set. */
+	struct bt_node_claim_object *node_claims;
+	uint32_t node_claim_n;
+	bool node_claims_set;
 	uint32_t pod_ix; /* the engine's index, or BT_NO_POD */
 	/* For a ResourceClaim: replaces the texts, in the cluster's arena; NULL: the texts apply. */
 	const struct bt_resource_claim_object *claim;

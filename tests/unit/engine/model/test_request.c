@@ -458,9 +458,33 @@ static void rare_names_are_added_up_by_slot(void **state)
 	assert_int_equal(requests.used_milli.items[0].amount, 500);
 }
 
+static void what_claims_take_of_the_node_counts_where_devices_may(void **state)
+{
+	struct fixture *f = *state;
+	static const struct bt_request_rules now = {.sums_by_state = true, .node_claims = true},
+					     alone = {.node_claims = true, .claims_map_alone = true};
+	const struct bt_pod_object *pod = &fixture_read(f,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, resources: "
+		"{requests: {cpu: 700m}}}]}, status: {nodeAllocatableResourceClaimStatuses: "
+		"[{resourceClaimName: c, "
+		"containers: [a, a], resources: {cpu: 2}, mapping: [{name: cpu, quantity: 300m}], overhead: "
+		"[{name: "
+		"cpu, perPod: 100m, perContainer: 1}]}]}}")
+						   ->pod;
+	struct bt_requests requests = requests_by(f, &now, pod);
+
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700 + 300 + 100 + 2 * 1000);
+	assert_int_equal(requests.nonzero_milli_cpu, 700 + 300 + 100 + 2 * 1000);
+	assert_int_equal(bt_amounts_get(requests.own, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests_by(f, &alone, pod).used, BT_CPU), 2700);
+	assert_int_equal(bt_amounts_get(requests_by(f, &by_state, pod).used, BT_CPU), 700);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(what_claims_take_of_the_node_counts_where_devices_may),
 		FIXTURE_TEST(init_containers_count_at_their_worst_moment),
 		FIXTURE_TEST(pod_level_requests_replace_the_sum),
 		FIXTURE_TEST(overhead_suppresses_defaults_beside_pod_level_requests),

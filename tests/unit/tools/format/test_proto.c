@@ -81,6 +81,14 @@ static bool decode_proto(struct bt_str bytes, struct bt_object *out, struct bt_p
 		       BT_PROTO_WHOLE;
 }
 
+/* Go writes an empty map of these as {} in JSON, and not at all in Protocol Buffers. Nothing depends on it. */
+static void forget_empty_resources(struct bt_object *object)
+{
+	for (uint32_t i = 0; object->kind == BT_KIND_POD && i < object->pod.node_claim_n; i++) {
+		object->pod.node_claims[i].resources.set &= object->pod.node_claims[i].resources.n > 0;
+	}
+}
+
 /* Texts are long: shows them from a bit before the first difference on. */
 static void agree(uint32_t n, struct bt_str got, struct bt_str want)
 {
@@ -120,6 +128,7 @@ static void proto_gives_what_json_gives(void **state)
 		}
 		bt_buf_clear(&want);
 		bt_buf_clear(&got);
+		forget_empty_resources(&a);
 		bt_object_encode(&a, &want);
 		bt_object_encode(&b, &got);
 		agree(n, bt_buf_view(&got), bt_buf_view(&want));

@@ -578,39 +578,6 @@ static void a_popped_member_that_is_deleted_takes_no_others_along(void **state)
 	end(&t);
 }
 
-static void gates_that_berth_does_not_know_are_refused(void **state)
-{
-	static const struct {
-		const char *release, *gates, *refused;
-	} cases[] = {
-		{"1.36", "DRANodeAllocatableResources=true", "DRANodeAllocatableResources"},
-		{"1.37", "DRANodeAllocatableResources=true", "DRANodeAllocatableResources"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct bt_engine_options options = {0};
-		struct bt_config_errors errors = {0};
-		struct bt_config config;
-		struct bt_gates gates;
-		struct bt_buf text = {0}, want = {0};
-
-		bt_gates_init(&gates, bt_release_find(bt_str(cases[i].release)));
-		assert_int_equal(bt_gates_parse(&gates, bt_str(cases[i].gates), &text), BT_OK);
-		bt_config_init_default(&config, &gates);
-		assert_null(bt_engine_create(&config, &options, &errors));
-		bt_config_errors_text(&errors, &text);
-		bt_buf_printf(&want,
-			"the feature gate %s is on, but berth does not do yet what it stands for",
-			cases[i].refused);
-		assert_non_null(strstr(text.ptr, want.ptr));
-		bt_buf_fini(&want);
-		bt_config_errors_fini(&errors);
-		bt_config_fini(&config);
-		bt_buf_fini(&text);
-	}
-}
-
 /* ---- preemption ---- */
 
 static void when_one_preempts_the_whole_group_waits_for_the_victims(void **state)
@@ -1010,7 +977,6 @@ int main(void)
 		FIXTURE_TEST(when_the_group_has_gone_its_members_fail),
 		FIXTURE_TEST(a_member_that_is_being_deleted_is_left_out),
 		FIXTURE_TEST(a_popped_member_that_is_deleted_takes_no_others_along),
-		FIXTURE_TEST(gates_that_berth_does_not_know_are_refused),
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
