@@ -630,8 +630,8 @@ const char *bt_mapped_claim_refused(const struct bt_view *view, const struct bt_
 		return used_on_node(view, node_ix, claim);
 	}
 	if (claim->reserved_n == 0 || !claim->allocated ||
-		bt_device_store_reserved(store, claim, signature,
-			bt_consumer_uid(store->pod_name, store->pod_uid)) ||
+		bt_device_store_reserved(
+			store, claim, signature, bt_consumer_uid(store->pod_name, store->pod_uid)) ||
 		!maps(view, &claim->allocation)) {
 		return NULL;
 	}

@@ -81,7 +81,8 @@ static bool decode_proto(struct bt_str bytes, struct bt_object *out, struct bt_p
 		       BT_PROTO_WHOLE;
 }
 
-/* Go writes an empty map of these as {} in JSON, and not at all in Protocol Buffers. Nothing depends on it. */
+/* Go writes an empty map of these as {} in JSON, and not at all in Protocol Buffers. Nothing depends on that.
+ */
 static void forget_empty_resources(struct bt_object *object)
 {
 	for (uint32_t i = 0; object->kind == BT_KIND_POD && i < object->pod.node_claim_n; i++) {
