@@ -81,6 +81,7 @@ struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signa
 
 	maker->signatures = signatures;
 	maker->dictionary = signatures->dictionary;
+	maker->rules = &signatures->request_rules;
 	maker->held.intern = signatures->dictionary->intern;
 	return maker;
 }
@@ -454,11 +455,6 @@ const struct bt_signature *bt_signature_make(
 	empty(maker->signatures, &made); /* another thread was first */
 	BT_INVARIANT(entered->table == maker->signatures);
 	return entered;
-}
-
-const struct bt_request_rules *bt_signatures_rules(const struct bt_signatures *signatures)
-{
-	return &signatures->request_rules;
 }
 
 static void put_words(struct bt_buf *words, const void *items, size_t bytes)

@@ -11,8 +11,9 @@
 struct bt_signature_maker {
 	struct bt_signatures *signatures;
 	struct bt_dictionary *dictionary;
-	struct bt_arena arena;	 /* of the signature under construction */
-	struct bt_arena scratch; /* one pod */
+	const struct bt_request_rules *rules; /* of the signatures */
+	struct bt_arena arena;		      /* of the signature under construction */
+	struct bt_arena scratch;	      /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
 	struct bt_buf group;	  /* the text of bt_signature_group */
@@ -46,17 +47,13 @@ struct bt_str bt_signature_group(struct bt_signature_maker *maker, const struct 
 /* The enum bt_feature bits that a node must have. */
 uint32_t bt_signature_features(const struct bt_pod_spec_object *spec);
 
-/* How what pods ask for is added up. */
-const struct bt_request_rules *bt_signatures_rules(const struct bt_signatures *signatures);
-
-/* May claims of the pod take of the node's resources, or do they? One may be made for extended resources. */
+/* Can claims of the pod use resources of the node? A claim may be made for extended resources. */
 static inline bool bt_signature_sums(const struct bt_signature_maker *maker, const struct bt_pod_object *pod,
 	const struct bt_requests *requests)
 {
 	bool scalars = requests->fit.n && requests->fit.items[requests->fit.n - 1].slot >= BT_FIRST_SCALAR;
 
-	return (pod->spec.claim_n || pod->node_claim_n || scalars) &&
-	       bt_signatures_rules(maker->signatures)->node_claims;
+	return (pod->spec.claim_n || pod->node_claim_n || scalars) && maker->rules->node_claims;
 }
 
 /* Is the init container a sidecar (restartPolicy Always)? */
