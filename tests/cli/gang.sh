@@ -78,8 +78,4 @@ preempts 1.36 "$gates,WorkloadAwarePreemption=true" v1alpha2
 
 # Explanations know it.
 expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
-
-# A gate that berth knows by name only is refused.
-expect 3 "the feature gate DRANodeAllocatableResources is on, but berth does not do yet what it stands for" \
-	"$berth" simulate --quiet node.yaml --kubernetes-version 1.36 --feature-gates "$gates,DRANodeAllocatableResources=true"
 finish
