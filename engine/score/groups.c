@@ -63,6 +63,17 @@ static uint64_t hash_group(const struct grouping *g, uint32_t i)
 	return hash;
 }
 
+/* Gives a group the numbers of a node; it has no nodes yet. */
+static void set_group(struct grouping *g, uint32_t ix, uint32_t i)
+{
+	struct bt_plan *plan = g->plan;
+
+	plan->groups[ix] = (struct bt_group){.fixed = g->fixed[i], .member = BT_NO_NODE};
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->groups[ix].raw[k] = (int32_t)g->raw[k][i];
+	}
+}
+
 /* The group with the numbers of a node, created if new. */
 static uint32_t find_group(struct grouping *g, uint32_t i)
 {
@@ -81,10 +92,7 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 	}
 	plan->groups = bt_mem_grow(plan->groups, plan->group_n, &g->group_cap, sizeof(*plan->groups));
 	ix = plan->group_n++;
-	plan->groups[ix] = (struct bt_group){.fixed = g->fixed[i]};
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->groups[ix].raw[k] = (int32_t)g->raw[k][i];
-	}
+	set_group(g, ix, i);
 	bt_map_put(&g->ixs, hash, ix);
 	BT_INVARIANT(plan->group_n <= GROUP_LIMIT);
 	return ix;
@@ -316,10 +324,9 @@ static bool widen_groups(struct bt_plan *plan, size_t word_n)
 	plan->groups[plan->group_n] = (struct bt_group){0};
 	plan->group_n++;
 	if (old) {
-		const uint64_t *any = plan->any, *top = plan->top;
+		const uint64_t *any = plan->any;
 
-		bt_column_change_mask(plan->usage, any);
-		bt_column_change_mask(plan->usage, top);
+		bt_groups_change_masks(plan);
 		bt_groups_lay_out_masks(plan, word_n);
 		memcpy(plan->masks, old, (plan->group_n - 2) * word_n * sizeof(*old));
 		memcpy(plan->any, any, word_n * sizeof(*any));
@@ -344,10 +351,7 @@ static bool choose_group(struct grouping *g, size_t word_n, uint32_t *out_group)
 	if (*out_group == plan->group_n && !widen_groups(plan, word_n)) {
 		return false;
 	}
-	plan->groups[*out_group] = (struct bt_group){.fixed = g->fixed[0], .member = BT_NO_NODE};
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->groups[*out_group].raw[k] = (int32_t)g->raw[k][0];
-	}
+	set_group(g, *out_group, 0);
 	/* The ranks, and what they lead to, are found again. */
 	plan->maxima_known = false;
 	bt_groups_find_uniform(plan);
@@ -393,8 +397,7 @@ static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uin
 		looked_at = to && is_top(plan, to);
 		set_bit(plan->any, node_ix, to);
 		set_bit(plan->top, node_ix, looked_at);
-		bt_column_change_mask(plan->usage, plan->any);
-		bt_column_change_mask(plan->usage, plan->top);
+		bt_groups_change_masks(plan);
 	}
 	if (plan->base_filled) {
 		plan->base[node_ix] = looked_at ? plan->groups[to].static_score : 0;

@@ -31,6 +31,14 @@ void bt_groups_list_normalized(struct bt_plan *plan);
  */
 void bt_groups_lay_out_masks(struct bt_plan *plan, size_t word_n);
 
+/* The masks of all groups and of the top ones are about to change, or to be freed: other masks may get their
+ * addresses. */
+static inline void bt_groups_change_masks(const struct bt_plan *plan)
+{
+	bt_column_change_mask(plan->usage, plan->any);
+	bt_column_change_mask(plan->usage, plan->top);
+}
+
 /* Sets uniform and steady: in which raw scores the groups agree. */
 void bt_groups_find_uniform(struct bt_plan *plan);
 

@@ -123,6 +123,13 @@ static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
 	bt_topology_pick_destroy(plan->counted);
 }
 
+/* Drops the groups that plans share. Their memory in the arena is freed with the plans. */
+static void drop_groups(struct bt_planner *planner)
+{
+	planner->groups_n = 0;
+	bt_map_fini(&planner->groups_ixs);
+}
+
 static void drop_plans(struct bt_planner *planner)
 {
 	for (size_t i = 0; i < planner->made_n; i++) {
@@ -132,10 +139,10 @@ static void drop_plans(struct bt_planner *planner)
 		bt_column_fini(planner->columns[i].column);
 	}
 	planner->made_n = planner->outdated_n = 0;
-	planner->column_n = planner->groups_n = 0;
+	planner->column_n = 0;
 	planner->column_bytes = 0;
 	bt_map_fini(&planner->column_ixs);
-	bt_map_fini(&planner->groups_ixs);
+	drop_groups(planner);
 	bt_arena_reset(&planner->arena);
 	BT_INVARIANT(planner->column_ixs.count == 0 && planner->groups_ixs.count == 0);
 }
@@ -203,9 +210,7 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 			BT_INVARIANT(planner->column_bytes >= plan->bytes);
 			planner->column_bytes -= plan->bytes;
 			if (plan->usage) {
-				/* Masks of later plans may get these addresses. */
-				bt_column_change_mask(plan->usage, plan->any);
-				bt_column_change_mask(plan->usage, plan->top);
+				bt_groups_change_masks(plan);
 			}
 			forget_plan(planner, plan);
 			planner->made[i] = planner->made[--planner->made_n];
@@ -719,8 +724,7 @@ static void planner_follow(struct bt_planner *planner)
 
 	if (planner->taint_sets_at != snapshot->taint_set_version) {
 		planner->taint_sets_at = snapshot->taint_set_version;
-		planner->groups_n = 0;
-		bt_map_fini(&planner->groups_ixs);
+		drop_groups(planner);
 	}
 	if (is_far_behind(snapshot, planner->plain_at)) {
 		planner->plain = amounts_are_plain(snapshot);
@@ -793,8 +797,7 @@ static struct bt_plan *plan_anew(struct bt_planner *planner, const struct bt_sig
 
 	planner->plans[signature->ix] = plan;
 	if (plan->changes_at != planner->env.view->snapshot->changes_end && !plan_follow(planner, plan)) {
-		planner->groups_n = 0;
-		bt_map_fini(&planner->groups_ixs);
+		drop_groups(planner);
 		drop_outdated(planner, signature);
 		plan = planner->plans[signature->ix] = make_plan(planner, signature);
 	}
