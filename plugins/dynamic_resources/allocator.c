@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The search: one device after the other for one request after the other, undone where it leads nowhere.
+ * Backtracking search: picks devices for each request of each claim, and undoes picks
+ * that lead to no solution.
  */
 #include "plugins/dynamic_resources/allocator.h"
 
@@ -13,40 +14,40 @@
 /* The search recurses once for each device, request and claim. */
 #define DEPTH_MAX 20000
 
-/* ---- what the search knows ---- */
+/* ---- state of the search ---- */
 
 struct pool_counter {
 	uint32_t set, name;
 	bt_nano available, consumed;
 };
 
-/* Counters of a pool, in some releases of all pools of one name. */
+/* Counters of a pool; in some releases, of all pools with that name. */
 struct bt_pool_counters {
 	uint32_t pool;
-	uint32_t driver; /* BT_NAME_NONE: whatever it is */
+	uint32_t driver; /* BT_NAME_NONE: any */
 	struct pool_counter *items;
 	uint32_t n;
 	struct bt_pool_counters *next;
 };
 
-/* A device at its place. */
+/* A device with its slice and pool. */
 struct allocator_place {
 	const struct bt_device_pool *pool;
 	const struct bt_resource_slice *slice;
 	const struct bt_device *device;
 };
 
-/* What is asked: a request, or an alternative of one. */
+/* A request or subrequest. */
 struct asked {
 	const struct bt_device_subrequest *ask;
 	const struct bt_device_class *class_;
-	uint32_t name, parent; /* parent: BT_NAME_NONE when it is no alternative */
+	uint32_t name, parent; /* parent: BT_NAME_NONE for a request */
 	int64_t device_n;
-	struct allocator_place *all; /* of mode All */
-	/* What was found of devices, by use, where an alternative is looked at by what was found for another;
-	 * NULL: they are looked at anew. */
+	struct allocator_place *all; /* mode All: its devices */
+	/* Results of selectors by use index, shared by two alternatives while they are
+	 * listed; NULL: not shared. */
 	uint8_t *found;
-	bool *constrained; /* by constraint: does it apply? */
+	bool *constrained; /* by constraint: does it apply to this request? */
 };
 
 struct allocator_wanted {
@@ -60,35 +61,35 @@ struct distinct {
 	const struct bt_attribute *attribute;
 };
 
-/* What several attributes have in common: a level for each device that was added. */
+/* Values that all devices so far have for an attribute; one level for each device added. */
 struct common {
 	enum bt_attribute_type type; /* of the elements */
-	int64_t *items;		     /* a level after the other, with room for item_cap each */
+	int64_t *items;		     /* levels with room for item_cap items each */
 	uint32_t item_n[RESULTS_MAX];
 	uint32_t item_cap;
 };
 
 struct constraint {
 	const struct bt_device_constraint *is;
-	const struct bt_attribute *attribute; /* match: of the first device */
+	const struct bt_attribute *attribute; /* match: the first device's value */
 	struct common *common;		      /* match, where attributes may be lists */
-	struct distinct *seen;		      /* distinct: what is remembered */
+	struct distinct *seen;		      /* distinct: values so far */
 	uint32_t seen_n;
 	uint32_t device_n;
 };
 
-/* A device that was picked. */
+/* A picked device. */
 struct picked {
 	struct allocator_place at;
 	const struct asked *asked;
 	uint32_t claim;
-	bool counted; /* it takes of counters, and no other share of it does */
+	bool counted; /* it consumes counters, and no earlier share of the device does */
 };
 
 struct claim_state {
 	struct allocator_wanted *wanted;
 	struct constraint *constraints;
-	uint32_t result_n; /* devices that were picked for it */
+	uint32_t result_n; /* devices picked for it */
 };
 
 struct allocator_search {
@@ -106,23 +107,23 @@ struct allocator_search {
 	uint32_t depth;
 };
 
-/* How a part of the search ends. */
+/* Outcome of a part of the search. */
 enum allocator_found {
 	NOTHING = 0,
 	FOUND,
-	TOO_MANY, /* every way needs more devices than a claim may have */
+	TOO_MANY, /* every solution needs more devices than a claim may have */
 	FAILED,
 	TIMED_OUT
 };
 
-/* Where the search stands: a device of a request of a claim. */
+/* Position in the search: a device of a request of a claim. */
 struct position {
 	uint32_t claim, request, alternative;
 	int64_t device;
-	bool inside; /* of the alternative */
+	bool inside; /* of an alternative */
 };
 
-/* Where to look for the next device. */
+/* Where the scan for the next device starts. */
 struct location {
 	uint32_t pool, slice, device;
 };
@@ -137,7 +138,7 @@ static bool obeys(const struct allocator_search *s, enum bt_rule rule)
 	return bt_release_has(s->store->features.release, rule);
 }
 
-/* Begins an error with the claim's name. */
+/* Starts an error message with the claim's name. */
 static void blame(const struct allocator_search *s, uint32_t claim)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
@@ -154,7 +155,7 @@ static void blame_request(const struct allocator_search *s, uint32_t claim, uint
 
 /* ---- selectors ---- */
 
-/* With what is alpha upstream uses its newest allocator. */
+/* Upstream uses its experimental allocator when an alpha gate is on. */
 static bool is_experimental(const struct allocator_search *s)
 {
 	const struct bt_device_features *features = &s->store->features;
@@ -163,8 +164,8 @@ static bool is_experimental(const struct allocator_search *s)
 	       features->derived_attributes;
 }
 
-/* Without consumable capacity, binding conditions and what is newer upstream uses an older allocator, which
- * knows neither distinctAttribute nor bindsToNode nor devices that are shared. */
+/* Upstream uses its stable allocator without consumable capacity, binding conditions and newer features. It
+ * supports neither distinctAttribute nor bindsToNode nor shared devices. */
 static bool is_stable(const struct allocator_search *s)
 {
 	const struct bt_device_features *features = &s->store->features;
@@ -180,7 +181,7 @@ static void add_place(const struct allocator_search *s, const struct allocator_p
 		BT_STR_ARG(allocator_text_of(s, at->device->name)));
 }
 
-/* What is wrong with a selector, behind the name of whose it is. Source: EnhanceRuntimeError,
+/* Appends a selector's error to a message that already names the claim or class. Source: EnhanceRuntimeError,
  * dynamic-resource-allocation/cel/errors.go, v1.37.2. */
 static void blame_selector(const struct allocator_search *s, uint32_t ix, const struct allocator_place *at,
 	bool compiling, struct bt_str why)
@@ -200,7 +201,7 @@ static void blame_selector(const struct allocator_search *s, uint32_t ix, const 
 	}
 }
 
-/* Do all expressions match the device? class_: whose they are; NULL: the claim's. */
+/* Do all expressions match the device? class_: the class with the selectors; NULL: they are the claim's. */
 static enum allocator_found selectors_match(struct allocator_search *s, uint32_t claim,
 	const struct bt_device_class *class_, const struct bt_device_selectors *selectors,
 	const struct allocator_place *at)
@@ -210,7 +211,7 @@ static enum allocator_found selectors_match(struct allocator_search *s, uint32_t
 
 	BT_REQUIRE_HOT(selectors->n == 0 || selectors->expressions);
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
-		if (!selectors->expressions[i]) { /* Of a class: requests are checked at the start. */
+		if (!selectors->expressions[i]) { /* Of a class: requests were checked before. */
 			bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(allocator_text_of(s, class_->name)));
 			bt_buf_printf(s->error,
 				": selector #%u: CEL expression empty (unsupported selector type?)", i);
@@ -295,7 +296,7 @@ static struct bt_quantity taken(
 	return bt_capacity_taken(asked->ask, capacity, rounding(s));
 }
 
-/* What is taken of a capacity so far, by claims that have it and by those of this search. */
+/* What claims of the cluster and of this search consume of a capacity. */
 static bt_nano taken_before(
 	const struct allocator_search *s, const struct bt_device *device, const struct bt_capacity *capacity)
 {
@@ -313,7 +314,8 @@ static bt_nano taken_before(
 	return sum;
 }
 
-/* Is there enough of every capacity? all: whatever others take. Source: CmpRequestOverCapacity, v1.36.3. */
+/* Does the device have enough of every capacity? all: ignore other consumers. Source:
+ * CmpRequestOverCapacity, v1.36.3. */
 static bool has_capacity(
 	const struct allocator_search *s, const struct asked *asked, const struct bt_device *device, bool all)
 {
@@ -336,7 +338,8 @@ static bool has_capacity(
 	return true;
 }
 
-/* Is what the request takes of some capacity no amount? Source: CmpRequestOverCapacity, v1.37.2. */
+/* Does upstream fail on the amount that the request takes of some capacity? Source:
+ * CmpRequestOverCapacity, v1.37.2. */
 static bool capacity_fails(struct allocator_search *s, uint32_t claim, const struct asked *asked,
 	const struct allocator_place *at, bool listing)
 {
@@ -370,7 +373,7 @@ static bool capacity_fails(struct allocator_search *s, uint32_t claim, const str
 	return fails;
 }
 
-/* Has the device a share already? */
+/* Does the device have a share already? */
 static bool shared_already(const struct allocator_search *s, const struct bt_device *device)
 {
 	const struct bt_device_use *use = &s->store->uses[device->use_ix];
@@ -383,7 +386,7 @@ static bool shared_already(const struct allocator_search *s, const struct bt_dev
 	return shared;
 }
 
-/* ---- who has devices ---- */
+/* ---- devices in use ---- */
 
 static bool in_use(const struct allocator_search *s, const struct bt_device *device)
 {
@@ -405,7 +408,7 @@ static bool picked_for(const struct allocator_search *s, const struct bt_device 
 	return false;
 }
 
-/* Has somebody else the device? Those with admin access care for their own claim only. */
+/* Is the device in use? Requests with admin access only check picks for their own claim. */
 static bool occupied(const struct allocator_search *s, const struct asked *asked,
 	const struct bt_device *device, uint32_t claim)
 {
@@ -432,7 +435,7 @@ static struct pool_counter *counter_of(struct bt_pool_counters *counters, const 
 	return NULL;
 }
 
-/* Takes what allocated devices of the slices take. */
+/* Subtracts what allocated devices of the slices consume. */
 static void take_allocated(
 	struct allocator_search *s, struct bt_pool_counters *counters, const uint32_t *slices, uint32_t n)
 {
@@ -484,7 +487,7 @@ static struct bt_pool_counters *counters_of(struct allocator_search *s, const st
 	return counters;
 }
 
-/* Nothing is taken yet by this search: one before may have left something. */
+/* Resets what a previous search of the cycle has consumed. */
 static void reset_counters(const struct bt_allocation_cycle *cycle)
 {
 	for (size_t i = 0; i < sizeof(cycle->counters) / sizeof(cycle->counters[0]); i++) {
@@ -507,7 +510,7 @@ static void consume(struct bt_pool_counters *counters, const struct bt_device *d
 	}
 }
 
-/* Takes what the device takes of its pool's counters, if that leaves none of them overdrawn. */
+/* Consumes the device's counters. Returns false, and consumes nothing, when one would be overdrawn. */
 static bool take_counters(struct allocator_search *s, const struct allocator_place *at)
 {
 	struct bt_pool_counters *counters = counters_of(s, at->pool);
@@ -524,7 +527,7 @@ static bool take_counters(struct allocator_search *s, const struct allocator_pla
 
 /* ---- compatibility groups ---- */
 
-/* The groups of a counter set that a device takes of, or NULL. */
+/* The device's compatibility groups for a counter set, or NULL. */
 static const struct bt_counter_groups *groups_of(const struct bt_device *device, uint32_t set)
 {
 	for (uint32_t i = 0; i < device->group_n; i++) {
@@ -535,12 +538,12 @@ static const struct bt_counter_groups *groups_of(const struct bt_device *device,
 	return NULL;
 }
 
-/* What the devices of a counter set have in common, as far as the groups that a device wants to join with:
- * one bit each, of the first 64 groups. Source: compatibilityGroupIntersection,
+/* The intersection of the groups of a counter set's devices, limited to the groups that a device needs: one
+ * bit for each of the first 64. Source: compatibilityGroupIntersection,
  * structured/internal/experimental/compatibility_groups.go, v1.37.2. */
 struct company {
 	const struct bt_counter_groups *wanted;
-	uint64_t common; /* of those that are wanted */
+	uint64_t common; /* of wanted */
 	bool any, bare;
 };
 
@@ -580,7 +583,7 @@ static void join_allocated(
 	}
 }
 
-/* May the device take of its counter sets beside those that do already, or were picked to? */
+/* Is the device compatible with the other devices, allocated or picked, that consume its counter sets? */
 static bool groups_fit(const struct allocator_search *s, const struct allocator_place *at)
 {
 	bool fits = true;
@@ -616,7 +619,8 @@ static bool taint_repels(const struct allocator_search *s, const struct bt_taint
 	return !tolerated;
 }
 
-/* Source: taintPreventsAllocation, v1.36.3; taints of rules are upstream's in the slices that it lists. */
+/* Source: taintPreventsAllocation, v1.36.3. Upstream's tracker adds the taints of
+ * DeviceTaintRules to slices. */
 static bool repels(const struct allocator_search *s, const struct allocator_place *at,
 	const struct bt_device_subrequest *ask)
 {
@@ -636,7 +640,7 @@ static bool repels(const struct allocator_search *s, const struct allocator_plac
 	return repelled;
 }
 
-/* Of two plain values: lists are no values where they do not match by what they have in common. */
+/* Compares plain values. Lists count as no value unless features.lists_match. */
 static bool equal(const struct bt_attribute *a, const struct bt_attribute *b)
 {
 	bool text = a->type == BT_ATTRIBUTE_STRING || a->type == BT_ATTRIBUTE_VERSION;
@@ -649,7 +653,7 @@ static bool is_plain(const struct bt_attribute *attribute)
 	return attribute->type != BT_ATTRIBUTE_NONE && attribute->type < BT_ATTRIBUTE_INTS;
 }
 
-/* The values of a list, or the one that the attribute is; none, when it is of no known type. */
+/* The items of a list, or the single value; none for a value of unknown type. */
 static uint32_t values_of(const struct bt_attribute *attribute, int64_t *one, const int64_t **out_values)
 {
 	if (attribute->type >= BT_ATTRIBUTE_INTS) {
@@ -695,7 +699,7 @@ static bool overlap(const struct bt_attribute *a, const struct bt_attribute *b)
 	return false;
 }
 
-/* The first device's values are what all have in common. */
+/* Starts with the values of the first device. */
 static void begin_common(
 	const struct allocator_search *s, struct common *common, const struct bt_attribute *attribute)
 {
@@ -712,7 +716,7 @@ static void begin_common(
 	common->item_n[0] = n;
 }
 
-/* Keeps, on a level of its own, what the attribute has, too. Returns whether that is anything. */
+/* Adds a level with the values that the attribute has, too. Returns whether any are left. */
 static bool narrow_common(struct common *common, const struct bt_attribute *attribute, uint32_t device_n)
 {
 	const int64_t *values, *before = common->items + (size_t)(device_n - 1) * common->item_cap;
@@ -753,7 +757,7 @@ static bool add_match(
 	return true;
 }
 
-/* Has the device that was seen nothing of what the attribute has? */
+/* Does the attribute have no value in common with an earlier device? */
 static bool differ(
 	const struct allocator_search *s, const struct bt_attribute *attribute, const struct distinct *seen)
 {
@@ -761,7 +765,7 @@ static bool differ(
 					      : is_plain(attribute) && !equal(attribute, seen->attribute);
 }
 
-/* Of several devices of one request some releases remember the last alone. */
+/* Some releases remember only the last device of each request. */
 static bool add_distinct(const struct allocator_search *s, struct constraint *constraint, uint32_t request,
 	const struct bt_attribute *attribute)
 {
@@ -789,7 +793,7 @@ static uint32_t base_name(const struct asked *asked)
 	return asked->parent ? asked->parent : asked->name;
 }
 
-/* The request's expression for an attribute; BT_NAME_NONE: it does not derive it. */
+/* The request's expression for a derived attribute; BT_NAME_NONE: it has none. */
 static uint32_t expression_of(const struct asked *asked, uint32_t attribute)
 {
 	for (uint32_t i = asked->ask->derived_n; i-- > 0;) {
@@ -867,7 +871,7 @@ static void remove_constraints(struct claim_state *claim, const struct asked *as
 
 /* ---- picking a device ---- */
 
-/* What has to be undone of a device that was picked. */
+/* What put_back has to undo for a device. */
 struct undo {
 	bool counters, marked;
 };
@@ -891,7 +895,7 @@ static void put_back(struct allocator_search *s, uint32_t claim, const struct as
 	}
 }
 
-/* A constraint is not met: for mode All, which needs this device, a failure. */
+/* A constraint fails. With mode All, which needs every device, that is an error. */
 static enum allocator_found unconstrained(struct allocator_search *s, uint32_t claim,
 	const struct asked *asked, const struct allocator_place *at, bool must)
 {
@@ -905,8 +909,8 @@ static enum allocator_found unconstrained(struct allocator_search *s, uint32_t c
 	return FAILED;
 }
 
-/* Does the device go without an operation that the node cannot leave out? Upstream's older allocators do not
- * ask. */
+/* Does the device skip a node operation that the node requires? Only upstream's
+ * experimental allocator checks this. */
 static bool lacks_operations(const struct allocator_search *s, const struct allocator_place *at)
 {
 	const struct bt_node *node = &s->view->snapshot->nodes[s->request->node_ix];
@@ -916,7 +920,7 @@ static bool lacks_operations(const struct allocator_search *s, const struct allo
 		       node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS);
 }
 
-/* Picks a device that is selectable, unless something is against it. must: it has to be this one. Source:
+/* Picks a selectable device unless a check fails. must: mode All needs this device. Source:
  * allocateDevice, v1.36.3. */
 static enum allocator_found pick(struct allocator_search *s, uint32_t claim, const struct asked *asked,
 	const struct allocator_place *at, bool must, struct undo *out_undo)
@@ -968,7 +972,7 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 
 /* ---- the result ---- */
 
-/* Where the devices from first on can be reached, all of one claim. Source: createNodeSelector, v1.36.3. */
+/* Sets the node selector for n devices of one claim. Source: createNodeSelector, v1.36.3. */
 static bool reach(
 	struct allocator_search *s, const struct picked *first, uint32_t n, struct bt_allocation *out)
 {
@@ -1065,7 +1069,7 @@ static struct bt_device_result result_of(struct allocator_search *s, const struc
 	return result;
 }
 
-/* All claims have their devices: writes them down before the search undoes its steps. */
+/* All claims have their devices: copies the results before the search unwinds. */
 static enum allocator_found write_down(struct allocator_search *s)
 {
 	const struct picked *at = s->picked;
@@ -1110,7 +1114,7 @@ static enum allocator_found next_claim(struct allocator_search *s, uint32_t clai
 		search_from(s, (struct position){.claim = claim + 1}, (struct location){0});
 
 	BT_INVARIANT(claim < s->request->claim_n);
-	/* Other devices for this claim may leave more for the next. */
+	/* The next claim may fit with other devices for this one. */
 	return found == TOO_MANY ? NOTHING : found;
 }
 
@@ -1131,7 +1135,7 @@ static enum allocator_found search_alternatives(struct allocator_search *s, stru
 	return all_too_many ? TOO_MANY : NOTHING;
 }
 
-/* The device has been picked: goes on with the next of the request. */
+/* Continues with the next device of the request. */
 static enum allocator_found go_on(struct allocator_search *s, struct position at,
 	const struct allocator_place *place, struct undo undo, struct location next)
 {
@@ -1157,7 +1161,7 @@ static enum allocator_found take_all(struct allocator_search *s, struct position
 	return found == FOUND ? go_on(s, at, place, undo, (struct location){0}) : found;
 }
 
-/* Tries one device. Sets out_go_on when the next one is to be tried. */
+/* Tries one device. out_go_on: the search continues with the next one. */
 static enum allocator_found try_device(struct allocator_search *s, struct position at,
 	const struct allocator_place *place, struct location next, bool *out_go_on)
 {
@@ -1184,8 +1188,8 @@ static enum allocator_found try_device(struct allocator_search *s, struct positi
 	return found;
 }
 
-/* Looks for a device from a location on; devices of one request come in order, so that no combination is
- * tried twice. */
+/* Scans for a device from a location on. The devices of one request come in ascending order, so that no
+ * combination is tried twice. */
 static enum allocator_found search_device(
 	struct allocator_search *s, struct position at, struct location from)
 {
@@ -1269,9 +1273,9 @@ static enum allocator_found search_from(struct allocator_search *s, struct posit
 	return found;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* Adds the pool's devices that mode All takes. */
+/* Adds the devices of the pool that a request of mode All must get. */
 static enum allocator_found add_all(
 	struct allocator_search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
 {
@@ -1408,7 +1412,7 @@ static bool capacity_disabled(
 	return what != NULL;
 }
 
-/* Does a constraint that names requests name this one? */
+/* Does the constraint apply to this request? One without names applies to all. */
 static bool names(const struct allocator_search *s, const struct bt_device_constraint *constraint,
 	const struct asked *asked)
 {
@@ -1441,7 +1445,8 @@ static enum allocator_found add_asked(struct allocator_search *s, uint32_t claim
 	return check_asked(s, claim, asked);
 }
 
-/* Devices of mode All of the first two alternatives are listed by what is found for the first of them.
+/* Where the first two alternatives have mode All, upstream lists the devices of both by
+ * the results for the first.
  * Source: Allocate, v1.35.4. */
 static uint8_t *share_found(const struct allocator_search *s, const struct bt_device_request *request)
 {
@@ -1452,7 +1457,7 @@ static uint8_t *share_found(const struct allocator_search *s, const struct bt_de
 		       : NULL;
 }
 
-/* Sets how many devices the request needs at least. */
+/* Prepares a request. out_least: how many devices it needs at least. */
 static enum allocator_found add_request(
 	struct allocator_search *s, uint32_t claim, uint32_t ix, int64_t *out_least)
 {
@@ -1485,7 +1490,7 @@ static enum allocator_found add_request(
 		if (add_asked(s, claim, asked) == FAILED) {
 			return FAILED;
 		}
-		asked->found = NULL; /* The search looks anew. */
+		asked->found = NULL; /* The search itself evaluates selectors again. */
 		*out_least = asked->device_n < *out_least ? asked->device_n : *out_least;
 	}
 	return FOUND;

@@ -72,7 +72,7 @@ const struct bt_plugin_args bt_dynamic_resources_args_info = {
 	.bind_timeout_ns = bind_timeout_ns,
 };
 
-/* Searching is bounded by steps instead of time, so that equal input gives equal decisions. */
+/* The search is bounded by steps instead of time, so that equal input gives equal decisions. */
 const void *bt_dynamic_resources_make_settings(const struct bt_settings_env *env, const void *opaque)
 {
 	const struct bt_dynamic_resources_args *args = opaque;

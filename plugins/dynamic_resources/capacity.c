@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rounding of requests for capacity, and the checks of its policy.
+ * Rounds requests for capacity and checks the capacity's policy.
  */
 #include "plugins/dynamic_resources/capacity.h"
 
@@ -8,7 +8,7 @@
 
 #define NANO 1000000000
 
-#define MILLI 1000000 /* in billionths */
+#define MILLI 1000000 /* in nano units */
 
 static struct bt_quantity whole(int64_t value, enum bt_quantity_format format)
 {
@@ -25,7 +25,7 @@ static struct bt_quantity thousandths(int64_t value, enum bt_quantity_format for
 					   .format = format};
 }
 
-/* Is the amount some number of thousandths, of 64 bits? */
+/* Is the amount a whole number of thousandths that fits in 64 bits? */
 static bool milli_holds(struct bt_quantity quantity)
 {
 	bt_nano milli = quantity.nano / MILLI;
@@ -40,14 +40,13 @@ static bool counts_milli(const struct bt_request_policy *policy, struct bt_capac
 	       (!policy->has_step || (milli_holds(policy->step) && policy->step.nano >= MILLI));
 }
 
-/* In whole numbers or thousandths, as the range is counted. */
+/* The amount in whole numbers or thousandths, as the range counts. */
 static int64_t count_of(struct bt_quantity quantity, bool milli)
 {
 	return milli ? (int64_t)(quantity.nano / MILLI) : bt_quantity_value(quantity);
 }
 
-/* Up to the smallest amount, and from there by whole steps. A step of nothing, which the API refuses, is
- * none. */
+/* Rounds up to min, and above it to whole steps. A step of 0, which the API rejects, means no step. */
 static struct bt_quantity round_range(const struct bt_request_policy *policy, struct bt_quantity asked,
 	struct bt_capacity_rounding rounding)
 {
@@ -110,7 +109,7 @@ struct bt_quantity bt_capacity_taken(const struct bt_device_subrequest *ask,
 	return policy->has_values ? round_values(policy, *asked) : *asked;
 }
 
-/* Does rounding leave what 64 bits hold? */
+/* Does rounding overflow 64 bits? */
 static bool range_fails(const struct bt_request_policy *policy, struct bt_quantity asked,
 	struct bt_capacity_rounding rounding, struct bt_buf *out_why)
 {
@@ -164,7 +163,7 @@ bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_c
 	return false;
 }
 
-/* Was the amount computed by steps? Then it has no text of its own, as what is read has. */
+/* Did rounding compute the amount? Then it has no text of its own, as a parsed one has. */
 static bool is_computed(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
 	struct bt_capacity_rounding rounding)
 {
@@ -176,7 +175,7 @@ static bool is_computed(const struct bt_device_subrequest *ask, const struct bt_
 	       bt_quantity_cmp(*asked, policy->min) >= 0;
 }
 
-/* Go compares the default with == there: as it is held, not only as much. */
+/* Go compares the default with == here: by representation, not by value. */
 static bool held_alike(struct bt_quantity a, struct bt_quantity b)
 {
 	return a.nano == b.nano && a.mantissa == b.mantissa && a.nano_exp == b.nano_exp &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compiling and matching as a whole, and what is worked out once: constant lists, conversions and patterns.
+ * Compiling and matching, and what is computed at compile time: constant lists, conversions and patterns.
  * Source: dynamic-resource-allocation/cel/compile.go, v1.36.3; cel-go v0.26, interpreter/decorators.go.
  */
 #include "plugins/dynamic_resources/cel.h"
@@ -8,8 +8,8 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-#define MEMORY_MAX_BYTES ((size_t)4 << 20) /* of one match */
-#define STEPS_MAX	 20000000	   /* of one match: comparisons of elements, steps of patterns */
+#define MEMORY_MAX_BYTES ((size_t)4 << 20) /* per match */
+#define STEPS_MAX	 20000000	   /* per match: comparisons of elements, steps of patterns */
 
 struct bt_cel {
 	struct bt_arena arena;
@@ -22,7 +22,7 @@ struct bt_cel {
 
 struct planner {
 	struct bt_cel_compiler *compiler;
-	struct bt_buf *error; /* not empty: planning failed */
+	struct bt_buf *error; /* not empty: planning has failed */
 };
 
 static void fold_node(struct planner *planner, struct bt_cel_node *node)
@@ -133,7 +133,7 @@ static void plan_call(struct planner *planner, struct bt_cel_node *node, bool co
 	}
 }
 
-/* A chain of selections and indices that starts at a conditional is charged for less. */
+/* A chain of selections and indices that starts at a conditional costs less. */
 static bool is_branching(const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *operand = node->arg_n ? node->args[0] : NULL;
@@ -160,7 +160,7 @@ static void plan(struct planner *planner, struct bt_cel_node *node)
 		return;
 	}
 	node->branching = is_branching(node);
-	/* Upstream looks for a type of the variable's name. */
+	/* Upstream looks up a type of the variable's name. */
 	if (node->kind == BT_CEL_IDENT && node->type->kind == BT_CEL_K_TYPE) {
 		bt_buf_printf(planner->error,
 			"program instantiation failed: reference to undefined type: %.*s",
@@ -191,7 +191,7 @@ static bool is_scalar(const struct bt_cel_type *type)
 	}
 }
 
-/* Is the type not one that a result may have? Source: validateOutputType, v1.37.2. */
+/* Is the type none that a result may have? Source: validateOutputType, v1.37.2. */
 static bool result_fails(
 	const struct bt_cel_compiler *compiler, const struct bt_cel_type *type, struct bt_buf *error)
 {
@@ -271,7 +271,7 @@ void bt_cel_destroy(struct bt_cel *cel)
 
 /* ---- matching ---- */
 
-/* What Go says when the value is not a bool. */
+/* Writes the error of Go for a value that is not a bool. */
 static void write_not_bool(const struct bt_cel_value *value, struct bt_buf *error)
 {
 	static const char *const texts[BT_CEL_K_N] = {
@@ -293,7 +293,7 @@ static void write_not_bool(const struct bt_cel_value *value, struct bt_buf *erro
 		bt_cel_kind_name(value->kind), text ? text : "unsupported");
 }
 
-/* Evaluates the expression. False: error says what went wrong. */
+/* Evaluates the expression. Returns false with an error. */
 static bool evaluate(const struct bt_cel *cel, struct bt_cel_run *run, struct bt_buf *error,
 	struct bt_cel_value *out_value)
 {
@@ -314,7 +314,7 @@ static bool evaluate(const struct bt_cel *cel, struct bt_cel_run *run, struct bt
 		bt_buf_str(error, out_value->text);
 		return false;
 	}
-	/* What is within an optional is taken out. */
+	/* Unwraps an optional. */
 	if (out_value->kind == BT_CEL_K_OPTIONAL && out_value->optional) {
 		*out_value = *out_value->optional;
 	}
@@ -357,7 +357,7 @@ enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_de
 
 /* ---- derived attributes ---- */
 
-/* Takes a scalar over. Returns: is the value one? */
+/* Copies a scalar. Returns false for other values. */
 static bool take_scalar(
 	const struct bt_cel_value *value, enum bt_cel_attribute_kind *out_kind, union bt_cel_scalar *out)
 {
@@ -383,7 +383,7 @@ static bool take_scalar(
 	}
 }
 
-/* What Go says that the value within is of. */
+/* The Go type in upstream's error for an unsupported value. */
 static const char *native_type(const struct bt_cel_value *value)
 {
 	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "structpb.NullValue",
@@ -403,7 +403,7 @@ static const char *native_type(const struct bt_cel_value *value)
 	return names[value->kind] ? names[value->kind] : "unknown";
 }
 
-/* Lists are of what their first element is of. Source: valToDeviceAttribute, v1.37.2. */
+/* The first element sets the type of the list. Source: valToDeviceAttribute, v1.37.2. */
 static bool take_list(struct bt_arena *arena, const struct bt_cel_value *value, struct bt_cel_attribute *out,
 	struct bt_buf *error)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Device selectors: expressions of the Common Expression Language over one device, as DeviceClasses and
- * requests carry them. Compiling checks types as upstream does; matching allocates nothing once the scratch
- * has grown, but for what RE2 does. Source: dynamic-resource-allocation/cel and cel-go v0.26, Kubernetes
- * v1.36.3.
+ * Device selectors: expressions of the Common Expression Language over one device, from DeviceClasses and
+ * requests. Compiling checks types as upstream does. Matching allocates only to grow its scratch, and within
+ * RE2. Source: dynamic-resource-allocation/cel and cel-go v0.26, Kubernetes v1.36.3.
  */
 #pragma once
 
@@ -15,7 +14,7 @@
 #include "engine/base/str.h"
 #include "engine/model/quantity.h"
 
-/* Longer expressions are refused (CELSelectorExpressionMaxLength). */
+/* Longer expressions are rejected (CELSelectorExpressionMaxLength). */
 #define BT_CEL_EXPRESSION_MAX 10240
 
 /* A match that costs more fails (CELSelectorExpressionMaxCost), in units of cel-go's cost tracker. */
@@ -23,7 +22,7 @@
 
 struct bt_cel;
 
-/* A semantic version; pre and build view the text that was parsed, without their - and +. */
+/* A semantic version; pre and build are views of the parsed text, without - and +. */
 struct bt_cel_semver {
 	uint64_t major, minor, patch;
 	struct bt_str pre, build;
@@ -41,7 +40,7 @@ union bt_cel_scalar {
 struct bt_cel_attribute {
 	struct bt_str domain, name;
 	enum bt_cel_attribute_kind kind;
-	bool list; /* of n elements of the kind */
+	bool list; /* a list of n elements of the kind */
 	uint32_t n;
 	union {
 		union bt_cel_scalar scalar;
@@ -58,7 +57,7 @@ struct bt_cel_capacity {
 	struct bt_quantity value;
 };
 
-/* What an expression sees. It owns nothing; a pair of domain and name occurs once. */
+/* The device as an expression sees it. Owns nothing. Each pair of domain and name occurs once. */
 struct bt_cel_device {
 	struct bt_str driver;
 	const struct bt_cel_attribute *attributes;
@@ -66,26 +65,27 @@ struct bt_cel_device {
 	uint32_t attribute_n, capacity_n;
 	bool allow_multiple_allocations;
 	/*
-	 * Not empty: the device cannot be shown to expressions, and every match fails with this text:
-	 * upstream says "attribute NAME: unsupported attribute value" of a value of no known type, and
-	 * "attribute NAME: parse semantic version: WHY" of a version that bt_cel_semver_parse refuses.
+	 * Not empty: expressions cannot read the device, and every match fails with this text. Upstream's
+	 * texts: "attribute NAME: unsupported attribute value" for a value of unknown type, "attribute NAME:
+	 * parse semantic version: WHY" for a version that bt_cel_semver_parse rejects.
 	 */
 	struct bt_str invalid;
 };
 
 enum bt_cel_result { BT_CEL_FALSE, BT_CEL_TRUE, BT_CEL_ERROR };
 
-/* Memory for matching, kept from match to match. Zeroes are an empty one. One thread at a time. */
+/* Memory for matching, reused between matches. Zero-initialised when empty. One thread at a time. */
 struct bt_cel_scratch {
 	struct bt_arena arena;
 };
 
-/* Which gates change the language. */
+/* Gates that change the language. */
 enum bt_cel_feature {
 	BT_CEL_CONSUMABLE_CAPACITY = 1, /* DRAConsumableCapacity: device.allowMultipleAllocations exists */
 	BT_CEL_LISTS = 2,		/* attributes may be lists: their type is dyn, not any */
 	BT_CEL_INCLUDES = 4,		/* lists have includes() */
-	BT_CEL_SHORT_INCLUDES = 8,	/* an older one: it refuses lists that no attribute may have */
+	BT_CEL_SHORT_INCLUDES = 8,	/* includes() of an older release: it rejects lists
+					 * that no attribute may have */
 	BT_CEL_DERIVES = 16		/* the result is an attribute's value instead of whether it matches */
 };
 
@@ -102,15 +102,15 @@ struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struc
 void bt_cel_destroy(struct bt_cel *cel);
 
 /*
- * Whether the device matches. The answer depends on the arguments alone; cost, depth and memory are bounded.
- * Context : any thread, with a scratch of its own; allocates only to grow scratch, and to write an error.
+ * Does the device match? The result depends on the arguments alone; cost, depth and memory are bounded.
+ * Context : any thread, with its own scratch; allocates only to grow scratch, and to write an error.
  * Returns : BT_CEL_ERROR with the error as cel-go words it appended to *error, such as "no such key: x".
  */
 enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_device *device,
 	struct bt_cel_scratch *scratch, struct bt_buf *error) BT_MUST_CHECK;
 
 /*
- * The value that an expression compiled with BT_CEL_DERIVES has for the device, as bt_cel_match evaluates it.
+ * The value that an expression compiled with BT_CEL_DERIVES has for the device, evaluated as by bt_cel_match.
  * Returns : BT_CEL_TRUE with kind and value of *out set, which view device, scratch and expression; an empty
  *           list is one of strings. BT_CEL_ERROR as bt_cel_match.
  */
@@ -119,23 +119,24 @@ enum bt_cel_result bt_cel_derive(const struct bt_cel *cel, const struct bt_cel_d
 
 void bt_cel_scratch_fini(struct bt_cel_scratch *scratch);
 
-/* The cost of the last match with this scratch is not kept; this asks for it. *out_cost is set always. */
+/* Like bt_cel_match, and sets *out_cost, also on errors. */
 enum bt_cel_result bt_cel_match_cost(const struct bt_cel *cel, const struct bt_cel_device *device,
 	struct bt_cel_scratch *scratch, struct bt_buf *error, uint64_t *out_cost) BT_MUST_CHECK;
 
 /*
- * Splits the qualified name of an attribute or capacity at its first '/'. Without one the domain is that of
- * the driver. Context: any thread; no allocation.
+ * Splits the qualified name of an attribute or capacity at its first '/'. Without '/'
+ * the domain is the driver.
+ * Context: any thread; no allocation.
  */
 void bt_cel_split_name(
 	struct bt_str qualified, struct bt_str driver, struct bt_str *out_domain, struct bt_str *out_name);
 
 /*
- * Reads MAJOR.MINOR.PATCH with optional -PRE and +BUILD, strictly.
+ * Parses MAJOR.MINOR.PATCH with optional -PRE and +BUILD, strictly.
  * Context : any thread; allocates only to write an error.
  * Returns : false with upstream's words appended to *error; error may be NULL.
  */
 bool bt_cel_semver_parse(struct bt_str text, struct bt_cel_semver *out_version, struct bt_buf *error);
 
-/* Negative, 0 or positive as a is older than, equal to or newer than b. Builds do not count. */
+/* Returns a negative number, 0 or a positive number for a < b, a == b, a > b. Ignores builds. */
 int bt_cel_semver_cmp(const struct bt_cel_semver *a, const struct bt_cel_semver *b);

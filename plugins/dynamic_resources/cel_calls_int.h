@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The functions of expressions, for the table of overloads. Each gets as many arguments as its overload says;
- * those of guarded overloads have the kinds that it says.
+ * The functions of expressions, for the table of overloads. Each gets the number of arguments of its
+ * overload; guarded overloads guarantee the arguments' kinds.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Gives every part of an expression its type, and every call the overloads that fit.
+ * Type checker: sets the type of every node, and the matching overloads of every call.
  * Source: cel-go v0.26, checker/checker.go, and cel/validator.go for aggregates of one type and patterns.
  */
 #include "plugins/dynamic_resources/cel_int.h"
@@ -74,7 +74,7 @@ static const struct bt_cel_type *named_type(struct bt_str name)
 	return NULL;
 }
 
-/* A leading dot says where to look, and all names are there. */
+/* A leading dot means the root scope, which holds all names. */
 static struct bt_str without_dot(struct bt_str name)
 {
 	return bt_str_starts(name, ".") ? bt_str_sub(name, 1, name.len) : name;
@@ -123,7 +123,7 @@ static const struct bt_cel_type *device_field(struct checker *checker, uint32_t 
 	return basic(BT_CEL_K_ERROR);
 }
 
-/* The type of a field of operand, found by a selection at at. */
+/* The type of a field of operand; the selection is at code point at. */
 static const struct bt_cel_type *check_field(
 	struct checker *checker, uint32_t at, struct bt_cel_node *operand, struct bt_str field, bool optional)
 {
@@ -168,7 +168,8 @@ static const struct bt_cel_type *check_select(struct checker *checker, struct bt
 	return node->test_only ? basic(BT_CEL_K_BOOL) : type;
 }
 
-/* The overload's types: the result and arg_n arguments; false: it takes another number. */
+/* The overload's types: the result and arg_n arguments. Returns false when the
+ * number of arguments differs. */
 static bool read_signature(struct checker *checker, const struct bt_cel_overload *overload, uint32_t arg_n,
 	const struct bt_cel_type **out_result, const struct bt_cel_type *out_args[ARGS_MAX])
 {
@@ -316,7 +317,7 @@ static const struct bt_cel_type *check_call(struct checker *checker, struct bt_c
 	return resolve(checker, node, args);
 }
 
-/* The type of an aggregate's elements so far and one more; whether they are all the same is checked later. */
+/* The common type of an aggregate's elements and one more. Whether all types are equal is checked later. */
 static const struct bt_cel_type *join(
 	struct checker *checker, const struct bt_cel_type *before, const struct bt_cel_type *type)
 {
@@ -326,7 +327,7 @@ static const struct bt_cel_type *join(
 	return fits(checker, before, type) ? bt_cel_most_general(before, type) : basic(BT_CEL_K_DYN);
 }
 
-/* The type of an element or value; optional ones are taken out of their optional. */
+/* The type of an element or value; unwraps optional ones. */
 static const struct bt_cel_type *check_element(struct checker *checker, struct bt_cel_node *node, uint32_t ix)
 {
 	const struct bt_cel_type *type = check(checker, node->args[ix]);
@@ -408,7 +409,7 @@ static const struct bt_cel_type *check_fold(struct checker *checker, struct bt_c
 	const struct bt_cel_type *accu = check(checker, node->args[BT_CEL_INIT]);
 
 	range = bt_cel_substitute(&checker->unifier, range, false);
-	/* Slots of their own: init is evaluated late, within other folds. */
+	/* Each use has its own slots: init is evaluated lazily, within other folds. */
 	node->slot = checker->compiler->slot_n;
 	checker->compiler->slot_n += 3;
 	struct scope accu_scope = {.outer = outer, .name = node->name, .type = accu, .slot = node->slot};
@@ -459,9 +460,9 @@ static const struct bt_cel_type *check(struct checker *checker, struct bt_cel_no
 	return node->type;
 }
 
-/* ---- validation, once all types are known ---- */
+/* ---- validation, after all types are known ---- */
 
-/* The type of an element; optional ones are taken out of their optional. */
+/* The type of an element; unwraps optional ones. */
 static const struct bt_cel_type *element_type(
 	struct checker *checker, const struct bt_cel_node *node, uint32_t ix)
 {
@@ -471,7 +472,7 @@ static const struct bt_cel_type *element_type(
 										       : type;
 }
 
-/* Every step-th element from first on must have exactly the type of the first one. */
+/* Every step-th element from first on must have exactly the first one's type. */
 static void check_same(
 	struct checker *checker, const struct bt_cel_node *node, uint32_t first, uint32_t step, bool all)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors of compiling, shown as cel-go shows them: place, words, the line and a mark under it.
+ * Formats compile errors as cel-go does: position, text, the line and a mark below it.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
@@ -26,7 +26,7 @@ void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *
 	va_start(args, format);
 	bt_buf_vprintf(&text, format, args);
 	va_end(args);
-	/* In the order of the source, and of complaining where that is the same. */
+	/* Sorted by position; errors of one position keep their order. */
 	size_t ix = compiler->error_n - 1;
 	for (; ix > 0 && compiler->errors[ix - 1].at > at; ix--) {
 		compiler->errors[ix] = compiler->errors[ix - 1];
@@ -36,7 +36,7 @@ void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *
 	bt_buf_fini(&text);
 }
 
-/* The line in which the code point at stands, its number from 1 and the column of at from 0. */
+/* The line that contains the code point at, its number from 1 and the column of at from 0. */
 static struct bt_str find_line(struct bt_str source, uint32_t at, uint32_t *out_line, uint32_t *out_column)
 {
 	size_t start = 0;

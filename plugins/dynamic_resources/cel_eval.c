@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Evaluates a checked expression over a device and keeps account of what it costs, as upstream's tracker
- * does. Source: cel-go v0.26, interpreter: interpretable.go, attributes.go, runtimecost.go.
+ * Evaluates a checked expression over a device and tracks its cost as upstream's tracker does. Source: cel-go
+ * v0.26, interpreter: interpretable.go, attributes.go, runtimecost.go.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 #include "engine/base/check.h"
@@ -63,7 +63,7 @@ static struct bt_cel_value eval_ident(struct bt_cel_run *run, const struct bt_ce
 	return local->value;
 }
 
-/* A key in the text of an error. */
+/* An error that prints a key. */
 static struct bt_cel_value fail_key(struct bt_cel_run *run, const char *what, const struct bt_cel_value *key)
 {
 	if (key->kind == BT_CEL_K_STRING) {
@@ -77,7 +77,7 @@ static struct bt_cel_value fail_key(struct bt_cel_run *run, const char *what, co
 	return error;
 }
 
-/* What object has at key; *out_present is false when it has nothing there and test is set. */
+/* The value of object at key. With test, *out_present is false when there is none. */
 static struct bt_cel_value qualify(struct bt_cel_run *run, const struct bt_cel_value *object,
 	const struct bt_cel_value *key, bool test, bool *out_present)
 {
@@ -105,7 +105,7 @@ static struct bt_cel_value qualify(struct bt_cel_run *run, const struct bt_cel_v
 	return fail_key(run, object->kind == BT_CEL_K_LIST ? "index out of bounds" : "no such key", key);
 }
 
-/* The key of a link. */
+/* The key of a selection or index. */
 static struct bt_cel_value eval_key(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	if (node->kind == BT_CEL_SELECT) {
@@ -124,8 +124,8 @@ static struct bt_cel_value eval_key(struct bt_cel_run *run, const struct bt_cel_
 }
 
 /*
- * What the operand of a link stands for. *optional is set when the chain has become optional; *out_none, when
- * it ends in nothing.
+ * The value of a link's operand. *optional is set when the chain has become optional; *out_none when it ends
+ * without a value.
  */
 static struct bt_cel_value resolve(
 	struct bt_cel_run *run, const struct bt_cel_node *node, bool *optional, bool *out_none);
@@ -181,7 +181,7 @@ static struct bt_cel_value make_optional(struct bt_cel_run *run, const struct bt
 	return (struct bt_cel_value){.kind = BT_CEL_K_OPTIONAL, .optional = copy};
 }
 
-/* counted: the start of the chain costs one, as everywhere but in branches and indices. */
+/* counted: the chain's start costs one, as everywhere but in branches and indices. */
 static struct bt_cel_value eval_attribute(
 	struct bt_cel_run *run, const struct bt_cel_node *node, bool counted)
 {
@@ -226,14 +226,14 @@ static struct bt_cel_value eval_test(struct bt_cel_run *run, const struct bt_cel
 {
 	struct bt_cel_value result = test(run, node);
 
-	/* Upstream takes back the cost of the chain's start, also where it was none, and even below 0. */
+	/* Upstream refunds the cost of the chain's start, even if it was 0, so that it may go below 0. */
 	if (node->branching && run->cost-- == 0) {
 		run->cancelled = bt_cel_cost_text;
 	}
 	return result;
 }
 
-/* One false makes "and" false, one true makes "or" true, whatever fails beside it. */
+/* One false makes "and" false, one true makes "or" true, even if other terms fail. */
 static struct bt_cel_value eval_logic(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	bool or = node->form == BT_CEL_OR;
@@ -280,7 +280,7 @@ static struct bt_cel_value eval_equality(struct bt_cel_run *run, const struct bt
 	}
 	struct bt_cel_value equal = bt_cel_equal(run, &sides[0], &sides[1]);
 	charge(run, bt_cel_call_cost(&smaller, true, sides, 2, &equal, run->device));
-	/* What cannot be compared is not equal. */
+	/* Values that cannot be compared are not equal. */
 	return node->form == BT_CEL_EQUAL ? equal : bt_cel_bool(!is_true(&equal));
 }
 
@@ -297,7 +297,7 @@ static struct bt_cel_value eval_or_value(struct bt_cel_run *run, const struct bt
 	return node->form == BT_CEL_OPT_OR ? left : *left.optional;
 }
 
-/* Membership in a list that is known beforehand. */
+/* Membership in a constant list. */
 static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	BT_INVARIANT(node->args[1]->kind == BT_CEL_CONST && node->args[1]->value.kind == BT_CEL_K_LIST);
@@ -318,7 +318,7 @@ static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt
 	return bt_cel_bool(false);
 }
 
-/* No overload takes these values. */
+/* No overload accepts these values. */
 static struct bt_cel_value cel_eval_refuse(
 	struct bt_cel_run *run, const char *name, const struct bt_cel_value *args, uint32_t arg_n)
 {
@@ -334,7 +334,7 @@ static struct bt_cel_value cel_eval_refuse(
 	return error;
 }
 
-/* The constant pattern stands in the place of the pattern argument. */
+/* Passes the constant pattern in place of the pattern argument. */
 static struct bt_cel_value call_with_regex(
 	struct bt_cel_run *run, const struct bt_cel_node *node, struct bt_cel_value *args)
 {
@@ -349,7 +349,7 @@ static struct bt_cel_value call_with_regex(
 	return result;
 }
 
-/* Calls the overload that takes the values. */
+/* Calls the overload that accepts the values. */
 static struct bt_cel_value dispatch(
 	struct bt_cel_run *run, const struct bt_cel_node *node, struct bt_cel_value *args)
 {
@@ -361,7 +361,7 @@ static struct bt_cel_value dispatch(
 	if (first->loose) {
 		return first->call(run, args, node->arg_n);
 	}
-	/* Where the checker found one overload, no other is tried, even if its types were only guesses. */
+	/* If the checker found a single overload, no other is tried, even if its types were only guesses. */
 	BT_INVARIANT(!node->overload || node->overload >= first);
 	uint32_t from = node->overload ? (uint32_t)(node->overload - first) : 0;
 	uint32_t to = node->overload ? from + 1 : node->overload_n;
@@ -373,8 +373,8 @@ static struct bt_cel_value dispatch(
 	return cel_eval_refuse(run, first->name, args, node->arg_n);
 }
 
-/* Upstream evaluates all of up to two arguments, and charges for the call, unless it has to find the
- * overload. */
+/* Upstream evaluates both of up to two arguments and charges for the call, even after an error, unless it
+ * must look up the overload. */
 static bool ends_at_error(const struct bt_cel_node *node)
 {
 	return node->arg_n > 2 || node->regex || (!node->overload && !node->overloads->loose);
@@ -390,7 +390,7 @@ static const char *go_type(const struct bt_cel_value *value)
 	return is_error(value) ? "*types.Err" : bt_cel_go_type(value);
 }
 
-/* Upstream's account of what sorting and flattening cost trips over arguments of other types. */
+/* Upstream's cost estimate for sorting and flattening fails on arguments of other types. */
 static void trip(struct bt_cel_run *run, const struct bt_cel_node *node, const struct bt_cel_value *args)
 {
 	enum bt_cel_cost cost = node->overload ? node->overload->cost : BT_CEL_COST_ONE;
@@ -470,7 +470,7 @@ static struct bt_cel_value eval_call(struct bt_cel_run *run, const struct bt_cel
 	return bt_cel_no_overload();
 }
 
-/* The element that an optional one stands for; false: none, or *value is an error. */
+/* The element inside an optional one. Returns false when it is empty, or *value is an error. */
 static bool take_optional(struct bt_cel_run *run, const struct bt_cel_value *key, struct bt_cel_value *value)
 {
 	if (value->kind == BT_CEL_K_OPTIONAL) {
@@ -523,7 +523,7 @@ static struct bt_cel_value make_list(struct bt_cel_run *run, const struct bt_cel
 	return list;
 }
 
-/* The place of a key among those set so far, or behind them. */
+/* The index of a key among those set so far, or the index behind them. */
 static uint32_t place_of(
 	struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key)
 {
@@ -590,7 +590,7 @@ static struct bt_cel_value make_map(struct bt_cel_run *run, const struct bt_cel_
 	return map;
 }
 
-/* A list or map, which costs the same with an error in it. */
+/* A list or map. An error inside does not change its cost. */
 static struct bt_cel_value eval_aggregate(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	struct bt_cel_value value = node->kind == BT_CEL_LIST ? make_list(run, node) : make_map(run, node);
@@ -599,7 +599,7 @@ static struct bt_cel_value eval_aggregate(struct bt_cel_run *run, const struct b
 	return value;
 }
 
-/* One variable is the element or key; two are index and element, or key and value. */
+/* One variable is the element or key. Two are index and element, or key and value. */
 static void set_variables(struct bt_cel_run *run, const struct bt_cel_node *node,
 	const struct bt_cel_value *range, const struct bt_cel_value *element, uint32_t ix)
 {
@@ -634,7 +634,7 @@ static struct bt_cel_value eval_fold(struct bt_cel_run *run, const struct bt_cel
 					    : "got '%s', expected iterable type",
 			bt_cel_go_type(&range));
 	}
-	/* The start value is worked out when first asked for. */
+	/* The start value is evaluated on first use. */
 	*accu = (struct bt_cel_local){.init = node->args[BT_CEL_INIT]};
 	for (uint32_t i = 0; i < range.n && !run->cancelled; i++) {
 		set_variables(run, node, &map, &range.items->values[i], i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of functions and their overloads, in upstream's order: the first one that takes the values is
- * called. Those of durations and timestamps are there for null, which goes with them. Source: cel-go v0.26
+ * The table of functions and their overloads, in upstream's order: the first overload that accepts the values
+ * is called. Overloads for durations and timestamps exist because null matches them. Source: cel-go v0.26
  * common/stdlib and ext; apiserver/pkg/cel/library, v1.36.3.
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
@@ -11,7 +11,7 @@
 #define NOMINAL	 BT_CEL_COST_NOMINAL
 #define TRAVERSE BT_CEL_COST_TRAVERSE
 
-/* Rows of one name stand together. Loose rows check their values in the function itself. */
+/* Rows of one name are adjacent. Loose functions check their values themselves. */
 #define FORM(name, signature, form)                                                                          \
 	{                                                                                                    \
 		name, signature, NULL, form, ONE, false, true, 0                                             \
@@ -151,7 +151,7 @@ static const struct bt_cel_overload overloads[] = {
 	MEMBER("last", "OA:LA", bt_cel_last, ONE),
 	/* strings */
 	MEMBER("charAt", "s:si", bt_cel_char_at, ONE),
-	/* Those of lists come first, so that dispatch meets them first, as upstream's libraries are loaded.
+	/* Overloads for lists come first, in the order in which upstream loads its libraries.
 	 */
 	MEMBER("indexOf", "i:LAA", bt_cel_list_index_of, BT_CEL_COST_ELEMENTS),
 	MEMBER("indexOf", "i:ss", bt_cel_index_of, BT_CEL_COST_ELEMENTS),
@@ -277,7 +277,7 @@ bool bt_cel_unsupported(struct bt_str name)
 	return false;
 }
 
-/* Whether a value fits the type at *signature, which moves behind it; NULL: only move. */
+/* Does the value fit the type at *signature? Advances *signature; value NULL: only advances. */
 static bool takes_one(const char **signature, const struct bt_cel_value *value)
 {
 	static const uint8_t kinds[128] = {['b'] = BT_CEL_K_BOOL,
@@ -325,13 +325,13 @@ bool bt_cel_takes(const struct bt_cel_overload *overload, const struct bt_cel_va
 	return n == arg_n;
 }
 
-/* The tenth part, or another, rounded up. */
+/* size * factor, rounded up. */
 static uint64_t part(uint64_t size, double factor)
 {
 	return (uint64_t)ceil((double)size * factor);
 }
 
-/* What it takes to walk over the value once. */
+/* The cost of traversing the value once. */
 static uint64_t elements_cost(const struct bt_cel_value *value, uint32_t depth)
 {
 	uint64_t cost = 0;
@@ -348,7 +348,7 @@ static uint64_t elements_cost(const struct bt_cel_value *value, uint32_t depth)
 	return cost;
 }
 
-/* Comparing all elements of a list with one another. */
+/* The cost of comparing all elements of a list with each other. */
 static uint64_t pairs_cost(const struct bt_cel_value *list)
 {
 	bool text = list->n && (list->items->values[0].kind == BT_CEL_K_STRING ||
@@ -362,7 +362,7 @@ static uint64_t regex_cost(uint64_t text, uint64_t pattern)
 	return (uint64_t)ceil((1.0 + (double)text) * 0.1) * part(pattern, 0.25);
 }
 
-/* The depth times the size, which is no more than a run may cost. */
+/* Depth times size, at most the limit of a run. */
 static uint64_t flatten_cost(const struct bt_cel_value *args, uint32_t arg_n, uint64_t size)
 {
 	uint64_t depth = 1;

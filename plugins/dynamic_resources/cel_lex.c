@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tokens of expressions, and what literals in quotes stand for. Source: cel-go v0.26, CEL.g4 and unescape.go.
+ * Lexer: tokens of expressions, and decoding of quoted literals. Source: cel-go
+ * v0.26, CEL.g4 and unescape.go.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
@@ -82,7 +83,7 @@ static size_t escape_length(struct bt_str source, size_t from)
 	return 2 + digit_n;
 }
 
-/* The length of the literal in quotes that starts with the quote at from, or 0. */
+/* The length of the quoted literal that starts with the quote at from, or 0. */
 static size_t quoted_length(struct bt_str source, size_t from, bool raw)
 {
 	char quote = source.ptr[from];
@@ -111,7 +112,7 @@ static size_t quoted_length(struct bt_str source, size_t from, bool raw)
 			i++;
 		}
 	}
-	/* Three quotes without an end are an empty literal and the start of another. */
+	/* Three quotes that are not closed are an empty literal and the start of another. */
 	return triple ? 2 : 0;
 }
 
@@ -155,7 +156,7 @@ static size_t number_length(struct bt_str source, size_t from, enum bt_cel_token
 	return i - from;
 }
 
-/* The length of a literal in quotes with its prefix, and its kind; 0: there is none. */
+/* The length of a quoted literal with its prefix, and its kind; 0: there is none. */
 static size_t literal_length(struct bt_str source, size_t from, enum bt_cel_token_kind *out_kind)
 {
 	size_t i = from;
@@ -245,7 +246,7 @@ struct bt_cel_token bt_cel_lex(struct bt_cel_lexer *lexer)
 		n = punctuation_length(lexer);
 	}
 	if (n == 0) {
-		/* A literal in quotes without an end is wrong up to the end of the line. */
+		/* An unterminated literal is an error up to the end of the line. */
 		size_t end = bt_str_find(lexer->source, '\n', lexer->next);
 
 		kind = BT_CEL_BAD;
@@ -261,7 +262,7 @@ struct bt_cel_token bt_cel_lex(struct bt_cel_lexer *lexer)
 	return token;
 }
 
-/* What stands for the escape sequence at from; writes it behind out_text. */
+/* Decodes the escape sequence at from and appends the result to out_text. Returns NULL, or the error. */
 static const char *unescape(struct bt_str body, size_t from, size_t n, bool bytes, char *out, size_t *out_n)
 {
 	static const char names[] = "abfnrtv\"'\\?`";
@@ -305,7 +306,7 @@ const char *bt_cel_unquote(struct bt_arena *arena, struct bt_str literal, bool b
 				 ? 3
 				 : 1;
 	struct bt_str body = bt_str_sub(literal, start + quote_n, literal.len - quote_n);
-	/* Line ends are one character; an escape sequence is never shorter than what it stands for. */
+	/* Line ends become one character; a decoded escape sequence is never longer than its source. */
 	char *out = bt_arena_alloc(arena, body.len + 4, 1);
 	for (size_t i = 0; i < body.len;) {
 		size_t n = body.ptr[i] == '\\' && !raw ? escape_length(body, i) : 0;

@@ -58,7 +58,7 @@ struct bt_cel_value bt_cel_sum_double(struct bt_cel_run *run, const struct bt_ce
 	return sum(run, (struct bt_cel_value){.kind = BT_CEL_K_DOUBLE}, &args[0]);
 }
 
-/* The first of the elements that none is on the given side of. */
+/* The first minimum (sign 1) or maximum (sign -1) of a list. */
 static struct bt_cel_value extreme(const struct bt_cel_value *list, int sign, const char *none)
 {
 	struct bt_cel_value best;
@@ -115,7 +115,7 @@ struct bt_cel_value bt_cel_list_last_index_of(
 	return bt_cel_int(-1);
 }
 
-/* What is no list includes itself. */
+/* A value that is no list includes itself. */
 struct bt_cel_value bt_cel_includes(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	(void)arg_n;
@@ -130,7 +130,7 @@ struct bt_cel_value bt_cel_includes(struct bt_cel_run *run, const struct bt_cel_
 	return bt_cel_bool(false);
 }
 
-/* It stops at the first value that no attribute could have. Source: includesFunc,
+/* Stops at the first value that no attribute could have. Source: includesFunc,
  * dynamic-resource-allocation/cel/compile.go, v1.36.3. */
 struct bt_cel_value bt_cel_short_includes(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
@@ -231,7 +231,7 @@ static bool is_comparable(const struct bt_cel_value *value)
 	}
 }
 
-/* Whether the elements can be sorted; NULL, or why not. */
+/* Can the keys be sorted? Returns NULL, or the error. */
 static const char *check_keys(const struct bt_cel_value *keys)
 {
 	BT_INVARIANT(keys->n > 0);
@@ -246,7 +246,7 @@ static const char *check_keys(const struct bt_cel_value *keys)
 	return NULL;
 }
 
-/* Merges the sorted runs of width elements in from, which are indices of keys, into to. */
+/* Merges the sorted runs of width elements from from, indices of keys, into to. */
 static void merge(const struct bt_cel_value *keys, const uint32_t *from, uint32_t *to, size_t width)
 {
 	BT_INVARIANT(width > 0 && from != to);
@@ -268,7 +268,7 @@ static void merge(const struct bt_cel_value *keys, const uint32_t *from, uint32_
 	}
 }
 
-/* Upstream's order of equal keys is that of Go's unstable sort; here they keep theirs. */
+/* The sort is stable. Go's, upstream, is not. */
 static struct bt_cel_value sort_by(
 	struct bt_cel_run *run, const struct bt_cel_value *list, const struct bt_cel_value *keys)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Macros: calls that stand for folds and presence tests. What they become is upstream's, so that types,
- * errors and costs come out the same. Source: cel-go v0.26, parser/macro.go, cel/library.go, ext.
+ * Expands macros into folds and presence tests. The expansions are upstream's, so that types, errors and
+ * costs are equal. Source: cel-go v0.26, parser/macro.go, cel/library.go, ext.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
-/* Names that no expression can spell. */
+/* Names that cannot occur in expressions. */
 static const char accumulator[] = "@result";
 static const char unused[] = "#unused";
 static const char sort_input[] = "@__sortBy_input__";
 
-#define COPIES_MAX 10000 /* nodes that macros may copy */
+#define COPIES_MAX 10000 /* maximum number of copied nodes */
 
-/* One expansion: the call, and what is made at its place. */
+/* One expansion: the call and its replacement. */
 struct macro {
 	struct bt_cel_compiler *compiler;
 	struct bt_cel_node *call;
 	struct bt_cel_node *target; /* NULL: none */
-	struct bt_cel_node **args;  /* behind the target */
+	struct bt_cel_node **args;  /* after the target */
 	uint32_t arg_n;
 	uint32_t variable_n; /* of args: names of iteration variables */
 };
@@ -50,7 +50,7 @@ static struct bt_cel_node *make_int(const struct macro *macro, int64_t integer)
 	return node;
 }
 
-/* A list of one element, or none. */
+/* A list of one element, or an empty one. */
 static struct bt_cel_node *make_list(const struct macro *macro, struct bt_cel_node *element)
 {
 	struct bt_cel_node *node =
@@ -97,7 +97,7 @@ static struct bt_cel_node *make_loop(const struct macro *macro, struct bt_cel_no
 	return node;
 }
 
-/* The value of init under a name, in result. */
+/* Binds init to a name, visible in result. */
 static struct bt_cel_node *make_bind(
 	const struct macro *macro, struct bt_str name, struct bt_cel_node *init, struct bt_cel_node *result)
 {
@@ -129,7 +129,7 @@ static struct bt_cel_node *expand_has(const struct macro *macro)
 	return node;
 }
 
-/* What a quantifier asks of each element. */
+/* The condition that a quantifier evaluates for each element. */
 static struct bt_cel_node *predicate(const struct macro *macro)
 {
 	return macro->args[macro->variable_n];
@@ -209,7 +209,7 @@ static struct bt_cel_node *expand_bind(const struct macro *macro)
 	return make_bind(macro, macro->args[0]->name, macro->args[1], macro->args[2]);
 }
 
-/* The node again, so that what is wrong with it is said again; beyond the limit the node itself. */
+/* Copies the node, so that errors in it are reported again. Above the limit returns the node itself. */
 static struct bt_cel_node *copy(const struct macro *macro, struct bt_cel_node *node)
 {
 	if (macro->compiler->copy_n == COPIES_MAX) {
@@ -256,7 +256,7 @@ static const struct {
 	const char *name;
 	bool member;
 	uint32_t arg_n, variable_n;
-	const char *no_variable; /* what is said of variables that are no names */
+	const char *no_variable; /* the error for variables that are not identifiers */
 	struct bt_cel_node *(*expand)(const struct macro *macro);
 } macros[] = {
 	{"has", false, 1, 0, NULL, expand_has},
@@ -279,7 +279,7 @@ static const struct {
 		expand_opt_flat_map},
 };
 
-/* The first arguments must be names of their own. */
+/* The first arguments must be distinct identifiers. */
 static bool check_variables(const struct macro *macro, const char *otherwise)
 {
 	for (uint32_t i = 0; i < macro->variable_n; i++) {

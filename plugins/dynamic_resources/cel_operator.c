@@ -27,7 +27,7 @@ static struct bt_cel_value cel_operator_fail(const char *text)
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR, .text = bt_str(text)};
 }
 
-/* The first operand's type does not have the operator. */
+/* The error for operands without the operator. */
 static struct bt_cel_value no_operator(
 	struct bt_cel_run *run, const struct bt_cel_value *left, const char *name)
 {
@@ -163,7 +163,7 @@ struct bt_cel_value bt_cel_divide(struct bt_cel_run *run, const struct bt_cel_va
 		return bt_cel_no_overload();
 	}
 	if (left->kind == BT_CEL_K_DOUBLE) {
-		/* A zero divides too; this spells out what the hardware does. */
+		/* Division by zero; spells out what the hardware does. */
 		if (right->real == 0) {
 			return make_double(left->real == 0 || isnan(left->real)		 ? NAN
 					   : signbit(left->real) != signbit(right->real) ? -INFINITY
@@ -354,7 +354,7 @@ struct bt_cel_value bt_cel_to_bytes(struct bt_cel_run *run, const struct bt_cel_
 	return value;
 }
 
-/* Whether Go's ParseFloat reads the text; strtod reads more. */
+/* Does Go's ParseFloat accept the text? strtod accepts more. */
 static bool is_float(struct bt_str text)
 {
 	static const char *const words[] = {"inf", "infinity", "nan"};
@@ -389,7 +389,7 @@ static bool is_digit(char c)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* Whether an underscore separates digits, which Go reads over. */
+/* Does an underscore separate digits? Go ignores those. */
 static bool is_separator(struct bt_str text, size_t ix)
 {
 	return text.ptr[ix] == '_' && ix > 0 && ix + 1 < text.len && is_digit(text.ptr[ix - 1]) &&
@@ -425,7 +425,7 @@ struct bt_cel_value bt_cel_to_double(struct bt_cel_run *run, const struct bt_cel
 	return make_double(real);
 }
 
-/* A decimal integer as Go's ParseInt and ParseUint read it. */
+/* Parses a decimal integer as Go's ParseInt and ParseUint do. */
 static bool read_integer(struct bt_str text, bool is_unsigned, uint64_t *out_number)
 {
 	bool sign = !is_unsigned && text.len && (text.ptr[0] == '-' || text.ptr[0] == '+');
@@ -458,7 +458,7 @@ struct bt_cel_value bt_cel_to_int(struct bt_cel_run *run, const struct bt_cel_va
 		return args[0].uinteger > INT64_MAX ? cel_operator_fail(int_overflow)
 						    : bt_cel_int((int64_t)args[0].uinteger);
 	case BT_CEL_K_DOUBLE:
-		/* Both limits are out, as upstream has it. */
+		/* Upstream excludes both limits. */
 		return args[0].real > -0x1p63 && args[0].real < 0x1p63 ? bt_cel_int((int64_t)args[0].real)
 								       : cel_operator_fail(int_overflow);
 	default:

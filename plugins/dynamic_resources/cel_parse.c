@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The grammar of expressions, by recursive descent; macros are expanded on the way, as upstream does it.
- * Upstream goes on after an error of syntax and may report more; here the first one ends it.
+ * Recursive-descent parser of expressions; expands macros while parsing, as upstream does. Upstream continues
+ * after a syntax error and may report several; this parser stops at the first.
  * Source: cel-go v0.26, CEL.g4 and parser.go.
  */
 #include "plugins/dynamic_resources/cel_int.h"
@@ -12,17 +12,17 @@
 #include "engine/base/buf.h"
 #include "engine/base/check.h"
 
-#define DEPTH_MAX 250 /* how deep expressions may nest */
+#define DEPTH_MAX 250 /* maximum depth of nesting */
 
 struct parser {
 	struct bt_cel_compiler *compiler;
 	struct bt_cel_lexer lexer;
-	struct bt_cel_token token; /* the next one */
-	/* Open invocations of the grammar's rules, each of which upstream limits. */
+	struct bt_cel_token token; /* lookahead */
+	/* Open calls of the grammar's rules; upstream limits each. */
 	uint32_t expression_n, relation_n, calc_n;
 };
 
-/* Grows while the arguments of a call are read; the arena keeps what it outgrew. */
+/* Grows while the arguments of a call are parsed; the arena keeps outgrown arrays. */
 struct argument_list {
 	struct bt_cel_node **list;
 	bool *optional;
@@ -130,7 +130,7 @@ static bool expect(struct parser *parser, const char *text)
 	return false;
 }
 
-/* Opens n invocations of a rule; false, after an error: there are too many. The caller closes them. */
+/* Opens n calls of a rule. Returns false and reports an error over the limit. The caller closes them. */
 static bool open_rule(struct parser *parser, uint32_t *rule_n, uint32_t n)
 {
 	*rule_n += n;
@@ -142,7 +142,8 @@ static bool open_rule(struct parser *parser, uint32_t *rule_n, uint32_t n)
 	return false;
 }
 
-/* Sets how high the operations under the node are; an operator, selection or call of a member is one itself.
+/* Sets the node's height: the levels of operators below it, plus one if it is an operator,
+ * selection or member call itself.
  */
 static struct bt_cel_node *measure(struct parser *parser, struct bt_cel_node *node, bool operation)
 {
@@ -168,7 +169,7 @@ static struct bt_cel_node *leaf(struct parser *parser, enum bt_cel_kind kind)
 	return node;
 }
 
-/* The number's text with its sign; false: too large. */
+/* Parses an integer with its sign; false: too large. */
 static bool read_integer(struct bt_str text, bool negative, struct bt_cel_value *value)
 {
 	BT_INVARIANT(value->kind == BT_CEL_K_INT || value->kind == BT_CEL_K_UINT);
@@ -206,7 +207,7 @@ static bool read_float(struct bt_str text, bool negative, struct bt_cel_value *v
 	return true;
 }
 
-/* A number; minus_at is where its sign stands, if negative. */
+/* A number; minus_at: position of its minus sign, if negative. */
 static struct bt_cel_node *parse_number(struct parser *parser, bool negative, uint32_t minus_at)
 {
 	enum bt_cel_token_kind kind = parser->token.kind;
@@ -253,14 +254,14 @@ static struct bt_cel_node *parse_keyword(struct parser *parser)
 	return node;
 }
 
-/* Comma-separated expressions up to close. */
+/* Parses comma-separated expressions up to close. */
 static bool parse_list(struct parser *parser, const char *close, bool optional_marks, bool trailing_comma,
 	struct argument_list *nodes)
 {
 	if (accept(parser, close)) {
 		return true;
 	}
-	/* A lone comma is an empty list too. */
+	/* A lone comma makes an empty list, too. */
 	if (trailing_comma && accept(parser, ",")) {
 		return expect(parser, close);
 	}
@@ -323,7 +324,7 @@ static struct bt_cel_node *parse_aggregate(struct parser *parser, bool map)
 	return measure(parser, node, false);
 }
 
-/* The call whose '(' is next; target is NULL for a global function. */
+/* Parses a call from its '('; target is NULL for a global function. */
 static struct bt_cel_node *parse_call(struct parser *parser, struct bt_str name, struct bt_cel_node *target)
 {
 	struct bt_cel_node *node = bt_cel_node(parser->compiler, BT_CEL_CALL, parser->token.at);
@@ -359,7 +360,7 @@ static bool is_reserved(struct bt_str name)
 	return false;
 }
 
-/* A name as it is looked up from the root, which is where all names are anyway. */
+/* The name with a leading dot, which means the root scope. */
 static struct bt_str with_dot(struct parser *parser, struct bt_str name)
 {
 	char *text = bt_arena_alloc(parser->compiler->arena, name.len + 1, 1);
@@ -369,7 +370,7 @@ static struct bt_str with_dot(struct parser *parser, struct bt_str name)
 	return (struct bt_str){text, name.len + 1};
 }
 
-/* An identifier or the call of a global function. */
+/* Parses an identifier or a call of a global function. */
 static struct bt_cel_node *parse_name(struct parser *parser)
 {
 	struct bt_cel_token token;
@@ -430,7 +431,7 @@ static struct bt_cel_node *parse_primary(struct parser *parser)
 		"STRING, BYTES, IDENTIFIER}");
 }
 
-/* What follows a '.' at at. */
+/* Parses what follows a '.' at position at. */
 static struct bt_cel_node *parse_field(struct parser *parser, struct bt_cel_node *operand, uint32_t at)
 {
 	bool optional = accept(parser, "?");
@@ -494,7 +495,7 @@ static struct bt_cel_node *parse_unary(struct parser *parser)
 	while (accept(parser, negation ? "-" : "!")) {
 		n++;
 	}
-	/* A single sign before a number belongs to it, also behind "!". */
+	/* A single minus before a number is its sign, also after "!". */
 	uint32_t minus_at = negation ? at : parser->token.at;
 	bool minus = negation ? n == 1 : accept(parser, "-");
 	struct bt_cel_node *operand;
@@ -514,7 +515,7 @@ static struct bt_cel_node *parse_unary(struct parser *parser)
 	return measure(parser, node, false);
 }
 
-/* Operators that take two operands, the strongest first. */
+/* Binary operators, the strongest first. */
 static const struct {
 	const char *text, *function;
 	int level;

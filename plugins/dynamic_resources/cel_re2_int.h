@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to RE2, which is C++. Context: any thread; a pattern may be used by several at once.
+ * Shim around RE2, which is C++. Context: any thread; several threads may use one pattern at once.
  */
 #pragma once
 
@@ -12,22 +12,22 @@ extern "C" {
 
 struct bt_re2;
 
-/* Owns: the caller, with bt_re2_destroy, whether or not the pattern has a fault. */
+/* Owns: the caller, with bt_re2_destroy, even if the pattern is invalid. */
 struct bt_re2 *bt_re2_create(const char *pattern, size_t len);
 void bt_re2_destroy(struct bt_re2 *re2);
 
-/* What is wrong with the pattern, in the words of Go's regexp, and the part that is; NULL: nothing is. */
+/* The error of an invalid pattern, as Go's regexp words it, and the part it concerns;
+ * NULL: the pattern is valid. */
 const char *bt_re2_fault(const struct bt_re2 *re2, const char **out_part, size_t *out_part_len);
 
-/* One of the faults: RE2 has a limit, and Go a larger one. */
+/* One of these errors: the pattern exceeds RE2's limit; Go's is larger. */
 extern const char bt_re2_too_large[];
 
-/* The number of instructions, of a pattern without fault. */
+/* The number of instructions of a valid pattern. */
 size_t bt_re2_instructions(const struct bt_re2 *re2);
 
-/* Looks for the leftmost match at or after from; where it is, is faster not asked for (out_start NULL). What
- * is before from is seen by ^ and \b. The pattern is without fault, and text
- * not NULL. */
+/* Finds the leftmost match at or after from. Without its position (out_start NULL) the search is faster. ^
+ * and \b see the text before from. Requires: the pattern is valid; text is not NULL. */
 bool bt_re2_find(const struct bt_re2 *re2, const char *text, size_t len, size_t from, size_t *out_start,
 	size_t *out_end);
 

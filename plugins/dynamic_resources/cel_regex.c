@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Patterns in the syntax of Go's regexp, matched by RE2, from which Go's package derives: translates what
- * this RE2 reads differently, and bounds memory and work. Source: Go, regexp/syntax, 1.26.
+ * Patterns in the syntax of Go's regexp, matched by RE2, from which Go's package derives. Translates syntax
+ * that this RE2 reads differently, and bounds memory and work. Source: Go, regexp/syntax, 1.26.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
-#define PATTERN_BYTES	  1024	     /* what a small pattern takes */
-#define INSTRUCTION_BYTES 32	     /* and each of its instructions */
-#define TOO_LARGE_BYTES	  (1u << 20) /* what it takes to find that a pattern is too large */
-#define STEP_BYTES	  64	     /* of text per evaluation step */
-#define STEP_INSTRUCTIONS 128	     /* of a pattern with at most this many instructions */
+#define PATTERN_BYTES	  1024	     /* memory of a small pattern */
+#define INSTRUCTION_BYTES 32	     /* memory of each instruction */
+#define TOO_LARGE_BYTES	  (1u << 20) /* memory that rejecting a too large pattern needs */
+#define STEP_BYTES	  64	     /* bytes of text per evaluation step */
+#define STEP_INSTRUCTIONS 128	     /* for a pattern with at most this many instructions */
 
-/* Where the item at from ends: an escape, a quoted run, a class, or a character. */
+/* The end of the item at from: an escape, a quoted run, a class, or a character. */
 static size_t skip_item(struct bt_str pattern, size_t from)
 {
 	size_t at = from + 1;
@@ -28,7 +28,7 @@ static size_t skip_item(struct bt_str pattern, size_t from)
 		return at;
 	}
 	at += at < pattern.len && pattern.ptr[at] == '^';
-	/* The first ] is a member. */
+	/* A leading ] is a member of the class. */
 	for (bool first = true; at < pattern.len && (first || pattern.ptr[at] != ']'); first = false) {
 		size_t named = bt_str_starts(bt_str_sub(pattern, at, pattern.len), "[:")
 				       ? bt_str_find(pattern, ':', at + 2)
@@ -45,8 +45,8 @@ static size_t skip_item(struct bt_str pattern, size_t from)
 	return at < pattern.len ? at + 1 : pattern.len;
 }
 
-/* Writes the pattern as this RE2 reads it: (?<name>, which came to RE2 later, is (?P<name>. Returns whether
- * it has \C, one byte of a character, which is RE2's alone. */
+/* Translates the pattern for this RE2: (?<name>, which is newer than it, becomes (?P<name>. Returns whether
+ * the pattern contains \C (one byte of a character), which only RE2 has. */
 static bool translate(struct bt_str pattern, struct bt_buf *out)
 {
 	bool has_byte = false;
@@ -81,7 +81,7 @@ static void write_fault(const char *why, struct bt_str part, struct bt_str patte
 	bt_buf_char(error, '`');
 }
 
-/* Subtracts the pattern's memory from *left_bytes. Returns whether enough was left. */
+/* Subtracts the pattern's memory from *left_bytes. Returns false when not enough is left. */
 static bool charge(size_t *left_bytes, size_t bytes)
 {
 	bool enough = bytes <= *left_bytes;

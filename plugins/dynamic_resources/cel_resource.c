@@ -18,7 +18,7 @@ static bool is_one_of(struct bt_str text, size_t ix, const char *set)
 	return ix < text.len && text.ptr[ix] && strchr(set, text.ptr[ix]);
 }
 
-/* Upstream tells the wrong form of a text from a suffix that does not exist. */
+/* Upstream reports malformed text and an unknown suffix separately. */
 static struct bt_cel_value refuse_quantity(struct bt_str text)
 {
 	size_t i = is_one_of(text, 0, "+-");
@@ -168,7 +168,7 @@ struct bt_cel_value bt_cel_quantity_sub(
 
 /* ---- versions ---- */
 
-/* Takes off a leading v and leading zeroes, and adds the parts that are missing. NULL, or why not. */
+/* Strips a leading v and leading zeroes, and adds missing parts. Returns NULL, or the error. */
 static const char *normalize(struct bt_cel_run *run, struct bt_str text, struct bt_str *out_text)
 {
 	struct bt_str parts[3];

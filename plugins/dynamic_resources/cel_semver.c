@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Semantic versions, as strict and as ordered as blang/semver v4 has them.
+ * Semantic versions, parsed and ordered as by blang/semver v4.
  */
 #include "plugins/dynamic_resources/cel.h"
 
 #include <stdio.h>
 
-/* A diagnostic that ends with the text in quotes, or without. */
+/* Writes an error that ends with the quoted text, if any. */
 static bool cel_semver_refuse(struct bt_buf *error, const char *why, const struct bt_str *text)
 {
 	if (error) {
@@ -42,7 +42,7 @@ static bool is_word(struct bt_str text)
 	return true;
 }
 
-/* Digits only; false with Go's words when they are none, or too many. */
+/* Parses digits; returns false with Go's error for anything else, and for too many. */
 static bool read_digits(struct bt_str text, uint64_t *out_number, struct bt_buf *error)
 {
 	uint64_t number = 0;
@@ -177,7 +177,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Numbers come before words; numbers have no leading zeroes, so that the longer one is larger. */
+/* Numbers come before words. Numbers have no leading zeroes, so the longer one is larger. */
 static int compare_words(struct bt_str a, struct bt_str b)
 {
 	bool number_a = is_number(a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions of strings; positions count code points. Source: cel-go v0.26, ext/strings.go; apiserver's
+ * Functions of strings. Positions count code points. Source: cel-go v0.26, ext/strings.go; apiserver's
  * regex library, v1.36.3.
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
@@ -12,7 +12,7 @@ static struct bt_cel_value failed(void)
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
 }
 
-/* Where the byte pattern first stands in text at or after from; text.len + 1: nowhere. */
+/* The first position of pattern in text at or after from; text.len + 1: none. */
 static size_t cel_string_find(struct bt_str text, struct bt_str pattern, size_t from)
 {
 	const char *hit;
@@ -68,7 +68,7 @@ struct bt_cel_value bt_cel_ends_with(struct bt_cel_run *run, const struct bt_cel
 
 /* ---- positions ---- */
 
-/* The byte at which the code point ix starts; ix is at most their number. */
+/* The byte offset of code point ix; ix is at most their number. */
 static size_t byte_of(struct bt_str text, int64_t ix)
 {
 	size_t at = 0;
@@ -173,7 +173,7 @@ struct bt_cel_value bt_cel_last_index_of(
 
 /* ---- new strings ---- */
 
-/* Every code point of ASCII is passed through change; wrong bytes become U+FFFD, as in Go. */
+/* Changes the case of ASCII letters; invalid bytes become U+FFFD, as in Go. */
 static struct bt_cel_value map_ascii(struct bt_cel_run *run, struct bt_str text, bool upper)
 {
 	char *out = bt_cel_alloc(run, text.len * 3 + 4);
@@ -240,7 +240,7 @@ struct bt_cel_value bt_cel_trim(struct bt_cel_run *run, const struct bt_cel_valu
 	return bt_cel_text(end ? bt_str_sub(text, start, end) : (struct bt_str){NULL, 0});
 }
 
-/* How often the pattern stands in the text without overlap; an empty one stands around every code point. */
+/* How often the pattern occurs in the text without overlap; an empty one occurs around every code point. */
 static size_t cel_string_count(struct bt_str text, struct bt_str pattern)
 {
 	size_t n = 0;
@@ -384,9 +384,9 @@ struct bt_cel_value bt_cel_quote(struct bt_cel_run *run, const struct bt_cel_val
 
 /* ---- patterns ---- */
 
-/* The pattern of a call: known beforehand, or compiled now and the call's own. */
+/* The pattern of a call: precompiled, or compiled now and owned by the call. */
 struct cel_string_pattern {
-	const struct bt_re2 *re2; /* NULL: it does not compile, which is in error */
+	const struct bt_re2 *re2; /* NULL: it does not compile; the reason is in error */
 	struct bt_re2 *own;
 	struct bt_cel_value error;
 };
@@ -454,7 +454,7 @@ struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_
 	struct bt_str text = args[0].text;
 	struct bt_cel_value list = bt_cel_new_list(run, 0);
 	int64_t left = arg_n > 2 ? args[2].integer : -1;
-	size_t before = SIZE_MAX; /* where the last match ended */
+	size_t before = SIZE_MAX; /* end of the last match */
 	size_t start;
 	size_t end;
 	uint32_t rune;
@@ -467,7 +467,7 @@ struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_
 		if (!bt_cel_regex_find(run, pattern.re2, text, from, &start, &end)) {
 			break;
 		}
-		/* No empty match right behind another match. */
+		/* Skips an empty match right after another match. */
 		if (end > start || start != before) {
 			struct bt_cel_value match = bt_cel_text(bt_str_sub(text, start, end));
 

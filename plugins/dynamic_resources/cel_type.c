@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Types and their unification. What cannot be known before evaluation is dyn or any and goes with everything.
+ * Types and their unification. Values of unknown type are dyn or any, which match every type.
  * Source: cel-go v0.26, checker/types.go.
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
 #include "engine/base/check.h"
 
-#define DEPTH_MAX 64 /* types nested deeper are dyn */
+#define DEPTH_MAX 64 /* types nested deeper become dyn */
 
 const struct bt_cel_type bt_cel_basic_types[BT_CEL_K_N] = {
 	[BT_CEL_K_ERROR] = {.kind = BT_CEL_K_ERROR},
@@ -108,7 +108,7 @@ static const struct bt_cel_type *bound_to(
 	return type->kind == BT_CEL_K_PARAM ? unifier->bound[type->variable] : NULL;
 }
 
-/* Whether the variable does not occur in the type, through what variables are bound to. */
+/* Does the variable not occur in the type, directly or through bound variables? */
 static bool is_outside(const struct bt_cel_unifier *unifier, const struct bt_cel_type *variable,
 	const struct bt_cel_type *type)
 {
@@ -173,7 +173,7 @@ static void set_bound(
 
 static bool unify(struct bt_cel_unifier *unifier, const struct bt_cel_type *a, const struct bt_cel_type *b);
 
-/* Whether a can stand for the variable; *out_had_one: the variable stood for something before. */
+/* Can a be bound to the variable? *out_had_one: the variable was bound before. */
 static bool bind(struct bt_cel_unifier *unifier, const struct bt_cel_type *a,
 	const struct bt_cel_type *variable, bool *out_had_one)
 {
@@ -204,7 +204,7 @@ static bool bind(struct bt_cel_unifier *unifier, const struct bt_cel_type *a,
 	return true;
 }
 
-/* What null may stand in for. */
+/* Types that null can be assigned to. */
 static bool is_nullable(const struct bt_cel_type *type)
 {
 	switch (type->kind) {
@@ -347,8 +347,8 @@ void bt_cel_type_name(const struct bt_cel_type *type, struct bt_buf *out)
 
 /*
  * b bool, i int, u uint, d double, s string, y bytes, n null, q Quantity, v Semver, e Duration, t Timestamp,
- * * dyn, A to D variables; L, O and T are list, optional and type of what follows, M a map of the two that
- * follow.
+ * * dyn, A to D variables; L, O and T: list, optional and type of the following type; M: map of the following
+ * two types.
  */
 const struct bt_cel_type *bt_cel_type_read(
 	struct bt_cel_unifier *unifier, const char **signature, const struct bt_cel_type *variables[4])

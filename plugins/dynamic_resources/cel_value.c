@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Values: equality across numeric types, order, maps with the device behind them, and lists that grow.
+ * Values: equality across numeric types, order, maps that view the device, and lists that grow.
  * Source: cel-go v0.26, common/types.
  */
 #include "plugins/dynamic_resources/cel_int.h"
@@ -12,7 +12,7 @@
 #include "engine/base/check.h"
 #include "engine/base/utf8.h"
 
-#define PRINT_MAX 4096 /* nothing is added to texts longer than that */
+#define PRINT_MAX 4096 /* longer texts are not extended */
 
 const char bt_cel_cost_text[] = "operation cancelled: actual cost limit exceeded";
 const char bt_cel_memory_text[] = "operation cancelled: memory limit exceeded";
@@ -271,7 +271,7 @@ static struct bt_cel_value equal_optionals(
 struct bt_cel_value bt_cel_equal(
 	struct bt_cel_run *run, const struct bt_cel_value *a, const struct bt_cel_value *b)
 {
-	/* Lists may hold the same lists many times over. */
+	/* Lists may contain the same lists many times. */
 	if (!bt_cel_step(run, 1)) {
 		return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
 	}
@@ -282,7 +282,7 @@ struct bt_cel_value bt_cel_equal(
 		return bt_cel_bool(a->kind == b->kind);
 	}
 	if (a->kind != b->kind) {
-		/* The others answer false; these two refuse. */
+		/* Other kinds return false; these two return an error. */
 		return a->kind == BT_CEL_K_QUANTITY || a->kind == BT_CEL_K_SEMVER ? bt_cel_no_overload()
 										  : bt_cel_bool(false);
 	}
@@ -301,7 +301,7 @@ struct bt_cel_value bt_cel_equal(
 	case BT_CEL_K_OPTIONAL:
 		return equal_optionals(run, a, b);
 	case BT_CEL_K_QUANTITY:
-		/* Upstream does not see what a sum is when it stands on the right. */
+		/* Upstream does not recognise a sum on the right-hand side. */
 		return b->view ? bt_cel_no_overload()
 			       : bt_cel_bool(bt_quantity_cmp(*a->quantity, *b->quantity) == 0);
 	case BT_CEL_K_SEMVER:
@@ -410,7 +410,8 @@ static struct bt_cel_value find_capacity(
 	return missing();
 }
 
-/* Numbers of different types are the same key if they are equal; other kinds never mix. */
+/* Numbers of different types are the same key if they are equal. Keys of other kinds
+ * must have the same kind. */
 static bool is_same_key(struct bt_cel_run *run, const struct bt_cel_value *a, const struct bt_cel_value *b)
 {
 	/* No map finds a double but as an int or uint. */
@@ -451,7 +452,7 @@ struct bt_cel_value bt_cel_find(
 		return is_text ? find_field(run->device, key->text) : missing();
 	case BT_CEL_ATTRIBUTE_DOMAINS:
 	case BT_CEL_CAPACITY_DOMAINS:
-		/* Any domain is there, if need be as an empty map; so is any key of another kind. */
+		/* Every domain exists, possibly as an empty map; so does any key of another kind. */
 		return (struct bt_cel_value){.kind = BT_CEL_K_MAP,
 			.view = map->view == BT_CEL_ATTRIBUTE_DOMAINS ? BT_CEL_ATTRIBUTES : BT_CEL_CAPACITIES,
 			.text = is_text ? key->text : (struct bt_str)BT_STR("/")};
@@ -482,7 +483,7 @@ bool bt_cel_has(struct bt_cel_run *run, const struct bt_cel_value *map, const st
 	return bt_cel_find(run, map, key).kind != BT_CEL_K_ERROR;
 }
 
-/* Whether the i-th attribute or capacity is the first one of its domain. */
+/* Is the i-th attribute or capacity the first one of its domain? */
 static bool is_first(const struct bt_cel_device *device, bool capacity, uint32_t ix)
 {
 	struct bt_str domain = capacity ? device->capacity[ix].domain : device->attributes[ix].domain;
@@ -495,7 +496,7 @@ static bool is_first(const struct bt_cel_device *device, bool capacity, uint32_t
 	return true;
 }
 
-/* The ix-th attribute's or capacity's key in a view; false: the view does not show it. */
+/* The ix-th attribute's or capacity's key in a view; false: the view does not contain it. */
 static bool cel_value_key_of(const struct bt_cel_device *device, const struct bt_cel_value *map, uint32_t ix,
 	struct bt_str *out_key)
 {
@@ -510,7 +511,7 @@ static bool cel_value_key_of(const struct bt_cel_device *device, const struct bt
 	return bt_str_eq(domain, map->text);
 }
 
-/* How many attributes or capacities there are to look at. */
+/* The number of attributes or capacities to check. */
 static uint32_t candidate_n(const struct bt_cel_device *device, const struct bt_cel_value *map)
 {
 	bool capacity = map->view == BT_CEL_CAPACITY_DOMAINS || map->view == BT_CEL_CAPACITIES;
@@ -561,7 +562,7 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 	return keys;
 }
 
-/* ---- sizes and texts ---- */
+/* ---- sizes and text ---- */
 
 const char *bt_cel_go_type(const struct bt_cel_value *value)
 {
@@ -604,7 +605,7 @@ uint64_t bt_cel_size(const struct bt_cel_device *device, const struct bt_cel_val
 	}
 }
 
-/* As Go's %g with the shortest digits that read back the same. */
+/* Prints as Go's %g, with the fewest digits that parse back to the same value. */
 static void print_double(double real, struct bt_buf *out)
 {
 	char digits[32];

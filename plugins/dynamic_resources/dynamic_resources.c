@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DynamicResources. What a node would give is worked out once a cycle and node. Source:
- * plugins/dynamicresources, v1.36.3.
+ * DynamicResources. A node's result is computed once per cycle. Source: plugins/dynamicresources, v1.36.3.
  */
 #include "plugins/dynamic_resources/dynamic_resources.h"
 
@@ -25,35 +24,35 @@ enum dynamic_resources_reason_kind {
 	NO_RESOURCE,
 	STALE,
 	TIMED_OUT,
-	MAPPING, /* in words of its own */
-	NO_ROOM	 /* of a resource, for what the pod asks for with its claims */
+	MAPPING, /* reason: text of node_devices */
+	NO_ROOM	 /* of a resource, for the pod's requests with its claims */
 };
 
 /* A claim of the pod. */
 struct held {
-	/* NULL: the one for extended resources, yet to be made. Valid while the cycle decides. */
+	/* NULL: the claim for extended resources, not created yet. Valid during the cycle. */
 	const struct bt_resource_claim *claim;
-	/* Which one it is, for later. */
+	/* Identifies the claim after the cycle. */
 	uint32_t claim_ix, namespace_, name, uid;
 	bool new; /* it has to be allocated */
-	/* It is getting this already, by another pod of the group in this cycle; or NULL. */
+	/* The allocation that another pod of the group gives it in this cycle; or NULL. */
 	const struct bt_allocation *sharing;
 	bool special;		  /* it is for extended resources */
-	bool unavailable;	  /* it is allocated, and some node cannot have it */
-	bool releasable;	  /* nobody else uses it */
-	bool releasable_by_group; /* nor does anybody outside of the pod's group */
-	uint32_t group_uid;	  /* of that; BT_NAME_NONE: it is not known to have claims */
+	bool unavailable;	  /* it is allocated, but not available on some node */
+	bool releasable;	  /* no other pod uses it */
+	bool releasable_by_group; /* no pod outside of the group uses it */
+	uint32_t group_uid;	  /* UID of the group; BT_NAME_NONE: unknown, or without claims */
 };
 
-/* What a node says. */
+/* The result for a node. */
 struct node_devices {
 	bool known, pass;
-	bool settled; /* whatever its claims are */
+	bool settled; /* for every allocation */
 	enum dynamic_resources_reason_kind kind;
 	const char *error;
-	const struct bt_allocation *allocations; /* of the claims that had to be allocated; NULL: none */
-	/* What claims take of the node, and what the pod asks for with them: whether there is room is looked
-	 * up whenever it is asked for. text: a name, of MAPPING. */
+	const struct bt_allocation *allocations; /* of claims that the cycle allocates; NULL: none */
+	/* Node resources that claims consume, and the pod's requests with them. Free resources are checked
+	 * at each use. text: a name, for MAPPING. */
 	const struct bt_node_claim *node_claims;
 	uint32_t node_claim_n, text;
 	struct bt_amounts demand;
@@ -62,13 +61,13 @@ struct node_devices {
 struct dynamic_resources_term {
 	const struct bt_signature *signature;
 	const struct bt_dynamic_resources_settings *settings;
-	/* Of this cycle, in the store's scratch. */
+	/* Of this cycle; allocated in the store's scratch. */
 	struct held *held;
 	uint32_t held_n, user_n;      /* user_n: without the one for extended resources */
-	uint32_t new_n, sharing_n;    /* that have to be allocated; of these what is shared */
-	struct node_devices *answers; /* by node slot; ends with the cycle, or a change of state */
+	uint32_t new_n, sharing_n;    /* to allocate; of these, shared ones */
+	struct node_devices *answers; /* by node slot; valid until the cycle ends or state changes */
 	uint32_t answer_n;
-	struct bt_device_inputs *inputs; /* NULL: nothing of them has changed in this cycle */
+	struct bt_device_inputs *inputs; /* NULL: unchanged in this cycle */
 	struct bt_allocation_cycle *cycle;
 };
 
@@ -92,7 +91,7 @@ static void dynamic_resources_compile(const void *settings, const struct bt_comp
 
 /* ---- the pod's claims ---- */
 
-/* The pod that asks. */
+/* The pod that owns or uses claims. */
 struct owner {
 	uint32_t namespace_, name, uid;
 	uint32_t pod_group; /* whose claims it may use, or BT_NAME_NONE */
@@ -105,11 +104,11 @@ static struct owner owner_of(
 		view->devices->features.group_claims ? signature->pod_group : BT_NAME_NONE};
 }
 
-/* Why a pod cannot have a claim that it names. */
+/* Why a pod cannot use a claim that it names. */
 enum dynamic_resources_trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
 
-/* The claim that a pod names; none without trouble: the pod needs none. Source: foreachPodResourceClaim,
- * v1.36.3. */
+/* The claim that a pod names. NULL and NO_TROUBLE: the pod needs none. Source:
+ * foreachPodResourceClaim, v1.36.3. */
 static enum dynamic_resources_trouble look_up(const struct bt_view *view, const struct owner *owner,
 	const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
 {
@@ -139,7 +138,7 @@ static enum dynamic_resources_trouble look_up(const struct bt_view *view, const 
 	return owned ? NO_TROUBLE : FOREIGN;
 }
 
-/* The claim that a pod names, if it may use it; otherwise why not. */
+/* The claim that a pod names, if the pod may use it; else NULL and the reason. */
 static const struct bt_resource_claim *find_claim(const struct bt_view *view, const struct owner *owner,
 	const struct bt_pod_claim *named, const char **out_why)
 {
@@ -197,7 +196,7 @@ const char *bt_dynamic_resources_gate(
 	return why;
 }
 
-/* The claim that was made for the pod's extended resources before, or NULL. Source:
+/* The claim created for the pod's extended resources in an earlier attempt, or NULL. Source:
  * findExtendedResourceClaim, v1.36.3. */
 static const struct bt_resource_claim *find_special(const struct bt_device_store *store)
 {
@@ -215,7 +214,7 @@ static const struct bt_resource_claim *find_special(const struct bt_device_store
 	return NULL;
 }
 
-/* Is the claim reserved for nobody but one consumer, or for nobody? */
+/* Is the claim reserved for at most this consumer? */
 static bool is_only_for(const struct bt_resource_claim *claim, uint32_t uid)
 {
 	return claim->reserved_n == 0 || (claim->reserved_n == 1 && claim->reserved_for[0].uid == uid);
@@ -244,7 +243,7 @@ static struct held hold(const struct bt_view *view, const struct bt_signature *s
 		.group_uid = group ? group->uid : BT_NAME_NONE};
 }
 
-/* The claim when the cycle's decision is carried out; NULL when it has gone since. */
+/* The current claim, or NULL when it was deleted or replaced since. */
 static const struct bt_resource_claim *claim_now(const struct bt_view *view, const struct held *held)
 {
 	BT_REQUIRE_HOT(held->claim_ix < view->devices->claim_n);
@@ -289,7 +288,7 @@ static const char *claim_name(const struct bt_view *view, const struct bt_resour
 		BT_STR_ARG(bt_view_str(view, claim->name)));
 }
 
-/* Is the class there? Source: validateDeviceClass, v1.36.3. */
+/* Does the class not exist? Source: validateDeviceClass, v1.36.3. */
 static bool class_fails(
 	const struct bt_view *view, uint32_t class_, const char *request, struct bt_compiled *compiled)
 {
@@ -306,7 +305,7 @@ static bool class_fails(
 	return false;
 }
 
-/* Can nothing come of the request? Says so in compiled. */
+/* Is the request invalid? Writes the error into compiled. */
 static bool request_fails(const struct bt_view *view, const struct bt_resource_claim *claim,
 	const struct bt_device_request *request, struct bt_compiled *compiled)
 {
@@ -338,7 +337,7 @@ static bool request_fails(const struct bt_view *view, const struct bt_resource_c
 	return false;
 }
 
-/* Does PreFilter end with this claim? Says so in compiled. */
+/* Does the claim end PreFilter? Writes the result into compiled. */
 static bool claim_fails(const struct bt_view *view, const struct held *held, struct bt_compiled *compiled)
 {
 	const struct bt_resource_claim *claim = held->claim;
@@ -410,7 +409,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 
 /* ---- Filter ---- */
 
-/* The first condition of a type that a device has, in its claim's status. */
+/* The first condition of a type that a device has in its claim's status. */
 static bool is_true(
 	const struct bt_resource_claim *claim, const struct bt_device_result *result, uint32_t type)
 {
@@ -467,7 +466,7 @@ static enum readiness readiness(const struct bt_resource_claim *claim)
 	return READY;
 }
 
-/* Source: isClaimTimeout, v1.36.3. Only a claim that waits is asked about, so it has binding conditions. */
+/* Source: isClaimTimeout, v1.36.3. Called only for claims that wait, which have binding conditions. */
 static bool timed_out(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct bt_resource_claim *claim)
 {
@@ -487,7 +486,7 @@ static bool skips_operations(const struct bt_allocation *allocation)
 	return false;
 }
 
-/* Can an allocation's devices not be reached from the node? */
+/* Does the allocation's node selector exclude the node? */
 static bool is_out_of_reach(
 	const struct bt_view *view, const struct bt_allocation *allocation, const struct bt_node *node)
 {
@@ -495,7 +494,7 @@ static bool is_out_of_reach(
 						   &allocation->selector, node->labels, node->name);
 }
 
-/* Can the node not have the claim's devices, by where they are? */
+/* Can the node not use the claim's devices: out of reach, or without a required node operation? */
 static bool elsewhere(const struct bt_view *view, const struct bt_resource_claim *claim, uint32_t node_ix)
 {
 	const struct bt_node *node = &view->snapshot->nodes[node_ix];
@@ -509,7 +508,7 @@ static bool elsewhere(const struct bt_view *view, const struct bt_resource_claim
 	       !(node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS);
 }
 
-/* Can a pod not have the claim, which is allocated, for its binding conditions? */
+/* Do binding conditions of the allocated claim prevent binding? */
 static bool unbindable(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct bt_resource_claim *claim)
 {
@@ -558,7 +557,7 @@ static void dynamic_resources_refuse(struct node_devices *answer, enum dynamic_r
 	answer->kind = kind;
 }
 
-/* Looks for devices on the node. */
+/* Searches devices on the node. */
 static void allocate(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
 	struct node_devices *answer)
 {
@@ -578,9 +577,9 @@ static void allocate(const struct dynamic_resources_term *term, const struct bt_
 		view, node_ix, wanted, n, term->cycle, term->settings->step_limit};
 	switch (bt_allocate(&request, allocations, &error)) {
 	case BT_ALLOCATED:
-		/* What is shared comes last, and is handed out in the order of the claims all the same, as by
-		 * upstream (Filter and Reserve, v1.36.3): a claim may get what was found for another one,
-		 * and PreBind fails then. */
+		/* Shared allocations come last, but are assigned in the order of the claims, as upstream does
+		 * (Filter and Reserve, v1.36.3): a claim may get the allocation of another
+		 * one; PreBind fails then. */
 		for (uint32_t i = 0; i < term->held_n; i++) {
 			if (term->held[i].sharing) {
 				allocations[n++] = *term->held[i].sharing;
@@ -611,7 +610,7 @@ static void allocate(const struct dynamic_resources_term *term, const struct bt_
 	bt_buf_fini(&error);
 }
 
-/* Is the node done with when its extended resources were looked at? */
+/* Do extended resources alone decide the node? */
 static bool settled_by_resources(const struct dynamic_resources_term *term, const struct bt_view *view,
 	uint32_t node_ix, struct node_devices *answer)
 {
@@ -632,7 +631,7 @@ static bool settled_by_resources(const struct dynamic_resources_term *term, cons
 	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
 }
 
-/* Can a pod on the node not have what the claim has, or is getting? */
+/* Is the claim, allocated or shared, not available on the node? */
 static bool is_apart(const struct dynamic_resources_term *term, const struct bt_view *view,
 	const struct held *held, uint32_t node_ix)
 {
@@ -649,8 +648,8 @@ static void refuse_in_words(const struct bt_view *view, struct node_devices *ans
 	answer->text = bt_texts_keep(view->snapshot->dictionary->texts, bt_str(text));
 }
 
-/* Why the pod cannot share one of its allocated claims on the node, or NULL. It depends on the pods that are
- * there now. */
+/* Why the pod cannot share one of its allocated claims on the node, or NULL. Depends on the pods that are
+ * on the node now. */
 static const char *not_shared(
 	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
 {
@@ -670,7 +669,7 @@ static const char *not_shared(
 	return text;
 }
 
-/* The same where pods on the node tell who has a claim; elsewhere it is part of the answer. */
+/* The same, where it depends on pods of the node; otherwise the cached result includes it. */
 static const char *not_shared_now(const struct dynamic_resources_term *term, const struct bt_view *view,
 	uint32_t node_ix, const struct node_devices *answer)
 {
@@ -680,7 +679,7 @@ static const char *not_shared_now(const struct dynamic_resources_term *term, con
 		       : NULL;
 }
 
-/* What do the claims take of the node? In 1.36 those alone that are to be allocated. */
+/* Computes the node resources that claims consume. In 1.36 only of claims that the cycle allocates. */
 static void map_claims(const struct dynamic_resources_term *term, const struct bt_view *view,
 	uint32_t node_ix, struct node_devices *answer)
 {
@@ -702,7 +701,7 @@ static void map_claims(const struct dynamic_resources_term *term, const struct b
 		} else if (!new_alone) {
 			claim.allocation = &held->claim->allocation;
 		}
-		/* Of a claim that the pod names twice, upstream takes what was found last. */
+		/* If the pod names a claim twice, upstream uses the last result. */
 		while (at < claim_n && claims[at].name != claim.name) {
 			at++;
 		}
@@ -789,7 +788,7 @@ static const struct node_devices *answer_of(
 	return answer;
 }
 
-/* Keeps the claims, slices and allocations that PreFilter has read. */
+/* Copies the claims, slices and allocations that PreFilter has read. */
 static void keep_inputs(struct dynamic_resources_term *term, const struct bt_view *view)
 {
 	term->inputs = bt_device_inputs_keep(view);
@@ -806,7 +805,7 @@ static void keep_inputs(struct dynamic_resources_term *term, const struct bt_vie
 	}
 }
 
-/* DeviceClasses are read anew; claims, slices and allocations are as PreFilter found them. */
+/* Filter reads DeviceClasses again; claims, slices and allocations remain as in PreFilter. */
 static void dynamic_resources_state_changes(
 	struct bt_compiled *compiled, const struct bt_view *view, enum bt_state_change change)
 {
@@ -890,7 +889,7 @@ static void reason(
 
 /* ---- Score ---- */
 
-/* Was the alternative chosen for a device? */
+/* Does a device's result name this alternative? */
 static bool chosen(const struct bt_view *view, const struct bt_allocation *allocation, uint32_t request,
 	uint32_t alternative)
 {
@@ -908,7 +907,7 @@ static bool chosen(const struct bt_view *view, const struct bt_allocation *alloc
 	return false;
 }
 
-/* The sooner the alternative, the better. Source: computeScore, v1.36.3. */
+/* Earlier alternatives score higher. Source: computeScore, v1.36.3. */
 static int64_t score_claim(const struct bt_view *view, const struct bt_resource_claim *claim,
 	const struct bt_allocation *allocation)
 {
@@ -934,7 +933,7 @@ static int64_t score_node(
 	int64_t sum = 0;
 	uint32_t n = 0;
 
-	/* Where nothing had to be allocated, and claims take nothing of the node, nothing is remembered. */
+	/* Upstream keeps no state where nothing is allocated and claims consume no node resources. */
 	for (uint32_t i = 0; (allocations || answer->node_claim_n) && i < term->held_n; i++) {
 		const struct held *held = &term->held[i];
 		const struct bt_allocation *allocation =
@@ -979,8 +978,8 @@ static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *c
 			continue;
 		}
 		const struct bt_allocation *allocation = &allocations[found++];
-		/* Where device plugins provide all extended resources, a pod that has claims besides gets one
-		 * without devices for them, as upstream: its binding fails. */
+		/* As upstream: where device plugins provide all extended resources, a pod with further claims
+		 * gets a claim for them without devices, and its binding fails. */
 		if (held->claim_ix == BT_NO_CLAIM || claim_now(view, held)) {
 			choices[n++] = (struct bt_device_choice){.claim_ix = held->claim_ix,
 				.allocation = *allocation,
@@ -999,7 +998,7 @@ static struct bt_claim_release release_of(enum bt_claims_release what, const str
 		.what = what, .claim_ix = held->claim_ix, .name = held->name, .uid = held->uid};
 }
 
-/* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
+/* Does the pod have claims in this cycle, so that PostFilter acts? */
 static bool holds(const struct bt_compiled *compiled)
 {
 	const struct dynamic_resources_term *term = compiled ? compiled->state : NULL;
@@ -1025,8 +1024,7 @@ static struct bt_claim_release release_for(const struct bt_compiled *compiled)
 	return (struct bt_claim_release){.what = BT_CLAIMS_KEPT};
 }
 
-/* The claim that is deallocated for the sake of the group as a whole. Source: deallocatePodGroupClaims,
- * v1.37.2. */
+/* The claim to deallocate so that the group can be scheduled. Source: deallocatePodGroupClaims, v1.37.2. */
 static struct bt_claim_release release_for_group(const struct bt_compiled *compiled)
 {
 	const struct dynamic_resources_term *term = holds(compiled) ? compiled->state : NULL;
@@ -1054,7 +1052,7 @@ static const char *release_text(const struct bt_release *kubernetes, enum bt_cla
 	case BT_CLAIMS_DELETE:
 		return "deletion of ResourceClaim completed";
 	case BT_CLAIMS_UNRESERVE:
-		break; /* bt_group_claims_unreserve says so */
+		break; /* bt_group_claims_unreserve writes the text */
 	}
 	return "";
 }
@@ -1064,8 +1062,8 @@ static bool post_filter_idle(const struct bt_compiled *compiled)
 	return !holds(compiled);
 }
 
-/* Decides when its turn comes in the cycle, before later plugins of PostFilter ask Filter again: what these
- * find unavailable counts for who comes after them. */
+/* Decides before later PostFilter plugins run Filter again: claims that these find unavailable count only for
+ * plugins after them. */
 static void post_filter(
 	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
 {
@@ -1089,7 +1087,7 @@ static void post_filter(
 
 /* ---- queueing hints ---- */
 
-/* Can the pod have all its claims? out_uses: is one of them that with the UID? */
+/* Are all claims of the pod available? out_uses: is one of them the claim with this UID? */
 static bool has_claims(
 	const struct bt_view *view, const struct bt_signature *signature, uint32_t uid, bool *out_uses)
 {
@@ -1121,7 +1119,7 @@ static bool after_claim_change(const struct bt_hint_env *env, const struct bt_cl
 	return uses && (event->action == BT_ADD || (event->object.changes & BT_CHANGED_CLAIM_STATUS));
 }
 
-/* What devices it had is free. */
+/* The claim's devices are free. */
 static bool after_claim_deleted(const struct bt_hint_env *env, const struct bt_cluster_event *event)
 {
 	(void)env;
@@ -1155,9 +1153,9 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 	return why != NULL;
 }
 
-/* Source: bindClaim, v1.36.3: the pod of the group that is bound first allocates what they share.
- * patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims whose extended resources a device
- * plugin provides on its node, though a DeviceClass serves for them, is never bound. */
+/* Source: bindClaim, v1.36.3: the first pod of the group that is bound allocates the shared claims.
+ * patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims never binds if a device plugin on its node
+ * provides its extended resources, though a DeviceClass names them. */
 static bool pre_bind(const struct bt_pod_env *env, const struct bt_device_choice *choices, uint32_t choice_n,
 	struct bt_buf *out_why)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DynamicResources: pods get the devices that their claims request, or that serve for their extended
- * resources.
+ * DynamicResources: allocates the devices that a pod's claims or extended resources request.
  */
 #pragma once
 
@@ -17,24 +16,24 @@ const void *bt_dynamic_resources_make_settings(const struct bt_settings_env *env
 
 struct bt_dynamic_resources_settings {
 	bool scores;		    /* the gate DRAPrioritizedList */
-	bool pre_filtered;	    /* the profile has its PreFilter */
-	bool filtered;		    /* the profile has its Filter, without which there is nothing to score */
-	bool timeout_refuses;	    /* a node where the search times out, instead of failing */
-	bool allocated_break;	    /* Score, when some claims have been allocated and others not */
-	uint64_t step_limit;	    /* of a search on one node, instead of filterTimeout; 0: none */
-	int64_t binding_timeout_ns; /* how long binding conditions may take */
+	bool pre_filtered;	    /* the profile enables PreFilter */
+	bool filtered;		    /* the profile enables Filter; otherwise there is nothing to score */
+	bool timeout_refuses;	    /* a timeout refuses the node instead of failing */
+	bool allocated_break;	    /* Score: mixed allocated and new claims break it */
+	uint64_t step_limit;	    /* per node, instead of filterTimeout; 0: no limit */
+	int64_t binding_timeout_ns; /* timeout of binding conditions */
 };
 
 extern const struct bt_plugin bt_plugin_dynamic_resources;
 
-/* What a claim for extended resources is called before it is made. */
+/* The name of a claim for extended resources before it is created. */
 #define BT_EXTENDED_CLAIM "<extended-resources>"
 
-/* One second of filterTimeout: upstream's search makes fewer steps in it. */
+/* Steps per second of filterTimeout. Upstream's search makes fewer. */
 #define BT_SEARCH_STEPS_PER_SECOND 1000000
 
 /*
- * PreEnqueue: what is wrong with the pod's claims, as upstream says it; NULL when nothing is. The text is
+ * PreEnqueue: upstream's message for the pod's claims; NULL when all are available. The text is
  * kept (bt_keep_text). Context: the scheduling thread.
  */
 const char *bt_dynamic_resources_gate(const struct bt_view *view, const struct bt_signature *signature,

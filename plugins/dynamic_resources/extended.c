@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Requests for devices, made of requests for extended resources.
+ * Device requests that stand for extended resources.
  */
 #include "plugins/dynamic_resources/extended.h"
 
@@ -80,7 +80,7 @@ static struct bt_device_request request_of(
 			.count = count}};
 }
 
-/* What the containers after this one hold anyway. */
+/* What sidecars and containers from this one on hold. */
 static int64_t reusable(const struct bt_signature *signature, const struct bt_extended_request *extended)
 {
 	int64_t sum = 0;
@@ -97,8 +97,8 @@ static int64_t reusable(const struct bt_signature *signature, const struct bt_ex
 	return sum;
 }
 
-/* Adds the requests for one resource: those of containers that stay, and the largest of what the others need
- * beyond them. */
+/* Adds the requests for one resource: those of long-running containers, and the
+ * largest excess of the others. */
 static uint32_t add_requests(const struct bt_view *view, const struct bt_signature *signature, uint32_t slot,
 	struct bt_device_request *out)
 {

@@ -20,7 +20,7 @@ static void say_missing(
 		BT_STR_ARG(bt_view_str(view, signature->pod_group)));
 }
 
-/* Is it one that names no claim at all before the one that the pod names in the same way? */
+/* Is there an entry that names no claim, before the one that matches the pod's? */
 static const struct bt_group_claim *unsupported_before(
 	const struct bt_claiming_group *group, const struct bt_pod_claim *named)
 {
@@ -66,7 +66,7 @@ const char *bt_group_claims_trouble(const struct bt_view *view, const struct bt_
 	return why;
 }
 
-/* Can the claim not be looked at? Says why. Source: NameFromPodGroup, resourceclaim of
+/* Can the claim not be looked up? Writes the reason. Source: NameFromPodGroup, resourceclaim of
  * k8s.io/dynamic-resource-allocation, v0.36.3. */
 static bool fails(const struct bt_view *view, const struct bt_claiming_group *group,
 	const struct bt_group_claim *claim, const struct bt_resource_claim *made, struct bt_buf *out_text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Copies of what PreFilter has read of devices.
+ * Copies of the device state that PreFilter has read.
  */
 #include "plugins/dynamic_resources/inputs.h"
 

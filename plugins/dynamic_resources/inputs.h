@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What PreFilter has read of devices, kept as it was while objects change in mid-cycle: slices, taints of
- * rules, pools that nodes reach, and what is allocated. DeviceClasses are those of now. Source: PreFilter,
+ * The device state as PreFilter read it, kept while objects change during the cycle: slices, taints of rules,
+ * the nodes' pools, and allocations. DeviceClasses are always the current ones. Source: PreFilter,
  * NewAllocator, v1.36.3.
  */
 #pragma once
@@ -10,9 +10,11 @@
 
 struct bt_device_inputs;
 
-/* Copies what there is now. What devices are made of is not freed before the cycle ends
- * (bt_devices_release_names). Owns: it lives in the store's scratch. */
+/*
+ * Copies the current state. Objects that it points to live until the cycle ends (bt_devices_release_names).
+ * Owns: it lives in the store's scratch.
+ */
 struct bt_device_inputs *bt_device_inputs_keep(const struct bt_view *view);
 
-/* The present store as readers of these inputs see it: no claims of it are to be read. */
+/* The current store with these inputs. Requires: its claims are not read. */
 struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs);

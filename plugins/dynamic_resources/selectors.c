@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices and expressions brought together.
+ * Evaluates expressions over devices.
  */
 #include "plugins/dynamic_resources/selectors.h"
 
@@ -9,7 +9,7 @@
 #include "engine/model/name_refs.h"
 #include "plugins/dynamic_resources/cel.h"
 
-/* Compiled expressions kept; one more, and all are dropped. */
+/* Maximum number of cached programs; the next one drops all. */
 #define PROGRAM_MAX 256
 
 struct selectors_program {
@@ -20,14 +20,14 @@ struct selectors_program {
 struct selectors {
 	unsigned language; /* enum bt_cel_feature */
 	struct bt_cel_scratch scratch;
-	struct bt_arena arena; /* the device that is shown */
+	struct bt_arena arena; /* of the device shown to expressions */
 	struct selectors_program programs[PROGRAM_MAX];
-	struct bt_map program_ixs; /* what it is for, and expression -> index */
+	struct bt_map program_ixs; /* feature and expression -> index */
 	struct bt_name_refs names; /* the expressions */
 	uint32_t program_n;
 };
 
-/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
+/* The language for stored expressions: all fields are enabled, regardless of gates. */
 static unsigned language_of(const struct bt_device_features *features)
 {
 	const struct bt_release *release = features->release;
@@ -93,7 +93,8 @@ static const struct selectors_program *program_of(
 	return program;
 }
 
-/* One value. item: a number, or a name. Returns false, with why, when no expression can be shown it. */
+/* Converts one value. item: a number, or a name. Returns false with the reason when
+ * expressions cannot read it. */
 static bool show_value(const struct bt_intern *intern, enum bt_cel_attribute_kind kind, int64_t item,
 	union bt_cel_scalar *to, struct bt_buf *why)
 {
@@ -131,7 +132,7 @@ static bool show_list(struct selectors *s, const struct bt_intern *intern, const
 	return true;
 }
 
-/* A value that no expression can be shown makes the device invalid. */
+/* A value that expressions cannot read makes the device invalid. */
 static void show_attribute(struct selectors *s, const struct bt_intern *intern,
 	const struct bt_attribute *from, struct bt_cel_device *device, struct bt_cel_attribute *to)
 {
@@ -216,7 +217,7 @@ enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern
 
 /* ---- derived attributes ---- */
 
-/* A version as the library that upstream reads it with writes it. */
+/* The version as blang/semver prints it. */
 static uint32_t keep_version(struct bt_name_refs *held, const struct bt_cel_semver *version)
 {
 	struct bt_buf text = {0};
@@ -234,7 +235,7 @@ static uint32_t keep_version(struct bt_name_refs *held, const struct bt_cel_semv
 	return name;
 }
 
-/* A number, or a name. */
+/* Converts to a number, or a name. */
 static int64_t keep_value(
 	struct bt_name_refs *held, enum bt_cel_attribute_kind kind, const union bt_cel_scalar *from)
 {

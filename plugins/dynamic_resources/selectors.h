@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Selectors of devices as the cache asks about them: compiles expressions when they come first and shows them
- * devices.
+ * Device selectors for the cache: compiles expressions on first use and evaluates them over devices.
  */
 #pragma once
 
 #include "cache/device_view.h"
 
-/* The parts of a struct bt_device_judge of cache/devices.h. */
+/* The functions of struct bt_device_judge, cache/device_view.h. */
 void *bt_selectors_create(const struct bt_device_features *features);
 void bt_selectors_destroy(void *selectors);
 enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
